@@ -1,0 +1,109 @@
+# Everything a developer runs. `make` alone lists it.
+
+HOST   ?= 127.0.0.1
+PORT   ?= 8000
+MODEL  ?=
+TESTS  ?=
+# Extra flags for pip, for instance an index that holds the CPU builds of torch.
+PIP_FLAGS ?=
+
+VENV    := .venv
+BIN     := $(VENV)/bin
+STAMP   := $(VENV)/.ready
+NATIVE  := CMakeLists.txt $(wildcard cmake/*) $(wildcard decoder_kernels/csrc/*) \
+           $(wildcard decoder_kernels/csrc/*/*)
+CSRC     = $(shell git ls-files '*.h' '*.cu' '*.cpp')
+SCRIPTS  = $(shell git ls-files 'web/*.js')
+PYTHON_OK := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
+PYTHON  ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
+             $$python -c '$(PYTHON_OK)' 2>/dev/null && echo $$python && break; done)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help tools setup constraints serve test style format types layers gpu bench clean
+
+help: ## list the targets
+	@echo "usage: make TARGET [VARIABLE=value]"
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' Makefile
+
+tools: ## check that Python 3.11, its headers, g++ and make are here
+	@missing=""; \
+	test -n "$(PYTHON)" || missing="$$missing Python-3.11-or-newer-with-venv(python3,python3-venv)"; \
+	command -v g++ >/dev/null || missing="$$missing C++-compiler(g++)"; \
+	command -v make >/dev/null || missing="$$missing make(make)"; \
+	if test -n "$(PYTHON)"; then \
+	  headers=$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))'); \
+	  test -f "$$headers/Python.h" || missing="$$missing Python-headers(python3-dev)"; \
+	fi; \
+	if test -n "$$missing"; then \
+	  echo "make setup: missing:$$missing  [in brackets: the Debian and Ubuntu package]" >&2; exit 1; \
+	fi
+
+setup: $(STAMP) ## build .venv: dependencies as pinned in constraints.txt, kernels compiled by g++
+
+$(STAMP): pyproject.toml constraints.txt $(NATIVE) | tools
+	@echo "setup: creating $(VENV) with $(PYTHON)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "setup: installing the build tools"
+	@$(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt \
+	  pip scikit-build-core nanobind cmake ninja
+	@echo "setup: installing the dependencies and compiling the kernels (some minutes)"
+	@$(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt \
+	  --no-build-isolation -e '.[test,dev]'
+	@touch $@
+	@echo "setup: ready; next: make serve"
+
+constraints: ## write the versions now in .venv to constraints.txt
+	@echo "constraints: reading $(VENV)"
+	@{ sed -n '/^#/p' constraints.txt; \
+	  $(BIN)/python -m pip freeze --disable-pip-version-check --exclude-editable | sed 's/+cpu$$//'; \
+	} > constraints.txt.new
+	@mv constraints.txt.new constraints.txt
+
+serve: $(STAMP) ## serve the page and /v1/listen; HOST= PORT= MODEL=DIR
+	@echo "serve: http://$(HOST):$(PORT)/"
+	@exec $(BIN)/earshot serve --host $(HOST) --port $(PORT) $(if $(MODEL),--model $(MODEL))
+
+test: $(STAMP) ## run all tests, or those under TESTS=
+	@echo "test: $(or $(TESTS),tests)"
+	@$(BIN)/python -m pytest $(TESTS)
+
+style: $(STAMP) ## check lint and formatting of Python, C++ and JavaScript
+	@echo "style: ruff"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@echo "style: clang-format ($(words $(CSRC)) files)"
+	@$(if $(CSRC),$(BIN)/clang-format --dry-run -Werror $(CSRC))
+	@if command -v node >/dev/null; then \
+	  echo "style: node --check ($(words $(SCRIPTS)) files)"; \
+	  for script in $(SCRIPTS); do node --check "$$script" || exit 1; done; \
+	else echo "style: node is not here, JavaScript is left unchecked"; fi
+
+format: $(STAMP) ## rewrite Python and C++ in the house format
+	@echo "format: ruff, clang-format"
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+	@$(if $(CSRC),$(BIN)/clang-format -i $(CSRC))
+
+types: $(STAMP) ## check types (mypy --strict)
+	@echo "types: mypy"
+	@$(BIN)/mypy
+
+layers: $(STAMP) ## check which package may import which (import-linter)
+	@echo "layers: import-linter"
+	@$(BIN)/lint-imports --no-cache
+
+gpu: $(STAMP) ## compile the CUDA half of the kernels (needs nvcc)
+	@command -v nvcc >/dev/null || { echo "make gpu: missing: nvcc (the CUDA toolkit)" >&2; exit 1; }
+	@echo "gpu: compiling the CUDA half"
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt \
+	  --no-build-isolation --config-settings=cmake.define.EARSHOT_CUDA=ON -e .
+
+bench: $(STAMP) ## measure how many live streams this machine carries
+	@echo "bench: live streams, in real time (about ten minutes)"
+	@$(BIN)/python benchmarks/live_streams.py
+
+clean: ## remove .venv, build outputs and caches
+	@echo "clean: .venv, build, caches"
+	@rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
