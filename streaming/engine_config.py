@@ -1,0 +1,56 @@
+"""What one engine is built for, checked once."""
+
+from dataclasses import dataclass
+
+from streaming.errors import InvalidEngineConfig
+
+
+@dataclass(frozen=True)
+class EngineConfig:
+    """Options of the engine; None takes what the model's own config recommends.
+
+    max_streams: slots; memory is taken for all of them at the start.
+    chunk_size, num_left_chunks: encoder frames per step, and chunks of left context (-1: all of
+        the segment).
+    max_batch: lanes per step. A step's length bounds how long a ready live stream waits.
+    max_file_lanes: lanes that file streams may take in a step while any live stream is open.
+    max_wait_ms: how long a ready live stream may wait for others to share its step.
+    max_backlog_s: undecoded audio one stream may hold.
+    max_utterance_ms: the longest segment any stream may ask for; it bounds memory per stream.
+    flush_padding_ms: silence decoded after the last sample of a flush, beyond the right context,
+        because CTC spikes come late.
+    threads: torch's; None is one less than the machine has cores.
+    beam_size, token_beam: hypotheses kept, and tokens considered, per frame.
+    """
+
+    max_streams: int = 64
+    chunk_size: int | None = None
+    num_left_chunks: int | None = None
+    max_batch: int = 16
+    max_file_lanes: int = 4
+    max_wait_ms: float = 10.0
+    max_backlog_s: float = 30.0
+    max_utterance_ms: int = 20000
+    flush_padding_ms: int = 200
+    threads: int | None = None
+    beam_size: int = 10
+    token_beam: int = 10
+
+    def __post_init__(self) -> None:
+        positive = ("max_streams", "max_batch", "max_file_lanes", "beam_size", "token_beam")
+        for name in (*positive, "chunk_size", "threads"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise InvalidEngineConfig(f"{name} is {value}, must be 1 or more")
+        if self.num_left_chunks is not None and self.num_left_chunks < -1:
+            raise InvalidEngineConfig(
+                f"num_left_chunks is {self.num_left_chunks}, must be -1 (all) or more"
+            )
+        if self.max_wait_ms < 0 or self.flush_padding_ms < 0:
+            raise InvalidEngineConfig("max_wait_ms and flush_padding_ms must not be negative")
+        if self.max_backlog_s < 1:
+            raise InvalidEngineConfig(f"max_backlog_s is {self.max_backlog_s}, must be 1 or more")
+        if self.max_utterance_ms < 2000:
+            raise InvalidEngineConfig(
+                f"max_utterance_ms is {self.max_utterance_ms}, must be 2000 or more"
+            )

@@ -1,0 +1,48 @@
+"""Everything this package raises on purpose.
+
+StreamingError
+├── EngineFull           every slot is taken
+├── EngineStopped        the engine is not running (not started, stopped, or it broke)
+├── StreamClosed         the stream was finished, cancelled, or has failed
+├── BacklogFull          the stream holds as much undecoded audio as it may
+├── InvalidAudio         samples that are not 16 kHz mono float32 in [-1, 1]
+├── InvalidStreamConfig  an option of one stream is out of range
+├── InvalidEngineConfig  an option of the engine is out of range
+└── DecodingFailed       decoding one stream raised; the cause is chained
+"""
+
+
+class StreamingError(Exception):
+    """Base of every error of this package."""
+
+
+class EngineFull(StreamingError):
+    """Every slot is taken."""
+
+
+class EngineStopped(StreamingError):
+    """The engine is not running."""
+
+
+class StreamClosed(StreamingError):
+    """The stream was finished, cancelled, or has failed."""
+
+
+class BacklogFull(StreamingError):
+    """The stream holds as much undecoded audio as it may; a `RoomAvailable` event will follow."""
+
+
+class InvalidAudio(StreamingError):
+    """The samples are not 16 kHz mono float32 in [-1, 1]."""
+
+
+class InvalidStreamConfig(StreamingError):
+    """An option of one stream is out of range."""
+
+
+class InvalidEngineConfig(StreamingError):
+    """An option of the engine is out of range."""
+
+
+class DecodingFailed(StreamingError):
+    """Decoding one stream raised; the cause is chained as `__cause__`."""

@@ -1,0 +1,125 @@
+"""What a stream tells its sink. All times are seconds of the stream's own audio.
+
+A stream's events arrive in order, on the engine thread. `Closed` or `Failed` is always the last one.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from streaming.errors import StreamingError
+
+FinalCause: TypeAlias = Literal["endpoint", "max_utterance", "finalize", "end"]
+
+
+@dataclass(frozen=True)
+class Word:
+    """One recognised word; `boosted` when a complete boosted phrase covers it."""
+
+    text: str
+    start_s: float
+    end_s: float
+    confidence: float
+    boosted: bool = False
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One hypothesis. `score` is a natural-log score, comparable only within its n-best list."""
+
+    text: str
+    words: tuple[Word, ...]
+    confidence: float
+    score: float
+
+
+@dataclass(frozen=True)
+class Partial:
+    """What the current segment says so far; its first `stable_words` words will not change any more.
+
+    "Stable" means that every hypothesis still in the beam agrees on them; the second pass picks
+    among those hypotheses and so keeps them too.
+    """
+
+    start_s: float
+    duration_s: float
+    alternatives: tuple[Alternative, ...]
+    stable_words: int
+
+
+@dataclass(frozen=True)
+class Final:
+    """What a segment said, best alternative first; never revised.
+
+    Finals of one stream follow each other in time; audio between two finals held no words.
+    `speech_final` is set where the speaker stopped (every cause but "max_utterance").
+    """
+
+    start_s: float
+    duration_s: float
+    alternatives: tuple[Alternative, ...]
+    speech_final: bool
+    from_finalize: bool
+    cause: FinalCause
+
+
+@dataclass(frozen=True)
+class SpeechStarted:
+    """Speech was heard after silence (`StreamConfig.vad_events`)."""
+
+    time_s: float
+
+
+@dataclass(frozen=True)
+class UtteranceEnd:
+    """No word for `StreamConfig.utterance_end_ms`; every word before it is in a `Final` already."""
+
+    last_word_end_s: float
+
+
+@dataclass(frozen=True)
+class UnboostablePhrase:
+    """A phrase of `StreamConfig.boosts` or `Stream.configure` that is decoded without its boost."""
+
+    phrase: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Configured:
+    """Answers `Stream.configure`: the new boosts hold from the current segment on."""
+
+    warnings: tuple[UnboostablePhrase, ...]
+
+
+@dataclass(frozen=True)
+class RoomAvailable:
+    """Follows a `BacklogFull`, once: at least half of the backlog is free again."""
+
+    room_s: float
+
+
+@dataclass(frozen=True)
+class Closed:
+    """The stream ended as asked (`finish` or `cancel`), after `duration_s` of decoded audio."""
+
+    duration_s: float
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The stream ended by itself: `DecodingFailed`, or `EngineStopped` when the engine went first."""
+
+    error: StreamingError
+
+
+Event: TypeAlias = (
+    Partial
+    | Final
+    | SpeechStarted
+    | UtteranceEnd
+    | UnboostablePhrase
+    | Configured
+    | RoomAvailable
+    | Closed
+    | Failed
+)

@@ -1,0 +1,102 @@
+"""What one stream asks for, checked once."""
+
+import math
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal, TypeAlias, get_args
+
+from streaming.errors import InvalidStreamConfig
+
+DecodingMode: TypeAlias = Literal[
+    "attention_rescoring", "ctc_prefix_beam_search", "ctc_greedy_search", "attention"
+]
+DECODING_MODES: tuple[DecodingMode, ...] = get_args(DecodingMode)
+
+MIN_SILENCE_MS = 300
+"""CTC spikes are sparse: blank runs this long happen inside words, so no shorter pause can be trusted."""
+
+
+class StreamPriority(StrEnum):
+    """Who waits when there is more work than one step holds."""
+
+    LIVE = "live"
+    FILE = "file"
+
+
+@dataclass(frozen=True)
+class Boost:
+    """A phrase to favour; `weight` is the bonus per token of the phrase, natural log.
+
+    A negative weight disfavours the phrase.
+    """
+
+    phrase: str
+    weight: float = 3.0
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.weight):
+            raise InvalidStreamConfig(f"the weight of {self.phrase!r} is {self.weight}")
+
+
+@dataclass(frozen=True)
+class EndpointConfig:
+    """Where an utterance ends (WeNet's three rules, all on CTC posteriors).
+
+    silence_ms: pause after speech that ends the utterance; None never does. Raised to 300 if below.
+    no_speech_ms: after so long without any speech the segment restarts, silently.
+    max_utterance_ms: longer utterances are cut at a word boundary. The engine may hold less.
+    blank_threshold: a frame is silent when P(blank) is above it.
+    """
+
+    silence_ms: int | None = 1000
+    no_speech_ms: int = 5000
+    max_utterance_ms: int = 20000
+    blank_threshold: float = 0.8
+
+    def __post_init__(self) -> None:
+        if self.silence_ms is not None:
+            if self.silence_ms < 0:
+                raise InvalidStreamConfig(f"silence_ms is {self.silence_ms}, must not be negative")
+            object.__setattr__(self, "silence_ms", max(self.silence_ms, MIN_SILENCE_MS))
+        if self.no_speech_ms < 1000:
+            raise InvalidStreamConfig(f"no_speech_ms is {self.no_speech_ms}, must be 1000 or more")
+        if self.max_utterance_ms < 2000:
+            raise InvalidStreamConfig(
+                f"max_utterance_ms is {self.max_utterance_ms}, must be 2000 or more"
+            )
+        if not 0.0 < self.blank_threshold < 1.0:
+            raise InvalidStreamConfig(f"blank_threshold is {self.blank_threshold}, not in (0, 1)")
+
+
+@dataclass(frozen=True)
+class StreamConfig:
+    """Options of one stream.
+
+    ctc_weight and reverse_weight: as in WeNet; None takes the model's own.
+    utterance_end_ms: send `UtteranceEnd` after so long without a word; an utterance then ends after
+        this pause at the latest, whatever `endpoint.silence_ms` says, so that its words are final.
+    """
+
+    mode: DecodingMode = "attention_rescoring"
+    interim_results: bool = True
+    alternatives: int = 1
+    endpoint: EndpointConfig = field(default_factory=EndpointConfig)
+    utterance_end_ms: int | None = None
+    vad_events: bool = False
+    boosts: tuple[Boost, ...] = ()
+    ctc_weight: float | None = None
+    reverse_weight: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.mode not in DECODING_MODES:
+            raise InvalidStreamConfig(f"mode is {self.mode!r}, must be one of {DECODING_MODES}")
+        if not 1 <= self.alternatives <= 100:
+            raise InvalidStreamConfig(f"alternatives is {self.alternatives}, must be 1 to 100")
+        if self.utterance_end_ms is not None and self.utterance_end_ms < MIN_SILENCE_MS:
+            raise InvalidStreamConfig(
+                f"utterance_end_ms is {self.utterance_end_ms}, must be {MIN_SILENCE_MS} or more"
+            )
+        if self.ctc_weight is not None and not 0.0 <= self.ctc_weight < math.inf:
+            raise InvalidStreamConfig(f"ctc_weight is {self.ctc_weight}, must be finite, 0 or more")
+        if self.reverse_weight is not None and not 0.0 <= self.reverse_weight <= 1.0:
+            raise InvalidStreamConfig(f"reverse_weight is {self.reverse_weight}, not in [0, 1]")
