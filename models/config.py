@@ -1,0 +1,268 @@
+"""What a model is made of: frozen, checked once, written to and read from JSON.
+
+Field names follow WeNet's train.yaml where it has the thing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal, TypeVar, get_args, get_type_hints
+
+from models.errors import ConfigError
+
+EncoderKind = Literal["conformer", "transformer"]
+DecoderKind = Literal["transformer", "bitransformer"]
+InputLayer = Literal["conv2d", "conv2d6", "conv2d8", "conv1d4", "conv1d6", "conv1d8"]
+Positions = Literal["rel_pos", "abs_pos", "no_pos"]
+Activation = Literal["swish", "relu", "gelu"]
+ConvNorm = Literal["layer_norm", "batch_norm"]
+
+MAX_DIMENSION = 16_384
+MAX_BLOCKS = 256
+MAX_VOCABULARY = 1_000_000
+
+Section = TypeVar("Section")
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ConfigError(message)
+
+
+def _require_choice(section: object, name: str, choices: object) -> None:
+    value = getattr(section, name)
+    options = get_args(choices)
+    _require(value in options, f"{name}={value!r} is not one of {', '.join(options)}")
+
+
+def _require_range(section: object, names: str, low: float, high: float) -> None:
+    for name in names.split():
+        value = getattr(section, name)
+        _require(
+            isinstance(value, int | float) and low <= value <= high,
+            f"{name}={value!r} is not within {low}..{high}",
+        )
+
+
+@dataclass(frozen=True)
+class FeatureConfig:
+    """Kaldi log-mel filterbank features."""
+
+    sample_rate_hz: int = 16_000
+    num_mel_bins: int = 80
+    frame_length_ms: float = 25.0
+    frame_shift_ms: float = 10.0
+
+    def __post_init__(self) -> None:
+        _require_range(self, "sample_rate_hz", 1_000, 192_000)
+        _require_range(self, "num_mel_bins", 1, 512)
+        _require_range(self, "frame_length_ms frame_shift_ms", 1.0, 1_000.0)
+
+
+@dataclass(frozen=True)
+class EncoderConfig:
+    """U2 encoder: a stem that subsamples time, then conformer or transformer blocks.
+
+    The conv2d stems are WeNet's. The conv1d ones are ours: a tenth of the work, the same rate,
+    length formula and right context as the conv2d stem of that rate. `block_norm=False` leaves
+    out the LayerNorm that closes every conformer block (not in WeNet).
+    """
+
+    kind: EncoderKind = "conformer"
+    input_dim: int = 80
+    output_size: int = 256
+    attention_heads: int = 4
+    linear_units: int = 2048
+    num_blocks: int = 12
+    input_layer: InputLayer = "conv2d"
+    positions: Positions = "rel_pos"
+    activation: Activation = "swish"
+    causal: bool = True
+    use_cnn_module: bool = True
+    cnn_module_kernel: int = 15
+    cnn_module_norm: ConvNorm = "layer_norm"
+    macaron_style: bool = True
+    block_norm: bool = True
+    use_dynamic_chunk: bool = True
+    static_chunk_size: int = 0
+    norm_eps: float = 1e-5
+    conv_norm_eps: float = 1e-5
+    dropout_rate: float = 0.1
+    positional_dropout_rate: float = 0.1
+    attention_dropout_rate: float = 0.0
+
+    def __post_init__(self) -> None:
+        _require_choice(self, "kind", EncoderKind)
+        _require_choice(self, "input_layer", InputLayer)
+        _require_choice(self, "positions", Positions)
+        _require_choice(self, "activation", Activation)
+        _require_choice(self, "cnn_module_norm", ConvNorm)
+        _require_range(self, "input_dim output_size attention_heads linear_units", 1, MAX_DIMENSION)
+        _require_range(self, "num_blocks", 1, MAX_BLOCKS)
+        _require_range(self, "cnn_module_kernel", 1, 255)
+        _require_range(self, "static_chunk_size", 0, 4_096)
+        _require_range(self, "norm_eps conv_norm_eps", 0.0, 1.0)
+        _require_range(
+            self, "dropout_rate positional_dropout_rate attention_dropout_rate", 0.0, 0.99
+        )
+        _require(
+            self.output_size % self.attention_heads == 0,
+            f"output_size={self.output_size} is not a multiple of "
+            f"attention_heads={self.attention_heads}",
+        )
+        _require(self.output_size % 2 == 0, "output_size must be even")
+        _require(
+            self.kind == "conformer" or self.positions != "rel_pos",
+            "a transformer encoder has no rel_pos attention",
+        )
+        _require(
+            self.causal or not self.has_convolution or self.cnn_module_kernel % 2 == 1,
+            "a non-causal convolution needs an odd kernel",
+        )
+
+    @property
+    def has_convolution(self) -> bool:
+        return self.kind == "conformer" and self.use_cnn_module
+
+    @property
+    def streamable(self) -> bool:
+        """Whether the encoder was trained to work chunk by chunk."""
+        chunked = self.use_dynamic_chunk or self.static_chunk_size > 0
+        return chunked and (self.causal or not self.has_convolution)
+
+
+@dataclass(frozen=True)
+class DecoderConfig:
+    """Attention decoder: left-to-right, and for the bitransformer right-to-left as well."""
+
+    kind: DecoderKind = "bitransformer"
+    attention_heads: int = 4
+    linear_units: int = 2048
+    num_blocks: int = 3
+    r_num_blocks: int = 3
+    norm_eps: float = 1e-5
+    dropout_rate: float = 0.1
+    positional_dropout_rate: float = 0.1
+    self_attention_dropout_rate: float = 0.0
+    src_attention_dropout_rate: float = 0.0
+
+    def __post_init__(self) -> None:
+        _require_choice(self, "kind", DecoderKind)
+        _require_range(self, "attention_heads linear_units", 1, MAX_DIMENSION)
+        _require_range(self, "num_blocks", 1, MAX_BLOCKS)
+        _require_range(self, "r_num_blocks", int(self.bidirectional), MAX_BLOCKS)
+        _require_range(self, "norm_eps", 0.0, 1.0)
+        _require_range(self, "dropout_rate positional_dropout_rate", 0.0, 0.99)
+        _require_range(self, "self_attention_dropout_rate src_attention_dropout_rate", 0.0, 0.99)
+
+    @property
+    def bidirectional(self) -> bool:
+        return self.kind == "bitransformer"
+
+
+@dataclass(frozen=True)
+class DecodingConfig:
+    """What the model's makers recommend for decoding; a request may ask for something else.
+
+    `chunk_size` and `num_left_chunks` count encoder frames and chunks; -1 means all there is.
+    """
+
+    chunk_size: int = 16
+    num_left_chunks: int = -1
+    ctc_weight: float = 0.5
+    reverse_weight: float = 0.0
+
+    def __post_init__(self) -> None:
+        _require(
+            self.chunk_size == -1 or 1 <= self.chunk_size <= 4_096,
+            f"chunk_size={self.chunk_size!r} is neither -1 nor within 1..4096",
+        )
+        _require_range(self, "num_left_chunks", -1, 4_096)
+        _require_range(self, "ctc_weight", 0.0, 1e3)
+        _require_range(self, "reverse_weight", 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class LossConfig:
+    """Joint CTC/attention training loss (Yao 2021, eq. 1 and 2)."""
+
+    ctc_weight: float = 0.3
+    reverse_weight: float = 0.3
+    label_smoothing: float = 0.1
+
+    def __post_init__(self) -> None:
+        _require_range(self, "ctc_weight reverse_weight", 0.0, 1.0)
+        _require_range(self, "label_smoothing", 0.0, 0.99)
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """One U2/U2++ model. Build it from a mapping with `from_dict`, the inverse of `to_dict`."""
+
+    vocab_size: int
+    blank_id: int = 0
+    sos_id: int = 2
+    eos_id: int = 2
+    features: FeatureConfig = field(default_factory=FeatureConfig)
+    encoder: EncoderConfig = field(default_factory=EncoderConfig)
+    decoder: DecoderConfig = field(default_factory=DecoderConfig)
+    decoding: DecodingConfig = field(default_factory=DecodingConfig)
+    loss: LossConfig = field(default_factory=LossConfig)
+
+    def __post_init__(self) -> None:
+        _require_range(self, "vocab_size", 2, MAX_VOCABULARY)
+        _require_range(self, "blank_id sos_id eos_id", 0, self.vocab_size - 1)
+        _require(
+            self.features.num_mel_bins == self.encoder.input_dim,
+            f"features give {self.features.num_mel_bins} bins, "
+            f"the encoder takes {self.encoder.input_dim}",
+        )
+        _require(
+            self.encoder.output_size % self.decoder.attention_heads == 0,
+            f"output_size={self.encoder.output_size} is not a multiple of the decoder's "
+            f"attention_heads={self.decoder.attention_heads}",
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> ModelConfig:
+        """Raises ConfigError, naming them, for keys that are unknown or values that are wrong."""
+        nested = {
+            name: _read_section(kind, values[name], name)
+            for name, kind in _SECTIONS.items()
+            if name in values
+        }
+        return _read_section(cls, {**values, **nested}, "model")
+
+
+_SECTIONS: dict[str, type[Any]] = {
+    "features": FeatureConfig,
+    "encoder": EncoderConfig,
+    "decoder": DecoderConfig,
+    "decoding": DecodingConfig,
+    "loss": LossConfig,
+}
+
+
+def _read_section(kind: type[Section], values: object, name: str) -> Section:
+    _require(isinstance(values, Mapping), f"{name} is not a mapping")
+    assert isinstance(values, Mapping)
+    known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
+    unknown = sorted(str(key) for key in values if key not in known)
+    _require(not unknown, f"{name} has unknown keys: {', '.join(unknown)}")
+    for key, hint in get_type_hints(kind).items():
+        if hint in (int, float, bool) and key in values:
+            _require_number(f"{name}.{key}", values[key], hint)
+    try:
+        return kind(**values)
+    except TypeError as error:
+        raise ConfigError(f"{name}: {error}") from error
+
+
+def _require_number(name: str, value: object, hint: object) -> None:
+    accepted = {int: int, float: int | float, bool: bool}[hint]  # type: ignore[index]
+    boolean_ok = hint is bool or not isinstance(value, bool)
+    _require(isinstance(value, accepted) and boolean_ok, f"{name}={value!r} has the wrong type")

@@ -1,0 +1,87 @@
+"""Everything `models` raises on purpose.
+
+    ModelError
+    ├── ConfigError              a configuration that cannot be built
+    ├── CheckpointError          a model directory or weight file that cannot be used
+    │   ├── NotACheckpoint       garbage, a truncated file, a zip of something else
+    │   ├── UnsafeCheckpoint     a pickle that wants to run code, an archive that would explode
+    │   ├── MissingKeys          tensors the network needs are not in the file
+    │   ├── UnknownKeys          tensors in the file that the network has no place for
+    │   └── ShapeMismatch        a tensor of another shape than the configuration says
+    ├── TokenizerError           a broken units table or BPE model
+    │   └── UnencodableText      text that the model has no units for
+    └── NotStreamable            a full-context model was asked for a chunk
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+NAMES_SHOWN = 8
+
+
+def _name_some(names: Iterable[str]) -> str:
+    """The first few names and how many follow, so that an error stays readable."""
+    ordered = sorted(names)
+    shown = ", ".join(ordered[:NAMES_SHOWN])
+    rest = len(ordered) - NAMES_SHOWN
+    return f"{shown} and {rest} more" if rest > 0 else shown
+
+
+class ModelError(Exception):
+    """Base of this package's errors."""
+
+
+class ConfigError(ModelError):
+    """A configuration value is out of range, contradictory or not supported."""
+
+
+class CheckpointError(ModelError):
+    """A model directory cannot be loaded."""
+
+
+class NotACheckpoint(CheckpointError):
+    """The weight file is not a checkpoint: garbage, truncated, or an archive of something else."""
+
+
+class UnsafeCheckpoint(CheckpointError):
+    """Loading the file would execute code or exhaust memory; it was refused."""
+
+
+class MissingKeys(CheckpointError):
+    """The checkpoint lacks tensors; `names` holds all of them."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = frozenset(names)
+        super().__init__(f"checkpoint lacks {len(self.names)} tensor(s): {_name_some(self.names)}")
+
+
+class UnknownKeys(CheckpointError):
+    """The checkpoint holds tensors (or configuration keys) we do not know; `names` has all."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = frozenset(names)
+        super().__init__(
+            f"checkpoint has {len(self.names)} unknown tensor(s): {_name_some(self.names)}"
+        )
+
+
+class ShapeMismatch(CheckpointError):
+    """Tensors whose shapes contradict the configuration."""
+
+
+class TokenizerError(ModelError):
+    """The units table or the BPE model is broken."""
+
+
+class UnencodableText(TokenizerError):
+    """`text` cannot be written in the model's units."""
+
+    def __init__(self, text: str, reason: str) -> None:
+        self.text = text
+        self.reason = reason
+        super().__init__(f"cannot encode {text!r}: {reason}")
+
+
+class NotStreamable(ModelError):
+    """The encoder needs the whole utterance; it has no chunk step."""

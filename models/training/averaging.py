@@ -1,0 +1,43 @@
+"""Checkpoint averaging: the mean of the weights of the best few checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True, order=True)
+class ScoredCheckpoint:
+    """A checkpoint and the error it makes on the development data (lower is better)."""
+
+    error: float
+    step: int
+    path: Path
+
+
+def keep_best(checkpoints: Sequence[ScoredCheckpoint], count: int) -> list[ScoredCheckpoint]:
+    """The `count` best, best first; of equal ones the later. The files of the others are deleted."""
+    ranked = sorted(checkpoints, key=lambda checkpoint: (checkpoint.error, -checkpoint.step))
+    for dropped in ranked[count:]:
+        dropped.path.unlink(missing_ok=True)
+    return ranked[:count]
+
+
+def average_checkpoints(paths: Sequence[Path]) -> dict[str, Tensor]:
+    """The mean of the state dicts in `paths`, summed in float64; integer tensors come from the first."""
+    if not paths:
+        raise ValueError("no checkpoints to average")
+    first: dict[str, Tensor] = torch.load(paths[0], map_location="cpu", weights_only=True)
+    sums = {name: tensor.double() for name, tensor in first.items() if tensor.is_floating_point()}
+    for path in paths[1:]:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+        if state.keys() != first.keys():
+            raise ValueError(f"{path} holds other tensors than {paths[0]}")
+        for name, total in sums.items():
+            total += state[name].double()
+    averaged = {name: (total / len(paths)).to(first[name].dtype) for name, total in sums.items()}
+    return {name: averaged.get(name, tensor) for name, tensor in first.items()}

@@ -1,0 +1,168 @@
+"""Everything a training run is told, as frozen dataclasses, read from one TOML file."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from models.training.errors import RecipeError
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """Where the recordings are and how often an epoch draws each corpus (1.0 = every utterance once)."""
+
+    train_manifest: Path
+    dev_manifest: Path
+    noise_manifest: Path
+    work_dir: Path
+    draws_per_epoch: Mapping[str, float]
+    synthetic_count: int = 0
+    synthetic_seed: int = 17
+    joined_corpora: tuple[str, ...] = ()  # short clips that are joined into longer utterances of one speaker
+    max_seconds: float = 17.0
+
+
+@dataclass(frozen=True)
+class AugmentConfig:
+    """Ranges of the random changes to an utterance; probabilities are per utterance, levels in decibels."""
+
+    tempo: tuple[float, float] = (0.87, 1.15)
+    warp: tuple[float, float] = (0.88, 1.14)
+    clip_tempo: tuple[float, float] = (0.75, 1.5)  # of the joined corpora
+    clip_warp: tuple[float, float] = (0.80, 1.25)
+    gain_db: tuple[float, float] = (-15.0, 9.0)
+    tilt_db: float = 4.0
+    noise_probability: float = 0.5
+    noise_snr_db: tuple[float, float] = (5.0, 35.0)
+    narrowband_probability: float = 0.2
+    pad_probability: float = 0.7
+    pad_seconds: float = 1.0
+    spec_augment_from_step: int = 2000
+    freq_masks: int = 2
+    freq_mask_bins: int = 15
+    time_masks: int = 2
+    time_mask_frames: int = 30
+
+
+@dataclass(frozen=True)
+class UnitsConfig:
+    """Size of the sentencepiece unigram model, its characters included."""
+
+    pieces: int = 160
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """The part of the model's configuration that a recipe chooses; the rest is fixed in ``recipe_model.py``."""
+
+    input_layer: str = "conv1d6"
+    output_size: int = 144
+    attention_heads: int = 4
+    linear_units: int = 576
+    num_blocks: int = 8
+    cnn_module_kernel: int = 15
+    decoder_linear_units: int = 576
+    decoder_blocks: int = 2
+    decoder_r_blocks: int = 1
+    dropout_rate: float = 0.1
+    block_norm: bool = True
+    chunk_size: int = 11
+    residual_init_scale: float = 0.3
+
+
+@dataclass(frozen=True)
+class OptimiserConfig:
+    """AdamW with a schedule of warm-up, plateau and decay to zero, counted in updates."""
+
+    peak_rate: float = 1.5e-3
+    warmup_steps: int = 800
+    decay_from_step: int = 8000
+    total_steps: int = 12000
+    weight_decay: float = 0.01
+    max_gradient_norm: float = 5.0
+    batch_seconds: float = 50.0
+    ctc_weight: float = 0.3
+    full_context_probability: float = 0.4
+    max_chunk_frames: int = 25
+    seed: int = 1
+    threads: int = 1
+
+
+@dataclass(frozen=True)
+class CheckpointConfig:
+    """How often to log, save and measure, and how many of the best checkpoints to average."""
+
+    log_every: int = 20
+    save_every: int = 250
+    dev_utterances: int = 300
+    average: int = 8
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One training run."""
+
+    data: DataConfig
+    augment: AugmentConfig = field(default_factory=AugmentConfig)
+    units: UnitsConfig = field(default_factory=UnitsConfig)
+    network: NetworkConfig = field(default_factory=NetworkConfig)
+    optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
+    checkpoints: CheckpointConfig = field(default_factory=CheckpointConfig)
+
+    def __post_init__(self) -> None:
+        steps = self.optimiser
+        if not 0 < steps.warmup_steps <= steps.decay_from_step < steps.total_steps:
+            raise RecipeError("optimiser: needs 0 < warmup_steps <= decay_from_step < total_steps")
+        for name in ("tempo", "warp", "clip_tempo", "clip_warp", "gain_db", "noise_snr_db"):
+            low, high = getattr(self.augment, name)
+            if not low <= high:
+                raise RecipeError(f"augment.{name}: {low} is above {high}")
+        if not self.data.draws_per_epoch or min(self.data.draws_per_epoch.values()) < 0:
+            raise RecipeError("data.draws_per_epoch: needs at least one corpus, and no negative number of draws")
+
+
+Section = TypeVar("Section")
+
+
+def _section(kind: type[Section], name: str, values: Mapping[str, Any], root: Path) -> Section:
+    fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    unknown = set(values) - set(fields)
+    if unknown:
+        raise RecipeError(f"{name}: unknown keys {', '.join(sorted(unknown))}")
+    arguments = {}
+    for key, value in values.items():
+        if fields[key].type == "Path":
+            value = root / value
+        arguments[key] = tuple(value) if isinstance(value, list) else value
+    try:
+        return kind(**arguments)
+    except TypeError as error:
+        raise RecipeError(f"{name}: {error}") from error
+
+
+SECTIONS = {
+    "data": DataConfig,
+    "augment": AugmentConfig,
+    "units": UnitsConfig,
+    "network": NetworkConfig,
+    "optimiser": OptimiserConfig,
+    "checkpoints": CheckpointConfig,
+}
+
+
+def load_recipe(path: Path) -> Recipe:
+    """Reads a recipe; relative paths in it are relative to the file. Raises RecipeError naming what is wrong."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise RecipeError(f"cannot read {path}: {error}") from error
+    unknown = set(document) - set(SECTIONS)
+    if unknown or "data" not in document:
+        raise RecipeError(f"{path}: unknown sections {sorted(unknown)}" if unknown else f"{path}: no [data] section")
+    root = path.resolve().parent
+    return Recipe(**{name: _section(SECTIONS[name], name, values, root) for name, values in document.items()})

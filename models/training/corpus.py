@@ -1,0 +1,67 @@
+"""Manifests of transcribed speech, and of noise."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from models.training.errors import CorpusError
+
+NOT_SPOKEN = re.compile(r"[^a-z' ]+")
+STRAY_APOSTROPHE = re.compile(r"(?<![a-z])'|'(?![a-z])")
+FOLDED = str.maketrans({"’": "'", "é": "e", "è": "e", "ê": "e", "à": "a", "â": "a", "ü": "u", "ö": "o", "ç": "c"})
+
+
+@dataclass(frozen=True)
+class Utterance:
+    """One recording: `path` of the audio, who speaks, for how long, and what (normalised text; empty for noise)."""
+
+    path: Path
+    corpus: str
+    speaker: str
+    seconds: float
+    text: str
+
+
+def normalise_text(text: str) -> str:
+    """Lower case letters, single spaces and word-internal apostrophes: all that the bundled model writes."""
+    lowered = NOT_SPOKEN.sub(" ", text.lower().translate(FOLDED))
+    return " ".join(STRAY_APOSTROPHE.sub(" ", lowered).split())
+
+
+def _rows(manifest: Path, columns: Iterable[str]) -> list[dict[str, str]]:
+    if not manifest.is_file():
+        raise CorpusError(f"no manifest at {manifest}")
+    with manifest.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+    missing = set(columns) - set(rows[0] if rows else ())
+    if missing:
+        raise CorpusError(f"{manifest} lacks the columns {', '.join(sorted(missing))}")
+    return rows
+
+
+def read_speech(manifest: Path) -> list[Utterance]:
+    """Utterances of a tab-separated manifest with the columns path, corpus, speaker, seconds and text.
+
+    Raises CorpusError if the manifest is missing or lacks a column.
+    """
+    rows = _rows(manifest, ("path", "corpus", "speaker", "seconds", "text"))
+    return [
+        Utterance(
+            manifest.parent / row["path"], row["corpus"], row["speaker"], float(row["seconds"]), normalise_text(row["text"])
+        )
+        for row in rows
+    ]
+
+
+def read_noise(manifest: Path) -> list[Utterance]:
+    """Noise recordings of a manifest with the columns path, kind, set and seconds; room responses are left out."""
+    rows = _rows(manifest, ("path", "kind", "set", "seconds"))
+    return [
+        Utterance(manifest.parent / row["path"], "noise", row["set"], float(row["seconds"]), "")
+        for row in rows
+        if row["kind"] == "noise"
+    ]
