@@ -1,0 +1,22 @@
+# Sets EARSHOT_WITH_CUDA from EARSHOT_CUDA and enables the CUDA language where it is wanted.
+set(EARSHOT_WITH_CUDA OFF)
+if(EARSHOT_CUDA STREQUAL "AUTO")
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    set(EARSHOT_WITH_CUDA ON)
+  endif()
+elseif(EARSHOT_CUDA)
+  set(EARSHOT_WITH_CUDA ON)
+endif()
+
+if(EARSHOT_WITH_CUDA)
+  # Ampere and Hopper machine code; the newest also as PTX, for devices that come after it.
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES "80-real;90")
+  endif()
+  enable_language(CUDA)
+  set(CMAKE_CUDA_STANDARD 20)
+  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+endif()
+message(STATUS "Earshot kernels: CPU half ON, CUDA half ${EARSHOT_WITH_CUDA}")

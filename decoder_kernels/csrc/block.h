@@ -1,0 +1,132 @@
+// One kernel source, two targets: this is the only file that knows the compiler.
+//
+// A kernel is a functor `void operator()(const Block&, const Params&) const`. Its work is written as
+// loops `for (int i = block.thread; i < n; i += block.threads)`, with `block.sync()` between a write
+// and another thread's read. No result may depend on `block.threads` or on the order of atomics.
+//
+// CUDA:  one thread block runs the kernel for one `index`; scratch is dynamic shared memory.
+// CPU:   a block has one thread and the blocks are spread over `workers` threads. More threads per
+//        block are real threads that meet at a barrier: too slow to serve with, and made for tests
+//        and ThreadSanitizer, which then find a missing sync() without a GPU.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+struct Launch {
+  int blocks;                 // one per lane
+  int threads;                // threads per block
+  std::size_t scratch_bytes;  // per block
+  int workers;                // CPU only: blocks that run at the same time
+  std::intptr_t stream;       // CUDA only: the cudaStream_t
+};
+
+#ifdef __CUDACC__
+
+#include <stdexcept>
+#include <string>
+
+#define EARSHOT_BACKEND cuda
+#define KERNEL_FN __device__ inline
+#define KERNEL_HOST_FN __host__ __device__ inline
+
+struct Block {
+  int index;
+  int thread;
+  int threads;
+  std::byte* scratch;
+
+  KERNEL_FN void sync() const { __syncthreads(); }
+  KERNEL_FN int fetch_add(int* value, int increment) const { return atomicAdd(value, increment); }
+  KERNEL_FN int exchange(int* value, int replacement) const {
+    return atomicExch(value, replacement);
+  }
+};
+
+template <class Kernel, class Params>
+__global__ void run_block(const __grid_constant__ Params params) {
+  extern __shared__ __align__(16) std::byte scratch[];
+  Kernel{}(Block{static_cast<int>(blockIdx.x), static_cast<int>(threadIdx.x),
+                 static_cast<int>(blockDim.x), scratch},
+           params);
+}
+
+inline void check_cuda(cudaError_t error) {
+  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
+}
+
+template <class Kernel, class Params>
+void launch(const Launch& how, const Params& params) {
+  if (how.blocks == 0) return;
+  check_cuda(cudaFuncSetAttribute(run_block<Kernel, Params>,
+                                  cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(how.scratch_bytes)));
+  const auto stream = reinterpret_cast<cudaStream_t>(how.stream);
+  run_block<Kernel, Params><<<how.blocks, how.threads, how.scratch_bytes, stream>>>(params);
+  check_cuda(cudaGetLastError());
+}
+
+#else  // the CPU
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <thread>
+#include <vector>
+
+#define EARSHOT_BACKEND cpu
+#define KERNEL_FN inline
+#define KERNEL_HOST_FN inline
+
+struct Block {
+  int index;
+  int thread;
+  int threads;
+  std::byte* scratch;
+  std::barrier<>* meeting;  // null for a block of one thread
+
+  KERNEL_FN void sync() const {
+    if (meeting != nullptr) meeting->arrive_and_wait();
+  }
+  KERNEL_FN int fetch_add(int* value, int increment) const {
+    return std::atomic_ref<int>(*value).fetch_add(increment, std::memory_order_relaxed);
+  }
+  KERNEL_FN int exchange(int* value, int replacement) const {
+    return std::atomic_ref<int>(*value).exchange(replacement, std::memory_order_relaxed);
+  }
+};
+
+template <class Kernel, class Params>
+void run_block(const Launch& how, int index, std::byte* scratch, const Params& params) {
+  if (how.threads == 1) {
+    Kernel{}(Block{index, 0, 1, scratch, nullptr}, params);
+    return;
+  }
+  std::barrier<> meeting(how.threads);
+  std::vector<std::jthread> threads;
+  for (int thread = 0; thread < how.threads; ++thread) {
+    threads.emplace_back([&, thread] {
+      Kernel{}(Block{index, thread, how.threads, scratch, &meeting}, params);
+    });
+  }
+}
+
+template <class Kernel, class Params>
+void launch(const Launch& how, const Params& params) {
+  const int workers = std::max(1, std::min(how.workers, how.blocks));
+  // max_align_t cells, so that every worker's scratch is aligned for any type.
+  const std::size_t cells = how.scratch_bytes / sizeof(std::max_align_t) + 1;
+  std::vector<std::max_align_t> scratch(cells * static_cast<std::size_t>(workers));
+  std::atomic<int> next{0};
+  const auto work = [&](int worker) {
+    auto* own = reinterpret_cast<std::byte*>(scratch.data() + cells * static_cast<std::size_t>(worker));
+    for (int index = next++; index < how.blocks; index = next++) {
+      run_block<Kernel>(how, index, own, params);
+    }
+  };
+  std::vector<std::jthread> others;
+  for (int worker = 1; worker < workers; ++worker) others.emplace_back(work, worker);
+  work(0);
+}
+
+#endif
