@@ -1,0 +1,161 @@
+"""One stream as the engine thread sees it: its audio, its segment, and what it still owes its caller."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from models.fbank import Fbank
+from streaming.boosting import CompiledBoosts
+from streaming.chunking import Chunking, Cut
+from streaming.endpoint import EndpointDetector
+from streaming.events import Event, SpeechStarted, UtteranceEnd
+from streaming.features import FeatureTrack, Samples
+from streaming.greedy import GreedySearch
+from streaming.inbox import Flush, Inbox
+from streaming.results import SegmentClock
+from streaming.seam import SEAM_WINDOW_MS
+from streaming.segment import Segment
+from streaming.stream_config import StreamConfig, StreamPriority
+
+
+@dataclass(frozen=True)
+class StreamSettings:
+    """What all streams of one engine share."""
+
+    fbank: Fbank
+    chunking: Chunking
+    blank_id: int
+    sample_rate_hz: int
+    max_utterance_ms: int
+    flush_padding_ms: int
+
+    @property
+    def kept_frames(self) -> int:
+        """Feature frames behind the newest that a seam may go back to."""
+        return int(SEAM_WINDOW_MS / self.chunking.feature_ms) + 2 * self.chunking.window
+
+    @property
+    def padding_samples(self) -> int:
+        """Silence decoded after a flush: the last frame's right context, and time for its spikes."""
+        padding_ms = self.chunking.right_context * self.chunking.feature_ms + self.flush_padding_ms
+        return int(padding_ms * self.sample_rate_hz / 1000)
+
+    @property
+    def max_segment_frames(self) -> int:
+        """No segment has more encoder frames than this."""
+        longest_ms = self.max_utterance_ms + self.padding_samples * 1000 / self.sample_rate_hz
+        return int(longest_ms / self.chunking.frame_ms) + 2 * self.chunking.chunk_size
+
+
+@dataclass
+class Utterance:
+    """What `SpeechStarted` and `UtteranceEnd` need to know across segments."""
+
+    speaking: bool = False
+    last_word_end_s: float | None = None
+
+
+@dataclass(eq=False)
+class ActiveStream:
+    """An open stream; only the engine thread touches it, but for its inbox."""
+
+    slot: int
+    config: StreamConfig
+    priority: StreamPriority
+    sink: Callable[[Event], None]
+    inbox: Inbox
+    boosts: CompiledBoosts
+    settings: StreamSettings
+    flush: Flush | None = None
+    utterance: Utterance = field(default_factory=Utterance)
+
+    def __post_init__(self) -> None:
+        self._start_track(0)
+
+    @property
+    def searches(self) -> bool:
+        """Whether the first pass keeps a beam."""
+        return self.config.mode != "ctc_greedy_search"
+
+    @property
+    def clock(self) -> SegmentClock:
+        """Places the segment's encoder frames in the stream's time."""
+        rate = self.settings.sample_rate_hz
+        start = self._sample_of(self.segment.start_frame)
+        end = self.track.origin + self.track.num_samples
+        return SegmentClock(start / rate, end / rate, self.settings.chunking.frame_ms / 1000)
+
+    @property
+    def decoded_s(self) -> float:
+        """Seconds of audio that results can speak of."""
+        return self.clock.at(self.segment.frames)
+
+    @property
+    def samples_wanted(self) -> int:
+        """Samples of the stream that the next full window needs, counted from the stream's start."""
+        frames = self._next_frame + self.settings.chunking.window
+        return self.track.origin + self.track.samples_for(frames)
+
+    def listen(self, samples: Samples) -> None:
+        """Take samples."""
+        self.track.append(samples)
+
+    def begin_flush(self, flush: Flush) -> None:
+        """Take no more samples until everything is decoded."""
+        self.flush = flush
+        self.track.end(self.settings.padding_samples)
+
+    def end_flush(self) -> None:
+        """Everything is decoded: what comes now is a new beginning."""
+        self.flush = None
+        self._start_track(self.track.origin + self.track.num_samples)
+
+    def next_cut(self) -> Cut | None:
+        """The next step's window, or None while there is too little audio."""
+        ahead = self.track.available - self._next_frame
+        return self.settings.chunking.cut(ahead, self.track.ended)
+
+    def window_start(self) -> int:
+        """The track's frame at which the next window starts."""
+        return self._next_frame
+
+    def restart(self, seam: int) -> None:
+        """Begin a new segment at encoder frame `seam` of this one."""
+        self._start_segment(self.segment.start_frame + seam * self.settings.chunking.rate)
+
+    def emit(self, event: Event) -> None:
+        """Tell the caller."""
+        self.sink(event)
+
+    def emit_speech_started(self) -> None:
+        """Tell, once per utterance, when speech began."""
+        frame = self.segment.detector.speech_frame
+        if frame is not None and not self.utterance.speaking:
+            self.utterance.speaking = True
+            if self.config.vad_events:
+                self.emit(SpeechStarted(self.clock.at(frame)))
+
+    def emit_utterance_end(self, at_end: bool = False) -> None:
+        """Tell, once per utterance, that no word followed the last one for long enough."""
+        due_ms, last_s = self.config.utterance_end_ms, self.utterance.last_word_end_s
+        if due_ms is None or last_s is None:
+            return
+        quiet = self.segment.detector.speech_frame is None
+        if at_end or (quiet and self.decoded_s - last_s >= due_ms / 1000):
+            self.utterance.last_word_end_s = None
+            self.emit(UtteranceEnd(last_s))
+
+    @property
+    def _next_frame(self) -> int:
+        return self.segment.start_frame + self.segment.frames * self.settings.chunking.rate
+
+    def _sample_of(self, frame: int) -> int:
+        return self.track.origin + frame * self.settings.fbank.frame_shift
+
+    def _start_track(self, origin: int) -> None:
+        self.track = FeatureTrack(self.settings.fbank, origin, self.settings.kept_frames)
+        self._start_segment(0)
+
+    def _start_segment(self, frame: int) -> None:
+        frame_ms = self.settings.chunking.frame_ms
+        detector = EndpointDetector(self.config, frame_ms, self.settings.max_utterance_ms)
+        self.segment = Segment(frame, detector, GreedySearch(self.settings.blank_id))

@@ -1,0 +1,139 @@
+"""Incremental features: samples in, log-mel frames out, the same frames however the samples are cut."""
+
+from collections import deque
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from models.fbank import Fbank
+
+INT16_SCALE = 32768.0
+"""Kaldi's features, and so the models, want samples in int16 range."""
+
+Samples = npt.NDArray[np.float32]
+
+
+class SampleBuffer:
+    """A queue of samples addressed by position: reads any kept range, forgets what lies before one."""
+
+    def __init__(self) -> None:
+        self._pieces: deque[Samples] = deque()
+        self._start = 0
+        self.end = 0
+
+    def append(self, samples: Samples) -> None:
+        """Add samples `(N,)` at the end."""
+        if len(samples):
+            self._pieces.append(samples)
+            self.end += len(samples)
+
+    def read(self, start: int, stop: int) -> Samples:
+        """Copy the samples `start` to `stop` (exclusive); both must be kept."""
+        assert self._start <= start <= stop <= self.end
+        wanted, position = [], self._start
+        for piece in self._pieces:
+            if position >= stop:
+                break
+            wanted.append(piece[max(start - position, 0) : stop - position])
+            position += len(piece)
+        return np.concatenate(wanted) if wanted else np.zeros(0, np.float32)
+
+    def drop_before(self, start: int) -> None:
+        """Forget whole pieces that lie before `start`."""
+        while self._pieces and self._start + len(self._pieces[0]) <= start:
+            self._start += len(self._pieces.popleft())
+
+
+class FeatureTrack:
+    """The features of one stream from a sample on, as far as they are needed.
+
+    Frames are counted from the track's first sample, which is sample `origin` of the stream. Frames are
+    computed late, for all lanes of a step together (`compute_frames`), and `kept_frames` of them
+    are kept behind the newest so that a seam can be replayed.
+    """
+
+    def __init__(self, fbank: Fbank, origin: int, kept_frames: int) -> None:
+        self._fbank = fbank
+        self._samples = SampleBuffer()
+        self._kept_frames = kept_frames
+        self._features = torch.zeros(0, fbank.config.num_mel_bins)
+        self._first_frame = 0
+        self.origin = origin
+        self.num_samples = 0
+        self.ended = False
+
+    @property
+    def available(self) -> int:
+        """Frames whose samples are all here."""
+        return self._fbank.frame_count(self._samples.end)
+
+    @property
+    def computed(self) -> int:
+        """Frames that have been computed."""
+        return self._first_frame + len(self._features)
+
+    @property
+    def kept(self) -> int:
+        """Frames in memory."""
+        return len(self._features)
+
+    @property
+    def consumed_samples(self) -> int:
+        """Samples that no frame to come needs; never more than were appended."""
+        return min(self.computed * self._fbank.frame_shift, self.num_samples)
+
+    def samples_for(self, frames: int) -> int:
+        """Samples of the track that its first `frames` frames need."""
+        return (frames - 1) * self._fbank.frame_shift + self._fbank.frame_length
+
+    def append(self, samples: Samples) -> None:
+        """Add samples `(N,)` in [-1, 1]."""
+        assert not self.ended
+        self._samples.append(samples * np.float32(INT16_SCALE))
+        self.num_samples += len(samples)
+
+    def end(self, padding: int) -> None:
+        """No more samples will come: add `padding` samples of silence, so that the last word's spikes come out."""
+        if self.num_samples:
+            self._samples.append(np.zeros(padding, np.float32))
+        self.ended = True
+
+    def missing(self, frames: int) -> Tensor:
+        """The raw frames `(N, frame_length)` that are not yet computed, up to frame `frames`."""
+        shift, length = self._fbank.frame_shift, self._fbank.frame_length
+        if frames <= self.computed:
+            return torch.zeros(0, length)
+        samples = self._samples.read(self.computed * shift, self.samples_for(frames))
+        return torch.from_numpy(samples).unfold(0, length, shift)
+
+    def store(self, features: Tensor) -> None:
+        """Take the features `(N, F)` of what `missing` returned, and forget what no replay can need."""
+        kept = torch.cat((self._features, features))
+        dropped = max(len(kept) - self._kept_frames, 0)
+        self._features = kept[dropped:].clone() if dropped else kept
+        self._first_frame += dropped
+        self._samples.drop_before(self.computed * self._fbank.frame_shift)
+
+    def window(self, start: int, frames: int) -> Tensor:
+        """Features `(frames, F)` from frame `start` on."""
+        first = start - self._first_frame
+        assert first >= 0, "the frame has been dropped"
+        return self._features[first : first + frames]
+
+
+def compute_frames(fbank: Fbank, raw: Sequence[Tensor]) -> list[Tensor]:
+    """Features of many tracks' raw frames `(N_i, frame_length)` in one batch: a list of `(N_i, F)`.
+
+    A frame's features do not depend on the batch, bit for bit, with one exception: BLAS multiplies a
+    single row by another kernel, whose sums round differently. So one row never goes alone.
+    """
+    counts = [len(frames) for frames in raw]
+    total = sum(counts)
+    if total == 0:
+        return [torch.zeros(0, fbank.config.num_mel_bins) for _ in raw]
+    batch = torch.cat(list(raw))
+    features = fbank(batch.expand(2, -1) if total == 1 else batch)[:total, 0]
+    return list(features.split(counts))

@@ -1,0 +1,92 @@
+"""What the callers of one stream have asked for and the engine has not yet taken, in order."""
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from streaming.boosting import CompiledBoosts
+from streaming.errors import BacklogFull
+from streaming.features import Samples
+
+
+@dataclass(frozen=True)
+class Flush:
+    """Everything before this is to be decoded to its end; `last` when nothing follows."""
+
+    last: bool
+
+
+@dataclass(frozen=True)
+class Reconfigure:
+    """New boosts, from here on."""
+
+    boosts: CompiledBoosts
+
+
+Item: TypeAlias = Samples | Flush | Reconfigure
+
+
+class Inbox:
+    """A bounded queue between the callers of one stream and the engine. Its owner holds a lock.
+
+    The engine says with `wake_at` how many samples in total it needs before looking is worth its while,
+    so most pushes wake nobody.
+    """
+
+    def __init__(self, max_backlog: int) -> None:
+        self._items: deque[Item] = deque()
+        self._max_backlog = max_backlog
+        self._overflowed = False
+        self.pushed = 0
+        self.consumed = 0
+        self.wake_at = 0
+        self.closed = False
+        self.cancelled = False
+
+    @property
+    def backlog(self) -> int:
+        """Samples pushed and not yet decoded."""
+        return self.pushed - self.consumed
+
+    @property
+    def room(self) -> int:
+        """Samples that can be pushed now."""
+        return max(self._max_backlog - self.backlog, 0)
+
+    def push(self, samples: Samples) -> bool:
+        """Append samples; says whether the engine should look. Raises BacklogFull, and then takes none."""
+        if len(samples) > self.room:
+            self._overflowed = True
+            raise BacklogFull(f"{len(samples)} samples pushed where {self.room} have room")
+        self._items.append(np.array(samples))
+        self.pushed += len(samples)
+        return self.pushed >= self.wake_at
+
+    def put(self, item: Flush | Reconfigure) -> None:
+        """Append a request; the engine should look."""
+        self._items.append(item)
+
+    def take(self) -> list[Item]:
+        """Remove and return everything up to and including the next flush."""
+        taken: list[Item] = []
+        while self._items:
+            taken.append(self._items.popleft())
+            if isinstance(taken[-1], Flush):
+                break
+        return taken
+
+    def release(self, consumed: int) -> bool:
+        """Note how many samples are decoded in total; True when this ends an overflow."""
+        self.consumed = consumed
+        drained = self._overflowed and 2 * self.backlog <= self._max_backlog
+        if drained:
+            self._overflowed = False
+        return drained
+
+    def clear(self) -> None:
+        """Forget everything: the stream is over."""
+        self._items.clear()
+        self.closed = True
+        self.consumed = self.pushed
