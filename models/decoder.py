@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from models.attention import MultiHeadAttention
 from models.config import DecoderConfig
+from models.dropout import Dropout
 from models.feed_forward import FeedForward
 from models.masks import padding_mask
 from models.positional import sinusoids
@@ -32,7 +33,7 @@ class DecoderLayer(nn.Module):
         self.norm1 = nn.LayerNorm(size, eps=eps)
         self.norm2 = nn.LayerNorm(size, eps=eps)
         self.norm3 = nn.LayerNorm(size, eps=eps)
-        self.dropout = nn.Dropout(config.dropout_rate)
+        self.dropout = Dropout(config.dropout_rate)
 
     def forward(
         self, x: Tensor, memory: KeysAndValues, memory_mask: Tensor | None, past: KeysAndValues | None
@@ -66,7 +67,7 @@ class TransformerDecoder(nn.Module):
         self.size = size
         # A list of one: WeNet numbers the embedding 0 and its positional table 1.
         self.embed = nn.ModuleList([nn.Embedding(vocab_size, size)])
-        self.positional_dropout = nn.Dropout(config.positional_dropout_rate)
+        self.positional_dropout = Dropout(config.positional_dropout_rate)
         self.decoders = nn.ModuleList(DecoderLayer(config, size) for _ in range(num_blocks))
         self.after_norm = nn.LayerNorm(size, eps=config.norm_eps)
         self.output_layer = nn.Linear(size, vocab_size)

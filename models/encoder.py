@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from models.cmvn import GlobalCmvn
 from models.config import EncoderConfig
+from models.dropout import Dropout
 from models.encoder_layer import EncoderLayer, build_layer
 from models.errors import NotStreamable
 from models.lanes import EncoderState, LaneStep, advance_layer, key_mask
@@ -33,7 +34,7 @@ class Encoder(nn.Module):
         self.output_size = config.output_size
         self.global_cmvn = GlobalCmvn(config.input_dim)
         self.embed = build_stem(config.input_layer, config.input_dim, config.output_size)
-        self.positional_dropout = nn.Dropout(config.positional_dropout_rate)
+        self.positional_dropout = Dropout(config.positional_dropout_rate)
         self.encoders = nn.ModuleList(build_layer(config) for _ in range(config.num_blocks))
         self.after_norm = nn.LayerNorm(config.output_size, eps=config.norm_eps)
 

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from models.attention import MultiHeadAttention, PositionalKeyAttention
 from models.config import EncoderConfig
 from models.convolution import ConvolutionModule
+from models.dropout import Dropout
 from models.feed_forward import FeedForward
 
 
@@ -30,7 +31,7 @@ class EncoderLayer(nn.Module):
 
     self_attn: MultiHeadAttention
     conv_module: ConvolutionModule | None
-    dropout: nn.Dropout
+    dropout: Dropout
 
     def before_attention(self, x: Tensor) -> Tensor:
         """Residual stream (B, T, D) as the attention branch finds it."""
@@ -76,7 +77,7 @@ class TransformerLayer(EncoderLayer):
         self.feed_forward = build_feed_forward(config)
         self.norm1 = nn.LayerNorm(size, eps=eps)
         self.norm2 = nn.LayerNorm(size, eps=eps)
-        self.dropout = nn.Dropout(config.dropout_rate)
+        self.dropout = Dropout(config.dropout_rate)
 
     def attention_input(self, x: Tensor) -> Tensor:
         normed: Tensor = self.norm1(x)
@@ -109,7 +110,7 @@ class ConformerLayer(EncoderLayer):
         # WeNet closes the block with a norm only where it has a convolution.
         closes = config.block_norm and config.use_cnn_module
         self.norm_final = nn.LayerNorm(size, eps=eps) if closes else nn.Identity()
-        self.dropout = nn.Dropout(config.dropout_rate)
+        self.dropout = Dropout(config.dropout_rate)
 
     def before_attention(self, x: Tensor) -> Tensor:
         if self.feed_forward_macaron is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from models.config import Activation
+from models.dropout import Dropout
 
 ACTIVATIONS: dict[Activation, type[nn.Module]] = {
     "swish": nn.SiLU,
@@ -20,7 +21,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.w_1 = nn.Linear(size, hidden)
         self.activation = ACTIVATIONS[activation]()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.w_2 = nn.Linear(hidden, size)
 
     def forward(self, x: Tensor) -> Tensor:
