@@ -1,0 +1,76 @@
+"""A WeNet model directory, served as it is, gives WeNet's text to the letter."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from server_process import Server, served
+from socket_client import listen
+
+MODES = ("ctc_greedy_search", "ctc_prefix_beam_search", "attention", "attention_rescoring")
+CHUNK_SIZES = (16, 8, 4)
+TEXTS = {
+    "aishell-BAC009S0724W0121.wav": "广州市房地产中介协会分析",
+    "librispeech-1995-1837-0001.wav": (
+        "IT WAS THE FIRST GREAT SORROW OF HIS LIFE IT WAS NOT SO MUCH THE LOSS OF THE COTTON "
+        "ITSELF BUT THE FANTASY THE HOPES THE DREAMS BUILT AROUND IT"
+    ),
+}
+OTHER_STREAMS = 20
+# The model was fitted to whole utterances: a pause must not split them.
+WHOLE = {"endpointing": "false"}
+
+
+@pytest.fixture(scope="module", params=CHUNK_SIZES, ids=lambda size: f"chunk{size}")
+def server(golden_model_dir: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
+    """A server of the golden model for each chunk size."""
+    with served("--model", str(golden_model_dir), "--chunk-size", str(request.param)) as server:
+        yield server
+
+
+@pytest.fixture(params=TEXTS)
+def wav(golden_dir: Path, request: pytest.FixtureRequest) -> Path:
+    return golden_dir / "wavs" / str(request.param)
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_streamed_wav_comes_out_letter_for_letter(
+    server: Server, wav: Path, linear16: Callable[[Path], bytes], mode: str
+) -> None:
+    heard = await listen(server.listen_url(mode=mode, **WHOLE), linear16(wav))
+    assert heard.text == TEXTS[wav.name]
+    assert heard.close_code == 1000
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_posted_wav_comes_out_letter_for_letter(server: Server, wav: Path, mode: str) -> None:
+    answer = httpx.post(
+        server.http("/v1/listen"),
+        params={"mode": mode, **WHOLE},
+        content=wav.read_bytes(),
+        timeout=60,
+    )
+    assert answer.status_code == 200
+    alternative = answer.json()["results"]["channels"][0]["alternatives"][0]
+    assert alternative["transcript"] == TEXTS[wav.name]
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_text_is_the_same_beside_twenty_other_streams(
+    server: Server, golden_dir: Path, linear16: Callable[[Path], bytes], mode: str
+) -> None:
+    """All streams run at once, each started at another place in its audio, in all modes."""
+    wavs = {name: linear16(golden_dir / "wavs" / name) for name in TEXTS}
+    names = list(TEXTS)
+    others = [
+        listen(
+            server.listen_url(mode=MODES[i % len(MODES)]),
+            wavs[names[i % 2]][: 32000 * (1 + i % 4)],
+        )
+        for i in range(OTHER_STREAMS)
+    ]
+    ours = [listen(server.listen_url(mode=mode, **WHOLE), wavs[name]) for name in names]
+    *_, first, second = await asyncio.gather(*others, *ours)
+    assert [first.text, second.text] == list(TEXTS.values())
