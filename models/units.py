@@ -1,0 +1,71 @@
+"""The table of output units: units.txt, one "<symbol> <id>" a line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from models.errors import TokenizerError
+
+SPECIAL_SYMBOLS = frozenset(
+    {"<blank>", "<blk>", "<unk>", "<sos/eos>", "<sos>", "<eos>", "<pad>", "<context>", "</context>"}
+)
+MAX_TABLE_BYTES = 32 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class UnitTable:
+    """Symbols by id and ids by symbol."""
+
+    symbols: Sequence[str]
+    ids: Mapping[str, int]
+
+    @classmethod
+    def read(cls, path: Path) -> UnitTable:
+        """Raises TokenizerError if the file is missing, unreadable, or not a table of ids 0..n-1."""
+        try:
+            if path.stat().st_size > MAX_TABLE_BYTES:
+                raise TokenizerError(f"{path} is too large to be a units table")
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise TokenizerError(f"cannot read the units table {path}: {error}") from error
+        return cls.parse(text, str(path))
+
+    @classmethod
+    def parse(cls, text: str, source: str) -> UnitTable:
+        """Table from the text of units.txt; `source` names it in errors.
+
+        Raises TokenizerError naming the line for a bad line or a symbol or id given twice, and
+        naming the ids for gaps.
+        """
+        by_id: dict[int, str] = {}
+        ids: dict[str, int] = {}
+        # Only "\n" ends a line: str.splitlines would also split at symbols such as U+2028.
+        for number, line in enumerate(text.split("\n"), start=1):
+            if not line.strip():
+                continue
+            symbol, unit = _parse_line(line, f"{source}, line {number}")
+            if symbol in ids or unit in by_id:
+                raise TokenizerError(f"{source}, line {number}: {line.strip()!r} is a duplicate")
+            by_id[unit], ids[symbol] = symbol, unit
+        if not ids:
+            raise TokenizerError(f"{source} is empty")
+        gaps = [unit for unit in range(len(by_id)) if unit not in by_id]
+        if gaps:
+            raise TokenizerError(f"{source} has {len(by_id)} units but none with id {gaps[0]}")
+        return cls([by_id[unit] for unit in range(len(by_id))], ids)
+
+    def to_text(self) -> str:
+        """The table as units.txt."""
+        return "".join(f"{symbol} {unit}\n" for unit, symbol in enumerate(self.symbols))
+
+    def __len__(self) -> int:
+        return len(self.symbols)
+
+
+def _parse_line(line: str, place: str) -> tuple[str, int]:
+    fields = line.split()
+    if len(fields) != 2 or not (fields[1].isascii() and fields[1].isdigit()):
+        raise TokenizerError(f"{place}: {line.strip()!r} is not '<symbol> <id>'")
+    return fields[0], int(fields[1])
