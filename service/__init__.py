@@ -1,0 +1,1 @@
+"""The service: sockets, files, wire formats, admission, metrics, command line. No tensors."""

@@ -1,0 +1,55 @@
+"""Who may come in, decided before a socket is accepted or a body is read."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from service.engine_port import EnginePort, Sink, StreamPort
+from service.errors import Busy, NotReady
+from streaming.errors import EngineFull, EngineStopped
+from streaming.stream_config import StreamConfig
+
+BUSY_RETRY_S = 5
+DRAIN_RETRY_S = 10
+
+
+class Admission:
+    """Hands out streams and file places while the server is ready and has any left."""
+
+    def __init__(self, engine: EnginePort, max_file_requests: int) -> None:
+        self.draining = False
+        self._engine = engine
+        self._max_file_requests = max_file_requests
+        self._files = 0
+
+    def check_ready(self) -> None:
+        """Raise NotReady while draining."""
+        if self.draining:
+            raise NotReady("the server is draining", DRAIN_RETRY_S)
+
+    def check(self) -> None:
+        """Raise NotReady or Busy if no stream could be opened now."""
+        self.check_ready()
+        if not self._engine.can_open():
+            raise Busy("all streams are taken", BUSY_RETRY_S)
+
+    def open_live(self, config: StreamConfig, sink: Sink) -> StreamPort:
+        """Open a live stream or raise NotReady or Busy."""
+        self.check_ready()
+        try:
+            return self._engine.open(config, sink)
+        except EngineFull as error:
+            raise Busy("all streams are taken", BUSY_RETRY_S) from error
+        except EngineStopped as error:
+            raise NotReady("the engine is not running", DRAIN_RETRY_S) from error
+
+    @contextmanager
+    def file_place(self) -> Iterator[None]:
+        """Hold a file's place, from upload to answer, or raise NotReady or Busy."""
+        self.check()
+        if self._files >= self._max_file_requests:
+            raise Busy(f"{self._files} files are waiting already", BUSY_RETRY_S)
+        self._files += 1
+        try:
+            yield
+        finally:
+            self._files -= 1

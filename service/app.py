@@ -1,0 +1,26 @@
+"""The ASGI application."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from service import listen_file, listen_socket, probes
+from service.services import Services
+from service.web_files import add_web_files
+
+
+def create_app(services: Services) -> FastAPI:
+    """Build the application around a running engine; who started the engine stops it."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        services.file_threads.shutdown(wait=False, cancel_futures=True)
+
+    app = FastAPI(title="Earshot", lifespan=lifespan, docs_url=None, redoc_url=None)
+    app.state.services = services
+    for part in (listen_socket, listen_file, probes):
+        app.include_router(part.router)
+    add_web_files(app)
+    return app

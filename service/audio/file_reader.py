@@ -1,0 +1,163 @@
+"""Audio files of any common format, decoded block by block from disk.
+
+libsndfile reads what it knows (WAV, FLAC, Ogg, MP3, AIFF ...), PyAV the rest (MP4, M4A, WebM ...).
+"""
+
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import BinaryIO
+
+import av
+import numpy as np
+import soundfile
+
+from service.audio.containers import SNIFF_BYTES, WAV, Container, sniff
+from service.audio.pcm import Samples, check_range
+from service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ, MODEL_RATE_HZ, Resampler
+from service.errors import AudioTooLong, UndecodableAudio
+
+BLOCK_S = 1.0
+_UNKNOWN_WAV_SIZE = 0xFFFF_FF00  # writers that cannot seek back leave 0 or nearly 2^32
+_SUBFORMATS_OF_SOUNDFILE = {"wav", "ogg", "flac", "mp3", "aiff", "caf", "au", "w64"}
+
+
+class AudioFile:
+    """One file on disk, recognised and ready to be decoded.
+
+    Raises:
+        UndecodableAudio: the file is of no known format, damaged, cut short or without audio.
+    """
+
+    def __init__(self, path: Path, max_s: float = float("inf")) -> None:
+        self._path = path
+        self._max_s = max_s
+        self.container = _recognise(path)
+        self.duration_s, self._read = self._open()
+        if self.duration_s is not None and self.duration_s > max_s:
+            raise AudioTooLong(f"the file holds {self.duration_s:.0f} s, {max_s:.0f} s are allowed")
+
+    def blocks(self) -> Iterator[Samples]:
+        """Yield mono float32 samples at 16 kHz, about a second at a time.
+
+        Raises:
+            UndecodableAudio: the decoder failed, or the file ends before its header says.
+            AudioTooLong: more than ``max_s`` seconds came out.
+        """
+        rate_hz, samples = self._read()
+        if not MIN_RATE_HZ <= rate_hz <= MAX_RATE_HZ:
+            raise UndecodableAudio(f"a sample rate of {rate_hz} Hz is not supported")
+        resampler, count = Resampler(rate_hz), 0
+        for block in samples:
+            count += len(block)
+            if count > self._max_s * rate_hz:
+                raise AudioTooLong(f"the file holds more than the {self._max_s:.0f} s allowed")
+            yield resampler.resample(block)
+        if count == 0:
+            raise UndecodableAudio(f"the {self.container.name} file holds no audio")
+        yield resampler.resample(np.empty(0, dtype=np.float32), last=True)
+
+    def _open(self) -> tuple[float | None, "Callable[[], tuple[int, Iterator[Samples]]]"]:
+        if self.container.demuxer in _SUBFORMATS_OF_SOUNDFILE:
+            _check_wav_is_whole(self._path, self.container)
+            try:
+                with soundfile.SoundFile(self._path) as sound:
+                    duration_s = sound.frames / sound.samplerate
+                return duration_s, lambda: _read_with_soundfile(self._path)
+            except soundfile.LibsndfileError:
+                pass  # a codec that libsndfile lacks, such as ALAC in CAF: PyAV decides
+        return _duration_with_av(self._path, self.container), lambda: _read_with_av(
+            self._path, self.container
+        )
+
+
+def _recognise(path: Path) -> Container:
+    with path.open("rb") as file:
+        head = file.read(SNIFF_BYTES)
+    if not head:
+        raise UndecodableAudio("the audio is empty")
+    container = sniff(head)
+    if container is None:
+        raise UndecodableAudio("the bytes are of no audio format we know")
+    return container
+
+
+def _check_wav_is_whole(path: Path, container: Container) -> None:
+    """Libsndfile shortens a cut WAV silently; say it instead."""
+    if container is not WAV:
+        return
+    with path.open("rb") as file:
+        claimed, start = _wav_data_chunk(file)
+    held = path.stat().st_size - start
+    if 0 < claimed < _UNKNOWN_WAV_SIZE and claimed > held:
+        raise UndecodableAudio(f"the WAV file is cut: {held} of {claimed} bytes of audio are there")
+
+
+def _wav_data_chunk(file: BinaryIO) -> tuple[int, int]:
+    """Return the claimed size and the position of a WAV file's audio; zeros when not found."""
+    file.seek(12)
+    while len(header := file.read(8)) == 8:
+        name, size = struct.unpack("<4sI", header)
+        if name == b"data":
+            return size, file.tell()
+        file.seek(size + size % 2, 1)
+    return 0, 0
+
+
+def _read_with_soundfile(path: Path) -> tuple[int, Iterator[Samples]]:
+    sound = soundfile.SoundFile(path)
+    return sound.samplerate, _soundfile_blocks(sound)
+
+
+def _soundfile_blocks(sound: soundfile.SoundFile) -> Iterator[Samples]:
+    count = 0
+    with closing(sound):
+        try:
+            while len(block := sound.read(int(BLOCK_S * sound.samplerate), "float32", True)):
+                count += len(block)
+                yield check_range(block.mean(axis=1, dtype=np.float32), "the file")
+        except soundfile.LibsndfileError as error:
+            raise UndecodableAudio(f"the file is damaged: {error.error_string}") from error
+        if count < sound.frames:
+            raise UndecodableAudio(f"the file is cut: {count} of {sound.frames} samples are there")
+
+
+def _open_with_av(path: Path, container: Container) -> "av.container.InputContainer":
+    # The demuxer is forced and no protocol allowed: a playlist in disguise must not make us
+    # open other files or addresses.
+    try:
+        opened = av.open(
+            str(path), format=container.demuxer, options={"protocol_whitelist": "file"}
+        )
+    except (av.FFmpegError, ValueError) as error:
+        raise UndecodableAudio(f"the {container.name} file is damaged or cut: {error}") from error
+    if not opened.streams.audio:
+        opened.close()
+        raise UndecodableAudio(f"the {container.name} file holds no audio")
+    return opened
+
+
+def _duration_with_av(path: Path, container: Container) -> float | None:
+    with closing(_open_with_av(path, container)) as opened:
+        return None if opened.duration is None else opened.duration / av.time_base
+
+
+def _read_with_av(path: Path, container: Container) -> tuple[int, Iterator[Samples]]:
+    opened = _open_with_av(path, container)
+    rate_hz = opened.streams.audio[0].rate or MODEL_RATE_HZ
+    return rate_hz, _av_blocks(opened, container)
+
+
+def _av_blocks(opened: "av.container.InputContainer", container: Container) -> Iterator[Samples]:
+    stream = opened.streams.audio[0]
+    to_mono = av.AudioResampler(format="flt", layout="mono", rate=stream.rate)
+    with closing(opened):
+        try:
+            for frame in opened.decode(stream):
+                for mono in to_mono.resample(frame):
+                    yield check_range(mono.to_ndarray()[0], "the file")
+        except (av.FFmpegError, ValueError) as error:
+            raise UndecodableAudio(f"the {container.name} file is damaged: {error}") from error
+        for mono in to_mono.resample(None):
+            yield check_range(mono.to_ndarray()[0], "the file")

@@ -1,0 +1,74 @@
+"""Raw PCM from a socket: bytes cut anywhere in, whole mono samples out."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from service.errors import UndecodableAudio
+
+Samples = NDArray[np.float32]
+Encoding = Literal["linear16", "linear32"]
+
+MAX_OVERSHOOT = 16.0
+"""Float audio mixed too hot is still audio; int16 values sent as floats are a mistake."""
+
+ENCODINGS: tuple[Encoding, ...] = ("linear16", "linear32")
+BYTES_PER_SAMPLE: dict[Encoding, int] = {"linear16": 2, "linear32": 4}
+
+
+@dataclass(frozen=True)
+class PcmFormat:
+    """How raw samples lie in the bytes; several channels are interleaved."""
+
+    encoding: Encoding
+    sample_rate_hz: int
+    channels: int = 1
+
+    @property
+    def frame_bytes(self) -> int:
+        """Bytes of one sample of every channel."""
+        return BYTES_PER_SAMPLE[self.encoding] * self.channels
+
+
+def check_range(samples: Samples, source: str) -> Samples:
+    """Return ``samples`` if they can be sound in [-1, 1]; a little overshoot is left to clipping.
+
+    Raises:
+        UndecodableAudio: a sample is NaN, infinite or far out of range; ``source`` is named.
+    """
+    if not np.isfinite(samples).all():
+        raise UndecodableAudio(f"{source} holds NaN or infinite samples")
+    if samples.size and np.abs(samples).max() > MAX_OVERSHOOT:
+        raise UndecodableAudio(f"{source} holds samples far outside [-1, 1]")
+    return samples
+
+
+class PcmDecoder:
+    """Decodes a byte stream to mono float32 in [-1, 1]; a frame cut in two waits for its rest."""
+
+    def __init__(self, pcm: PcmFormat) -> None:
+        self._pcm = pcm
+        self._rest = b""
+
+    def decode(self, data: bytes) -> Samples:
+        """Return the samples completed by ``data``, shape ``(N,)``.
+
+        Raises:
+            UndecodableAudio: a float sample is NaN, infinite or far outside [-1, 1].
+        """
+        data = self._rest + data
+        whole = len(data) - len(data) % self._pcm.frame_bytes
+        self._rest = data[whole:]
+        samples = self._to_float(data[:whole])
+        if self._pcm.channels > 1:
+            samples = samples.reshape(-1, self._pcm.channels).mean(axis=1, dtype=np.float32)
+        return samples
+
+    def _to_float(self, data: bytes) -> Samples:
+        if self._pcm.encoding == "linear16":
+            return np.frombuffer(data, "<i2").astype(np.float32) / np.float32(32768.0)
+        samples = np.frombuffer(data, "<f4").astype(np.float32)
+        # A NaN would spread through the resampler's filter into good audio: stop it here.
+        return check_range(samples, "linear32 audio")

@@ -1,0 +1,29 @@
+"""Streaming resampling to the rate that models listen at."""
+
+import numpy as np
+import soxr
+
+from service.audio.pcm import Samples
+
+MODEL_RATE_HZ = 16_000
+MIN_RATE_HZ = 4_000
+MAX_RATE_HZ = 192_000
+
+
+class Resampler:
+    """Brings mono audio of any rate to 16 kHz, block by block, as if it were resampled whole."""
+
+    def __init__(self, rate_hz: int) -> None:
+        self._stream = (
+            None
+            if rate_hz == MODEL_RATE_HZ
+            else soxr.ResampleStream(rate_hz, MODEL_RATE_HZ, num_channels=1, dtype="float32")
+        )
+
+    def resample(self, samples: Samples, last: bool = False) -> Samples:
+        """Return what ``samples`` completes, ``(N',)``; ``last`` adds the filter's tail."""
+        if self._stream is not None:
+            samples = self._stream.resample_chunk(samples, last=last)
+        # The filter overshoots on full-scale audio; models were trained on what int16 can hold.
+        clipped: Samples = np.clip(samples, -1.0, 1.0)
+        return clipped

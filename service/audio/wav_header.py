@@ -1,0 +1,79 @@
+"""Read a WAV header off the front of a byte stream whose end is not known."""
+
+import struct
+
+from service.audio.containers import SNIFF_BYTES, WAV, sniff
+from service.audio.pcm import Encoding, PcmFormat
+from service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ
+from service.errors import UndecodableAudio
+
+MAX_HEADER_BYTES = 64 * 1024
+_EXTENSIBLE = 0xFFFE
+_ENCODINGS: dict[tuple[int, int], Encoding] = {(1, 16): "linear16", (3, 32): "linear32"}
+
+
+class WavHeader:
+    """Collects bytes until the header is complete; sizes in it are ignored, streams lie in them."""
+
+    def __init__(self) -> None:
+        self._bytes = b""
+
+    def feed(self, data: bytes) -> tuple[PcmFormat, bytes] | None:
+        """Return the format and the first audio bytes once they are known, None before.
+
+        Raises:
+            UndecodableAudio: it is no WAV, or one whose samples we do not read.
+        """
+        self._bytes += data
+        if len(self._bytes) >= SNIFF_BYTES:
+            _check_is_wav(self._bytes)
+        parsed = _parse(self._bytes)
+        if parsed is None and len(self._bytes) > MAX_HEADER_BYTES:
+            raise UndecodableAudio(f"no audio within {MAX_HEADER_BYTES} bytes of a WAV header")
+        return parsed
+
+
+def _check_is_wav(head: bytes) -> None:
+    container = sniff(head[:SNIFF_BYTES])
+    if container is WAV:
+        return
+    if container is not None:
+        raise UndecodableAudio(
+            f"{container.name} cannot be streamed over a socket: send encoding=linear16 with "
+            "sample_rate, or POST the file to /v1/listen"
+        )
+    raise UndecodableAudio(
+        "no encoding was given and the audio does not start like a WAV file: "
+        "add encoding=linear16 and sample_rate"
+    )
+
+
+def _parse(data: bytes) -> tuple[PcmFormat, bytes] | None:
+    position, pcm = 12, None
+    while position + 8 <= len(data):
+        name, size = struct.unpack_from("<4sI", data, position)
+        body = position + 8
+        if name == b"data":
+            if pcm is None:
+                raise UndecodableAudio("the WAV header has no fmt chunk before its data")
+            return pcm, data[body:]
+        if name == b"fmt " and len(data) >= body + min(size, 26):
+            pcm = _parse_format(data[body : body + size])
+        position = body + size + size % 2
+    return None
+
+
+def _parse_format(chunk: bytes) -> PcmFormat:
+    if len(chunk) < 16:
+        raise UndecodableAudio("the fmt chunk of the WAV header is too short")
+    tag, channels, rate, _, _, bits = struct.unpack_from("<HHIIHH", chunk)
+    if tag == _EXTENSIBLE and len(chunk) >= 26:
+        (tag,) = struct.unpack_from("<H", chunk, 24)
+    encoding = _ENCODINGS.get((tag, bits))
+    if encoding is None:
+        raise UndecodableAudio(
+            f"WAV format {tag} with {bits} bits cannot be streamed: send 16-bit or float samples"
+        )
+    if not 1 <= channels <= 32 or not MIN_RATE_HZ <= rate <= MAX_RATE_HZ:
+        raise UndecodableAudio(f"WAV header with {channels} channels at {rate} Hz")
+    return PcmFormat(encoding, rate, channels)

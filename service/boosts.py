@@ -1,0 +1,77 @@
+"""Boosted phrases as clients write them: `keyterm=phrase`, `keywords=word:weight`."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from service.errors import BadRequest
+from streaming.stream_config import Boost
+
+MAX_PHRASE_CHARS = 200
+MAX_WEIGHT = 20.0
+_KEYTERM_WEIGHT = re.compile(r"(?P<phrase>.*[^\d\s])\s*:\s*(?P<weight>-?\d{1,2}(\.\d+)?)")
+
+
+class TooManyPhrases(BadRequest):
+    """More phrases than one request may boost."""
+
+
+@dataclass(frozen=True)
+class BoostRules:
+    """What a request may boost.
+
+    default_weight: for phrases without one, bonus per token in natural log.
+    max_phrases: of keyterms and keywords together.
+    """
+
+    default_weight: float = 3.0
+    max_phrases: int = 100
+
+    def parse(self, keyterms: Sequence[str], keywords: Sequence[str]) -> tuple[Boost, ...]:
+        """Read the phrases of one request.
+
+        Raises:
+            TooManyPhrases: there are more than ``max_phrases``.
+            BadRequest: a phrase is empty or too long, or its weight is no number in range.
+        """
+        if len(keyterms) + len(keywords) > self.max_phrases:
+            count = len(keyterms) + len(keywords)
+            raise TooManyPhrases(f"{count} boosted phrases, {self.max_phrases} are allowed")
+        return (
+            *(self._keyterm(text) for text in keyterms),
+            *(self._keyword(text) for text in keywords),
+        )
+
+    def _keyterm(self, text: str) -> Boost:
+        """A phrase as it is; a weight may follow a colon, if no digit stands before ("10:30")."""
+        match = _KEYTERM_WEIGHT.fullmatch(text.strip())
+        if match is None:
+            return _boost("keyterm", text, self.default_weight)
+        return _boost("keyterm", match["phrase"], float(match["weight"]))
+
+    def _keyword(self, text: str) -> Boost:
+        """`word` or `word:weight`: what follows the last colon is the weight."""
+        word, colon, weight = text.rpartition(":")
+        if not colon:
+            return _boost("keywords", text, self.default_weight)
+        try:
+            return _boost("keywords", word, float(weight))
+        except ValueError:
+            raise BadRequest(
+                f"keywords={text}: the weight {weight!r} after the last colon is not a number"
+            ) from None
+
+
+def _boost(parameter: str, phrase: str, weight: float) -> Boost:
+    phrase = phrase.strip()
+    if not phrase:
+        raise BadRequest(f"{parameter}: the phrase is empty")
+    if len(phrase) > MAX_PHRASE_CHARS:
+        raise BadRequest(f"{parameter}: a phrase is longer than {MAX_PHRASE_CHARS} characters")
+    if not math.isfinite(weight) or abs(weight) > MAX_WEIGHT:
+        raise BadRequest(
+            f"{parameter}={phrase}: the weight {weight} is not between "
+            f"-{MAX_WEIGHT:.0f} and {MAX_WEIGHT:.0f}"
+        )
+    return Boost(phrase, weight)

@@ -1,0 +1,79 @@
+"""`earshot`: finds the command, loads it alone, and turns errors into one line and an exit code."""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from service.console import say, tell
+
+USAGE_ERROR = 2
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: the module that runs it, and what the overview says of it."""
+
+    module: str
+    summary: str
+
+
+class CommandModule(Protocol):
+    """What a module in `service/commands` provides."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the command's arguments."""
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Do it and return the exit code."""
+
+
+COMMANDS = {
+    "serve": Command("service.commands.serve", "serve the page and /v1/listen"),
+    "transcribe": Command("service.commands.transcribe", "write the text of audio files"),
+    "listen": Command("service.commands.listen", "write what the microphone hears"),
+    "models": Command("service.commands.models", "describe the bundled model, or others"),
+    "bench": Command("service.commands.bench", "measure how many live streams a server carries"),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code (2: it could not start, with one line saying why)."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if not words or words[0] in ("-h", "--help", "help"):
+        say(_overview())
+        return 0 if words else USAGE_ERROR
+    command = COMMANDS.get(words[0])
+    if command is None:
+        tell(f"earshot: there is no command {words[0]!r}; `earshot --help` lists them")
+        return USAGE_ERROR
+    return _run(words[0], command, words[1:])
+
+
+def _run(name: str, command: Command, words: list[str]) -> int:
+    # Only the module of this command is imported: help must not wait for the model's libraries.
+    module = cast(CommandModule, importlib.import_module(command.module))
+    parser = argparse.ArgumentParser(
+        prog=f"earshot {name}", description=command.summary, allow_abbrev=False
+    )
+    module.add_arguments(parser)
+    from service.errors import ServiceError
+
+    try:
+        return module.run(parser.parse_args(words))
+    except ServiceError as error:
+        tell(f"earshot {name}: {error}")
+        return USAGE_ERROR
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _overview() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}}  {command.summary}" for name, command in COMMANDS.items()]
+    return "\n".join(
+        ["usage: earshot COMMAND ...", "", *lines, "", "`earshot COMMAND --help` says more."]
+    )

@@ -1,0 +1,94 @@
+"""One POSTed file while it is being transcribed: progress out, cancellation in."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Executor
+from typing import Any
+
+from service.audio.file_reader import AudioFile
+from service.audio.raw_file import RawFile
+from service.engine_port import EnginePort
+from service.errors import DrainExpired
+from service.file_transcription import FileTranscription
+from service.transcript import Transcript
+from service.wire import Progress
+from streaming.events import Event, Final
+from streaming.stream_config import StreamConfig
+
+PROGRESS_S = 0.5
+
+
+class ClientGone(Exception):
+    """Nobody waits for the transcript."""
+
+
+class FileJob:
+    """Runs a transcription on a worker thread; all methods belong to the event loop.
+
+    running: the future transcript; it raises what FileTranscription.run raises.
+    """
+
+    def __init__(
+        self,
+        engine: EnginePort,
+        audio: AudioFile | RawFile,
+        config: StreamConfig,
+        executor: Executor,
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._finals: asyncio.Queue[Final] = asyncio.Queue()
+        self._transcription = FileTranscription(engine, audio, config, self._on_event)
+        self.running: asyncio.Future[Transcript] = self._loop.run_in_executor(
+            executor, self._transcription.run
+        )
+
+    def on_end(self, release: Callable[[], None]) -> None:
+        """Call ``release`` when the worker thread is done, however that came."""
+
+        def ended(running: asyncio.Future[Transcript]) -> None:
+            release()
+            # An abandoned job's error has no reader; asyncio would complain of that.
+            if not running.cancelled():
+                running.exception()
+
+        self.running.add_done_callback(ended)
+
+    def drain(self) -> None:
+        """Give up: the server stops."""
+        self._transcription.cancel(DrainExpired("the server stopped before the file was done"))
+
+    def abandon(self) -> None:
+        """Give up if it still runs: the client is gone."""
+        if not self.running.done():
+            self._transcription.cancel(ClientGone())
+
+    async def updates(self) -> AsyncIterator[Final | Progress]:
+        """Yield finals as they come and progress twice a second, until the result is there."""
+        yield self._progress()
+        while not self.running.done():
+            for final in await self._new_finals():
+                yield final
+            yield self._progress()
+        while not self._finals.empty():
+            yield self._finals.get_nowait()
+
+    async def _new_finals(self) -> list[Final]:
+        """Wait for a final, the end, or the time of the next progress."""
+        arriving = asyncio.ensure_future(self._finals.get())
+        either: list[asyncio.Future[Any]] = [arriving, self.running]
+        await asyncio.wait(either, timeout=PROGRESS_S, return_when=asyncio.FIRST_COMPLETED)
+        if arriving.done():
+            return [arriving.result()]
+        arriving.cancel()
+        return []
+
+    def _progress(self) -> Progress:
+        total_s = self._transcription.audio.duration_s
+        return Progress(
+            done_s=round(self._transcription.done_s, 2),
+            total_s=None if total_s is None else round(total_s, 2),
+        )
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, Final):
+            self._loop.call_soon_threadsafe(self._finals.put_nowait, event)

@@ -1,0 +1,113 @@
+"""One file through one stream, from the first block to the last final."""
+
+import queue
+import threading
+from collections.abc import Callable
+
+from service.audio.file_reader import AudioFile
+from service.audio.pcm import Samples
+from service.audio.raw_file import RawFile
+from service.engine_port import EnginePort, StreamPort
+from service.transcript import Transcript
+from streaming.errors import BacklogFull, StreamClosed
+from streaming.events import Closed, Event, Failed, Final, RoomAvailable, UnboostablePhrase
+from streaming.stream_config import StreamConfig, StreamPriority
+
+
+class FileTranscription:
+    """Feeds a file to the engine as fast as its backlog takes it; `run` blocks: give it a thread.
+
+    on_event is called on the engine's thread with each event and must not block.
+    """
+
+    def __init__(
+        self,
+        engine: EnginePort,
+        audio: AudioFile | RawFile,
+        config: StreamConfig,
+        on_event: Callable[[Event], None] | None = None,
+    ) -> None:
+        self.audio = audio
+        self._engine = engine
+        self._config = config
+        self._on_event = on_event
+        self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self._room = threading.Event()
+        self._stream: StreamPort | None = None
+        self._cancelled_by: Exception | None = None
+
+    @property
+    def done_s(self) -> float:
+        """Seconds of audio decoded so far."""
+        return 0.0 if self._stream is None else self._stream.decoded_s
+
+    def run(self) -> Transcript:
+        """Return the transcript.
+
+        Raises:
+            ServiceError: the file is damaged or too long, or what `cancel` was given.
+            StreamingError: no stream could be opened, or decoding failed.
+        """
+        self._stream = self._engine.open(self._config, self._sink, StreamPriority.FILE)
+        try:
+            self._feed(self._stream)
+            return self._collect()
+        finally:
+            self._stream.cancel()
+
+    def cancel(self, reason: Exception) -> None:
+        """Make `run` raise ``reason`` soon; from any thread."""
+        self._cancelled_by = reason
+        self._room.set()
+        if self._stream is not None:
+            self._stream.cancel()
+
+    def _sink(self, event: Event) -> None:
+        if isinstance(event, RoomAvailable):
+            self._room.set()
+            return
+        self._events.put(event)
+        if isinstance(event, Closed | Failed):
+            self._room.set()
+        if self._on_event is not None:
+            self._on_event(event)
+
+    def _feed(self, stream: StreamPort) -> None:
+        try:
+            for block in self.audio.blocks():
+                self._push(stream, block)
+            stream.finish()
+        except StreamClosed:
+            self._check_cancelled()  # otherwise its Failed event says why
+
+    def _push(self, stream: StreamPort, block: Samples) -> None:
+        while True:
+            self._check_cancelled()
+            self._room.clear()
+            try:
+                stream.push(block)
+            except BacklogFull:
+                self._room.wait()
+            else:
+                return
+
+    def _collect(self) -> Transcript:
+        transcript = Transcript()
+        while True:
+            event = self._events.get()
+            match event:
+                case Final():
+                    transcript.add(event)
+                case UnboostablePhrase(phrase, reason):
+                    transcript.warnings.append(f"{phrase}: {reason}")
+                case Closed(duration_s):
+                    self._check_cancelled()
+                    transcript.duration_s = duration_s
+                    return transcript
+                case Failed(error):
+                    self._check_cancelled()
+                    raise error
+
+    def _check_cancelled(self) -> None:
+        if self._cancelled_by is not None:
+            raise self._cancelled_by

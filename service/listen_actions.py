@@ -1,0 +1,59 @@
+"""What the protocol of /v1/listen asks its socket to do."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from service.audio.pcm import Samples
+from service.wire import Message
+from streaming.stream_config import Boost
+
+
+@dataclass(frozen=True, eq=False)
+class PushAudio:
+    """Give 16 kHz samples, shape ``(N,)``, to the stream."""
+
+    samples: Samples
+
+
+@dataclass(frozen=True)
+class FinalizeStream:
+    """Ask the stream for the final of what it has."""
+
+
+@dataclass(frozen=True)
+class ConfigureStream:
+    """Replace the stream's boosted phrases."""
+
+    boosts: tuple[Boost, ...]
+
+
+@dataclass(frozen=True)
+class FinishStream:
+    """Tell the stream that no audio follows."""
+
+
+@dataclass(frozen=True)
+class CancelStream:
+    """Free the stream now, without results."""
+
+
+@dataclass(frozen=True)
+class Send:
+    """Send a message; a newer replaceable one (a partial) takes the place of one still waiting."""
+
+    message: Message
+    replaceable: bool = False
+
+
+@dataclass(frozen=True)
+class Close:
+    """Close the socket after all that was sent before."""
+
+    code: int
+    reason: str = ""
+
+
+StreamAction: TypeAlias = PushAudio | FinalizeStream | ConfigureStream | FinishStream
+"""Actions on the stream, to be done in order; a full backlog holds them up."""
+
+Action: TypeAlias = StreamAction | CancelStream | Send | Close

@@ -1,0 +1,138 @@
+"""POST /v1/listen: a file in, its text out, all at once or with progress as server-sent events."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+
+from service.audio.file_reader import AudioFile
+from service.audio.raw_file import RawFile
+from service.close_codes import outcome_of, public_message
+from service.errors import ServiceError
+from service.file_answer import FileAnswer
+from service.file_job import ClientGone, FileJob
+from service.origin import check_origin
+from service.parameters import ListenParameters, parse_parameters
+from service.refusals import refusal
+from service.request_log import log
+from service.result_messages import ResultMessages
+from service.services import Services, new_request_id, services_of
+from service.transcript import Transcript
+from service.upload import (
+    UploadLimits,
+    check_body_kind,
+    discard_body,
+    receive_upload,
+    temporary_file,
+)
+from service.wire import ErrorBody, Progress
+from streaming.errors import StreamingError
+
+router = APIRouter()
+
+CLIENT_GONE = Response(status_code=499)  # nginx's word for it; nobody reads it
+
+
+@router.post("/v1/listen")
+async def listen_file(request: Request) -> Response:
+    """Transcribe the request's body."""
+    services, request_id = services_of(request), new_request_id()
+    try:
+        job, answer = await _begin(request, services, request_id)
+        if "text/event-stream" in request.headers.get("accept", ""):
+            return _event_stream(job, answer, services)
+        return answer.response(await _result(request, job))
+    except (ServiceError, StreamingError) as error:
+        _note_failure(services, request_id, error)
+        await discard_body(request)
+        return refusal(error, request_id)
+    except (ClientDisconnect, ClientGone):
+        log.info("file_abandoned", request_id=request_id)
+        return CLIENT_GONE
+
+
+async def _begin(
+    request: Request, services: Services, request_id: str
+) -> tuple[FileJob, FileAnswer]:
+    """Receive the file and start its job, which from then on holds what the request took."""
+    services.admission.check_ready()
+    check_origin(request.headers, services.settings.allowed_origins)
+    parameters = parse_parameters(request.query_params.multi_items(), services.rules, is_file=True)
+    limits = UploadLimits(services.settings.max_file_bytes, services.settings.upload_timeout_s)
+    check_body_kind(request, limits)
+    with ExitStack() as stack:
+        stack.enter_context(services.admission.file_place())
+        path, file = stack.enter_context(temporary_file())
+        sha256 = await receive_upload(request, file, limits)
+        audio = await asyncio.get_running_loop().run_in_executor(
+            services.file_threads, _open_audio, path, parameters, services.settings.max_file_s
+        )
+        job = FileJob(services.engine, audio, parameters.stream, services.file_threads)
+        stack.enter_context(services.work.doing(job))
+        job.on_end(stack.pop_all().close)
+    messages = ResultMessages(request_id, services.model)
+    log.info("file_received", request_id=request_id, audio_s=audio.duration_s)
+    return job, FileAnswer(parameters.format, messages, sha256)
+
+
+async def _result(request: Request, job: FileJob) -> Transcript:
+    gone = asyncio.ensure_future(request.receive())
+    try:
+        either: list[asyncio.Future[Any]] = [gone, job.running]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if not job.running.done():
+            job.abandon()
+        return await job.running
+    finally:
+        gone.cancel()
+
+
+def _event_stream(job: FileJob, answer: FileAnswer, services: Services) -> Response:
+    return StreamingResponse(
+        _events(job, answer, services),
+        headers={"dg-request-id": answer.messages.request_id, "cache-control": "no-store"},
+        media_type="text/event-stream",
+    )
+
+
+async def _events(job: FileJob, answer: FileAnswer, services: Services) -> AsyncIterator[str]:
+    """Progress and segment events while it runs, then one result or error."""
+    request_id = answer.messages.request_id
+    try:
+        async for update in job.updates():
+            if isinstance(update, Progress):
+                yield _event("progress", update.to_json())
+            else:
+                yield _event("segment", answer.messages.results(update).to_json())
+        yield _event("result", answer.event_data(await job.running))
+    except (ServiceError, StreamingError) as error:
+        _note_failure(services, request_id, error)
+        body = ErrorBody(
+            err_code=outcome_of(error).err_code,
+            err_msg=public_message(error),
+            request_id=request_id,
+        )
+        yield _event("error", body.to_json())
+    finally:
+        job.abandon()
+
+
+def _event(name: str, data: str) -> str:
+    return f"event: {name}\ndata: {data}\n\n"
+
+
+def _open_audio(path: Path, parameters: ListenParameters, max_s: float) -> AudioFile | RawFile:
+    if parameters.pcm is not None:
+        return RawFile(path, parameters.pcm, max_s)
+    return AudioFile(path, max_s)
+
+
+def _note_failure(services: Services, request_id: str, error: Exception) -> None:
+    code = outcome_of(error).err_code
+    services.metrics.rejects.labels(code).inc()
+    log.info("file_failed", request_id=request_id, code=code, error=repr(error))

@@ -1,0 +1,99 @@
+"""GET /v1/listen as a WebSocket: admit, accept, serve, log."""
+
+import time
+from collections.abc import Callable
+
+from fastapi import APIRouter
+from starlette.websockets import WebSocket
+
+from service.close_codes import outcome_of
+from service.engine_port import StreamPort
+from service.errors import ServiceError
+from service.latency_clock import LatencyClock
+from service.listen_protocol import ListenProtocol
+from service.origin import check_origin
+from service.parameters import ListenParameters, parse_parameters
+from service.refusals import refusal
+from service.request_log import log
+from service.result_messages import ResultMessages
+from service.services import Services, new_request_id, services_of
+from service.session import Session, SessionLimits
+from streaming.errors import StreamingError
+
+router = APIRouter()
+
+_AUTH_SUBPROTOCOLS = ("token", "bearer")
+
+
+@router.websocket("/v1/listen")
+async def listen(socket: WebSocket) -> None:
+    """Serve one live stream; a request that cannot be served is refused before it is accepted."""
+    services, request_id = services_of(socket), new_request_id()
+    try:
+        session, stream = _admit(socket, services, request_id)
+    except (ServiceError, StreamingError) as error:
+        services.metrics.rejects.labels(outcome_of(error).err_code).inc()
+        log.info("socket_refused", request_id=request_id, code=outcome_of(error).err_code)
+        await socket.send_denial_response(refusal(error, request_id))
+        return
+    with services.work.doing(session):
+        await _serve(socket, session, stream, services, request_id)
+
+
+def _admit(socket: WebSocket, services: Services, request_id: str) -> tuple[Session, StreamPort]:
+    services.admission.check_ready()
+    check_origin(socket.headers, services.settings.allowed_origins)
+    parameters = parse_parameters(socket.query_params.multi_items(), services.rules, is_file=False)
+    session = _session(socket, services, parameters, request_id)
+    return session, services.admission.open_live(parameters.stream, session.post)
+
+
+def _session(
+    socket: WebSocket, services: Services, parameters: ListenParameters, request_id: str
+) -> Session:
+    settings = services.settings
+    messages = ResultMessages(request_id, services.model)
+    return Session(
+        socket,
+        ListenProtocol(messages, parameters, services.rules.boosts),
+        SessionLimits(
+            idle_timeout_s=settings.idle_timeout_s,
+            send_timeout_s=settings.send_timeout_s,
+            max_outbox_bytes=settings.max_outbox_bytes,
+        ),
+        LatencyClock(services.metrics),
+        _text_logger(request_id) if settings.log_text else None,
+    )
+
+
+async def _serve(
+    socket: WebSocket, session: Session, stream: StreamPort, services: Services, request_id: str
+) -> None:
+    started_at = time.monotonic()
+    services.metrics.sessions.inc()
+    log.info("session_opened", request_id=request_id)
+    with services.metrics.live_sessions.track_inprogress():
+        await session.run(stream, lambda: _accept(socket, request_id))
+    services.metrics.audio_s.labels("live").inc(session.audio_s)
+    code = None if session.closed_with is None else session.closed_with.code
+    if session.error is not None:
+        services.metrics.errors.labels(outcome_of(session.error).err_code).inc()
+    log.info(
+        "session_closed",
+        request_id=request_id,
+        duration_s=round(time.monotonic() - started_at, 3),
+        audio_s=round(session.audio_s, 3),
+        close_code=code,
+        error=None if session.error is None else repr(session.error),
+    )
+
+
+async def _accept(socket: WebSocket, request_id: str) -> None:
+    """Echo an offered authentication subprotocol: browsers insist. Its key is not looked at."""
+    offered = socket.scope.get("subprotocols", [])
+    chosen = next((name for name in offered if name.lower() in _AUTH_SUBPROTOCOLS), None)
+    await socket.accept(chosen, [(b"dg-request-id", request_id.encode())])
+
+
+def _text_logger(request_id: str) -> Callable[[str], None]:
+    return lambda text: log.info("final_text", request_id=request_id, text=text)

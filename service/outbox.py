@@ -1,0 +1,73 @@
+"""What waits to be sent on one socket, bounded."""
+
+import asyncio
+from collections import deque
+
+from service.errors import SlowReader
+from service.listen_actions import Close, Send
+from service.wire import Results
+
+
+class Outbox:
+    """A queue with one reader. Finals are kept, a waiting partial is replaced by newer results.
+
+    Only the event loop's thread may use it.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        self._waiting: deque[str] = deque()
+        self._partial: str | None = None
+        self._close: Close | None = None
+        self._filled = asyncio.Event()
+
+    def put(self, action: Send) -> None:
+        """Queue a message; anything after the close is dropped.
+
+        Raises:
+            SlowReader: more than ``max_bytes`` would wait.
+        """
+        if self._close is not None:
+            return
+        text = action.message.to_json()
+        if isinstance(action.message, Results):
+            self._partial = None  # a newer result: the client need not see that one
+        if action.replaceable:
+            self._partial = text
+        else:
+            self._keep(text)
+        self._filled.set()
+
+    def close(self, close: Close) -> None:
+        """Queue the close of the socket; the first one holds."""
+        self._close = self._close or close
+        self._filled.set()
+
+    def abandon(self) -> None:
+        """Drop all that waits: the client does not read it."""
+        self._waiting.clear()
+        self._partial, self._bytes = None, 0
+
+    async def take(self) -> str | Close:
+        """Return what is to be sent next; after the `Close` there is nothing more."""
+        while (item := self._next()) is None:
+            self._filled.clear()
+            await self._filled.wait()
+        return item
+
+    def _keep(self, text: str) -> None:
+        if self._bytes + len(text) > self._max_bytes:
+            raise SlowReader(f"more than {self._max_bytes} bytes of results are unread")
+        self._bytes += len(text)
+        self._waiting.append(text)
+
+    def _next(self) -> str | Close | None:
+        if self._waiting:
+            text = self._waiting.popleft()
+            self._bytes -= len(text)
+            return text
+        if self._partial is not None:
+            text, self._partial = self._partial, None
+            return text
+        return self._close

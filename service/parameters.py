@@ -1,0 +1,155 @@
+"""The query string of /v1/listen, by Deepgram's names and ours; unknown names are ignored."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, TypeVar, get_args
+
+from service.audio.pcm import ENCODINGS, PcmFormat
+from service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ
+from service.boosts import BoostRules
+from service.errors import BadRequest
+from streaming.stream_config import DECODING_MODES, Boost, EndpointConfig, StreamConfig
+
+FileFormat: TypeAlias = Literal["json", "text", "srt", "vtt"]
+FILE_FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
+
+T = TypeVar("T", bound=str)
+
+
+@dataclass(frozen=True)
+class ParameterRules:
+    """What the server offers to requests.
+
+    models: names a client may ask for.
+    silence_ms: pause that ends an utterance where the request names none.
+    """
+
+    models: frozenset[str]
+    boosts: BoostRules
+    silence_ms: int
+
+
+@dataclass(frozen=True)
+class ListenParameters:
+    """One request's wishes, checked; `pcm` None means that the audio's own header says it."""
+
+    stream: StreamConfig
+    pcm: PcmFormat | None
+    format: FileFormat
+    keyterms: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+
+
+def parse_parameters(
+    query: Iterable[tuple[str, str]], rules: ParameterRules, *, is_file: bool
+) -> ListenParameters:
+    """Read the query's (name, value) pairs; a file's results are finals only.
+
+    Raises:
+        BadRequest: a value cannot be served; the message names the parameter.
+        streaming.errors.InvalidStreamConfig: a number is out of the engine's range.
+    """
+    values = _Values(query)
+    _check_offered(values, rules)
+    stream = StreamConfig(
+        mode=values.choice("mode", DECODING_MODES, "attention_rescoring"),
+        interim_results=not is_file and values.boolean("interim_results", False),
+        alternatives=values.integer("alternatives", 1, 10, 1),
+        endpoint=_endpoint(values, rules),
+        utterance_end_ms=values.optional_integer("utterance_end_ms", 300, 60_000),
+        vad_events=values.boolean("vad_events", False),
+        boosts=_boosts(values, rules),
+    )
+    return ListenParameters(
+        stream=stream,
+        pcm=_pcm(values),
+        format=values.choice("format", FILE_FORMATS, "json"),
+        keyterms=tuple(values.all("keyterm")),
+        keywords=tuple(values.all("keywords")),
+    )
+
+
+class _Values:
+    """The query as name to values, read by type; every complaint names its parameter."""
+
+    def __init__(self, query: Iterable[tuple[str, str]]) -> None:
+        self._values: dict[str, list[str]] = {}
+        for name, value in query:
+            self._values.setdefault(name, []).append(value)
+
+    def all(self, name: str) -> list[str]:
+        return self._values.get(name, [])
+
+    def last(self, name: str) -> str | None:
+        values = self._values.get(name)
+        return values[-1] if values else None
+
+    def boolean(self, name: str, default: bool) -> bool:
+        value = self.last(name)
+        if value is None:
+            return default
+        if value.lower() not in ("true", "false"):
+            raise BadRequest(f"{name}={value}: must be true or false")
+        return value.lower() == "true"
+
+    def optional_integer(self, name: str, low: int, high: int) -> int | None:
+        value = self.last(name)
+        if value is None:
+            return None
+        # int() also takes "1_000", " 7" and other scripts' digits.
+        number = int(value) if value.isascii() and value.isdigit() and len(value) < 10 else -1
+        if not low <= number <= high:
+            raise BadRequest(f"{name}={value}: must be a whole number from {low} to {high}")
+        return number
+
+    def integer(self, name: str, low: int, high: int, default: int) -> int:
+        number = self.optional_integer(name, low, high)
+        return default if number is None else number
+
+    def choice(self, name: str, choices: tuple[T, ...], default: T) -> T:
+        value = self.last(name)
+        if value is None:
+            return default
+        for choice in choices:
+            if choice == value:
+                return choice
+        raise BadRequest(f"{name}={value}: must be one of {', '.join(choices)}")
+
+
+def _check_offered(values: _Values, rules: ParameterRules) -> None:
+    model = values.last("model")
+    if model is not None and model not in rules.models:
+        raise BadRequest(f"model={model}: not served here; /v1/models lists what is")
+    if values.integer("channels", 1, 32, 1) > 1 or values.boolean("multichannel", False):
+        raise BadRequest("channels: only one channel is supported; mix the audio down to mono")
+
+
+def _endpoint(values: _Values, rules: ParameterRules) -> EndpointConfig:
+    defaults = EndpointConfig()
+    silence_ms: int | None = rules.silence_ms
+    value = values.last("endpointing")
+    if value is not None and value.lower() == "false":
+        silence_ms = None
+    elif value is not None and value.lower() != "true":
+        silence_ms = values.integer("endpointing", 0, 60_000, rules.silence_ms)
+    return EndpointConfig(
+        silence_ms=silence_ms,
+        no_speech_ms=values.integer("no_speech_ms", 1000, 600_000, defaults.no_speech_ms),
+        max_utterance_ms=values.integer(
+            "max_utterance_ms", 2000, 600_000, defaults.max_utterance_ms
+        ),
+    )
+
+
+def _boosts(values: _Values, rules: ParameterRules) -> tuple[Boost, ...]:
+    return rules.boosts.parse(values.all("keyterm"), values.all("keywords"))
+
+
+def _pcm(values: _Values) -> PcmFormat | None:
+    if values.last("encoding") is None:
+        return None
+    encoding = values.choice("encoding", ENCODINGS, "linear16")
+    rate_hz = values.optional_integer("sample_rate", MIN_RATE_HZ, MAX_RATE_HZ)
+    if rate_hz is None:
+        raise BadRequest(f"encoding={encoding} needs sample_rate")
+    return PcmFormat(encoding, rate_hz)

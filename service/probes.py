@@ -1,0 +1,57 @@
+"""What operators and pages ask: liveness, readiness, metrics, models, demo clips."""
+
+import json
+from pathlib import Path
+
+from fastapi import APIRouter
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from service.errors import NotReady
+from service.refusals import refusal
+from service.services import new_request_id, services_of
+from service.web_files import SAMPLES_DIR
+
+router = APIRouter()
+
+
+@router.get("/healthz")
+async def healthz() -> Response:
+    """The process is alive: its event loop answers."""
+    return JSONResponse({"status": "ok"})
+
+
+@router.get("/readyz")
+async def readyz(request: Request) -> Response:
+    """New streams are welcome, unless the server drains; a full server is ready, only busy."""
+    services = services_of(request)
+    try:
+        services.admission.check_ready()
+    except NotReady as error:
+        return refusal(error, new_request_id())
+    return JSONResponse({"status": "ready"})
+
+
+@router.get("/metrics")
+async def metrics(request: Request) -> Response:
+    """Prometheus text format."""
+    registry = services_of(request).metrics.registry
+    return Response(generate_latest(registry), headers={"content-type": CONTENT_TYPE_LATEST})
+
+
+@router.get("/v1/models")
+async def models(request: Request) -> Response:
+    """The model served, in the shape of Deepgram's model list."""
+    services = services_of(request)
+    return JSONResponse({"stt": [services.model.listing(services.settings.model_aliases)]})
+
+
+@router.get("/v1/samples")
+async def samples() -> Response:
+    """Demo clips with their text, source and licence; each is served under /web/samples/."""
+    return JSONResponse(_samples(SAMPLES_DIR / "samples.json"))
+
+
+def _samples(index: Path) -> object:
+    return json.loads(index.read_text(encoding="utf-8")) if index.is_file() else []

@@ -1,0 +1,131 @@
+"""From the engine's events to messages on the wire."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from service.wire import (
+    Channel,
+    Message,
+    Metadata,
+    ModelInfo,
+    Results,
+    ResultsMetadata,
+    SpeechStartedMessage,
+    StreamWarning,
+    UtteranceEndMessage,
+    WireAlternative,
+    WireWord,
+)
+from streaming.events import (
+    Alternative,
+    Final,
+    Partial,
+    SpeechStarted,
+    UnboostablePhrase,
+    UtteranceEnd,
+    Word,
+)
+
+
+@dataclass(frozen=True)
+class ServedModel:
+    """The one model behind this server: its name, and an id that changes with its weights.
+
+    details: what else /v1/models tells, such as languages and parameters.
+    """
+
+    name: str
+    version: str
+    arch: str
+    uuid: str
+    details: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def info(self) -> ModelInfo:
+        """The model as results name it."""
+        return ModelInfo(name=self.name, version=self.version, arch=self.arch)
+
+    def listing(self, aliases: Sequence[str]) -> dict[str, object]:
+        """The model as /v1/models lists it."""
+        return {
+            "name": self.name,
+            "canonical_name": self.name,
+            "aliases": list(aliases),
+            "architecture": self.arch,
+            "version": self.version,
+            "uuid": self.uuid,
+            "batch": True,
+            "streaming": True,
+            **self.details,
+        }
+
+
+class ResultMessages:
+    """Builds the messages of one request."""
+
+    def __init__(self, request_id: str, model: ServedModel) -> None:
+        self.request_id = request_id
+        self.model = model
+        self.created = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        self._metadata = ResultsMetadata(
+            request_id=request_id, model_info=model.info, model_uuid=model.uuid
+        )
+
+    def results(self, event: Partial | Final) -> Results:
+        """A partial or final; an empty one still has one (empty) alternative, as clients expect."""
+        final = event if isinstance(event, Final) else None
+        alternatives = [wire_alternative(each) for each in event.alternatives]
+        return Results(
+            start=round(event.start_s, 3),
+            duration=round(event.duration_s, 3),
+            is_final=final is not None,
+            speech_final=final is not None and final.speech_final,
+            from_finalize=final is not None and final.from_finalize,
+            channel=Channel(alternatives=alternatives or [EMPTY_ALTERNATIVE]),
+            metadata=self._metadata,
+            stable_words=event.stable_words if isinstance(event, Partial) else None,
+        )
+
+    def notice(self, event: SpeechStarted | UtteranceEnd | UnboostablePhrase) -> Message:
+        """The message for an event that is no result."""
+        match event:
+            case SpeechStarted(time_s):
+                return SpeechStartedMessage(timestamp=round(time_s, 3))
+            case UtteranceEnd(last_word_end_s):
+                return UtteranceEndMessage(last_word_end=round(last_word_end_s, 3))
+            case UnboostablePhrase(phrase, reason):
+                return StreamWarning(code="UNBOOSTABLE_PHRASE", phrase=phrase, description=reason)
+
+    def closing(self, duration_s: float, sha256: str) -> Metadata:
+        """The last message of a stream that ended well."""
+        return Metadata(
+            request_id=self.request_id,
+            sha256=sha256,
+            created=self.created,
+            duration=round(duration_s, 3),
+        )
+
+
+EMPTY_ALTERNATIVE = WireAlternative(transcript="", confidence=0.0, words=[])
+
+
+def wire_alternative(alternative: Alternative) -> WireAlternative:
+    """Spell one hypothesis in wire fields."""
+    return WireAlternative(
+        transcript=alternative.text,
+        confidence=round(alternative.confidence, 4),
+        words=[wire_word(word) for word in alternative.words],
+    )
+
+
+def wire_word(word: Word) -> WireWord:
+    """Spell one word in wire fields; `punctuated_word` is the word, as models here write it."""
+    return WireWord(
+        word=word.text,
+        start=round(word.start_s, 3),
+        end=round(word.end_s, 3),
+        confidence=round(word.confidence, 4),
+        punctuated_word=word.text,
+        boosted=True if word.boosted else None,
+    )

@@ -1,0 +1,61 @@
+"""What request handlers share: one instance per server, built by the app factory."""
+
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from starlette.requests import HTTPConnection
+
+from service.admission import Admission
+from service.boosts import BoostRules
+from service.engine_port import EnginePort
+from service.live_work import LiveWork
+from service.metrics import Metrics
+from service.parameters import ParameterRules
+from service.result_messages import ServedModel
+from service.settings import Settings
+
+WAITING_FILES = 3
+"""Files that may upload or wait for each one being transcribed."""
+
+
+@dataclass(frozen=True)
+class Services:
+    """The engine, the rules of the house, and who is being served."""
+
+    engine: EnginePort
+    model: ServedModel
+    settings: Settings
+    metrics: Metrics
+    admission: Admission
+    rules: ParameterRules
+    file_threads: ThreadPoolExecutor
+    work: LiveWork = field(default_factory=LiveWork)
+
+    @classmethod
+    def build(
+        cls, engine: EnginePort, model: ServedModel, settings: Settings, metrics: Metrics
+    ) -> "Services":
+        """Derive the rules and the admission from the settings."""
+        boosts = BoostRules(settings.boost_weight, settings.max_phrases)
+        names = frozenset({model.name, *settings.model_aliases})
+        return cls(
+            engine=engine,
+            model=model,
+            settings=settings,
+            metrics=metrics,
+            admission=Admission(engine, settings.max_files * (1 + WAITING_FILES)),
+            rules=ParameterRules(names, boosts, settings.silence_ms),
+            file_threads=ThreadPoolExecutor(settings.max_files, thread_name_prefix="file"),
+        )
+
+
+def services_of(connection: HTTPConnection) -> Services:
+    """Return the server's services for a request or socket."""
+    services: Services = connection.app.state.services
+    return services
+
+
+def new_request_id() -> str:
+    """Return an id for one request, told to the client and written to the log."""
+    return str(uuid.uuid4())

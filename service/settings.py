@@ -1,0 +1,145 @@
+"""Settings of the server: flags, then environment (EARSHOT_*), then a TOML file, then defaults."""
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+    TomlConfigSettingsSource,
+)
+
+from service.errors import StartupError
+
+ENV_PREFIX = "EARSHOT_"
+CONFIG_ENV = f"{ENV_PREFIX}CONFIG"
+
+Names = Annotated[tuple[str, ...], NoDecode]
+
+
+class Settings(BaseSettings):
+    """Everything an operator may choose. A field's description is the help text of its flag."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX, extra="forbid", frozen=True, validate_default=True
+    )
+
+    config: Path | None = Field(None, description="TOML file with any of these settings")
+    model: Path | None = Field(None, description="model directory; the bundled model if absent")
+    graph: Path | None = Field(None, description="decoding graph image (see docs/decisions)")
+    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where the model runs")
+
+    host: str = Field("127.0.0.1", description="address to listen on")
+    port: int = Field(8000, ge=0, le=65535, description="port to listen on; 0 picks a free one")
+    allowed_origins: Names = Field(
+        (), description="origins of pages, besides our own, that may connect; * for all"
+    )
+
+    chunk_size: int | None = Field(None, ge=1, description="encoder frames per step")
+    num_left_chunks: int | None = Field(
+        None, ge=-1, description="chunks of left context; -1 for all of the segment"
+    )
+    threads: int | None = Field(None, ge=1, description="threads of the model")
+    max_batch: int = Field(16, ge=1, description="streams per step")
+    max_wait_ms: float = Field(10.0, ge=0, description="how long a chunk waits for others")
+    beam_size: int = Field(10, ge=1, description="hypotheses kept by the prefix search")
+
+    max_streams: int = Field(64, ge=1, description="live streams and files at once; then 429")
+    max_files: int = Field(
+        4, ge=1, description="files transcribed at once; three times as many may wait"
+    )
+    max_backlog_s: float = Field(
+        10.0, ge=2, description="undecoded audio a stream may hold before its socket is not read"
+    )
+    idle_timeout_s: float = Field(
+        10.0, gt=0, description="a socket without audio or KeepAlive is closed after this"
+    )
+    send_timeout_s: float = Field(
+        20.0, gt=0, description="a client that reads nothing for so long is closed with 1008"
+    )
+    upload_timeout_s: float = Field(
+        10.0, gt=0, description="a file upload that stalls so long is refused with 408"
+    )
+    header_timeout_s: float = Field(10.0, gt=0, description="time for a request's header")
+    drain_s: float = Field(
+        8.0, ge=0, description="after SIGTERM live streams may go on so long; then they are flushed"
+    )
+    max_message_bytes: int = Field(1 << 20, ge=1024, description="largest socket message; 1009")
+    max_outbox_bytes: int = Field(
+        1 << 20, ge=1024, description="unread results held for a slow client before 1008"
+    )
+    max_file_bytes: int = Field(512 << 20, ge=1024, description="largest uploaded file; 413")
+    max_file_s: float = Field(4 * 3600.0, gt=0, description="longest audio in a file; 413")
+
+    silence_ms: int = Field(
+        1000, ge=0, description="pause that ends an utterance where a request names none"
+    )
+    boost_weight: float = Field(
+        3.0, ge=-20, le=20, description="bonus per token of a keyterm given without a weight"
+    )
+    max_phrases: int = Field(100, ge=0, description="boosted phrases per request")
+    model_aliases: Names = Field(
+        ("default", "general", "nova-2", "nova-2-general", "nova-3", "nova-3-general"),
+        description="names besides the model's own that clients may ask for",
+    )
+
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="logs")
+    log_text: bool = Field(False, description="write recognised text to the log")
+
+    @field_validator("allowed_origins", "model_aliases", mode="before")
+    @classmethod
+    def _split_commas(cls, value: object) -> object:
+        """Lists come as "a,b" from the environment and flags, as arrays from TOML."""
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Order the sources; the file is named by the flag or by EARSHOT_CONFIG."""
+        file = init_settings().get("config") or os.environ.get(CONFIG_ENV)
+        if file is None:
+            return init_settings, env_settings
+        if not Path(file).is_file():
+            raise StartupError(f"the settings file {file} does not exist")
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, Path(file))
+
+    @classmethod
+    def load(cls, **flags: object) -> Self:
+        """Build the effective settings; flags that are None were not given.
+
+        Raises:
+            StartupError: a value is wrong or a name unknown; the message names it.
+        """
+        try:
+            return cls(**{name: value for name, value in flags.items() if value is not None})  # type: ignore[arg-type]
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = ".".join(str(part) for part in first["loc"])
+            raise StartupError(f"setting {name}: {first['msg']}") from error
+        except (SettingsError, ValueError) as error:
+            raise StartupError(f"the settings cannot be read: {error}") from error
+
+    def as_toml(self) -> str:
+        """Write the effective settings as a TOML file that can be read back."""
+        return "\n".join(
+            _toml_line(name, value) for name, value in self.model_dump(mode="json").items()
+        )
+
+
+def _toml_line(name: str, value: object) -> str:
+    # JSON's strings, numbers, booleans and arrays are TOML too; TOML has no null.
+    return f"# {name} =" if value is None else f"{name} = {json.dumps(value)}"

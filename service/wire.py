@@ -1,0 +1,226 @@
+"""The messages on the wire, in the shape of Deepgram's API; docs/protocol.md describes each."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+
+class Message(BaseModel):
+    """Base of what the server sends; fields that are None are left out."""
+
+    model_config = ConfigDict(frozen=True)
+
+    def to_json(self) -> str:
+        """Serialise for the socket or a response body."""
+        return self.model_dump_json(exclude_none=True)
+
+
+class WireWord(Message):
+    """A word; times in seconds from the start of the audio."""
+
+    word: str
+    start: float
+    end: float
+    confidence: float
+    punctuated_word: str
+    boosted: bool | None = None
+
+
+class WireAlternative(Message):
+    """One reading of the audio; the first of a list is the best."""
+
+    transcript: str
+    confidence: float
+    words: list[WireWord]
+
+
+class Channel(Message):
+    """What one channel says."""
+
+    alternatives: list[WireAlternative]
+
+
+class ModelInfo(Message):
+    """The model that listened."""
+
+    name: str
+    version: str
+    arch: str
+
+
+class ResultsMetadata(Message):
+    """Which request and model a result is from."""
+
+    request_id: str
+    model_info: ModelInfo
+    model_uuid: str
+
+
+class Results(Message):
+    """A partial (`is_final` false) or final result for `duration` seconds from `start`."""
+
+    type: Literal["Results"] = "Results"
+    channel_index: tuple[int, int] = (0, 1)
+    duration: float
+    start: float
+    is_final: bool
+    speech_final: bool
+    from_finalize: bool
+    channel: Channel
+    metadata: ResultsMetadata
+    stable_words: int | None = None
+
+
+class Metadata(Message):
+    """The last message of a stream that ended well."""
+
+    type: Literal["Metadata"] = "Metadata"
+    transaction_key: Literal["deprecated"] = "deprecated"
+    request_id: str
+    sha256: str
+    created: str
+    duration: float
+    channels: int = 1
+
+
+class SpeechStartedMessage(Message):
+    """Speech after silence (`vad_events`)."""
+
+    type: Literal["SpeechStarted"] = "SpeechStarted"
+    channel: tuple[int, int] = (0, 1)
+    timestamp: float
+
+
+class UtteranceEndMessage(Message):
+    """No word for `utterance_end_ms`."""
+
+    type: Literal["UtteranceEnd"] = "UtteranceEnd"
+    channel: tuple[int, int] = (0, 1)
+    last_word_end: float
+
+
+class ConfigureSuccess(Message):
+    """A Configure took effect; `keyterms` lists the phrases now boosted."""
+
+    type: Literal["ConfigureSuccess"] = "ConfigureSuccess"
+    request_id: str
+    keyterms: list[str] | None = None
+
+
+class ConfigureFailure(Message):
+    """A Configure was refused; the settings before it stay."""
+
+    type: Literal["ConfigureFailure"] = "ConfigureFailure"
+    request_id: str
+    code: Literal[
+        "CONFIGURE_KEYTERM_LIMIT_EXCEEDED",
+        "CONFIGURE_KEYTERM_INVALID",
+        "CONFIGURE_ALREADY_PENDING",
+        "CONFIGURE_INTERNAL_ERROR",
+    ]
+    description: str
+
+
+class StreamWarning(Message):
+    """Something was done less well than asked."""
+
+    type: Literal["Warning"] = "Warning"
+    code: Literal["UNBOOSTABLE_PHRASE"]
+    phrase: str
+    description: str
+
+
+class Error(Message):
+    """A message could not be understood, or (before a close frame) why the socket is closed."""
+
+    type: Literal["Error"] = "Error"
+    variant: str
+    description: str
+    message: str | None = None
+
+
+class FileMetadata(Message):
+    """About one transcribed file."""
+
+    transaction_key: Literal["deprecated"] = "deprecated"
+    request_id: str
+    sha256: str
+    created: str
+    duration: float
+    channels: int = 1
+    models: list[str]
+    model_info: dict[str, ModelInfo]
+    warnings: list[str] | None = None
+
+
+class Utterance(Message):
+    """One segment of a file, from pause to pause."""
+
+    start: float
+    end: float
+    confidence: float
+    channel: int = 0
+    transcript: str
+    words: list[WireWord]
+    id: str
+
+
+class FileResults(Message):
+    """The text of one file, whole and by utterance."""
+
+    channels: list[Channel]
+    utterances: list[Utterance]
+
+
+class FileResponse(Message):
+    """The JSON answer to a file."""
+
+    metadata: FileMetadata
+    results: FileResults
+
+
+class Progress(Message):
+    """How far a file is; `total_s` is absent when the file does not say."""
+
+    done_s: float
+    total_s: float | None = None
+
+
+class ErrorBody(Message):
+    """The body of every HTTP error."""
+
+    err_code: str
+    err_msg: str
+    request_id: str
+
+
+class KeepAlive(BaseModel):
+    """Hold the socket open without audio."""
+
+    type: Literal["KeepAlive"]
+
+
+class Finalize(BaseModel):
+    """Give the final for all audio sent so far."""
+
+    type: Literal["Finalize"]
+
+
+class CloseStream(BaseModel):
+    """End the stream: last finals, Metadata, close 1000."""
+
+    type: Literal["CloseStream"]
+
+
+class Configure(BaseModel):
+    """Replace the boosted phrases; a list left out or null is kept as it is."""
+
+    type: Literal["Configure"]
+    keyterms: list[str] | None = None
+    keywords: list[str] | None = None
+
+
+ControlMessage = Annotated[
+    KeepAlive | Finalize | CloseStream | Configure, Field(discriminator="type")
+]
+CONTROL: TypeAdapter[KeepAlive | Finalize | CloseStream | Configure] = TypeAdapter(ControlMessage)

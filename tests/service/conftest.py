@@ -1,0 +1,272 @@
+"""A scripted engine, and a real server around it on a free port."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import httpx
+import numpy as np
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+
+from service.app import create_app
+from service.audio.pcm import Samples
+from service.metrics import Metrics
+from service.result_messages import ServedModel
+from service.server import Server, bind
+from service.services import Services
+from service.settings import Settings
+from streaming.errors import BacklogFull, EngineFull, InvalidAudio, StreamClosed, StreamingError
+from streaming.events import (
+    Alternative,
+    Closed,
+    Configured,
+    Event,
+    Failed,
+    Final,
+    FinalCause,
+    Partial,
+    RoomAvailable,
+    UnboostablePhrase,
+    Word,
+)
+from streaming.stream_config import Boost, StreamConfig, StreamPriority
+
+RATE = 16_000
+MODEL = ServedModel("scripted", "1", "fake", "00000000-0000-0000-0000-000000000000")
+
+
+@dataclass
+class ScriptedStream:
+    """Hears one word per half second, named for how loud that half second is.
+
+    So what it says depends on its own audio alone, and any mix-up of streams shows.
+    """
+
+    config: StreamConfig
+    sink: Callable[[Event], None]
+    engine: "ScriptedEngine"
+    audio: Samples = field(default_factory=lambda: np.empty(0, np.float32))
+    undecoded: Samples = field(default_factory=lambda: np.empty(0, np.float32))
+    start_s: float = 0.0
+    boosts: tuple[Boost, ...] = ()
+    closed: bool = False
+    cancelled: bool = False
+
+    @property
+    def decoded_s(self) -> float:
+        return self.start_s + len(self.audio) / RATE
+
+    def push(self, samples: Samples) -> None:
+        self._require_open()
+        if not np.isfinite(samples).all():
+            raise InvalidAudio("samples must be finite")
+        if len(self.undecoded) + len(samples) > self.engine.max_backlog_s * RATE:
+            raise BacklogFull("no room")
+        self.undecoded = np.concatenate([self.undecoded, samples])
+        if not self.engine.paused:
+            self.decode()
+
+    def decode(self) -> None:
+        """Take all that was pushed into account."""
+        known = len(self._words())
+        self.audio = np.concatenate([self.audio, self.undecoded])
+        self.undecoded = self.undecoded[:0]
+        if self.config.interim_results and len(self._words()) > known:
+            self.sink(
+                Partial(self.start_s, len(self.audio) / RATE, self._alternatives(), known)
+            )
+
+    def finalize(self) -> None:
+        self._require_open()
+        self._final("finalize")
+
+    def configure(self, boosts: Sequence[Boost]) -> None:
+        self._require_open()
+        self.boosts = tuple(boosts)
+        if self.engine.answers_configure:
+            self.sink(Configured(tuple(_unboostable(boosts))))
+
+    def finish(self) -> None:
+        self._require_open()
+        self.closed = True
+        if not self.engine.paused:
+            self.end()
+
+    def end(self) -> None:
+        """Give the last final."""
+        self.decode()
+        self._final("end")
+        self.engine.streams.remove(self)
+        self.sink(Closed(self.start_s))
+
+    def cancel(self) -> None:
+        if self in self.engine.streams:
+            self.closed = self.cancelled = True
+            self.engine.streams.remove(self)
+            self.sink(Closed(self.decoded_s))
+
+    def fail(self, error: StreamingError) -> None:
+        """Break, as if decoding had raised."""
+        self.closed = True
+        self.engine.streams.remove(self)
+        self.sink(Failed(error))
+
+    def _require_open(self) -> None:
+        if self.closed:
+            raise StreamClosed("closed")
+
+    def _final(self, cause: FinalCause) -> None:
+        alternatives = self._alternatives()
+        self.sink(
+            Final(
+                self.start_s,
+                len(self.audio) / RATE,
+                alternatives * self.config.alternatives,
+                speech_final=True,
+                from_finalize=cause == "finalize",
+                cause=cause,
+            )
+        )
+        self.start_s += len(self.audio) / RATE
+        self.audio = self.audio[:0]
+
+    def _words(self) -> tuple[Word, ...]:
+        half = RATE // 2
+        count = len(self.audio) // half
+        return tuple(
+            Word(
+                f"w{round(float(np.abs(self.audio[i * half : (i + 1) * half]).mean()) * 100)}",
+                self.start_s + i / 2,
+                self.start_s + (i + 1) / 2,
+                0.9,
+            )
+            for i in range(count)
+        )
+
+    def _alternatives(self) -> tuple[Alternative, ...]:
+        words = self._words()
+        return (Alternative(" ".join(word.text for word in words), words, 0.9, -1.0),)
+
+
+def _unboostable(boosts: Sequence[Boost]) -> Iterator[UnboostablePhrase]:
+    for boost in boosts:
+        if any(char.isdigit() for char in boost.phrase):
+            yield UnboostablePhrase(boost.phrase, "the model writes no digits")
+
+
+@dataclass
+class ScriptedEngine:
+    """An engine that decodes in the caller's thread, unless `paused` holds the audio up."""
+
+    max_streams: int = 4
+    max_backlog_s: float = 10.0
+    paused: bool = False
+    answers_configure: bool = True
+    streams: list[ScriptedStream] = field(default_factory=list)
+    opened: list[ScriptedStream] = field(default_factory=list)
+
+    def can_open(self) -> bool:
+        return len(self.streams) < self.max_streams
+
+    def open(
+        self,
+        config: StreamConfig,
+        sink: Callable[[Event], None],
+        priority: StreamPriority = StreamPriority.LIVE,
+    ) -> ScriptedStream:
+        if not self.can_open():
+            raise EngineFull("full")
+        stream = ScriptedStream(config, sink, self, boosts=config.boosts)
+        self.streams.append(stream)
+        self.opened.append(stream)
+        for warning in _unboostable(config.boosts):
+            sink(warning)
+        return stream
+
+    def resume(self) -> None:
+        """Decode what was held up and say that there is room."""
+        self.paused = False
+        for stream in list(self.streams):
+            stream.decode()
+            stream.sink(RoomAvailable(self.max_backlog_s))
+            if stream.closed:
+                stream.end()
+
+
+@dataclass
+class LiveServer:
+    """A server on a real port, and the ways to talk to it."""
+
+    server: Server
+    services: Services
+    engine: ScriptedEngine
+    port: int
+    task: asyncio.Task[None]
+
+    @property
+    def http(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def ws(self) -> str:
+        return f"ws://127.0.0.1:{self.port}"
+
+    def listen(self, query: str = "encoding=linear16&sample_rate=16000") -> connect:
+        """Connect to /v1/listen."""
+        return connect(f"{self.ws}/v1/listen?{query}", proxy=None)
+
+    def client(self) -> httpx.AsyncClient:
+        """An HTTP client of this server."""
+        return httpx.AsyncClient(base_url=self.http, timeout=10, trust_env=False)
+
+
+@pytest.fixture
+def engine() -> ScriptedEngine:
+    return ScriptedEngine()
+
+
+@pytest.fixture
+def serve(engine: ScriptedEngine) -> Callable[..., object]:
+    """A context manager that runs a server with the settings given."""
+
+    @asynccontextmanager
+    async def running(**settings: object) -> AsyncIterator[LiveServer]:
+        services = Services.build(engine, MODEL, Settings(**{"drain_s": 0, **settings}), Metrics())
+        server = Server(create_app(services), services)
+        bound = bind("127.0.0.1", 0)
+        task = asyncio.create_task(server.serve(sockets=[bound]))
+        await server.listening.wait()
+        try:
+            yield LiveServer(server, services, engine, bound.getsockname()[1], task)
+        finally:
+            server.should_exit = True
+            async with asyncio.timeout(10):
+                await task
+
+    return running
+
+
+@pytest.fixture
+async def live(serve: Callable[..., object]) -> AsyncIterator[LiveServer]:
+    """A server with the default settings, except that it drains at once."""
+    async with serve() as server:
+        yield server
+
+
+@pytest.fixture
+def tone() -> Callable[..., bytes]:
+    """Make linear16 audio of a loudness, which the scripted engine hears as words."""
+
+    def make(seconds: float, level: float = 0.5, rate: int = RATE) -> bytes:
+        return np.full(round(seconds * rate), round(level * 32768), "<i2").tobytes()
+
+    return make
+
+
+async def collect(socket: ClientConnection) -> list[dict[str, object]]:
+    """All messages until the socket closes."""
+    import json
+
+    return [json.loads(message) async for message in socket]
