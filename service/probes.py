@@ -24,13 +24,13 @@ async def healthz() -> Response:
 
 @router.get("/readyz")
 async def readyz(request: Request) -> Response:
-    """New streams are welcome, unless the server drains; a full server is ready, only busy."""
+    """New streams are welcome, unless the server drains; a full server is ready, only "busy"."""
     services = services_of(request)
     try:
         services.admission.check_ready()
     except NotReady as error:
         return refusal(error, new_request_id())
-    return JSONResponse({"status": "ready"})
+    return JSONResponse({"status": "ready" if services.engine.can_open() else "busy"})
 
 
 @router.get("/metrics")
