@@ -1,0 +1,52 @@
+/**
+ * What the page asks the server besides speech: which model, which recordings, and how it is when
+ * a stream was refused.
+ */
+
+/** @typedef {import("./problems.js").ServerCondition} ServerCondition */
+
+const ANSWER_WITHIN_MS = 4_000;
+
+export class Server {
+  /** @param {string} base address of the page */
+  constructor(base) {
+    this.base = base;
+  }
+
+  /** Name of the model that answers, or null if the server does not say. */
+  async modelName() {
+    const answer = await this.#get("v1/models");
+    if (!answer?.ok) return null;
+    const { stt } = await answer.json();
+    return stt?.[0]?.name ?? null;
+  }
+
+  /** @returns {Promise<import("./clip.js").Sample[]>} */
+  async samples() {
+    const answer = await this.#get("web/samples/samples.json");
+    return answer?.ok ? answer.json() : [];
+  }
+
+  sampleAddress(/** @type {string} */ file) {
+    return new URL(`web/samples/${file}`, this.base).href;
+  }
+
+  /** @returns {Promise<ServerCondition>} */
+  async condition() {
+    const answer = await this.#get("readyz");
+    if (!answer) return { reachable: false, ready: false, full: false };
+    const { status } = await answer.json().catch(() => ({})); // a proxy answers in HTML
+    return { reachable: true, ready: answer.ok, full: status === "busy" };
+  }
+
+  /** @returns {Promise<Response|null>} null if nothing answered */
+  async #get(path) {
+    try {
+      return await fetch(new URL(path, this.base), {
+        cache: "no-store", signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      });
+    } catch {
+      return null;
+    }
+  }
+}

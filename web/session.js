@@ -1,0 +1,140 @@
+/**
+ * One take: a source of sound, its stream to the server, and what came back.
+ *
+ *   opening → connecting → open → finishing → closed
+ */
+
+import { RunningMedian, SentClock } from "./latency.js";
+import { ListenClient, listenUrl } from "./listen-client.js";
+import { problemOfEnding } from "./problems.js";
+import { SourceError } from "./source-error.js";
+import { Transcript } from "./transcript.js";
+
+/** @typedef {"opening"|import("./listen-client.js").ListenState} SessionState */
+
+/**
+ * @typedef {object} SessionHandlers
+ * @property {(state: SessionState) => void} onState
+ * @property {(piece: import("./capture.js").Piece) => void} onPiece
+ * @property {() => void} onTranscript the transcript or a latency changed
+ * @property {() => void} onSpeech
+ * @property {(phrase: string, description: string) => void} onUnboostable
+ * @property {(outcome: {ok: boolean, description: string}) => void} onConfigured
+ * @property {(problem: import("./problems.js").Problem|null) => void} onEnd
+ */
+
+export class Session {
+  transcript = new Transcript();
+  sent = new SentClock();
+  latency = { partial: new RunningMedian(), final: new RunningMedian() };
+  /** @type {SessionState} */
+  state = "opening";
+
+  /**
+   * @param {object} options
+   * @param {import("./microphone.js").Microphone|import("./clip.js").Clip} options.source
+   * @param {import("./server.js").Server} options.server
+   * @param {SessionHandlers} options.handlers
+   */
+  constructor({ source, server, handlers }) {
+    this.source = source;
+    this.server = server;
+    this.handlers = handlers;
+    this.stopping = false;
+    this.ended = false;
+    /** Resolves when all is over. @type {Promise<void>} */
+    this.over = new Promise((resolve) => { this.resolveOver = resolve; });
+  }
+
+  /** Open the source, then the stream. @param {import("./listen-client.js").Boost[]} boosts */
+  async start(boosts) {
+    this.#enter("opening");
+    try {
+      const rate = await this.source.open((piece) => this.#send(piece), (error) => this.#sourceEnded(error));
+      if (this.ended) return await this.source.close(); // cancelled while the browser was asking
+      this.client = this.#connect(rate, boosts);
+      return this.source.start();
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+      return this.#end(error.problem);
+    }
+  }
+
+  /** End the sound and wait for the last words. */
+  async stop() {
+    if (this.stopping) return;
+    this.stopping = true;
+    if (!this.client) {
+      await this.#end(null);
+      return;
+    }
+    await this.source.close();
+    this.client.finish();
+  }
+
+  configure(/** @type {import("./listen-client.js").Boost[]} */ boosts) {
+    this.client?.configure(boosts);
+  }
+
+  finalize() {
+    this.client?.finalize();
+  }
+
+  #connect(sampleRateHz, boosts) {
+    const { onSpeech, onUnboostable, onConfigured } = this.handlers;
+    const url = listenUrl(this.server.base, { sampleRateHz, boosts });
+    const client = new ListenClient({
+      url, sampleRateHz,
+      handlers: {
+        onState: (state) => this.#enter(state),
+        onResults: (results) => this.#take(results),
+        onSpeechStarted: onSpeech,
+        onUnboostable, onConfigured,
+        onEnding: (ending) => this.#streamEnded(ending),
+      },
+    });
+    client.connect();
+    return client;
+  }
+
+  #send(piece) {
+    this.client.sendAudio(piece.samples);
+    this.sent.record(piece.seconds, performance.now());
+    this.handlers.onPiece(piece);
+  }
+
+  #take(results) {
+    this.transcript.apply(results);
+    const late = this.sent.latencyMs(results.start + results.duration, performance.now());
+    if (late !== null) this.latency[results.is_final ? "final" : "partial"].add(late);
+    this.handlers.onTranscript();
+  }
+
+  #sourceEnded(error) {
+    this.sourceProblem = error?.problem ?? null;
+    this.stop();
+  }
+
+  async #streamEnded(ending) {
+    const fine = problemOfEnding(ending, { reachable: true, ready: true, full: false }) === null;
+    const found = fine ? null : problemOfEnding(ending, await this.server.condition());
+    await this.#end(found ?? this.sourceProblem ?? null);
+  }
+
+  async #end(problem) {
+    if (this.ended) return;
+    this.ended = true;
+    this.stopping = true;
+    await this.source.close();
+    this.#enter("closed");
+    this.handlers.onEnd(problem);
+    this.resolveOver();
+  }
+
+  #enter(state) {
+    // The stream is closed before its source is: only #end says that all of it is over.
+    if (state === "closed" && !this.ended) return;
+    this.state = state;
+    this.handlers.onState(state);
+  }
+}

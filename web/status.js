@@ -1,0 +1,77 @@
+/**
+ * The state of the stream, its latency, and the problem there may be with it.
+ */
+
+import { element } from "./elements.js";
+
+/** @typedef {import("./session.js").SessionState} SessionState */
+
+/** What the button does, and what is going on, by state. */
+const STATES = {
+  idle: ["Start listening", "Ready"],
+  opening: ["Cancel", "Waiting for the microphone"],
+  connecting: ["Cancel", "Connecting"],
+  open: ["Stop", "Listening"],
+  finishing: ["Finishing", "Finishing the last words"],
+  closed: ["Start listening", "Ready"],
+};
+
+export class Status {
+  /** @param {Record<"button"|"label"|"state"|"finalize"|"words"|"finals"|"sent", HTMLElement>} parts */
+  constructor(parts) {
+    this.parts = parts;
+    this.show("idle");
+  }
+
+  /** @param {SessionState} state @param {string} [sourceName] */
+  show(state, sourceName) {
+    const { button, label, state: text, finalize } = this.parts;
+    const [action, meaning] = STATES[state];
+    label.textContent = action;
+    text.textContent = state === "open" && sourceName ? `${meaning}: ${sourceName}` : meaning;
+    button.dataset.state = state;
+    button.disabled = state === "finishing";
+    finalize.disabled = state !== "open";
+  }
+
+  /** Interrupt the state with a remark, until the state changes. */
+  remark(/** @type {string} */ text) {
+    if (this.parts.state.textContent !== text) this.parts.state.textContent = text;
+  }
+
+  /** @param {import("./session.js").Session} session */
+  showLatency({ latency, sent }) {
+    this.parts.words.textContent = milliseconds(latency.partial.get());
+    this.parts.finals.textContent = milliseconds(latency.final.get());
+    this.parts.sent.textContent = `${sent.sentS.toFixed(1)} s`;
+  }
+}
+
+/** The message about what went wrong. It stays until dismissed or until the next start. */
+export class Notice {
+  constructor(/** @type {HTMLElement} */ container) {
+    this.container = container;
+  }
+
+  /**
+   * @param {import("./problems.js").Problem} problem
+   * @param {{label: string, run: () => void}} [remedy]
+   */
+  show({ key, title, advice }, remedy) {
+    const dismiss = element("button", { type: "button", class: "quiet", onclick: () => this.clear() }, "Dismiss");
+    const act = remedy
+      && element("button", { type: "button", class: "remedy", onclick: () => remedy.run() }, remedy.label);
+    this.container.replaceChildren(element("div", { class: "problem", "data-problem": key },
+      element("div", { class: "problem-text" },
+        element("p", { class: "problem-title" }, title), element("p", {}, advice)),
+      element("div", { class: "problem-actions" }, ...(act ? [act] : []), dismiss)));
+  }
+
+  clear() {
+    this.container.replaceChildren();
+  }
+}
+
+function milliseconds(value) {
+  return value === null ? "–" : `${Math.round(value)} ms`;
+}

@@ -1,0 +1,138 @@
+/**
+ * One take on the page: a heading, paragraphs of words, and what can be done with them.
+ *
+ * Finals are announced to screen readers (a polite log that only grows); the partial stands outside
+ * of it, so that nobody has to listen to a sentence being guessed.
+ */
+
+import { FORMATS } from "./captions.js";
+import { element } from "./elements.js";
+import { UNSURE_BELOW } from "./transcript.js";
+
+/** @typedef {import("./transcript.js").Word} Word */
+
+export class TakeView {
+  /**
+   * @param {string} name @param {import("./transcript.js").Transcript} transcript
+   * @param {(word: Word|null) => void} onPoint a word is pointed at, or none is any more
+   */
+  constructor(name, transcript, onPoint) {
+    this.name = name;
+    this.transcript = transcript;
+    this.finals = element("div", { class: "finals", role: "log", "aria-label": `${name}: transcript` });
+    this.partial = element("p", { class: "partial", "aria-hidden": "true" });
+    this.notes = element("div", { class: "notes" });
+    this.actions = element("div", { class: "take-actions", hidden: true }, ...this.#buttons());
+    const time = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    this.element = element("section", { class: "take", "aria-label": name },
+      element("header", {},
+        element("h2", {}, name, element("span", { class: "take-time" }, time)), this.actions),
+      this.finals, this.partial, this.notes);
+    /** @type {{p: HTMLElement, shown: number}[]} */
+    this.paragraphs = [];
+    /** @type {WeakMap<Element, Word>} */
+    this.wordOf = new WeakMap();
+    this.element.addEventListener("pointerover", ({ target }) => onPoint(this.wordOf.get(target) ?? null));
+    this.element.addEventListener("pointerleave", () => onPoint(null));
+  }
+
+  /** Show what the transcript holds now; words already shown as final are not touched. */
+  render() {
+    const { paragraphs, partial } = this.transcript;
+    paragraphs.forEach((words, i) => this.#renderParagraph(words, i));
+    this.#renderPartial(partial);
+    this.actions.hidden = paragraphs.length === 0;
+  }
+
+  /** Say something under the text, such as what was really spoken. */
+  annotate(/** @type {string} */ text) {
+    this.notes.append(element("p", {}, text));
+  }
+
+  /** Nothing more will come; say so where the text does not show it. */
+  settle() {
+    const unsettled = this.transcript.close();
+    this.render();
+    if (unsettled) this.annotate("The stream ended before the last words were settled.");
+    if (!this.paragraphs.length) this.annotate("No words were recognised.");
+  }
+
+  /** @param {() => void} onCancel */
+  showProgress(onCancel) {
+    const bar = element("progress", { "aria-label": `Transcribing ${this.name}` });
+    const text = element("span", { class: "progress-text" }, "Sending");
+    const cancel = element("button", { type: "button", class: "quiet", onclick: onCancel }, "Cancel");
+    const line = element("div", { class: "progress" }, bar, text, cancel);
+    this.finals.before(line);
+    return {
+      remove: () => line.remove(),
+      update: (/** @type {import("./file-upload.js").Progress} */ { doneS, totalS }) => {
+        if (totalS) bar.value = doneS / totalS;
+        text.textContent = totalS ? `${clock(doneS)} of ${clock(totalS)}` : clock(doneS);
+      },
+    };
+  }
+
+  #renderParagraph(words, i) {
+    this.paragraphs[i] ??= this.#newParagraph(words[0]);
+    const paragraph = this.paragraphs[i];
+    paragraph.p.append(...words.slice(paragraph.shown).flatMap((word) => [this.#word(word), " "]));
+    paragraph.shown = words.length;
+  }
+
+  #newParagraph(word) {
+    const p = element("p", {}, element("span", { class: "at", "aria-hidden": "true" }, clock(word.startS)));
+    this.finals.append(p);
+    return { p, shown: 0 };
+  }
+
+  #renderPartial({ words, stableWords }) {
+    const goesOn = this.transcript.paragraphOpen;
+    const at = words.length && !goesOn ? [element("span", { class: "at" }, clock(words[0].startS))] : [];
+    const spans = words.map((word, i) => this.#word(word, i < stableWords ? "stable" : "unstable"));
+    this.partial.replaceChildren(...at, ...spans.flatMap((span) => [span, " "]));
+  }
+
+  #word(word, stage = "final") {
+    const classes = ["word", stage];
+    if (word.boosted) classes.push("boosted");
+    if (stage === "final" && word.confidence < UNSURE_BELOW) classes.push("unsure");
+    const span = element("span", { class: classes.join(" "), "data-when": when(word) }, word.text);
+    this.wordOf.set(span, word);
+    return span;
+  }
+
+  #buttons() {
+    const copy = element("button", { type: "button", onclick: () => this.#copy(copy) }, "Copy");
+    const saves = Object.entries(FORMATS).map(([extension, { label }]) => element("button",
+      { type: "button", "aria-label": `Save as ${label}`, onclick: () => this.#save(extension) }, label));
+    return [copy, ...saves];
+  }
+
+  async #copy(button) {
+    // Without https there is no clipboard; the saved text file is the way then.
+    if (!navigator.clipboard) return this.#save("txt");
+    await navigator.clipboard.writeText(this.transcript.text());
+    button.textContent = "Copied";
+    return setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  }
+
+  #save(extension) {
+    const { mime, write } = FORMATS[extension];
+    const blob = new Blob([write(this.transcript.paragraphs)], { type: mime });
+    const href = URL.createObjectURL(blob);
+    const name = this.name.replace(/\.[^.]+$/, "").replace(/[^\p{L}\p{N}]+/gu, "-").toLowerCase();
+    element("a", { href, download: `${name}.${extension}` }).click();
+    setTimeout(() => URL.revokeObjectURL(href), 1000);
+  }
+}
+
+/** 75.3 → "1:15" */
+function clock(seconds) {
+  return `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+}
+
+function when({ startS, endS, confidence, boosted }) {
+  const sure = `${Math.round(confidence * 100)} % sure`;
+  return `${startS.toFixed(2)} to ${endS.toFixed(2)} s · ${sure}${boosted ? " · boosted" : ""}`;
+}
