@@ -41,7 +41,8 @@ tools: ## check that Python 3.11, its headers, g++ and make are here
 
 setup: $(STAMP) ## build .venv: dependencies as pinned in constraints.txt, kernels compiled by g++
 
-$(STAMP): pyproject.toml constraints.txt $(NATIVE) | tools
+$(STAMP): pyproject.toml constraints.txt $(NATIVE)
+	@$(MAKE) --no-print-directory tools
 	@echo "setup: creating $(VENV) with $(PYTHON)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "setup: installing the build tools"
