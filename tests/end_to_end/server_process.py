@@ -1,8 +1,8 @@
 """A real `earshot serve` in a process of its own."""
 
 import contextlib
+import json
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -31,8 +31,8 @@ class Server:
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self.log.append(line)
-            if found := re.search(r"http://127\.0\.0\.1:([1-9]\d*)", line):
-                self.port = int(found.group(1))
+            if '"event": "listening"' in line:
+                self.port = json.loads(line)["port"]
                 self.listening.set()
         self.listening.set()
 
