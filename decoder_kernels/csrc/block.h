@@ -13,13 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-struct Launch {
-  int blocks;                 // one per lane
-  int threads;                // threads per block
-  std::size_t scratch_bytes;  // per block
-  int workers;                // CPU only: blocks that run at the same time
-  std::intptr_t stream;       // CUDA only: the cudaStream_t
-};
+#include "launch.h"
 
 #ifdef __CUDACC__
 
@@ -29,6 +23,8 @@ struct Launch {
 #define EARSHOT_BACKEND cuda
 #define KERNEL_FN __device__ inline
 #define KERNEL_HOST_FN __host__ __device__ inline
+
+namespace earshot::EARSHOT_BACKEND {
 
 struct Block {
   int index;
@@ -66,6 +62,8 @@ void launch(const Launch& how, const Params& params) {
   check_cuda(cudaGetLastError());
 }
 
+}  // namespace earshot::EARSHOT_BACKEND
+
 #else  // the CPU
 
 #include <algorithm>
@@ -77,6 +75,8 @@ void launch(const Launch& how, const Params& params) {
 #define EARSHOT_BACKEND cpu
 #define KERNEL_FN inline
 #define KERNEL_HOST_FN inline
+
+namespace earshot::EARSHOT_BACKEND {
 
 struct Block {
   int index;
@@ -128,5 +128,7 @@ void launch(const Launch& how, const Params& params) {
   for (int worker = 1; worker < workers; ++worker) others.emplace_back(work, worker);
   work(0);
 }
+
+}  // namespace earshot::EARSHOT_BACKEND
 
 #endif

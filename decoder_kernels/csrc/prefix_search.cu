@@ -1,5 +1,495 @@
+// CTC prefix beam search (Hannun et al. 2014, arXiv:1408.2873, algorithm 1), one block per lane: a
+// single launch walks all frames of the chunk. Scores, times and the order of ties are those of
+// WeNet's ctc_prefix_beam_search; oracle.py says the same in plain Python.
+#include "prefix_search.h"
+
+#include <limits>
+
 #include "block.h"
+#include "boost_automaton.h"
+#include "log_add.h"
+#include "prefix_state.h"
+#include "scratch.h"
+#include "top_pool.h"
+
 namespace earshot::EARSHOT_BACKEND {
-struct Nothing { KERNEL_FN void operator()(const Block&, int) const {} };
-void nothing(const Launch& how) { launch<Nothing>(how, 0); }
+
+namespace {
+
+constexpr int NO_PARENT = -1;
+constexpr int NO_NEW_NODE = -2;
+constexpr float LARGEST_FLOAT = std::numeric_limits<float>::max();
+
+// What the block of a lane shares while it walks the chunk.
+struct LaneScratch {
+  Hypothesis* beam;
+  Hypothesis* next;
+  double* score;      // of each hypothesis: log_add of its two endings
+  int* parent_rank;   // the hypothesis that is this one without its last token
+  int* extras_end;    // boosted tokens to try, counted up over the hypotheses
+  int* time_parent;   // per new hypothesis: parent of its new time node
+  int* takes_prefix;  // per new hypothesis: 1 where it takes a new prefix node
+  float* log_prob;    // per new hypothesis: of the token at its new time node
+  int* num_hypotheses;
+  int* frame_seen;  // last frame with a finite log-probability
+  int* status;
+  TopPool tokens;
+  TopPool candidates;
+  std::size_t bytes;
+
+  KERNEL_HOST_FN LaneScratch(Carver scratch, const SearchShape& shape)
+      : beam(scratch.take<Hypothesis>(shape.beam_size)),
+        next(scratch.take<Hypothesis>(shape.beam_size)),
+        score(scratch.take<double>(shape.beam_size)),
+        parent_rank(scratch.take<int>(shape.beam_size)),
+        extras_end(scratch.take<int>(shape.beam_size)),
+        time_parent(scratch.take<int>(shape.beam_size)),
+        takes_prefix(scratch.take<int>(shape.beam_size)),
+        log_prob(scratch.take<float>(shape.beam_size)),
+        num_hypotheses(scratch.take<int>(1)),
+        frame_seen(scratch.take<int>(1)),
+        status(scratch.take<int>(1)),
+        tokens(scratch, shape.token_beam),
+        candidates(scratch, shape.beam_size),
+        bytes(scratch.used()) {}
+};
+
+class LaneSearch {
+ public:
+  KERNEL_FN LaneSearch(const Block& block, const AdvanceParams& params)
+      : block_(block),
+        shape_(params.state.shape),
+        slot_(slot_at(params.state, params.slots[block.index])),
+        lane_(Carver(block.scratch), params.state.shape),
+        automaton_(params.state.boosts, params.state.boost_rows[params.slots[block.index]]) {}
+
+  KERNEL_FN int run(const float* log_probs, int frames) {
+    const int status = check(log_probs, frames);
+    if (status != INPUT_OK) return status;
+    load();
+    for (int frame = 0; frame < frames; ++frame) {
+      row_ = log_probs + static_cast<std::int64_t>(frame) * shape_.vocab_size;
+      if (!make_room()) continue;
+      rank_tokens();
+      relate_hypotheses();
+      rank_candidates();
+      make_hypotheses();
+      store_nodes(*slot_.num_frames + frame);
+    }
+    store(frames);
+    return INPUT_OK;
+  }
+
+ private:
+  // ---- input -------------------------------------------------------------------------------------
+
+  KERNEL_FN int check(const float* log_probs, int frames) {
+    if (block_.thread == 0) {
+      *lane_.status = INPUT_OK;
+      *lane_.frame_seen = -1;
+    }
+    for (int frame = 0; frame < frames; ++frame) {
+      const float* row = log_probs + static_cast<std::int64_t>(frame) * shape_.vocab_size;
+      bool valid = true;
+      bool finite = false;
+      for (int token = block_.thread; token < shape_.vocab_size; token += block_.threads) {
+        valid &= row[token] <= LARGEST_FLOAT;
+        finite |= row[token] >= -LARGEST_FLOAT;
+      }
+      block_.sync();
+      if (finite) block_.exchange(lane_.frame_seen, frame);
+      if (!valid) block_.exchange(lane_.status, INPUT_NAN_OR_INFINITY);
+      block_.sync();
+      if (*lane_.status == INPUT_OK && *lane_.frame_seen != frame) return INPUT_DEAD_FRAME;
+      if (*lane_.status != INPUT_OK) return *lane_.status;
+    }
+    return INPUT_OK;
+  }
+
+  KERNEL_FN void load() {
+    block_.sync();
+    const int size = *slot_.num_hypotheses;
+    for (int i = block_.thread; i < size; i += block_.threads) lane_.beam[i] = slot_.beam[i];
+    if (block_.thread == 0) *lane_.num_hypotheses = size;
+    block_.sync();
+  }
+
+  KERNEL_FN void store(int frames) {
+    const int size = *lane_.num_hypotheses;
+    for (int i = block_.thread; i < size; i += block_.threads) slot_.beam[i] = lane_.beam[i];
+    block_.sync();
+    if (block_.thread == 0) {
+      *slot_.num_hypotheses = size;
+      *slot_.num_frames += frames;
+    }
+  }
+
+  // ---- node pools --------------------------------------------------------------------------------
+
+  // Whether this frame may take one node of each kind per hypothesis. Where even sweeping leaves too
+  // few, the overflow is counted and the beam is cut to its best hypothesis; where that one alone
+  // fills the pool, the frame is left out, so that the result stays what it was.
+  KERNEL_FN bool make_room() {
+    if (has_room()) return true;
+    sweep();
+    if (has_room()) return true;
+    block_.sync();
+    if (block_.thread == 0) {
+      *slot_.overflows += 1;
+      *lane_.num_hypotheses = 1;
+    }
+    sweep();
+    return has_room();
+  }
+
+  KERNEL_FN bool has_room() const {
+    return *slot_.prefixes.num_free >= shape_.beam_size &&
+           *slot_.times.num_free >= shape_.beam_size;
+  }
+
+  KERNEL_FN void sweep() {
+    clear_marks(slot_.prefixes);
+    clear_marks(slot_.times);
+    block_.sync();
+    for (int i = block_.thread; i < *lane_.num_hypotheses; i += block_.threads) {
+      mark_chain(slot_.prefixes, lane_.beam[i].prefix);
+      mark_chain(slot_.times, lane_.beam[i].blank_times);
+      mark_chain(slot_.times, lane_.beam[i].token_times);
+    }
+    block_.sync();
+    free_unmarked(slot_.prefixes);
+    free_unmarked(slot_.times);
+    block_.sync();
+  }
+
+  KERNEL_FN void clear_marks(const NodePool& pool) {
+    block_.sync();
+    for (int i = block_.thread; i < shape_.node_capacity; i += block_.threads) pool.mark[i] = 0;
+    if (block_.thread == 0) *pool.num_free = 0;
+  }
+
+  KERNEL_FN void mark_chain(const NodePool& pool, int node) {
+    while (node != NO_NODE && block_.exchange(&pool.mark[node], 1) == 0) node = pool.parent[node];
+  }
+
+  KERNEL_FN void free_unmarked(const NodePool& pool) {
+    for (int i = block_.thread; i < shape_.node_capacity; i += block_.threads) {
+      if (pool.mark[i] == 0) pool.free_nodes[block_.fetch_add(pool.num_free, 1)] = i;
+    }
+  }
+
+  // ---- candidates --------------------------------------------------------------------------------
+
+  // First prune: the token_beam best tokens of the frame; equal ones by their number.
+  KERNEL_FN void rank_tokens() {
+    TopPool& pool = lane_.tokens;
+    pool.clear(block_);
+    for (int start = 0; start < shape_.vocab_size; start += TopPool::BATCH) {
+      const int end = min_of(start + TopPool::BATCH, shape_.vocab_size);
+      for (int token = start + block_.thread; token < end; token += block_.threads) {
+        pool.offer(block_, Candidate{row_[token], token, NO_PARENT, token});
+      }
+      pool.settle(block_);
+    }
+  }
+
+  // Finds each hypothesis' own parent in the beam, and how many boosted tokens each of them tries.
+  KERNEL_FN void relate_hypotheses() {
+    const int size = *lane_.num_hypotheses;
+    for (int i = block_.thread; i < size; i += block_.threads) {
+      const Hypothesis& own = lane_.beam[i];
+      lane_.score[i] = log_add(own.blank_score, own.token_score);
+      lane_.parent_rank[i] = NO_PARENT;
+      for (int j = 0; j < size && own.length > 0; ++j) {
+        if (is_parent(lane_.beam[j], own)) lane_.parent_rank[i] = j;
+      }
+    }
+    if (block_.thread == 0) count_extras(size);
+    block_.sync();
+  }
+
+  KERNEL_FN bool is_parent(const Hypothesis& parent, const Hypothesis& child) const {
+    return parent.length + 1 == child.length && parent.hash == child.rest_hash &&
+           same_prefix(slot_.prefixes, parent.prefix, slot_.prefixes.parent[child.prefix]);
+  }
+
+  KERNEL_FN void count_extras(int size) {
+    int extras = 0;
+    for (int i = 0; i < size; ++i) {
+      const int state = lane_.beam[i].boost_state;
+      if (boosts()) extras += automaton_.num_arcs(state) + (state == BoostAutomaton::ROOT ? 0 : 1);
+      lane_.extras_end[i] = extras;
+    }
+  }
+
+  KERNEL_FN bool boosts() const { return shape_.boost_candidates && !automaton_.empty(); }
+
+  // Second prune: the beam_size best of all prefixes, old and new. Candidates are numbered: first
+  // the hypotheses themselves, then their extensions by the best tokens, then by boosted tokens.
+  KERNEL_FN void rank_candidates() {
+    const int size = *lane_.num_hypotheses;
+    const int extensions = size + size * lane_.tokens.size();
+    const int total = extensions + lane_.extras_end[size - 1];
+    TopPool& pool = lane_.candidates;
+    pool.clear(block_);
+    for (int start = 0; start < total; start += TopPool::BATCH) {
+      const int end = min_of(start + TopPool::BATCH, total);
+      for (int i = start + block_.thread; i < end; i += block_.threads) {
+        if (i < size) {
+          offer_itself(i);
+        } else if (i < extensions) {
+          offer_extension((i - size) % size, lane_.tokens[(i - size) / size].token);
+        } else {
+          offer_extra(i - extensions);
+        }
+      }
+      pool.settle(block_);
+    }
+  }
+
+  KERNEL_FN void offer_itself(int rank) {
+    int time_parent;
+    const Hypothesis kept = itself(rank, &time_parent);
+    const double score = log_add(kept.blank_score, kept.token_score);
+    offer(score + kept.completed, kept.boost_state, {0.0, first_touch(rank), rank, NO_TOKEN});
+  }
+
+  KERNEL_FN void offer_extension(int rank, int token) {
+    if (token == shape_.blank_id || is_in_beam(rank, token)) return;
+    const Hypothesis& from = lane_.beam[rank];
+    const double base = token == from.token ? from.blank_score : lane_.score[rank];
+    const int state = automaton_.next(from.boost_state, token);
+    const double completed = from.completed + automaton_.completed(state);
+    offer(base + row_[token] + completed, state, {0.0, touch(token, rank, 1), rank, token});
+  }
+
+  // Boosted tokens that the first prune cut off would never be seen otherwise.
+  KERNEL_FN void offer_extra(int index) {
+    int rank = 0;
+    while (index >= lane_.extras_end[rank]) ++rank;
+    index -= rank == 0 ? 0 : lane_.extras_end[rank - 1];
+    const Hypothesis& from = lane_.beam[rank];
+    int token = from.token;
+    if (from.boost_state == BoostAutomaton::ROOT || index > 0) {
+      const int arc = from.boost_state == BoostAutomaton::ROOT ? index : index - 1;
+      token = automaton_.arc_token(from.boost_state, arc);
+    } else if (automaton_.has_arc(from.boost_state, token)) {
+      return;  // comes up as an arc
+    }
+    if (token != BoostAutomaton::NONE && !in_token_beam(token)) offer_extension(rank, token);
+  }
+
+  KERNEL_FN void offer(double score, int boost_state, Candidate candidate) {
+    candidate.score = score + automaton_.pending(boost_state);
+    if (candidate.score > MINUS_INFINITY) lane_.candidates.offer(block_, candidate);
+  }
+
+  // Whether the hypothesis' extension by the token is a hypothesis of the beam already.
+  KERNEL_FN bool is_in_beam(int rank, int token) const {
+    for (int i = 0; i < *lane_.num_hypotheses; ++i) {
+      if (lane_.parent_rank[i] == rank && lane_.beam[i].token == token) return true;
+    }
+    return false;
+  }
+
+  KERNEL_FN bool in_token_beam(int token) const {
+    const Candidate& last = lane_.tokens[lane_.tokens.size() - 1];
+    return row_[token] > last.score || (row_[token] == last.score && token <= last.token);
+  }
+
+  // Whether the hypothesis tries the token in this frame. A token that a boost brought in may be
+  // repeated in the frames that follow.
+  KERNEL_FN bool tries(const Hypothesis& from, int token) const {
+    if (in_token_beam(token)) return true;
+    if (!boosts()) return false;
+    const bool in_phrase = from.boost_state != BoostAutomaton::ROOT;
+    return (in_phrase && token == from.token) || automaton_.has_arc(from.boost_state, token);
+  }
+
+  // ---- ties --------------------------------------------------------------------------------------
+
+  // Equal totals are ordered by the first path that led to the prefix: its token's rank in the
+  // frame, then the rank of the hypothesis that it came from, repeats before extensions.
+  KERNEL_FN long long touch(int token, int rank, int is_extension) const {
+    long long token_rank = shape_.token_beam + token;
+    for (int i = 0; i < lane_.tokens.size(); ++i) {
+      if (lane_.tokens[i].token == token) token_rank = i;
+    }
+    return (token_rank * shape_.beam_size + rank) * 2 + is_extension;
+  }
+
+  KERNEL_FN long long first_touch(int rank) const {
+    const Hypothesis& own = lane_.beam[rank];
+    const int parent = lane_.parent_rank[rank];
+    long long first = std::numeric_limits<long long>::max();
+    if (in_token_beam(shape_.blank_id)) first = touch(shape_.blank_id, rank, 0);
+    if (own.length > 0 && tries(own, own.token)) {
+      first = min_of(first, touch(own.token, rank, 0));
+    }
+    if (parent != NO_PARENT && tries(lane_.beam[parent], own.token)) {
+      first = min_of(first, touch(own.token, parent, 1));
+    }
+    return first;
+  }
+
+  // ---- new hypotheses ----------------------------------------------------------------------------
+
+  KERNEL_FN void make_hypotheses() {
+    for (int i = block_.thread; i < lane_.candidates.size(); i += block_.threads) {
+      const Candidate& chosen = lane_.candidates[i];
+      const bool extends = chosen.token != NO_TOKEN;
+      lane_.takes_prefix[i] = extends ? 1 : 0;
+      lane_.next[i] = extends ? extension(chosen.parent, chosen.token, &lane_.time_parent[i])
+                              : itself(chosen.parent, &lane_.time_parent[i]);
+      lane_.log_prob[i] = lane_.next[i].length > 0 ? row_[lane_.next[i].token] : 0.0F;
+    }
+    block_.sync();
+  }
+
+  // The same prefix one frame later: by a blank, by a repeat of its last token, or again by the
+  // extension of its parent, in the order of their ranks.
+  KERNEL_FN Hypothesis itself(int rank, int* time_parent) const {
+    const Hypothesis& own = lane_.beam[rank];
+    Hypothesis kept = own;
+    kept.blank_score = kept.token_score = MINUS_INFINITY;
+    kept.blank_viterbi = kept.token_viterbi = MINUS_INFINITY;
+    kept.blank_times = kept.token_times = NO_NODE;
+    *time_parent = NO_NEW_NODE;
+    if (in_token_beam(shape_.blank_id)) {
+      const double log_prob = row_[shape_.blank_id];
+      kept.blank_score = lane_.score[rank] + log_prob;
+      kept.blank_viterbi = own.viterbi() + log_prob;
+      kept.blank_times = own.times();
+    }
+    const int parent = lane_.parent_rank[rank];
+    if (parent != NO_PARENT && parent < rank) extend_into(kept, parent, time_parent);
+    if (own.length > 0 && tries(own, own.token)) repeat_into(kept, own, time_parent);
+    if (parent > rank) extend_into(kept, parent, time_parent);
+    return kept;
+  }
+
+  // Times follow WeNet: a repeat moves the token's time to the present frame unless an extension
+  // by the same token has set the time in this frame.
+  KERNEL_FN void repeat_into(Hypothesis& kept, const Hypothesis& own, int* time_parent) const {
+    const double log_prob = row_[own.token];
+    kept.token_score = log_add(kept.token_score, own.token_score + log_prob);
+    const double viterbi = own.token_viterbi + log_prob;
+    if (kept.token_viterbi < viterbi) {
+      kept.token_viterbi = viterbi;
+      if (*time_parent == NO_NEW_NODE) *time_parent = slot_.times.parent[own.token_times];
+    }
+  }
+
+  KERNEL_FN void extend_into(Hypothesis& kept, int parent, int* time_parent) const {
+    const Hypothesis& from = lane_.beam[parent];
+    if (!tries(from, kept.token)) return;
+    const bool doubled = from.token == kept.token;  // only a blank parts a token from its double
+    const double log_prob = row_[kept.token];
+    const double score = doubled ? from.blank_score : lane_.score[parent];
+    kept.token_score = log_add(kept.token_score, score + log_prob);
+    const double viterbi = (doubled ? from.blank_viterbi : from.viterbi()) + log_prob;
+    if (kept.token_viterbi < viterbi) {
+      kept.token_viterbi = viterbi;
+      *time_parent = doubled ? from.blank_times : from.times();
+    }
+  }
+
+  KERNEL_FN Hypothesis extension(int rank, int token, int* time_parent) const {
+    const Hypothesis& from = lane_.beam[rank];
+    Hypothesis extended;
+    extended.blank_score = extended.token_score = MINUS_INFINITY;
+    extended.blank_viterbi = extended.token_viterbi = MINUS_INFINITY;
+    extended.blank_times = extended.token_times = NO_NODE;
+    extended.rest_hash = from.hash;
+    extended.hash = hash_of(from.hash, token);
+    extended.prefix = from.prefix;  // the parent of the node to come
+    extended.token = token;
+    extended.length = from.length + 1;
+    extended.boost_state = automaton_.next(from.boost_state, token);
+    extended.completed = from.completed + automaton_.completed(extended.boost_state);
+    *time_parent = NO_NEW_NODE;
+    extend_into(extended, rank, time_parent);
+    return extended;
+  }
+
+  // Takes the nodes from the free lists, in the order of the ranks.
+  KERNEL_FN void store_nodes(int frame) {
+    const int size = lane_.candidates.size();
+    for (int i = block_.thread; i < size; i += block_.threads) {
+      Hypothesis& made = lane_.next[i];
+      if (lane_.takes_prefix[i] != 0) {
+        made.prefix = store_node(slot_.prefixes, prefixes_before(i), made.prefix, made.token);
+      }
+      if (lane_.time_parent[i] != NO_NEW_NODE) {
+        made.token_times =
+            store_node(slot_.times, times_before(i), lane_.time_parent[i], frame);
+        slot_.times.log_prob[made.token_times] = lane_.log_prob[i];
+      }
+    }
+    block_.sync();
+    if (block_.thread == 0) {
+      *slot_.prefixes.num_free -= prefixes_before(size);
+      *slot_.times.num_free -= times_before(size);
+      *lane_.num_hypotheses = size;
+    }
+    Hypothesis* const last = lane_.beam;
+    lane_.beam = lane_.next;
+    lane_.next = last;
+    block_.sync();
+  }
+
+  KERNEL_FN static int store_node(const NodePool& pool, int taken, int parent, int value) {
+    const int node = pool.free_nodes[*pool.num_free - 1 - taken];
+    pool.parent[node] = parent;
+    pool.value[node] = value;
+    return node;
+  }
+
+  KERNEL_FN int prefixes_before(int rank) const {
+    int taken = 0;
+    for (int i = 0; i < rank; ++i) taken += lane_.takes_prefix[i];
+    return taken;
+  }
+
+  KERNEL_FN int times_before(int rank) const {
+    int taken = 0;
+    for (int i = 0; i < rank; ++i) taken += lane_.time_parent[i] != NO_NEW_NODE ? 1 : 0;
+    return taken;
+  }
+
+  template <class T>
+  KERNEL_FN static T min_of(T a, T b) {
+    return a < b ? a : b;
+  }
+
+  const Block& block_;
+  const SearchShape& shape_;
+  Slot slot_;
+  LaneScratch lane_;
+  BoostAutomaton automaton_;
+  const float* row_ = nullptr;  // log-probabilities of the present frame
+};
+
+struct Advance {
+  KERNEL_FN void operator()(const Block& block, const AdvanceParams& params) const {
+    const std::int64_t lane = block.index;
+    const float* log_probs =
+        params.log_probs + lane * params.max_frames * params.state.shape.vocab_size;
+    LaneSearch search(block, params);
+    const int status = search.run(log_probs, static_cast<int>(params.lengths[lane]));
+    if (block.thread == 0) params.status[lane] = status;
+  }
+};
+
+}  // namespace
+
+std::size_t scratch_bytes(const SearchShape& shape) {
+  return LaneScratch(Carver(nullptr), shape).bytes;
 }
+
+void advance(Launch how, const AdvanceParams& params) {
+  how.scratch_bytes = scratch_bytes(params.state.shape);
+  launch<Advance>(how, params);
+}
+
+}  // namespace earshot::EARSHOT_BACKEND

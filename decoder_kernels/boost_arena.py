@@ -1,0 +1,71 @@
+"""All boost tables of all slots, in one piece of device memory that is allocated once."""
+
+import torch
+from torch import Tensor
+
+from decoder_kernels.boost import BoostTable
+from decoder_kernels.errors import CapacityExceeded
+
+NO_TABLE = -1
+
+
+class BoostArena:
+    """Rows of automaton states with a list of free spans, first fit.
+
+    ``links`` (4, capacity) int32 and ``bonuses`` (2, capacity) float64 hold the tables' arrays side
+    by side; ``rows`` (num_slots,) int64 says where each slot's table begins, -1 for none.
+    """
+
+    def __init__(self, capacity: int, num_slots: int, device: torch.device) -> None:
+        self.links = torch.zeros(4, capacity, dtype=torch.int32, device=device)
+        self.bonuses = torch.zeros(2, capacity, dtype=torch.float64, device=device)
+        self.rows = torch.full((num_slots,), NO_TABLE, dtype=torch.int64, device=device)
+        self._free = [(0, capacity)] if capacity else []
+        self._taken: dict[int, tuple[int, int]] = {}
+
+    @property
+    def free_states(self) -> int:
+        """Rows that no table holds."""
+        return sum(length for _, length in self._free)
+
+    def place(self, slot: int, table: BoostTable) -> None:
+        """Give the slot this table instead of the one it may have.
+
+        Raises CapacityExceeded when no free span is long enough; the slot is then without a table.
+        """
+        self.remove(slot)
+        start = self._take(table.num_states)
+        self._taken[slot] = (start, table.num_states)
+        span = slice(start, start + table.num_states)
+        self.links[:, span].copy_(table.links)
+        self.bonuses[:, span].copy_(table.bonuses)
+        self.rows[slot] = start
+
+    def remove(self, slot: int) -> None:
+        """Free the slot's table, if it has one."""
+        if slot not in self._taken:
+            return
+        self._give_back(*self._taken.pop(slot))
+        self.rows[slot] = NO_TABLE
+
+    def _take(self, length: int) -> int:
+        for i, (start, free) in enumerate(self._free):
+            if free >= length:
+                self._free[i : i + 1] = [(start + length, free - length)] if free > length else []
+                return start
+        raise CapacityExceeded(
+            f"a boost table of {length} states does not fit beside those of the other streams "
+            f"({self.free_states} of {self.links.shape[1]} states free)"
+        )
+
+    def _give_back(self, start: int, length: int) -> None:
+        """Return a span and join it with its free neighbours."""
+        spans = sorted([*self._free, (start, length)])
+        joined = spans[:1]
+        for begin, free in spans[1:]:
+            last, last_length = joined[-1]
+            if last + last_length == begin:
+                joined[-1] = (last, last_length + free)
+            else:
+                joined.append((begin, free))
+        self._free = joined

@@ -1,0 +1,17 @@
+// How a kernel is started; known to the host code of both targets.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace earshot {
+
+struct Launch {
+  int blocks;                 // one per lane
+  int threads;                // threads per block
+  int workers;                // CPU only: blocks that run at the same time
+  std::intptr_t stream;       // CUDA only: the cudaStream_t
+  std::size_t scratch_bytes;  // per block; set by the kernel's own launcher
+};
+
+}  // namespace earshot

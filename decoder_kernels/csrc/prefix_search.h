@@ -1,0 +1,96 @@
+// CTC prefix beam search over many slots: what the host passes to the kernels, for either target.
+// All memory is the caller's; all pointers are to memory of the target's device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "launch.h"
+
+namespace earshot {
+
+struct SearchShape {
+  int beam_size;          // hypotheses kept after each frame
+  int token_beam;         // tokens tried per frame
+  int blank_id;
+  int vocab_size;
+  int node_capacity;      // per slot, of prefix nodes and of time nodes
+  bool boost_candidates;  // whether boosted tokens are tried beyond token_beam
+};
+
+// All boost tables of all slots, one row per state. Indices in a table count from its first row.
+struct BoostArena {
+  const std::int32_t* token;  // on the arc into the state
+  const std::int32_t* first_child;
+  const std::int32_t* num_children;
+  const std::int32_t* failure;  // the longest proper suffix that is a state
+  const double* pending;        // bonus of the unfinished phrase, given back on failure
+  const double* completed;      // bonus of the phrases that end here, kept
+};
+
+struct SearchState {
+  SearchShape shape;
+  std::byte* memory;  // num_slots * slot_bytes
+  std::int64_t slot_bytes;
+  BoostArena boosts;
+  const std::int64_t* boost_rows;  // per slot: first row of its table, -1 for none
+};
+
+// Why the input of a lane was refused; its slot is then left as it was.
+enum InputStatus : std::int32_t {
+  INPUT_OK = 0,
+  INPUT_NAN_OR_INFINITY = 1,  // NaN or plus infinity among the log-probabilities
+  INPUT_DEAD_FRAME = 2,       // a frame without any finite log-probability
+};
+
+struct ResetParams {
+  SearchState state;
+  const std::int64_t* slots;  // (B,)
+};
+
+struct AdvanceParams {
+  SearchState state;
+  const std::int64_t* slots;    // (B,)
+  const float* log_probs;       // (B, max_frames, vocab_size)
+  const std::int64_t* lengths;  // (B,) frames of each lane
+  std::int64_t max_frames;
+  std::int32_t* status;  // (B,) out: InputStatus
+};
+
+struct SummaryParams {
+  SearchState state;
+  const std::int64_t* slots;  // (B,)
+  std::int64_t* summary;      // (B, 4) out: hypotheses, frames, tokens of the longest, overflows
+};
+
+struct ResultParams {
+  SearchState state;
+  const std::int64_t* slots;  // (B,)
+  int num_results;            // N
+  int max_tokens;             // L
+  bool finalize;              // give the bonus of unfinished phrases back and sort again
+  std::int32_t* tokens;       // (B, N, L) out
+  std::int32_t* frames;       // (B, N, L) out: emission frame of each token since the reset
+  float* log_probs;           // (B, N, L) out: log-probability at the emission frame
+  std::int32_t* lengths;      // (B, N) out: tokens, -1 where there is no such hypothesis
+  double* scores;             // (B, N, 2) out: CTC score, boost score
+  std::int32_t* stable;       // (B,) out: tokens that all hypotheses begin with
+};
+
+#define EARSHOT_DECLARE_PREFIX_SEARCH                       \
+  std::size_t slot_bytes(const SearchShape& shape);         \
+  std::size_t scratch_bytes(const SearchShape& shape);      \
+  void reset(Launch how, const ResetParams& params);        \
+  void forget_boosts(Launch how, const ResetParams& params); \
+  void advance(Launch how, const AdvanceParams& params);    \
+  void summarize(Launch how, const SummaryParams& params);  \
+  void read_results(Launch how, const ResultParams& params);
+
+namespace cpu {
+EARSHOT_DECLARE_PREFIX_SEARCH
+}
+namespace cuda {
+EARSHOT_DECLARE_PREFIX_SEARCH
+}
+
+}  // namespace earshot

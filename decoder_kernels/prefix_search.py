@@ -1,0 +1,243 @@
+"""CTC prefix beam search over many streams at once: the Python face of the kernels.
+
+Algorithm: Hannun et al. 2014 (arXiv:1408.2873), algorithm 1, with WeNet's token beam, emission times
+and boosting; ``oracle.py`` says the same in plain Python, and the kernels equal it bit by bit.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from decoder_kernels.boost import BoostTable
+from decoder_kernels.boost_arena import BoostArena
+from decoder_kernels.errors import BoostTableError, InvalidConfig, InvalidInput
+from decoder_kernels.hypotheses import PrefixHypothesis, PrefixResult
+from decoder_kernels.native import native_half, native_module
+
+__all__ = ["PrefixHypothesis", "PrefixResult", "PrefixSearch", "PrefixSearchConfig"]
+
+MAX_BEAM = 128
+MAX_BLOCK_THREADS = 1024
+_DEFAULT_BLOCK_THREADS = {"cpu": 1, "cuda": 128}
+_REFUSALS = {1: "NaN or plus infinity", 2: "a frame without any finite log-probability"}
+
+
+@dataclass(frozen=True)
+class PrefixSearchConfig:
+    """Sizes and options of a search. Raises InvalidConfig for values that make no search.
+
+    beam_size: hypotheses kept after each frame. token_beam: acoustically best tokens tried per frame.
+    node_capacity: per slot, nodes for the tokens and for the times of all live hypotheses; enough is
+    the longest result plus a few per hypothesis. boost_capacity: automaton states of the boost tables
+    of all slots together, 32 bytes each. boost_candidates: also try tokens that continue or begin a
+    boosted phrase when they are not among the token_beam best. workers: CPU threads that share the
+    lanes. block_threads: threads per lane, 128 on CUDA and 1 on CPU by default; changes no result.
+    """
+
+    beam_size: int = 10
+    token_beam: int = 10
+    blank_id: int = 0
+    node_capacity: int = 2048
+    boost_capacity: int = 65536
+    boost_candidates: bool = True
+    workers: int = 1
+    block_threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.beam_size <= MAX_BEAM and 1 <= self.token_beam <= MAX_BEAM):
+            raise InvalidConfig(f"beam_size and token_beam must lie in 1..{MAX_BEAM}")
+        if self.node_capacity < 2 * self.beam_size:
+            raise InvalidConfig("node_capacity must be at least twice the beam_size")
+        if self.boost_capacity < 0 or self.workers < 1 or self.blank_id < 0:
+            raise InvalidConfig("boost_capacity and blank_id must be at least 0, workers 1")
+        if self.block_threads is not None and not 1 <= self.block_threads <= MAX_BLOCK_THREADS:
+            raise InvalidConfig(f"block_threads must lie in 1..{MAX_BLOCK_THREADS}")
+
+
+class PrefixSearch:
+    """The searches of ``num_slots`` streams on one device. Not for several threads at a time.
+
+    A slot remembers its stream between chunks. All memory is allocated here, once: ``slot_bytes``
+    per slot. ``device`` needs its half of the native module (BackendMissing).
+    """
+
+    def __init__(
+        self,
+        config: PrefixSearchConfig,
+        num_slots: int,
+        vocab_size: int,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        if num_slots < 1 or not config.blank_id < vocab_size:
+            raise InvalidConfig("a search needs a slot, and a blank_id inside the vocabulary")
+        self.config = config
+        self.num_slots = num_slots
+        self.vocab_size = vocab_size
+        self.device = torch.device(device)
+        half = native_half(self.device)
+        shape = native_module().SearchShape(
+            beam_size=config.beam_size,
+            token_beam=min(config.token_beam, vocab_size),
+            blank_id=config.blank_id,
+            vocab_size=vocab_size,
+            node_capacity=config.node_capacity,
+            boost_candidates=config.boost_candidates,
+        )
+        self.slot_bytes: int = half.slot_bytes(shape)
+        self._memory = self._empty(num_slots, self.slot_bytes, dtype=torch.uint8)
+        self._boosts = BoostArena(config.boost_capacity, num_slots, self.device)
+        self._native = half.PrefixSearch(
+            shape, self._memory, self._boosts.links, self._boosts.bonuses, self._boosts.rows
+        )
+        self._past_overflows = 0
+        self._native.reset(torch.arange(num_slots, device=self.device), self._launch())
+
+    def reset(self, slots: Tensor) -> None:
+        """Start the slots ``(B,)`` over. Their boost tables stay."""
+        chosen = self._checked(slots)
+        self._past_overflows += int(self._summary(chosen)[:, 3].sum())
+        self._native.reset(chosen, self._launch())
+
+    def set_boost(self, slot: int, table: BoostTable | None) -> None:
+        """Boost the slot's phrases from the next frame on; ``None`` frees its table.
+
+        Complete phrases keep their bonus; one that is under way loses it. Raises CapacityExceeded
+        when the table does not fit (the slot is then without one), BoostTableError when a phrase
+        holds the blank or a token outside the vocabulary.
+        """
+        chosen = self._checked(torch.tensor([slot]))
+        if table is not None and self.config.blank_id in table.tokens:
+            raise BoostTableError("a boosted phrase holds the blank token")
+        if table is not None and max(table.tokens, default=0) >= self.vocab_size:
+            raise BoostTableError(f"a boosted phrase has tokens outside the {self.vocab_size} here")
+        self._native.forget_boosts(chosen, self._launch())
+        if table is None:
+            self._boosts.remove(slot)
+        else:
+            self._boosts.place(slot, table)
+
+    def advance(self, slots: Tensor, log_probs: Tensor, lengths: Tensor) -> None:
+        """Search the frames of one chunk, all lanes in one launch.
+
+        ``slots`` (B,) int64, distinct; ``log_probs`` (B, T, V) float32 natural logarithms;
+        ``lengths`` (B,) int64 frames of each lane, at most T.
+
+        Raises InvalidInput that names the lanes whose log-probabilities hold NaN or plus infinity,
+        or a frame with nothing finite: these slots are unchanged, all others were searched.
+        """
+        chosen = self._checked(slots)
+        self._check_batch(chosen, log_probs, lengths)
+        status = self._empty(len(chosen), dtype=torch.int32)
+        on_device = lengths.to(self.device, torch.int64).contiguous()
+        self._native.advance(
+            chosen, log_probs.detach().contiguous(), on_device, status, self._launch()
+        )
+        refused = {lane: code for lane, code in enumerate(status.tolist()) if code}
+        if refused:
+            reasons = "; ".join(f"lane {lane}: {_REFUSALS[code]}" for lane, code in refused.items())
+            raise InvalidInput(f"log-probabilities cannot be searched: {reasons}", tuple(refused))
+
+    def best(self, slots: Tensor) -> list[PrefixResult]:
+        """The best hypothesis of each slot ``(B,)``, as ``nbest`` would rank it now."""
+        chosen = self._checked(slots)
+        if not len(chosen):
+            return []
+        ranked, stable = self._read(chosen, 1, finalize=True)
+        return [
+            PrefixResult(hypotheses[0], min(length, len(hypotheses[0].tokens)))
+            for hypotheses, length in zip(ranked, stable, strict=True)
+        ]
+
+    def nbest(self, slot: int, n: int, *, finalize: bool = True) -> list[PrefixHypothesis]:
+        """Up to ``n`` hypotheses of a slot, best first.
+
+        The bonus of unfinished phrases is given back before they are ranked; ``finalize=False``
+        shows the beam as the search itself sees it, pending bonus included.
+        """
+        chosen = self._checked(torch.tensor([slot]))
+        ranked, _ = self._read(chosen, max(1, min(n, self.config.beam_size)), finalize=finalize)
+        return ranked[0][: max(0, n)]
+
+    def overflows(self) -> int:
+        """Frames, over all slots so far, that did not find enough nodes: the beam was cut to its
+        best hypothesis, and where that one filled the slot alone the frame was left out.
+        """
+        everything = torch.arange(self.num_slots, device=self.device)
+        return self._past_overflows + int(self._summary(everything)[:, 3].sum())
+
+    def _read(
+        self, slots: Tensor, n: int, finalize: bool
+    ) -> tuple[list[list[PrefixHypothesis]], list[int]]:
+        longest = int(self._summary(slots)[:, 2].max())
+        lanes = len(slots)
+        tokens = self._empty(lanes, n, longest, dtype=torch.int32)
+        frames = torch.empty_like(tokens)
+        log_probs = self._empty(lanes, n, longest, dtype=torch.float32)
+        lengths = self._empty(lanes, n, dtype=torch.int32)
+        scores = self._empty(lanes, n, 2, dtype=torch.float64)
+        stable = self._empty(lanes, dtype=torch.int32)
+        self._native.read_results(
+            slots, finalize, tokens, frames, log_probs, lengths, scores, stable, self._launch()
+        )
+        columns = [column.tolist() for column in (tokens, frames, log_probs, lengths, scores)]
+        ranked = [_hypotheses(*lane) for lane in zip(*columns, strict=True)]
+        return ranked, stable.tolist()
+
+    def _summary(self, slots: Tensor) -> Tensor:
+        summary = self._empty(len(slots), 4, dtype=torch.int64)
+        self._native.summarize(slots, summary, self._launch())
+        return summary
+
+    def _empty(self, *shape: int, dtype: torch.dtype) -> Tensor:
+        return torch.zeros(*shape, dtype=dtype, device=self.device)
+
+    def _launch(self) -> object:
+        on_cuda = self.device.type == "cuda"
+        stream = torch.cuda.current_stream(self.device).cuda_stream if on_cuda else 0
+        threads = self.config.block_threads or _DEFAULT_BLOCK_THREADS[self.device.type]
+        return native_module().Launch(
+            threads=threads, workers=self.config.workers, stream=stream
+        )
+
+    def _checked(self, slots: Tensor) -> Tensor:
+        """The slots on the device. Raises InvalidInput unless they are distinct and exist."""
+        chosen: list[int] = slots.tolist()
+        if len(set(chosen)) != len(chosen) or not all(0 <= s < self.num_slots for s in chosen):
+            raise InvalidInput(f"slots must be distinct and in 0..{self.num_slots - 1}: {chosen}")
+        return slots.to(self.device, torch.int64).contiguous()
+
+    def _check_batch(self, slots: Tensor, log_probs: Tensor, lengths: Tensor) -> None:
+        lanes = len(slots)
+        if log_probs.ndim != 3 or log_probs.shape[::2] != (lanes, self.vocab_size):
+            raise InvalidInput(
+                f"log_probs must be ({lanes}, T, {self.vocab_size}): {tuple(log_probs.shape)}"
+            )
+        if log_probs.dtype != torch.float32 or log_probs.device.type != self.device.type:
+            raise InvalidInput(f"log_probs must be float32 on {self.device}")
+        frames: list[int] = lengths.tolist()
+        if len(frames) != lanes or not all(0 <= t <= log_probs.shape[1] for t in frames):
+            raise InvalidInput(f"lengths must be {lanes} numbers in 0..{log_probs.shape[1]}")
+
+
+def _hypotheses(
+    tokens: Sequence[Sequence[int]],
+    frames: Sequence[Sequence[int]],
+    log_probs: Sequence[Sequence[float]],
+    lengths: Sequence[int],
+    scores: Sequence[tuple[float, float]],
+) -> list[PrefixHypothesis]:
+    """The hypotheses of one lane, out of the arrays that the kernel filled."""
+    return [
+        PrefixHypothesis(
+            tokens=tuple(tokens[i][:length]),
+            frames=tuple(frames[i][:length]),
+            score=scores[i][0] + scores[i][1],
+            ctc_score=scores[i][0],
+            boost_score=scores[i][1],
+            token_log_probs=tuple(log_probs[i][:length]),
+        )
+        for i, length in enumerate(lengths)
+        if length >= 0
+    ]
