@@ -1,13 +1,13 @@
-"""One stream as the engine thread sees it: its audio, its segment, and what it still owes its caller."""
+"""One stream as the engine thread sees it: its audio, its segment, what its caller is owed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from models.fbank import Fbank
 from streaming.boosting import CompiledBoosts
 from streaming.chunking import Chunking, Cut
 from streaming.endpoint import EndpointDetector
-from streaming.events import Event, SpeechStarted, UtteranceEnd
+from streaming.events import Event, SpeechStarted, UtteranceEnd, Word
 from streaming.features import FeatureTrack, Samples
 from streaming.greedy import GreedySearch
 from streaming.inbox import Flush, Inbox
@@ -35,7 +35,7 @@ class StreamSettings:
 
     @property
     def padding_samples(self) -> int:
-        """Silence decoded after a flush: the last frame's right context, and time for its spikes."""
+        """Silence decoded after a flush: right context of the last frame, and late spikes."""
         padding_ms = self.chunking.right_context * self.chunking.feature_ms + self.flush_padding_ms
         return int(padding_ms * self.sample_rate_hz / 1000)
 
@@ -53,10 +53,20 @@ class Utterance:
     speaking: bool = False
     last_word_end_s: float | None = None
 
+    def ended(self, words: Sequence[Word], speech_final: bool) -> None:
+        """A final has been told."""
+        self.speaking = self.speaking and not speech_final
+        if words:
+            self.last_word_end_s = words[-1].end_s
+
 
 @dataclass(eq=False)
 class ActiveStream:
-    """An open stream; only the engine thread touches it, but for its inbox."""
+    """An open stream; only the engine thread touches it, but for its inbox.
+
+    flush: everything up to here is being decoded to its end, nothing after it is listened to yet.
+    welcomed: its boosts are in its slot. over: it has been told its last event.
+    """
 
     slot: int
     config: StreamConfig
@@ -66,6 +76,8 @@ class ActiveStream:
     boosts: CompiledBoosts
     settings: StreamSettings
     flush: Flush | None = None
+    welcomed: bool = False
+    over: bool = False
     utterance: Utterance = field(default_factory=Utterance)
 
     def __post_init__(self) -> None:
@@ -91,7 +103,7 @@ class ActiveStream:
 
     @property
     def samples_wanted(self) -> int:
-        """Samples of the stream that the next full window needs, counted from the stream's start."""
+        """Samples, counted from the stream's start, that the next full window needs."""
         frames = self._next_frame + self.settings.chunking.window
         return self.track.origin + self.track.samples_for(frames)
 
@@ -114,6 +126,15 @@ class ActiveStream:
         ahead = self.track.available - self._next_frame
         return self.settings.chunking.cut(ahead, self.track.ended)
 
+    def in_padding(self, cut: Cut) -> bool:
+        """Whether the next window reaches into the silence that a flush adds.
+
+        No endpoint rule looks there: the flush itself ends the segment. The answer depends on where
+        the flush is, not on when it was asked for, and so do all results.
+        """
+        return self._next_frame + cut.window > self.track.heard
+
+    @property
     def window_start(self) -> int:
         """The track's frame at which the next window starts."""
         return self._next_frame
@@ -123,8 +144,9 @@ class ActiveStream:
         self._start_segment(self.segment.start_frame + seam * self.settings.chunking.rate)
 
     def emit(self, event: Event) -> None:
-        """Tell the caller."""
-        self.sink(event)
+        """Tell the caller; one who has cancelled hears no results any more."""
+        if not self.inbox.cancelled:
+            self.sink(event)
 
     def emit_speech_started(self) -> None:
         """Tell, once per utterance, when speech began."""

@@ -3,6 +3,7 @@
 The attention decoder's own hypotheses have no times; this gives them some.
 """
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,11 +15,12 @@ def align(log_probs: Tensor, tokens: Sequence[int], blank_id: int) -> list[int]:
     """Emission frame of each token on the best path through `log_probs (T, V)` (Viterbi).
 
     A token that spans several frames is placed where it is most likely. Tokens that no CTC path can
-    hold (more of them than frames) are spread evenly: the hypothesis stands, only its times are a guess.
+    hold (more of them than frames) are spread evenly: the hypothesis stands, only its times are a
+    guess.
     """
     if not tokens:
         return []
-    repeats = sum(left == right for left, right in zip(tokens, tokens[1:], strict=False))
+    repeats = sum(left == right for left, right in itertools.pairwise(tokens))
     num_frames = len(log_probs)
     if len(tokens) + repeats > num_frames:
         return [index * num_frames // len(tokens) for index in range(len(tokens))]

@@ -13,9 +13,10 @@ class Batcher(Generic[T]):
     """A queue of ready streams with a policy, and no clock of its own.
 
     Live streams go first, longest waiting first. A step starts when it is full, when no other live
-    stream could still join, when the first one has waited `max_wait_s`, or when files want to run (then
-    waiting would gain nothing). Files fill the lanes left over, at most `max_file_lanes` while any
-    live stream is open, so that a live stream that becomes ready during a step waits a short one.
+    stream could still join, when the first one has waited `max_wait_s`, or when files want to run
+    (then waiting would gain nothing). Files fill the lanes left over, at most `max_file_lanes`
+    while any live stream is open, so that a live stream that becomes ready during a step waits a
+    short one.
     """
 
     def __init__(self, max_batch: int, max_file_lanes: int, max_wait_s: float) -> None:
@@ -28,7 +29,7 @@ class Batcher(Generic[T]):
         return sum(map(len, self._ready.values()))
 
     def add(self, stream: T, priority: StreamPriority, now_s: float) -> None:
-        """The stream holds a whole window since `now_s`; a stream that waits already keeps its place."""
+        """The stream is ready since `now_s`; one that waits already keeps its place."""
         self._ready[priority].setdefault(stream, now_s)
 
     def discard(self, stream: T) -> None:
@@ -46,10 +47,12 @@ class Batcher(Generic[T]):
         return max(next(iter(live.values())) + self._max_wait_s - now_s, 0.0)
 
     def take(self, open_live: int) -> list[tuple[T, float]]:
-        """Remove and return the lanes of the next step, each with the time since when it is ready."""
+        """Remove and return the lanes of the next step, each with the time it became ready."""
         lanes = self._pop(StreamPriority.LIVE, self._max_batch)
         spare = self._max_batch - len(lanes)
-        lanes += self._pop(StreamPriority.FILE, min(spare, self._max_file_lanes) if open_live else spare)
+        lanes += self._pop(
+            StreamPriority.FILE, min(spare, self._max_file_lanes) if open_live else spare
+        )
         return lanes
 
     def _pop(self, priority: StreamPriority, count: int) -> list[tuple[T, float]]:

@@ -1,4 +1,4 @@
-"""From phrases as people write them to the boost table of the search, and back to words that were boosted."""
+"""From phrases as people write them to the search's boost table, and back to boosted words."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -19,11 +19,20 @@ _NO_BEAM: dict[DecodingMode, str] = {
 
 @dataclass(frozen=True)
 class CompiledBoosts:
-    """A request's boosts for one model: the search's table (None when empty), and what was left out."""
+    """A request's boosts for one model: the search's table (None when empty) and what is left out.
 
+    `texts` are the phrases as they were asked for, in the order of `phrases`.
+    """
+
+    texts: tuple[str, ...]
     phrases: tuple[BoostPhrase, ...]
     table: BoostTable | None
     warnings: tuple[UnboostablePhrase, ...]
+
+    def refused(self, reason: str) -> "CompiledBoosts":
+        """The same request with no phrase boosted."""
+        refused = tuple(UnboostablePhrase(text, reason) for text in self.texts)
+        return CompiledBoosts((), (), None, self.warnings + refused)
 
     def covered(self, tokens: Sequence[int]) -> list[bool]:
         """For each token, whether it lies in a complete phrase of positive weight."""
@@ -40,15 +49,18 @@ class CompiledBoosts:
         return covered
 
 
-NO_BOOSTS = CompiledBoosts((), None, ())
+NO_BOOSTS = CompiledBoosts((), (), None, ())
 
 
-def compile_boosts(boosts: Iterable[Boost], mode: DecodingMode, tokenizer: Tokenizer) -> CompiledBoosts:
-    """Tokenise phrases and build their table; what cannot be boosted becomes a warning that names it.
+def compile_boosts(
+    boosts: Iterable[Boost], mode: DecodingMode, tokenizer: Tokenizer
+) -> CompiledBoosts:
+    """Tokenise phrases and build their table; warn of each that cannot be boosted, by name.
 
-    Of two phrases with the same tokens ("Acme" and "ACME" under a tokenizer without case) the last counts.
+    Of two phrases with the same tokens ("Acme" and "ACME" under a tokenizer without case) the last
+    counts.
     """
-    phrases: dict[tuple[int, ...], BoostPhrase] = {}
+    compiled: dict[tuple[int, ...], tuple[str, BoostPhrase]] = {}
     warnings: list[UnboostablePhrase] = []
     for boost in boosts:
         if mode in _NO_BEAM:
@@ -56,9 +68,10 @@ def compile_boosts(boosts: Iterable[Boost], mode: DecodingMode, tokenizer: Token
             continue
         try:
             tokens = tuple(tokenizer.encode(boost.phrase.strip()))
-            phrases[tokens] = BoostPhrase(tokens, boost.weight)
+            compiled[tokens] = boost.phrase, BoostPhrase(tokens, boost.weight)
         except (TokenizerError, KernelError) as error:
             warnings.append(UnboostablePhrase(boost.phrase, str(error)))
-    kept = tuple(phrases.values())
-    table = BoostTable.compile(kept, tokenizer.vocab_size) if kept else None
-    return CompiledBoosts(kept, table, tuple(warnings))
+    texts = tuple(text for text, _ in compiled.values())
+    phrases = tuple(phrase for _, phrase in compiled.values())
+    table = BoostTable.compile(phrases, tokenizer.vocab_size) if phrases else None
+    return CompiledBoosts(texts, phrases, table, tuple(warnings))

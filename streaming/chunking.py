@@ -14,7 +14,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class Chunking:
-    """WeNet's windows: a full one gives `chunk_size` encoder frames, the next starts `stride` later.
+    """WeNet's windows: each gives `chunk_size` encoder frames and overlaps the next.
 
     chunk_size in encoder frames; rate, right_context and every window in feature frames.
     """

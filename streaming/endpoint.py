@@ -2,8 +2,8 @@
 
 Source: WeNet `runtime/core/decoder/ctc_endpoint.cc` (trailing silence after speech, silence without
 speech, length). WeNet looks once per chunk, after the search; here every frame counts, before the
-search, so that an utterance ends at the same frame whatever the chunk size and speech that follows a
-pause inside one chunk goes to the next segment.
+search, so that an utterance ends at the same frame whatever the chunk size and speech that follows
+a pause inside one chunk goes to the next segment.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ MAX_REPLAYED_SILENCE_MS = 400
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A rule has fired: the segment ends after `frames` frames, `blank_run` of them silent at the end."""
+    """A rule has fired after `frames` frames of the segment, the last `blank_run` of them silent."""
 
     rule: EndpointRule
     frames: int

@@ -1,6 +1,7 @@
 """What a stream tells its sink. All times are seconds of the stream's own audio.
 
-A stream's events arrive in order, on the engine thread. `Closed` or `Failed` is always the last one.
+A stream's events arrive in order, on the engine thread. `Closed` or `Failed` is always the last
+one.
 """
 
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Partial:
-    """What the current segment says so far; its first `stable_words` words will not change any more.
+    """What the current segment says so far; its first `stable_words` words will not change.
 
     "Stable" means that every hypothesis still in the beam agrees on them; the second pass picks
     among those hypotheses and so keeps them too.
@@ -107,7 +108,7 @@ class Closed:
 
 @dataclass(frozen=True)
 class Failed:
-    """The stream ended by itself: `DecodingFailed`, or `EngineStopped` when the engine went first."""
+    """The stream ended by itself: `DecodingFailed`, or `EngineStopped` with its engine."""
 
     error: StreamingError
 

@@ -1,4 +1,4 @@
-"""Incremental features: samples in, log-mel frames out, the same frames however the samples are cut."""
+"""Incremental features: the same log-mel frames however the samples are cut."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ Samples = npt.NDArray[np.float32]
 
 
 class SampleBuffer:
-    """A queue of samples addressed by position: reads any kept range, forgets what lies before one."""
+    """A queue of samples addressed by position; it forgets what lies before a given one."""
 
     def __init__(self) -> None:
         self._pieces: deque[Samples] = deque()
@@ -50,9 +50,9 @@ class SampleBuffer:
 class FeatureTrack:
     """The features of one stream from a sample on, as far as they are needed.
 
-    Frames are counted from the track's first sample, which is sample `origin` of the stream. Frames are
-    computed late, for all lanes of a step together (`compute_frames`), and `kept_frames` of them
-    are kept behind the newest so that a seam can be replayed.
+    Frames are counted from the track's first sample, which is sample `origin` of the stream. Frames
+    are computed late, for all lanes of a step together (`compute_frames`), and `kept_frames` of
+    them are kept behind the newest so that a seam can be replayed.
     """
 
     def __init__(self, fbank: Fbank, origin: int, kept_frames: int) -> None:
@@ -69,6 +69,11 @@ class FeatureTrack:
     def available(self) -> int:
         """Frames whose samples are all here."""
         return self._fbank.frame_count(self._samples.end)
+
+    @property
+    def heard(self) -> int:
+        """Frames made of samples alone, without the padding of `end`."""
+        return self._fbank.frame_count(self.num_samples)
 
     @property
     def computed(self) -> int:
@@ -96,7 +101,7 @@ class FeatureTrack:
         self.num_samples += len(samples)
 
     def end(self, padding: int) -> None:
-        """No more samples will come: add `padding` samples of silence, so that the last word's spikes come out."""
+        """No more samples will come; `padding` samples of silence let the last word come out."""
         if self.num_samples:
             self._samples.append(np.zeros(padding, np.float32))
         self.ended = True
@@ -110,7 +115,7 @@ class FeatureTrack:
         return torch.from_numpy(samples).unfold(0, length, shift)
 
     def store(self, features: Tensor) -> None:
-        """Take the features `(N, F)` of what `missing` returned, and forget what no replay can need."""
+        """Take the features `(N, F)` of what `missing` gave; forget what no replay can need."""
         kept = torch.cat((self._features, features))
         dropped = max(len(kept) - self._kept_frames, 0)
         self._features = kept[dropped:].clone() if dropped else kept
@@ -127,8 +132,8 @@ class FeatureTrack:
 def compute_frames(fbank: Fbank, raw: Sequence[Tensor]) -> list[Tensor]:
     """Features of many tracks' raw frames `(N_i, frame_length)` in one batch: a list of `(N_i, F)`.
 
-    A frame's features do not depend on the batch, bit for bit, with one exception: BLAS multiplies a
-    single row by another kernel, whose sums round differently. So one row never goes alone.
+    A frame's features do not depend on the batch, bit for bit, with one exception: BLAS multiplies
+    a single row by another kernel, whose sums round differently. So one row never goes alone.
     """
     counts = [len(frames) for frames in raw]
     total = sum(counts)

@@ -1,4 +1,4 @@
-"""CTC greedy search of one segment: the best token of each frame, repeats merged, blanks dropped."""
+"""CTC greedy search: the best token of each frame, repeats merged, blanks dropped."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -2,7 +2,7 @@
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,11 @@ class Flush:
     """Everything before this is to be decoded to its end; `last` when nothing follows."""
 
     last: bool
+
+    @property
+    def cause(self) -> Literal["end", "finalize"]:
+        """What the final says of it."""
+        return "end" if self.last else "finalize"
 
 
 @dataclass(frozen=True)
@@ -31,13 +36,13 @@ Item: TypeAlias = Samples | Flush | Reconfigure
 class Inbox:
     """A bounded queue between the callers of one stream and the engine. Its owner holds a lock.
 
-    The engine says with `wake_at` how many samples in total it needs before looking is worth its while,
-    so most pushes wake nobody.
+    The engine says with `wake_at` how many samples in total it needs before looking is worth its
+    while, so most pushes wake nobody.
     """
 
     def __init__(self, max_backlog: int) -> None:
         self._items: deque[Item] = deque()
-        self._max_backlog = max_backlog
+        self.max_backlog = max_backlog
         self._overflowed = False
         self.pushed = 0
         self.consumed = 0
@@ -53,10 +58,10 @@ class Inbox:
     @property
     def room(self) -> int:
         """Samples that can be pushed now."""
-        return max(self._max_backlog - self.backlog, 0)
+        return max(self.max_backlog - self.backlog, 0)
 
     def push(self, samples: Samples) -> bool:
-        """Append samples; says whether the engine should look. Raises BacklogFull, and then takes none."""
+        """Append samples; True when the engine should look. Raises BacklogFull and takes none."""
         if len(samples) > self.room:
             self._overflowed = True
             raise BacklogFull(f"{len(samples)} samples pushed where {self.room} have room")
@@ -80,7 +85,7 @@ class Inbox:
     def release(self, consumed: int) -> bool:
         """Note how many samples are decoded in total; True when this ends an overflow."""
         self.consumed = consumed
-        drained = self._overflowed and 2 * self.backlog <= self._max_backlog
+        drained = self._overflowed and 2 * self.backlog <= self.max_backlog
         if drained:
             self._overflowed = False
         return drained

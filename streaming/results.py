@@ -10,7 +10,7 @@ from streaming.boosting import CompiledBoosts
 from streaming.events import Alternative, Word
 
 TOKEN_SPAN_S = 0.1
-"""A token is taken to last so long before the frame that emitted it, unless its neighbours are closer."""
+"""A token is taken to last so long, up to the frame that emitted it."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,10 @@ class SegmentClock:
 def token_times(frames: Sequence[int], clock: SegmentClock) -> list[tuple[float, float]]:
     """Start and end of each token, in order and without overlap.
 
-    WeNet's rule (`asr_decoder.cc`, UpdateResult): a token ends where it was emitted and starts 100 ms
-    earlier; neighbours that are closer than that meet in the middle. WeNet counts a frame from its first
-    feature, 40 ms too early, and rounds the middle down to whole frames, so that words may overlap.
+    WeNet's rule (`asr_decoder.cc`, UpdateResult): a token ends where it was emitted and starts 100
+    ms earlier; neighbours that are closer than that meet in the middle. WeNet counts a frame from
+    its first feature, 40 ms too early, and rounds the middle down to whole frames, so that words
+    may overlap.
     """
     spikes = [clock.at(frame + 1) for frame in frames]
     times = []
@@ -55,7 +56,7 @@ class Scored:
 
 
 def first_pass_scores(hypothesis: PrefixHypothesis) -> Scored:
-    """The hypothesis as the CTC search leaves it: confidences are posteriors at the emission frames."""
+    """The hypothesis as CTC sees it: confidences are posteriors at the emission frames."""
     confidences = [math.exp(value) for value in hypothesis.token_log_probs]
     return Scored(hypothesis, hypothesis.score, confidences)
 
@@ -65,7 +66,8 @@ def alternative(
 ) -> Alternative:
     """Words, each from its first token's start to its last token's end.
 
-    A word's confidence is the geometric mean over its tokens, an utterance's the mean over its words.
+    A word's confidence is the geometric mean over its tokens, an utterance's the mean over its
+    words.
     """
     tokens = list(scored.hypothesis.tokens)
     times = token_times(scored.hypothesis.frames, clock)
@@ -93,7 +95,7 @@ def distinct(alternatives: Sequence[Alternative], count: int) -> tuple[Alternati
 
 
 def stable_words(tokens: Sequence[int], stable_length: int, tokenizer: Tokenizer) -> int:
-    """Words that a further token cannot touch: those before the last word begun in the stable prefix."""
+    """Words that no further token can touch: all before the last one begun in the stable prefix."""
     begun = sum(first < stable_length for _, first, _ in tokenizer.word_spans(list(tokens)))
     return max(begun - 1, 0)
 

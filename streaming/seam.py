@@ -1,5 +1,6 @@
-"""Where an utterance that will not pause is cut: between two words, at the widest gap near its end."""
+"""Where an utterance that will not pause is cut: at the widest gap between words near its end."""
 
+import itertools
 from collections.abc import Sequence
 
 from models.tokenizer import Tokenizer
@@ -7,7 +8,7 @@ from streaming.endpoint import Endpoint
 from streaming.stream_config import MIN_SILENCE_MS
 
 SEAM_WINDOW_MS = 5000
-"""How far back from the end of a long utterance a seam may lie: what is behind it is decoded twice."""
+"""How far back from an utterance's end a seam may lie; what is behind it is decoded twice."""
 
 
 def word_seam(
@@ -17,11 +18,11 @@ def word_seam(
     tokenizer: Tokenizer,
     frame_ms: float,
 ) -> int:
-    """The frame that splits the best hypothesis at the widest gap between words of the last seconds.
+    """The frame that splits the best hypothesis at the widest gap between its last words.
 
     Among equal gaps the last one wins. The silence after the last word counts too where it is long
-    enough to be one. A segment without a gap (one endless word) is cut where it ends. The seam lies in
-    the segment's second half, so every cut makes progress.
+    enough to be one. A segment without a gap (one endless word) is cut where it ends. The seam lies
+    in the segment's second half, so every cut makes progress.
     """
     window = int(min(SEAM_WINDOW_MS / frame_ms, endpoint.frames / 2))
     earliest = endpoint.frames - window
@@ -40,5 +41,5 @@ def _word_gaps(
     """From the frame after each word's last token to the frame of the next word's first one."""
     return [
         (frames[stop - 1] + 1, frames[start])
-        for (_, _, stop), (_, start, _) in zip(spans, spans[1:], strict=False)
+        for (_, _, stop), (_, start, _) in itertools.pairwise(spans)
     ]

@@ -13,7 +13,8 @@ from streaming.greedy import GreedySearch
 class Segment:
     """start_frame: the segment's first frame in its feature track. Bounded by `max_utterance_ms`.
 
-    encoded: encoder frames `(T_i, D)` of each step, for the second pass and for searches done again.
+    encoded: encoder frames `(T_i, D)` of each step, for the second pass and for searches done
+    again.
     shown: text and stable words of the last partial, so that only changes are told.
     """
 

@@ -1,4 +1,4 @@
-"""Where streams' states live: fixed rows of a struct of tensors, gathered into lanes and scattered back."""
+"""Where streams' states live: fixed rows of tensors, gathered into lanes and scattered back."""
 
 import torch
 from torch import Tensor

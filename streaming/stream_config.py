@@ -13,7 +13,7 @@ DecodingMode: TypeAlias = Literal[
 DECODING_MODES: tuple[DecodingMode, ...] = get_args(DecodingMode)
 
 MIN_SILENCE_MS = 300
-"""CTC spikes are sparse: blank runs this long happen inside words, so no shorter pause can be trusted."""
+"""CTC spikes are sparse: blank runs just shorter than this happen inside words."""
 
 
 class StreamPriority(StrEnum):

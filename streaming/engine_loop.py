@@ -1,0 +1,187 @@
+"""The engine thread's work: receive, attend, schedule, step, publish."""
+
+import logging
+import time
+from collections.abc import Sequence
+from functools import partial
+
+from streaming.active_stream import ActiveStream
+from streaming.batcher import Batcher
+from streaming.engine_config import EngineConfig
+from streaming.engine_stats import Counters, Observer, StepTimer
+from streaming.errors import DecodingFailed, EngineStopped
+from streaming.events import Closed, Configured, Failed, RoomAvailable
+from streaming.inbox import Flush, Item, Reconfigure
+from streaming.isolation import Isolation
+from streaming.lane import Ending, Lane
+from streaming.publisher import Publisher
+from streaming.registry import Registry
+from streaming.two_pass import TwoPass
+
+log = logging.getLogger(__name__)
+
+
+class EngineLoop:
+    """Decodes the registry's streams, some lanes at a time, until the registry says stop."""
+
+    def __init__(
+        self,
+        decoder: TwoPass,
+        registry: Registry,
+        config: EngineConfig,
+        counters: Counters,
+        observer: Observer | None,
+    ) -> None:
+        self._decoder = decoder
+        self._registry = registry
+        self._counters = counters
+        self._observer = observer
+        self._publisher = Publisher(decoder.tokenizer, counters)
+        self._isolation = Isolation(self._fail)
+        self._batcher = Batcher[ActiveStream](
+            config.max_batch, config.max_file_lanes, config.max_wait_ms / 1000
+        )
+
+    def run(self) -> None:
+        """Work until the registry stops; streams that are still open then fail."""
+        try:
+            while (calling := self._receive()) is not None:
+                self._attend(calling)
+                if lanes := self._schedule():
+                    self._step(lanes)
+        finally:
+            self._registry.stop()
+            for stream in self._registry.streams:
+                self._end(stream, Failed(EngineStopped("the engine was stopped")))
+
+    def _receive(self) -> list[ActiveStream] | None:
+        """Sleep until a step is due or a stream calls; None when the engine is to stop."""
+        wait_s = self._batcher.wait_s(time.monotonic(), self._registry.open_live)
+        return self._registry.wait(wait_s)
+
+    def _attend(self, streams: Sequence[ActiveStream]) -> None:
+        """Do what streams ask for, and find out which of them are ready."""
+        for stream in streams:
+            if not stream.over:
+                self._isolation.alone(stream, partial(self._answer, stream))
+
+    def _schedule(self) -> list[Lane]:
+        """The lanes of the next step, if it is time for one."""
+        now_s = time.monotonic()
+        if self._batcher.wait_s(now_s, self._registry.open_live) != 0:
+            return []
+        taken = self._batcher.take(self._registry.open_live)
+        cuts = [(stream, stream.next_cut(), now_s - ready_s) for stream, ready_s in taken]
+        return [Lane(stream, cut, waited_s) for stream, cut, waited_s in cuts if cut is not None]
+
+    def _step(self, lanes: Sequence[Lane]) -> None:
+        """Decode one chunk of every lane, and tell what came of it."""
+        timer = StepTimer(tuple(lane.waited_s for lane in lanes))
+        decoder, together = self._decoder, self._isolation.together
+        alive = together(lanes, decoder.encode)
+        timer.mark()
+        alive = together(alive, decoder.search_forward, decoder.search_again)
+        timer.mark()
+        endings = together([x.ending for x in alive if x.ending is not None], decoder.second_pass)
+        timer.mark()
+        self._publish(alive, endings)
+        timer.mark()
+        self._count(lanes)
+        if self._observer is not None:
+            self._observer(timer.report(len(endings)))
+
+    def _publish(self, lanes: Sequence[Lane], endings: Sequence[Ending]) -> None:
+        """Tell results, begin new segments where some ended, and see who is ready again."""
+        going = [lane for lane in lanes if lane.ending is None]
+        going = self._isolation.together(going, self._tell_partials)
+        ended = [
+            e for e in endings if self._isolation.alone(e.stream, partial(self._tell_final, e))
+        ]
+        restarted = [ending for ending in ended if ending.cause != "end"]
+        self._decoder.restart(restarted)
+        for ending in ended:
+            if ending.cause == "end":
+                self._isolation.alone(ending.stream, partial(self._finish, ending.stream))
+        for item in (*going, *restarted):
+            self._isolation.alone(item.stream, partial(self._settle, item.stream))
+
+    def _tell_partials(self, lanes: Sequence[Lane]) -> None:
+        streams = [lane.stream for lane in lanes]
+        for stream in streams:
+            stream.emit_speech_started()
+        asking = [stream for stream in streams if stream.config.interim_results]
+        for stream, best in zip(asking, self._decoder.search.best(asking), strict=True):
+            self._publisher.partial(stream, *best)
+
+    def _tell_final(self, ending: Ending) -> None:
+        ending.stream.emit_speech_started()
+        self._publisher.final(ending)
+
+    def _finish(self, stream: ActiveStream) -> None:
+        stream.emit_utterance_end(at_end=True)
+        self._end(stream, Closed(stream.clock.end_s))
+
+    def _settle(self, stream: ActiveStream) -> None:
+        """After a step: tell what time has brought, and go on."""
+        stream.emit_utterance_end()
+        if self._registry.release(stream):
+            stream.emit(RoomAvailable(stream.inbox.room / stream.settings.sample_rate_hz))
+        self._answer(stream)
+
+    def _answer(self, stream: ActiveStream) -> None:
+        """Do what the stream's callers ask for; then it is ready, or waits for audio."""
+        if stream.inbox.cancelled:
+            self._end(stream, Closed(stream.decoded_s))
+            return
+        if not stream.welcomed:
+            self._welcome(stream)
+        while stream.flush is None and (items := self._registry.take_items(stream)):
+            for item in items:
+                self._take(stream, item)
+        if stream.next_cut() is None:
+            self._registry.await_audio(stream, stream.samples_wanted)
+        else:
+            self._batcher.add(stream, stream.priority, time.monotonic())
+
+    def _welcome(self, stream: ActiveStream) -> None:
+        stream.welcomed = True
+        for warning in self._decoder.boost(stream, stream.boosts):
+            stream.emit(warning)
+
+    def _take(self, stream: ActiveStream, item: Item) -> None:
+        if isinstance(item, Flush):
+            stream.begin_flush(item)
+        elif isinstance(item, Reconfigure):
+            stream.emit(Configured(self._decoder.boost(stream, item.boosts)))
+        else:
+            stream.listen(item)
+
+    def _fail(self, stream: ActiveStream, error: Exception) -> None:
+        """End a stream whose work raised."""
+        log.error("decoding a stream failed", exc_info=error)
+        self._counters.failed_streams += 1
+        failure = error
+        if not isinstance(failure, DecodingFailed):
+            failure = DecodingFailed(f"decoding failed: {type(error).__name__}")
+            failure.__cause__ = error
+        self._end(stream, Failed(failure))
+
+    def _end(self, stream: ActiveStream, last: Closed | Failed) -> None:
+        """Free what the stream holds, then tell it its last event."""
+        if stream.over:
+            return
+        stream.over = True
+        self._batcher.discard(stream)
+        self._decoder.free(stream)
+        self._registry.dismiss(stream)
+        try:
+            stream.sink(last)
+        except Exception:
+            log.exception("a sink raised on its stream's last event")
+
+    def _count(self, lanes: Sequence[Lane]) -> None:
+        counters, frame_s = self._counters, self._decoder.settings.chunking.frame_ms / 1000
+        counters.steps += 1
+        counters.lanes += len(lanes)
+        counters.audio_s += frame_s * sum(lane.cut.frames for lane in lanes)
+        counters.search_overflows = self._decoder.search.overflows

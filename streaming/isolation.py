@@ -1,0 +1,55 @@
+"""A bad stream fails alone: the one place where any exception is caught."""
+
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Protocol, TypeVar
+
+from streaming.active_stream import ActiveStream
+
+log = logging.getLogger(__name__)
+
+
+class OfStream(Protocol):
+    """Work for one stream: a lane, or a segment that ends."""
+
+    @property
+    def stream(self) -> ActiveStream:
+        """The stream that fails if the work does."""
+
+
+T = TypeVar("T", bound=OfStream)
+Work = Callable[[Sequence[T]], None]
+
+
+class Isolation:
+    """Does work for streams; `fail` is told of each stream whose work raised, and why."""
+
+    def __init__(self, fail: Callable[[ActiveStream, Exception], None]) -> None:
+        self._fail = fail
+
+    def alone(self, stream: ActiveStream, work: Callable[[], None]) -> bool:
+        """Do one stream's work; False if it raised."""
+        try:
+            work()
+        except Exception as error:  # noqa: BLE001 - whatever it was, other streams go on
+            self._fail(stream, error)
+            return False
+        return True
+
+    def together(self, items: Sequence[T], work: Work[T], again: Work[T] | None = None) -> list[T]:
+        """Do `work` on all items at once; where that raises, on one after the other.
+
+        `again` replaces `work` in the second attempt, for work that may be half done. Returns the
+        items whose work succeeded.
+        """
+        if not items:
+            return []
+        try:
+            work(items)
+        except Exception:
+            log.warning("a step of %d lanes failed; trying each alone", len(items), exc_info=True)
+        else:
+            return list(items)
+        retry = again or work
+        return [item for item in items if self.alone(item.stream, partial(retry, [item]))]

@@ -1,0 +1,80 @@
+"""A stream's row in the running batch, and a segment that ends in this step."""
+
+import math
+from dataclasses import dataclass, field
+
+from torch import Tensor
+
+from decoder_kernels.prefix_search import PrefixHypothesis
+from streaming.active_stream import ActiveStream
+from streaming.chunking import Cut
+from streaming.endpoint import Endpoint
+from streaming.events import FinalCause
+from streaming.results import Scored
+
+
+@dataclass(frozen=True)
+class FramePosteriors:
+    """Of each encoder frame: its likeliest token, that token's log-probability and the blank's."""
+
+    tokens: list[int]
+    log_probs: list[float]
+    blank_log_probs: list[float]
+
+
+@dataclass(eq=False)
+class Ending:
+    """A segment that is over.
+
+    seam: the encoder frame at which the next segment starts; None after a flush, where it starts
+    afresh.
+    hypotheses: what the first pass leaves, best first. scored: what the second pass makes of them.
+    """
+
+    stream: ActiveStream
+    cause: FinalCause
+    seam: int | None
+    hypotheses: list[PrefixHypothesis]
+    scored: list[Scored] = field(default_factory=list)
+
+    @property
+    def empty(self) -> bool:
+        """Whether the first pass heard no word; the second is then not asked to imagine any."""
+        return not self.hypotheses or not self.hypotheses[0].tokens
+
+
+@dataclass(eq=False)
+class Lane:
+    """One stream in one step, filled in from stage to stage.
+
+    encoded `(T, D)`, log_probs `(T, V)` and posteriors come from the encoder. An endpoint cuts them
+    to `used` frames; those after it belong to the next segment, which decodes them again.
+    """
+
+    stream: ActiveStream
+    cut: Cut
+    waited_s: float = 0.0
+    encoded: Tensor = field(init=False)
+    log_probs: Tensor = field(init=False)
+    posteriors: FramePosteriors = field(init=False)
+    observed: bool = False
+    used: int = 0
+    endpoint: Endpoint | None = None
+    ending: Ending | None = None
+
+    def observe(self, blank_id: int) -> None:
+        """Apply the endpoint rules, and give the segment the frames that belong to it; once."""
+        if self.observed or not self.cut.frames:
+            return
+        self.observed = True
+        detector = self.stream.segment.detector
+        spoken = [token != blank_id for token in self.posteriors.tokens]
+        before = detector.frames
+        if self.stream.in_padding(self.cut):
+            detector.skip(spoken)
+        else:
+            threshold = math.log(self.stream.config.endpoint.blank_threshold)
+            silent = [log_prob > threshold for log_prob in self.posteriors.blank_log_probs]
+            self.endpoint = detector.observe(silent, spoken)
+        self.used = detector.frames - before
+        self.stream.segment.extend(self.encoded[: self.used])

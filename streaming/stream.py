@@ -1,0 +1,109 @@
+"""A caller's handle on one stream. Every method may be called from any thread."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from models.tokenizer import Tokenizer
+from streaming.active_stream import ActiveStream
+from streaming.boosting import compile_boosts
+from streaming.errors import InvalidAudio, StreamClosed
+from streaming.features import Samples
+from streaming.inbox import Flush, Reconfigure
+from streaming.registry import Registry
+from streaming.stream_config import Boost
+
+MAX_AMPLITUDE = 4.0
+"""Full scale is 1; resamplers overshoot it a little, samples in int16 range by far."""
+
+
+class Stream:
+    """Push samples, then `finish` or `cancel`; results arrive at the sink given to `Engine.open`.
+
+    What is pushed before `finalize`, `configure` or `finish` is decoded before them. A file is fed
+    like
+    this: push pieces until `BacklogFull`, wait for the event `RoomAvailable`, push that piece
+    again.
+    """
+
+    def __init__(self, active: ActiveStream, tokenizer: Tokenizer, registry: Registry) -> None:
+        self._active = active
+        self._inbox = active.inbox
+        self._tokenizer = tokenizer
+        self._registry = registry
+        self._rate = active.settings.sample_rate_hz
+
+    @property
+    def backlog_s(self) -> float:
+        """Seconds of audio pushed and not decoded."""
+        return self._inbox.backlog / self._rate
+
+    @property
+    def room_s(self) -> float:
+        """Seconds of audio that can be pushed now."""
+        return self._inbox.room / self._rate
+
+    @property
+    def decoded_s(self) -> float:
+        """Seconds of audio decoded so far: the progress of a file."""
+        return self._inbox.consumed / self._rate
+
+    def push(self, samples: Samples) -> None:
+        """Append samples `(N,)`, float32, 16 kHz mono in [-1, 1]; they are copied.
+
+        Raises InvalidAudio (not such samples, or more than half of the backlog at once),
+        BacklogFull (none were taken; a `RoomAvailable` event follows) and StreamClosed.
+        """
+        check_audio(samples)
+        if 2 * len(samples) > self._inbox.max_backlog:
+            limit_s = self._inbox.max_backlog / 2 / self._rate
+            raise InvalidAudio(f"a push may hold {limit_s:g} s of audio, half of the backlog")
+        with self._registry.lock:
+            self._require_open()
+            if self._inbox.push(samples):
+                self._registry.call(self._active)
+
+    def finalize(self) -> None:
+        """Decode everything pushed so far to its end; a `Final(from_finalize)` follows, always.
+
+        What is pushed afterwards starts afresh, as after a pause. Raises StreamClosed.
+        """
+        self._put(Flush(last=False))
+
+    def configure(self, boosts: Sequence[Boost]) -> None:
+        """Replace the boosts from the current segment on; `Configured` follows. Raises StreamClosed."""
+        self._put(Reconfigure(compile_boosts(boosts, self._active.config.mode, self._tokenizer)))
+
+    def finish(self) -> None:
+        """No more audio: a last `Final` and `Closed` follow. Raises StreamClosed."""
+        with self._registry.lock:
+            self._put(Flush(last=True))
+            self._inbox.closed = True
+
+    def cancel(self) -> None:
+        """End the stream without its last results; only `Closed` follows. Idempotent."""
+        with self._registry.lock:
+            self._inbox.cancelled = True
+            self._inbox.closed = True
+            self._registry.call(self._active)
+
+    def _put(self, item: Flush | Reconfigure) -> None:
+        with self._registry.lock:
+            self._require_open()
+            self._inbox.put(item)
+            self._registry.call(self._active)
+
+    def _require_open(self) -> None:
+        if self._inbox.closed:
+            raise StreamClosed("the stream was finished, cancelled, or has failed")
+
+
+def check_audio(samples: Samples) -> None:
+    """Raises InvalidAudio unless the samples are `(N,)`, float32, finite and near [-1, 1]."""
+    if not isinstance(samples, np.ndarray) or samples.dtype != np.float32 or samples.ndim != 1:
+        raise InvalidAudio("samples must be a one-dimensional float32 array")
+    if not len(samples):
+        return
+    peak = max(float(samples.max()), -float(samples.min()))
+    if not peak <= MAX_AMPLITUDE:
+        raise InvalidAudio(f"a sample of {peak:g} is not audio in [-1, 1]")

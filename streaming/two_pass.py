@@ -1,0 +1,150 @@
+"""What one engine decodes with: the network, the searches and every slot's state."""
+
+from collections.abc import Sequence
+
+import torch
+
+from decoder_kernels.errors import CapacityExceeded
+from decoder_kernels.prefix_search import PrefixHypothesis, PrefixSearch, PrefixSearchConfig
+from models.checkpoint import LoadedModel
+from models.fbank import Fbank
+from streaming.active_stream import ActiveStream, StreamSettings
+from streaming.boosting import NO_BOOSTS, CompiledBoosts
+from streaming.chunking import Chunking
+from streaming.ctc_search import CtcSearch
+from streaming.encode import EncodeStep
+from streaming.endpoint import Endpoint, pause_seam
+from streaming.engine_config import EngineConfig
+from streaming.events import UnboostablePhrase
+from streaming.lane import Ending, Lane
+from streaming.seam import word_seam
+from streaming.second_pass import SecondPass
+from streaming.slots import EncoderSlots
+
+
+class TwoPass:
+    """U2's two passes over many streams. Only the engine thread calls it.
+
+    Raises NotStreamable for a model that was not trained in chunks.
+    """
+
+    def __init__(self, loaded: LoadedModel, config: EngineConfig) -> None:
+        model = loaded.model
+        device = next(model.parameters()).device
+        self.settings = stream_settings(loaded, config)
+        self.tokenizer = loaded.tokenizer
+        self._device = device
+        frames = cache_frames(loaded, config, self.settings)
+        self._slots = EncoderSlots(model.encoder, config.max_streams, frames, device)
+        search_config = PrefixSearchConfig(
+            beam_size=config.beam_size,
+            token_beam=min(config.token_beam, model.config.vocab_size),
+            blank_id=model.config.blank_id,
+        )
+        search = PrefixSearch(search_config, config.max_streams, model.config.vocab_size, device)
+        self.search = CtcSearch(model, search, device)
+        self.encode = EncodeStep(model, self._slots, self.settings, device)
+        self.second_pass = SecondPass(model, config.beam_size)
+        self._beam_size = config.beam_size
+
+    def search_forward(self, lanes: Sequence[Lane]) -> None:
+        """Apply the endpoint rules, search the frames before them, and note which segments end."""
+        for lane in lanes:
+            lane.observe(self.settings.blank_id)
+        self.search.advance(lanes)
+        for lane in lanes:
+            lane.ending = lane.ending or self._ending(lane)
+
+    def search_again(self, lanes: Sequence[Lane]) -> None:
+        """What `search_forward` does, after it has failed somewhere on the way."""
+        for lane in lanes:
+            lane.observe(self.settings.blank_id)
+            self.search.rewind(lane.stream)
+            lane.ending = lane.ending or self._ending(lane)
+
+    def restart(self, endings: Sequence[Ending]) -> None:
+        """Reset the state of segments that are over, and begin the next ones at their seams."""
+        if not endings:
+            return
+        for ending in endings:
+            if ending.seam is None:
+                ending.stream.end_flush()
+            else:
+                ending.stream.restart(ending.seam)
+        self._reset([ending.stream for ending in endings])
+
+    def boost(self, stream: ActiveStream, boosts: CompiledBoosts) -> tuple[UnboostablePhrase, ...]:
+        """Use new boosts from the current segment's start on; return what goes without, and why."""
+        try:
+            self.search.boost(stream.slot, boosts)
+        except CapacityExceeded as error:
+            boosts = boosts.refused(str(error))
+            self.search.boost(stream.slot, boosts)
+        stream.boosts = boosts
+        self.search.rewind(stream)
+        return boosts.warnings
+
+    def free(self, stream: ActiveStream) -> None:
+        """Leave nothing of the stream in its slot."""
+        self.search.boost(stream.slot, NO_BOOSTS)
+        self._reset([stream])
+
+    def _reset(self, streams: Sequence[ActiveStream]) -> None:
+        slots = torch.tensor([stream.slot for stream in streams], device=self._device)
+        self._slots.reset(slots)
+        self.search.restart(streams)
+
+    def _ending(self, lane: Lane) -> Ending | None:
+        """The lane's segment with its n-best, if it ends in this step."""
+        stream, endpoint = lane.stream, lane.endpoint
+        if endpoint is None:
+            if stream.flush is None or not lane.cut.last:
+                return None
+            return Ending(stream, stream.flush.cause, None, self._nbest(stream))
+        if endpoint.rule != "max_utterance":
+            seam = pause_seam(endpoint, self.settings.chunking.frame_ms)
+            return Ending(stream, "endpoint", seam, self._nbest(stream))
+        seam = self._cut_between_words(stream, endpoint)
+        return Ending(stream, "max_utterance", seam, self._nbest(stream))
+
+    def _cut_between_words(self, stream: ActiveStream, endpoint: Endpoint) -> int:
+        """Shorten the segment so that it ends between words; the rest is the next segment's."""
+        [(best, _)] = self.search.best([stream])
+        frame_ms = self.settings.chunking.frame_ms
+        seam = word_seam(endpoint, best.tokens, best.frames, self.tokenizer, frame_ms)
+        stream.segment.truncate(seam)
+        self.search.rewind(stream)
+        return seam
+
+    def _nbest(self, stream: ActiveStream) -> list[PrefixHypothesis]:
+        return self.search.nbest(stream, max(self._beam_size, stream.config.alternatives))
+
+
+def stream_settings(loaded: LoadedModel, config: EngineConfig) -> StreamSettings:
+    """What the model and the engine's config mean for every stream."""
+    model = loaded.model
+    features, decoding = model.config.features, model.config.decoding
+    chunk_size = config.chunk_size or (decoding.chunk_size if decoding.chunk_size > 0 else 16)
+    return StreamSettings(
+        fbank=Fbank(features),
+        chunking=Chunking(
+            chunk_size=chunk_size,
+            rate=model.encoder.subsampling_rate,
+            right_context=model.encoder.right_context,
+            feature_ms=features.frame_shift_ms,
+        ),
+        blank_id=model.config.blank_id,
+        sample_rate_hz=features.sample_rate_hz,
+        max_utterance_ms=config.max_utterance_ms,
+        flush_padding_ms=config.flush_padding_ms,
+    )
+
+
+def cache_frames(loaded: LoadedModel, config: EngineConfig, settings: StreamSettings) -> int:
+    """Encoder frames of left context each slot keeps: so many chunks, or a whole segment."""
+    left_chunks = config.num_left_chunks
+    if left_chunks is None:
+        left_chunks = loaded.model.config.decoding.num_left_chunks
+    if left_chunks < 0:
+        return settings.max_segment_frames
+    return min(left_chunks * settings.chunking.chunk_size, settings.max_segment_frames)
