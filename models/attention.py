@@ -38,9 +38,10 @@ class MultiHeadAttention(nn.Module):
 
     def split_heads(self, x: Tensor) -> Tensor:
         """(B, T, D) to (B, h, T, d_k)."""
-        return x.unflatten(-1, (self.heads, self.head_size)).transpose(1, 2)
+        return x.view(*x.shape[:-1], self.heads, self.head_size).transpose(1, 2)
 
     def project_query(self, x: Tensor) -> Tensor:
+        """Queries (B, h, U, d_k) of x (B, U, D)."""
         return self.split_heads(self.linear_q(x))
 
     def project_memory(self, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -101,6 +102,7 @@ class PositionalKeyAttention(MultiHeadAttention):
         nn.init.xavier_uniform_(self.pos_bias_v)
 
     def place_keys(self, keys: Tensor, positions: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        """Keys k + p, and u k + v p of each; see the module's docstring."""
         assert positions is not None
         places = self.split_heads(self.linear_pos(positions))
         bias = (keys * self.pos_bias_u.unsqueeze(1)).sum(-1)

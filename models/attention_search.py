@@ -19,10 +19,14 @@ from models.u2 import U2Model
 
 @dataclass(frozen=True)
 class AttentionHypothesis:
-    """`tokens` without <sos> and <eos>; `score` is the sum of their log-probabilities, <eos> too."""
+    """`tokens` without <sos> and <eos>; `score` is the sum of log-probabilities, <eos>'s too."""
 
     tokens: tuple[int, ...]
     score: float
+
+    def normalised(self, length_penalty: float) -> float:
+        """Score per token for a penalty of 1, the plain score for 0."""
+        return self.score / float(max(len(self.tokens), 1) ** length_penalty)
 
 
 @dataclass
@@ -46,12 +50,18 @@ class _Beams:
 
 @torch.inference_mode()
 def attention_beam_search(
-    model: U2Model, memory: Tensor, memory_lengths: Tensor, beam_size: int
+    model: U2Model,
+    memory: Tensor,
+    memory_lengths: Tensor,
+    beam_size: int,
+    length_penalty: float = 1.0,
 ) -> list[list[AttentionHypothesis]]:
     """The beam of each stream, best first.
 
     memory (S, T, D), lengths (S,). A hypothesis grows to at most as many tokens as its memory has
-    frames. Sources: WeNet's attention decoding; Yao 2021, section 2.3.
+    frames. The order is that of score / length ** length_penalty. WeNet's default of 0 prefers
+    whatever ends early: label smoothing makes every token of even a perfect hypothesis cost about
+    0.1. Sources: WeNet's attention decoding; Yao 2021, section 2.3.
     """
     decoder, streams = model.left_decoder, memory.size(0)
     beam_size = min(beam_size, model.config.vocab_size)
@@ -71,7 +81,7 @@ def attention_beam_search(
             continue
         logits, beams.past = decoder.step(sources, mask, beams.tokens[:, :, -1], beams.past)
         _extend(beams, logits.float().log_softmax(-1), model.config.eos_id)
-    return results
+    return [sorted(beam, key=lambda h: -h.normalised(length_penalty)) for beam in results]
 
 
 def _first_beams(streams: int, beam_size: int, sos_id: int, device: torch.device) -> _Beams:

@@ -123,6 +123,7 @@ class EncoderConfig:
 
     @property
     def has_convolution(self) -> bool:
+        """Whether the blocks have a convolution module."""
         return self.kind == "conformer" and self.use_cnn_module
 
     @property
@@ -158,6 +159,7 @@ class DecoderConfig:
 
     @property
     def bidirectional(self) -> bool:
+        """Whether there is a right-to-left decoder as well."""
         return self.kind == "bitransformer"
 
 
@@ -225,6 +227,7 @@ class ModelConfig:
         )
 
     def to_dict(self) -> dict[str, Any]:
+        """Nested plain values, as JSON can hold them."""
         return asdict(self)
 
     @classmethod

@@ -22,9 +22,9 @@ class CtcHead(nn.Module):
     def loss(
         self, encoded: Tensor, lengths: Tensor, tokens: Tensor, token_lengths: Tensor
     ) -> Tensor:
-        """Negative log-likelihood summed over utterances (Graves 2006); an utterance that is too
-        short for its tokens counts zero.
+        """Negative log-likelihood summed over utterances (Graves 2006).
 
+        An utterance that is too short for its tokens counts zero.
         encoded (B, T, D), tokens (B, U) padded on the right, lengths (B,).
         """
         loss: Tensor = functional.ctc_loss(

@@ -36,9 +36,13 @@ class DecoderLayer(nn.Module):
         self.dropout = Dropout(config.dropout_rate)
 
     def forward(
-        self, x: Tensor, memory: KeysAndValues, memory_mask: Tensor | None, past: KeysAndValues | None
+        self,
+        x: Tensor,
+        memory: KeysAndValues,
+        memory_mask: Tensor | None,
+        past: KeysAndValues | None,
     ) -> tuple[Tensor, KeysAndValues]:
-        """x (S, N, U, D): N hypotheses of each of S streams; memory (S, h, T, d_k) twice.
+        """N hypotheses of each of S streams, x (S, N, U, D), over memory (S, h, T, d_k) twice.
 
         `past` holds the self-attention's keys and values (S * N, h, P, d_k) of earlier tokens;
         with it U is 1. Returns the output and the keys and values with the new ones appended.
@@ -74,6 +78,7 @@ class TransformerDecoder(nn.Module):
 
     @property
     def layers(self) -> list[DecoderLayer]:
+        """The blocks, first to last."""
         return [layer for layer in self.decoders if isinstance(layer, DecoderLayer)]
 
     def forward(self, memory: Tensor, memory_lengths: Tensor, tokens: Tensor) -> Tensor:

@@ -40,11 +40,12 @@ class Encoder(nn.Module):
 
     @property
     def layers(self) -> list[EncoderLayer]:
+        """The blocks, first to last."""
         return [layer for layer in self.encoders if isinstance(layer, EncoderLayer)]
 
     def output_lengths(self, lengths: Tensor) -> Tensor:
         """Encoder frames for `lengths` (B,) feature frames."""
-        return self.stem_shape.output_length(lengths)
+        return self.stem_shape.output_lengths(lengths)
 
     def forward(
         self, feats: Tensor, lengths: Tensor, chunk_size: int = -1, num_left_chunks: int = -1
@@ -125,8 +126,9 @@ class Encoder(nn.Module):
         positions = self._key_positions(frames.clamp(min=0).unsqueeze(0))
         att_caches, cnn_caches = [], []
         for i, layer in enumerate(self.layers):
-            past = (att_cache[i : i + 1] if cached else None, cnn_cache[i] if len(cnn_cache) else None)
-            x, att, cnn = step_layer(layer, x, positions, *past)
+            past_att = att_cache[i : i + 1] if cached else None
+            past_cnn = cnn_cache[i] if cnn_cache.size(0) else None
+            x, att, cnn = step_layer(layer, x, positions, past_att, past_cnn)
             att_caches.append(att[:, :, first_kept(att.size(2), required_cache_size) :])
             cnn_caches.append(cnn.unsqueeze(0))
         return self.after_norm(x), torch.cat(att_caches), torch.cat(cnn_caches)
@@ -140,12 +142,13 @@ class Encoder(nn.Module):
         columns = config.cnn_module_kernel - 1 if config.has_convolution and config.causal else 0
         counts = torch.zeros(lanes, dtype=torch.int64, device=device)
         dtype = self.after_norm.weight.dtype
-        width = 2 * (size // heads) + 1
+        att_shape = (lanes, layers, heads, cache_frames, 2 * (size // heads) + 1)
+        cnn_shape = (lanes, layers, columns, size)
         return EncoderState(
             offset=counts,
             cache_length=counts.clone(),
-            att_cache=torch.zeros(lanes, layers, heads, cache_frames, width, dtype=dtype, device=device),
-            cnn_cache=torch.zeros(lanes, layers, columns, size, dtype=dtype, device=device),
+            att_cache=torch.zeros(att_shape, dtype=dtype, device=device),
+            cnn_cache=torch.zeros(cnn_shape, dtype=dtype, device=device),
         )
 
     def forward_lanes(

@@ -12,11 +12,13 @@ from models.feed_forward import FeedForward
 
 
 def build_self_attention(config: EncoderConfig) -> MultiHeadAttention:
+    """The attention that goes with the configured positions."""
     kind = PositionalKeyAttention if config.positions == "rel_pos" else MultiHeadAttention
     return kind(config.attention_heads, config.output_size, config.attention_dropout_rate)
 
 
 def build_feed_forward(config: EncoderConfig) -> FeedForward:
+    """A feed-forward branch of the configured width."""
     return FeedForward(
         config.output_size, config.linear_units, config.activation, config.dropout_rate
     )
@@ -80,10 +82,12 @@ class TransformerLayer(EncoderLayer):
         self.dropout = Dropout(config.dropout_rate)
 
     def attention_input(self, x: Tensor) -> Tensor:
+        """LN x."""
         normed: Tensor = self.norm1(x)
         return normed
 
     def after_convolution(self, x: Tensor) -> Tensor:
+        """The feed-forward branch."""
         return self.add(x, self.feed_forward(self.norm2(x)))
 
 
@@ -113,23 +117,28 @@ class ConformerLayer(EncoderLayer):
         self.dropout = Dropout(config.dropout_rate)
 
     def before_attention(self, x: Tensor) -> Tensor:
+        """The macaron's first half, if there is one."""
         if self.feed_forward_macaron is None:
             return x
         return self.add(x, self.ff_scale * self.feed_forward_macaron(self.norm_ff_macaron(x)))
 
     def attention_input(self, x: Tensor) -> Tensor:
+        """LN x."""
         normed: Tensor = self.norm_mha(x)
         return normed
 
     def convolution_input(self, x: Tensor) -> Tensor:
+        """LN x."""
         normed: Tensor = self.norm_conv(x)
         return normed
 
     def after_convolution(self, x: Tensor) -> Tensor:
+        """The (second) feed-forward branch and the block's closing norm."""
         x = self.add(x, self.ff_scale * self.feed_forward(self.norm_ff(x)))
         closed: Tensor = self.norm_final(x)
         return closed
 
 
 def build_layer(config: EncoderConfig) -> EncoderLayer:
+    """A block of the configured kind."""
     return ConformerLayer(config) if config.kind == "conformer" else TransformerLayer(config)

@@ -1,16 +1,16 @@
 """Everything `models` raises on purpose.
 
-    ModelError
-    ├── ConfigError              a configuration that cannot be built
-    ├── CheckpointError          a model directory or weight file that cannot be used
-    │   ├── NotACheckpoint       garbage, a truncated file, a zip of something else
-    │   ├── UnsafeCheckpoint     a pickle that wants to run code, an archive that would explode
-    │   ├── MissingKeys          tensors the network needs are not in the file
-    │   ├── UnknownKeys          tensors in the file that the network has no place for
-    │   └── ShapeMismatch        a tensor of another shape than the configuration says
-    ├── TokenizerError           a broken units table or BPE model
-    │   └── UnencodableText      text that the model has no units for
-    └── NotStreamable            a full-context model was asked for a chunk
+ModelError
+├── ConfigError              a configuration that cannot be built
+├── CheckpointError          a model directory or weight file that cannot be used
+│   ├── NotACheckpoint       garbage, a truncated file, a zip of something else
+│   ├── UnsafeCheckpoint     a pickle that wants to run code, an archive that would explode
+│   ├── MissingKeys          tensors the network needs are not in the file
+│   ├── UnknownKeys          tensors in the file that the network has no place for
+│   └── ShapeMismatch        a tensor of another shape than the configuration says
+├── TokenizerError           a broken units table or BPE model
+│   └── UnencodableText      text that the model has no units for
+└── NotStreamable            a full-context model was asked for a chunk
 """
 
 from __future__ import annotations

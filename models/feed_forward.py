@@ -25,5 +25,6 @@ class FeedForward(nn.Module):
         self.w_2 = nn.Linear(hidden, size)
 
     def forward(self, x: Tensor) -> Tensor:
+        """Vectors (…, D) to (…, D)."""
         y: Tensor = self.w_2(self.dropout(self.activation(self.w_1(x))))
         return y

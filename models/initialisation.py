@@ -8,23 +8,25 @@ and a head that starts undecided; this does both.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torch import nn
+from torch import Tensor, nn
 
 from models.attention import MultiHeadAttention, PositionalKeyAttention
 from models.convolution import ConvolutionModule
-from models.decoder import DecoderLayer, TransformerDecoder
-from models.encoder_layer import EncoderLayer
 from models.feed_forward import FeedForward
 from models.u2 import U2Model
 
 
 @dataclass(frozen=True)
 class InitConfig:
-    """`residual_scale` multiplies every branch's output projection; None for 1 / sqrt(branches)
+    """How to depart from Xavier's uniform weights and zero biases.
+
+    `residual_scale` multiplies every branch's output projection; None for 1 / sqrt(branches)
     (Radford 2019, section 2.3). `ctc_scale` multiplies the CTC layer's weights, and `blank_bias`
-    is the blank's initial logit."""
+    is the blank's initial logit.
+    """
 
     residual_scale: float | None = None
     ctc_scale: float = 0.1
@@ -59,18 +61,19 @@ def _initialise_layer(module: nn.Module) -> None:
 
 
 def _scale_residuals(model: U2Model, scale: float | None) -> None:
-    for stack in (model.encoder, *_decoders(model)):
-        outputs = [w for layer in stack.layers for w in _residual_outputs(layer)]
+    for layers in _stacks(model):
+        outputs = [weight for layer in layers for weight in _residual_outputs(layer)]
         for weight in outputs:
             weight.data.mul_(1.0 / math.sqrt(len(outputs)) if scale is None else scale)
 
 
-def _decoders(model: U2Model) -> list[TransformerDecoder]:
-    both = (model.left_decoder, model.right_decoder)
-    return [decoder for decoder in both if decoder is not None]
+def _stacks(model: U2Model) -> list[Sequence[nn.Module]]:
+    """The blocks of the encoder and of each decoder."""
+    decoders = (model.left_decoder, model.right_decoder)
+    return [model.encoder.layers, *(stack.layers for stack in decoders if stack is not None)]
 
 
-def _residual_outputs(layer: EncoderLayer | DecoderLayer) -> list[nn.Parameter]:
+def _residual_outputs(layer: nn.Module) -> list[Tensor]:
     """The last weight of each residual branch of a block."""
     weights = []
     for branch in layer.children():

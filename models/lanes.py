@@ -34,6 +34,7 @@ class EncoderState:
 
     @property
     def lanes(self) -> int:
+        """B."""
         return self.offset.size(0)
 
     def gather(self, slots: Tensor) -> EncoderState:

@@ -6,15 +6,13 @@ A stem of rate r turns T feature frames into about T / r encoder frames and sees
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import chain
-from typing import TypeVar
 
 from torch import Tensor, nn
 
 from models.config import InputLayer
-
-LengthLike = TypeVar("LengthLike", int, Tensor)
 
 
 @dataclass(frozen=True)
@@ -26,10 +24,8 @@ class StemShape:
 
     @property
     def rate(self) -> int:
-        rate = 1
-        for stride in self.strides:
-            rate *= stride
-        return rate
+        """Feature frames per encoder frame."""
+        return math.prod(self.strides)
 
     @property
     def right_context(self) -> int:
@@ -40,11 +36,17 @@ class StemShape:
             step *= stride
         return context
 
-    def output_length(self, length: LengthLike) -> LengthLike:
-        """Encoder frames for `length` feature frames: an int, or a Tensor of any shape."""
+    def output_length(self, length: int) -> int:
+        """Encoder frames for `length` feature frames."""
         for kernel, stride in zip(self.kernels, self.strides, strict=True):
             length = (length - kernel) // stride + 1
-        return length if isinstance(length, int) else length.clamp(min=0)
+        return max(length, 0)
+
+    def output_lengths(self, lengths: Tensor) -> Tensor:
+        """The same for a tensor of lengths."""
+        for kernel, stride in zip(self.kernels, self.strides, strict=True):
+            lengths = (lengths - kernel) // stride + 1
+        return lengths.clamp(min=0)
 
 
 STEM_SHAPES: dict[InputLayer, StemShape] = {
@@ -107,5 +109,6 @@ class Conv1dStem(nn.Module):
 
 
 def build_stem(input_layer: InputLayer, input_dim: int, output_size: int) -> nn.Module:
+    """The stem that `input_layer` names."""
     stem = Conv1dStem if input_layer.startswith("conv1d") else Conv2dStem
     return stem(input_layer, input_dim, output_size)

@@ -37,7 +37,7 @@ class Tokenizer(ABC):
         return self.units.symbols[unit]
 
     def encode(self, text: str) -> list[int]:
-        """Units of `text`, as it is or else in upper or in lower case: the first that the model knows.
+        """Units of `text` as it is, or else in upper or in lower case.
 
         Raises UnencodableText, naming the text, if it is empty or has a symbol without a unit.
         """

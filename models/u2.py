@@ -44,12 +44,14 @@ class U2Model(nn.Module):
 
     @property
     def left_decoder(self) -> TransformerDecoder:
+        """The left-to-right decoder."""
         if isinstance(self.decoder, BidirectionalDecoder):
             return self.decoder.left_decoder
         return self.decoder
 
     @property
     def right_decoder(self) -> TransformerDecoder | None:
+        """The right-to-left decoder, None in a model without one."""
         if isinstance(self.decoder, BidirectionalDecoder):
             return self.decoder.right_decoder
         return None

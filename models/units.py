@@ -23,7 +23,7 @@ class UnitTable:
 
     @classmethod
     def read(cls, path: Path) -> UnitTable:
-        """Raises TokenizerError if the file is missing, unreadable, or not a table of ids 0..n-1."""
+        """Raises TokenizerError if the file is unreadable or not a table of ids 0..n-1."""
         try:
             if path.stat().st_size > MAX_TABLE_BYTES:
                 raise TokenizerError(f"{path} is too large to be a units table")

@@ -1,0 +1,102 @@
+"""A model from its parts: network, weights and tokenizer that are checked to fit each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from models.config import ModelConfig
+from models.errors import MissingKeys, ShapeMismatch, TokenizerError, UnknownKeys
+from models.tokenizer import Tokenizer
+from models.u2 import U2Model
+
+ModelFormat = Literal["earshot", "wenet"]
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A model ready to decode with: evaluation mode, no gradients."""
+
+    name: str
+    model: U2Model
+    tokenizer: Tokenizer
+    format: ModelFormat
+
+
+def assemble(
+    name: str,
+    config: ModelConfig,
+    weights: Mapping[str, Tensor],
+    tokenizer: Tokenizer,
+    model_format: ModelFormat,
+) -> LoadedModel:
+    """A model from its parts, after checking that they fit.
+
+    The network is laid out without memory first, so a configuration can never make us allocate
+    more than the weight file holds. Raises MissingKeys, UnknownKeys, ShapeMismatch, TokenizerError.
+    """
+    model = lay_out(config)
+    check_tensors(model.state_dict(), weights)
+    if tokenizer.vocab_size != config.vocab_size:
+        raise TokenizerError(
+            f"the units table has {tokenizer.vocab_size} units, the model {config.vocab_size}"
+        )
+    ready = {key: _as_parameter(tensor) for key, tensor in weights.items()}
+    model.load_state_dict(ready, assign=True)
+    model.eval().requires_grad_(False)
+    return LoadedModel(name, model, tokenizer, model_format)
+
+
+class _WithoutValues(TorchFunctionMode):
+    """Skips initialisers.
+
+    There is nothing to fill, and filling meta tensors with random numbers would import all of
+    torch's compiler (2.5 s).
+    """
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        kwargs = kwargs or {}
+        if getattr(func, "__module__", None) == "torch.nn.init":
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **kwargs)
+
+
+def lay_out(config: ModelConfig) -> U2Model:
+    """The network with shapes but neither memory nor values."""
+    with torch.device("meta"), _WithoutValues():
+        return U2Model(config)
+
+
+def check_tensors(expected: Mapping[str, Tensor], found: Mapping[str, Tensor]) -> None:
+    """Raises MissingKeys, UnknownKeys or ShapeMismatch unless names and shapes agree."""
+    if missing := expected.keys() - found.keys():
+        raise MissingKeys(missing)
+    if unknown := found.keys() - expected.keys():
+        raise UnknownKeys(unknown)
+    for key, tensor in expected.items():
+        if found[key].shape != tensor.shape:
+            raise ShapeMismatch(
+                f"{key} is {tuple(found[key].shape)} in the file, "
+                f"{tuple(tensor.shape)} in the configuration"
+            )
+
+
+def _as_parameter(tensor: Tensor) -> Tensor:
+    """A float32 copy that owns its memory; BatchNorm's counter, the only scalar, as an integer.
+
+    Averaging checkpoints leaves the counter a fraction.
+    """
+    if tensor.dim() == 0:
+        return tensor.to(torch.int64)
+    return tensor.to(torch.float32, copy=True).contiguous()
