@@ -5,11 +5,9 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor
 from typing import Any
 
-from service.audio.file_reader import AudioFile
-from service.audio.raw_file import RawFile
 from service.engine_port import EnginePort
 from service.errors import DrainExpired
-from service.file_transcription import FileTranscription
+from service.file_transcription import AudioSource, FileTranscription
 from service.transcript import Transcript
 from service.wire import Progress
 from streaming.events import Event, Final
@@ -31,7 +29,7 @@ class FileJob:
     def __init__(
         self,
         engine: EnginePort,
-        audio: AudioFile | RawFile,
+        audio: AudioSource,
         config: StreamConfig,
         executor: Executor,
     ) -> None:

@@ -2,16 +2,26 @@
 
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Protocol
 
-from service.audio.file_reader import AudioFile
 from service.audio.pcm import Samples
-from service.audio.raw_file import RawFile
 from service.engine_port import EnginePort, StreamPort
 from service.transcript import Transcript
 from streaming.errors import BacklogFull, StreamClosed
 from streaming.events import Closed, Event, Failed, Final, RoomAvailable, UnboostablePhrase
 from streaming.stream_config import StreamConfig, StreamPriority
+
+
+class AudioSource(Protocol):
+    """Audio of a known or unknown length, in blocks of 16 kHz mono samples."""
+
+    @property
+    def duration_s(self) -> float | None:
+        """Seconds of audio, if the source says."""
+
+    def blocks(self) -> Iterator[Samples]:
+        """Yield the audio once, from the start."""
 
 
 class FileTranscription:
@@ -23,7 +33,7 @@ class FileTranscription:
     def __init__(
         self,
         engine: EnginePort,
-        audio: AudioFile | RawFile,
+        audio: AudioSource,
         config: StreamConfig,
         on_event: Callable[[Event], None] | None = None,
     ) -> None:

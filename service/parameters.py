@@ -8,6 +8,7 @@ from service.audio.pcm import ENCODINGS, PcmFormat
 from service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ
 from service.boosts import BoostRules
 from service.errors import BadRequest
+from service.settings import Settings
 from streaming.stream_config import DECODING_MODES, Boost, EndpointConfig, StreamConfig
 
 FileFormat: TypeAlias = Literal["json", "text", "srt", "vtt"]
@@ -27,6 +28,15 @@ class ParameterRules:
     models: frozenset[str]
     boosts: BoostRules
     silence_ms: int
+
+    @classmethod
+    def of(cls, settings: Settings, model_name: str = "default") -> "ParameterRules":
+        """Take the rules from the settings."""
+        return cls(
+            models=frozenset({model_name, *settings.model_aliases}),
+            boosts=BoostRules(settings.boost_weight, settings.max_phrases),
+            silence_ms=settings.silence_ms,
+        )
 
 
 @dataclass(frozen=True)

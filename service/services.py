@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from starlette.requests import HTTPConnection
 
 from service.admission import Admission
-from service.boosts import BoostRules
 from service.engine_port import EnginePort
 from service.live_work import LiveWork
 from service.metrics import Metrics
@@ -37,15 +36,13 @@ class Services:
         cls, engine: EnginePort, model: ServedModel, settings: Settings, metrics: Metrics
     ) -> "Services":
         """Derive the rules and the admission from the settings."""
-        boosts = BoostRules(settings.boost_weight, settings.max_phrases)
-        names = frozenset({model.name, *settings.model_aliases})
         return cls(
             engine=engine,
             model=model,
             settings=settings,
             metrics=metrics,
             admission=Admission(engine, settings.max_files * (1 + WAITING_FILES)),
-            rules=ParameterRules(names, boosts, settings.silence_ms),
+            rules=ParameterRules.of(settings, model.name),
             file_threads=ThreadPoolExecutor(settings.max_files, thread_name_prefix="file"),
         )
 

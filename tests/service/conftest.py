@@ -74,9 +74,7 @@ class ScriptedStream:
         self.audio = np.concatenate([self.audio, self.undecoded])
         self.undecoded = self.undecoded[:0]
         if self.config.interim_results and len(self._words()) > known:
-            self.sink(
-                Partial(self.start_s, len(self.audio) / RATE, self._alternatives(), known)
-            )
+            self.sink(Partial(self.start_s, len(self.audio) / RATE, self._alternatives(), known))
 
     def finalize(self) -> None:
         self._require_open()

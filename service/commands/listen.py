@@ -1,0 +1,117 @@
+"""`earshot listen`: the microphone to text, without a server."""
+
+import argparse
+import importlib
+import queue
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from service.audio.pcm import Samples
+from service.audio.resampler import MODEL_RATE_HZ
+from service.commands.settings_flags import ENGINE_SETTINGS, add_settings_flags, settings_from
+from service.commands.stream_flags import add_stream_flags, parameters_from
+from service.console import say, tell
+from service.engine_port import EnginePort, StreamPort
+from service.errors import StartupError
+from streaming.errors import BacklogFull, StreamClosed
+from streaming.events import Closed, Event, Failed, Final, Partial, UnboostablePhrase
+from streaming.stream_config import StreamConfig
+
+BLOCK_MS = 50
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare device, stream and model."""
+    parser.add_argument("--microphone", metavar="NAME", help="name or number of the input device")
+    add_stream_flags(parser)
+    add_settings_flags(parser, ENGINE_SETTINGS)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Listen until Ctrl-C."""
+    settings = settings_from(arguments, ENGINE_SETTINGS)
+    parameters = parameters_from(arguments, settings, is_file=False)
+    sounds = _sound_library()
+    from service.commands.engine import running_engine
+
+    with running_engine(settings) as engine:
+        _Listening(engine, parameters.stream).until_interrupted(sounds, arguments.microphone)
+    return 0
+
+
+def _sound_library() -> Any:
+    """Import sounddevice, which is optional, or say which half of it is missing."""
+    try:
+        return importlib.import_module("sounddevice")
+    except ModuleNotFoundError as error:
+        raise StartupError(
+            "the microphone needs the package sounddevice: pip install 'earshot[microphone]'"
+        ) from error
+    except OSError as error:
+        raise StartupError(
+            "sounddevice is here but the PortAudio library is not: install libportaudio2 "
+            "(Debian, Ubuntu) or portaudio (Homebrew, Fedora)"
+        ) from error
+
+
+class _Listening:
+    """One stream fed by the microphone's callback, shown as it comes."""
+
+    def __init__(self, engine: EnginePort, config: StreamConfig) -> None:
+        self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self._stream: StreamPort = engine.open(config, self._events.put)
+        self._dropped = False
+
+    def until_interrupted(self, sounds: Any, microphone: str | None) -> None:
+        """Show partials in grey and finals for good; the last final comes after Ctrl-C."""
+        try:
+            source = sounds.InputStream(
+                samplerate=MODEL_RATE_HZ,
+                channels=1,
+                dtype="float32",
+                blocksize=MODEL_RATE_HZ * BLOCK_MS // 1000,
+                device=int(microphone) if microphone and microphone.isdigit() else microphone,
+                callback=self._heard,
+            )
+        except (sounds.PortAudioError, ValueError) as error:
+            raise StartupError(f"the microphone cannot be opened: {error}") from error
+        tell("Listening; Ctrl-C ends.")
+        with Live(console=Console(stderr=True), transient=True) as line:
+            try:
+                with source:
+                    self._show(line)
+            except KeyboardInterrupt:
+                self._stream.finish()
+                self._show(line)
+
+    def _heard(self, block: Samples, frames: int, clock: object, status: object) -> None:
+        """Take a block on PortAudio's thread, which must not wait."""
+        try:
+            self._stream.push(np.ascontiguousarray(block[:, 0]).clip(-1.0, 1.0))
+        except BacklogFull:
+            self._dropped = True
+        except StreamClosed:
+            return
+
+    def _show(self, line: Live) -> None:
+        while True:
+            event = self._events.get()
+            match event:
+                case Partial(alternatives=[best, *_]):
+                    line.update(Text(best.text, style="dim"))
+                case Final(alternatives=[best, *_]):
+                    line.update(Text(""))
+                    if best.text:
+                        say(best.text)
+                case UnboostablePhrase(phrase, reason):
+                    tell(f"not boosted: {phrase}: {reason}")
+                case Closed():
+                    break
+                case Failed(error):
+                    raise StartupError(f"decoding failed: {error}")
+        if self._dropped:
+            tell("Some audio was lost: this machine is too slow for the model.")

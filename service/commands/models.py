@@ -1,0 +1,43 @@
+"""`earshot models`: what a model directory holds."""
+
+import argparse
+import json
+from pathlib import Path
+
+from service.console import say, tell
+from service.errors import ServiceError
+
+SOME_FAILED = 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare directories and the form of the answer."""
+    parser.add_argument(
+        "directories",
+        nargs="*",
+        type=Path,
+        metavar="DIR",
+        help="the bundled model if none is given",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Describe each directory; returns 1 if one of them is no model."""
+    from service.commands.engine import describe
+
+    failed = False
+    for directory in arguments.directories or [None]:
+        try:
+            description = describe(directory)
+        except ServiceError as error:
+            tell(f"earshot models: {error}")
+            failed = True
+            continue
+        say(json.dumps(description, indent=2) if arguments.json else _table(description))
+    return SOME_FAILED if failed else 0
+
+
+def _table(description: dict[str, object]) -> str:
+    width = max(map(len, description))
+    return "\n".join(f"{name:<{width}}  {value}" for name, value in description.items())

@@ -1,0 +1,51 @@
+"""`earshot serve`: the page and /v1/listen."""
+
+import argparse
+import asyncio
+
+from service.commands.settings_flags import add_settings_flags, settings_from
+from service.console import say
+from service.settings import Settings
+
+NAMES = tuple(Settings.model_fields)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare one flag per setting."""
+    parser.add_argument(
+        "--show-config", action="store_true", help="print the effective settings as TOML and exit"
+    )
+    add_settings_flags(parser, NAMES)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until a signal; returns 0 after a drain."""
+    settings = settings_from(arguments, NAMES)
+    if arguments.show_config:
+        say(settings.as_toml())
+        return 0
+    _serve(settings)
+    return 0
+
+
+def _serve(settings: Settings) -> None:
+    # Imported here: --show-config and --help need none of it.
+    from service.app import create_app
+    from service.commands.engine import running_engine, served_model
+    from service.metrics import Metrics
+    from service.metrics_of_engine import watch_engine
+    from service.request_log import configure_logging, log
+    from service.server import Server, bind
+    from service.services import Services
+
+    configure_logging(settings.log_level)
+    metrics = Metrics()
+    with (
+        bind(settings.host, settings.port) as bound,
+        running_engine(settings, metrics.observe_step) as engine,
+    ):
+        watch_engine(metrics, engine)
+        model = served_model(settings)
+        log.info("model_loaded", model=model.name, version=model.version, arch=model.arch)
+        services = Services.build(engine, model, settings, metrics)
+        asyncio.run(Server(create_app(services), services).serve([bound]))

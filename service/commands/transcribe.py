@@ -1,0 +1,128 @@
+"""`earshot transcribe`: files to text, without a server."""
+
+import argparse
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from service.audio.file_reader import AudioFile
+from service.audio.pcm import Samples
+from service.audio.resampler import MODEL_RATE_HZ
+from service.commands.settings_flags import ENGINE_SETTINGS, add_settings_flags, settings_from
+from service.commands.stream_flags import add_stream_flags, parameters_from
+from service.console import say, tell
+from service.engine_port import EnginePort
+from service.errors import ServiceError, StartupError
+from service.file_answer import FileAnswer
+from service.file_transcription import FileTranscription
+from service.parameters import FILE_FORMATS, ListenParameters
+from service.result_messages import ResultMessages, ServedModel
+from service.services import new_request_id
+from streaming.errors import StreamingError
+
+_SUFFIXES = {"text": ".txt", "json": ".json", "srt": ".srt", "vtt": ".vtt"}
+SOME_FAILED = 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare files, format, stream and model."""
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    parser.add_argument("--format", choices=FILE_FORMATS, default="text")
+    parser.add_argument(
+        "--output-dir", type=Path, metavar="DIR", help="write NAME.txt, .json, .srt or .vtt there"
+    )
+    add_stream_flags(parser)
+    add_settings_flags(parser, ENGINE_SETTINGS)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Transcribe each file; returns 1 if any failed, after doing the others."""
+    settings = settings_from(arguments, ENGINE_SETTINGS)
+    parameters = parameters_from(arguments, settings, is_file=True)
+    if arguments.output_dir is not None and not arguments.output_dir.is_dir():
+        raise StartupError(f"--output-dir {arguments.output_dir} is not a directory")
+    from service.commands.engine import running_engine, served_model
+
+    with running_engine(settings) as engine, _progress() as progress:
+        transcriber = _Transcriber(engine, served_model(settings), parameters, progress)
+        failed = [path for path in arguments.files if not transcriber.do(path, arguments)]
+    return SOME_FAILED if failed else 0
+
+
+class _Transcriber:
+    """Does one file after the other."""
+
+    def __init__(
+        self,
+        engine: EnginePort,
+        model: ServedModel,
+        parameters: ListenParameters,
+        progress: Progress,
+    ) -> None:
+        self._engine = engine
+        self._model = model
+        self._parameters = parameters
+        self._progress = progress
+
+    def do(self, path: Path, arguments: argparse.Namespace) -> bool:
+        """Write the text of one file; False after saying why it could not be read."""
+        task = self._progress.add_task(path.name, total=None)
+        try:
+            text = self._text(path, task)
+        except (ServiceError, StreamingError, OSError) as error:
+            tell(f"earshot transcribe: {path}: {error}")
+            return False
+        finally:
+            self._progress.remove_task(task)
+        if arguments.output_dir is not None:
+            target = arguments.output_dir / (path.stem + _SUFFIXES[self._parameters.format])
+            target.write_text(text, encoding="utf-8")
+        else:
+            if len(arguments.files) > 1 and self._parameters.format != "json":
+                say(f"==> {path} <==")
+            say(text.rstrip("\n"))
+        return True
+
+    def _text(self, path: Path, task: TaskID) -> str:
+        audio = _Watched(path, self._progress, task)
+        transcript = FileTranscription(self._engine, audio, self._parameters.stream).run()
+        for warning in transcript.warnings:
+            tell(f"earshot transcribe: not boosted: {warning}")
+        messages = ResultMessages(new_request_id(), self._model)
+        return FileAnswer(self._parameters.format, messages, _sha256(path)).body(transcript)
+
+
+class _Watched:
+    """An audio file whose reading moves a progress bar; the engine's backlog paces the reading."""
+
+    def __init__(self, path: Path, progress: Progress, task: TaskID) -> None:
+        self._audio = AudioFile(path)
+        self._progress = progress
+        self._task = task
+        self.duration_s = self._audio.duration_s
+        progress.update(task, total=self.duration_s)
+
+    def blocks(self) -> Iterator[Samples]:
+        """Yield the file's blocks."""
+        for block in self._audio.blocks():
+            yield block
+            self._progress.advance(self._task, len(block) / MODEL_RATE_HZ)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:.0f} s"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )

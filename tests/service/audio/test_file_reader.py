@@ -1,0 +1,191 @@
+"""Files made with the encoders of libsndfile and FFmpeg, then damaged."""
+
+import av
+import numpy as np
+import pytest
+import soundfile
+
+from service.audio.file_reader import AudioFile
+from service.errors import AudioTooLong, UndecodableAudio
+
+SECONDS = 3.0
+
+
+def scale(rate):
+    """A higher tone each half second."""
+    time = np.arange(int(SECONDS * rate)) / rate
+    return (0.4 * np.sin(2 * np.pi * (400 + 200 * (time // 0.5)) * time)).astype(np.float32)
+
+
+def with_soundfile(path, kind, subtype, rate=16000):
+    soundfile.write(path, scale(rate), rate, format=kind, subtype=subtype)
+
+
+def with_av(path, codec, container, rate=48000):
+    with av.open(str(path), "w", format=container) as out:
+        stream = out.add_stream(codec, rate=rate, layout="mono")
+        frame = av.AudioFrame.from_ndarray(scale(rate)[None], format="fltp", layout="mono")
+        frame.rate = rate
+        resampler = av.AudioResampler(
+            stream.format, stream.layout, stream.rate, frame_size=stream.codec_context.frame_size
+        )
+        for part in (*resampler.resample(frame), *resampler.resample(None)):
+            out.mux(stream.encode(part))
+        out.mux(stream.encode(None))
+
+
+MAKERS = {
+    "wav": lambda path: with_soundfile(path, "WAV", "PCM_16"),
+    "wav24": lambda path: with_soundfile(path, "WAV", "PCM_24", 44100),
+    "alaw": lambda path: with_soundfile(path, "WAV", "ALAW", 8000),
+    "flac": lambda path: with_soundfile(path, "FLAC", "PCM_16", 48000),
+    "ogg-vorbis": lambda path: with_soundfile(path, "OGG", "VORBIS"),
+    "ogg-opus": lambda path: with_soundfile(path, "OGG", "OPUS", 48000),
+    "mp3": lambda path: with_soundfile(path, "MP3", "MPEG_LAYER_III", 44100),
+    "aiff": lambda path: with_soundfile(path, "AIFF", "PCM_16"),
+    "m4a": lambda path: with_av(path, "aac", "ipod"),
+    "mp4": lambda path: with_av(path, "aac", "mp4", 44100),
+    "webm": lambda path: with_av(path, "libopus", "webm"),
+    "aac": lambda path: with_av(path, "aac", "adts"),
+}
+
+
+@pytest.fixture(params=sorted(MAKERS))
+def made(request, tmp_path):
+    """A file of each kind, without a telling name."""
+    path = tmp_path / "audio"
+    MAKERS[request.param](path)
+    return request.param, path
+
+
+def test_every_kind_gives_the_same_sound(made):
+    _, path = made
+    audio = np.concatenate(list(AudioFile(path).blocks()))
+    expected = scale(16000)
+    assert len(audio) == pytest.approx(len(expected), abs=16000 * 0.1)
+    # Codecs delay and colour: compare loudness and pitch in the middle of each half second.
+    for at in range(2000, 40000, 8000):
+        here, there = audio[at : at + 4000], expected[at : at + 4000]
+        assert np.std(here) == pytest.approx(np.std(there), rel=0.15)
+        pitches = [np.argmax(np.abs(np.fft.rfft(each))) for each in (here, there)]
+        assert pitches[0] == pitches[1]
+
+
+def test_the_duration_is_known_beforehand(made):
+    kind, path = made
+    duration_s = AudioFile(path).duration_s
+    assert duration_s is None or duration_s == pytest.approx(SECONDS, abs=0.15)
+    if kind != "aac":  # ADTS has no header that could say it
+        assert duration_s is not None
+
+
+@pytest.mark.parametrize("kind", ["wav", "flac", "m4a", "mp4"])
+def test_a_cut_file_is_said_to_be_cut(kind, tmp_path):
+    path = tmp_path / "audio"
+    MAKERS[kind](path)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(UndecodableAudio, match="cut|damaged"):
+        list(AudioFile(path).blocks())
+
+
+@pytest.mark.parametrize("kind", ["flac", "m4a", "webm", "ogg-vorbis"])
+def test_a_corrupt_header_is_refused(kind, tmp_path):
+    path = tmp_path / "audio"
+    MAKERS[kind](path)
+    data = bytearray(path.read_bytes())
+    data[16:2000] = bytes(1984)
+    path.write_bytes(data)
+    with pytest.raises(UndecodableAudio):
+        list(AudioFile(path).blocks())
+
+
+@pytest.mark.parametrize(
+    ("data", "named"),
+    [
+        (b"", "empty"),
+        (b"hello, this is a text file", "no audio format"),
+        (b"PK\x03\x04" + bytes(100), "no audio format"),
+        (b"#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n", "no audio format"),
+        (b"ffconcat version 1.0\nfile /etc/passwd\n", "no audio format"),
+        (b"RIFF\x24\0\0\0WAVEfmt ", "WAV"),
+        (b"ID3" + bytes(5000), "MP3"),
+    ],
+)
+def test_what_is_no_audio_is_refused(data, named, tmp_path):
+    path = tmp_path / "audio"
+    path.write_bytes(data)
+    with pytest.raises(UndecodableAudio, match=named):
+        list(AudioFile(path).blocks())
+
+
+def test_a_wav_of_a_writer_that_could_not_seek_is_whole(tmp_path):
+    path = tmp_path / "audio"
+    MAKERS["wav"](path)
+    data = bytearray(path.read_bytes())
+    at = data.index(b"data") + 4
+    data[at : at + 4] = data[4:8] = b"\xff\xff\xff\xff"
+    path.write_bytes(data)
+    assert sum(map(len, AudioFile(path).blocks())) == SECONDS * 16000
+
+
+def test_nan_samples_are_refused(tmp_path):
+    path = tmp_path / "audio"
+    soundfile.write(path, np.array([0.0, np.nan] * 100), 16000, format="WAV", subtype="FLOAT")
+    with pytest.raises(UndecodableAudio, match="NaN"):
+        list(AudioFile(path).blocks())
+
+
+@pytest.mark.parametrize("kind", ["wav", "webm"])
+def test_too_much_audio_is_refused_by_its_header(kind, tmp_path):
+    path = tmp_path / "audio"
+    MAKERS[kind](path)
+    with pytest.raises(AudioTooLong, match="2 s are allowed"):
+        AudioFile(path, max_s=2)
+
+
+def test_too_much_audio_without_a_header_is_refused_on_the_way(tmp_path):
+    path = tmp_path / "audio"
+    MAKERS["aac"](path)
+    with pytest.raises(AudioTooLong):
+        list(AudioFile(path, max_s=1).blocks())
+
+
+def test_stereo_is_mixed_down(tmp_path):
+    path = tmp_path / "audio"
+    stereo = np.stack([scale(16000), -scale(16000)], axis=1)
+    soundfile.write(path, stereo, 16000, format="FLAC")
+    assert np.abs(np.concatenate(list(AudioFile(path).blocks()))).max() < 1e-3
+
+
+def test_a_file_is_read_in_blocks_not_at_once(tmp_path):
+    path = tmp_path / "audio"
+    MAKERS["wav"](path)
+    assert all(len(block) <= 16000 for block in AudioFile(path).blocks())
+
+
+def test_a_video_gives_its_sound(tmp_path):
+    path = tmp_path / "video"
+    with av.open(str(path), "w", format="mp4") as out:
+        video = out.add_stream("mpeg4", rate=5)
+        video.width = video.height = 32
+        sound = out.add_stream("aac", rate=16000, layout="mono")
+        for _ in range(5):
+            picture = av.VideoFrame.from_ndarray(np.zeros((32, 32, 3), np.uint8))
+            out.mux(video.encode(picture))
+        frame = av.AudioFrame.from_ndarray(scale(16000)[None, :1024], "fltp", "mono")
+        frame.rate = 16000
+        out.mux(sound.encode(frame))
+        out.mux(sound.encode(None))
+        out.mux(video.encode(None))
+    assert len(np.concatenate(list(AudioFile(path).blocks()))) >= 1024
+
+
+def test_a_video_without_sound_is_refused(tmp_path):
+    path = tmp_path / "video"
+    with av.open(str(path), "w", format="mp4") as out:
+        video = out.add_stream("mpeg4", rate=5)
+        video.width = video.height = 32
+        out.mux(video.encode(av.VideoFrame.from_ndarray(np.zeros((32, 32, 3), np.uint8))))
+        out.mux(video.encode(None))
+    with pytest.raises(UndecodableAudio, match="no audio"):
+        AudioFile(path)

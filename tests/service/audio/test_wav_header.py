@@ -1,0 +1,81 @@
+import io
+import struct
+
+import numpy as np
+import pytest
+import soundfile
+
+from service.audio.pcm import PcmFormat
+from service.audio.socket_audio import SocketAudio
+from service.audio.wav_header import MAX_HEADER_BYTES, WavHeader
+from service.errors import UndecodableAudio
+
+
+def wav(samples, rate=16000, subtype="PCM_16", kind="WAV"):
+    file = io.BytesIO()
+    soundfile.write(file, samples, rate, subtype=subtype, format=kind)
+    return file.getvalue()
+
+
+NOISE = np.random.default_rng(2).uniform(-0.5, 0.5, (4000, 2))
+
+
+@pytest.mark.parametrize(
+    ("subtype", "kind", "expected"),
+    [
+        ("PCM_16", "WAV", PcmFormat("linear16", 44100, 2)),
+        ("FLOAT", "WAV", PcmFormat("linear32", 44100, 2)),
+        ("PCM_16", "WAVEX", PcmFormat("linear16", 44100, 2)),
+    ],
+)
+def test_the_header_tells_the_format(subtype, kind, expected):
+    pcm, rest = WavHeader().feed(wav(NOISE, 44100, subtype, kind))
+    assert pcm == expected
+    assert len(rest) == 4000 * pcm.frame_bytes
+
+
+def test_a_header_cut_anywhere_gives_the_same_audio():
+    data = wav(NOISE[:, 0])
+    whole = SocketAudio(None).decode(data)
+    for cut in (1, 5, 43):
+        audio = SocketAudio(None)
+        pieces = [audio.decode(data[at : at + cut]) for at in range(0, len(data), cut)]
+        np.testing.assert_array_equal(np.concatenate(pieces), whole)
+
+
+@pytest.mark.parametrize("size", [0, 0xFFFFFFFF])
+def test_sizes_of_a_live_stream_are_not_believed(size):
+    data = bytearray(wav(NOISE[:, 0]))
+    at = data.index(b"data") + 4
+    data[at : at + 4] = struct.pack("<I", size)
+    assert len(WavHeader().feed(bytes(data))[1]) == 8000
+
+
+@pytest.mark.parametrize(
+    ("data", "named"),
+    [
+        (b"OggS" + bytes(20), "Ogg"),
+        (b"\x1a\x45\xdf\xa3" + bytes(20), "WebM"),
+        (b"ID3\x04" + bytes(20), "MP3"),
+        (b"fLaC" + bytes(20), "FLAC"),
+        (bytes(20), "encoding=linear16"),
+        (b"RIFF\0\0\0\0WAVEdata" + bytes(8), "fmt"),
+        (b"RIFF\0\0\0\0WAVEfmt \x04\0\0\0abcddata\0\0\0\0" + bytes(30), "too short"),
+    ],
+)
+def test_what_is_no_wav_is_refused_by_name(data, named):
+    with pytest.raises(UndecodableAudio, match=named):
+        WavHeader().feed(data)
+
+
+def test_24_bit_samples_are_refused():
+    with pytest.raises(UndecodableAudio, match="24 bits"):
+        WavHeader().feed(wav(NOISE, subtype="PCM_24"))
+
+
+def test_an_endless_header_is_refused():
+    header = WavHeader()
+    endless = b"RIFF\0\0\0\0WAVEjunk" + struct.pack("<I", 1 << 30)
+    assert header.feed(endless) is None
+    with pytest.raises(UndecodableAudio, match="no audio within"):
+        header.feed(bytes(MAX_HEADER_BYTES))

@@ -1,0 +1,101 @@
+from urllib.parse import parse_qsl
+
+import pytest
+
+from service.audio.pcm import PcmFormat
+from service.boosts import BoostRules
+from service.errors import BadRequest
+from service.parameters import ParameterRules, parse_parameters
+from streaming.stream_config import Boost
+
+RULES = ParameterRules(frozenset({"bundled", "nova-3"}), BoostRules(), silence_ms=1000)
+
+
+def parse(query, is_file=False):
+    return parse_parameters(parse_qsl(query, keep_blank_values=True), RULES, is_file=is_file)
+
+
+def test_nothing_asked_gives_the_defaults():
+    parameters = parse("")
+    assert parameters.pcm is None
+    assert parameters.format == "json"
+    assert parameters.stream.mode == "attention_rescoring"
+    assert parameters.stream.interim_results is False
+    assert parameters.stream.endpoint.silence_ms == 1000
+
+
+def test_everything_asked_arrives():
+    stream = parse(
+        "mode=attention&interim_results=true&alternatives=3&endpointing=700&utterance_end_ms=1500"
+        "&vad_events=true&max_utterance_ms=9000&no_speech_ms=4000&keyterm=iced%20tea&keywords=tea:2"
+    ).stream
+    assert (stream.mode, stream.interim_results, stream.alternatives) == ("attention", True, 3)
+    assert (stream.utterance_end_ms, stream.vad_events) == (1500, True)
+    endpoint = stream.endpoint
+    assert (endpoint.silence_ms, endpoint.max_utterance_ms) == (700, 9000)
+    assert endpoint.no_speech_ms == 4000
+    assert stream.boosts == (Boost("iced tea", 3.0), Boost("tea", 2.0))
+
+
+@pytest.mark.parametrize(
+    ("value", "silence_ms"), [("false", None), ("true", 1000), ("25", 300), ("1500", 1500)]
+)
+def test_endpointing_is_false_or_milliseconds(value, silence_ms):
+    assert parse(f"endpointing={value}").stream.endpoint.silence_ms == silence_ms
+
+
+@pytest.mark.parametrize("encoding", ["linear16", "linear32"])
+def test_raw_audio_has_an_encoding_and_a_rate(encoding):
+    parameters = parse(f"encoding={encoding}&sample_rate=44100&channels=1")
+    assert parameters.pcm == PcmFormat(encoding, 44100)
+
+
+def test_a_query_of_livekit_is_understood():
+    stream = parse(
+        "model=nova-3&punctuate=true&smart_format=false&no_delay=true&interim_results=true"
+        "&encoding=linear16&vad_events=true&sample_rate=16000&channels=1&endpointing=25"
+        "&filler_words=true&profanity_filter=false&numerals=false&language=en-US&mip_opt_out=false"
+    ).stream
+    assert stream.vad_events
+    assert stream.interim_results
+
+
+def test_unknown_names_are_ignored():
+    assert parse("redact=pci&callback=http://x&foo=bar") == parse("")
+
+
+def test_the_last_of_repeated_values_holds():
+    assert parse("alternatives=2&alternatives=4").stream.alternatives == 4
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("encoding=opus", "encoding=opus"),
+        ("encoding=linear16", "needs sample_rate"),
+        ("encoding=linear16&sample_rate=3999", "sample_rate=3999"),
+        ("encoding=linear16&sample_rate=192001", "sample_rate=192001"),
+        ("encoding=linear16&sample_rate=16k", "sample_rate=16k"),
+        ("channels=2", "one channel"),
+        ("multichannel=true", "one channel"),
+        ("model=whisper", "model=whisper"),
+        ("interim_results=maybe", "interim_results=maybe"),
+        ("alternatives=0", "alternatives=0"),
+        ("alternatives=٣", "alternatives"),
+        ("alternatives=1_0", "alternatives=1_0"),
+        ("endpointing=-5", "endpointing=-5"),
+        ("endpointing=", "endpointing="),
+        ("utterance_end_ms=soon", "utterance_end_ms=soon"),
+        ("mode=guess", "mode=guess"),
+        ("format=doc", "format=doc"),
+        ("keywords=tea:much", "much"),
+        ("max_utterance_ms=10", "max_utterance_ms=10"),
+    ],
+)
+def test_a_wrong_value_is_named(query, named):
+    with pytest.raises(BadRequest, match=named):
+        parse(query)
+
+
+def test_files_have_no_partials():
+    assert parse("interim_results=true", is_file=True).stream.interim_results is False
