@@ -1,7 +1,8 @@
 """Log-mel filter bank features, as Kaldi's ``compute-fbank-feats`` and WeNet compute them.
 
-Source: Kaldi ``feature-window.cc`` and ``feature-fbank.cc`` with WeNet's options (80 bins, povey window, pre-emphasis 0.97,
-DC removal per frame, power spectrum, HTK mel scale from 20 Hz, natural log floored at float32 epsilon, ``snip_edges``).
+Source: Kaldi ``feature-window.cc`` and ``feature-fbank.cc`` with WeNet's options: 80 bins, povey
+window, pre-emphasis 0.97, DC removal per frame, power spectrum, HTK mel scale from 20 Hz, natural
+log floored at float32 epsilon, ``snip_edges``.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ def _mel_scale_scalar(frequency_hz: float) -> float:
 
 
 def mel_filters(num_bins: int, fft_size: int, sample_rate_hz: int) -> Tensor:
-    """Triangular filters, equally spaced on the mel scale, `(fft_size / 2 + 1, num_bins)`; the Nyquist bin weighs nothing."""
+    """Triangular filters `(fft_size / 2 + 1, num_bins)`, equally spaced on the mel scale.
+
+    The Nyquist frequency weighs nothing in any of them, as in Kaldi.
+    """
     lowest = _mel_scale_scalar(LOWEST_MEL_HZ)
     step = (_mel_scale_scalar(sample_rate_hz / 2) - lowest) / (num_bins + 1)
     index = torch.arange(num_bins).unsqueeze(1)
@@ -42,9 +46,10 @@ def mel_filters(num_bins: int, fft_size: int, sample_rate_hz: int) -> Tensor:
 
 
 class Fbank:
-    """Turns samples into log-mel frames; a frame depends on its own samples only, so a stream may be cut anywhere.
+    """Turns samples into log-mel frames. A frame depends on its own samples and nothing else.
 
-    `dither` is the standard deviation of the Gaussian noise added to every frame, in int16 steps: 0 at inference.
+    `dither` is the standard deviation, in int16 steps, of the Gaussian noise added to every frame
+    (training only). Two equal calls may differ in the last bits where the number of frames does.
     """
 
     def __init__(self, config: FeatureConfig | None = None, dither: float = 0.0) -> None:
@@ -64,7 +69,10 @@ class Fbank:
         return 1 + (num_samples - self.frame_length) // self.frame_shift
 
     def __call__(self, samples: Tensor) -> Tensor:
-        """Samples `(..., N)`, float32 in int16 range, to features `(..., T, num_mel_bins)`, on the samples' device."""
+        """Samples `(..., N)`, float32 in int16 range, to features `(..., T, num_mel_bins)`.
+
+        T is `frame_count(N)`, which may be 0; the result is on the samples' device.
+        """
         if samples.shape[-1] < self.frame_length:
             return samples.new_zeros((*samples.shape[:-1], 0, self.config.num_mel_bins))
         frames = samples.unfold(-1, self.frame_length, self.frame_shift)
