@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from service.metrics import Metrics
+from service.settings import Settings
+
 
 def python_files(repository_dir: Path) -> list[Path]:
     packages = ("service", "streaming", "models", "decoder_kernels", "benchmarks")
@@ -50,3 +53,24 @@ def test_relative_links_lead_somewhere(repository_dir: Path, document: str) -> N
         if not (file.parent / target).exists()
     ]
     assert dead == []
+
+
+def test_operations_names_every_setting(repository_dir: Path) -> None:
+    text = (repository_dir / "docs" / "operations.md").read_text()
+    assert [name for name in Settings.model_fields if f"`{name}`" not in text] == []
+
+
+def test_operations_names_every_metric(repository_dir: Path) -> None:
+    text = (repository_dir / "docs" / "operations.md").read_text()
+    described = {metric.name for metric in Metrics().registry.collect()}
+    ours = {name for name in described if name.startswith("earshot_")}
+    assert ours
+    assert [name for name in ours if not re.search(rf"`{name}(_total)?\b", text)] == []
+
+
+def test_alerts_use_metrics_that_operations_names(repository_dir: Path) -> None:
+    text = (repository_dir / "docs" / "operations.md").read_text()
+    alerts = (repository_dir / "deploy" / "alerts.yml").read_text()
+    used = {re.sub(r"_bucket$", "", name) for name in re.findall(r"earshot_\w+", alerts)}
+    assert used
+    assert [name for name in used if f"`{name}" not in text] == []
