@@ -1,0 +1,45 @@
+"""Dated results in docs/benchmarks/, with the name of the machine they were measured on."""
+
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import torch
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+SHARED = REPOSITORY.parent / "shared"
+RESULTS = REPOSITORY / "docs" / "benchmarks"
+
+
+def resident_mb() -> float:
+    """Memory of this process that is in RAM now."""
+    status = Path("/proc/self/status").read_text()
+    line = next(line for line in status.splitlines() if line.startswith("VmRSS"))
+    return int(line.split()[1]) / 1024
+
+
+def processor_name() -> str:
+    """The CPU's own name, and how many of its cores this machine has."""
+    info = Path("/proc/cpuinfo").read_text().splitlines()
+    models = [line.split(":")[1].strip() for line in info if line.startswith("model name")]
+    return f"{models[0]}, {len(models)} cores"
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def write_report(name: str, title: str, body: str) -> Path:
+    """Write ``docs/benchmarks/<name>.md``: what, when, where, results."""
+    today = datetime.now(UTC).date().isoformat()
+    head = (
+        f"# {title}\n\n{today} · {processor_name()} · Python {platform.python_version()}, "
+        f"torch {torch.__version__} · `benchmarks/{name}.py`\n\n"
+    )
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    path = RESULTS / f"{name}.md"
+    path.write_text(head + body.rstrip() + "\n")
+    return path
