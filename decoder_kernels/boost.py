@@ -1,8 +1,8 @@
 """Boosted phrases as an Aho-Corasick automaton over tokens (Aho and Corasick 1975).
 
-A hypothesis that follows a phrase earns the phrase's weight token by token. This bonus is *pending*:
-it is taken back when the hypothesis leaves the phrase. A hypothesis that completes the phrase keeps
-``weight * len(tokens)``, its *completed* bonus. So the boost of a token sequence is
+A hypothesis that follows a phrase earns the phrase's weight token by token. This bonus is
+*pending*: it is taken back when the hypothesis leaves the phrase. A hypothesis that completes the
+phrase keeps ``weight * len(tokens)``, its *completed* bonus. So the boost of a token sequence is
 
     boost = sum of completed(state) over all states passed + pending(present state),
 
@@ -28,8 +28,8 @@ ROOT = 0
 class BoostPhrase:
     """One phrase: its tokens, and the bonus in nats that each of them earns (negative: costs).
 
-    Weights beyond ±``MAX_WEIGHT`` are clamped to it when a table is compiled. Raises BoostTableError
-    for a phrase without tokens or a weight that is not finite.
+    Weights beyond ±``MAX_WEIGHT`` are clamped to it when a table is compiled. Raises
+    BoostTableError for a phrase without tokens or a weight that is not finite.
     """
 
     tokens: tuple[int, ...]
@@ -54,8 +54,8 @@ class BoostTable:
     States are numbered breadth first, with the children of a state side by side in the order of
     their tokens: arc and child are the same row, and a child is found by bisection.
 
-    ``links`` (4, S) int32: token into the state, first child, number of children, failure state (the
-    longest proper suffix that is a state). ``bonuses`` (2, S) float64: pending, completed.
+    ``links`` (4, S) int32: token into the state, first child, number of children, failure state
+    (the longest proper suffix that is a state). ``bonuses`` (2, S) float64: pending, completed.
     """
 
     links: Tensor

@@ -1,7 +1,6 @@
 """All boost tables of all slots, in one piece of device memory that is allocated once."""
 
 import torch
-from torch import Tensor
 
 from decoder_kernels.boost import BoostTable
 from decoder_kernels.errors import CapacityExceeded

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 class PrefixHypothesis:
     """One token sequence and what speaks for it.
 
-    ``frames`` is the emission frame of each token, counted from the slot's reset; ``token_log_probs``
-    the log-posterior of the token there. ``score`` is ``ctc_score + boost_score``, natural logarithms.
+    ``frames`` is the emission frame of each token, counted from the slot's reset;
+    ``token_log_probs`` the log-posterior of the token there. ``score`` is
+    ``ctc_score + boost_score``; all are natural logarithms.
     """
 
     tokens: tuple[int, ...]

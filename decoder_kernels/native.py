@@ -1,35 +1,113 @@
-"""The compiled kernels: which half serves which device."""
+"""The compiled kernels: which half serves which device.
 
-from types import ModuleType
+The types here are what ``csrc/bindings.cpp`` binds: every array is a torch tensor on the half's own
+device, passed through DLPack and only borrowed.
+"""
+
+import importlib
+from typing import Protocol, cast
 
 import torch
+from torch import Tensor
 
 from decoder_kernels.errors import BackendMissing
 
-try:
-    from decoder_kernels import _native
-except ImportError as error:  # a checkout that was never built
-    _missing: ImportError | None = error
-else:
-    _missing = None
+
+class Launch(Protocol):
+    """How kernels are started: threads per block, CPU workers, CUDA stream."""
 
 
-def native_module() -> ModuleType:
+class SearchShape(Protocol):
+    """The sizes that a search is built for."""
+
+
+class NativeSearch(Protocol):
+    """The memory of one search; shapes as in ``csrc/prefix_search.h``."""
+
+    def reset(self, slots: Tensor, how: Launch) -> None:
+        """Start the slots over."""
+
+    def forget_boosts(self, slots: Tensor, how: Launch) -> None:
+        """Put all hypotheses of the slots at the root of their boost tables."""
+
+    def advance(
+        self, slots: Tensor, log_probs: Tensor, lengths: Tensor, status: Tensor, how: Launch
+    ) -> None:
+        """Search all frames of a chunk."""
+
+    def summarize(self, slots: Tensor, summary: Tensor, how: Launch) -> None:
+        """Write hypotheses, frames, tokens of the longest and overflows of each slot."""
+
+    def read_results(
+        self,
+        slots: Tensor,
+        finalize: bool,
+        tokens: Tensor,
+        frames: Tensor,
+        log_probs: Tensor,
+        lengths: Tensor,
+        scores: Tensor,
+        stable: Tensor,
+        how: Launch,
+    ) -> None:
+        """Write the best hypotheses of each slot."""
+
+
+class NativeHalf(Protocol):
+    """The kernels for one kind of device."""
+
+    def slot_bytes(self, shape: SearchShape) -> int:
+        """Bytes of state that one slot takes."""
+
+    def scratch_bytes(self, shape: SearchShape) -> int:
+        """Bytes that one lane works in: shared memory on CUDA."""
+
+    def PrefixSearch(
+        self,
+        shape: SearchShape,
+        slots: Tensor,
+        boost_links: Tensor,
+        boost_bonuses: Tensor,
+        boost_rows: Tensor,
+    ) -> NativeSearch:
+        """Borrow the memory of one search."""
+
+
+class NativeModule(Protocol):
+    """What both halves share."""
+
+    def SearchShape(
+        self,
+        *,
+        beam_size: int,
+        token_beam: int,
+        blank_id: int,
+        vocab_size: int,
+        node_capacity: int,
+        boost_candidates: bool,
+    ) -> SearchShape:
+        """Gather the sizes that a search is built for."""
+
+    def Launch(self, *, threads: int, workers: int, stream: int) -> Launch:
+        """Say how kernels are started."""
+
+
+def native_module() -> NativeModule:
     """The compiled module. Raises BackendMissing when it was not built."""
-    if _missing is not None:
-        raise BackendMissing("the native kernels are not built: pip install -e .") from _missing
-    return _native
+    try:
+        module = importlib.import_module("decoder_kernels._native")
+    except ImportError as error:
+        raise BackendMissing(f"the native kernels are not built (make setup): {error}") from error
+    return cast(NativeModule, module)
 
 
-def native_half(device: torch.device) -> ModuleType:
+def native_half(device: torch.device) -> NativeHalf:
     """The kernels for tensors on this device.
 
     Raises BackendMissing when they were not built, or when there are none for such a device.
     """
     half = getattr(native_module(), device.type, None)
-    if not isinstance(half, ModuleType):
-        raise BackendMissing(
-            f"the native kernels were built without a half for {device.type!r}"
-            + (" (build with nvcc: make gpu)" if device.type == "cuda" else "")
-        )
-    return half
+    if half is None:
+        hint = " (build it where nvcc is: make gpu)" if device.type == "cuda" else ""
+        raise BackendMissing(f"the native kernels have no half for {device.type!r}{hint}")
+    return cast(NativeHalf, half)

@@ -98,14 +98,17 @@ class Scores:
 
     @property
     def score(self) -> float:
+        """Log-probability of all paths."""
         return log_add(self.blank_score, self.token_score)
 
     @property
     def viterbi(self) -> float:
+        """Log-probability of the best path."""
         return max(self.blank_viterbi, self.token_viterbi)
 
     @property
     def times(self) -> Times:
+        """Emission times on the best path."""
         return self.blank_times if self.blank_viterbi > self.token_viterbi else self.token_times
 
 

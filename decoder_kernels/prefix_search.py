@@ -1,7 +1,7 @@
 """CTC prefix beam search over many streams at once: the Python face of the kernels.
 
-Algorithm: Hannun et al. 2014 (arXiv:1408.2873), algorithm 1, with WeNet's token beam, emission times
-and boosting; ``oracle.py`` says the same in plain Python, and the kernels equal it bit by bit.
+Algorithm: Hannun et al. 2014 (arXiv:1408.2873), algorithm 1, with WeNet's token beam, emission
+times and boosting; ``oracle.py`` says the same in plain Python, and the kernels equal it exactly.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from decoder_kernels.boost import BoostTable
 from decoder_kernels.boost_arena import BoostArena
 from decoder_kernels.errors import BoostTableError, InvalidConfig, InvalidInput
 from decoder_kernels.hypotheses import PrefixHypothesis, PrefixResult
-from decoder_kernels.native import native_half, native_module
+from decoder_kernels.native import Launch, native_half, native_module
 
 __all__ = ["PrefixHypothesis", "PrefixResult", "PrefixSearch", "PrefixSearchConfig"]
 
@@ -28,12 +28,15 @@ _REFUSALS = {1: "NaN or plus infinity", 2: "a frame without any finite log-proba
 class PrefixSearchConfig:
     """Sizes and options of a search. Raises InvalidConfig for values that make no search.
 
-    beam_size: hypotheses kept after each frame. token_beam: acoustically best tokens tried per frame.
-    node_capacity: per slot, nodes for the tokens and for the times of all live hypotheses; enough is
-    the longest result plus a few per hypothesis. boost_capacity: automaton states of the boost tables
-    of all slots together, 32 bytes each. boost_candidates: also try tokens that continue or begin a
-    boosted phrase when they are not among the token_beam best. workers: CPU threads that share the
-    lanes. block_threads: threads per lane, 128 on CUDA and 1 on CPU by default; changes no result.
+    beam_size: hypotheses kept after each frame.
+    token_beam: acoustically best tokens tried per frame.
+    node_capacity: per slot, nodes for the tokens, and as many for the times, of all live
+        hypotheses; enough is the longest result plus a few per hypothesis.
+    boost_capacity: automaton states of all slots' boost tables together, 32 bytes each.
+    boost_candidates: also try tokens that begin or continue a boosted phrase when they are not
+        among the token_beam best.
+    workers: CPU threads that share the lanes.
+    block_threads: threads per lane, by default 128 on CUDA and 1 on CPU; changes no result.
     """
 
     beam_size: int = 10
@@ -85,7 +88,7 @@ class PrefixSearch:
             node_capacity=config.node_capacity,
             boost_candidates=config.boost_candidates,
         )
-        self.slot_bytes: int = half.slot_bytes(shape)
+        self.slot_bytes = half.slot_bytes(shape)
         self._memory = self._empty(num_slots, self.slot_bytes, dtype=torch.uint8)
         self._boosts = BoostArena(config.boost_capacity, num_slots, self.device)
         self._native = half.PrefixSearch(
@@ -161,8 +164,10 @@ class PrefixSearch:
         return ranked[0][: max(0, n)]
 
     def overflows(self) -> int:
-        """Frames, over all slots so far, that did not find enough nodes: the beam was cut to its
-        best hypothesis, and where that one filled the slot alone the frame was left out.
+        """How many frames, over all slots so far, did not find enough nodes.
+
+        In such a frame the beam is cut to its best hypothesis; where that one alone fills the slot,
+        the frame is left out.
         """
         everything = torch.arange(self.num_slots, device=self.device)
         return self._past_overflows + int(self._summary(everything)[:, 3].sum())
@@ -193,13 +198,11 @@ class PrefixSearch:
     def _empty(self, *shape: int, dtype: torch.dtype) -> Tensor:
         return torch.zeros(*shape, dtype=dtype, device=self.device)
 
-    def _launch(self) -> object:
+    def _launch(self) -> Launch:
         on_cuda = self.device.type == "cuda"
         stream = torch.cuda.current_stream(self.device).cuda_stream if on_cuda else 0
         threads = self.config.block_threads or _DEFAULT_BLOCK_THREADS[self.device.type]
-        return native_module().Launch(
-            threads=threads, workers=self.config.workers, stream=stream
-        )
+        return native_module().Launch(threads=threads, workers=self.config.workers, stream=stream)
 
     def _checked(self, slots: Tensor) -> Tensor:
         """The slots on the device. Raises InvalidInput unless they are distinct and exist."""

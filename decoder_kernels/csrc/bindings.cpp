@@ -51,8 +51,11 @@ class Search {
  public:
   Search(const SearchShape& shape, Out<std::uint8_t, 2> slots, In<std::int32_t, 2> boost_links,
          In<double, 2> boost_bonuses, In<std::int64_t, 1> boost_rows)
-      : slots_(slots), boost_links_(boost_links), boost_bonuses_(boost_bonuses),
-        boost_rows_(boost_rows), state_(borrow(shape)) {}
+      : slots_(slots),
+        boost_links_(boost_links),
+        boost_bonuses_(boost_bonuses),
+        boost_rows_(boost_rows),
+        state_(borrow(shape)) {}
 
   void reset(In<std::int64_t, 1> slots, const Launch& how) const {
     run(Half::reset, how, slots, ResetParams{state_, slots.data()});
@@ -88,8 +91,8 @@ class Search {
     const std::size_t rows = boost_links_.shape(1);
     const std::int32_t* links = boost_links_.data();
     const double* bonuses = boost_bonuses_.data();
-    const BoostArena boosts{links,           links + rows, links + 2 * rows,
-                            links + 3 * rows, bonuses,      bonuses + rows};
+    const BoostArena boosts{links,   links + rows,  links + 2 * rows, links + 3 * rows,
+                            bonuses, bonuses + rows};
     return SearchState{shape, reinterpret_cast<std::byte*>(slots_.data()),
                        static_cast<std::int64_t>(slots_.shape(1)), boosts, boost_rows_.data()};
   }

@@ -1,8 +1,9 @@
 // One kernel source, two targets: this is the only file that knows the compiler.
 //
-// A kernel is a functor `void operator()(const Block&, const Params&) const`. Its work is written as
-// loops `for (int i = block.thread; i < n; i += block.threads)`, with `block.sync()` between a write
-// and another thread's read. No result may depend on `block.threads` or on the order of atomics.
+// A kernel is a functor `void operator()(const Block&, const Params&) const`. Its work is written
+// as loops `for (int i = block.thread; i < n; i += block.threads)`, with `block.sync()` between a
+// write and another thread's read. No result may depend on `block.threads` or on the order of
+// atomics.
 //
 // CUDA:  one thread block runs the kernel for one `index`; scratch is dynamic shared memory.
 // CPU:   a block has one thread and the blocks are spread over `workers` threads. More threads per
@@ -105,9 +106,8 @@ void run_block(const Launch& how, int index, std::byte* scratch, const Params& p
   std::barrier<> meeting(how.threads);
   std::vector<std::jthread> threads;
   for (int thread = 0; thread < how.threads; ++thread) {
-    threads.emplace_back([&, thread] {
-      Kernel{}(Block{index, thread, how.threads, scratch, &meeting}, params);
-    });
+    threads.emplace_back(
+        [&, thread] { Kernel{}(Block{index, thread, how.threads, scratch, &meeting}, params); });
   }
 }
 
@@ -119,7 +119,8 @@ void launch(const Launch& how, const Params& params) {
   std::vector<std::max_align_t> scratch(cells * static_cast<std::size_t>(workers));
   std::atomic<int> next{0};
   const auto work = [&](int worker) {
-    auto* own = reinterpret_cast<std::byte*>(scratch.data() + cells * static_cast<std::size_t>(worker));
+    auto* own =
+        reinterpret_cast<std::byte*>(scratch.data() + cells * static_cast<std::size_t>(worker));
     for (int index = next++; index < how.blocks; index = next++) {
       run_block<Kernel>(how, index, own, params);
     }

@@ -29,7 +29,8 @@ class BoostAutomaton {
     return arena_.token[row_ + arena_.first_child[row_ + state] + i];
   }
 
-  // The state after `token`: the child, or the child of the nearest suffix that has one, or the root.
+  // The state after `token`: the child, or the child of the nearest suffix that has one, or the
+  // root.
   KERNEL_FN int next(int state, int token) const {
     if (empty()) return ROOT;
     for (;; state = failure(state)) {

@@ -181,7 +181,9 @@ struct ReadResults {
 
 }  // namespace
 
-std::size_t slot_bytes(const SearchShape& shape) { return Slot(nullptr, shape).bytes; }
+std::size_t slot_bytes(const SearchShape& shape) {
+  return Slot(nullptr, shape).bytes;
+}
 
 void reset(Launch how, const ResetParams& params) {
   how.scratch_bytes = 0;

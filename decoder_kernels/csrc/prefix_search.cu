@@ -1,13 +1,12 @@
 // CTC prefix beam search (Hannun et al. 2014, arXiv:1408.2873, algorithm 1), one block per lane: a
 // single launch walks all frames of the chunk. Scores, times and the order of ties are those of
 // WeNet's ctc_prefix_beam_search; oracle.py says the same in plain Python.
-#include "prefix_search.h"
-
 #include <limits>
 
 #include "block.h"
 #include "boost_automaton.h"
 #include "log_add.h"
+#include "prefix_search.h"
 #include "prefix_state.h"
 #include "scratch.h"
 #include "top_pool.h"
@@ -81,7 +80,8 @@ class LaneSearch {
   }
 
  private:
-  // ---- input -------------------------------------------------------------------------------------
+  // ---- input
+  // -------------------------------------------------------------------------------------
 
   KERNEL_FN int check(const float* log_probs, int frames) {
     if (block_.thread == 0) {
@@ -124,11 +124,12 @@ class LaneSearch {
     }
   }
 
-  // ---- node pools --------------------------------------------------------------------------------
+  // ---- node pools
+  // --------------------------------------------------------------------------------
 
-  // Whether this frame may take one node of each kind per hypothesis. Where even sweeping leaves too
-  // few, the overflow is counted and the beam is cut to its best hypothesis; where that one alone
-  // fills the pool, the frame is left out, so that the result stays what it was.
+  // Whether this frame may take one node of each kind per hypothesis. Where even sweeping leaves
+  // too few, the overflow is counted and the beam is cut to its best hypothesis; where that one
+  // alone fills the pool, the frame is left out, so that the result stays what it was.
   KERNEL_FN bool make_room() {
     if (has_room()) return true;
     sweep();
@@ -178,7 +179,8 @@ class LaneSearch {
     }
   }
 
-  // ---- candidates --------------------------------------------------------------------------------
+  // ---- candidates
+  // --------------------------------------------------------------------------------
 
   // First prune: the token_beam best tokens of the frame; equal ones by their number.
   KERNEL_FN void rank_tokens() {
@@ -306,7 +308,8 @@ class LaneSearch {
     return (in_phrase && token == from.token) || automaton_.has_arc(from.boost_state, token);
   }
 
-  // ---- ties --------------------------------------------------------------------------------------
+  // ---- ties
+  // --------------------------------------------------------------------------------------
 
   // Equal totals are ordered by the first path that led to the prefix: its token's rank in the
   // frame, then the rank of the hypothesis that it came from, repeats before extensions.
@@ -332,7 +335,8 @@ class LaneSearch {
     return first;
   }
 
-  // ---- new hypotheses ----------------------------------------------------------------------------
+  // ---- new hypotheses
+  // ----------------------------------------------------------------------------
 
   KERNEL_FN void make_hypotheses() {
     for (int i = block_.thread; i < lane_.candidates.size(); i += block_.threads) {
@@ -421,8 +425,7 @@ class LaneSearch {
         made.prefix = store_node(slot_.prefixes, prefixes_before(i), made.prefix, made.token);
       }
       if (lane_.time_parent[i] != NO_NEW_NODE) {
-        made.token_times =
-            store_node(slot_.times, times_before(i), lane_.time_parent[i], frame);
+        made.token_times = store_node(slot_.times, times_before(i), lane_.time_parent[i], frame);
         slot_.times.log_prob[made.token_times] = lane_.log_prob[i];
       }
     }

@@ -10,8 +10,8 @@
 namespace earshot {
 
 struct SearchShape {
-  int beam_size;          // hypotheses kept after each frame
-  int token_beam;         // tokens tried per frame
+  int beam_size;   // hypotheses kept after each frame
+  int token_beam;  // tokens tried per frame
   int blank_id;
   int vocab_size;
   int node_capacity;      // per slot, of prefix nodes and of time nodes
@@ -77,13 +77,13 @@ struct ResultParams {
   std::int32_t* stable;       // (B,) out: tokens that all hypotheses begin with
 };
 
-#define EARSHOT_DECLARE_PREFIX_SEARCH                       \
-  std::size_t slot_bytes(const SearchShape& shape);         \
-  std::size_t scratch_bytes(const SearchShape& shape);      \
-  void reset(Launch how, const ResetParams& params);        \
+#define EARSHOT_DECLARE_PREFIX_SEARCH                        \
+  std::size_t slot_bytes(const SearchShape& shape);          \
+  std::size_t scratch_bytes(const SearchShape& shape);       \
+  void reset(Launch how, const ResetParams& params);         \
   void forget_boosts(Launch how, const ResetParams& params); \
-  void advance(Launch how, const AdvanceParams& params);    \
-  void summarize(Launch how, const SummaryParams& params);  \
+  void advance(Launch how, const AdvanceParams& params);     \
+  void summarize(Launch how, const SummaryParams& params);   \
   void read_results(Launch how, const ResultParams& params);
 
 namespace cpu {

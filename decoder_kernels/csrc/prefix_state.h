@@ -34,17 +34,15 @@ struct Hypothesis {
   KERNEL_FN double viterbi() const {
     return blank_viterbi > token_viterbi ? blank_viterbi : token_viterbi;
   }
-  KERNEL_FN int times() const {
-    return blank_viterbi > token_viterbi ? blank_times : token_times;
-  }
+  KERNEL_FN int times() const { return blank_viterbi > token_viterbi ? blank_times : token_times; }
 };
 
 struct NodePool {
   int* parent;
-  int* value;         // token or frame
-  float* log_prob;    // time nodes only
-  int* free_nodes;    // a stack
-  int* mark;          // for sweeping
+  int* value;       // token or frame
+  float* log_prob;  // time nodes only
+  int* free_nodes;  // a stack
+  int* mark;        // for sweeping
   int* num_free;
 };
 
@@ -86,7 +84,8 @@ KERNEL_FN Slot slot_at(const SearchState& state, std::int64_t index) {
 }
 
 KERNEL_FN std::uint64_t hash_of(std::uint64_t prefix_hash, int token) {
-  std::uint64_t hash = (prefix_hash + static_cast<std::uint64_t>(token) + 1) * 0x9E3779B97F4A7C15ull;
+  std::uint64_t hash =
+      (prefix_hash + static_cast<std::uint64_t>(token) + 1) * 0x9E3779B97F4A7C15ull;
   hash ^= hash >> 29;
   return hash * 0xBF58476D1CE4E5B9ull;
 }
