@@ -20,8 +20,8 @@ RECORDINGS = {
 }
 # Another FFT rounds differently, by float32 epsilon of a frame's *strongest* amplitude: where a bin
 # is 10^5 times weaker, its logarithm moves visibly. So amplitudes are compared, not logarithms.
-OF_OWN_AMPLITUDE = 1e-5
-OF_STRONGEST_AMPLITUDE = 1e-6
+OF_OWN_AMPLITUDE = 1e-6
+OF_STRONGEST_AMPLITUDE = 1e-5
 
 
 def assert_same_features(found: Tensor, golden: np.ndarray) -> None:
