@@ -41,13 +41,14 @@ class LiveWork:
 
     async def drain(self, drain_s: float) -> int:
         """Let jobs end by themselves for ``drain_s``, then tell them to; return what is left."""
-        if not await self._wait(drain_s):
+        if not await self.wait(drain_s):
             for job in list(self._jobs):
                 job.drain()
-            await self._wait(FLUSH_S)
+            await self.wait(FLUSH_S)
         return len(self._jobs)
 
-    async def _wait(self, timeout_s: float) -> bool:
+    async def wait(self, timeout_s: float) -> bool:
+        """Wait until nothing is live; False when that took too long."""
         try:
             async with asyncio.timeout(timeout_s):
                 await self._idle.wait()

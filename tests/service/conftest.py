@@ -1,14 +1,17 @@
 """A scripted engine, and a real server around it on a free port."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 import httpx
 import numpy as np
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
 
 from service.app import create_app
 from service.audio.pcm import Samples
@@ -34,6 +37,7 @@ from streaming.events import (
 from streaming.stream_config import Boost, StreamConfig, StreamPriority
 
 RATE = 16_000
+HALF = RATE // 2
 MODEL = ServedModel("scripted", "1", "fake", "00000000-0000-0000-0000-000000000000")
 
 
@@ -47,7 +51,8 @@ class ScriptedStream:
     config: StreamConfig
     sink: Callable[[Event], None]
     engine: "ScriptedEngine"
-    audio: Samples = field(default_factory=lambda: np.empty(0, np.float32))
+    words: list[Word] = field(default_factory=list)
+    rest: Samples = field(default_factory=lambda: np.empty(0, np.float32))
     undecoded: Samples = field(default_factory=lambda: np.empty(0, np.float32))
     start_s: float = 0.0
     boosts: tuple[Boost, ...] = ()
@@ -55,14 +60,20 @@ class ScriptedStream:
     cancelled: bool = False
 
     @property
+    def heard_s(self) -> float:
+        """Seconds decoded since the last final."""
+        return len(self.words) / 2 + len(self.rest) / RATE
+
+    @property
     def decoded_s(self) -> float:
-        return self.start_s + len(self.audio) / RATE
+        return self.start_s + self.heard_s
 
     def push(self, samples: Samples) -> None:
         self._require_open()
         if not np.isfinite(samples).all():
             raise InvalidAudio("samples must be finite")
         if len(self.undecoded) + len(samples) > self.engine.max_backlog_s * RATE:
+            self.engine.full.set()
             raise BacklogFull("no room")
         self.undecoded = np.concatenate([self.undecoded, samples])
         if not self.engine.paused:
@@ -70,11 +81,20 @@ class ScriptedStream:
 
     def decode(self) -> None:
         """Take all that was pushed into account."""
-        known = len(self._words())
-        self.audio = np.concatenate([self.audio, self.undecoded])
+        known = len(self.words)
+        audio = np.concatenate([self.rest, self.undecoded])
         self.undecoded = self.undecoded[:0]
-        if self.config.interim_results and len(self._words()) > known:
-            self.sink(Partial(self.start_s, len(self.audio) / RATE, self._alternatives(), known))
+        whole = len(audio) - len(audio) % HALF
+        for half in audio[:whole].reshape(-1, HALF):
+            self.words.append(self._word(half))
+        self.rest = audio[whole:]
+        if self.config.interim_results and len(self.words) > known:
+            self.sink(Partial(self.start_s, self.heard_s, self._alternatives(), known))
+
+    def _word(self, half: Samples) -> Word:
+        start_s = self.start_s + len(self.words) / 2
+        loudness = round(float(np.abs(half).mean()) * 100)
+        return Word(f"w{loudness}", start_s, start_s + 0.5, 0.9)
 
     def finalize(self) -> None:
         self._require_open()
@@ -103,6 +123,7 @@ class ScriptedStream:
         if self in self.engine.streams:
             self.closed = self.cancelled = True
             self.engine.streams.remove(self)
+            self.engine.freed.set()
             self.sink(Closed(self.decoded_s))
 
     def fail(self, error: StreamingError) -> None:
@@ -120,31 +141,18 @@ class ScriptedStream:
         self.sink(
             Final(
                 self.start_s,
-                len(self.audio) / RATE,
+                self.heard_s,
                 alternatives * self.config.alternatives,
                 speech_final=True,
                 from_finalize=cause == "finalize",
                 cause=cause,
             )
         )
-        self.start_s += len(self.audio) / RATE
-        self.audio = self.audio[:0]
-
-    def _words(self) -> tuple[Word, ...]:
-        half = RATE // 2
-        count = len(self.audio) // half
-        return tuple(
-            Word(
-                f"w{round(float(np.abs(self.audio[i * half : (i + 1) * half]).mean()) * 100)}",
-                self.start_s + i / 2,
-                self.start_s + (i + 1) / 2,
-                0.9,
-            )
-            for i in range(count)
-        )
+        self.start_s += self.heard_s
+        self.words, self.rest = [], self.rest[:0]
 
     def _alternatives(self) -> tuple[Alternative, ...]:
-        words = self._words()
+        words = tuple(self.words)
         return (Alternative(" ".join(word.text for word in words), words, 0.9, -1.0),)
 
 
@@ -164,6 +172,8 @@ class ScriptedEngine:
     answers_configure: bool = True
     streams: list[ScriptedStream] = field(default_factory=list)
     opened: list[ScriptedStream] = field(default_factory=list)
+    full: asyncio.Event = field(default_factory=asyncio.Event)
+    freed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def can_open(self) -> bool:
         return len(self.streams) < self.max_streams
@@ -211,9 +221,16 @@ class LiveServer:
     def ws(self) -> str:
         return f"ws://127.0.0.1:{self.port}"
 
-    def listen(self, query: str = "encoding=linear16&sample_rate=16000") -> connect:
-        """Connect to /v1/listen."""
-        return connect(f"{self.ws}/v1/listen?{query}", proxy=None)
+    def listen(self, query: str = "encoding=linear16&sample_rate=16000", **options: Any) -> connect:
+        """Connect to /v1/listen; `headers` are the handshake's, other options the library's."""
+        headers = options.pop("headers", None)
+        return connect(
+            f"{self.ws}/v1/listen?{query}", additional_headers=headers, proxy=None, **options
+        )
+
+    async def idle(self) -> None:
+        """Return when nothing is being served."""
+        await self.services.work.wait(10)
 
     def client(self) -> httpx.AsyncClient:
         """An HTTP client of this server."""
@@ -263,8 +280,29 @@ def tone() -> Callable[..., bytes]:
     return make
 
 
-async def collect(socket: ClientConnection) -> list[dict[str, object]]:
-    """All messages until the socket closes."""
-    import json
+@pytest.fixture
+def read() -> Callable[[ClientConnection], Any]:
+    """Read all messages of a socket until it closes."""
 
-    return [json.loads(message) async for message in socket]
+    async def until_closed(socket: ClientConnection) -> list[dict[str, Any]]:
+        received = []
+        with suppress(ConnectionClosed):
+            while True:
+                received.append(json.loads(await socket.recv()))
+        return received
+
+    return until_closed
+
+
+@pytest.fixture
+def text_of() -> Callable[[list[dict[str, Any]]], str]:
+    """Join the finals of a socket's messages."""
+
+    def join(messages: list[dict[str, Any]]) -> str:
+        return " ".join(
+            each["channel"]["alternatives"][0]["transcript"]
+            for each in messages
+            if each["type"] == "Results" and each["is_final"]
+        )
+
+    return join

@@ -1,41 +1,213 @@
-"""Live streams over a real socket."""
+"""Live streams over real sockets, decoded by the scripted engine."""
 
+import asyncio
 import json
 
 import numpy as np
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-
-async def messages(socket):
-    """All messages until the socket closes."""
-    received = []
-    try:
-        async for message in socket:
-            received.append(json.loads(message))
-    except ConnectionClosed:
-        pass
-    return received
+CLOSE = '{"type": "CloseStream"}'
+INTERIM = "encoding=linear16&sample_rate=16000&interim_results=true"
 
 
-def text(received):
-    return " ".join(
-        each["channel"]["alternatives"][0]["transcript"]
-        for each in received
-        if each["type"] == "Results" and each["is_final"]
-    )
-
-
-async def test_a_stream_gives_partials_a_final_and_metadata(live, tone):
-    async with live.listen("encoding=linear16&sample_rate=16000&interim_results=true") as socket:
+async def test_a_stream_gives_partials_a_final_and_metadata(live, tone, read):
+    async with live.listen(INTERIM) as socket:
         await socket.send(tone(0.5, 0.1))
+        first = json.loads(await socket.recv())
         await socket.send(tone(0.5, 0.2))
-        await socket.send('{"type": "CloseStream"}')
-        received = await messages(socket)
-    assert [each["type"] for each in received] == ["Results", "Results", "Metadata"] or [
-        each["type"] for each in received
-    ] == ["Results", "Results", "Results", "Metadata"]
-    assert text(received) == "w10 w20"
-    assert received[-1]["duration"] == 1.0
-    assert socket.close_code == 1000
-    assert socket.response.headers["dg-request-id"] == received[-1]["request_id"]
+        second = json.loads(await socket.recv())
+        await socket.send(CLOSE)
+        final, metadata = await read(socket)
+    assert [each["is_final"] for each in (first, second, final)] == [False, False, True]
+    transcripts = [
+        each["channel"]["alternatives"][0]["transcript"] for each in (first, second, final)
+    ]
+    assert transcripts == ["w10", "w10 w20", "w10 w20"]
+    assert (metadata["type"], metadata["duration"]) == ("Metadata", 1.0)
+    assert (socket.close_code, socket.close_reason) == (1000, "")
+    assert socket.response.headers["dg-request-id"] == metadata["request_id"]
+
+
+async def test_finalize_is_answered_even_without_words(live, tone):
+    async with live.listen() as socket:
+        await socket.send('{"type": "Finalize"}')
+        message = json.loads(await socket.recv())
+    assert message["from_finalize"]
+    assert message["channel"]["alternatives"][0]["transcript"] == ""
+
+
+@pytest.mark.parametrize("rate", [8000, 44100, 48000])
+async def test_any_rate_is_heard_alike(live, tone, read, text_of, rate):
+    async with live.listen(f"encoding=linear16&sample_rate={rate}") as socket:
+        audio = tone(2.0, 0.3, rate)
+        for at in range(0, len(audio), 777):
+            await socket.send(audio[at : at + 777])
+        await socket.send(CLOSE)
+        assert text_of(await read(socket)) == "w30 w30 w30 w30"
+
+
+async def test_a_wav_needs_no_parameters(live, read, text_of, tone):
+    import io
+    import wave
+
+    file = io.BytesIO()
+    with wave.open(file, "wb") as wav:
+        wav.setparams((1, 2, 16000, 0, "NONE", ""))
+        wav.writeframes(tone(1.0, 0.4))
+    async with live.listen("") as socket:
+        await socket.send(file.getvalue())
+        await socket.send(b"")
+        assert text_of(await read(socket)) == "w40 w40"
+
+
+async def test_an_offered_token_subprotocol_is_echoed(live):
+    from websockets.asyncio.client import connect
+
+    async with connect(
+        f"{live.ws}/v1/listen?encoding=linear16&sample_rate=16000",
+        subprotocols=["token", "any-key"],
+        proxy=None,
+    ) as socket:
+        assert socket.subprotocol == "token"
+
+
+async def test_configure_mid_stream(live):
+    async with live.listen() as socket:
+        await socket.send('{"type": "Configure", "keyterms": ["iced tea", "route 66"]}')
+        success, warning = [json.loads(await socket.recv()) for _ in range(2)]
+    assert (success["type"], success["keyterms"]) == ("ConfigureSuccess", ["iced tea", "route 66"])
+    assert (warning["type"], warning["phrase"]) == ("Warning", "route 66")
+    assert [boost.phrase for boost in live.engine.opened[0].boosts] == ["iced tea", "route 66"]
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "code", "named"),
+    [
+        ("encoding=opus", 400, "INVALID_QUERY_PARAMETER", "encoding=opus"),
+        ("encoding=linear16&sample_rate=16000&channels=2", 400, "INVALID_QUERY_PARAMETER", "channel"),
+        ("model=whisper", 400, "INVALID_QUERY_PARAMETER", "model=whisper"),
+        ("keywords=tea%0d%0aX:y", 400, "INVALID_QUERY_PARAMETER", "weight"),
+    ],
+)  # fmt: skip
+async def test_a_bad_handshake_is_refused_with_json(live, query, status, code, named):
+    with pytest.raises(InvalidStatus) as caught:
+        await live.listen(query)
+    response = caught.value.response
+    body = json.loads(response.body)
+    assert (response.status_code, body["err_code"]) == (status, code)
+    assert named in body["err_msg"]
+    assert body["request_id"] == response.headers["dg-request-id"]
+    assert named in response.headers["dg-error"]
+    assert live.engine.opened == []
+
+
+async def test_over_the_stream_limit_is_429_before_accept(live, tone):
+    live.engine.max_streams = 1
+    async with live.listen() as first:
+        with pytest.raises(InvalidStatus) as caught:
+            await live.listen()
+        response = caught.value.response
+        assert response.status_code == 429
+        assert int(response.headers["retry-after"]) > 0
+        assert json.loads(response.body)["err_code"] == "TOO_MANY_REQUESTS"
+        await first.send(CLOSE)
+        await first.wait_closed()
+    async with live.listen() as again:
+        await again.send(tone(0.1))
+
+
+async def test_an_idle_session_is_closed_and_keep_alive_prevents_it(serve, read):
+    async with serve(idle_timeout_s=0.2) as server, server.listen() as socket:
+        for _ in range(3):
+            # Waiting for a message that does not come is this test's clock.
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(socket.recv(), 0.12)
+            await socket.send('{"type": "KeepAlive"}')
+        (error,) = await read(socket)
+        assert error["variant"] == "REQUEST_TIMEOUT"
+        assert socket.close_code == 1011
+        assert socket.close_reason.startswith("NET-0001")
+        assert server.engine.opened[0].cancelled
+
+
+async def test_a_full_backlog_stops_the_reading_and_loses_nothing(live, tone, read, text_of):
+    live.engine.paused = True
+    async with live.listen() as socket:
+        # 1 MiB messages fill the backlog, then the server's and the kernel's buffers.
+        sent = asyncio.create_task(send_all(socket, [tone(30, 0.3)] * 20))
+        await live.engine.full.wait()
+        stream = live.engine.opened[0]
+        assert len(stream.undecoded) <= live.engine.max_backlog_s * 16000
+        assert not sent.done()
+        live.engine.resume()
+        await sent
+        assert text_of(await read(socket)) == " ".join(["w30"] * 1200)
+
+
+async def send_all(socket, messages):
+    for message in messages:
+        await socket.send(message)
+    await socket.send(CLOSE)
+
+
+async def test_other_origins_are_refused(live, serve):
+    headers = {"Origin": "https://evil.example"}
+    with pytest.raises(InvalidStatus) as caught:
+        await live.listen(headers=headers)
+    assert caught.value.response.status_code == 403
+    async with live.listen(headers={"Origin": live.http}):
+        pass
+    async with serve(allowed_origins="https://evil.example") as open_server:
+        async with open_server.listen(headers=headers):
+            pass
+
+
+async def test_a_slow_reader_is_closed_and_its_stream_freed(serve, tone):
+    async with serve(send_timeout_s=0.3) as server:
+        socket = await server.listen(INTERIM + "&alternatives=10", max_queue=1)
+        try:
+            # The client's library stops reading when its queue is full: results pile up.
+            engine_freed = server.engine.freed
+            while not engine_freed.is_set():
+                await socket.send(tone(5.0))
+                await socket.send('{"type": "Finalize"}')
+        except ConnectionClosed:
+            pass
+        await asyncio.wait_for(engine_freed.wait(), 10)
+        assert server.engine.opened[0].cancelled
+        metrics = server.services.metrics.errors.labels("SLOW_READER")
+        await asyncio.wait_for(server.idle(), 10)
+        assert metrics._value.get() == 1
+        socket.transport.abort()
+
+
+async def test_logs_hold_no_text_unless_asked(serve, tone, read, capsys):
+    for log_text in (False, True):
+        async with serve(log_text=log_text) as server, server.listen() as socket:
+            await socket.send(tone(0.5, 0.77))
+            await socket.send(CLOSE)
+            await read(socket)
+        assert ("w77" in capsys.readouterr().out) is log_text
+
+
+async def test_cross_talk_is_impossible(live, tone, read, text_of):
+    live.engine.max_streams = 20
+
+    async def one(level):
+        async with live.listen(INTERIM) as socket:
+            audio = tone(2.0, level / 100)
+            for at in range(0, len(audio), 3200):
+                await socket.send(audio[at : at + 3200])
+            await socket.send(CLOSE)
+            return text_of(await read(socket))
+
+    texts = await asyncio.gather(*(one(level) for level in range(10, 30)))
+    assert texts == [" ".join([f"w{level}"] * 4) for level in range(10, 30)]
+
+
+async def test_linear32_is_heard(live, read, text_of):
+    async with live.listen("encoding=linear32&sample_rate=16000") as socket:
+        await socket.send(np.full(8000, 0.25, "<f4").tobytes())
+        await socket.send(CLOSE)
+        assert text_of(await read(socket)) == "w25"

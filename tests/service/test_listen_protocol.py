@@ -1,0 +1,285 @@
+"""The protocol without a socket: messages and events in, actions out."""
+
+import json
+
+import numpy as np
+import pytest
+
+from service.audio.pcm import PcmFormat
+from service.boosts import BoostRules
+from service.errors import IdleSession
+from service.listen_actions import (
+    CancelStream,
+    Close,
+    ConfigureStream,
+    FinalizeStream,
+    FinishStream,
+    PushAudio,
+    Send,
+)
+from service.listen_protocol import ListenProtocol, State
+from service.parameters import ListenParameters
+from service.result_messages import ResultMessages, ServedModel
+from streaming.errors import DecodingFailed, EngineStopped
+from streaming.events import (
+    Alternative,
+    Closed,
+    Configured,
+    Failed,
+    Final,
+    Partial,
+    RoomAvailable,
+    SpeechStarted,
+    UnboostablePhrase,
+    UtteranceEnd,
+    Word,
+)
+from streaming.stream_config import Boost, StreamConfig
+
+SAY = Alternative(
+    "iced tea", (Word("iced", 0.1, 0.4, 0.8, True), Word("tea", 0.5, 0.9, 0.6)), 0.7, -2.0
+)
+
+
+def protocol(encoding="linear16", rate=16000, keyterms=()):
+    pcm = None if encoding is None else PcmFormat(encoding, rate)
+    parameters = ListenParameters(StreamConfig(), pcm, "json", keyterms=keyterms)
+    messages = ResultMessages("request", ServedModel("m", "1", "conformer", "uuid"))
+    return ListenProtocol(messages, parameters, BoostRules(max_phrases=3))
+
+
+def sent(actions):
+    """The messages in actions, as a client would parse them."""
+    return [json.loads(each.message.to_json()) for each in actions if isinstance(each, Send)]
+
+
+def test_audio_goes_to_the_stream():
+    (action,) = protocol().receive_bytes(np.array([16384, 0], "<i2").tobytes())
+    assert isinstance(action, PushAudio)
+    assert action.samples.tolist() == [0.5, 0.0]
+
+
+def test_an_odd_byte_waits_for_its_other_half():
+    session = protocol()
+    assert session.receive_bytes(b"\x00") == []
+    (action,) = session.receive_bytes(b"\x40\x00\x40")
+    assert action.samples.tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("end", [b"", '{"type": "CloseStream"}'])
+def test_the_end_flushes_the_resampler_and_then_the_stream(end):
+    session = protocol(rate=8000)
+    session.receive_bytes(bytes(1600))
+    actions = session.receive_bytes(end) if isinstance(end, bytes) else session.receive_text(end)
+    assert [type(action) for action in actions] == [PushAudio, FinishStream]
+    assert session.state is State.FINISHING
+
+
+def test_a_stream_that_ends_well_sends_metadata_and_closes_normally():
+    session = protocol()
+    session.receive_bytes(b"\x01\x02")
+    session.receive_text('{"type": "CloseStream"}')
+    actions = session.receive_event(Closed(2.5))
+    (metadata,) = sent(actions)
+    assert metadata["type"] == "Metadata"
+    assert metadata["duration"] == 2.5
+    assert metadata["sha256"] == (
+        "a12871fee210fb8619291eaea194581cbd2531e4b23759d225f6806923f63222"
+    )
+    assert actions[-1] == Close(1000)
+    assert session.state is State.CLOSED
+
+
+def test_after_the_end_nothing_of_the_client_counts():
+    session = protocol()
+    session.receive_text('{"type": "CloseStream"}')
+    assert session.receive_bytes(b"\x00\x00") == []
+    assert session.receive_text('{"type": "Finalize"}') == []
+    assert session.receive_text("garbage") == []
+
+
+def test_keep_alive_and_finalize():
+    session = protocol()
+    assert session.receive_text('{"type": "KeepAlive"}') == []
+    assert session.receive_text('{"type": "Finalize", "extra": 1}') == [FinalizeStream()]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "garbage",
+        "[]",
+        "null",
+        '{"type": "Dance"}',
+        "{}",
+        '{"type": "Configure", "keyterms": "x"}',
+    ],
+)
+def test_what_is_no_control_message_is_answered_and_the_session_goes_on(text):
+    session = protocol()
+    (error,) = sent(session.receive_text(text))
+    assert (error["type"], error["variant"]) == ("Error", "SchemaError")
+    assert error["message"] == text
+    assert error["description"]
+    assert session.state is State.OPEN
+    assert session.receive_text('{"type": "Finalize"}') == [FinalizeStream()]
+
+
+def test_a_long_wrong_message_is_not_echoed_whole():
+    (error,) = sent(protocol().receive_text("x" * 10_000))
+    assert len(error["message"]) == 200
+
+
+def test_a_partial_can_be_replaced_and_a_final_cannot():
+    session = protocol()
+    (partial,) = session.receive_event(Partial(0.0, 1.0, (SAY,), 1))
+    (final,) = session.receive_event(Final(0.0, 1.0, (SAY,), True, False, "endpoint"))
+    assert (partial.replaceable, final.replaceable) == (True, False)
+    first, second = sent([partial, final])
+    assert (first["is_final"], first["stable_words"], first["speech_final"]) == (False, 1, False)
+    assert (second["is_final"], second["speech_final"], second["from_finalize"]) == (
+        True,
+        True,
+        False,
+    )
+    assert "stable_words" not in second
+
+
+def test_results_have_the_fields_that_clients_index():
+    (action,) = protocol().receive_event(Final(1.0, 2.0, (SAY,), False, True, "finalize"))
+    (message,) = sent([action])
+    assert message["metadata"]["request_id"] == "request"
+    assert message["channel_index"] == [0, 1]
+    assert (message["start"], message["duration"], message["from_finalize"]) == (1.0, 2.0, True)
+    (alternative,) = message["channel"]["alternatives"]
+    assert (alternative["transcript"], alternative["confidence"]) == ("iced tea", 0.7)
+    assert alternative["words"] == [
+        {"word": "iced", "start": 0.1, "end": 0.4, "confidence": 0.8, "punctuated_word": "iced", "boosted": True},
+        {"word": "tea", "start": 0.5, "end": 0.9, "confidence": 0.6, "punctuated_word": "tea"},
+    ]  # fmt: skip
+
+
+def test_a_result_without_words_has_an_empty_alternative():
+    (message,) = sent(protocol().receive_event(Final(0.0, 0.0, (), True, True, "finalize")))
+    assert message["channel"]["alternatives"] == [
+        {"transcript": "", "confidence": 0.0, "words": []}
+    ]
+
+
+def test_speech_started_utterance_end_and_warnings():
+    session = protocol()
+    events = [SpeechStarted(0.25), UtteranceEnd(1.5), UnboostablePhrase("x9", "no digits")]
+    started, ended, warning = sent([a for event in events for a in session.receive_event(event)])
+    assert started == {"type": "SpeechStarted", "channel": [0, 1], "timestamp": 0.25}
+    assert ended == {"type": "UtteranceEnd", "channel": [0, 1], "last_word_end": 1.5}
+    assert warning == {
+        "type": "Warning", "code": "UNBOOSTABLE_PHRASE", "phrase": "x9", "description": "no digits",
+    }  # fmt: skip
+    assert session.receive_event(RoomAvailable(1.0)) == []
+
+
+def test_configure_replaces_the_phrases_and_is_answered_when_done():
+    session = protocol(keyterms=("old",))
+    actions = session.receive_text('{"type": "Configure", "keyterms": ["iced tea:2"]}')
+    assert actions == [ConfigureStream((Boost("iced tea", 2.0),))]
+    success, warning = sent(session.receive_event(Configured((UnboostablePhrase("x9", "no"),))))
+    assert success == {
+        "type": "ConfigureSuccess",
+        "request_id": "request",
+        "keyterms": ["iced tea:2"],
+    }
+    assert warning["phrase"] == "x9"
+
+
+def test_configure_keeps_the_list_that_is_left_out():
+    session = protocol(keyterms=("tea",))
+    actions = session.receive_text('{"type": "Configure", "keyterms": null, "keywords": ["ice:2"]}')
+    assert actions == [ConfigureStream((Boost("tea", 3.0), Boost("ice", 2.0)))]
+    session.receive_event(Configured(()))
+    assert session.receive_text('{"type": "Configure", "keyterms": []}') == [
+        ConfigureStream((Boost("ice", 2.0),))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        ({"keyterms": ["a", "b", "c", "d"]}, "CONFIGURE_KEYTERM_LIMIT_EXCEEDED"),
+        ({"keywords": ["a:b"]}, "CONFIGURE_KEYTERM_INVALID"),
+    ],
+)
+def test_a_refused_configure_changes_nothing(message, code):
+    session = protocol(keyterms=("tea",))
+    (failure,) = sent(session.receive_text(json.dumps({"type": "Configure", **message})))
+    assert (failure["type"], failure["code"]) == ("ConfigureFailure", code)
+    assert session.receive_text('{"type": "Configure"}') == [ConfigureStream((Boost("tea", 3.0),))]
+
+
+def test_one_configure_at_a_time():
+    session = protocol()
+    session.receive_text('{"type": "Configure", "keyterms": ["a"]}')
+    (failure,) = sent(session.receive_text('{"type": "Configure", "keyterms": ["b"]}'))
+    assert failure["code"] == "CONFIGURE_ALREADY_PENDING"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "data", "named"),
+    [
+        ("linear32", np.array([np.nan], "<f4").tobytes(), "NaN"),
+        ("linear32", np.array([np.inf], "<f4").tobytes(), "infinite"),
+        (None, b"OggS" + bytes(40), "Ogg"),
+        (None, bytes(40), "encoding=linear16"),
+    ],
+)
+def test_audio_that_is_none_ends_the_session_with_its_reason(encoding, data, named):
+    session = protocol(encoding)
+    actions = session.receive_bytes(data)
+    assert actions[0] == CancelStream()
+    (error,) = sent(actions)
+    assert named in error["description"]
+    close = actions[-1]
+    assert (close.code, close.reason[:10]) == (1008, "DATA-0000:")
+    assert session.state is State.CLOSED
+    assert session.receive_bytes(data) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "reason"),
+    [
+        (DecodingFailed("index 3 out of range"), 1011, "NET-0000: internal error"),
+        (EngineStopped("the engine is not running"), 1012, "NET-0003: the engine is not running"),
+    ],
+)
+def test_a_failed_stream_closes_with_a_code_to_retry_on(error, code, reason):
+    actions = protocol().receive_event(Failed(error))
+    assert actions[-1] == Close(code, reason)
+
+
+def test_a_session_fails_once():
+    session = protocol()
+    assert session.fail(IdleSession("idle"))[-1] == Close(1011, "NET-0001: idle")
+    assert session.fail(IdleSession("idle")) == []
+    assert session.receive_event(Closed(0.0)) == []
+
+
+def test_a_drain_finishes_the_stream_and_asks_to_reconnect():
+    session = protocol()
+    assert session.drain() == [FinishStream()]
+    final, *_ = session.receive_event(Final(0.0, 1.0, (SAY,), True, False, "end"))
+    assert sent([final])[0]["is_final"]
+    actions = session.receive_event(Closed(1.0))
+    assert sent(actions)[0]["type"] == "Metadata"
+    assert actions[-1] == Close(1012, "the server is restarting")
+
+
+def test_a_drain_while_finishing_only_waits():
+    session = protocol()
+    session.receive_text('{"type": "CloseStream"}')
+    assert session.drain() == []
+
+
+def test_a_client_that_is_gone_frees_its_stream():
+    session = protocol()
+    assert session.disconnect() == [CancelStream()]
+    assert session.receive_event(Closed(0.0)) == []
