@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import jiwer
+import numpy as np
 from report import SHARED, resident_mb, table, write_report
 from spoken_hour import Samples, SpokenHour, lay_out
 
@@ -76,7 +77,8 @@ def piecewise(engine: Engine, hour: SpokenHour, finals: list[Final]) -> list[str
     texts = []
     for final in finals:
         piece = hour.piece(final.start_s, final.duration_s)
-        events = decode(engine, [piece], StreamConfig(endpoint=NEVER))
+        blocks = np.array_split(piece, round(final.duration_s / BLOCK_S) + 1)
+        events = decode(engine, blocks, StreamConfig(endpoint=NEVER))
         texts.append(" ".join(text_of(e) for e in events if isinstance(e, Final)).strip())
     return texts
 

@@ -39,7 +39,7 @@ class SpokenHour:
 def lay_out(speech_dir: Path, path: Path, duration_s: float, seed: int) -> SpokenHour:
     """Write LibriSpeech utterances in random order until ``duration_s`` is full."""
     rng = random.Random(seed)
-    utterances = [*_librispeech(speech_dir / "dev.tsv"), *_librispeech(speech_dir / "train.tsv")]
+    utterances = [*librispeech(speech_dir / "dev.tsv"), *librispeech(speech_dir / "train.tsv")]
     rng.shuffle(utterances)
     texts, written = [], 0
     with soundfile.SoundFile(path, "w", RATE_HZ, 1, "PCM_16") as file:
@@ -53,7 +53,8 @@ def lay_out(speech_dir: Path, path: Path, duration_s: float, seed: int) -> Spoke
     return SpokenHour(path, written / RATE_HZ, " ".join(texts))
 
 
-def _librispeech(table: Path) -> Iterator[tuple[str, str]]:
+def librispeech(table: Path) -> Iterator[tuple[str, str]]:
+    """The files and texts of LibriSpeech in a table."""
     for line in table.read_text(encoding="utf-8").splitlines()[1:]:
         name, corpus, _, _, text, *_ = line.split("\t")
         if corpus == "librispeech":
