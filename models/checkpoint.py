@@ -23,6 +23,8 @@ from models.tokenizer import Tokenizer, load_tokenizer
 from models.u2 import U2Model
 from models.wenet import load_wenet_model
 
+__all__ = ["LoadedModel", "load_model", "save_model"]
+
 FORMAT_VERSION = 1
 # CMVN statistics span magnitudes that half precision would round.
 ALWAYS_FLOAT32 = ("encoder.global_cmvn.mean", "encoder.global_cmvn.istd")

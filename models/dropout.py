@@ -33,6 +33,10 @@ class Dropout(nn.Module):
         kept = random_bytes(x.shape) >= dropped_levels
         return x * kept.to(x.dtype).mul_(LEVELS / (LEVELS - dropped_levels))
 
+    def extra_repr(self) -> str:
+        """The rate, for printing."""
+        return f"rate={self.rate}"
+
 
 def random_bytes(shape: torch.Size) -> Tensor:
     """Uniform uint8 of `shape` from torch's global CPU generator."""

@@ -78,7 +78,7 @@ class LaneStep:
         if not self.ragged:
             return joined.narrow(-2, joined.size(-2) - size, size)
         columns = self.out_lengths.unsqueeze(1) + torch.arange(size, device=joined.device)
-        columns = columns.view(-1, *([1] * (joined.dim() - 3)), size, 1)
+        columns = columns.view(joined.size(0), *([1] * (joined.dim() - 3)), size, 1)
         return joined.gather(-2, columns.expand(*joined.shape[:-2], size, joined.size(-1)))
 
 

@@ -1,0 +1,133 @@
+"""Golden model directories and small random models."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from models.assembly import LoadedModel
+from models.checkpoint import load_model
+from models.config import DecoderConfig, EncoderConfig, ModelConfig
+from models.u2 import U2Model
+
+GOLDEN_MODELS = (
+    "u2pp_conformer",
+    "variants/transformer_abspos_kaldicmvn",
+    "variants/offline_conformer_bn",
+    "variants/conv2d6_bn_k8_transformerdec_era2",
+)
+STREAMABLE = tuple(name for name in GOLDEN_MODELS if "offline" not in name)
+
+
+@dataclass(frozen=True)
+class Golden:
+    """One golden directory: the model as we load it and what WeNet's code made of it."""
+
+    directory: Path
+    loaded: LoadedModel
+    arrays: dict[str, Tensor]
+    meta: dict[str, Any]
+    search: dict[str, Any]
+    features: dict[str, Tensor]  # of utterances A and B, (1, T, 80)
+
+    @property
+    def model(self) -> U2Model:
+        return self.loaded.model
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def _read_arrays(path: Path) -> dict[str, Tensor]:
+    with np.load(path) as arrays:
+        return {key: torch.from_numpy(arrays[key]) for key in arrays}
+
+
+@pytest.fixture(scope="session")
+def golden_by_name(golden_dir: Path) -> dict[str, Golden]:
+    fbank = _read_arrays(golden_dir / "features.npz")
+    features = {"A": fbank["fbank_aishell"][None], "B": fbank["fbank_libri"][None]}
+    return {
+        name: Golden(
+            golden_dir / name,
+            load_model(golden_dir / name),
+            _read_arrays(golden_dir / name / "golden.npz"),
+            _read_json(golden_dir / name / "golden_meta.json"),
+            _read_json(golden_dir / name / "golden_search.json"),
+            features,
+        )
+        for name in GOLDEN_MODELS
+    }
+
+
+@pytest.fixture(params=GOLDEN_MODELS)
+def golden(request: pytest.FixtureRequest, golden_by_name: dict[str, Golden]) -> Golden:
+    return golden_by_name[request.param]
+
+
+@pytest.fixture(params=STREAMABLE)
+def streamable_golden(request: pytest.FixtureRequest, golden_by_name: dict[str, Golden]) -> Golden:
+    return golden_by_name[request.param]
+
+
+@pytest.fixture
+def u2pp_dir(golden_dir: Path) -> Path:
+    return golden_dir / "u2pp_conformer"
+
+
+TINY = ModelConfig(
+    vocab_size=11,
+    encoder=EncoderConfig(
+        input_dim=80, output_size=16, attention_heads=2, linear_units=24, num_blocks=2,
+        cnn_module_kernel=5,
+    ),
+    decoder=DecoderConfig(attention_heads=2, linear_units=24, num_blocks=1, r_num_blocks=1),
+)  # fmt: skip
+TINY_ENCODERS = {
+    "conformer": {},
+    "conformer_bn_k8_conv1d6": {
+        "cnn_module_norm": "batch_norm",
+        "cnn_module_kernel": 8,
+        "input_layer": "conv1d6",
+    },
+    "conformer_no_conv": {"use_cnn_module": False, "macaron_style": False},
+    "conformer_no_pos_conv1d8": {"positions": "no_pos", "input_layer": "conv1d8"},
+    "conformer_open_block_conv2d8": {"block_norm": False, "input_layer": "conv2d8"},
+    "transformer": {"kind": "transformer", "positions": "abs_pos", "activation": "relu"},
+}
+
+
+def make_tiny_model(**encoder: Any) -> U2Model:
+    """A random model whose every weight matters: no zeros, no ones, some running statistics."""
+    torch.manual_seed(7)
+    config = replace(TINY, encoder=replace(TINY.encoder, **encoder))
+    model = U2Model(config).eval().requires_grad_(False)
+    for name, tensor in model.state_dict().items():
+        if name.endswith(("running_var", "istd")):
+            tensor.uniform_(0.5, 1.5)
+        elif tensor.dim() == 1:
+            tensor.add_(torch.empty_like(tensor).uniform_(-0.5, 0.5))
+    return model
+
+
+@pytest.fixture(scope="session")
+def tiny_models() -> dict[str, U2Model]:
+    return {name: make_tiny_model(**options) for name, options in TINY_ENCODERS.items()}
+
+
+@pytest.fixture(params=tuple(TINY_ENCODERS))
+def tiny_model(request: pytest.FixtureRequest, tiny_models: dict[str, U2Model]) -> U2Model:
+    return tiny_models[request.param]
+
+
+@pytest.fixture
+def tiny_config() -> ModelConfig:
+    return TINY
