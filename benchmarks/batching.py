@@ -124,9 +124,9 @@ def main() -> None:
     body = f"""
 {arguments.streams} streams of {CLIP_S:g} s of distinct LibriSpeech each, decoded at once on one
 thread, {arguments.rounds} rounds, arms in turns. CPU is in milliseconds per second of audio, the
-parts are shares of the time in steps, `lanes` is the mean number of streams in a step. "max_batch 1"
-is the same engine with a model call per stream and chunk: our own stand-in for a server that does not
-batch.
+parts are shares of the time in steps, `lanes` is the mean number of streams in a step.
+"max_batch 1" is the same engine with a model call per stream and chunk: our own stand-in for a
+server that does not batch.
 
 {table(header, rows)}
 
