@@ -26,7 +26,6 @@ from service.transcript import Transcript
 from service.upload import (
     UploadLimits,
     check_body_kind,
-    discard_body,
     receive_upload,
     temporary_file,
 )
@@ -49,7 +48,6 @@ async def listen_file(request: Request) -> Response:
         return answer.response(await _result(request, job))
     except (ServiceError, StreamingError) as error:
         _note_failure(services, request_id, error)
-        await discard_body(request)
         return refusal(error, request_id)
     except (ClientDisconnect, ClientGone):
         log.info("file_abandoned", request_id=request_id)

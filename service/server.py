@@ -41,6 +41,7 @@ class Server(uvicorn.Server):
         super().__init__(_uvicorn_config(app, services.settings))
         self._services = services
         self.listening = asyncio.Event()
+        self.draining = asyncio.Event()
         self._forced = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -57,6 +58,7 @@ class Server(uvicorn.Server):
         """Refuse what is new, finish what is live, then close as uvicorn does."""
         services = self._services
         services.admission.draining = True
+        self.draining.set()
         log.info("draining", live=len(services.work), drain_s=services.settings.drain_s)
         drained = asyncio.ensure_future(services.work.drain(services.settings.drain_s))
         forced = asyncio.ensure_future(self._forced.wait())

@@ -9,12 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from service.errors import BadRequest, BodyTooLarge, UploadStalled
-
-DISCARD_BYTES = 16 << 20
-DISCARD_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -70,19 +67,6 @@ async def receive_upload(request: Request, file: BinaryIO, limits: UploadLimits)
         file.write(chunk)
     file.flush()
     return digest.hexdigest()
-
-
-async def discard_body(request: Request) -> None:
-    """Read on for a moment after a refusal, or the client may see a reset instead of the answer."""
-    left = DISCARD_BYTES
-    try:
-        async with asyncio.timeout(DISCARD_S):
-            async for chunk in request.stream():
-                left -= len(chunk)
-                if left < 0:
-                    return
-    except (TimeoutError, ClientDisconnect, RuntimeError):
-        return  # RuntimeError: the stream was consumed already
 
 
 @contextmanager

@@ -228,6 +228,21 @@ class LiveServer:
             f"{self.ws}/v1/listen?{query}", additional_headers=headers, proxy=None, **options
         )
 
+    @asynccontextmanager
+    async def raw(self) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+        """A plain TCP connection."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        try:
+            yield reader, writer
+        finally:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def draining(self) -> None:
+        """Return when the server has begun to drain."""
+        await self.server.draining.wait()
+
     async def idle(self) -> None:
         """Return when nothing is being served."""
         await self.services.work.wait(10)

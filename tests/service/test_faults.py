@@ -22,14 +22,6 @@ async def bystander(live, tone, read, text_of):
         assert socket.close_code == 1000
 
 
-@pytest.fixture
-async def raw(live):
-    """A plain TCP connection to the server."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", live.port)
-    yield reader, writer
-    writer.close()
-
-
 @pytest.mark.usefixtures("bystander")
 async def test_a_client_killed_mid_word_frees_its_stream(live, tone):
     socket = await live.listen()
@@ -106,21 +98,17 @@ async def test_a_broken_frame_is_1002(live):
 
 
 async def test_half_a_header_is_408_after_the_deadline(serve):
-    async with serve(header_timeout_s=0.1) as server:
-        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    async with serve(header_timeout_s=0.1) as server, server.raw() as (reader, writer):
         writer.write(b"GET /v1/listen HTTP/1.1\r\nHost: x\r\n")
         assert (await asyncio.wait_for(reader.read(), 5)).startswith(b"HTTP/1.1 408 ")
-        writer.close()
 
 
 async def test_half_a_second_header_is_408_too(serve):
-    async with serve(header_timeout_s=0.1) as server:
-        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    async with serve(header_timeout_s=0.1) as server, server.raw() as (reader, writer):
         writer.write(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
         assert b" 200 " in await reader.readuntil(b'"ok"}')
         writer.write(b"GET /hea")
         assert (await asyncio.wait_for(reader.read(), 5)).startswith(b"HTTP/1.1 408 ")
-        writer.close()
 
 
 async def test_the_deadline_spares_requests_whose_header_is_complete(serve, tone, read, text_of):
@@ -133,10 +121,10 @@ async def test_the_deadline_spares_requests_whose_header_is_complete(serve, tone
 
 
 @pytest.mark.usefixtures("bystander")
-async def test_a_request_that_is_no_http_is_400(raw):
-    reader, writer = raw
-    writer.write(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n")
-    assert (await asyncio.wait_for(reader.read(), 5)).startswith(b"HTTP/1.1 400 ")
+async def test_a_request_that_is_no_http_is_400(live):
+    async with live.raw() as (reader, writer):
+        writer.write(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n")
+        assert (await asyncio.wait_for(reader.read(), 5)).startswith(b"HTTP/1.1 400 ")
 
 
 @pytest.mark.usefixtures("bystander")

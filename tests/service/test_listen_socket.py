@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket as socket_module
 
 import numpy as np
 import pytest
@@ -165,12 +166,15 @@ async def test_other_origins_are_refused(live, serve):
 
 async def test_a_slow_reader_is_closed_and_its_stream_freed(serve, tone):
     async with serve(send_timeout_s=0.3) as server:
-        socket = await server.listen(INTERIM + "&alternatives=10", max_queue=1)
+        # The client's library stops reading when its queue is full; a small window then holds
+        # the server up early.
+        plug = socket_module.create_connection(("127.0.0.1", server.port))
+        plug.setsockopt(socket_module.SOL_SOCKET, socket_module.SO_RCVBUF, 4096)
+        socket = await server.listen(INTERIM + "&alternatives=10", max_queue=1, sock=plug)
+        engine_freed = server.engine.freed
         try:
-            # The client's library stops reading when its queue is full: results pile up.
-            engine_freed = server.engine.freed
             while not engine_freed.is_set():
-                await socket.send(tone(5.0))
+                await socket.send(tone(30.0))
                 await socket.send('{"type": "Finalize"}')
         except ConnectionClosed:
             pass

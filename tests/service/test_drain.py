@@ -1,0 +1,92 @@
+"""How a server stops."""
+
+import asyncio
+import json
+import os
+import signal
+
+import pytest
+from websockets.exceptions import InvalidStatus
+
+CLOSE = '{"type": "CloseStream"}'
+
+
+async def test_a_drain_refuses_what_is_new_and_lets_live_streams_finish(serve, tone, read, text_of):
+    async with serve(drain_s=30) as server, server.listen() as socket, server.client() as client:
+        await socket.send(tone(0.5, 0.2))
+        await socket.send('{"type": "Finalize"}')
+        await socket.recv()
+        os.kill(os.getpid(), signal.SIGTERM)
+        await asyncio.wait_for(server.draining(), 5)
+        assert (await client.get("/readyz")).status_code == 503
+        assert (await client.get("/healthz")).status_code == 200
+        refused = await client.post("/v1/listen", content=b"x")
+        assert (refused.status_code, refused.json()["err_code"]) == (503, "SERVICE_UNAVAILABLE")
+        with pytest.raises(InvalidStatus) as caught:
+            await server.listen()
+        assert caught.value.response.status_code == 503
+        assert int(caught.value.response.headers["retry-after"]) > 0
+
+        await socket.send(tone(0.5, 0.3))
+        await socket.send(CLOSE)
+        assert text_of(await read(socket)) == "w30"
+        assert socket.close_code == 1000
+        await asyncio.wait_for(server.task, 10)
+
+
+async def test_when_the_time_is_over_streams_are_flushed_and_told_to_reconnect(
+    serve, tone, read, text_of
+):
+    async with serve(drain_s=0.1) as server:
+        sockets = [await server.listen() for _ in range(3)]
+        for level, socket in enumerate(sockets, start=1):
+            await socket.send(tone(0.5, level / 10))
+            await socket.send('{"type": "KeepAlive"}')
+        # An answered message says that the audio before it has arrived.
+        for socket in sockets:
+            await socket.send("?")
+            await socket.recv()
+        server.server.should_exit = True
+        for level, socket in enumerate(sockets, start=1):
+            received = await read(socket)
+            assert text_of(received) == f"w{level}0"
+            assert received[-1]["type"] == "Metadata"
+            assert socket.close_code == 1012
+        await asyncio.wait_for(server.task, 10)
+
+
+async def test_a_file_that_is_not_done_in_time_is_503(serve):
+    import io
+
+    import numpy as np
+    import soundfile
+
+    file = io.BytesIO()
+    soundfile.write(file, np.zeros(16000 * 30), 16000, format="WAV")
+    async with serve(drain_s=0.1) as server, server.client() as client:
+        server.engine.paused = True
+        request = asyncio.create_task(client.post("/v1/listen", content=file.getvalue()))
+        await server.engine.full.wait()
+        server.server.should_exit = True
+        answer = await request
+        assert (answer.status_code, answer.json()["err_code"]) == (503, "SERVICE_UNAVAILABLE")
+
+
+async def test_a_second_signal_stops_at_once(serve, tone):
+    async with serve(drain_s=600) as server, server.listen() as socket:
+        await socket.send(tone(0.5))
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.wait_for(server.draining(), 5)
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.wait_for(server.task, 5)
+        await asyncio.wait_for(socket.wait_closed(), 5)
+        assert socket.close_code == 1012
+
+
+async def test_metadata_comes_before_the_close_of_a_drain(serve, tone):
+    async with serve(drain_s=0.1) as server, server.listen() as socket:
+        await socket.send(tone(0.6, 0.2))
+        server.server.should_exit = True
+        final = json.loads(await socket.recv())
+        metadata = json.loads(await socket.recv())
+        assert (final["is_final"], metadata["duration"]) == (True, 0.6)

@@ -1,0 +1,56 @@
+"""Probes, metrics and the page."""
+
+import json
+
+
+async def test_probes_answer_while_all_streams_are_taken(live):
+    live.engine.max_streams = 0
+    async with live.client() as client:
+        for path in ("/healthz", "/readyz", "/metrics", "/v1/models"):
+            assert (await client.get(path)).status_code == 200
+
+
+async def test_models_lists_the_model_and_its_other_names(live):
+    async with live.client() as client:
+        (model,) = (await client.get("/v1/models")).json()["stt"]
+    assert (model["name"], model["streaming"], model["batch"]) == ("scripted", True, True)
+    assert "nova-3" in model["aliases"]
+
+
+async def test_metrics_count_what_happened(live, tone, read):
+    async with live.listen("encoding=linear16&sample_rate=16000&interim_results=true") as socket:
+        await socket.send(tone(0.5))
+        await socket.recv()
+        await socket.send('{"type": "CloseStream"}')
+        await read(socket)
+    await live.idle()
+    async with live.client() as client:
+        await client.post("/v1/listen", content=b"garbage")
+        text = (await client.get("/metrics")).text
+    for line in (
+        "earshot_sessions_total 1.0",
+        "earshot_live_sessions 0.0",
+        'earshot_audio_seconds_total{kind="live"} 0.5',
+        "earshot_partial_latency_seconds_count 1.0",
+        "earshot_final_latency_seconds_count 1.0",
+        'earshot_rejects_total{code="UNDECODABLE_AUDIO"} 1.0',
+    ):
+        assert line in text
+    assert "process_cpu_seconds_total" in text
+
+
+async def test_the_page_and_its_scripts_are_served(live):
+    async with live.client() as client:
+        page = await client.get("/")
+        assert page.headers["content-type"].startswith("text/html")
+        style = await client.get("/web/style.css")
+        assert style.status_code == 200
+        assert (await client.get("/web/../pyproject.toml")).status_code == 404
+
+
+async def test_samples_are_listed_and_served(live):
+    async with live.client() as client:
+        samples = (await client.get("/v1/samples")).json()
+        for sample in samples:
+            assert {"file", "text", "source", "licence"} <= sample.keys(), json.dumps(sample)
+            assert (await client.get(f"/web/samples/{sample['file']}")).status_code == 200
