@@ -40,6 +40,7 @@ export const LIMITS = Object.freeze({
 
 const BYTES_PER_SAMPLE = 2;
 const NORMAL_CLOSURE = 1000;
+const SOCKET_OPEN = 1; // WebSocket.OPEN, which Node 20 does not know
 
 /** Address of a stream on the server that served the page. */
 export function listenUrl(base, { sampleRateHz, boosts = [], parameters = {} }) {
@@ -101,7 +102,7 @@ export class ListenClient {
   /** Send 16-bit little-endian mono samples; before the handshake is done they wait. */
   sendAudio(/** @type {ArrayBuffer} */ samples) {
     if (this.state === "connecting") return this.#keepForLater(samples);
-    if (this.state !== "open") return undefined;
+    if (this.state !== "open" || this.socket.readyState !== SOCKET_OPEN) return undefined;
     if (this.socket.bufferedAmount > this.unsentLimit) return this.#end("slow-network");
     this.socket.send(samples);
     return this.#scheduleKeepAlive();
@@ -188,7 +189,8 @@ export class ListenClient {
   }
 
   #say(message) {
-    this.socket.send(JSON.stringify(message));
+    // Between the server's close frame and the close event there is nobody to talk to.
+    if (this.socket.readyState === SOCKET_OPEN) this.socket.send(JSON.stringify(message));
   }
 
   #enter(/** @type {ListenState} */ state) {

@@ -14,7 +14,6 @@ import pytest
 import uvicorn
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
-from selenium.webdriver.support.ui import WebDriverWait
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
@@ -72,13 +71,22 @@ class ScriptedServer:
 
     def stop(self) -> None:
         """Die like a killed process: sockets are cut, nobody is told."""
-        self._server.force_exit = True
-        self._server.should_exit = True
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._cut)
         self._thread.join()
         self._listener.close()
 
     def _run(self) -> None:
-        asyncio.run(self._server.serve(sockets=[self._listener]))
+        with asyncio.Runner() as runner:
+            self._loop = runner.get_loop()
+            runner.run(self._server.serve(sockets=[self._listener]))
+
+    def _cut(self) -> None:
+        for listening in self._server.servers:
+            listening.close()
+        for connection in list(self._server.server_state.connections):
+            connection.transport.abort()  # type: ignore[union-attr]
+        self._server.should_exit = self._server.force_exit = True
 
     def _app(self) -> Starlette:
         return Starlette(
@@ -234,22 +242,25 @@ def server() -> Iterator[ScriptedServer]:
     server.stop()
 
 
-Launch = Callable[..., webdriver.Chrome]
+Launch = Callable[[Path], webdriver.Chrome]
+INSECURE_HOST = "earshot.test"
+"""Plain http on any name but localhost is what browsers call an insecure context."""
 
 
 @pytest.fixture(scope="session")
 def launch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launch]:
-    """Start Chromium: ``launch(wav, "--flag", …)``; closed when the tests are over."""
+    """Start Chromium with a wav for its microphone; closed when the tests are over."""
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if chromium is None or driver is None:
         pytest.skip("Chromium is missing (apt-get install chromium chromium-driver)")
     browsers: list[webdriver.Chrome] = []
 
-    def start(microphone: Path | None, *flags: str) -> webdriver.Chrome:
+    def start(microphone: Path) -> webdriver.Chrome:
         options = webdriver.ChromeOptions()
         options.binary_location = chromium
-        for flag in (*FLAGS, *_microphone_flags(microphone), *flags):
+        for flag in FLAGS:
             options.add_argument(flag)
+        options.add_argument(f"--use-file-for-fake-audio-capture={microphone}%noloop")
         options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('chromium')}")
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         browser = webdriver.Chrome(options=options, service=Service(driver))
@@ -271,14 +282,6 @@ FLAGS = (
     "--no-first-run",
     "--autoplay-policy=no-user-gesture-required",
     "--window-size=1280,800",
+    "--use-fake-device-for-media-stream",
+    f"--host-resolver-rules=MAP {INSECURE_HOST} 127.0.0.1",
 )
-
-
-def _microphone_flags(wav: Path | None) -> list[str]:
-    if wav is None:
-        return []
-    return [
-        "--use-fake-device-for-media-stream",
-        "--use-fake-ui-for-media-stream",
-        f"--use-file-for-fake-audio-capture={wav}%noloop",
-    ]

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Boosts, parseBoost } from "../../../web/boosts.js";
+
+function fakeStorage(stored = null) {
+  return { stored, getItem() { return this.stored; }, setItem(_, value) { this.stored = value; } };
+}
+
+test("a phrase may carry its weight", () => {
+  assert.deepEqual(parseBoost(" smart  mirror:4.5 "), { phrase: "smart mirror", weight: 4.5 });
+  assert.deepEqual(parseBoost("jarvis"), { phrase: "jarvis", weight: 3 });
+});
+
+test("a weight stays in its range", () => {
+  assert.equal(parseBoost("a:99").weight, 10);
+  assert.equal(parseBoost("a:0").weight, 0.5);
+});
+
+test("a phrase holds no colon, because the protocol ends it there", () => {
+  assert.deepEqual(parseBoost("a:b:2"), { phrase: "a b", weight: 2 });
+  assert.equal(parseBoost(" : "), null);
+});
+
+test("what is typed between commas is several phrases", () => {
+  const boosts = new Boosts(null);
+  boosts.add("jarvis, smart mirror:5,, ");
+  assert.deepEqual(boosts.list, [{ phrase: "jarvis", weight: 3 }, { phrase: "smart mirror", weight: 5 }]);
+});
+
+test("a phrase typed again, in any case, changes its weight", () => {
+  const boosts = new Boosts(null);
+  boosts.add("Jarvis");
+  boosts.add("jarvis:7");
+  assert.deepEqual(boosts.list, [{ phrase: "Jarvis", weight: 7 }]);
+});
+
+test("phrases are weighed and removed by name", () => {
+  const boosts = new Boosts(null);
+  boosts.add("a,b");
+  boosts.setWeight("a", 8);
+  boosts.remove("b");
+  assert.deepEqual(boosts.list, [{ phrase: "a", weight: 8 }]);
+});
+
+test("boosts are there again on the next visit", () => {
+  const storage = fakeStorage();
+  new Boosts(storage).add("jarvis:6");
+  assert.deepEqual(new Boosts(storage).list, [{ phrase: "jarvis", weight: 6 }]);
+});
+
+test("what cannot be read from storage is dropped", () => {
+  assert.deepEqual(new Boosts(fakeStorage("{")).list, []);
+  assert.deepEqual(new Boosts(fakeStorage('[{"phrase": 3}, {"phrase": "a", "weight": 1}]')).list,
+    [{ phrase: "a", weight: 1 }]);
+});
