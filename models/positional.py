@@ -1,8 +1,8 @@
 """Sinusoidal positions, computed for any index.
 
 WeNet looks positions up in a table of 5,000 rows and stops there (200 s at 40 ms frames). The
-table's formula has no such limit; evaluating it in float32 in WeNet's order of operations gives
-the table's rows bit for bit.
+table's formula has no such limit. It is evaluated in float32 in WeNet's order of operations, so
+that the rounding of large angles, which a trained model has seen, is the table's.
 """
 
 from __future__ import annotations

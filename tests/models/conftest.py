@@ -78,6 +78,12 @@ def streamable_golden(request: pytest.FixtureRequest, golden_by_name: dict[str, 
     return golden_by_name[request.param]
 
 
+@pytest.fixture(params=[name for name in GOLDEN_MODELS if "era2" not in name])
+def searched_golden(request: pytest.FixtureRequest, golden_by_name: dict[str, Golden]) -> Golden:
+    """Golden directories that hold results of WeNet's searches."""
+    return golden_by_name[request.param]
+
+
 @pytest.fixture
 def u2pp_dir(golden_dir: Path) -> Path:
     return golden_dir / "u2pp_conformer"

@@ -1,0 +1,24 @@
+import math
+
+import torch
+
+from models.positional import sinusoids
+
+
+def test_equals_the_golden_positions(golden):
+    size = golden.model.config.encoder.output_size
+    table = sinusoids(torch.arange(golden.arrays["A_pos_emb"].size(1)), size)
+    torch.testing.assert_close(table[None], golden.arrays["A_pos_emb"], rtol=0, atol=1e-5)
+
+
+def test_follows_the_formula_beyond_5000():
+    place, size = 123_456, 8
+    row = sinusoids(torch.tensor([place]), size)[0].tolist()
+    for pair in range(size // 2):
+        angle = place * math.exp(-2 * pair * math.log(10_000) / size)
+        assert math.isclose(row[2 * pair], math.sin(angle), abs_tol=2e-2)
+        assert math.isclose(row[2 * pair + 1], math.cos(angle), abs_tol=2e-2)
+
+
+def test_keeps_the_shape_of_the_positions():
+    assert sinusoids(torch.zeros(3, 5, dtype=torch.int64), 6).shape == (3, 5, 6)
