@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from torch import Tensor
+
 from models.fbank import Fbank
 from streaming.boosting import CompiledBoosts
 from streaming.chunking import Chunking, Cut
@@ -34,15 +36,14 @@ class StreamSettings:
         return int(SEAM_WINDOW_MS / self.chunking.feature_ms) + 2 * self.chunking.window
 
     @property
-    def padding_samples(self) -> int:
-        """Silence decoded after a flush: right context of the last frame, and late spikes."""
-        padding_ms = self.chunking.right_context * self.chunking.feature_ms + self.flush_padding_ms
-        return int(padding_ms * self.sample_rate_hz / 1000)
+    def padding_frames(self) -> int:
+        """Feature frames decoded after a flush: the last one's right context, and a little more."""
+        return self.chunking.right_context + int(self.flush_padding_ms / self.chunking.feature_ms)
 
     @property
     def max_segment_frames(self) -> int:
         """No segment has more encoder frames than this."""
-        longest_ms = self.max_utterance_ms + self.padding_samples * 1000 / self.sample_rate_hz
+        longest_ms = self.max_utterance_ms + self.padding_frames * self.chunking.feature_ms
         return int(longest_ms / self.chunking.frame_ms) + 2 * self.chunking.chunk_size
 
 
@@ -114,7 +115,7 @@ class ActiveStream:
     def begin_flush(self, flush: Flush) -> None:
         """Take no more samples until everything is decoded."""
         self.flush = flush
-        self.track.end(self.settings.padding_samples)
+        self.track.end(self.settings.padding_frames)
 
     def end_flush(self) -> None:
         """Everything is decoded: what comes now is a new beginning."""
@@ -125,6 +126,10 @@ class ActiveStream:
         """The next step's window, or None while there is too little audio."""
         ahead = self.track.available - self._next_frame
         return self.settings.chunking.cut(ahead, self.track.ended)
+
+    def window(self, cut: Cut) -> Tensor:
+        """The features `(W, F)` of a window cut here."""
+        return self.track.window(self._next_frame, cut.window, self.segment.start_frame)
 
     def in_padding(self, cut: Cut) -> bool:
         """Whether the next window reaches into the silence that a flush adds.

@@ -64,9 +64,7 @@ class EncodeStep:
 
     def _batch(self, lanes: Sequence[Lane]) -> Tensor:
         """The lanes' windows `(B, W, F)`, short ones padded with zeros on the right."""
-        windows = [
-            lane.stream.track.window(lane.stream.window_start, lane.cut.window) for lane in lanes
-        ]
+        windows = [lane.stream.window(lane.cut) for lane in lanes]
         batch = torch.zeros(len(lanes), self._settings.chunking.window, windows[0].size(1))
         for row, window in enumerate(windows):
             batch[row, : len(window)] = window

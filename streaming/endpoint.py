@@ -20,7 +20,7 @@ MAX_REPLAYED_SILENCE_MS = 400
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A rule has fired after `frames` frames of the segment, the last `blank_run` of them silent."""
+    """A rule has fired after `frames` frames of the segment, the last `blank_run` silent."""
 
     rule: EndpointRule
     frames: int

@@ -1,6 +1,5 @@
 """The engine: one thread that owns the model and decodes every stream."""
 
-import os
 import threading
 from collections.abc import Callable
 from dataclasses import asdict
@@ -10,12 +9,13 @@ import torch
 from models.checkpoint import LoadedModel
 from streaming.active_stream import ActiveStream
 from streaming.boosting import compile_boosts
-from streaming.engine_config import EngineConfig
+from streaming.engine_config import EngineConfig, engine_threads
 from streaming.engine_loop import EngineLoop
 from streaming.engine_stats import Counters, EngineStats, Observer
 from streaming.errors import EngineStopped
 from streaming.events import Event
 from streaming.inbox import Inbox
+from streaming.model_description import describe_model
 from streaming.registry import Registry
 from streaming.stream import Stream
 from streaming.stream_config import StreamConfig, StreamPriority
@@ -37,6 +37,7 @@ class Engine:
         self._registry = Registry(config.max_streams)
         decoder = TwoPass(loaded, config)
         self._settings = decoder.settings
+        self.model = describe_model(loaded, decoder.settings)
         self._loop = EngineLoop(decoder, self._registry, config, self._counters, observer)
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 
@@ -98,6 +99,6 @@ class Engine:
         )
 
     def _run(self) -> None:
-        torch.set_num_threads(self._config.threads or max((os.cpu_count() or 2) - 1, 1))
+        torch.set_num_threads(engine_threads(self._config))
         with torch.inference_mode():
             self._loop.run()

@@ -1,5 +1,6 @@
 """What one engine is built for, checked once."""
 
+import os
 from dataclasses import dataclass
 
 from streaming.errors import InvalidEngineConfig
@@ -17,8 +18,8 @@ class EngineConfig:
     max_wait_ms: how long a ready live stream may wait for others to share its step.
     max_backlog_s: undecoded audio one stream may hold.
     max_utterance_ms: the longest segment any stream may ask for; it bounds memory per stream.
-    flush_padding_ms: silence decoded after the last sample of a flush, beyond the right context,
-        because CTC spikes come late.
+    flush_padding_ms: quiet frames decoded after the last sample of a flush, beyond the right
+        context, because CTC spikes come late.
     threads: torch's; None is one less than the machine has cores.
     beam_size, token_beam: hypotheses kept, and tokens considered, per frame.
     """
@@ -31,7 +32,7 @@ class EngineConfig:
     max_wait_ms: float = 10.0
     max_backlog_s: float = 30.0
     max_utterance_ms: int = 20000
-    flush_padding_ms: int = 200
+    flush_padding_ms: int = 40
     threads: int | None = None
     beam_size: int = 10
     token_beam: int = 10
@@ -54,3 +55,8 @@ class EngineConfig:
             raise InvalidEngineConfig(
                 f"max_utterance_ms is {self.max_utterance_ms}, must be 2000 or more"
             )
+
+
+def engine_threads(config: EngineConfig) -> int:
+    """Threads that the model and the search may use."""
+    return config.threads or max((os.cpu_count() or 2) - 1, 1)

@@ -102,8 +102,8 @@ class EngineLoop:
         for ending in ended:
             if ending.cause == "end":
                 self._isolation.alone(ending.stream, partial(self._finish, ending.stream))
-        for item in (*going, *restarted):
-            self._isolation.alone(item.stream, partial(self._settle, item.stream))
+        for stream in [lane.stream for lane in going] + [ending.stream for ending in restarted]:
+            self._isolation.alone(stream, partial(self._settle, stream))
 
     def _tell_partials(self, lanes: Sequence[Lane]) -> None:
         streams = [lane.stream for lane in lanes]

@@ -62,22 +62,27 @@ class FeatureTrack:
         self._features = torch.zeros(0, fbank.config.num_mel_bins)
         self._first_frame = 0
         self.origin = origin
-        self.num_samples = 0
+        self._padding = 0
         self.ended = False
 
     @property
+    def num_samples(self) -> int:
+        """Samples so far."""
+        return self._samples.end
+
+    @property
     def available(self) -> int:
+        """Frames that can be asked for."""
+        return self.heard + self._padding
+
+    @property
+    def heard(self) -> int:
         """Frames whose samples are all here."""
         return self._fbank.frame_count(self._samples.end)
 
     @property
-    def heard(self) -> int:
-        """Frames made of samples alone, without the padding of `end`."""
-        return self._fbank.frame_count(self.num_samples)
-
-    @property
     def computed(self) -> int:
-        """Frames that have been computed."""
+        """Frames of samples that have been computed."""
         return self._first_frame + len(self._features)
 
     @property
@@ -98,16 +103,19 @@ class FeatureTrack:
         """Add samples `(N,)` in [-1, 1]."""
         assert not self.ended
         self._samples.append(samples * np.float32(INT16_SCALE))
-        self.num_samples += len(samples)
 
     def end(self, padding: int) -> None:
-        """No more samples will come; `padding` samples of silence let the last word come out."""
-        if self.num_samples:
-            self._samples.append(np.zeros(padding, np.float32))
+        """No more samples will come; `padding` quiet frames let the last word come out.
+
+        They repeat the quietest frame heard: digital silence after a noisy room is a sound of its
+        own, to which a model may answer with a word.
+        """
+        self._padding = padding if self.heard else 0
         self.ended = True
 
     def missing(self, frames: int) -> Tensor:
         """The raw frames `(N, frame_length)` that are not yet computed, up to frame `frames`."""
+        frames = min(frames, self.heard)
         shift, length = self._fbank.frame_shift, self._fbank.frame_length
         if frames <= self.computed:
             return torch.zeros(0, length)
@@ -122,11 +130,18 @@ class FeatureTrack:
         self._first_frame += dropped
         self._samples.drop_before(self.computed * self._fbank.frame_shift)
 
-    def window(self, start: int, frames: int) -> Tensor:
-        """Features `(frames, F)` from frame `start` on."""
-        first = start - self._first_frame
-        assert first >= 0, "the frame has been dropped"
-        return self._features[first : first + frames]
+    def window(self, start: int, frames: int, segment_start: int) -> Tensor:
+        """Features `(frames, F)` from `start` on, of the segment that began at `segment_start`.
+
+        What lies behind the last sample is the quietest of the segment's kept frames.
+        """
+        assert start >= self._first_frame, "the frame has been dropped"
+        window = self._features[start - self._first_frame :][:frames]
+        if len(window) == frames:
+            return window
+        segment = self._features[max(segment_start - self._first_frame, 0) :]
+        quietest = segment[segment.mean(dim=1).argmin()]
+        return torch.cat((window, quietest.expand(frames - len(window), -1)))
 
 
 def compute_frames(fbank: Fbank, raw: Sequence[Tensor]) -> list[Tensor]:
@@ -141,4 +156,4 @@ def compute_frames(fbank: Fbank, raw: Sequence[Tensor]) -> list[Tensor]:
         return [torch.zeros(0, fbank.config.num_mel_bins) for _ in raw]
     batch = torch.cat(list(raw))
     features = fbank(batch.expand(2, -1) if total == 1 else batch)[:total, 0]
-    return list(features.split(counts))
+    return list(torch.split(features, counts))

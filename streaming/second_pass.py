@@ -24,6 +24,9 @@ from streaming.lane import Ending
 from streaming.results import Scored, first_pass_scores
 from streaming.stream_config import StreamConfig
 
+_LENGTH_PENALTY = 1.0
+"""Mode "attention" ranks by score per token: the sum alone favours hypotheses that stop early."""
+
 _ATTENTION_MODES = ("attention_rescoring", "attention")
 
 
@@ -52,7 +55,9 @@ class SecondPass:
         own = [row for row, e in enumerate(endings) if e.stream.config.mode == "attention"]
         if own:
             rows = torch.tensor(own, device=memory.device)
-            found = attention_beam_search(self._model, memory[rows], lengths[rows], self._beam_size)
+            found = attention_beam_search(
+                self._model, memory[rows], lengths[rows], self._beam_size, _LENGTH_PENALTY
+            )
             for row, hypotheses in zip(own, found, strict=True):
                 candidates[row] = self._place(hypotheses, memory[row, : int(lengths[row])])
         return candidates
@@ -66,7 +71,7 @@ class SecondPass:
             PrefixHypothesis(
                 tokens=tuple(h.tokens),
                 frames=tuple(align(log_probs, h.tokens, self._model.config.blank_id)),
-                score=h.score,
+                score=h.normalised(_LENGTH_PENALTY),
                 ctc_score=0.0,
                 boost_score=0.0,
                 token_log_probs=(0.0,) * len(h.tokens),

@@ -71,7 +71,7 @@ class Stream:
         self._put(Flush(last=False))
 
     def configure(self, boosts: Sequence[Boost]) -> None:
-        """Replace the boosts from the current segment on; `Configured` follows. Raises StreamClosed."""
+        """Replace the boosts, from this segment on; `Configured` follows. Raises StreamClosed."""
         self._put(Reconfigure(compile_boosts(boosts, self._active.config.mode, self._tokenizer)))
 
     def finish(self) -> None:
@@ -100,7 +100,7 @@ class Stream:
 
 def check_audio(samples: Samples) -> None:
     """Raises InvalidAudio unless the samples are `(N,)`, float32, finite and near [-1, 1]."""
-    if not isinstance(samples, np.ndarray) or samples.dtype != np.float32 or samples.ndim != 1:
+    if samples.dtype != np.float32 or samples.ndim != 1:
         raise InvalidAudio("samples must be a one-dimensional float32 array")
     if not len(samples):
         return

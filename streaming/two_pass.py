@@ -14,7 +14,7 @@ from streaming.chunking import Chunking
 from streaming.ctc_search import CtcSearch
 from streaming.encode import EncodeStep
 from streaming.endpoint import Endpoint, pause_seam
-from streaming.engine_config import EngineConfig
+from streaming.engine_config import EngineConfig, engine_threads
 from streaming.events import UnboostablePhrase
 from streaming.lane import Ending, Lane
 from streaming.seam import word_seam
@@ -38,8 +38,10 @@ class TwoPass:
         self._slots = EncoderSlots(model.encoder, config.max_streams, frames, device)
         search_config = PrefixSearchConfig(
             beam_size=config.beam_size,
-            token_beam=min(config.token_beam, model.config.vocab_size),
+            token_beam=config.token_beam,
             blank_id=model.config.blank_id,
+            node_capacity=max(2048, 4 * self.settings.max_segment_frames),
+            workers=engine_threads(config),
         )
         search = PrefixSearch(search_config, config.max_streams, model.config.vocab_size, device)
         self.search = CtcSearch(model, search, device)
