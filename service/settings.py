@@ -64,7 +64,7 @@ class Settings(BaseSettings):
         20.0, gt=0, description="a client that reads nothing for so long is closed with 1008"
     )
     upload_timeout_s: float = Field(
-        10.0, gt=0, description="a file upload that stalls so long is refused with 408"
+        30.0, gt=0, description="a file upload that stalls so long is refused with 408"
     )
     header_timeout_s: float = Field(10.0, gt=0, description="time for a request's header")
     drain_s: float = Field(

@@ -40,11 +40,10 @@ def vtt(finals: Iterable[Final]) -> str:
 def cues(finals: Iterable[Final]) -> list[Cue]:
     """Cut finals into cues at pauses and at the limits of length; none overlaps the next."""
     made = [cue for final in finals for cue in _cues_of(final.alternatives[0])]
+    next_starts = [*(cue.start_s for cue in made[1:]), float("inf")]
     return [
         Cue(cue.start_s, min(max(cue.end_s, cue.start_s + MIN_CUE_S), next_start_s), cue.text)
-        for cue, next_start_s in zip(
-            made, [cue.start_s for cue in made[1:]] + [float("inf")], strict=True
-        )
+        for cue, next_start_s in zip(made, next_starts, strict=False)
     ]
 
 

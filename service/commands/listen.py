@@ -1,7 +1,6 @@
 """`earshot listen`: the microphone to text, without a server."""
 
 import argparse
-import importlib
 import queue
 from typing import Any
 
@@ -46,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _sound_library() -> Any:
     """Import sounddevice, which is optional, or say which half of it is missing."""
     try:
-        return importlib.import_module("sounddevice")
+        import sounddevice
     except ModuleNotFoundError as error:
         raise StartupError(
             "the microphone needs the package sounddevice: pip install 'earshot[microphone]'"
@@ -56,6 +55,7 @@ def _sound_library() -> Any:
             "sounddevice is here but the PortAudio library is not: install libportaudio2 "
             "(Debian, Ubuntu) or portaudio (Homebrew, Fedora)"
         ) from error
+    return sounddevice
 
 
 class _Listening:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -71,29 +72,27 @@ async def test_floats_that_are_no_audio_are_1008(live, read, value):
 
 
 @pytest.mark.usefixtures("bystander")
-async def test_ten_megabytes_in_one_frame_are_1009(live):
+async def test_ten_megabytes_in_one_frame_are_1009(live, read):
     async with live.listen() as socket:
-        with pytest.raises(ConnectionClosed):
+        with suppress(ConnectionClosed):  # the server may close before all was sent
             await socket.send(bytes(10 << 20))
-            await socket.recv()
+        await read(socket)
     assert socket.close_code == 1009
 
 
 @pytest.mark.usefixtures("bystander")
-async def test_invalid_utf8_is_1007(live):
+async def test_invalid_utf8_is_1007(live, read):
     async with live.listen() as socket:
-        with pytest.raises(ConnectionClosed):
-            await socket.send(b"\xff\xfe", text=True)
-            await socket.recv()
+        await socket.send(b"\xff\xfe", text=True)
+        await read(socket)
     assert socket.close_code == 1007
 
 
 @pytest.mark.usefixtures("bystander")
-async def test_a_broken_frame_is_1002(live):
+async def test_a_broken_frame_is_1002(live, read):
     async with live.listen() as socket:
         socket.transport.write(b"\xff\xff\xff\xff")
-        with pytest.raises(ConnectionClosed):
-            await socket.recv()
+        await read(socket)
     assert socket.close_code == 1002
 
 

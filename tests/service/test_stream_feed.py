@@ -42,7 +42,7 @@ async def test_a_message_longer_than_the_backlog_gets_through(engine):
 
 
 async def test_stop_frees_the_stream_and_lets_the_reader_go(engine):
-    stream, events = opened(engine)
+    stream, _ = opened(engine)
     feed = StreamFeed(stream)
     engine.paused = True
     feed.do(seconds(12))

@@ -1,0 +1,139 @@
+"""One simulated speaker: sends utterances in real time and times what comes back."""
+
+import asyncio
+import json
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import WebSocketException
+
+from service.bench.clips import BYTES_PER_SECOND, Clip
+from service.bench.measurements import Heard, Measurements
+
+FRAME_MS = 100
+FRAME_S = FRAME_MS / 1000
+FRAME_BYTES = BYTES_PER_SECOND * FRAME_MS // 1000
+QUERY = "encoding=linear16&sample_rate=16000&interim_results=true"
+FINALIZE = '{"type": "Finalize"}'
+CLOSE_STREAM = '{"type": "CloseStream"}'
+LAST_RESULTS_S = 30.0
+
+
+@dataclass(frozen=True)
+class Window:
+    """When a run measures, on the monotonic clock: after all callers started, until the end."""
+
+    opens_at: float
+    closes_at: float
+
+
+@dataclass(frozen=True)
+class _Asked:
+    clip: Clip
+    due_at: float
+
+
+class Caller:
+    """Speaks clips over one socket from its start until the window closes."""
+
+    def __init__(
+        self, url: str, clips: Iterator[Clip], alone: Mapping[str, str], window: Window
+    ) -> None:
+        self._url = url
+        self._clips = clips
+        self._alone = alone
+        self._window = window
+        self._asked: deque[_Asked] = deque()
+        self._texts: list[str] = []
+        self._frames_due_from = 0.0
+
+    async def run(self, start_at: float, into: Measurements) -> None:
+        """Wait for the start, speak, and note everything in ``into``."""
+        await _until(start_at)
+        try:
+            async with connect(f"{self._url}/v1/listen?{QUERY}", proxy=None) as socket:
+                listening = asyncio.create_task(self._listen(socket, into))
+                await self._speak(socket, into)
+                async with asyncio.timeout(LAST_RESULTS_S):
+                    await listening
+        except (WebSocketException, OSError, TimeoutError) as error:
+            into.failures.append(repr(error))
+
+    async def _speak(self, socket: ClientConnection, into: Measurements) -> None:
+        self._frames_due_from = due_at = time.monotonic()
+        for clip in self._clips:
+            if due_at + clip.duration_s > self._window.closes_at:
+                break
+            for at in range(0, len(clip.pcm), FRAME_BYTES):
+                frame = clip.pcm[at : at + FRAME_BYTES]
+                # A microphone hands a frame over when it is full, not when it begins.
+                due_at += len(frame) / BYTES_PER_SECOND
+                await _until(due_at)
+                await socket.send(frame)
+                if self._window.opens_at <= due_at:
+                    into.send_delays_s.append(time.monotonic() - due_at)
+                    into.audio_s += len(frame) / BYTES_PER_SECOND
+            self._asked.append(_Asked(clip, due_at))
+            await socket.send(FINALIZE)
+        await socket.send(CLOSE_STREAM)
+
+    async def _listen(self, socket: ClientConnection, into: Measurements) -> None:
+        async for data in socket:
+            message = json.loads(data)
+            if message["type"] == "Results":
+                self._result(message, time.monotonic(), into)
+            elif message["type"] == "Error":
+                into.failures.append(message["description"])
+
+    def _result(self, message: dict[str, Any], now: float, into: Measurements) -> None:
+        counts = self._window.opens_at <= now
+        if not message["is_final"]:
+            covered_s = message["start"] + message["duration"]
+            if counts:
+                into.partial_latencies_s.append(now - self._due(covered_s))
+            return
+        self._texts.append(message["channel"]["alternatives"][0]["transcript"])
+        if message["from_finalize"]:
+            asked, texts, self._texts = self._asked.popleft(), self._texts, []
+            if counts:
+                into.heard.append(self._heard(asked, " ".join(filter(None, texts)), now))
+
+    def _heard(self, asked: _Asked, text: str, now: float) -> Heard:
+        return Heard(
+            at_s=now - self._window.opens_at,
+            final_latency_s=now - asked.due_at,
+            text=text,
+            alone=self._alone.get(asked.clip.name, text),
+            truth=asked.clip.text,
+        )
+
+    def _due(self, audio_s: float) -> float:
+        """When the frame that holds this moment of the stream's audio was due."""
+        whole_frames = -(-audio_s // FRAME_S)
+        return self._frames_due_from + whole_frames * FRAME_S
+
+
+async def transcribe_alone(url: str, clip: Clip) -> str:
+    """Return the text of ``clip`` as the only stream, sent as fast as the server takes it."""
+    query = QUERY.replace("interim_results=true", "interim_results=false")
+    async with connect(f"{url}/v1/listen?{query}", proxy=None) as socket:
+        for at in range(0, len(clip.pcm), FRAME_BYTES):
+            await socket.send(clip.pcm[at : at + FRAME_BYTES])
+        await socket.send(FINALIZE)
+        texts = []
+        async for data in socket:
+            message = json.loads(data)
+            if message["type"] != "Results":
+                continue
+            texts.append(message["channel"]["alternatives"][0]["transcript"])
+            if message["from_finalize"]:
+                break
+        return " ".join(filter(None, texts))
+
+
+async def _until(moment: float) -> None:
+    await asyncio.sleep(max(0.0, moment - time.monotonic()))
