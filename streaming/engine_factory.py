@@ -24,7 +24,7 @@ def build_engine(
 ) -> Engine:
     """An engine, not yet started, for a model directory or else the bundled model.
 
-    Raises ModelError for a directory that holds no streaming model, InvalidEngineConfig for a device
+    Raises ModelError for a directory without a streaming model, InvalidEngineConfig for a device
     that is not there or that the native kernels were not built for.
     """
     loaded = load_model(model_dir or bundled_model_dir(), _device(device))
