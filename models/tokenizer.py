@@ -184,6 +184,8 @@ def _spell(texts: Sequence[str]) -> str:
 def _read_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
     try:
         proto = path.read_bytes()
+        if not proto:  # sentencepiece takes that for "no model yet"
+            raise TokenizerError(f"the sentencepiece model {path} is empty")
         return sentencepiece.SentencePieceProcessor(model_proto=proto)
     except (OSError, RuntimeError) as error:
         raise TokenizerError(f"cannot read the sentencepiece model {path}: {error}") from error

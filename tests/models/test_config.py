@@ -1,0 +1,74 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from models.config import EncoderConfig, ModelConfig
+from models.errors import ConfigError
+
+
+def test_survives_json(tiny_config):
+    text = json.dumps(tiny_config.to_dict())
+    assert ModelConfig.from_dict(json.loads(text)) == tiny_config
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"output_size": 31}, "multiple of"),
+        ({"output_size": 0}, "output_size"),
+        ({"output_size": 10**9}, "output_size"),
+        ({"num_blocks": 10**6}, "num_blocks"),
+        ({"kind": "branchformer"}, "branchformer"),
+        ({"input_layer": "linear"}, "linear"),
+        ({"kind": "transformer"}, "rel_pos"),
+        ({"causal": False, "cnn_module_kernel": 8}, "odd"),
+        ({"dropout_rate": 1.0}, "dropout_rate"),
+    ],
+)
+def test_an_impossible_encoder_is_refused(tiny_config, change, message):
+    with pytest.raises(ConfigError, match=message):
+        replace(tiny_config.encoder, **change)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"surprise": 1}, "model has unknown keys: surprise"),
+        ({"encoder": {"surprise": 1}}, "encoder has unknown keys: surprise"),
+        ({"encoder": 3}, "encoder is not a mapping"),
+        ({"encoder": {"num_blocks": "12"}}, "encoder.num_blocks"),
+        ({"encoder": {"num_blocks": 2.5}}, "encoder.num_blocks"),
+        ({"encoder": {"causal": 1}}, "encoder.causal"),
+        ({"vocab_size": True}, "vocab_size"),
+        ({"vocab_size": None}, "vocab_size"),
+        ({"eos_id": 11}, "eos_id"),
+        ({"decoding": {"chunk_size": 0}}, "chunk_size"),
+        ({"features": {"num_mel_bins": 40}}, "40 bins"),
+        ({"decoder": {"attention_heads": 3}}, "attention_heads=3"),
+        ({"loss": {"ctc_weight": float("nan")}}, "ctc_weight"),
+    ],
+)
+def test_wrong_values_are_refused_by_name(tiny_config, change, message):
+    with pytest.raises(ConfigError, match=message):
+        ModelConfig.from_dict({**tiny_config.to_dict(), **change})
+
+
+def test_a_model_without_vocabulary_size_is_refused():
+    with pytest.raises(ConfigError, match="vocab_size"):
+        ModelConfig.from_dict({})
+
+
+@pytest.mark.parametrize(
+    ("options", "streamable"),
+    [
+        ({}, True),
+        ({"causal": False}, False),
+        ({"use_dynamic_chunk": False}, False),
+        ({"use_dynamic_chunk": False, "static_chunk_size": 16}, True),
+        ({"causal": False, "use_cnn_module": False}, True),
+        ({"kind": "transformer", "positions": "abs_pos", "causal": False}, True),
+    ],
+)
+def test_knows_whether_it_can_stream(options, streamable):
+    assert EncoderConfig(**options).streamable is streamable
