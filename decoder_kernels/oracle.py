@@ -132,6 +132,7 @@ class OracleSearch:
         self._frame = 0
         root = Scores(blank_score=0.0, blank_viterbi=0.0, token_viterbi=0.0)
         self._beam: Beam = [((), root)]
+        self._kept = dict(self._beam)  # a prefix of the beam keeps the boost that it has
 
     def set_boost(self, table: BoostTable | None) -> None:
         """Another table; phrases under way are forgotten."""
@@ -163,6 +164,7 @@ class OracleSearch:
         ranked = sorted(range(len(row)), key=lambda token: (-row[token], token))
         best = ranked[: self._token_beam]
         extras = [self._extras(prefix, scores) for prefix, scores in self._beam]
+        self._kept = dict(self._beam)
         found: dict[tuple[int, ...], Scores] = {}
         for token in best:
             for prefix, scores in self._beam:
@@ -226,9 +228,11 @@ class OracleSearch:
         *,
         doubled: bool,
     ) -> None:
+        extended = (*prefix, token)
         state = self._automaton.step(scores.state, token)
         completed = scores.completed + self._automaton.completed(state)
-        entry = found.setdefault((*prefix, token), Scores(state=state, completed=completed))
+        boosted = self._kept.get(extended, Scores(state=state, completed=completed))
+        entry = self._entry(found, extended, boosted)
         score = scores.blank_score if doubled else scores.score
         entry.token_score = log_add(entry.token_score, score + log_prob)
         viterbi = (scores.blank_viterbi if doubled else scores.viterbi) + log_prob
