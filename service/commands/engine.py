@@ -1,10 +1,16 @@
 """The engine that the settings ask for; what stands in its way becomes one line."""
 
+import hashlib
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
 
+from models.bundled import bundled_model_dir
 from models.errors import ModelError
 from service.errors import StartupError
+from service.result_messages import ServedModel
 from service.settings import Settings
 from streaming.engine import Engine
 from streaming.engine_config import EngineConfig
@@ -13,11 +19,11 @@ from streaming.engine_stats import Observer
 from streaming.errors import StreamingError
 
 STOP_S = 5.0
+_WEIGHT_FILES = ("model.safetensors", "final.pt")
 
 
-@contextmanager
-def running_engine(settings: Settings, observer: Observer | None = None) -> Iterator[Engine]:
-    """Run an engine inside the block.
+def load_engine(settings: Settings, observer: Observer | None = None) -> Engine:
+    """Build an engine that is not started yet.
 
     Raises:
         StartupError: the model cannot be read or used as the settings ask; the message says why.
@@ -27,15 +33,45 @@ def running_engine(settings: Settings, observer: Observer | None = None) -> Iter
             "--graph: decoding with a graph is not built yet; docs/architecture.md says what is"
         )
     try:
-        engine = build_engine(settings.model, settings.device, _engine_config(settings), observer)
+        return build_engine(settings.model, settings.device, _engine_config(settings), observer)
     except (ModelError, StreamingError, OSError) as error:
-        name = "the bundled model" if settings.model is None else f"the model {settings.model}"
-        raise StartupError(f"cannot use {name}: {error}") from error
+        raise StartupError(f"cannot use {_name_of(settings.model)}: {error}") from error
+
+
+@contextmanager
+def running_engine(settings: Settings, observer: Observer | None = None) -> Iterator[Engine]:
+    """Run an engine inside the block; raises StartupError as `load_engine` does."""
+    engine = load_engine(settings, observer)
     engine.start()
     try:
         yield engine
     finally:
         engine.stop(STOP_S)
+
+
+def served_model(engine: Engine, directory: Path | None) -> ServedModel:
+    """Describe the engine's model to clients; its version and id follow from its weights."""
+    weights = _weights_digest(directory or bundled_model_dir())
+    about = asdict(engine.model)
+    return ServedModel(
+        name=about.pop("name"),
+        version=weights[:12],
+        arch=about.pop("format"),
+        uuid=str(uuid.uuid5(uuid.NAMESPACE_OID, weights)),
+        details=about,
+    )
+
+
+def _weights_digest(directory: Path) -> str:
+    for name in _WEIGHT_FILES:
+        if (directory / name).is_file():
+            with (directory / name).open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+    raise StartupError(f"{directory} holds no weights")
+
+
+def _name_of(directory: Path | None) -> str:
+    return "the bundled model" if directory is None else f"the model {directory}"
 
 
 def _engine_config(settings: Settings) -> EngineConfig:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from service.console import say, tell
 from service.errors import ServiceError
+from service.settings import Settings
 
 SOME_FAILED = 1
 
@@ -24,12 +25,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Describe each directory; returns 1 if one of them is no model."""
-    from service.commands.engine import describe
+    from service.commands.engine import load_engine, served_model
 
     failed = False
     for directory in arguments.directories or [None]:
         try:
-            description = describe(directory)
+            settings = Settings.load(model=directory, device="cpu", max_streams=1)
+            description = served_model(load_engine(settings), settings.model).listing(())
         except ServiceError as error:
             tell(f"earshot models: {error}")
             failed = True

@@ -45,7 +45,7 @@ def _serve(settings: Settings) -> None:
         running_engine(settings, metrics.observe_step) as engine,
     ):
         watch_engine(metrics, engine)
-        model = served_model(settings)
+        model = served_model(engine, settings.model)
         log.info("model_loaded", model=model.name, version=model.version, arch=model.arch)
         services = Services.build(engine, model, settings, metrics)
         asyncio.run(Server(create_app(services), services).serve([bound]))

@@ -47,7 +47,9 @@ def run(arguments: argparse.Namespace) -> int:
     from service.commands.engine import running_engine, served_model
 
     with running_engine(settings) as engine, _progress() as progress:
-        transcriber = _Transcriber(engine, served_model(settings), parameters, progress)
+        transcriber = _Transcriber(
+            engine, served_model(engine, settings.model), parameters, progress
+        )
         failed = [path for path in arguments.files if not transcriber.do(path, arguments)]
     return SOME_FAILED if failed else 0
 

@@ -155,7 +155,8 @@ def test_results_have_the_fields_that_clients_index():
     (alternative,) = message["channel"]["alternatives"]
     assert (alternative["transcript"], alternative["confidence"]) == ("iced tea", 0.7)
     assert alternative["words"] == [
-        {"word": "iced", "start": 0.1, "end": 0.4, "confidence": 0.8, "punctuated_word": "iced", "boosted": True},
+        {"word": "iced", "start": 0.1, "end": 0.4, "confidence": 0.8, "punctuated_word": "iced",
+         "boosted": True},
         {"word": "tea", "start": 0.5, "end": 0.9, "confidence": 0.6, "punctuated_word": "tea"},
     ]  # fmt: skip
 

@@ -86,7 +86,7 @@ async def test_configure_mid_stream(live):
     ("query", "status", "code", "named"),
     [
         ("encoding=opus", 400, "INVALID_QUERY_PARAMETER", "encoding=opus"),
-        ("encoding=linear16&sample_rate=16000&channels=2", 400, "INVALID_QUERY_PARAMETER", "channel"),
+        ("encoding=linear16&sample_rate=8000&channels=2", 400, "INVALID_QUERY_PARAMETER", "one"),
         ("model=whisper", 400, "INVALID_QUERY_PARAMETER", "model=whisper"),
         ("keywords=tea%0d%0aX:y", 400, "INVALID_QUERY_PARAMETER", "weight"),
     ],
@@ -159,9 +159,11 @@ async def test_other_origins_are_refused(live, serve):
     assert caught.value.response.status_code == 403
     async with live.listen(headers={"Origin": live.http}):
         pass
-    async with serve(allowed_origins="https://evil.example") as open_server:
-        async with open_server.listen(headers=headers):
-            pass
+    async with (
+        serve(allowed_origins="https://evil.example") as open_server,
+        open_server.listen(headers=headers),
+    ):
+        pass
 
 
 async def test_a_slow_reader_is_closed_and_its_stream_freed(serve, tone):
