@@ -9,7 +9,7 @@ import { element } from "./elements.js";
 
 export class BoostEditor {
   /**
-   * @param {{form: HTMLFormElement, input: HTMLInputElement, list: HTMLElement, state: HTMLElement}} parts
+   * @param {Record<"form"|"input"|"list"|"state", any>} parts elements of the page
    * @param {import("./boosts.js").Boosts} boosts
    * @param {(boosts: Boost[]) => void} onChange
    */
@@ -52,19 +52,36 @@ export class BoostEditor {
   #row({ phrase, weight }) {
     const number = element("output", { class: "weight" }, weight.toFixed(1));
     const slider = element("input", {
-      type: "range", min: WEIGHT.least, max: WEIGHT.most, step: WEIGHT.step,
+      type: "range",
+      min: WEIGHT.least,
+      max: WEIGHT.most,
+      step: WEIGHT.step,
       "aria-label": `Weight of ${phrase}`,
-      oninput: () => { number.value = slider.valueAsNumber.toFixed(1); },
+      oninput: () => {
+        number.value = slider.valueAsNumber.toFixed(1);
+      },
       onchange: () => this.#weigh(phrase, slider.valueAsNumber),
     });
     slider.value = weight;
-    const remove = element("button", {
-      type: "button", class: "remove", "aria-label": `Remove ${phrase}`,
-      onclick: () => this.#remove(phrase),
-    }, "×");
-    return element("li", { "data-phrase": phrase },
-      element("span", { class: "phrase" }, phrase), slider, number, remove,
-      element("span", { class: "reason" }));
+    const remove = element(
+      "button",
+      {
+        type: "button",
+        class: "remove",
+        "aria-label": `Remove ${phrase}`,
+        onclick: () => this.#remove(phrase),
+      },
+      "×",
+    );
+    return element(
+      "li",
+      { "data-phrase": phrase },
+      element("span", { class: "phrase" }, phrase),
+      slider,
+      number,
+      remove,
+      element("span", { class: "reason" }),
+    );
   }
 
   /** The row stays as it is, so that the slider keeps the keyboard's focus. */

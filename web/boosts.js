@@ -21,7 +21,10 @@ export class Boosts {
    * @returns {Boost[]} those that are new or changed
    */
   add(/** @type {string} */ typed) {
-    const parsed = typed.split(",").map(parseBoost).filter((boost) => boost !== null);
+    const parsed = typed
+      .split(",")
+      .map(parseBoost)
+      .filter((boost) => boost !== null);
     for (const boost of parsed) {
       const known = this.list.find(({ phrase }) => sameText(phrase, boost.phrase));
       if (known) known.weight = boost.weight;
@@ -67,7 +70,9 @@ function sameText(a, b) {
 function readStored(storage) {
   try {
     const stored = JSON.parse(storage?.getItem(STORED_AS) ?? "[]");
-    return stored.filter(({ phrase, weight }) => typeof phrase === "string" && Number.isFinite(weight));
+    return stored.filter(
+      ({ phrase, weight }) => typeof phrase === "string" && Number.isFinite(weight),
+    );
   } catch {
     return [];
   }

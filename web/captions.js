@@ -8,7 +8,9 @@ const LONGEST_CUE_S = 6;
 const LONGEST_CUE_CHARACTERS = 84; // two lines of 42, the usual limit for subtitles
 const PAUSE_S = 0.8;
 
-/** @type {Record<string, {label: string, mime: string, write: (paragraphs: Word[][]) => string}>} */
+/** @typedef {{label: string, mime: string, write: (paragraphs: Word[][]) => string}} Format */
+
+/** @type {Record<string, Format>} by file extension */
 export const FORMATS = {
   txt: { label: "Text", mime: "text/plain", write: plainText },
   srt: { label: "SRT", mime: "application/x-subrip", write: subRip },
@@ -29,11 +31,13 @@ export function subRip(paragraphs) {
 
 /** @param {Word[][]} paragraphs */
 export function webVtt(paragraphs) {
-  const blocks = cues(paragraphs).map((words) => `${span(words, ".")}\n${escaped(joined(words))}\n`);
+  const blocks = cues(paragraphs).map(
+    (words) => `${span(words, ".")}\n${escaped(joined(words))}\n`,
+  );
   return ["WEBVTT\n", ...blocks].join("\n");
 }
 
-/** Split paragraphs where a cue would be too long, too slow, or cross a pause. @returns {Word[][]} */
+/** Split where a cue would get too long or cross a pause. @returns {Word[][]} */
 export function cues(paragraphs) {
   const split = [];
   for (const words of paragraphs) {
@@ -52,9 +56,11 @@ export function cues(paragraphs) {
 
 /** @param {Word[]} cue @param {Word} word */
 function fits(cue, word) {
-  return word.startS - cue.at(-1).endS < PAUSE_S
-    && word.endS - cue[0].startS <= LONGEST_CUE_S
-    && joined([...cue, word]).length <= LONGEST_CUE_CHARACTERS;
+  return (
+    word.startS - cue.at(-1).endS < PAUSE_S &&
+    word.endS - cue[0].startS <= LONGEST_CUE_S &&
+    joined([...cue, word]).length <= LONGEST_CUE_CHARACTERS
+  );
 }
 
 function span(words, decimalMark) {
@@ -65,8 +71,8 @@ function span(words, decimalMark) {
 function clock(seconds, decimalMark) {
   const ms = Math.round(seconds * 1000);
   const two = (n) => String(Math.floor(n)).padStart(2, "0");
-  const rest = String(ms % 1000).padStart(3, "0");
-  return `${two(ms / 3_600_000)}:${two((ms / 60_000) % 60)}:${two((ms / 1000) % 60)}${decimalMark}${rest}`;
+  const hms = [ms / 3_600_000, (ms / 60_000) % 60, (ms / 1000) % 60].map(two).join(":");
+  return `${hms}${decimalMark}${String(ms % 1000).padStart(3, "0")}`;
 }
 
 function escaped(text) {

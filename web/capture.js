@@ -21,9 +21,11 @@ export class Capture {
   constructor(context, onPiece) {
     this.context = context;
     this.node = new AudioWorkletNode(context, "capture", { numberOfOutputs: 0 });
+    /** @type {Promise<void>|null} */
+    this.closed = null;
     this.flushed = new Promise((resolve) => {
       this.node.port.onmessage = ({ data }) => {
-        if (data === "flushed") return resolve();
+        if (data === "flushed") return resolve(true);
         const seconds = data.samples.byteLength / 2 / context.sampleRate;
         return onPiece({ ...data, seconds });
       };
@@ -44,7 +46,10 @@ export class Capture {
   async #close() {
     this.node.port.postMessage("flush");
     // A phone that suspends the page suspends the audio thread too: do not wait for it for ever.
-    await Promise.race([this.flushed, new Promise((resolve) => setTimeout(resolve, FLUSH_WITHIN_MS))]);
+    await Promise.race([
+      this.flushed,
+      new Promise((resolve) => setTimeout(resolve, FLUSH_WITHIN_MS)),
+    ]);
     await this.context.close();
   }
 }

@@ -26,7 +26,9 @@ export class Clip {
   /** As {@link import("./microphone.js").Microphone.open}; the clip's end calls `onEnd(null)`. */
   async open(onPiece, onEnd) {
     if (!globalThis.AudioWorkletNode) {
-      throw new SourceError(problem(globalThis.isSecureContext ? "unsupported-browser" : "insecure-page"));
+      throw new SourceError(
+        problem(globalThis.isSecureContext ? "unsupported-browser" : "insecure-page"),
+      );
     }
     const context = new AudioContext({ sampleRate: MODEL_RATE_HZ });
     this.capture = await Capture.create(context, onPiece);

@@ -10,7 +10,8 @@
 export function element(tag, properties = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
+    if (name.startsWith("on"))
+      node.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
     else if (/^(class|for|role|aria-|data-)/.test(name)) node.setAttribute(name, String(value));
     else node[name] = value;
   }

@@ -18,7 +18,10 @@ export async function* readEvents(body) {
       // A "\r" at the end of a piece may be half of a line end: it waits for the next piece.
       const text = pending + value;
       const held = text.endsWith("\r") ? "\r" : "";
-      const blocks = text.slice(0, text.length - held.length).replace(/\r\n?/g, "\n").split("\n\n");
+      const blocks = text
+        .slice(0, text.length - held.length)
+        .replace(/\r\n?/g, "\n")
+        .split("\n\n");
       pending = blocks.pop() + held;
       for (const block of blocks) if (block.trim()) yield parseEvent(block);
     }

@@ -21,7 +21,8 @@ export async function* transcribeFile(base, file, boosts, signal) {
   const response = await post(base, file, boosts, signal);
   for await (const { event, data } of readEvents(response.body)) {
     const message = JSON.parse(data);
-    if (event === "progress") yield { progress: { doneS: message.done_s, totalS: message.total_s ?? null } };
+    if (event === "progress")
+      yield { progress: { doneS: message.done_s, totalS: message.total_s ?? null } };
     if (event === "segment") yield { segment: message };
     if (event === "result") return yield { warnings: message.metadata.warnings ?? [] };
     if (event === "error") throw new SourceError(problemOfUpload(500, message));
@@ -31,8 +32,12 @@ export async function* transcribeFile(base, file, boosts, signal) {
 
 async function post(base, file, boosts, signal) {
   const url = new URL("v1/listen", base);
-  for (const { phrase, weight } of boosts) url.searchParams.append("keywords", `${phrase}:${weight}`);
-  const headers = { Accept: "text/event-stream", "Content-Type": file.type || "application/octet-stream" };
+  for (const { phrase, weight } of boosts)
+    url.searchParams.append("keywords", `${phrase}:${weight}`);
+  const headers = {
+    Accept: "text/event-stream",
+    "Content-Type": file.type || "application/octet-stream",
+  };
   let response;
   try {
     response = await fetch(url, { method: "POST", body: file, headers, signal });

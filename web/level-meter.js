@@ -13,6 +13,7 @@ const BAR_WIDTH_PX = 2;
 const WORD_STRIP_PX = 8;
 const QUIETEST_DB = -54;
 const KEPT_BARS = 1200;
+const SHOWN_PARAGRAPHS = 8;
 const SILENT_PEAK = 1e-4;
 const SILENT_FOR_BARS = 80;
 
@@ -110,7 +111,7 @@ export class LevelMeter {
         pen.fillRect(x(startS), height - 3, Math.max(2, x(endS) - x(startS) - 1), 2);
       }
     };
-    strip(this.transcript.words().slice(-60), colours.settled);
+    strip(this.transcript.paragraphs.slice(-SHOWN_PARAGRAPHS).flat(), colours.settled);
     strip(this.transcript.partial.words, colours.read);
   }
 
@@ -140,7 +141,9 @@ export class LevelMeter {
   #colours() {
     const style = getComputedStyle(this.canvas);
     const names = ["empty", "heard", "read", "settled", "mark"];
-    return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--ribbon-${name}`)]));
+    return Object.fromEntries(
+      names.map((name) => [name, style.getPropertyValue(`--ribbon-${name}`)]),
+    );
   }
 
   #describe(peak) {

@@ -25,7 +25,6 @@
  * @typedef {object} Handlers
  * @property {(state: ListenState) => void} [onState]
  * @property {(results: object) => void} [onResults] a Results message
- * @property {() => void} [onSpeechStarted]
  * @property {(phrase: string, description: string) => void} [onUnboostable]
  * @property {(outcome: {ok: boolean, description: string}) => void} [onConfigured]
  * @property {(ending: Ending) => void} [onEnding]
@@ -47,8 +46,11 @@ export function listenUrl(base, { sampleRateHz, boosts = [], parameters = {} }) 
   const url = new URL("v1/listen", base);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
   const query = {
-    encoding: "linear16", sample_rate: sampleRateHz, channels: 1,
-    interim_results: true, vad_events: true, ...parameters,
+    encoding: "linear16",
+    sample_rate: sampleRateHz,
+    channels: 1,
+    interim_results: true,
+    ...parameters,
   };
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
   for (const boost of boosts) url.searchParams.append("keywords", keyword(boost));
@@ -69,7 +71,13 @@ export class ListenClient {
    * @param {(url: string) => WebSocket} [options.openSocket]
    * @param {Pick<typeof globalThis, "setTimeout"|"clearTimeout">} [options.timers]
    */
-  constructor({ url, sampleRateHz, handlers, openSocket = (at) => new WebSocket(at), timers = globalThis }) {
+  constructor({
+    url,
+    sampleRateHz,
+    handlers,
+    openSocket = (at) => new WebSocket(at),
+    timers = globalThis,
+  }) {
     this.url = url;
     this.handlers = handlers;
     /** @type {ListenState} */
@@ -96,7 +104,10 @@ export class ListenClient {
     this.socket.onopen = () => this.#opened();
     this.socket.onmessage = (event) => this.#receive(event.data);
     this.socket.onclose = (event) => this.#end("closed", event.code, event.reason);
-    this.deadline = this.timers.setTimeout(() => this.#end("connect-timeout"), LIMITS.connectTimeoutMs);
+    this.deadline = this.timers.setTimeout(
+      () => this.#end("connect-timeout"),
+      LIMITS.connectTimeoutMs,
+    );
   }
 
   /** Send 16-bit little-endian mono samples; before the handshake is done they wait. */
@@ -127,7 +138,10 @@ export class ListenClient {
     this.#say({ type: "CloseStream" });
     this.#enter("finishing");
     this.timers.clearTimeout(this.keepAlive);
-    this.deadline = this.timers.setTimeout(() => this.#end("finish-timeout"), LIMITS.finishTimeoutMs);
+    this.deadline = this.timers.setTimeout(
+      () => this.#end("finish-timeout"),
+      LIMITS.finishTimeoutMs,
+    );
     return undefined;
   }
 
@@ -171,14 +185,22 @@ export class ListenClient {
   #receive(data) {
     const message = JSON.parse(data);
     switch (message.type) {
-      case "Results": return this.handlers.onResults?.(message);
-      case "SpeechStarted": return this.handlers.onSpeechStarted?.();
-      case "ConfigureSuccess": return this.#configured(true, "");
-      case "ConfigureFailure": return this.#configured(false, message.description ?? message.code);
-      case "Warning": return this.handlers.onUnboostable?.(message.phrase ?? "", message.description);
-      case "Error": this.error = message.description ?? message.message ?? null; return undefined;
-      case "Metadata": this.complete = true; return undefined;
-      default: return undefined; // newer servers may say more
+      case "Results":
+        return this.handlers.onResults?.(message);
+      case "ConfigureSuccess":
+        return this.#configured(true, "");
+      case "ConfigureFailure":
+        return this.#configured(false, message.description ?? message.code);
+      case "Warning":
+        return this.handlers.onUnboostable?.(message.phrase ?? "", message.description);
+      case "Error":
+        this.error = message.description ?? message.message ?? null;
+        return undefined;
+      case "Metadata":
+        this.complete = true;
+        return undefined;
+      default:
+        return undefined; // newer servers may say more
     }
   }
 

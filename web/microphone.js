@@ -13,7 +13,12 @@ const MODEL_RATE_HZ = 16_000;
 
 // Echo cancelling and noise suppression are made for people's ears; they gate soft consonants away.
 const CONSTRAINTS = {
-  audio: { channelCount: 1, echoCancellation: false, noiseSuppression: false, autoGainControl: true },
+  audio: {
+    channelCount: 1,
+    echoCancellation: false,
+    noiseSuppression: false,
+    autoGainControl: true,
+  },
 };
 
 export class Microphone {

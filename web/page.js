@@ -18,34 +18,61 @@ import { Notice, Status } from "./status.js";
 import { TakeView } from "./take-view.js";
 import { Transcript } from "./transcript.js";
 
+const BROKEN = new Set([
+  "connection-lost",
+  "server-stopping",
+  "server-error",
+  "server-unreachable",
+]);
 const MUTE_REMARK = "Nothing but silence: is the microphone muted?";
 
 const server = new Server(document.baseURI);
 const meter = new LevelMeter(byId("ribbon"), byId("level"));
 const notice = new Notice(byId("notice"));
 const status = new Status({
-  button: byId("listen"), label: byId("listen-label"), state: byId("state"), finalize: byId("finalize"),
-  words: byId("latency-words"), finals: byId("latency-finals"), sent: byId("sent"),
+  button: byId("listen"),
+  label: byId("listen-label"),
+  state: byId("state"),
+  finalize: byId("finalize"),
+  words: byId("latency-words"),
+  finals: byId("latency-finals"),
+  sent: byId("sent"),
 });
 const boosts = new Boosts(storage());
 const boostEditor = new BoostEditor(
-  { form: byId("boost-form"), input: byId("boost-input"), list: byId("boost-list"), state: byId("boost-state") },
-  boosts, (list) => configure(list),
+  {
+    form: byId("boost-form"),
+    input: byId("boost-input"),
+    list: byId("boost-list"),
+    state: byId("boost-state"),
+  },
+  boosts,
+  (list) => configure(list),
 );
 
 /** @type {Session|null} the take that is under way */
 let session = null;
+/** The source asked for last: whoever clicks twice wants the second. */
+let wanted = null;
+/** Files go one after the other. */
+let uploads = Promise.resolve();
 
 byId("listen").addEventListener("click", () => (session ? session.stop() : take(new Microphone())));
 byId("finalize").addEventListener("click", () => session?.finalize());
-addEventListener("keydown", (event) => { if (event.key === "Escape") session?.stop(); });
-acceptFiles(byId("file"), byId("curtain"), transcribe);
+addEventListener("keydown", (event) => {
+  if (event.key === "Escape") session?.stop();
+});
+acceptFiles(byId("file"), byId("curtain"), (file) => {
+  uploads = uploads.then(() => transcribe(file));
+});
 showServer();
 
 /** Run a source through a stream, and show it. */
 async function take(source) {
+  wanted = source;
   await session?.stop();
   await session?.over;
+  if (wanted !== source) return;
   notice.clear();
   const { view, taken } = newTake(source);
   session = taken;
@@ -56,7 +83,8 @@ async function take(source) {
 
 function newTake(source) {
   const taken = new Session({
-    source, server,
+    source,
+    server,
     handlers: {
       onState: (state) => status.show(state, source.name),
       onPiece: ({ peak }) => heard(taken, peak),
@@ -65,10 +93,10 @@ function newTake(source) {
         meter.requestDraw();
         status.showLatency(taken);
       },
-      onSpeech: () => status.show(taken.state, source.name),
       onUnboostable: (phrase, description) => boostEditor.markUnboostable(phrase, description),
-      onConfigured: ({ ok, description }) => boostEditor.say(ok ? "In use by this stream" : description),
-      onEnd: (problem) => ended(source, view, problem),
+      onConfigured: ({ ok, description }) =>
+        boostEditor.say(ok ? "In use by this stream" : description),
+      onEnd: (problem) => ended(taken, view, problem),
     },
   });
   const view = new TakeView(source.name, taken.transcript, (word) => meter.pointAt(word));
@@ -78,12 +106,13 @@ function newTake(source) {
 function heard(taken, peak) {
   meter.add(peak);
   status.showLatency(taken);
-  if (meter.isMute) status.remark(MUTE_REMARK);
+  status.remark(meter.isMute ? MUTE_REMARK : null);
 }
 
-function ended(source, view, problem) {
+function ended({ source, wasOpen }, view, problem) {
   session = null;
-  view.settle();
+  if (wasOpen) view.settle();
+  else view.element.remove();
   meter.requestDraw();
   boostEditor.say("");
   if (source.spoken) view.annotate(`Spoken: ${source.spoken}`);
@@ -92,8 +121,7 @@ function ended(source, view, problem) {
 
 function remedy(source, { key }) {
   if (key === "insecure-page" || key === "unsupported-browser") return undefined;
-  const broke = ["connection-lost", "server-stopping", "server-error", "server-unreachable"].includes(key);
-  return { label: broke ? "Reconnect" : "Try again", run: () => take(source.again()) };
+  return { label: BROKEN.has(key) ? "Reconnect" : "Try again", run: () => take(source.again()) };
 }
 
 function configure(list) {
@@ -117,22 +145,26 @@ async function transcribe(file) {
       for (const warning of step.warnings ?? []) view.annotate(warning);
       keepingUp(view, () => view.render());
     }
+    view.settle();
   } catch (error) {
-    if (!stop.signal.aborted) uploadFailed(error, file, view);
+    if (stop.signal.aborted) view.annotate("Cancelled.");
+    else uploadFailed(error, file, view);
+  } finally {
+    progress.remove();
   }
-  progress.remove();
-  view.settle();
 }
 
 function uploadFailed(error, file, view) {
   if (!(error instanceof SourceError)) throw error;
-  const again = () => { view.element.remove(); transcribe(file); };
+  view.annotate("Not transcribed.");
+  const again = () => {
+    view.element.remove();
+    transcribe(file);
+  };
   notice.show(error.problem, { label: "Try again", run: again });
 }
 
 function show(view) {
-  byId("welcome").hidden = true;
-  byId("hint").hidden = false;
   byId("takes").append(view.element);
   view.element.scrollIntoView({ block: "end" });
 }

@@ -11,7 +11,8 @@
 const PROBLEMS = {
   "insecure-page": [
     "The browser keeps sound from this page",
-    "It allows recording only over https or from the same machine. Open the page as https://… or as http://localhost. Files work here too.",
+    "It allows recording only over https or from the same machine. " +
+      "Open the page as https://… or as http://localhost. Files work here too.",
   ],
   "unsupported-browser": [
     "This browser cannot record sound for a page",
@@ -51,12 +52,10 @@ const PROBLEMS = {
   ],
   "handshake-refused": [
     "The server refused the stream",
-    "It is up and has room, yet it said no. It may not take one of the boosted words, or a proxy in between may not pass WebSockets.",
+    "It is up and has room, yet it said no. It may not take one of the boosted words, " +
+      "or a proxy in between may not pass WebSockets.",
   ],
-  "connection-lost": [
-    "The connection broke",
-    "What was recognised is kept. Reconnect to go on.",
-  ],
+  "connection-lost": ["The connection broke", "What was recognised is kept. Reconnect to go on."],
   "server-stopping": [
     "The server is going away",
     "It ended the stream in good order. Reconnect to go on with another one.",
@@ -105,10 +104,7 @@ const PROBLEMS = {
     "This file is too big",
     "The server limits the size of a file. Cut it, or send a compressed format.",
   ],
-  "file-failed": [
-    "The file was not transcribed",
-    "The server answered with an error.",
-  ],
+  "file-failed": ["The file was not transcribed", "The server answered with an error."],
 };
 
 /** @returns {Problem} */
@@ -170,7 +166,8 @@ export function problemOfEnding(ending, server) {
   if (BY_CAUSE[ending.cause]) return problem(BY_CAUSE[ending.cause]);
   // Browsers hide the HTTP status of a refused handshake, so the server's condition tells.
   if (!ending.opened) return problem(refusal(server));
-  const key = BY_REASON[ending.reason.split(":")[0]] ?? BY_CLOSE_CODE[ending.code] ?? "connection-lost";
+  const key =
+    BY_REASON[ending.reason.split(":")[0]] ?? BY_CLOSE_CODE[ending.code] ?? "connection-lost";
   if (key === "connection-lost" && !server.reachable) return problem("server-unreachable");
   return problem(key, ending.error ?? "");
 }
@@ -190,7 +187,12 @@ const BY_ERROR_CODE = {
 };
 
 /** Where the answer is a proxy's own, there is only the status. */
-const BY_STATUS = { 0: "server-unreachable", 413: "file-too-big", 429: "server-full", 503: "server-not-ready" };
+const BY_STATUS = {
+  0: "server-unreachable",
+  413: "file-too-big",
+  429: "server-full",
+  503: "server-not-ready",
+};
 
 /**
  * Problem of a file that the server did not transcribe.

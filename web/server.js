@@ -43,7 +43,8 @@ export class Server {
   async #get(path) {
     try {
       return await fetch(new URL(path, this.base), {
-        cache: "no-store", signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+        cache: "no-store",
+        signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
       });
     } catch {
       return null;

@@ -17,7 +17,6 @@ import { Transcript } from "./transcript.js";
  * @property {(state: SessionState) => void} onState
  * @property {(piece: import("./capture.js").Piece) => void} onPiece
  * @property {() => void} onTranscript the transcript or a latency changed
- * @property {() => void} onSpeech
  * @property {(phrase: string, description: string) => void} onUnboostable
  * @property {(outcome: {ok: boolean, description: string}) => void} onConfigured
  * @property {(problem: import("./problems.js").Problem|null) => void} onEnd
@@ -43,14 +42,24 @@ export class Session {
     this.stopping = false;
     this.ended = false;
     /** Resolves when all is over. @type {Promise<void>} */
-    this.over = new Promise((resolve) => { this.resolveOver = resolve; });
+    this.over = new Promise((resolve) => {
+      this.resolveOver = resolve;
+    });
+  }
+
+  /** Whether the server ever took the stream. */
+  get wasOpen() {
+    return this.client?.opened ?? false;
   }
 
   /** Open the source, then the stream. @param {import("./listen-client.js").Boost[]} boosts */
   async start(boosts) {
     this.#enter("opening");
     try {
-      const rate = await this.source.open((piece) => this.#send(piece), (error) => this.#sourceEnded(error));
+      const rate = await this.source.open(
+        (piece) => this.#send(piece),
+        (error) => this.#sourceEnded(error),
+      );
       if (this.ended) return await this.source.close(); // cancelled while the browser was asking
       this.client = this.#connect(rate, boosts);
       return this.source.start();
@@ -81,15 +90,16 @@ export class Session {
   }
 
   #connect(sampleRateHz, boosts) {
-    const { onSpeech, onUnboostable, onConfigured } = this.handlers;
+    const { onUnboostable, onConfigured } = this.handlers;
     const url = listenUrl(this.server.base, { sampleRateHz, boosts });
     const client = new ListenClient({
-      url, sampleRateHz,
+      url,
+      sampleRateHz,
       handlers: {
         onState: (state) => this.#enter(state),
         onResults: (results) => this.#take(results),
-        onSpeechStarted: onSpeech,
-        onUnboostable, onConfigured,
+        onUnboostable,
+        onConfigured,
         onEnding: (ending) => this.#streamEnded(ending),
       },
     });

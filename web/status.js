@@ -17,7 +17,7 @@ const STATES = {
 };
 
 export class Status {
-  /** @param {Record<"button"|"label"|"state"|"finalize"|"words"|"finals"|"sent", HTMLElement>} parts */
+  /** @param {Record<string, any>} parts button, label, state, finalize, words, finals, sent */
   constructor(parts) {
     this.parts = parts;
     this.show("idle");
@@ -28,15 +28,18 @@ export class Status {
     const { button, label, state: text, finalize } = this.parts;
     const [action, meaning] = STATES[state];
     label.textContent = action;
-    text.textContent = state === "open" && sourceName ? `${meaning}: ${sourceName}` : meaning;
+    this.meaning = state === "open" && sourceName ? `${meaning}: ${sourceName}` : meaning;
+    text.textContent = this.meaning;
     button.dataset.state = state;
     button.disabled = state === "finishing";
     finalize.disabled = state !== "open";
   }
 
-  /** Interrupt the state with a remark, until the state changes. */
-  remark(/** @type {string} */ text) {
-    if (this.parts.state.textContent !== text) this.parts.state.textContent = text;
+  /** Put a remark in the state's place; null takes it back. @param {string|null} text */
+  remark(text) {
+    const shown = text ?? this.meaning;
+    // Setting the same text again would be read aloud again.
+    if (this.parts.state.textContent !== shown) this.parts.state.textContent = shown;
   }
 
   /** @param {import("./session.js").Session} session */
@@ -58,13 +61,31 @@ export class Notice {
    * @param {{label: string, run: () => void}} [remedy]
    */
   show({ key, title, advice }, remedy) {
-    const dismiss = element("button", { type: "button", class: "quiet", onclick: () => this.clear() }, "Dismiss");
-    const act = remedy
-      && element("button", { type: "button", class: "remedy", onclick: () => remedy.run() }, remedy.label);
-    this.container.replaceChildren(element("div", { class: "problem", "data-problem": key },
-      element("div", { class: "problem-text" },
-        element("p", { class: "problem-title" }, title), element("p", {}, advice)),
-      element("div", { class: "problem-actions" }, ...(act ? [act] : []), dismiss)));
+    const dismiss = element(
+      "button",
+      { type: "button", class: "quiet", onclick: () => this.clear() },
+      "Dismiss",
+    );
+    const act =
+      remedy &&
+      element(
+        "button",
+        { type: "button", class: "remedy", onclick: () => remedy.run() },
+        remedy.label,
+      );
+    this.container.replaceChildren(
+      element(
+        "div",
+        { class: "problem", "data-problem": key },
+        element(
+          "div",
+          { class: "problem-text" },
+          element("p", { class: "problem-title" }, title),
+          element("p", {}, advice),
+        ),
+        element("div", { class: "problem-actions" }, ...(act ? [act] : []), dismiss),
+      ),
+    );
   }
 
   clear() {

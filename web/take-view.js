@@ -19,27 +19,45 @@ export class TakeView {
   constructor(name, transcript, onPoint) {
     this.name = name;
     this.transcript = transcript;
-    this.finals = element("div", { class: "finals", role: "log", "aria-label": `${name}: transcript` });
+    this.finals = element("div", {
+      class: "finals",
+      role: "log",
+      "aria-label": `${name}: transcript`,
+    });
     this.partial = element("p", { class: "partial", "aria-hidden": "true" });
     this.notes = element("div", { class: "notes" });
     this.actions = element("div", { class: "take-actions", hidden: true }, ...this.#buttons());
     const time = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-    this.element = element("section", { class: "take", "aria-label": name },
-      element("header", {},
-        element("h2", {}, name, element("span", { class: "take-time" }, time)), this.actions),
-      this.finals, this.partial, this.notes);
+    this.element = element(
+      "section",
+      { class: "take", "aria-label": name },
+      element(
+        "header",
+        {},
+        element("h2", {}, name, element("span", { class: "take-time" }, time)),
+        this.actions,
+      ),
+      this.finals,
+      this.partial,
+      this.notes,
+    );
     /** @type {{p: HTMLElement, shown: number}[]} */
     this.paragraphs = [];
     /** @type {WeakMap<Element, Word>} */
     this.wordOf = new WeakMap();
-    this.element.addEventListener("pointerover", ({ target }) => onPoint(this.wordOf.get(target) ?? null));
+    this.element.addEventListener("pointerover", ({ target }) =>
+      onPoint(this.wordOf.get(target) ?? null),
+    );
     this.element.addEventListener("pointerleave", () => onPoint(null));
   }
 
   /** Show what the transcript holds now; words already shown as final are not touched. */
   render() {
     const { paragraphs, partial } = this.transcript;
-    paragraphs.forEach((words, i) => this.#renderParagraph(words, i));
+    // Only the last paragraph may have grown; a stream may have thousands.
+    for (let i = Math.max(0, this.paragraphs.length - 1); i < paragraphs.length; i++) {
+      this.#renderParagraph(paragraphs[i], i);
+    }
     this.#renderPartial(partial);
     this.actions.hidden = paragraphs.length === 0;
   }
@@ -61,7 +79,11 @@ export class TakeView {
   showProgress(onCancel) {
     const bar = element("progress", { "aria-label": `Transcribing ${this.name}` });
     const text = element("span", { class: "progress-text" }, "Sending");
-    const cancel = element("button", { type: "button", class: "quiet", onclick: onCancel }, "Cancel");
+    const cancel = element(
+      "button",
+      { type: "button", class: "quiet", onclick: onCancel },
+      "Cancel",
+    );
     const line = element("div", { class: "progress" }, bar, text, cancel);
     this.finals.before(line);
     return {
@@ -81,14 +103,19 @@ export class TakeView {
   }
 
   #newParagraph(word) {
-    const p = element("p", {}, element("span", { class: "at", "aria-hidden": "true" }, clock(word.startS)));
+    const p = element(
+      "p",
+      {},
+      element("span", { class: "at", "aria-hidden": "true" }, clock(word.startS)),
+    );
     this.finals.append(p);
     return { p, shown: 0 };
   }
 
   #renderPartial({ words, stableWords }) {
     const goesOn = this.transcript.paragraphOpen;
-    const at = words.length && !goesOn ? [element("span", { class: "at" }, clock(words[0].startS))] : [];
+    const at =
+      words.length && !goesOn ? [element("span", { class: "at" }, clock(words[0].startS))] : [];
     const spans = words.map((word, i) => this.#word(word, i < stableWords ? "stable" : "unstable"));
     this.partial.replaceChildren(...at, ...spans.flatMap((span) => [span, " "]));
   }
@@ -104,8 +131,13 @@ export class TakeView {
 
   #buttons() {
     const copy = element("button", { type: "button", onclick: () => this.#copy(copy) }, "Copy");
-    const saves = Object.entries(FORMATS).map(([extension, { label }]) => element("button",
-      { type: "button", "aria-label": `Save as ${label}`, onclick: () => this.#save(extension) }, label));
+    const saves = Object.entries(FORMATS).map(([extension, { label }]) =>
+      element(
+        "button",
+        { type: "button", "aria-label": `Save as ${label}`, onclick: () => this.#save(extension) },
+        label,
+      ),
+    );
     return [copy, ...saves];
   }
 
@@ -114,14 +146,19 @@ export class TakeView {
     if (!navigator.clipboard) return this.#save("txt");
     await navigator.clipboard.writeText(this.transcript.text());
     button.textContent = "Copied";
-    return setTimeout(() => { button.textContent = "Copy"; }, 1500);
+    return setTimeout(() => {
+      button.textContent = "Copy";
+    }, 1500);
   }
 
   #save(extension) {
     const { mime, write } = FORMATS[extension];
     const blob = new Blob([write(this.transcript.paragraphs)], { type: mime });
     const href = URL.createObjectURL(blob);
-    const name = this.name.replace(/\.[^.]+$/, "").replace(/[^\p{L}\p{N}]+/gu, "-").toLowerCase();
+    const name = this.name
+      .replace(/\.[^.]+$/, "")
+      .replace(/[^\p{L}\p{N}]+/gu, "-")
+      .toLowerCase();
     element("a", { href, download: `${name}.${extension}` }).click();
     setTimeout(() => URL.revokeObjectURL(href), 1000);
   }

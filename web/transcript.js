@@ -85,15 +85,21 @@ export function readWords({ start = 0, duration = 0, channel }) {
   const texts = (best.transcript ?? "").split(/\s+/).filter(Boolean);
   const step = duration / (texts.length || 1);
   return texts.map((text, i) => ({
-    text, startS: start + i * step, endS: start + (i + 1) * step,
-    confidence: best.confidence ?? 1, boosted: false,
+    text,
+    startS: start + i * step,
+    endS: start + (i + 1) * step,
+    confidence: best.confidence ?? 1,
+    boosted: false,
   }));
 }
 
 /** @returns {Word} */
 function readWord({ word, punctuated_word, start, end, confidence, boosted }) {
   return {
-    text: punctuated_word ?? word, startS: start, endS: end,
-    confidence: confidence ?? 1, boosted: boosted === true,
+    text: punctuated_word ?? word,
+    startS: start,
+    endS: end,
+    confidence: confidence ?? 1,
+    boosted: boosted === true,
   };
 }

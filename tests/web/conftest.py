@@ -1,235 +1,53 @@
-"""A browser with a wav for a microphone, and a scripted server that speaks the protocol."""
+"""Fixtures for the page: a browser, a wav for its microphone, a scripted server."""
 
-import asyncio
-import json
 import shutil
-import socket
-import threading
-from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import uvicorn
+import soundfile
+from browser_page import Page, allow_microphone, start_chromium
+from scripted_server import ScriptedServer
 from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
-from starlette.routing import Mount, Route, WebSocketRoute
-from starlette.staticfiles import StaticFiles
-from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from web import web_root
 
-WORD_S = 0.25
-BYTES_PER_S = 2 * 16_000
+Launch = Callable[[Path], webdriver.Chrome]
 
 
-@dataclass
-class Script:
-    """What the scripted server says and how it misbehaves.
+@pytest.fixture(scope="session")
+def launch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launch]:
+    """Start Chromium with a wav for its microphone; closed when the tests are over."""
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if chromium is None or driver is None:
+        pytest.skip("Chromium is missing (apt-get install chromium chromium-driver)")
+    browsers: list[webdriver.Chrome] = []
 
-    sentences: said word by word, one word per 250 ms of audio, each sentence ending in a final.
-    refuse: HTTP status of the handshake. close: (after seconds of audio, code, reason); code 1006
-    cuts the connection without a close frame.
-    """
+    def start(microphone: Path) -> webdriver.Chrome:
+        user_data = tmp_path_factory.mktemp("chromium")
+        browsers.append(start_chromium(chromium, driver, user_data, microphone))
+        return browsers[-1]
 
-    sentences: tuple[str, ...] = ("smart mirror on the wall", "i heard you")
-    confidence: float = 0.93
-    refuse: int | None = None
-    ready: bool = True
-    full: bool = False
-    close: tuple[float, int, str] | None = None
-    unboostable: tuple[str, ...] = ()
-    upload_error: tuple[int, dict[str, str]] | None = None
-    upload_gate: threading.Event = field(default_factory=threading.Event)
+    yield start
+    for browser in browsers:
+        browser.quit()
 
 
-class ScriptedServer:
-    """Serves the page and plays the server's part; remembers what the page sent."""
-
-    def __init__(self) -> None:
-        self.script = Script()
-        self.messages: list[dict[str, Any]] = []
-        self.queries: list[dict[str, list[str]]] = []
-        self.audio_s = 0.0
-        self.uploads: list[bytes] = []
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listener.getsockname()[1]
-        config = uvicorn.Config(self._app(), log_level="critical", ws="websockets-sansio")
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._run, name="scripted-server")
-
-    @property
-    def url(self) -> str:
-        return f"http://localhost:{self.port}/"
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Die like a killed process: sockets are cut, nobody is told."""
-        if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._cut)
-        self._thread.join()
-        self._listener.close()
-
-    def _run(self) -> None:
-        with asyncio.Runner() as runner:
-            self._loop = runner.get_loop()
-            runner.run(self._server.serve(sockets=[self._listener]))
-
-    def _cut(self) -> None:
-        for listening in self._server.servers:
-            listening.close()
-        for connection in list(self._server.server_state.connections):
-            connection.transport.abort()  # type: ignore[union-attr]
-        self._server.should_exit = self._server.force_exit = True
-
-    def _app(self) -> Starlette:
-        return Starlette(
-            routes=[
-                Route("/", lambda _: FileResponse(web_root() / "index.html")),
-                Route("/readyz", self._readyz),
-                Route("/v1/models", self._models),
-                Route("/v1/listen", self._upload, methods=["POST"]),
-                WebSocketRoute("/v1/listen", self._listen),
-                Mount("/web", StaticFiles(directory=web_root())),
-            ]
-        )
-
-    async def _readyz(self, _: Request) -> Response:
-        body = {"status": "busy" if self.script.full else "ready"}
-        return JSONResponse(body, status_code=200 if self.script.ready else 503)
-
-    async def _models(self, _: Request) -> Response:
-        return JSONResponse({"stt": [{"name": "scripted"}]})
-
-    async def _listen(self, ws: WebSocket) -> None:
-        if self.script.refuse is not None:
-            await ws.send_denial_response(JSONResponse({}, status_code=self.script.refuse))
-            return
-        await ws.accept()
-        params = ws.query_params
-        self.queries.append({key: params.getlist(key) for key in params})
-        try:
-            await _Conversation(self, ws).run()
-        except WebSocketDisconnect:
-            return
-
-    async def _upload(self, request: Request) -> Response:
-        self.uploads.append(await request.body())
-        if self.script.upload_error is not None:
-            status, body = self.script.upload_error
-            return JSONResponse(body, status_code=status)
-        return StreamingResponse(self._upload_events(), media_type="text/event-stream")
-
-    async def _upload_events(self) -> AsyncIterator[str]:
-        yield _event("progress", {"done_s": 15.0, "total_s": 60.0})
-        await asyncio.to_thread(self.script.upload_gate.wait, 20)
-        for i, text in enumerate(self.script.sentences):
-            yield _event("segment", _results(_words(text, 4.0 * i), 4.0 * i, is_final=True))
-        yield _event("result", {"metadata": {"warnings": []}, "results": {}})
+@pytest.fixture(scope="session")
+def speech() -> Path:
+    """Some speech; the scripted server does not care what is said."""
+    return web_root() / "samples" / "the-door.opus"
 
 
-class _Conversation:
-    """One stream: words come as audio arrives."""
-
-    def __init__(self, server: ScriptedServer, ws: WebSocket) -> None:
-        self.server, self.ws, self.script = server, ws, server.script
-        self.words = [
-            (word, s, i + 1 == len(sentence.split()))
-            for s, sentence in enumerate(self.script.sentences)
-            for i, word in enumerate(sentence.split())
-        ]
-        self.audio_s = 0.0
-        self.sentence: list[str] = []
-        self.start_s = 0.0
-
-    async def run(self) -> None:
-        while True:
-            message = await self.ws.receive()
-            if message["type"] == "websocket.disconnect":
-                return
-            if (audio := message.get("bytes")) is not None:
-                await self._hear(len(audio) / BYTES_PER_S)
-            elif await self._obey(json.loads(message["text"])):
-                return
-
-    async def _hear(self, seconds: float) -> None:
-        self.audio_s += seconds
-        self.server.audio_s += seconds
-        if self.script.close and self.audio_s >= self.script.close[0]:
-            await self._break(*self.script.close[1:])
-        while self.words and self.audio_s >= self.start_s + WORD_S * (len(self.sentence) + 1):
-            word, _, last = self.words.pop(0)
-            self.sentence.append(word)
-            await self._say(is_final=last)
-
-    async def _break(self, code: int, reason: str) -> None:
-        if code != 1006:
-            await self.ws.close(code, reason)
-        raise WebSocketDisconnect(code)
-
-    async def _obey(self, message: dict[str, Any]) -> bool:
-        self.server.messages.append(message)
-        if message["type"] == "Configure":
-            await self._configure(message["keywords"])
-        if message["type"] in ("Finalize", "CloseStream") and self.sentence:
-            await self._say(is_final=True)
-        if message["type"] != "CloseStream":
-            return False
-        await self.ws.send_json({"type": "Metadata", "duration": self.audio_s})
-        await self.ws.close()
-        return True
-
-    async def _configure(self, keywords: list[str]) -> None:
-        for keyword in keywords:
-            phrase = keyword.rsplit(":", 1)[0]
-            if phrase in self.script.unboostable:
-                warning = {"type": "Warning", "code": "UNBOOSTABLE_PHRASE", "phrase": phrase}
-                await self.ws.send_json({**warning, "description": f"cannot spell {phrase}"})
-        await self.ws.send_json({"type": "ConfigureSuccess", "request_id": "r"})
-
-    async def _say(self, *, is_final: bool) -> None:
-        words = _words(" ".join(self.sentence), self.start_s, self.script.confidence)
-        results = _results(words, self.start_s, is_final=is_final)
-        if is_final:
-            self.sentence, self.start_s = [], self.start_s + results["duration"]
-        await self.ws.send_json(results)
-
-
-def _results(words: list[dict[str, Any]], start_s: float, *, is_final: bool) -> dict[str, Any]:
-    text = " ".join(word["word"] for word in words)
-    stable = {} if is_final else {"stable_words": max(0, len(words) - 1)}
-    return {
-        "type": "Results",
-        "start": start_s,
-        "duration": WORD_S * len(words),
-        "is_final": is_final,
-        "speech_final": is_final,
-        "from_finalize": False,
-        "channel": {"alternatives": [{"transcript": text, "confidence": 0.9, "words": words}]},
-        **stable,
-    }
-
-
-def _words(text: str, start_s: float, confidence: float = 0.93) -> list[dict[str, Any]]:
-    return [
-        {
-            "word": word,
-            "start": start_s + i * WORD_S,
-            "end": start_s + (i + 0.9) * WORD_S,
-            "confidence": confidence,
-        }
-        for i, word in enumerate(text.split())
-    ]
-
-
-def _event(name: str, data: dict[str, Any]) -> str:
-    return f"event: {name}\ndata: {json.dumps(data)}\n\n"
+@pytest.fixture(scope="session")
+def browser(
+    launch: Launch, speech: Path, tmp_path_factory: pytest.TempPathFactory
+) -> webdriver.Chrome:
+    """One browser for all tests against the scripted server."""
+    samples, rate_hz = soundfile.read(speech)
+    wav = tmp_path_factory.mktemp("microphone") / "speech.wav"
+    soundfile.write(wav, samples, rate_hz, subtype="PCM_16")
+    return launch(wav)
 
 
 @pytest.fixture
@@ -242,46 +60,10 @@ def server() -> Iterator[ScriptedServer]:
     server.stop()
 
 
-Launch = Callable[[Path], webdriver.Chrome]
-INSECURE_HOST = "earshot.test"
-"""Plain http on any name but localhost is what browsers call an insecure context."""
-
-
-@pytest.fixture(scope="session")
-def launch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launch]:
-    """Start Chromium with a wav for its microphone; closed when the tests are over."""
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if chromium is None or driver is None:
-        pytest.skip("Chromium is missing (apt-get install chromium chromium-driver)")
-    browsers: list[webdriver.Chrome] = []
-
-    def start(microphone: Path) -> webdriver.Chrome:
-        options = webdriver.ChromeOptions()
-        options.binary_location = chromium
-        for flag in FLAGS:
-            options.add_argument(flag)
-        options.add_argument(f"--use-file-for-fake-audio-capture={microphone}%noloop")
-        options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('chromium')}")
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        browser = webdriver.Chrome(options=options, service=Service(driver))
-        browsers.append(browser)
-        return browser
-
-    yield start
-    for browser in browsers:
-        browser.quit()
-
-
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--autoplay-policy=no-user-gesture-required",
-    "--window-size=1280,800",
-    "--use-fake-device-for-media-stream",
-    f"--host-resolver-rules=MAP {INSECURE_HOST} 127.0.0.1",
-)
+@pytest.fixture
+def page(browser: webdriver.Chrome, server: ScriptedServer) -> Iterator[Page]:
+    """The page, fresh, with the microphone allowed; it must not complain on the console."""
+    allow_microphone(browser, "granted")
+    page = Page(browser, server.url)
+    yield page
+    assert page.complaints() == []

@@ -48,6 +48,15 @@ def test_nothing_is_inline_so_that_a_strict_policy_holds(markup: _Markup) -> Non
     assert markup.inline == []
 
 
+def test_security_policy_is_strict() -> None:
+    html = (web_root() / "index.html").read_text()
+    policy = re.search(r'content="(default-src[^"]+)"', html)
+    assert policy is not None
+    assert policy[1].startswith("default-src 'none'")
+    assert "unsafe" not in policy[1]
+    assert "*" not in policy[1]
+
+
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda file: file.name)
 def test_every_import_leads_to_a_module(script: Path) -> None:
     for target in re.findall(r'from "([^"]+)"|import\("([^"]+)"\)', script.read_text()):
@@ -57,16 +66,21 @@ def test_every_import_leads_to_a_module(script: Path) -> None:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_nothing_is_fetched_from_elsewhere_or_parsed_from_text(file: Path) -> None:
     source = file.read_text()
-    assert re.findall(r"(?:https?:)?//[\w.-]+\.\w{2,}", source.replace("http://www.w3.org", "")) == []
-    assert re.findall(r"\b(?:innerHTML|outerHTML|insertAdjacentHTML|eval|document\.write)\b", source) == []
+    assert (
+        re.findall(r"(?:https?:)?//[\w.-]+\.\w{2,}", source.replace("http://www.w3.org", "")) == []
+    )
+    assert (
+        re.findall(r"\b(?:innerHTML|outerHTML|insertAdjacentHTML|eval|document\.write)\b", source)
+        == []
+    )
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda file: file.name)
 def test_every_module_says_what_it_is_and_is_short(script: Path) -> None:
     lines = script.read_text().splitlines()
     assert lines[0].startswith("/**")
-    assert len(lines) <= 220
-    assert [line for line in lines if len(line) > 115] == []
+    assert len(lines) <= 240
+    assert [line for line in lines if len(line) > 100] == []
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample["file"])

@@ -4,7 +4,15 @@ import { test } from "node:test";
 import { Boosts, parseBoost } from "../../../web/boosts.js";
 
 function fakeStorage(stored = null) {
-  return { stored, getItem() { return this.stored; }, setItem(_, value) { this.stored = value; } };
+  return {
+    stored,
+    getItem() {
+      return this.stored;
+    },
+    setItem(_, value) {
+      this.stored = value;
+    },
+  };
 }
 
 test("a phrase may carry its weight", () => {
@@ -25,7 +33,10 @@ test("a phrase holds no colon, because the protocol ends it there", () => {
 test("what is typed between commas is several phrases", () => {
   const boosts = new Boosts(null);
   boosts.add("jarvis, smart mirror:5,, ");
-  assert.deepEqual(boosts.list, [{ phrase: "jarvis", weight: 3 }, { phrase: "smart mirror", weight: 5 }]);
+  assert.deepEqual(boosts.list, [
+    { phrase: "jarvis", weight: 3 },
+    { phrase: "smart mirror", weight: 5 },
+  ]);
 });
 
 test("a phrase typed again, in any case, changes its weight", () => {
@@ -51,6 +62,7 @@ test("boosts are there again on the next visit", () => {
 
 test("what cannot be read from storage is dropped", () => {
   assert.deepEqual(new Boosts(fakeStorage("{")).list, []);
-  assert.deepEqual(new Boosts(fakeStorage('[{"phrase": 3}, {"phrase": "a", "weight": 1}]')).list,
-    [{ phrase: "a", weight: 1 }]);
+  assert.deepEqual(new Boosts(fakeStorage('[{"phrase": 3}, {"phrase": "a", "weight": 1}]')).list, [
+    { phrase: "a", weight: 1 },
+  ]);
 });

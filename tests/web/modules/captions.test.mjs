@@ -5,7 +5,11 @@ import { cues, plainText, subRip, webVtt } from "../../../web/captions.js";
 
 function spoken(text, startS = 0, stepS = 0.5) {
   return text.split(" ").map((word, i) => ({
-    text: word, startS: startS + i * stepS, endS: startS + i * stepS + 0.4, confidence: 1, boosted: false,
+    text: word,
+    startS: startS + i * stepS,
+    endS: startS + i * stepS + 0.4,
+    confidence: 1,
+    boosted: false,
   }));
 }
 
@@ -16,17 +20,24 @@ test("text has one line per paragraph", () => {
 });
 
 test("SRT numbers its cues and writes commas, hours and milliseconds", () => {
-  assert.equal(subRip([spoken("one two"), spoken("three", 3661.2504)]),
-    "1\n00:00:00,000 --> 00:00:00,900\none two\n\n2\n01:01:01,250 --> 01:01:01,650\nthree\n");
+  assert.equal(
+    subRip([spoken("one two"), spoken("three", 3661.2504)]),
+    "1\n00:00:00,000 --> 00:00:00,900\none two\n\n2\n01:01:01,250 --> 01:01:01,650\nthree\n",
+  );
 });
 
 test("VTT has its header and escapes markup", () => {
-  assert.equal(webVtt([spoken("<b> &")]),
-    "WEBVTT\n\n00:00:00.000 --> 00:00:00.900\n&lt;b&gt; &amp;\n");
+  assert.equal(
+    webVtt([spoken("<b> &")]),
+    "WEBVTT\n\n00:00:00.000 --> 00:00:00.900\n&lt;b&gt; &amp;\n",
+  );
 });
 
 test("a cue ends at a pause", () => {
-  assert.deepEqual(texts(cues([[...spoken("one two"), ...spoken("three", 2)]])), ["one two", "three"]);
+  assert.deepEqual(texts(cues([[...spoken("one two"), ...spoken("three", 2)]])), [
+    "one two",
+    "three",
+  ]);
 });
 
 test("no cue is longer than six seconds or two lines", () => {

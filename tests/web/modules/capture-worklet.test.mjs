@@ -7,16 +7,22 @@ let loads = 0;
 async function processor(sampleRate) {
   const posted = [];
   globalThis.sampleRate = sampleRate;
-  globalThis.AudioWorkletProcessor = class { port = { postMessage: (message) => posted.push(message) }; };
+  globalThis.AudioWorkletProcessor = class {
+    port = { postMessage: (message) => posted.push(message) };
+  };
   let Processor;
-  globalThis.registerProcessor = (_, registered) => { Processor = registered; };
+  globalThis.registerProcessor = (_, registered) => {
+    Processor = registered;
+  };
   await import(`../../../web/capture-worklet.js?load=${loads++}`);
   return { node: new Processor(), posted };
 }
 
 const ramp = (length, value) => new Float32Array(length).fill(value);
-const samplesOf = (posted) => posted.filter((message) => message.samples)
-  .flatMap(({ samples }) => [...new Int16Array(samples)]);
+const samplesOf = (posted) =>
+  posted
+    .filter((message) => message.samples)
+    .flatMap(({ samples }) => [...new Int16Array(samples)]);
 
 test("sound leaves in pieces of 50 ms with their peak", async () => {
   const { node, posted } = await processor(16000);

@@ -13,7 +13,10 @@ async function eventsOf(...pieces) {
 }
 
 const TEXT = 'event: progress\ndata: {"done_s": 1}\n\ndata: über\ndata: zwei\n\n';
-const EVENTS = [{ event: "progress", data: '{"done_s": 1}' }, { event: "message", data: "über\nzwei" }];
+const EVENTS = [
+  { event: "progress", data: '{"done_s": 1}' },
+  { event: "message", data: "über\nzwei" },
+];
 
 test("events are read whole", async () => {
   assert.deepEqual(await eventsOf(TEXT), EVENTS);

@@ -8,20 +8,34 @@ class FakeSocket {
   bufferedAmount = 0;
   readyState = 1;
   closedWith = null;
-  send(data) { this.sent.push(data); }
-  close(code) { this.closedWith = code; }
-  said() { return this.sent.filter((data) => typeof data === "string").map((text) => JSON.parse(text)); }
-  answer(message) { this.onmessage({ data: JSON.stringify(message) }); }
+  send(data) {
+    this.sent.push(data);
+  }
+  close(code) {
+    this.closedWith = code;
+  }
+  said() {
+    return this.sent.filter((data) => typeof data === "string").map((text) => JSON.parse(text));
+  }
+  answer(message) {
+    this.onmessage({ data: JSON.stringify(message) });
+  }
 }
 
 class FakeTimers {
   pending = new Map();
   nextId = 1;
-  setTimeout = (run, ms) => { this.pending.set(this.nextId, { run, ms }); return this.nextId++; };
+  setTimeout = (run, ms) => {
+    this.pending.set(this.nextId, { run, ms });
+    return this.nextId++;
+  };
   clearTimeout = (id) => this.pending.delete(id);
   fire(ms) {
     for (const [id, timer] of [...this.pending]) {
-      if (timer.ms === ms) { this.pending.delete(id); timer.run(); }
+      if (timer.ms === ms) {
+        this.pending.delete(id);
+        timer.run();
+      }
     }
   }
 }
@@ -31,7 +45,10 @@ function connected({ open = true } = {}) {
   const timers = new FakeTimers();
   const log = { states: [], results: [], configured: [], unboostable: [], endings: [] };
   const client = new ListenClient({
-    url: "ws://host/v1/listen", sampleRateHz: 16000, openSocket: () => socket, timers,
+    url: "ws://host/v1/listen",
+    sampleRateHz: 16000,
+    openSocket: () => socket,
+    timers,
     handlers: {
       onState: (state) => log.states.push(state),
       onResults: (results) => log.results.push(results),
@@ -46,9 +63,15 @@ function connected({ open = true } = {}) {
 }
 
 test("the address names the audio and the boosts, and keeps the page's security", () => {
-  const url = new URL(listenUrl("https://host/earshot/", {
-    sampleRateHz: 48000, boosts: [{ phrase: "smart mirror", weight: 4 }, { phrase: "jarvis", weight: 2.5 }],
-  }));
+  const url = new URL(
+    listenUrl("https://host/earshot/", {
+      sampleRateHz: 48000,
+      boosts: [
+        { phrase: "smart mirror", weight: 4 },
+        { phrase: "jarvis", weight: 2.5 },
+      ],
+    }),
+  );
   assert.equal(url.protocol, "wss:");
   assert.equal(url.pathname, "/earshot/v1/listen");
   assert.equal(url.searchParams.get("sample_rate"), "48000");
@@ -137,7 +160,10 @@ test("one Configure is outstanding at a time and the newest boosts win", () => {
   assert.deepEqual(socket.said().at(-1), { type: "Configure", keywords: ["c:3"] });
   assert.equal(socket.said().length, 2);
   socket.answer({ type: "ConfigureFailure", code: "X", description: "too many" });
-  assert.deepEqual(log.configured, [{ ok: true, description: "" }, { ok: false, description: "too many" }]);
+  assert.deepEqual(log.configured, [
+    { ok: true, description: "" },
+    { ok: false, description: "too many" },
+  ]);
 });
 
 test("boosts changed during the handshake are sent when it is done", () => {
@@ -149,7 +175,12 @@ test("boosts changed during the handshake are sent when it is done", () => {
 
 test("warnings, results and unknown messages are told apart", () => {
   const { socket, log } = connected();
-  socket.answer({ type: "Warning", code: "UNBOOSTABLE_PHRASE", phrase: "björk", description: "no ö" });
+  socket.answer({
+    type: "Warning",
+    code: "UNBOOSTABLE_PHRASE",
+    phrase: "björk",
+    description: "no ö",
+  });
   socket.answer({ type: "FromTheFuture" });
   socket.answer({ type: "Results", start: 0 });
   assert.deepEqual(log.unboostable, [["björk", "no ö"]]);
@@ -160,15 +191,24 @@ test("a lost connection tells its code, reason and the server's last error", () 
   const { socket, log } = connected();
   socket.answer({ type: "Error", description: "the audio is NaN" });
   socket.onclose({ code: 1008, reason: "DATA-0000: the audio is NaN" });
-  assert.deepEqual(log.endings, [{
-    code: 1008, reason: "DATA-0000: the audio is NaN", opened: true, complete: false,
-    error: "the audio is NaN", cause: "closed",
-  }]);
+  assert.deepEqual(log.endings, [
+    {
+      code: 1008,
+      reason: "DATA-0000: the audio is NaN",
+      opened: true,
+      complete: false,
+      error: "the audio is NaN",
+      cause: "closed",
+    },
+  ]);
 });
 
 test("a stream cancelled during the handshake is abandoned once", () => {
   const { client, socket, log } = connected({ open: false });
   client.finish();
   socket.onclose({ code: 1006, reason: "" });
-  assert.deepEqual(log.endings.map(({ cause }) => cause), ["abandoned"]);
+  assert.deepEqual(
+    log.endings.map(({ cause }) => cause),
+    ["abandoned"],
+  );
 });

@@ -5,7 +5,13 @@ import { problemOfEnding, problemOfMicrophone, problemOfUpload } from "../../../
 
 const FINE = { reachable: true, ready: true, full: false };
 const ended = (changes) => ({
-  code: 1006, reason: "", opened: true, complete: false, error: null, cause: "closed", ...changes,
+  code: 1006,
+  reason: "",
+  opened: true,
+  complete: false,
+  error: null,
+  cause: "closed",
+  ...changes,
 });
 const keyOf = (changes, server = FINE) => problemOfEnding(ended(changes), server)?.key ?? null;
 
@@ -15,7 +21,10 @@ test("a stream that ended as it should is no problem", () => {
 });
 
 test("a refused handshake is told by the server's condition", () => {
-  assert.equal(keyOf({ opened: false }, { reachable: false, ready: false, full: false }), "server-unreachable");
+  assert.equal(
+    keyOf({ opened: false }, { reachable: false, ready: false, full: false }),
+    "server-unreachable",
+  );
   assert.equal(keyOf({ opened: false }, { ...FINE, full: true }), "server-full");
   assert.equal(keyOf({ opened: false }, { ...FINE, ready: false }), "server-not-ready");
   assert.equal(keyOf({ opened: false }), "handshake-refused");
@@ -45,23 +54,35 @@ test("a broken connection to a dead server says that the server is dead", () => 
 });
 
 test("what the server said about it is passed on", () => {
-  assert.match(problemOfEnding(ended({ code: 1011, error: "disk on fire" }), FINE).advice, /disk on fire/);
+  assert.match(
+    problemOfEnding(ended({ code: 1011, error: "disk on fire" }), FINE).advice,
+    /disk on fire/,
+  );
 });
 
 test("each cause on this side has its own words", () => {
-  const keys = ["connect-timeout", "finish-timeout", "slow-network"].map((cause) => keyOf({ cause }));
+  const keys = ["connect-timeout", "finish-timeout", "slow-network"].map((cause) =>
+    keyOf({ cause }),
+  );
   assert.deepEqual(keys, ["server-unreachable", "no-final-answer", "network-too-slow"]);
 });
 
 test("the microphone's refusals are told apart, a fault of ours is not one", () => {
-  const keys = ["NotAllowedError", "NotFoundError", "NotReadableError", "TypeError"]
-    .map((name) => problemOfMicrophone({ name })?.key ?? null);
+  const keys = ["NotAllowedError", "NotFoundError", "NotReadableError", "TypeError"].map(
+    (name) => problemOfMicrophone({ name })?.key ?? null,
+  );
   assert.deepEqual(keys, ["permission-denied", "no-microphone", "microphone-busy", null]);
 });
 
 test("a refused file is told by the server's code, else by the status", () => {
-  assert.equal(problemOfUpload(400, { err_code: "UNDECODABLE_AUDIO", err_msg: "a zip" }).key, "file-not-audio");
-  assert.match(problemOfUpload(400, { err_code: "UNDECODABLE_AUDIO", err_msg: "a zip" }).advice, /a zip/);
+  assert.equal(
+    problemOfUpload(400, { err_code: "UNDECODABLE_AUDIO", err_msg: "a zip" }).key,
+    "file-not-audio",
+  );
+  assert.match(
+    problemOfUpload(400, { err_code: "UNDECODABLE_AUDIO", err_msg: "a zip" }).advice,
+    /a zip/,
+  );
   assert.equal(problemOfUpload(429).key, "server-full");
   assert.equal(problemOfUpload(413).key, "file-too-big");
   assert.equal(problemOfUpload(0).key, "server-unreachable");

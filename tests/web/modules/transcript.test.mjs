@@ -4,10 +4,16 @@ import { test } from "node:test";
 import { Transcript } from "../../../web/transcript.js";
 
 function results(text, { start = 0, final = false, speechFinal = final, stable } = {}) {
-  const words = text.split(" ").filter(Boolean)
+  const words = text
+    .split(" ")
+    .filter(Boolean)
     .map((word, i) => ({ word, start: start + i, end: start + i + 0.5, confidence: 0.9 }));
   return {
-    start, duration: words.length, is_final: final, speech_final: speechFinal, stable_words: stable,
+    start,
+    duration: words.length,
+    is_final: final,
+    speech_final: speechFinal,
+    stable_words: stable,
     channel: { alternatives: [{ transcript: text, confidence: 0.9, words }] },
   };
 }
@@ -17,7 +23,10 @@ test("a partial replaces the partial before it", () => {
   transcript.apply(results("the smart", { stable: 1 }));
   transcript.apply(results("the smart mirror", { stable: 2 }));
   assert.equal(transcript.text(), "");
-  assert.deepEqual(transcript.partial.words.map(({ text }) => text), ["the", "smart", "mirror"]);
+  assert.deepEqual(
+    transcript.partial.words.map(({ text }) => text),
+    ["the", "smart", "mirror"],
+  );
   assert.equal(transcript.partial.stableWords, 2);
 });
 
@@ -62,8 +71,13 @@ test("text without words is spread over the result's time", () => {
   const message = results("one two", { final: true });
   delete message.channel.alternatives[0].words;
   transcript.apply(message);
-  assert.deepEqual(transcript.words().map(({ text, startS, endS }) => [text, startS, endS]),
-    [["one", 0, 1], ["two", 1, 2]]);
+  assert.deepEqual(
+    transcript.words().map(({ text, startS, endS }) => [text, startS, endS]),
+    [
+      ["one", 0, 1],
+      ["two", 1, 2],
+    ],
+  );
 });
 
 test("more stable words than words are as many as there are", () => {

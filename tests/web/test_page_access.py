@@ -1,0 +1,113 @@
+"""The page by keyboard, by screen reader, on a phone, in the dark."""
+
+import pytest
+from browser_page import Page
+from scripted_server import ScriptedServer
+from selenium.webdriver.common.keys import Keys
+
+pytestmark = pytest.mark.browser
+
+
+def test_escape_stops(page: Page, server: ScriptedServer) -> None:
+    page.start()
+    page.press(Keys.ESCAPE)
+    page.until_state("closed")
+    assert server.messages[-1] == {"type": "CloseStream"}
+
+
+def test_everything_is_reached_and_done_by_keyboard(page: Page, server: ScriptedServer) -> None:
+    expected = ["listen", *["sample"] * 6, "boost-input", "add", "file"]
+    reached = []
+    for _ in expected:
+        page.press(Keys.TAB)
+        reached.append(page.run(FOCUSED))
+    assert reached == [[name, "solid"] for name in expected]
+    page.run("document.getElementById('listen').focus()")
+    page.press(Keys.SPACE)
+    page.until_state("open")
+    page.press(Keys.SPACE)
+    page.until_state("closed")
+
+
+# Name of the focused element, and the outline that shows it (a file input is shown by its label).
+FOCUSED = """
+const focused = document.activeElement;
+const shown = focused.type === 'file' ? focused.parentElement : focused;
+const name = focused.id || focused.className || focused.textContent.toLowerCase();
+return [name, getComputedStyle(shown).outlineStyle];
+"""
+
+
+def test_phone_has_no_sideways_scroll(page: Page, server: ScriptedServer) -> None:
+    metrics = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
+    page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        page.boost("a very long phrase that nobody would boost, antidisestablishmentarianism")
+        page.start()
+        page.until(lambda: page.finals())
+        page.stop()
+        assert page.run(TOO_WIDE) == []
+        assert page.run("return document.documentElement.scrollWidth") <= 360
+    finally:
+        page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+TOO_WIDE = """
+return [...document.querySelectorAll('body *')]
+  .filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest('.unseen'))
+  .map((e) => e.className);
+"""
+
+
+def test_every_control_has_a_name(page: Page) -> None:
+    page.boost("jarvis")
+    page.start()
+    page.until(lambda: page.finals())
+    page.stop()
+    nodes = page.browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    roles = {"button", "textbox", "slider", "meter", "log", "progressbar", "region", "link"}
+    named = {
+        (node["role"]["value"], node["name"]["value"])
+        for node in nodes
+        if not node.get("ignored") and node["role"]["value"] in roles
+    }
+    assert len(named) > 15
+    assert [role for role, name in named if not name] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_has_the_contrast_of_wcag_aa(page: Page, server: ScriptedServer, scheme: str) -> None:
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    server.script.unboostable = ("björk",)
+    server.script.sentences = ("one two", " ".join(["three"] * 80))
+    page.start()
+    page.boost("björk, jarvis")
+    page.until(lambda: page.finals() and page.all(".partial .word") and page.all(".unboostable"))
+    poor = page.run(CONTRAST)
+    page.stop()
+    page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert poor == []
+
+
+# Every piece of visible text against the nearest opaque background (WCAG 2.2, 1.4.3).
+CONTRAST = """
+const rgb = (text) => text.match(/[\\d.]+/g).map(Number);
+const channel = (v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+const luminance = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+const ratio = (a, b) => {
+  const [x, y] = [luminance(a), luminance(b)].sort((p, q) => q - p);
+  return (x + 0.05) / (y + 0.05);
+};
+const ground = (e) => {
+  if (!e) return [255, 255, 255];
+  const colour = rgb(getComputedStyle(e).backgroundColor);
+  return colour.length < 4 || colour[3] > 0 ? colour : ground(e.parentElement);
+};
+const contrast = (e) => ratio(rgb(getComputedStyle(e).color), ground(e));
+const holdsText = (e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+return [...document.querySelectorAll('body *')]
+  .filter((e) => holdsText(e) && e.checkVisibility() && !e.closest(':disabled, noscript'))
+  .map((e) => [e.className || e.tagName, Number(contrast(e).toFixed(2))])
+  .filter(([, value]) => value < 4.5);
+"""

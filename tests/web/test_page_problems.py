@@ -1,0 +1,142 @@
+"""What the page says when the microphone, the server or a file fails."""
+
+from pathlib import Path
+
+import pytest
+from browser_page import INSECURE_HOST, Page, allow_microphone
+from scripted_server import ScriptedServer
+from selenium.webdriver import Chrome
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "problem"),
+    [
+        (400, {"err_code": "UNDECODABLE_AUDIO", "err_msg": "not a sound file"}, "file-not-audio"),
+        (413, {"err_code": "PAYLOAD_TOO_LARGE", "err_msg": "512 MB"}, "file-too-big"),
+        (429, {"err_code": "TOO_MANY_REQUESTS", "err_msg": "full"}, "server-full"),
+        (503, {"err_code": "SERVICE_UNAVAILABLE", "err_msg": "draining"}, "server-not-ready"),
+    ],
+)
+def test_a_refused_file_says_why(
+    page: Page,
+    server: ScriptedServer,
+    speech: Path,
+    status: int,
+    body: dict[str, str],
+    problem: str,
+) -> None:
+    server.script.upload_error = (status, body)
+    page.choose_file(speech)
+    assert page.problem() == problem
+    page.click(".problem .quiet")
+    assert page.all(".problem") == []
+
+
+@pytest.mark.parametrize(
+    ("full", "ready", "status", "problem"),
+    [
+        (True, True, 429, "server-full"),
+        (False, False, 503, "server-not-ready"),
+        (False, True, 403, "handshake-refused"),
+    ],
+)
+def test_a_refused_stream_says_why(
+    page: Page, server: ScriptedServer, full: bool, ready: bool, status: int, problem: str
+) -> None:
+    server.script.full, server.script.ready, server.script.refuse = full, ready, status
+    page.click("#listen")
+    assert page.problem() == problem
+    page.until_state("closed")
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "problem"),
+    [
+        (1006, "", "connection-lost"),
+        (1008, "DATA-0000: no", "audio-not-understood"),
+        (1011, "NET-0001: no audio", "no-audio-arrived"),
+        (1012, "the server is restarting", "server-stopping"),
+        (1013, "NET-0002: busy", "server-behind"),
+    ],
+)
+def test_a_broken_stream_says_why(
+    page: Page, server: ScriptedServer, code: int, reason: str, problem: str
+) -> None:
+    server.script.close = (0.6, code, reason)
+    page.click("#listen")
+    assert page.problem() == problem
+    page.until_state("closed")
+
+
+def test_after_a_broken_stream_one_click_goes_on(page: Page, server: ScriptedServer) -> None:
+    server.script.close = (1.0, 1006, "")
+    page.click("#listen")
+    page.problem()
+    kept = page.text(".finals .word")
+    server.script.close = None
+    page.click(".problem .remedy")
+    page.until_state("open")
+    page.until(lambda: len(page.all(".take")) == 2)
+    assert page.all(".problem") == []
+    assert page.text(".take:first-child .finals .word") == kept != ""
+    page.stop()
+
+
+def test_a_dead_server_is_named(page: Page, server: ScriptedServer) -> None:
+    page.start()
+    page.until(lambda: page.all(".partial .word"))
+    server.stop()
+    assert page.problem() == "server-unreachable"
+    page.click("#listen")
+    page.until(lambda: page.text(".problem-title") == "The server does not answer")
+
+
+def test_denied_permission_is_said(page: Page, server: ScriptedServer) -> None:
+    allow_microphone(page.browser, "denied")
+    page.click("#listen")
+    assert page.problem() == "permission-denied"
+    page.until_state("closed")
+    assert page.text("#listen-label") == "Start listening"
+    assert server.queries == []
+
+
+@pytest.mark.parametrize(
+    ("error", "problem"),
+    [("NotFoundError", "no-microphone"), ("NotReadableError", "microphone-busy")],
+)
+def test_a_microphone_that_fails_is_said(page: Page, error: str, problem: str) -> None:
+    page.run(
+        "const error = new DOMException('', arguments[0]);"
+        "navigator.mediaDevices.getUserMedia = () => Promise.reject(error);",
+        error,
+    )
+    page.click("#listen")
+    assert page.problem() == problem
+
+
+def test_a_microphone_that_goes_away_is_said_and_its_words_kept(page: Page) -> None:
+    page.run(KEEP_TRACK)
+    page.start()
+    page.until(lambda: page.finals())
+    page.run("window.track.dispatchEvent(new Event('ended'))")
+    assert page.problem() == "microphone-lost"
+    assert page.finals()
+
+
+KEEP_TRACK = """
+const ask = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+navigator.mediaDevices.getUserMedia = async (constraints) => {
+  const stream = await ask(constraints);
+  window.track = stream.getAudioTracks()[0];
+  return stream;
+};
+"""
+
+
+def test_an_insecure_page_is_said(browser: Chrome, server: ScriptedServer) -> None:
+    page = Page(browser, f"http://{INSECURE_HOST}:{server.port}/")
+    page.click("#listen")
+    assert page.problem() == "insecure-page"
+    assert page.all(".problem .remedy") == []
