@@ -6,6 +6,7 @@ spread over the rounds is reported. Where an arm spends its time comes from the 
 """
 
 import argparse
+import functools
 import queue
 import statistics
 import time
@@ -21,7 +22,7 @@ from streaming.engine import Engine
 from streaming.engine_config import EngineConfig
 from streaming.engine_factory import build_engine
 from streaming.engine_stats import StepReport
-from streaming.events import Closed, Event, Failed
+from streaming.events import Closed, Event, Failed, Final
 from streaming.stream_config import StreamConfig, StreamPriority
 
 CLIP_S = 20.0
@@ -64,10 +65,10 @@ def run(model: Path | None, audio: list[Samples], max_batch: int) -> Cost:
     )  # fmt: skip
     engine = build_engine(model, "cpu", config, steps.append)
     engine.start()
-    run_all(engine, audio)  # the first run pays for torch's own warm-up
+    run_all(engine, audio, StreamConfig())  # the first run pays for torch's own warm-up
     steps.clear()
     began = time.process_time()
-    run_all(engine, audio)
+    run_all(engine, audio, StreamConfig())
     cpu_s, audio_s = time.process_time() - began, len(audio) * CLIP_S
     engine.stop(timeout_s=10)
     lanes = statistics.fmean(step.lanes for step in steps)
@@ -76,22 +77,24 @@ def run(model: Path | None, audio: list[Samples], max_batch: int) -> Cost:
     return Cost(cpu_s / audio_s, shares, lanes)
 
 
-def run_all(engine: Engine, audio: list[Samples]) -> None:
-    """One file stream per clip, to the end of all of them."""
-    ends: queue.Queue[Event] = queue.Queue()
-
-    def note_end(event: Event) -> None:
-        if isinstance(event, Closed | Failed):
-            ends.put(event)
-
-    for samples in audio:
-        stream = engine.open(StreamConfig(), note_end, StreamPriority.FILE)
+def run_all(engine: Engine, audio: list[Samples], config: StreamConfig) -> list[str]:
+    """One file stream per clip, to the end of all of them; return their texts."""
+    events: queue.Queue[tuple[int, Event]] = queue.Queue()
+    texts = [""] * len(audio)
+    for index, samples in enumerate(audio):
+        sink = functools.partial(lambda index, event: events.put((index, event)), index)
+        stream = engine.open(config, sink, StreamPriority.FILE)
         stream.push(samples)
         stream.finish()
-    for _ in audio:
-        event = ends.get()
+    open_streams = len(audio)
+    while open_streams:
+        index, event = events.get()
         if isinstance(event, Failed):
             raise event.error
+        if isinstance(event, Final) and event.alternatives:
+            texts[index] = f"{texts[index]} {event.alternatives[0].text}".strip()
+        open_streams -= isinstance(event, Closed)
+    return texts
 
 
 def row(name: str, costs: list[Cost]) -> list[str]:
