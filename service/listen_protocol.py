@@ -150,8 +150,11 @@ class ListenProtocol:
         return [CancelStream()]
 
     def _finish(self) -> list[Action]:
+        try:
+            tail = self._audio.flush()
+        except UndecodableAudio as error:
+            return self.fail(error)
         self.state = State.FINISHING
-        tail = self._audio.flush()
         return [PushAudio(tail), FinishStream()] if tail.size else [FinishStream()]
 
     def _closed(self, duration_s: float) -> list[Action]:

@@ -45,8 +45,14 @@ class SocketAudio:
         return self._resampler.resample(self._decoder.decode(data))
 
     def flush(self) -> Samples:
-        """Return the last samples, still in the resampler's filter; call it once, at the end."""
+        """Return the last samples, still in the resampler's filter; call it once, at the end.
+
+        Raises:
+            UndecodableAudio: the audio ended inside its header.
+        """
         if self._resampler is None:
+            if self._header.begun:
+                raise UndecodableAudio("the audio ended before its WAV header was complete")
             return _NOTHING
         return self._resampler.resample(_NOTHING, last=True)
 

@@ -18,6 +18,11 @@ class WavHeader:
     def __init__(self) -> None:
         self._bytes = b""
 
+    @property
+    def begun(self) -> bool:
+        """Whether any byte of it has come."""
+        return bool(self._bytes)
+
     def feed(self, data: bytes) -> tuple[PcmFormat, bytes] | None:
         """Return the format and the first audio bytes once they are known, None before.
 

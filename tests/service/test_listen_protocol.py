@@ -284,3 +284,11 @@ def test_a_client_that_is_gone_frees_its_stream():
     session = protocol()
     assert session.disconnect() == [CancelStream()]
     assert session.receive_event(Closed(0.0)) == []
+
+
+def test_half_a_wav_header_is_an_error():
+    session = protocol(encoding=None)
+    assert session.receive_bytes(b"RIFF\x24\x00\x00\x00WAVEfmt ") == []
+    actions = session.receive_text('{"type": "CloseStream"}')
+    assert sent(actions)[0]["variant"] == "UNDECODABLE_AUDIO"
+    assert actions[-1].code == 1008
