@@ -14,6 +14,7 @@ import pytest
 from server_process import Server, served
 from socket_client import CLOSE_STREAM, Transcript, listen, receive, send
 from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
 
 Fault: TypeAlias = Callable[[Server, bytes], Awaitable[None]]
 
@@ -21,7 +22,7 @@ TEXT = (
     "IT WAS THE FIRST GREAT SORROW OF HIS LIFE IT WAS NOT SO MUCH THE LOSS OF THE COTTON "
     "ITSELF BUT THE FANTASY THE HOPES THE DREAMS BUILT AROUND IT"
 )
-HEADER_TIMEOUT_S = 1
+HEADER_TIMEOUT_S = 3
 
 
 @pytest.fixture(scope="module")
@@ -112,18 +113,17 @@ async def half_a_wav_header(server: Server, audio: bytes) -> None:
 
 
 async def half_a_request_header(server: Server, audio: bytes) -> None:
-    async with asyncio.timeout(20 * HEADER_TIMEOUT_S):
+    async with asyncio.timeout(10 * HEADER_TIMEOUT_S):
         answer = await raw_answer(server, b"GET /v1/listen HTTP/1.1\r\nHost: local")
     assert answer == b"" or b" 408 " in answer.splitlines()[0]
 
 
 async def ten_megabytes_in_one_frame(server: Server, audio: bytes) -> None:
-    heard = Transcript()
     async with connect(server.listen_url()) as socket:
-        receiving = asyncio.create_task(receive(socket, heard))
-        await socket.send(bytes(10 << 20))
-        await receiving
-    assert heard.close_code == 1009
+        with pytest.raises(ConnectionClosed):
+            await socket.send(bytes(10 << 20))
+            await socket.recv()
+    assert socket.close_code == 1009
 
 
 async def corrupt_file(server: Server, audio: bytes) -> None:
