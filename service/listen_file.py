@@ -45,7 +45,9 @@ async def listen_file(request: Request) -> Response:
         job, answer = await _begin(request, services, request_id)
         if "text/event-stream" in request.headers.get("accept", ""):
             return _event_stream(job, answer, services)
-        return answer.response(await _result(request, job))
+        transcript = await _result(request, job)
+        _note_success(services, request_id, transcript)
+        return answer.response(transcript)
     except (ServiceError, StreamingError) as error:
         _note_failure(services, request_id, error)
         return refusal(error, request_id)
@@ -107,7 +109,9 @@ async def _events(job: FileJob, answer: FileAnswer, services: Services) -> Async
                 yield _event("progress", update.to_json())
             else:
                 yield _event("segment", answer.messages.results(update).to_json())
-        yield _event("result", answer.event_data(await job.running))
+        transcript = await job.running
+        _note_success(services, request_id, transcript)
+        yield _event("result", answer.event_data(transcript))
     except (ServiceError, StreamingError) as error:
         _note_failure(services, request_id, error)
         body = ErrorBody(
@@ -128,6 +132,18 @@ def _open_audio(path: Path, parameters: ListenParameters, max_s: float) -> Audio
     if parameters.pcm is not None:
         return RawFile(path, parameters.pcm, max_s)
     return AudioFile(path, max_s)
+
+
+def _note_success(services: Services, request_id: str, transcript: Transcript) -> None:
+    services.metrics.files.inc()
+    services.metrics.audio_s.labels("file").inc(transcript.duration_s)
+    log.info(
+        "file_done",
+        request_id=request_id,
+        audio_s=round(transcript.duration_s, 3),
+        utterances=len(transcript.finals),
+        **({"text": transcript.text()} if services.settings.log_text else {}),
+    )
 
 
 def _note_failure(services: Services, request_id: str, error: Exception) -> None:

@@ -1,14 +1,12 @@
 """The page: `/` and `/web/*`."""
 
-from pathlib import Path
-
 from fastapi import FastAPI
 from starlette.responses import FileResponse
 from starlette.staticfiles import StaticFiles
 
-import web
+from web import web_root
 
-WEB_DIR = Path(web.__file__).parent
+WEB_DIR = web_root()
 SAMPLES_DIR = WEB_DIR / "samples"
 
 

@@ -25,12 +25,16 @@ async def test_metrics_count_what_happened(live, tone, read):
         await read(socket)
     await live.idle()
     async with live.client() as client:
+        samples = "encoding=linear16&sample_rate=16000"
+        await client.post(f"/v1/listen?{samples}", content=tone(1.5))
         await client.post("/v1/listen", content=b"garbage")
         text = (await client.get("/metrics")).text
     for line in (
         "earshot_sessions_total 1.0",
         "earshot_live_sessions 0.0",
         'earshot_audio_seconds_total{kind="live"} 0.5',
+        "earshot_files_total 1.0",
+        'earshot_audio_seconds_total{kind="file"} 1.5',
         "earshot_partial_latency_seconds_count 1.0",
         "earshot_final_latency_seconds_count 1.0",
         'earshot_rejects_total{code="UNDECODABLE_AUDIO"} 1.0',

@@ -24,6 +24,7 @@ def with_soundfile(path, kind, subtype, rate=16000):
 def with_av(path, codec, container, rate=48000):
     with av.open(str(path), "w", format=container) as out:
         stream = out.add_stream(codec, rate=rate, layout="mono")
+        stream.bit_rate = 96_000
         frame = av.AudioFrame.from_ndarray(scale(rate)[None], format="fltp", layout="mono")
         frame.rate = rate
         resampler = av.AudioResampler(
@@ -46,6 +47,15 @@ MAKERS = {
     "m4a": lambda path: with_av(path, "aac", "ipod"),
     "mp4": lambda path: with_av(path, "aac", "mp4", 44100),
     "webm": lambda path: with_av(path, "libopus", "webm"),
+    "mkv-mp3": lambda path: with_av(path, "libmp3lame", "matroska", 44100),
+    "mka-ac3": lambda path: with_av(path, "ac3", "matroska"),
+    "m4a-alac": lambda path: with_av(path, "alac", "ipod", 44100),
+    "mov-pcm": lambda path: with_av(path, "pcm_s16le", "mov"),
+    "wma": lambda path: with_av(path, "wmav2", "asf", 44100),
+    "caf": lambda path: with_soundfile(path, "CAF", "PCM_16"),
+    "au": lambda path: with_soundfile(path, "AU", "ULAW", 8000),
+    "w64": lambda path: with_soundfile(path, "W64", "PCM_16"),
+    "rf64": lambda path: with_soundfile(path, "RF64", "PCM_16"),
     "aac": lambda path: with_av(path, "aac", "adts"),
 }
 

@@ -1,0 +1,127 @@
+"""docs/protocol.md: its clients run, and its tables are complete."""
+
+import asyncio
+import json
+import re
+import shutil
+import sys
+import wave
+
+import numpy as np
+import pytest
+
+from service.boosts import BoostRules
+from service.close_codes import OUTCOMES
+from service.parameters import ParameterRules, parse_parameters
+from service.wire import ConfigureFailure
+
+
+@pytest.fixture(scope="module")
+def document(repository_dir):
+    return (repository_dir / "docs" / "protocol.md").read_text()
+
+
+def example(document, language):
+    """The document's first example in a language."""
+    return re.search(rf"```{language}\n(.*?)```", document, re.S)[1]
+
+
+@pytest.fixture
+def recording(tmp_path, tone):
+    """A wav of half a second each of two loudnesses."""
+    path = tmp_path / "speech.wav"
+    with wave.open(str(path), "wb") as wav:
+        wav.setparams((1, 2, 16000, 0, "NONE", ""))
+        wav.writeframes(tone(0.5, 0.2) + tone(0.5, 0.3))
+    return path
+
+
+async def test_the_python_client_works(live, document, recording, tmp_path):
+    script = tmp_path / "client.py"
+    script.write_text(
+        example(document, "python").replace("127.0.0.1:8000", f"127.0.0.1:{live.port}")
+    )
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, script, recording, stdout=asyncio.subprocess.PIPE
+    )
+    out, _ = await asyncio.wait_for(process.communicate(), 30)
+    assert (process.returncode, out) == (0, b"w20 w30\n")
+
+
+@pytest.mark.browser
+async def test_the_browser_client_works(live, document, tmp_path):
+    from browser_page import allow_microphone, start_chromium
+
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if chromium is None or driver is None:
+        pytest.skip("Chromium is missing (apt-get install chromium chromium-driver)")
+    microphone = tmp_path / "microphone.wav"
+    with wave.open(str(microphone), "wb") as wav:
+        wav.setparams((1, 2, 48000, 0, "NONE", ""))
+        tone = np.sin(2 * np.pi * 300 * np.arange(5 * 48000) / 48000) * 16000
+        wav.writeframes(tone.astype("<i2").tobytes())
+
+    def run_page():
+        browser = start_chromium(chromium, driver, tmp_path / "profile", microphone)
+        try:
+            allow_microphone(browser, "granted")
+            browser.get(f"{live.http}/healthz")
+            browser.set_script_timeout(60)
+            return browser.execute_async_script(
+                "const done = arguments[0];"
+                "console.log = (final, text) => {"
+                " if (text.split(' ').length > 2) done([final, text]); };"
+                f"(async () => {{ {example(document, 'js')} }})().catch((e) => done(String(e)));"
+            )
+        finally:
+            browser.quit()
+
+    final, text = await asyncio.to_thread(run_page)
+    assert final is False
+    # A sine of that height has a mean loudness of about 0.31; the first half second holds silence.
+    assert re.search(r"\bw(2\d|3\d)\b", text)
+
+
+def test_every_code_is_described(document):
+    codes = {outcome.err_code for outcome in OUTCOMES.values()} - {"SLOW_READER"}
+    codes |= set(ConfigureFailure.model_fields["code"].annotation.__args__)
+    codes -= {"CONFIGURE_INTERNAL_ERROR"}
+    assert [code for code in codes if f"`{code}`" not in document] == []
+
+
+def test_every_close_code_is_described(document):
+    table = document.split("### Close codes")[1].split("## Files")[0]
+    rows = {(outcome.close_code, outcome.close_reason) for outcome in OUTCOMES.values()}
+    on_sockets = {
+        row for row in rows if row[1] in ("DATA-0000", "NET-0000", "NET-0001", "NET-0004")
+    }
+    missing = [
+        (code, reason)
+        for code, reason in on_sockets
+        if not re.search(rf"\| {code} \| `{reason}`", table)
+        and (code, reason) != (1008, "NET-0001")
+    ]
+    assert missing == []
+
+
+def test_the_documented_parameters_are_those_that_count(document):
+    """Each name of the table is read: a value that cannot be is refused."""
+    table = document.split("## Parameters")[1].split("**Boosting.**")[0]
+    names = [
+        name
+        for row in re.findall(r"^\| ((?:`\w+`,? ?)+)", table, re.M)
+        for name in re.findall(r"`(\w+)`", row)
+    ]
+    assert len(names) == 16
+    rules = ParameterRules(frozenset(), BoostRules(max_phrases=0), 1000)
+    for name in names:
+        query = [(name, "?")] if name != "sample_rate" else [("encoding", "linear16"), (name, "?")]
+        with pytest.raises(Exception, match=rf"{name}|phrases|channel"):
+            parse_parameters(query, rules, is_file=False)
+
+
+def test_the_example_messages_are_json(document):
+    examples = re.findall(r"```json\n(.*?)```", document, re.S)
+    assert len(examples) == 2
+    assert json.loads(examples[0])["type"] == "Results"
+    assert json.loads(examples[1]).keys() == {"metadata", "results"}
