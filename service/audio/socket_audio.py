@@ -7,6 +7,7 @@ import numpy as np
 from service.audio.pcm import PcmDecoder, PcmFormat, Samples
 from service.audio.resampler import Resampler
 from service.audio.wav_header import WavHeader
+from service.errors import UndecodableAudio
 
 _NOTHING: Samples = np.empty(0, dtype=np.float32)
 
