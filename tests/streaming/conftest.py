@@ -1,0 +1,212 @@
+"""A model that hears tones, audio that speaks in them, and engines that end with their test."""
+
+import threading
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from models.assembly import LoadedModel
+from models.config import DecodingConfig, FeatureConfig
+from models.lanes import EncoderState
+from models.tokenizer import CharTokenizer
+from models.units import UnitTable
+from streaming.engine import Engine
+from streaming.engine_config import EngineConfig
+from streaming.events import Closed, Event, Failed, Final
+from streaming.stream import Stream
+from streaming.stream_config import StreamConfig, StreamPriority
+
+RATE_HZ = 16000
+DIGITS = "一二三四五六七八九"
+BINS = range(16, 16 + 6 * len(DIGITS), 6)
+MEL_TOP = 1127.0 * np.log(1.0 + 8000 / 700.0)
+MEL_LOW = 1127.0 * np.log(1.0 + 20 / 700.0)
+WAIT_S = 60.0
+
+
+class ToneEncoder(nn.Module):
+    """Means of four feature frames, as conv2d subsamples; remembers only how far each lane is."""
+
+    subsampling_rate = 4
+    right_context = 6
+    output_size = 80
+
+    def initial_state(self, lanes: int, cache_frames: int, device: torch.device) -> EncoderState:
+        counts = torch.zeros(lanes, dtype=torch.int64)
+        cache = torch.zeros(lanes, 1, 1, cache_frames, 1)
+        return EncoderState(counts, counts.clone(), cache, torch.zeros(lanes, 1, 1, 1))
+
+    def forward_lanes(
+        self, feats: Tensor, out_lengths: Tensor, state: EncoderState
+    ) -> tuple[Tensor, EncoderState]:
+        frames = (feats.size(1) - self.right_context - 1) // 4 + 1
+        encoded = feats[:, : 4 * frames].unflatten(1, (frames, 4)).mean(dim=2)
+        length = (state.cache_length + out_lengths).clamp(max=state.att_cache.size(3))
+        state = EncoderState(state.offset + out_lengths, length, state.att_cache, state.cnn_cache)
+        return encoded, state
+
+
+class ToneModel(nn.Module):
+    """CTC posteriors that say the tone of each frame: every digit has a mel bin of its own."""
+
+    right_decoder = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoder = ToneEncoder()
+        self.place = nn.Parameter(torch.zeros(1))
+        self.config = SimpleNamespace(
+            vocab_size=3 + len(DIGITS),
+            blank_id=0,
+            sos_id=2,
+            eos_id=2,
+            features=FeatureConfig(),
+            decoding=DecodingConfig(),
+        )
+
+    def ctc_log_probs(self, encoded: Tensor) -> Tensor:
+        logits = torch.full((*encoded.shape[:-1], self.config.vocab_size), 0.0)
+        logits[..., 0] = 15.0
+        logits[..., 3:] = encoded[..., list(BINS)]
+        return logits.log_softmax(dim=-1)
+
+
+def tone(digit: str, seconds: float) -> np.ndarray:
+    """The sound of a digit."""
+    mel = MEL_LOW + (MEL_TOP - MEL_LOW) / 81 * (BINS[DIGITS.index(digit)] + 1)
+    hertz = 700.0 * (np.exp(mel / 1127.0) - 1.0)
+    time = np.arange(round(seconds * RATE_HZ)) / RATE_HZ
+    return (0.3 * np.sin(2 * np.pi * hertz * time)).astype(np.float32)
+
+
+def noise(seconds: float, seed: int = 0) -> np.ndarray:
+    """A quiet room."""
+    samples = np.random.default_rng(seed).normal(0, 1e-4, round(seconds * RATE_HZ))
+    return samples.astype(np.float32)
+
+
+def speech(text: str, tone_s: float = 0.16, gap_s: float = 0.16) -> np.ndarray:
+    """Audio of a text: digits are tones, a space is half a second of quiet, `_` two seconds."""
+    parts = []
+    for letter in text:
+        if letter in DIGITS:
+            parts += [noise(gap_s / 2), tone(letter, tone_s), noise(gap_s / 2)]
+        else:
+            parts.append(noise({" ": 0.5, "_": 2.0}[letter]))
+    return np.concatenate(parts)
+
+
+class Listener:
+    """A sink that keeps what it hears; waiting never polls."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._news = threading.Condition()
+
+    def __call__(self, event: Event) -> None:
+        with self._news:
+            self.events.append(event)
+            self._news.notify_all()
+
+    def wait_for(self, wanted: Callable[[Event], bool]) -> Event:
+        """The first event that is wanted, now or when it comes."""
+        with self._news:
+            found = self._news.wait_for(
+                lambda: next((event for event in self.events if wanted(event)), None), WAIT_S
+            )
+        assert found is not None, f"never came; heard {self.events}"
+        return found
+
+    def wait_for_last(self) -> Closed | Failed:
+        """The stream's last event."""
+        last = self.wait_for(lambda event: isinstance(event, Closed | Failed))
+        assert isinstance(last, Closed | Failed)
+        return last
+
+    def of(self, kind: type) -> list:
+        """The events of one kind so far."""
+        return [event for event in list(self.events) if isinstance(event, kind)]
+
+    @property
+    def finals(self) -> list[Final]:
+        return self.of(Final)
+
+    @property
+    def text(self) -> str:
+        """All finals' text."""
+        return "".join(final.alternatives[0].text for final in self.finals)
+
+
+def transcribe(
+    engine: Engine,
+    samples: np.ndarray,
+    config: StreamConfig | None = None,
+    sizes: Iterator[int] | None = None,
+    priority: StreamPriority = StreamPriority.FILE,
+) -> Listener:
+    """Push all samples, in pieces of the given sizes, finish, and wait for the end."""
+    listener = Listener()
+    stream = engine.open(config or StreamConfig(), listener, priority)
+    push_all(stream, samples, sizes)
+    stream.finish()
+    last = listener.wait_for_last()
+    assert isinstance(last, Closed), last
+    return listener
+
+
+def push_all(stream: Stream, samples: np.ndarray, sizes: Iterator[int] | None = None) -> None:
+    """Push samples in pieces; the whole must fit the backlog."""
+    start = 0
+    while start < len(samples):
+        size = next(sizes) if sizes else 8000
+        stream.push(samples[start : start + size])
+        start += size
+
+
+@pytest.fixture(scope="session")
+def tone_model() -> LoadedModel:
+    """The model that hears tones."""
+    symbols = ["<blank>", "<unk>", "<sos/eos>", *DIGITS]
+    units = UnitTable.parse("".join(f"{s} {i}\n" for i, s in enumerate(symbols)), "tones")
+    return LoadedModel("tones", ToneModel().eval(), CharTokenizer(units), "earshot")
+
+
+@pytest.fixture
+def make_engine() -> Iterator[Callable[..., Engine]]:
+    """Makes and starts engines; stops them after the test."""
+    engines: list[Engine] = []
+
+    def make(loaded: LoadedModel, observer=None, **options) -> Engine:
+        engine = Engine(loaded, EngineConfig(**{"threads": 1, **options}), observer)
+        engines.append(engine)
+        engine.start()
+        return engine
+
+    yield make
+    for engine in engines:
+        assert engine.stop(WAIT_S)
+
+
+@pytest.fixture
+def tone_engine(make_engine, tone_model) -> Engine:
+    """An engine for the model that hears tones, chunks of 8 frames (320 ms)."""
+    return make_engine(tone_model, chunk_size=8, num_left_chunks=2, max_streams=8)
+
+
+@pytest.fixture(scope="session")
+def sounds() -> SimpleNamespace:
+    """Helpers for tests: audio, listening, transcribing."""
+    return SimpleNamespace(
+        speech=speech,
+        noise=noise,
+        tone=tone,
+        Listener=Listener,
+        transcribe=transcribe,
+        push_all=push_all,
+        digits=DIGITS,
+        rate_hz=RATE_HZ,
+    )
