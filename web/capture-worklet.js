@@ -23,9 +23,10 @@ class CaptureProcessor extends AudioWorkletProcessor {
   }
 
   take(sample) {
-    const clipped = Math.max(-1, Math.min(1, sample));
-    this.peak = Math.max(this.peak, Math.abs(clipped));
-    this.piece[this.filled++] = Math.round(clipped * 32767);
+    // The scale that decoders divide by, so that a recording arrives bit for bit.
+    const level = Math.max(-32768, Math.min(32767, Math.round(sample * 32768)));
+    this.peak = Math.max(this.peak, Math.abs(level) / 32768);
+    this.piece[this.filled++] = level;
     if (this.filled === this.size) this.post();
   }
 

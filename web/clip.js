@@ -12,7 +12,6 @@ import { SourceError } from "./source-error.js";
 /** @typedef {{file: string, title: string, text: string, seconds: number}} Sample */
 
 const MODEL_RATE_HZ = 16_000;
-const SILENCE_AFTER_S = 0.6; // a pause, so that the last word ends as it does in live speech
 
 export class Clip {
   /** @param {Sample} sample @param {string} address of the sound file */
@@ -32,7 +31,9 @@ export class Clip {
     }
     const context = new AudioContext({ sampleRate: MODEL_RATE_HZ });
     this.capture = await Capture.create(context, onPiece);
-    const buffer = withSilence(context, await fetchSound(context, this.address));
+    // Nothing runs until `start`, so that what is sent begins with the clip's first sample.
+    await context.suspend();
+    const buffer = await fetchSound(context, this.address);
     this.player = new AudioBufferSourceNode(context, { buffer });
     this.player.connect(context.destination);
     this.player.onended = () => onEnd(null);
@@ -42,6 +43,7 @@ export class Clip {
 
   start() {
     this.player.start();
+    this.capture.context.resume();
   }
 
   /** The last piece arrives before this resolves. */
@@ -64,11 +66,4 @@ async function fetchSound(context, address) {
   } catch (error) {
     throw new SourceError(problem("clip-unreadable"), { cause: error });
   }
-}
-
-function withSilence(context, sound) {
-  const silence = Math.round(SILENCE_AFTER_S * context.sampleRate);
-  const longer = context.createBuffer(1, sound.length + silence, context.sampleRate);
-  longer.copyToChannel(sound.getChannelData(0), 0);
-  return longer;
 }

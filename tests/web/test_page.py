@@ -103,7 +103,7 @@ def test_a_recording_takes_the_microphones_place(page: Page, server: ScriptedSer
     page.play("A wake phrase")
     page.until_state("open")
     page.until_state("closed")
-    assert server.audio_s == pytest.approx(3.1 + 0.6, abs=0.3)
+    assert server.audio_s == pytest.approx(3.07, abs=0.05)
     assert "Spoken: smart mirror" in page.text(".notes")
     assert server.messages[-1] == {"type": "CloseStream"}
 

@@ -48,7 +48,7 @@ test("channels are mixed, loud sound is clipped and not wrapped", async () => {
   node.process([[ramp(128, -7)]]);
   node.process([[ramp(16, 0)]]);
   assert.deepEqual(samplesOf(posted).slice(127, 129), [16384, 32767]);
-  assert.equal(samplesOf(posted)[256], -32767);
+  assert.equal(samplesOf(posted)[256], -32768);
 });
 
 test("a source without channels is silence that is not sent", async () => {
@@ -56,4 +56,12 @@ test("a source without channels is silence that is not sent", async () => {
   assert.equal(node.process([[]]), true);
   node.port.onmessage({ data: "flush" });
   assert.deepEqual(posted, ["flushed"]);
+});
+
+test("what was 16 bits before it was decoded is the same 16 bits again", async () => {
+  const { node, posted } = await processor(16000);
+  const levels = [-32768, -32767, -12345, -1, 0, 1, 23456, 32767];
+  node.process([[Float32Array.from(levels, (level) => level / 32768)]]);
+  node.port.onmessage({ data: "flush" });
+  assert.deepEqual(samplesOf(posted), levels);
 });
