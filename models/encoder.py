@@ -12,7 +12,7 @@ from models.config import EncoderConfig
 from models.dropout import Dropout
 from models.encoder_layer import EncoderLayer, build_layer
 from models.errors import NotStreamable
-from models.lanes import EncoderState, LaneStep, advance_layer, key_mask
+from models.lanes import EncoderState, LaneStep, advance_layer, key_mask, with_room
 from models.masks import chunk_mask, padding_mask
 from models.positional import sinusoids
 from models.subsampling import STEM_SHAPES, build_stem
@@ -167,14 +167,17 @@ class Encoder(nn.Module):
         self._require_streamable()
         x = self.embed_features(feats, state.offset)
         step = self._lane_step(x.size(1), out_lengths, state)
-        att_cache, cnn_cache = torch.empty_like(state.att_cache), torch.empty_like(state.cnn_cache)
+        capacity, columns = state.att_cache.size(3), state.cnn_cache.size(2)
+        att_cache = with_room(state.att_cache, x.size(1))
+        cnn_cache = with_room(state.cnn_cache, x.size(1))
         for i, layer in enumerate(self.layers):
-            x, att_cache[:, i], cnn_cache[:, i] = advance_layer(
-                layer, x, step, state.att_cache[:, i], state.cnn_cache[:, i]
-            )
-        capacity = state.att_cache.size(3)
-        cache_length = (state.cache_length + out_lengths).clamp(max=capacity)
-        new_state = EncoderState(state.offset + out_lengths, cache_length, att_cache, cnn_cache)
+            x = advance_layer(layer, x, step, att_cache[:, i], cnn_cache[:, i])
+        new_state = EncoderState(
+            offset=state.offset + out_lengths,
+            cache_length=(state.cache_length + out_lengths).clamp(max=capacity),
+            att_cache=step.last_columns(att_cache, capacity),
+            cnn_cache=step.last_columns(cnn_cache, columns),
+        )
         return self.after_norm(x), new_state
 
     def _lane_step(self, frames: int, out_lengths: Tensor, state: EncoderState) -> LaneStep:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from models.attention import MultiHeadAttention
 from models.convolution import ConvolutionModule
 from models.encoder_layer import EncoderLayer
 
@@ -90,41 +91,43 @@ def key_mask(out_lengths: Tensor, cache_length: Tensor, capacity: int, frames: i
     return ((column >= first) & (column < last))[:, None, None]
 
 
-def advance_layer(
-    layer: EncoderLayer, x: Tensor, step: LaneStep, att_cache: Tensor, cnn_cache: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    """One layer over x (B, T', D) with its caches (B, h, C, 2 d_k + 1) and (B, k - 1, D).
+def with_room(cache: Tensor, columns: int) -> Tensor:
+    """A copy of a cache (…, C, W) with `columns` more on the right, not yet written."""
+    joined = cache.new_empty((*cache.shape[:-2], cache.size(-2) + columns, cache.size(-1)))
+    joined.narrow(-2, 0, cache.size(-2)).copy_(cache)
+    return joined
 
-    Returns the output and both new caches.
+
+def advance_layer(
+    layer: EncoderLayer, x: Tensor, step: LaneStep, att_columns: Tensor, cnn_columns: Tensor
+) -> Tensor:
+    """One layer over x (B, T', D), which writes what it caches of x into the last T' columns.
+
+    att_columns (B, h, C + T', 2 d_k + 1), cnn_columns (B, k - 1 + T', D). Returns (B, T', D).
     """
     x = layer.before_attention(x)
-    branch, att_cache = _attend(layer, layer.attention_input(x), step, att_cache)
-    x = layer.add(x, branch)
+    x = layer.add(x, _attend(layer.self_attn, layer.attention_input(x), step, att_columns))
     if layer.conv_module is not None:
         normed = layer.convolution_input(x)
-        branch, cnn_cache = _convolve(layer.conv_module, normed, step, cnn_cache)
-        x = layer.add(x, branch)
-    return layer.after_convolution(x), att_cache, cnn_cache
+        x = layer.add(x, _convolve(layer.conv_module, normed, cnn_columns))
+    return layer.after_convolution(x)
 
 
 def _attend(
-    layer: EncoderLayer, normed: Tensor, step: LaneStep, cache: Tensor
-) -> tuple[Tensor, Tensor]:
-    attention = layer.self_attn
+    attention: MultiHeadAttention, normed: Tensor, step: LaneStep, columns: Tensor
+) -> Tensor:
+    frames, size = normed.size(1), attention.head_size
     keys, values = attention.project_memory(normed)
     keys, bias = attention.place_keys(keys, step.positions)
-    column = keys.new_zeros(keys.shape[:-1]) if bias is None else bias
-    joined = torch.cat((cache, torch.cat((keys, values, column.unsqueeze(-1)), dim=-1)), dim=2)
-    size = attention.head_size
-    keys, values, column = joined[..., :size], joined[..., size:-1], joined[..., -1]
-    mask = attention.score_mask(None if bias is None else column, step.key_mask)
-    out = attention.attend(attention.project_query(normed), keys, values, mask)
-    return out, step.last_columns(joined, cache.size(2))
+    new = columns[:, :, -frames:]
+    new[..., :size], new[..., size:-1] = keys, values
+    new[..., -1] = 0.0 if bias is None else bias
+    mask = attention.score_mask(None if bias is None else columns[..., -1], step.key_mask)
+    query = attention.project_query(normed)
+    return attention.attend(query, columns[..., :size], columns[..., size:-1], mask)
 
 
-def _convolve(
-    module: ConvolutionModule, normed: Tensor, step: LaneStep, cache: Tensor
-) -> tuple[Tensor, Tensor]:
+def _convolve(module: ConvolutionModule, normed: Tensor, columns: Tensor) -> Tensor:
     silence = module.silence()
-    joined = torch.cat((cache, module.gate(normed) - silence), dim=1)
-    return module.convolve(joined + silence), step.last_columns(joined, cache.size(1))
+    columns[:, -normed.size(1) :] = module.gate(normed) - silence
+    return module.convolve(columns + silence)
