@@ -1,8 +1,8 @@
-"""Random changes to cached log-mel features, each a cheap stand-in for what it would be on the waveform.
+"""Random changes to cached log-mel features, cheap stand-ins for changes to the waveform.
 
-Power spectra of independent signals add, so noise is mixed by adding in the linear mel domain; gain and a channel's colour
-are constants in the log domain; speed and vocal tract length are interpolations along time and frequency. SpecAugment:
-Park et al. 2019, "SpecAugment", section 2 (time and frequency masks, no time warp).
+Power spectra of independent signals add, so noise is mixed by adding in the linear mel domain;
+gain and a channel's colour are constants in the log domain; speed and vocal tract length are
+interpolations along time and frequency. SpecAugment: Park 2019, section 2 (no time warp).
 """
 
 from __future__ import annotations
@@ -34,21 +34,23 @@ def change_tempo(features: Features, tempo: float) -> Features:
     below = position.astype(np.int64)
     above = np.minimum(below + 1, length - 1)
     share = (position - below).astype(np.float32)[:, None]
-    return features[below] * (1 - share) + features[above] * share
+    tempoed: Features = features[below] * (1 - share) + features[above] * share
+    return tempoed
 
 
 def warp_frequency(features: Features, factor: float) -> Features:
-    """`(T, F)` with every formant moved to `factor` times its frequency (vocal tract length perturbation)."""
+    """`(T, F)` with every formant at `factor` times its frequency (Jaitly 2013, VTLP)."""
     num_bins = features.shape[1]
     centres = mel_centres_hz(num_bins)
     position = np.interp(centres / factor, centres, np.arange(num_bins))
     below = np.minimum(position.astype(np.int64), num_bins - 2)
     share = (position - below).astype(np.float32)
-    return features[:, below] * (1 - share) + features[:, below + 1] * share
+    warped: Features = features[:, below] * (1 - share) + features[:, below + 1] * share
+    return warped
 
 
 def narrow_band(features: Features, cutoff_hz: float, floor: Features) -> Features:
-    """Takes away what lies above `cutoff_hz`, as a telephone does, down to the log energies of `floor` `(T, F)`."""
+    """Takes away what lies above `cutoff_hz`, as a telephone does, down to `floor` `(T, F)`."""
     excess_hz = (mel_centres_hz(features.shape[1]) - cutoff_hz).astype(np.float32)
     attenuated = features - np.clip(excess_hz * np.float32(0.03), 0.0, None)
     return np.where(excess_hz > 0, np.maximum(np.minimum(features, floor), attenuated), features)
@@ -60,20 +62,25 @@ def add_noise(features: Features, noise: Features, snr_db: float) -> Features:
     speech_power = level[level >= np.median(level)].mean()
     noise_power = np.exp(noise).sum(axis=1).mean()
     shift = np.log(speech_power / noise_power) - snr_db * LOG_POWER_PER_DB
-    return np.logaddexp(features, noise + np.float32(shift)).astype(np.float32)
+    mixed: Features = np.logaddexp(features, noise + np.float32(shift)).astype(np.float32)
+    return mixed
 
 
-def random_colour(rng: np.random.Generator, num_bins: int, strength_db: float) -> npt.NDArray[np.float32]:
-    """A smooth random frequency response `(F,)` in log power: the first three cosines of a microphone."""
+def random_colour(
+    rng: np.random.Generator, num_bins: int, strength_db: float
+) -> npt.NDArray[np.float32]:
+    """A smooth random frequency response `(F,)` in log power, made of three cosines."""
     axis = np.linspace(0.0, np.pi, num_bins)
     gains = rng.normal(0.0, strength_db * LOG_POWER_PER_DB, size=3) / np.array([1.0, 2.0, 3.0])
-    return sum(gain * np.cos((order + 1) * axis) for order, gain in enumerate(gains)).astype(np.float32)
+    waves = np.cos(np.outer(np.arange(1, 4), axis))
+    return np.asarray(gains @ waves, dtype=np.float32)
 
 
-def pad_silence(rng: np.random.Generator, features: Features, most_frames: int) -> Features:
-    """`(T, F)` with up to `most_frames` frames of silence before and after."""
-    before, after = rng.integers(0, most_frames + 1, size=2)
-    return np.pad(features, ((before, after), (0, 0)), constant_values=SILENCE)
+def pad_silence(rng: np.random.Generator, features: Features, length: int) -> Features:
+    """`(T, F)` lengthened to `length` frames, if it is shorter, by silence on both sides."""
+    missing = max(0, length - len(features))
+    before = int(rng.integers(0, missing + 1))
+    return np.pad(features, ((before, missing - before), (0, 0)), constant_values=SILENCE)
 
 
 def white_noise(rng: np.random.Generator, length: int, num_bins: int) -> Features:
@@ -98,29 +105,45 @@ class Augmenter:
         return np.take(noise, np.arange(start, start + length), axis=0, mode="wrap")
 
     def clip(self, rng: np.random.Generator, features: Features, short: bool) -> Features:
-        """One recording `(T, F)` at another tempo, from another vocal tract; wider ranges for `short` clips."""
+        """One recording `(T, F)` at another tempo, from another vocal tract.
+
+        `short` clips are changed more: they are few words by few people.
+        """
         tempo = self.config.clip_tempo if short else self.config.tempo
         warp = self.config.clip_warp if short else self.config.warp
         return warp_frequency(change_tempo(features, rng.uniform(*tempo)), rng.uniform(*warp))
 
+    def quiet(self, rng: np.random.Generator, features: Features) -> Features:
+        """A whole utterance `(T, F)` with hardly audible noise, so that no silence is digital."""
+        noise = white_noise(rng, *features.shape)
+        return add_noise(features, noise, rng.uniform(40.0, 70.0))
+
     def utterance(self, rng: np.random.Generator, features: Features, narrow: bool) -> Features:
-        """A whole utterance `(T, F)`: silence around it, channel, noise, band limit (always if it is `narrow` already)."""
+        """A whole utterance `(T, F)`: channel, noise, band limit (always if it is `narrow`)."""
         config, num_bins = self.config, features.shape[1]
-        if rng.random() < config.pad_probability:
-            features = pad_silence(rng, features, round(config.pad_seconds * 100))
         features = features + random_colour(rng, num_bins, config.tilt_db)
         features = features + np.float32(rng.uniform(*config.gain_db) * LOG_POWER_PER_DB)
         noise = self._noise(rng, len(features), num_bins)
         quiet = rng.random() >= config.noise_probability
-        features = add_noise(features, noise, rng.uniform(40.0, 70.0) if quiet else rng.uniform(*config.noise_snr_db))
+        features = add_noise(
+            features, noise, rng.uniform(40.0, 70.0) if quiet else rng.uniform(*config.noise_snr_db)
+        )
         if narrow or rng.random() < config.narrowband_probability:
             floor = rng.normal(rng.uniform(0.0, 8.0), 0.8, size=features.shape).astype(np.float32)
             features = narrow_band(features, rng.uniform(3300.0, 4000.0), floor)
         return np.maximum(features, SILENCE)
 
 
-def spec_augment(rng: np.random.Generator, features: Features, config: AugmentConfig, fill: npt.NDArray[np.float32]) -> Features:
-    """Masks bands and stretches of `(T, F)` in place with `fill` `(F,)`; stretches hide at most a fifth of the utterance each."""
+def spec_augment(
+    rng: np.random.Generator,
+    features: Features,
+    config: AugmentConfig,
+    fill: npt.NDArray[np.float32],
+) -> Features:
+    """Masks bands and stretches of time of `(T, F)` in place with `fill` `(F,)`.
+
+    A stretch hides at most a fifth of the utterance.
+    """
     length, num_bins = features.shape
     for _ in range(config.freq_masks):
         width = rng.integers(0, config.freq_mask_bins + 1)

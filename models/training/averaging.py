@@ -20,7 +20,7 @@ class ScoredCheckpoint:
 
 
 def keep_best(checkpoints: Sequence[ScoredCheckpoint], count: int) -> list[ScoredCheckpoint]:
-    """The `count` best, best first; of equal ones the later. The files of the others are deleted."""
+    """The `count` best, best first; of equal ones the later. Deletes the files of the others."""
     ranked = sorted(checkpoints, key=lambda checkpoint: (checkpoint.error, -checkpoint.step))
     for dropped in ranked[count:]:
         dropped.path.unlink(missing_ok=True)
@@ -28,7 +28,10 @@ def keep_best(checkpoints: Sequence[ScoredCheckpoint], count: int) -> list[Score
 
 
 def average_checkpoints(paths: Sequence[Path]) -> dict[str, Tensor]:
-    """The mean of the state dicts in `paths`, summed in float64; integer tensors come from the first."""
+    """The mean of the state dicts in `paths`, summed in float64; integers come from the first.
+
+    Raises ValueError if there are none, or if they do not hold the same tensors.
+    """
     if not paths:
         raise ValueError("no checkpoints to average")
     first: dict[str, Tensor] = torch.load(paths[0], map_location="cpu", weights_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -10,20 +10,23 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
-from models.training.augment import SILENCE, Augmenter, Features, spec_augment
+from models.subsampling import StemShape
+from models.training.augment import SILENCE, Augmenter, Features, pad_silence, spec_augment
 from models.training.config import DataConfig
-from models.training.corpus import Utterance
-from models.training.feature_cache import FeatureCache
 from models.training.sampler import Example
+from models.training.speech import Speech
 
 LONGEST_GAP_FRAMES = 40  # between joined clips
-NARROW_CORPORA = frozenset({"fsdd"})  # 8 kHz recordings
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Padded features `(B, T, F)` with lengths `(B,)`, padded tokens `(B, U)` with lengths `(B,)`, seconds of audio."""
+    """The tensors of one update, padded with zeros on the right.
+
+    Features `(B, T, F)` and tokens `(B, U)` with lengths `(B,)`; seconds of audio in all.
+    """
 
     features: Tensor
     feature_lengths: Tensor
@@ -33,13 +36,13 @@ class Batch:
 
 
 def pad(features: Sequence[Features], tokens: Sequence[Sequence[int]]) -> Batch:
-    """Stacks utterances of different lengths, padded with zeros."""
+    """Stacks utterances of different lengths."""
     frames = [torch.from_numpy(rows) for rows in features]
     labels = [torch.tensor(ids, dtype=torch.int64) for ids in tokens]
     return Batch(
-        torch.nn.utils.rnn.pad_sequence(frames, batch_first=True),
+        pad_sequence(frames, batch_first=True),
         torch.tensor([len(rows) for rows in frames]),
-        torch.nn.utils.rnn.pad_sequence(labels, batch_first=True),
+        pad_sequence(labels, batch_first=True),
         torch.tensor([len(ids) for ids in labels]),
         sum(len(rows) for rows in frames) / 100,
     )
@@ -54,38 +57,54 @@ def ctc_length(tokens: Sequence[int]) -> int:
 class BatchBuilder:
     """Builds augmented batches. The same random generator gives the same batch."""
 
-    cache: FeatureCache
-    utterances: Sequence[Utterance]
+    speech: Speech
     tokens: Sequence[Sequence[int]]
     data: DataConfig
     augmenter: Augmenter
     mean: npt.NDArray[np.float32]
-    frames_needed: Callable[[int], int]  # feature frames that so many encoder frames need at least
+    stem: StemShape
 
-    def _features(self, rng: np.random.Generator, example: Example) -> Features:
-        parts: list[Features] = []
-        for index in example.members:
-            short = self.utterances[index].corpus in self.data.joined_corpora
-            clip = self.augmenter.clip(rng, self.cache[index], short)
-            if parts:
-                gap = rng.integers(0, LONGEST_GAP_FRAMES + 1)
-                parts.append(np.full((gap, clip.shape[1]), SILENCE, dtype=np.float32))
-            parts.append(clip)
-        narrow = self.utterances[example.members[0]].corpus in NARROW_CORPORA
-        return self.augmenter.utterance(rng, np.concatenate(parts), narrow)
+    def build(self, rng: np.random.Generator, examples: Sequence[Example], step: int) -> Batch:
+        """The batch of update `step`: plain, augmented or SpecAugmented as the recipe says.
 
-    def build(self, rng: np.random.Generator, examples: Sequence[Example], masked: bool) -> Batch:
-        """One batch, SpecAugmented if `masked`; an utterance too short for its tokens is lengthened by silence."""
-        features: list[Features] = []
-        tokens: list[list[int]] = []
-        for example in examples:
+        What would be padding becomes silence to train on, before and after most utterances.
+        """
+        config = self.augmenter.config
+        plain, masked = step < config.from_step, step >= config.spec_augment_from_step
+        spoken = [self._spoken(rng, example, plain) for example in examples]
+        longest = max(map(len, spoken)) + int(rng.integers(config.most_pad_frames + 1))
+        features, tokens = [], []
+        for example, speech in zip(examples, spoken, strict=True):
             labels = [token for index in example.members for token in self.tokens[index]]
-            rows = self._features(rng, example)
-            missing = self.frames_needed(ctc_length(labels)) - len(rows)
-            if missing > 0:
-                rows = np.pad(rows, ((0, missing), (0, 0)), mode="edge")
-            if masked:
-                rows = spec_augment(rng, rows, self.augmenter.config, self.mean)
-            features.append(rows)
+            length = longest if rng.random() < config.pad_probability else 0
+            rows = pad_silence(rng, speech, max(length, self._least_frames(labels)))
+            rows = self._channel(rng, rows, example, plain)
+            features.append(spec_augment(rng, rows, config, self.mean) if masked else rows)
             tokens.append(labels)
         return pad(features, tokens)
+
+    def _spoken(self, rng: np.random.Generator, example: Example, plain: bool) -> Features:
+        """The example's recordings, each changed on its own, with gaps between them."""
+        parts: list[Features] = []
+        for index in example.members:
+            clip = self.speech.features(index)
+            if not plain:
+                short = self.speech.utterances[index].corpus in self.data.joined_corpora
+                clip = self.augmenter.clip(rng, clip, short)
+            if parts:
+                gap = rng.integers(LONGEST_GAP_FRAMES + 1)
+                parts.append(np.full((gap, clip.shape[1]), SILENCE, dtype=np.float32))
+            parts.append(clip)
+        return np.concatenate(parts)
+
+    def _channel(
+        self, rng: np.random.Generator, rows: Features, example: Example, plain: bool
+    ) -> Features:
+        if plain:
+            return self.augmenter.quiet(rng, rows)
+        narrow = self.speech.utterances[example.members[0]].corpus in self.data.narrow_corpora
+        return self.augmenter.utterance(rng, rows, narrow)
+
+    def _least_frames(self, labels: Sequence[int]) -> int:
+        """Feature frames without which CTC has no alignment for `labels`."""
+        return (ctc_length(labels) + 1) * self.stem.rate + self.stem.right_context

@@ -14,7 +14,10 @@ SMALLEST_VARIANCE = 1e-4
 
 
 def compute_cmvn(features: Iterable[Features]) -> tuple[Tensor, Tensor]:
-    """Mean and inverse standard deviation `(F,)` over all frames of `(T, F)` arrays, float32 (summed in float64)."""
+    """Mean and inverse standard deviation `(F,)` over all frames of `(T, F)` arrays.
+
+    float32, summed in float64. Raises ValueError if there is no frame.
+    """
     count, total, squares = 0, np.float64(0.0), np.float64(0.0)
     for rows in features:
         wide = rows.astype(np.float64)

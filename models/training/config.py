@@ -9,27 +9,33 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from models.config import InputLayer, Positions
 from models.training.errors import RecipeError
 
 
 @dataclass(frozen=True)
 class DataConfig:
-    """Where the recordings are and how often an epoch draws each corpus (1.0 = every utterance once)."""
+    """Where the recordings are and how often an epoch draws each corpus.
+
+    1.0 draw is every utterance once. The first epoch is for leaving the blank plateau.
+    """
 
     train_manifest: Path
     dev_manifest: Path
     noise_manifest: Path
     work_dir: Path
+    draws_first_epoch: Mapping[str, float]
     draws_per_epoch: Mapping[str, float]
     synthetic_count: int = 0
     synthetic_seed: int = 17
-    joined_corpora: tuple[str, ...] = ()  # short clips that are joined into longer utterances of one speaker
+    joined_corpora: tuple[str, ...] = ()  # short clips, joined into utterances of one speaker
+    narrow_corpora: tuple[str, ...] = ()  # recorded at 8 kHz
     max_seconds: float = 17.0
 
 
 @dataclass(frozen=True)
 class AugmentConfig:
-    """Ranges of the random changes to an utterance; probabilities are per utterance, levels in decibels."""
+    """Ranges of the random changes to an utterance; probabilities are per utterance."""
 
     tempo: tuple[float, float] = (0.87, 1.15)
     warp: tuple[float, float] = (0.88, 1.14)
@@ -41,12 +47,18 @@ class AugmentConfig:
     noise_snr_db: tuple[float, float] = (5.0, 35.0)
     narrowband_probability: float = 0.2
     pad_probability: float = 0.7
-    pad_seconds: float = 1.0
+    pad_seconds: float = 0.6
+    from_step: int = 1400
     spec_augment_from_step: int = 2000
     freq_masks: int = 2
     freq_mask_bins: int = 15
     time_masks: int = 2
     time_mask_frames: int = 30
+
+    @property
+    def most_pad_frames(self) -> int:
+        """`pad_seconds` in feature frames."""
+        return round(self.pad_seconds * 100)
 
 
 @dataclass(frozen=True)
@@ -58,9 +70,9 @@ class UnitsConfig:
 
 @dataclass(frozen=True)
 class NetworkConfig:
-    """The part of the model's configuration that a recipe chooses; the rest is fixed in ``recipe_model.py``."""
+    """What a recipe chooses of the model's configuration; `recipe_model` fixes the rest."""
 
-    input_layer: str = "conv1d6"
+    input_layer: InputLayer = "conv1d6"
     output_size: int = 144
     attention_heads: int = 4
     linear_units: int = 576
@@ -70,9 +82,13 @@ class NetworkConfig:
     decoder_blocks: int = 2
     decoder_r_blocks: int = 1
     dropout_rate: float = 0.1
-    block_norm: bool = True
-    chunk_size: int = 11
+    positions: Positions = "no_pos"
+    block_norm: bool = False
     residual_init_scale: float = 0.3
+    initial_blank_logit: float = 5.0
+    chunk_size: int = 11
+    decoding_ctc_weight: float = 0.5
+    decoding_reverse_weight: float = 0.3
 
 
 @dataclass(frozen=True)
@@ -85,8 +101,10 @@ class OptimiserConfig:
     total_steps: int = 12000
     weight_decay: float = 0.01
     max_gradient_norm: float = 5.0
-    batch_seconds: float = 50.0
+    batch_seconds: float = 20.0
+    first_batch_seconds: float = 8.0
     ctc_weight: float = 0.3
+    ctc_only_steps: int = 1500
     full_context_probability: float = 0.4
     max_chunk_frames: int = 25
     seed: int = 1
@@ -105,8 +123,9 @@ class CheckpointConfig:
 
 @dataclass(frozen=True)
 class Recipe:
-    """One training run."""
+    """One training run; `name` is what the model is called."""
 
+    name: str
     data: DataConfig
     augment: AugmentConfig = field(default_factory=AugmentConfig)
     units: UnitsConfig = field(default_factory=UnitsConfig)
@@ -123,7 +142,9 @@ class Recipe:
             if not low <= high:
                 raise RecipeError(f"augment.{name}: {low} is above {high}")
         if not self.data.draws_per_epoch or min(self.data.draws_per_epoch.values()) < 0:
-            raise RecipeError("data.draws_per_epoch: needs at least one corpus, and no negative number of draws")
+            raise RecipeError(
+                "data.draws_per_epoch: needs at least one corpus, and no negative number of draws"
+            )
 
 
 Section = TypeVar("Section")
@@ -137,7 +158,7 @@ def _section(kind: type[Section], name: str, values: Mapping[str, Any], root: Pa
     arguments = {}
     for key, value in values.items():
         if fields[key].type == "Path":
-            value = root / value
+            value = (root / value).resolve()
         arguments[key] = tuple(value) if isinstance(value, list) else value
     try:
         return kind(**arguments)
@@ -156,13 +177,23 @@ SECTIONS = {
 
 
 def load_recipe(path: Path) -> Recipe:
-    """Reads a recipe; relative paths in it are relative to the file. Raises RecipeError naming what is wrong."""
+    """Reads a recipe; relative paths in it are relative to the file.
+
+    Raises RecipeError, naming what is wrong.
+    """
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise RecipeError(f"cannot read {path}: {error}") from error
-    unknown = set(document) - set(SECTIONS)
-    if unknown or "data" not in document:
-        raise RecipeError(f"{path}: unknown sections {sorted(unknown)}" if unknown else f"{path}: no [data] section")
+    unknown = set(document) - set(SECTIONS) - {"name"}
+    if unknown:
+        raise RecipeError(f"{path}: unknown sections {', '.join(sorted(unknown))}")
+    if "data" not in document or "name" not in document:
+        raise RecipeError(f"{path}: needs a name and a [data] section")
     root = path.resolve().parent
-    return Recipe(**{name: _section(SECTIONS[name], name, values, root) for name, values in document.items()})
+    sections: dict[str, Any] = {
+        name: _section(kind, name, document[name], root)
+        for name, kind in SECTIONS.items()
+        if name in document
+    }
+    return Recipe(document["name"], **sections)

@@ -12,12 +12,17 @@ from models.training.errors import CorpusError
 
 NOT_SPOKEN = re.compile(r"[^a-z' ]+")
 STRAY_APOSTROPHE = re.compile(r"(?<![a-z])'|'(?![a-z])")
-FOLDED = str.maketrans({"’": "'", "é": "e", "è": "e", "ê": "e", "à": "a", "â": "a", "ü": "u", "ö": "o", "ç": "c"})
+FOLDED = str.maketrans(
+    {"’": "'", "é": "e", "è": "e", "ê": "e", "à": "a", "â": "a", "ü": "u", "ö": "o", "ç": "c"}
+)
 
 
 @dataclass(frozen=True)
 class Utterance:
-    """One recording: `path` of the audio, who speaks, for how long, and what (normalised text; empty for noise)."""
+    """One recording: `path` of the audio, who speaks, for how long, and what.
+
+    The text is normalised; it is empty for noise and where nobody knows it.
+    """
 
     path: Path
     corpus: str
@@ -27,7 +32,7 @@ class Utterance:
 
 
 def normalise_text(text: str) -> str:
-    """Lower case letters, single spaces and word-internal apostrophes: all that the bundled model writes."""
+    """Lower case letters, single spaces and apostrophes within words: all we train to write."""
     lowered = NOT_SPOKEN.sub(" ", text.lower().translate(FOLDED))
     return " ".join(STRAY_APOSTROPHE.sub(" ", lowered).split())
 
@@ -44,21 +49,28 @@ def _rows(manifest: Path, columns: Iterable[str]) -> list[dict[str, str]]:
 
 
 def read_speech(manifest: Path) -> list[Utterance]:
-    """Utterances of a tab-separated manifest with the columns path, corpus, speaker, seconds and text.
+    """Utterances of a manifest: tab-separated path, corpus, speaker, seconds and text.
 
     Raises CorpusError if the manifest is missing or lacks a column.
     """
     rows = _rows(manifest, ("path", "corpus", "speaker", "seconds", "text"))
     return [
         Utterance(
-            manifest.parent / row["path"], row["corpus"], row["speaker"], float(row["seconds"]), normalise_text(row["text"])
+            manifest.parent / row["path"],
+            row["corpus"],
+            row["speaker"],
+            float(row["seconds"]),
+            normalise_text(row["text"]),
         )
         for row in rows
     ]
 
 
 def read_noise(manifest: Path) -> list[Utterance]:
-    """Noise recordings of a manifest with the columns path, kind, set and seconds; room responses are left out."""
+    """Noise recordings of a manifest: tab-separated path, kind, set and seconds.
+
+    Room responses are left out. Raises CorpusError like `read_speech`.
+    """
     rows = _rows(manifest, ("path", "kind", "set", "seconds"))
     return [
         Utterance(manifest.parent / row["path"], "noise", row["set"], float(row["seconds"]), "")

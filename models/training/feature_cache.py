@@ -1,4 +1,4 @@
-"""Features of whole corpora in one memory-mapped half-precision file, so that an epoch costs no decoding."""
+"""Features of a whole corpus in one memory-mapped file: an epoch costs no decoding."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ Features = npt.NDArray[np.float32]
 
 
 def read_samples(path: Path, sample_rate_hz: int) -> torch.Tensor:
-    """Mono samples of an audio file `(N,)`, float32 in int16 range. Raises CorpusError if unreadable or at another rate."""
+    """Mono samples of an audio file `(N,)`, float32 in int16 range.
+
+    Raises CorpusError if it cannot be read or is at another rate.
+    """
     try:
         samples, rate = soundfile.read(path, dtype="float32", always_2d=True)
     except (OSError, soundfile.LibsndfileError) as error:
@@ -46,6 +49,7 @@ class FeatureCache:
         return len(self.paths)
 
     def frame_count(self, index: int) -> int:
+        """Frames of utterance `index`."""
         return int(self._starts[index + 1] - self._starts[index])
 
     def __getitem__(self, index: int) -> Features:
@@ -53,7 +57,9 @@ class FeatureCache:
         return self._frames[self._starts[index] : self._starts[index + 1]].astype(np.float32)
 
 
-def build_feature_cache(folder: Path, utterances: Sequence[Utterance], config: FeatureConfig) -> FeatureCache:
+def build_feature_cache(
+    folder: Path, utterances: Sequence[Utterance], config: FeatureConfig
+) -> FeatureCache:
     """Opens the cache in `folder` if it holds exactly these utterances, else computes it."""
     paths = [str(utterance.path) for utterance in utterances]
     index_path = folder / "index.json"

@@ -12,8 +12,7 @@ from torch import Tensor
 
 from models.tokenizer import Tokenizer
 from models.training.batch import pad
-from models.training.corpus import Utterance
-from models.training.feature_cache import FeatureCache
+from models.training.speech import Speech
 from models.u2 import U2Model
 
 BATCH_FRAMES = 6000
@@ -36,33 +35,45 @@ def length_batches(frame_counts: Sequence[int]) -> Iterator[list[int]]:
         yield batch
 
 
-def greedy_tokens(model: U2Model, features: Tensor, lengths: Tensor, chunk_size: int) -> list[list[int]]:
+def greedy_tokens(
+    model: U2Model, features: Tensor, lengths: Tensor, chunk_size: int
+) -> list[list[int]]:
     """CTC greedy search of padded features `(B, T, F)`, chunk-masked as if streamed."""
     encoded, encoded_lengths = model.encoder(features, lengths, chunk_size, -1)
     best = model.ctc_log_probs(encoded).argmax(dim=-1).tolist()
-    return [collapse(row[:length], model.config.blank_id) for row, length in zip(best, encoded_lengths.tolist(), strict=True)]
+    return [
+        collapse(row[:length], model.config.blank_id)
+        for row, length in zip(best, encoded_lengths.tolist(), strict=True)
+    ]
 
 
 @torch.no_grad()
-def greedy_error_rates(
-    model: U2Model, tokenizer: Tokenizer, utterances: Sequence[Utterance], cache: FeatureCache, chunk_size: int
-) -> dict[str, float]:
-    """Word error rate by corpus. Puts the model in evaluation mode."""
-    model.eval()
-    texts: dict[int, str] = {}
-    least = model.encoder.right_context + 1
-    counts = [cache.frame_count(index) for index in range(len(utterances))]
-    for indices in length_batches(counts):
-        usable = [index for index in indices if counts[index] >= least]
-        texts.update({index: "" for index in indices})
-        if not usable:
-            continue
-        batch = pad([cache[index] for index in usable], [[] for _ in usable])
+def greedy_texts(
+    model: U2Model, tokenizer: Tokenizer, speech: Speech, chunk_size: int
+) -> list[str]:
+    """What the model makes of each utterance; nothing of one too short for an encoder frame."""
+    texts = [""] * len(speech)
+    counts = [speech.frame_count(index) for index in range(len(speech))]
+    usable = [index for index, count in enumerate(counts) if count > model.encoder.right_context]
+    for places in length_batches([counts[index] for index in usable]):
+        indices = [usable[place] for place in places]
+        batch = pad([speech.features(index) for index in indices], [[] for _ in indices])
         found = greedy_tokens(model, batch.features, batch.feature_lengths, chunk_size)
-        texts.update({index: tokenizer.decode(tokens) for index, tokens in zip(usable, found, strict=True)})
-    references: dict[str, list[str]] = defaultdict(list)
-    hypotheses: dict[str, list[str]] = defaultdict(list)
-    for index, utterance in enumerate(utterances):
-        references[utterance.corpus].append(utterance.text)
-        hypotheses[utterance.corpus].append(texts[index])
-    return {corpus: jiwer.wer(references[corpus], hypotheses[corpus]) for corpus in references}
+        for index, tokens in zip(indices, found, strict=True):
+            texts[index] = tokenizer.decode(tokens)
+    return texts
+
+
+def greedy_error_rates(
+    model: U2Model, tokenizer: Tokenizer, speech: Speech, chunk_size: int
+) -> dict[str, float]:
+    """Word error rate by corpus. Leaves the model in evaluation mode."""
+    model.eval()
+    pairs: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    texts = greedy_texts(model, tokenizer, speech, chunk_size)
+    for utterance, text in zip(speech.utterances, texts, strict=True):
+        pairs[utterance.corpus].append((utterance.text, text))
+    return {
+        corpus: jiwer.wer([said for said, _ in group], [found for _, found in group])
+        for corpus, group in pairs.items()
+    }

@@ -6,14 +6,13 @@ import torch
 from torch import Tensor
 
 from models.config import DecoderConfig, DecodingConfig, EncoderConfig, LossConfig, ModelConfig
+from models.initialisation import InitConfig, initialise
 from models.training.config import Recipe
 from models.u2 import U2Model
 
-RESIDUAL_OUTPUTS = ("w_2", "linear_out", "pointwise_conv2")
-
 
 def model_config(recipe: Recipe, vocab_size: int) -> ModelConfig:
-    """The whole configuration: what the recipe chooses, and a causal, dynamic-chunk U2++ around it."""
+    """The whole configuration: what the recipe chooses in a causal, dynamic-chunk U2++."""
     net = recipe.network
     return ModelConfig(
         vocab_size=vocab_size,
@@ -24,6 +23,7 @@ def model_config(recipe: Recipe, vocab_size: int) -> ModelConfig:
             num_blocks=net.num_blocks,
             input_layer=net.input_layer,
             cnn_module_kernel=net.cnn_module_kernel,
+            positions=net.positions,
             block_norm=net.block_norm,
             dropout_rate=net.dropout_rate,
             positional_dropout_rate=net.dropout_rate,
@@ -37,19 +37,27 @@ def model_config(recipe: Recipe, vocab_size: int) -> ModelConfig:
             dropout_rate=net.dropout_rate,
             positional_dropout_rate=net.dropout_rate,
         ),
-        decoding=DecodingConfig(chunk_size=net.chunk_size, ctc_weight=0.5, reverse_weight=0.3),
+        decoding=DecodingConfig(
+            chunk_size=net.chunk_size,
+            ctc_weight=net.decoding_ctc_weight,
+            reverse_weight=net.decoding_reverse_weight,
+        ),
         loss=LossConfig(ctc_weight=recipe.optimiser.ctc_weight),
     )
 
 
 def build_model(recipe: Recipe, vocab_size: int, mean: Tensor, istd: Tensor) -> U2Model:
-    """A model whose residual branches start small, with the features' mean and inverse deviation `(F,)` set."""
+    """A freshly initialised model that normalises by `mean` and `istd` `(F,)`.
+
+    The same recipe gives the same weights.
+    """
     torch.manual_seed(recipe.optimiser.seed)
     model = U2Model(model_config(recipe, vocab_size))
+    start = InitConfig(
+        residual_scale=recipe.network.residual_init_scale,
+        blank_bias=recipe.network.initial_blank_logit,
+    )
+    initialise(model, start)
     model.encoder.global_cmvn.mean.copy_(mean)
     model.encoder.global_cmvn.istd.copy_(istd)
-    with torch.no_grad():
-        for name, parameter in model.encoder.named_parameters():
-            if name.split(".")[-2] in RESIDUAL_OUTPUTS and name.endswith("weight"):
-                parameter.mul_(recipe.network.residual_init_scale)
     return model

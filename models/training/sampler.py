@@ -1,4 +1,7 @@
-"""What an epoch is made of: which recordings, joined how, in which batches. A pure function of seed and epoch."""
+"""What an epoch is made of: which recordings, joined how, in which batches.
+
+A pure function of the seed and the epoch's number, so a run can go on anywhere in it.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,18 @@ import numpy as np
 from models.training.config import DataConfig
 from models.training.corpus import Utterance
 
-JOIN_SHARES = {1: 0.4, 2: 0.15, 3: 0.15, 4: 0.15, 5: 0.15}  # how many short clips make one utterance, and how often
+JOIN_SHARES = {
+    1: 0.4,
+    2: 0.15,
+    3: 0.15,
+    4: 0.15,
+    5: 0.15,
+}  # how many short clips make one utterance, and how often
 
 
 @dataclass(frozen=True)
 class Example:
-    """One training utterance: the recordings `members` (indices), one after another, `seconds` in all."""
+    """One training utterance: recordings (indices) one after another, about `seconds` in all."""
 
     members: tuple[int, ...]
     seconds: float
@@ -29,15 +38,18 @@ class Sampler:
     utterances: Sequence[Utterance]
     data: DataConfig
     batch_seconds: float
+    first_batch_seconds: float  # in the first epoch: many small updates leave the plateau soonest
+    padding_seconds: float  # silence that augmentation adds to an utterance on average
     seed: int
 
-    def _draws(self, rng: np.random.Generator) -> list[int]:
-        """Indices of this epoch's recordings: a corpus drawn 2.3 times comes twice, and 30 % of it once more."""
+    def _draws(self, rng: np.random.Generator, epoch: int) -> list[int]:
+        """Indices of this epoch's recordings; 2.3 draws are two, and 30 % of them once more."""
+        shares = self.data.draws_first_epoch if epoch == 0 else self.data.draws_per_epoch
         drawn: list[int] = []
         for index, utterance in enumerate(self.utterances):
-            times = self.data.draws_per_epoch.get(utterance.corpus, 0.0)
+            times = shares.get(utterance.corpus, 0.0)
             count = int(times) + int(rng.random() < times % 1)
-            if utterance.seconds <= self.data.max_seconds:
+            if utterance.text and utterance.seconds <= self.data.max_seconds:
                 drawn.extend([index] * count)
         return drawn
 
@@ -52,7 +64,10 @@ class Sampler:
             while start < len(clips):
                 size = int(rng.choice(sizes, p=shares))
                 run = clips[start : start + size]
-                while len(run) > 1 and sum(self.utterances[i].seconds for i in run) > self.data.max_seconds:
+                while (
+                    len(run) > 1
+                    and sum(self.utterances[i].seconds for i in run) > self.data.max_seconds
+                ):
                     run.pop()
                 start += len(run)
                 yield tuple(run)
@@ -60,31 +75,36 @@ class Sampler:
     def examples(self, epoch: int) -> list[Example]:
         """All examples of `epoch`, in no particular order."""
         rng = np.random.default_rng((self.seed, epoch))
-        drawn = self._draws(rng)
+        drawn = self._draws(rng, epoch)
         short = {i for i in drawn if self.utterances[i].corpus in self.data.joined_corpora}
         members: list[tuple[int, ...]] = [(i,) for i in drawn if i not in short]
         members.extend(self._joined(rng, [i for i in drawn if i in short]))
-        return [Example(run, sum(self.utterances[i].seconds for i in run)) for run in members]
+        return [
+            Example(run, self.padding_seconds + sum(self.utterances[i].seconds for i in run))
+            for run in members
+        ]
 
     def batches(self, epoch: int) -> list[list[Example]]:
         """Batches of similar length and at most `batch_seconds`, padding included.
 
-        The first epoch goes from short to long, which leaves the blank plateau sooner (Amodei et al. 2016,
-        "Deep Speech 2", section 3.2, SortaGrad); later ones are shuffled.
+        The first two epochs go roughly from short to long (Amodei 2016, section 3.2, SortaGrad);
+        the others are shuffled.
         """
         rng = np.random.default_rng((self.seed, epoch, 1))
         examples = self.examples(epoch)
         jitter = rng.uniform(0.9, 1.1, size=len(examples))
         order = np.argsort([example.seconds for example in examples] * jitter, kind="stable")
+        most = self.first_batch_seconds if epoch == 0 else self.batch_seconds
         batches: list[list[Example]] = [[]]
         longest = 0.0
         for position in order.tolist():
             example = examples[position]
             longest = max(longest, example.seconds)
-            if batches[-1] and longest * (len(batches[-1]) + 1) > self.batch_seconds:
+            if batches[-1] and longest * (len(batches[-1]) + 1) > most:
                 batches.append([])
                 longest = example.seconds
             batches[-1].append(example)
-        if epoch > 0:
-            batches = [batches[position] for position in rng.permutation(len(batches))]
-        return batches
+        if epoch <= 1:
+            keys = [batch[-1].seconds * rng.uniform(0.7, 1.3) for batch in batches]
+            return [batches[position] for position in np.argsort(keys, kind="stable")]
+        return [batches[position] for position in rng.permutation(len(batches))]

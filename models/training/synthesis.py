@@ -1,4 +1,7 @@
-"""Synthetic speakers who say digits and number words, by espeak-ng and flite: many voices where four speakers are recorded."""
+"""Synthetic speakers who say digits and number words, by espeak-ng and flite.
+
+Many voices, if not human ones, where the recordings have four speakers.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,22 @@ from tqdm import tqdm
 from models.training.errors import CorpusError
 
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+# fmt: off
 NUMBER_WORDS = (
-    "oh ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty "
-    "sixty seventy eighty ninety hundred thousand million and point"
-).split()
-ESPEAK_ACCENTS = ("en-us", "en-gb", "en-gb-scotland", "en-gb-x-rp", "en-gb-x-gbclan", "en-029", "en-gb-x-gbcwmd")
+    "oh", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen",
+    "seventeen", "eighteen", "nineteen", "twenty", "thirty", "forty", "fifty", "sixty",
+    "seventy", "eighty", "ninety", "hundred", "thousand", "million", "and", "point",
+)
+# fmt: on
+ESPEAK_ACCENTS = (
+    "en-us",
+    "en-gb",
+    "en-gb-scotland",
+    "en-gb-x-rp",
+    "en-gb-x-gbclan",
+    "en-029",
+    "en-gb-x-gbcwmd",
+)
 ESPEAK_VARIANTS = ("", *(f"+m{n}" for n in range(1, 9)), *(f"+f{n}" for n in range(1, 6)))
 FLITE_VOICES = ("kal16", "awb", "rms", "slt")
 SAMPLE_RATE_HZ = 16000
@@ -30,7 +44,7 @@ SAMPLE_RATE_HZ = 16000
 
 @dataclass(frozen=True)
 class Prompt:
-    """What to say, with which engine and voice, how fast (words per minute) and how high (espeak's 0 to 99)."""
+    """What to say, with which engine and voice, how fast and how high (espeak's 0 to 99)."""
 
     text: str
     engine: str
@@ -52,8 +66,14 @@ def make_prompts(count: int, seed: int) -> list[Prompt]:
     prompts = []
     for _ in range(count):
         engine = "flite" if rng.random() < 1 / 3 else "espeak-ng"
-        voice = rng.choice(FLITE_VOICES) if engine == "flite" else rng.choice(ESPEAK_ACCENTS) + rng.choice(ESPEAK_VARIANTS)
-        prompts.append(Prompt(_sentence(rng), engine, voice, rng.randint(110, 220), rng.randint(20, 80)))
+        voice = (
+            rng.choice(FLITE_VOICES)
+            if engine == "flite"
+            else rng.choice(ESPEAK_ACCENTS) + rng.choice(ESPEAK_VARIANTS)
+        )
+        prompts.append(
+            Prompt(_sentence(rng), engine, voice, rng.randint(110, 220), rng.randint(20, 80))
+        )
     return prompts
 
 
@@ -73,7 +93,9 @@ def _say(prompt: Prompt, scratch: Path) -> np.ndarray:
 
 
 def synthesise(folder: Path, count: int, seed: int) -> Path:
-    """Writes `count` recordings and their manifest into `folder`, returns the manifest. Does nothing if it is there.
+    """Writes `count` recordings and their manifest into `folder` and returns the manifest.
+
+    Does nothing if it is there already.
 
     Raises CorpusError if espeak-ng or flite is not installed.
     """
@@ -82,14 +104,24 @@ def synthesise(folder: Path, count: int, seed: int) -> Path:
         return manifest
     for program in ("espeak-ng", "flite"):
         if shutil.which(program) is None:
-            raise CorpusError(f"{program} is not installed: install it, or set synthetic.count = 0 in the recipe")
+            raise CorpusError(
+                f"{program} is not installed: install it, or set synthetic.count = 0 in the recipe"
+            )
     (folder / "audio").mkdir(parents=True, exist_ok=True)
     rows = []
     for number, prompt in enumerate(tqdm(make_prompts(count, seed), desc="synthesis", unit="file")):
         samples = _say(prompt, folder / "scratch.wav")
         path = Path("audio") / f"{seed}-{number:05d}.flac"
         soundfile.write(folder / path, samples, SAMPLE_RATE_HZ)
-        rows.append([str(path), "synthetic", prompt.voice, f"{len(samples) / SAMPLE_RATE_HZ:.3f}", prompt.text])
+        rows.append(
+            [
+                str(path),
+                "synthetic",
+                prompt.voice,
+                f"{len(samples) / SAMPLE_RATE_HZ:.3f}",
+                prompt.text,
+            ]
+        )
     with manifest.open("w", encoding="utf-8", newline="") as output:
         writer = csv.writer(output, delimiter="\t", lineterminator="\n")
         writer.writerow(["path", "corpus", "speaker", "seconds", "text"])

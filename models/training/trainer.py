@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import signal
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import numpy as np
 import torch
@@ -38,12 +40,33 @@ class Progress:
 
 
 def draw_chunk(rng: np.random.Generator, longest: int, config: OptimiserConfig) -> tuple[int, int]:
-    """Chunk size and number of left chunks for one batch, -1 for all (dynamic chunk training, Zhang et al. 2020, U2, 3.2)."""
+    """Chunk size and number of left chunks for one batch, -1 for all (Zhang 2020, section 3.2)."""
     if rng.random() < config.full_context_probability:
         return -1, -1
     chunk = int(rng.integers(1, config.max_chunk_frames + 1))
     left = -1 if rng.random() < 0.5 else int(rng.integers(0, max(1, longest // chunk) + 1))
     return chunk, left
+
+
+class StopSignal:
+    """Notes SIGTERM and SIGINT instead of dying of them, as a context manager."""
+
+    SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+    def __init__(self) -> None:
+        self.received = False
+        self._before: list[Any] = []
+
+    def __enter__(self) -> StopSignal:
+        self._before = [signal.signal(number, self._note) for number in self.SIGNALS]
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for number, handler in zip(self.SIGNALS, self._before, strict=True):
+            signal.signal(number, handler)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.received = True
 
 
 class Trainer:
@@ -57,48 +80,55 @@ class Trainer:
         self.progress = Progress()
         config = recipe.optimiser
         self.optimiser = torch.optim.AdamW(
-            model.parameters(), lr=config.peak_rate, betas=(0.9, 0.98), weight_decay=config.weight_decay
+            model.parameters(),
+            lr=config.peak_rate,
+            betas=(0.9, 0.98),
+            weight_decay=config.weight_decay,
+            fused=True,
         )
         folder.mkdir(parents=True, exist_ok=True)
         torch.manual_seed(config.seed)
+        self._plan: list[list[Example]] = []
+        self._planned_epoch = -1
         self._window: list[tuple[float, float, float, float]] = []
         self._window_start = time.monotonic()
 
     def run(self, stop_at_step: int | None = None) -> None:
-        """Trains to the end of the schedule, or until `stop_at_step` updates are done."""
-        config = self.recipe.optimiser
-        last = min(config.total_steps, stop_at_step or config.total_steps)
-        bar = tqdm(total=config.total_steps, initial=self.progress.step, unit="update", mininterval=10.0)
-        while self.progress.step < last:
-            for examples in self._rest_of_epoch():
-                self._update(examples)
+        """Trains to the end of the schedule, or until `stop_at_step` updates are done.
+
+        SIGTERM and Ctrl-C stop it after the update in progress; the state is saved in every case.
+        """
+        total = self.recipe.optimiser.total_steps
+        last = min(total, stop_at_step or total)
+        bar = tqdm(total=total, initial=self.progress.step, unit="update", mininterval=10.0)
+        with StopSignal() as stop:
+            while self.progress.step < last and not stop.received:
+                self._next_update()
                 bar.update()
                 if self.progress.step % self.recipe.checkpoints.save_every == 0:
                     self._checkpoint()
-                if self.progress.step >= last:
-                    break
         bar.close()
         self.save()
 
-    def _rest_of_epoch(self) -> Iterator[list[Example]]:
-        batches = self.prepared.sampler.batches(self.progress.epoch)
-        for examples in batches[self.progress.batch :]:
-            yield examples
-            # Advanced after the update, so that a state saved in between repeats nothing.
-        self.progress.epoch += 1
-        self.progress.batch = 0
+    def _next_update(self) -> None:
+        if self._planned_epoch != self.progress.epoch:
+            self._plan = self.prepared.sampler.batches(self.progress.epoch)
+            self._planned_epoch = self.progress.epoch
+        self._update(self._plan[self.progress.batch])
+        self.progress.batch += 1
+        if self.progress.batch == len(self._plan):
+            self.progress.epoch += 1
+            self.progress.batch = 0
 
     def _update(self, examples: list[Example]) -> None:
         config, progress = self.recipe.optimiser, self.progress
         rng = np.random.default_rng((config.seed, progress.step, 2))
-        masked = progress.step >= self.recipe.augment.spec_augment_from_step
-        batch = self.prepared.builder.build(rng, examples, masked)
+        batch = self.prepared.builder.build(rng, examples, progress.step)
         rate = learning_rate(progress.step, config)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         loss, norm = self._descend(batch, rng)
         progress.step += 1
-        progress.batch += 1
         progress.heard_seconds += batch.seconds
         self._log(batch, loss, norm, rate)
 
@@ -106,20 +136,32 @@ class Trainer:
         config = self.recipe.optimiser
         longest = batch.features.shape[1] // self.model.encoder.subsampling_rate
         chunk_size, num_left_chunks = draw_chunk(rng, longest, config)
+        early = self.progress.step < config.ctc_only_steps
+        weights = replace(self.model.config.loss, ctc_weight=1.0 if early else config.ctc_weight)
+        self.model.config = replace(self.model.config, loss=weights)
         self.model.train()
         self.optimiser.zero_grad(set_to_none=True)
-        loss: TrainingLoss = self.model.loss(
-            batch.features, batch.feature_lengths, batch.tokens, batch.token_lengths, chunk_size, num_left_chunks
+        loss = self.model.loss(
+            batch.features,
+            batch.feature_lengths,
+            batch.tokens,
+            batch.token_lengths,
+            chunk_size,
+            num_left_chunks,
         )
-        loss.total.backward()
-        norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), config.max_gradient_norm))
+        torch.autograd.backward(loss.total)
+        norm = float(
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), config.max_gradient_norm)
+        )
         if math.isfinite(norm):
             self.optimiser.step()
         return loss, norm
 
     def _log(self, batch: Batch, loss: TrainingLoss, norm: float, rate: float) -> None:
         tokens = float(batch.token_lengths.float().mean())
-        self._window.append((float(loss.total.detach()), float(loss.ctc.detach()) / tokens, norm, batch.seconds))
+        self._window.append(
+            (float(loss.total.detach()), float(loss.ctc.detach()) / tokens, norm, batch.seconds)
+        )
         if self.progress.step % self.recipe.checkpoints.log_every:
             return
         now = time.monotonic()
@@ -136,8 +178,12 @@ class Trainer:
 
     def _write_log(self, **values: object) -> None:
         progress = self.progress
-        row = {"time": round(time.time()), "step": progress.step, "epoch": progress.epoch}
-        row["heard_h"] = round(progress.heard_seconds / 3600, 3)
+        row = {
+            "time": round(time.time()),
+            "step": progress.step,
+            "epoch": progress.epoch,
+            "heard_h": round(progress.heard_seconds / 3600, 3),
+        }
         with (self.folder / LOG_FILE).open("a", encoding="utf-8") as log:
             log.write(json.dumps({**row, **values}) + "\n")
 
@@ -150,7 +196,10 @@ class Trainer:
         torch.save(self.model.state_dict(), path)
         scored = [*self.progress.kept, ScoredCheckpoint(mean, self.progress.step, path)]
         self.progress.kept = keep_best(scored, self.recipe.checkpoints.average)
-        self._write_log(dev_wer=round(mean, 4), **{f"dev_{name}": round(error, 4) for name, error in errors.items()})
+        self._write_log(
+            dev_wer=round(mean, 4),
+            **{f"dev_{name}": round(error, 4) for name, error in errors.items()},
+        )
         self.save()
         self._window_start += time.monotonic() - started
 
@@ -174,7 +223,10 @@ class Trainer:
         partial.replace(self.folder / STATE_FILE)
 
     def resume(self) -> bool:
-        """Takes up the state saved in the folder; False if there is none. Raises TrainingStateError if it does not fit."""
+        """Takes up the state saved in the folder; False if there is none.
+
+        Raises TrainingStateError if another recipe saved it.
+        """
         path = self.folder / STATE_FILE
         if not path.is_file():
             return False
@@ -186,6 +238,9 @@ class Trainer:
             raise TrainingStateError(f"{path} was saved by another recipe: {error}") from error
         torch.set_rng_state(state["random"])
         saved = state["progress"]
-        kept = [ScoredCheckpoint(error, step, self.folder / name) for error, step, name in saved.pop("kept")]
+        kept = [
+            ScoredCheckpoint(error, step, self.folder / name)
+            for error, step, name in saved.pop("kept")
+        ]
         self.progress = Progress(kept=kept, **saved)
         return True

@@ -14,7 +14,7 @@ BLANK, UNKNOWN, SOS_EOS = "<blank>", "<unk>", "<sos/eos>"
 
 
 def train_units(texts: Iterable[str], config: UnitsConfig, folder: Path) -> None:
-    """Writes `bpe.model` and `units.txt` (piece and id a line, blank 0, unknown 1, sos/eos 2) into `folder`.
+    """Writes `bpe.model` and `units.txt` (blank 0, unknown 1, sos/eos 2) into `folder`.
 
     Deterministic: one thread, every sentence read, in order.
     """
@@ -34,6 +34,12 @@ def train_units(texts: Iterable[str], config: UnitsConfig, folder: Path) -> None
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "bpe.model").write_bytes(model.getvalue())
     processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
-    pieces = [processor.id_to_piece(i) for i in range(processor.get_piece_size()) if not processor.is_unknown(i)]
-    lines = (f"{piece} {number}\n" for number, piece in enumerate((BLANK, UNKNOWN, SOS_EOS, *pieces)))
+    pieces = [
+        processor.id_to_piece(i)
+        for i in range(processor.get_piece_size())
+        if not processor.is_unknown(i)
+    ]
+    lines = (
+        f"{piece} {number}\n" for number, piece in enumerate((BLANK, UNKNOWN, SOS_EOS, *pieces))
+    )
     (folder / "units.txt").write_text("".join(lines), encoding="utf-8")

@@ -1,0 +1,37 @@
+"""From the checkpoints of a run to a model directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from models.checkpoint import save_model
+from models.training.averaging import average_checkpoints
+from models.training.config import Recipe
+from models.training.errors import TrainingStateError
+from models.training.prepare import load_units
+from models.training.recipe_model import model_config
+from models.training.speech import load_training_speech
+from models.training.trainer import STATE_FILE
+from models.u2 import U2Model
+
+
+def kept_checkpoints(run: Path) -> list[Path]:
+    """The best checkpoints of a run, best first. Raises TrainingStateError if it has none."""
+    path = run / STATE_FILE
+    if not path.is_file():
+        raise TrainingStateError(f"no run at {run}")
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    names = [name for _, _, name in state["progress"]["kept"]]
+    if not names:
+        raise TrainingStateError(f"the run at {run} has no checkpoint yet")
+    return [run / name for name in names]
+
+
+def export(recipe: Recipe, run: Path, output: Path) -> None:
+    """Averages the best checkpoints of `run` and writes them to `output` in half precision."""
+    tokenizer = load_units(recipe, load_training_speech(recipe.data))
+    model = U2Model(model_config(recipe, tokenizer.vocab_size))
+    model.load_state_dict(average_checkpoints(kept_checkpoints(run)))
+    save_model(output, model, tokenizer, recipe.name, dtype=torch.float16)

@@ -1,0 +1,94 @@
+"""Utterances together with their features."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from models.config import FeatureConfig
+from models.training.augment import Features
+from models.training.config import DataConfig
+from models.training.corpus import Utterance, read_speech
+from models.training.feature_cache import FeatureCache, build_feature_cache
+from models.training.synthesis import synthesise
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the features of one utterance are."""
+
+    cache: FeatureCache
+    index: int
+
+
+@dataclass(frozen=True)
+class Speech:
+    """Utterances, and for each where its features are, in the same order."""
+
+    utterances: Sequence[Utterance]
+    sources: Sequence[Source]
+
+    def __len__(self) -> int:
+        return len(self.utterances)
+
+    def __add__(self, other: Speech) -> Speech:
+        return Speech([*self.utterances, *other.utterances], [*self.sources, *other.sources])
+
+    def frame_count(self, index: int) -> int:
+        """Feature frames of utterance `index`."""
+        source = self.sources[index]
+        return source.cache.frame_count(source.index)
+
+    def features(self, index: int) -> Features:
+        """Features `(T, F)` of utterance `index`, a fresh array."""
+        source = self.sources[index]
+        return source.cache[source.index]
+
+    def select(self, indices: Sequence[int]) -> Speech:
+        """Some of the utterances."""
+        return Speech([self.utterances[i] for i in indices], [self.sources[i] for i in indices])
+
+    def transcribed(self) -> Speech:
+        """Without the utterances whose text is unknown."""
+        return self.select([i for i, utterance in enumerate(self.utterances) if utterance.text])
+
+    def subset(self, count: int) -> Speech:
+        """About `count` utterances: an equal number of every corpus, evenly spaced."""
+        by_corpus: dict[str, list[int]] = defaultdict(list)
+        for index, utterance in enumerate(self.utterances):
+            by_corpus[utterance.corpus].append(index)
+        share = max(1, count // max(1, len(by_corpus)))
+        chosen = [
+            index
+            for indices in by_corpus.values()
+            for index in indices[:: max(1, len(indices) // share)][:share]
+        ]
+        return self.select(chosen)
+
+
+def load_speech(manifest: Path, cache_dir: Path) -> Speech:
+    """Transcribed utterances of a manifest with their features, which are cached in `cache_dir`.
+
+    Raises CorpusError if the manifest or a recording is missing or broken.
+    """
+    utterances = read_speech(manifest)
+    cache = build_feature_cache(cache_dir, utterances, FeatureConfig())
+    sources = [Source(cache, index) for index in range(len(utterances))]
+    return Speech(utterances, sources).transcribed()
+
+
+def load_training_speech(data: DataConfig) -> Speech:
+    """The recorded training corpora and, where the recipe wants it, the synthetic one."""
+    recorded = load_speech(data.train_manifest, data.work_dir / "train")
+    if data.synthetic_count == 0:
+        return recorded
+    folder = data.work_dir / "synthetic"
+    manifest = synthesise(folder, data.synthetic_count, data.synthetic_seed)
+    return recorded + load_speech(manifest, data.work_dir / "synthetic-features")
+
+
+def load_dev_speech(data: DataConfig) -> Speech:
+    """The development recordings; none of their speakers of known name is in training."""
+    return load_speech(data.dev_manifest, data.work_dir / "dev")

@@ -1,0 +1,72 @@
+"""Recipe files: what is read, and what is refused by name."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from models.training.config import OptimiserConfig, Recipe, load_recipe
+from models.training.errors import RecipeError
+from models.training.schedule import learning_rate
+
+RECIPE = """
+name = "small"
+[data]
+train_manifest = "speech/train.tsv"
+dev_manifest = "speech/dev.tsv"
+noise_manifest = "/noise.tsv"
+work_dir = "work"
+[data.draws_first_epoch]
+digits = 2.0
+[data.draws_per_epoch]
+books = 1.0
+"""
+
+
+def read(folder: Path, text: str) -> Recipe:
+    path = folder / "recipe.toml"
+    path.write_text(text, encoding="utf-8")
+    return load_recipe(path)
+
+
+def test_paths_are_relative_to_the_recipe(tmp_path: Path) -> None:
+    data = read(tmp_path, RECIPE).data
+    assert data.train_manifest == tmp_path / "speech" / "train.tsv"
+    assert data.noise_manifest == Path("/noise.tsv")
+
+
+def test_the_bundled_recipe_is_whole(repository_dir: Path) -> None:
+    recipe = load_recipe(repository_dir / "models" / "training" / "recipes" / "bundled.toml")
+    assert recipe.name == "earshot-english-small"
+    assert recipe.data.draws_per_epoch["librispeech"] > 0
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ("\n[optimiser]\npeak_speed = 1.0\n", "peak_speed"),
+        ("\n[kitchen]\nsalt = 1.0\n", "kitchen"),
+        ("\n[optimiser]\nwarmup_steps = 9\ndecay_from_step = 5\n", "warmup_steps"),
+        ("\n[augment]\ntempo = [1.2, 0.8]\n", r"augment\.tempo"),
+        ("\n[augment\n", "cannot read"),
+    ],
+)
+def test_mistakes_are_named(tmp_path: Path, change: str, named: str) -> None:
+    with pytest.raises(RecipeError, match=named):
+        read(tmp_path, RECIPE + change)
+
+
+def test_a_recipe_needs_data(tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match=r"\[data\]"):
+        read(tmp_path, 'name = "small"\n')
+
+
+def test_the_rate_rises_stays_and_falls_to_nothing() -> None:
+    config = OptimiserConfig(peak_rate=1.0, warmup_steps=10, decay_from_step=100, total_steps=200)
+    rates = [learning_rate(step, config) for step in range(201)]
+    assert rates[:10] == pytest.approx([(step + 1) / 10 for step in range(10)])
+    assert set(rates[10:101]) == {1.0}
+    assert all(later < earlier for earlier, later in pairwise(rates[100:]))
+    assert rates[200] == 0.0

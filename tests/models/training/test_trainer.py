@@ -1,0 +1,115 @@
+"""A run learns, writes what it does, and goes on exactly where it stopped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from models.checkpoint import load_model
+from models.training.config import Recipe
+from models.training.errors import TrainingStateError
+from models.training.export import export, kept_checkpoints
+from models.training.greedy import greedy_texts
+from models.training.prepare import Prepared, prepare
+from models.training.recipe_model import build_model
+from models.training.trainer import LOG_FILE, STATE_FILE, Trainer
+
+
+@pytest.fixture(scope="module")
+def prepared(tone_recipe: Recipe) -> Prepared:
+    return prepare(tone_recipe)
+
+
+def make_trainer(recipe: Recipe, prepared: Prepared, run: Path) -> Trainer:
+    model = build_model(recipe, prepared.tokenizer.vocab_size, prepared.mean, prepared.istd)
+    return Trainer(recipe, prepared, model, run)
+
+
+def read_log(run: Path) -> list[dict[str, float]]:
+    return [json.loads(line) for line in (run / LOG_FILE).read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def finished_run(
+    tone_recipe: Recipe, prepared: Prepared, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    run = tmp_path_factory.mktemp("run")
+    make_trainer(tone_recipe, prepared, run).run()
+    return run
+
+
+def test_the_loss_falls(finished_run: Path) -> None:
+    losses = [row["ctc_per_token"] for row in read_log(finished_run) if "ctc_per_token" in row]
+    assert losses[-1] < 0.1 * losses[0]
+
+
+def test_text_comes_out_of_the_exported_average(
+    tone_recipe: Recipe, prepared: Prepared, finished_run: Path, tmp_path: Path
+) -> None:
+    export(tone_recipe, finished_run, tmp_path)
+    loaded = load_model(tmp_path)
+    texts = greedy_texts(loaded.model, loaded.tokenizer, prepared.dev, chunk_size=8)
+    assert texts == [utterance.text for utterance in prepared.dev.utterances]
+
+
+def test_the_best_checkpoints_are_kept(finished_run: Path) -> None:
+    kept = kept_checkpoints(finished_run)
+    assert len(kept) == 2
+    assert set(kept) == set(finished_run.glob("step-*.pt"))
+
+
+def test_the_log_has_the_error_rate_of_every_corpus(finished_run: Path) -> None:
+    measured = [row for row in read_log(finished_run) if "dev_wer" in row]
+    assert [row["step"] for row in measured] == [40, 80, 120, 160, 200, 240]
+    assert {"dev_clips", "dev_sentences"} <= measured[-1].keys()
+    assert measured[-1]["dev_wer"] == 0.0
+
+
+def test_an_interrupted_run_ends_like_an_uninterrupted_one(
+    with_steps: Callable[[int, int], Recipe], prepared: Prepared, tmp_path: Path
+) -> None:
+    recipe = with_steps(12, 6)
+    # Dropout and augmentation on: their random numbers have to go on as well.
+    recipe = replace(
+        recipe,
+        network=replace(recipe.network, dropout_rate=0.1),
+        augment=replace(recipe.augment, from_step=2, spec_augment_from_step=4),
+    )
+    ready = prepare(recipe)
+    whole = make_trainer(recipe, ready, tmp_path / "whole")
+    whole.run()
+    make_trainer(recipe, ready, tmp_path / "parts").run(stop_at_step=7)
+    rest = make_trainer(recipe, ready, tmp_path / "parts")
+    torch.manual_seed(99)
+    assert rest.resume()
+    assert rest.progress.step == 7
+    rest.run()
+    assert rest.progress.heard_seconds == whole.progress.heard_seconds
+    expected = whole.model.state_dict()
+    for name, tensor in rest.model.state_dict().items():
+        assert torch.equal(tensor, expected[name]), name
+
+
+def test_a_new_run_has_nothing_to_resume(
+    tone_recipe: Recipe, prepared: Prepared, tmp_path: Path
+) -> None:
+    assert not make_trainer(tone_recipe, prepared, tmp_path).resume()
+
+
+def test_the_state_of_another_network_is_refused(
+    tone_recipe: Recipe, prepared: Prepared, finished_run: Path
+) -> None:
+    network = replace(tone_recipe.network, linear_units=48)
+    other = make_trainer(replace(tone_recipe, network=network), prepared, finished_run)
+    with pytest.raises(TrainingStateError, match=STATE_FILE):
+        other.resume()
+
+
+def test_a_run_without_checkpoints_cannot_be_exported(tmp_path: Path) -> None:
+    with pytest.raises(TrainingStateError, match="no run at"):
+        kept_checkpoints(tmp_path)
