@@ -140,7 +140,7 @@ class FeatureTrack:
         if len(window) == frames:
             return window
         segment = self._features[max(segment_start - self._first_frame, 0) :]
-        quietest = segment[segment.mean(dim=1).argmin()]
+        quietest = segment[segment.logsumexp(dim=1).argmin()]
         return torch.cat((window, quietest.expand(frames - len(window), -1)))
 
 

@@ -16,7 +16,8 @@ from models.tokenizer import CharTokenizer
 from models.units import UnitTable
 from streaming.engine import Engine
 from streaming.engine_config import EngineConfig
-from streaming.events import Closed, Event, Failed, Final
+from streaming.errors import BacklogFull
+from streaming.events import Closed, Event, Failed, Final, RoomAvailable
 from streaming.stream import Stream
 from streaming.stream_config import StreamConfig, StreamPriority
 
@@ -118,7 +119,8 @@ class Listener:
             found = self._news.wait_for(
                 lambda: next((event for event in self.events if wanted(event)), None), WAIT_S
             )
-        assert found is not None, f"never came; heard {self.events}"
+        kinds = [type(event).__name__ for event in self.events]
+        assert found is not None, f"never came; heard {kinds}"
         return found
 
     def wait_for_last(self) -> Closed | Failed:
@@ -151,20 +153,31 @@ def transcribe(
     """Push all samples, in pieces of the given sizes, finish, and wait for the end."""
     listener = Listener()
     stream = engine.open(config or StreamConfig(), listener, priority)
-    push_all(stream, samples, sizes)
+    push_all(stream, samples, sizes, listener)
     stream.finish()
     last = listener.wait_for_last()
     assert isinstance(last, Closed), last
     return listener
 
 
-def push_all(stream: Stream, samples: np.ndarray, sizes: Iterator[int] | None = None) -> None:
-    """Push samples in pieces; the whole must fit the backlog."""
-    start = 0
+def push_all(
+    stream: Stream,
+    samples: np.ndarray,
+    sizes: Iterator[int] | None = None,
+    listener: Listener | None = None,
+) -> None:
+    """Push samples in pieces; with a listener, wait for room where there is none."""
+    start = refused = 0
     while start < len(samples):
         size = next(sizes) if sizes else 8000
-        stream.push(samples[start : start + size])
-        start += size
+        try:
+            stream.push(samples[start : start + size])
+            start += size
+        except BacklogFull:
+            if listener is None:
+                raise
+            refused += 1
+            listener.wait_for(lambda _, count=refused: len(listener.of(RoomAvailable)) >= count)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from streaming.errors import (
-    BacklogFull,
     EngineFull,
     EngineStopped,
     InvalidAudio,
@@ -135,28 +134,14 @@ def test_a_file_is_fed_by_room_events(make_engine, tone_model, sounds):
     engine = make_engine(tone_model, chunk_size=8, max_backlog_s=1.0)
     text = "一二三四五六七八九" * 3
     samples = sounds.speech(text)
-    room = threading.Semaphore(0)
     listener = sounds.Listener()
-
-    def sink(event):
-        listener(event)
-        if isinstance(event, RoomAvailable):
-            room.release()
-
-    stream = engine.open(GREEDY, sink, StreamPriority.FILE)
-    refused = 0
-    for start in range(0, len(samples), 8000):
-        while True:
-            try:
-                stream.push(samples[start : start + 8000])
-                break
-            except BacklogFull:
-                refused += 1
-                assert room.acquire(timeout=60)
+    stream = engine.open(GREEDY, listener, StreamPriority.FILE)
+    sounds.push_all(stream, samples, None, listener)
     stream.finish()
     listener.wait_for_last()
     assert listener.text == text
-    assert refused == len(listener.of(RoomAvailable)) > 0
+    assert all(0.5 <= event.room_s <= 1.0 for event in listener.of(RoomAvailable))
+    assert listener.of(RoomAvailable)
     assert stream.backlog_s == 0
 
 

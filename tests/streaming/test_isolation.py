@@ -11,7 +11,7 @@ from streaming.events import Closed, Failed
 from streaming.stream_config import StreamConfig, StreamPriority
 
 PREFIX = StreamConfig(mode="ctc_prefix_beam_search")
-LOUD = 25.0
+LOUD = 31.0
 """Log-mel energy that the poison alone reaches."""
 
 
@@ -40,7 +40,7 @@ def poisoned_model(request, tone_model):
 
 
 def poison(sounds):
-    return np.float32(12.0) * sounds.tone("五", 0.3)
+    return np.float32(12.0) * sounds.tone("九", 0.3)
 
 
 def test_the_guilty_stream_fails_and_its_company_does_not(make_engine, poisoned_model, sounds):
@@ -89,7 +89,9 @@ def test_a_sink_that_raises_ends_its_own_stream_only(tone_engine, sounds, caplog
 
     stream = tone_engine.open(PREFIX, broken)
     sounds.push_all(stream, sounds.speech("一二三"))
-    heard = sounds.transcribe(tone_engine, sounds.speech("四五六"), PREFIX, None, StreamPriority.LIVE)
+    heard = sounds.transcribe(
+        tone_engine, sounds.speech("四五六"), PREFIX, None, StreamPriority.LIVE
+    )
     assert heard.text == "四五六"
     stream.cancel()
     assert "the caller's bug" in caplog.text

@@ -97,8 +97,8 @@ def test_cutting_the_pushes_elsewhere_changes_nothing(tone_engine, sounds):
     samples = sounds.speech("一二三_四五 六七")
     whole = sounds.transcribe(tone_engine, samples, config(silence_ms=400))
     for seed in range(3):
-        sizes = iter(lambda r=np.random.default_rng(seed): int(r.integers(0, 3000)), None)
-        cut = sounds.transcribe(tone_engine, samples, config(silence_ms=400), sizes)
+        sizes = np.random.default_rng(seed).integers(0, 3000, size=1000)
+        cut = sounds.transcribe(tone_engine, samples, config(silence_ms=400), iter(sizes))
         assert cut.events == whole.events
 
 
@@ -128,4 +128,6 @@ def test_speech_started_and_utterance_end_frame_each_utterance(tone_engine, soun
     assert kinds == [*utterance, *utterance, "Closed"]
     ends = [event.last_word_end_s for event in heard.of(UtteranceEnd)]
     assert ends == [final.alternatives[0].words[-1].end_s for final in heard.finals]
-    assert [event.time_s for event in heard.of(SpeechStarted)] == pytest.approx([0.08, 2.72], abs=0.09)
+    assert [event.time_s for event in heard.of(SpeechStarted)] == pytest.approx(
+        [0.08, 2.72], abs=0.09
+    )

@@ -1,0 +1,64 @@
+import math
+
+import pytest
+
+from decoder_kernels.prefix_search import PrefixHypothesis
+from streaming.boosting import NO_BOOSTS
+from streaming.events import Alternative
+from streaming.results import (
+    SegmentClock,
+    alternative,
+    distinct,
+    first_pass_scores,
+    stable_words,
+    token_times,
+)
+
+CLOCK = SegmentClock(start_s=10.0, end_s=20.0, frame_s=0.04)
+
+
+def test_a_token_lasts_a_tenth_of_a_second_up_to_its_frames_end():
+    assert token_times([24], CLOCK) == [pytest.approx((10.9, 11.0))]
+
+
+def test_neighbours_meet_in_the_middle():
+    (_, first_end), (second_start, second_end) = token_times([24, 25], CLOCK)
+    assert first_end == second_start == pytest.approx(11.02)
+    assert second_end == pytest.approx(11.04)
+
+
+def test_times_stay_in_the_audio_of_the_segment():
+    (start, _), (_, end) = token_times([0, 400], CLOCK)
+    assert (start, end) == (10.0, 20.0)
+
+
+def test_times_never_run_backwards():
+    frames = [0, 1, 2, 5, 6, 20, 21, 22, 260, 261, 262]
+    times = [time for span in token_times(frames, CLOCK) for time in span]
+    assert times == sorted(times)
+
+
+def hypothesis(tokens, confidences) -> PrefixHypothesis:
+    frames = tuple(range(10, 10 + 5 * len(tokens), 5))
+    logs = tuple(math.log(c) for c in confidences)
+    return PrefixHypothesis(tuple(tokens), frames, -1.0, -1.0, 0.0, logs)
+
+
+def test_an_alternative_has_words_and_the_mean_of_their_confidences(tone_model):
+    scored = first_pass_scores(hypothesis([3, 4], [0.5, 0.9]))
+    said = alternative(scored, tone_model.tokenizer, CLOCK, NO_BOOSTS)
+    assert said.text == "一二"
+    assert [word.confidence for word in said.words] == pytest.approx([0.5, 0.9])
+    assert said.confidence == pytest.approx(0.7)
+    assert said.score == -1.0
+
+
+def test_alternatives_with_one_text_are_one():
+    texts = ["a", "b", "a", "c"]
+    found = distinct([Alternative(t, (), 0.0, -i) for i, t in enumerate(texts)], 2)
+    assert [(a.text, a.score) for a in found] == [("a", 0), ("b", -1)]
+
+
+@pytest.mark.parametrize(("stable_length", "words"), [(0, 0), (1, 0), (2, 1), (3, 2)])
+def test_a_word_is_stable_when_the_next_one_is_begun(tone_model, stable_length, words):
+    assert stable_words([3, 4, 5], stable_length, tone_model.tokenizer) == words
