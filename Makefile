@@ -4,6 +4,7 @@ HOST   ?= 127.0.0.1
 PORT   ?= 8000
 MODEL  ?=
 TESTS  ?=
+STREAMS ?=
 # Extra flags for pip, for instance an index that holds the CPU builds of torch.
 PIP_FLAGS ?=
 
@@ -100,9 +101,9 @@ gpu: $(STAMP) ## compile the CUDA half of the kernels (needs nvcc)
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt \
 	  --no-build-isolation --config-settings=cmake.define.EARSHOT_CUDA=ON -e .
 
-bench: $(STAMP) ## measure how many live streams this machine carries
-	@echo "bench: live streams, in real time (about ten minutes)"
-	@$(BIN)/python benchmarks/live_streams.py
+bench: $(STAMP) ## measure live streams at several counts, or at STREAMS="10 40"
+	@echo "bench: live streams, two minutes in real time for each count"
+	@$(BIN)/python benchmarks/live_streams.py $(if $(STREAMS),--streams $(STREAMS))
 
 clean: ## remove .venv, build outputs and caches
 	@echo "clean: .venv, build, caches"
