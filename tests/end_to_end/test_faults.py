@@ -175,5 +175,7 @@ async def test_all_faults_at_once_leave_no_stream_behind(server: Server, audio: 
     async with bystander(server, audio) as heard:
         await asyncio.gather(*(fault(server, audio) for fault in FAULTS * 3))
     assert heard.text == TEXT
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient() as client, asyncio.timeout(20):
         assert (await client.get(server.http("/readyz"))).status_code == 200
+        while "earshot_live_streams 0.0" not in (await client.get(server.http("/metrics"))).text:
+            await asyncio.sleep(0.05)  # the streams of killed clients end on the engine's next step

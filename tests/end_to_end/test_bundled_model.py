@@ -1,0 +1,73 @@
+"""The server as `make serve` starts it: bundled model, default settings, the clips of the page."""
+
+import asyncio
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from server_process import Server, served
+from socket_client import CLOSE_STREAM, Transcript, listen, receive
+from websockets.asyncio.client import ClientConnection, connect
+
+PACKET_MS = 100
+PACKET_BYTES = 32 * PACKET_MS
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with served() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def samples_dir(repository_dir: Path) -> Path:
+    return repository_dir / "web" / "samples"
+
+
+async def speak(socket: ClientConnection, audio: bytes) -> None:
+    """Send audio at the pace at which it plays; that is what this test is about."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    for number in itertools.count(1):
+        packet = audio[(number - 1) * PACKET_BYTES : number * PACKET_BYTES]
+        if not packet:
+            return
+        await asyncio.sleep(began + number * PACKET_MS / 1000 - loop.time())
+        await socket.send(packet)
+
+
+async def test_wake_phrase_in_real_time_gives_partials_while_it_plays_and_its_text(
+    server: Server, samples_dir: Path, linear16: Callable[[Path], bytes]
+) -> None:
+    heard = Transcript()
+    async with connect(server.listen_url(interim_results="true")) as socket:
+        receiving = asyncio.create_task(receive(socket, heard))
+        await speak(socket, linear16(samples_dir / "smart-mirror.opus"))
+        while_it_played = list(heard.partials)
+        await socket.send(CLOSE_STREAM)
+        await receiving
+    assert any(while_it_played)
+    assert heard.text == "smart mirror"
+    assert heard.close_code == 1000
+
+
+async def test_samples_give_the_same_text_streamed_and_as_files(
+    server: Server, samples_dir: Path, linear16: Callable[[Path], bytes]
+) -> None:
+    names = [clip["file"] for clip in json.loads((samples_dir / "samples.json").read_text())]
+    url = server.listen_url()
+    streamed = await asyncio.gather(*(listen(url, linear16(samples_dir / n)) for n in names))
+    async with httpx.AsyncClient(timeout=60) as client:
+        posted = [
+            await client.post(
+                server.http("/v1/listen"),
+                params={"format": "text"},
+                content=(samples_dir / name).read_bytes(),
+            )
+            for name in names
+        ]
+    assert [answer.text.split() for answer in posted] == [one.text.split() for one in streamed]
+    assert any(one.text for one in streamed)
