@@ -4,6 +4,7 @@ The rules are those of WeNet's ``ctc_prefix_beam_search``, told over token tuple
 insertion order breaks ties. Only the node pools of the kernels have no counterpart here.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -24,9 +25,9 @@ def log_add(a: float, b: float) -> float:
 def _exp_of_minus(x: float) -> float:
     k = int(x * 1.4426950408889634 + 0.5)
     r = (k * 0.6931471803691238 - x) + k * 1.9082149292705877e-10
-    series = 1.0
-    for n in range(13, 0, -1):
-        series = 1.0 + r * series / n
+    series = 1.0 / math.factorial(13)
+    for n in range(12, -1, -1):
+        series = series * r + 1.0 / math.factorial(n)
     return series / float(1 << k)
 
 

@@ -21,8 +21,12 @@ KERNEL_FN double exp_of_minus(double x) {
   constexpr double LN2_LOW = 1.9082149292705877e-10;
   const int k = static_cast<int>(x * LOG2_E + 0.5);
   const double r = (k * LN2_HIGH - x) + k * LN2_LOW;
-  double series = 1.0;
-  for (int n = 13; n > 0; --n) series = 1.0 + r * series / n;
+  double factorial = 6227020800.0;  // of 13; exact, so that every coefficient is rounded once
+  double series = 1.0 / factorial;
+  for (int n = 13; n > 0; --n) {
+    factorial /= n;
+    series = series * r + 1.0 / factorial;
+  }
   return series / static_cast<double>(1LL << k);
 }
 

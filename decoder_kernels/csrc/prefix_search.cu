@@ -90,15 +90,15 @@ class LaneSearch {
     }
     for (int frame = 0; frame < frames; ++frame) {
       const float* row = log_probs + static_cast<std::int64_t>(frame) * shape_.vocab_size;
-      bool valid = true;
-      bool finite = false;
+      int invalid = 0;
+      int finite = 0;
       for (int token = block_.thread; token < shape_.vocab_size; token += block_.threads) {
-        valid &= row[token] <= LARGEST_FLOAT;
-        finite |= row[token] >= -LARGEST_FLOAT;
+        invalid |= row[token] <= LARGEST_FLOAT ? 0 : 1;
+        finite |= row[token] >= -LARGEST_FLOAT ? 1 : 0;
       }
       block_.sync();
-      if (finite) block_.exchange(lane_.frame_seen, frame);
-      if (!valid) block_.exchange(lane_.status, INPUT_NAN_OR_INFINITY);
+      if (finite != 0) block_.exchange(lane_.frame_seen, frame);
+      if (invalid != 0) block_.exchange(lane_.status, INPUT_NAN_OR_INFINITY);
       block_.sync();
       if (*lane_.status == INPUT_OK && *lane_.frame_seen != frame) return INPUT_DEAD_FRAME;
       if (*lane_.status != INPUT_OK) return *lane_.status;
@@ -186,9 +186,16 @@ class LaneSearch {
   KERNEL_FN void rank_tokens() {
     TopPool& pool = lane_.tokens;
     pool.clear(block_);
-    for (int start = 0; start < shape_.vocab_size; start += TopPool::BATCH) {
-      const int end = min_of(start + TopPool::BATCH, shape_.vocab_size);
+    const int batch = TopPool::batch(block_);
+    for (int start = 0; start < shape_.vocab_size; start += batch) {
+      const int end = min_of(start + batch, shape_.vocab_size);
+      const float floor = static_cast<float>(pool.floor());
+      int hopeful = 0;  // a loop of its own, which compilers turn into vector instructions
       for (int token = start + block_.thread; token < end; token += block_.threads) {
+        hopeful |= row_[token] >= floor ? 1 : 0;
+      }
+      for (int token = start + block_.thread; hopeful != 0 && token < end;
+           token += block_.threads) {
         pool.offer(block_, Candidate{row_[token], token, NO_PARENT, token});
       }
       pool.settle(block_);
@@ -234,8 +241,9 @@ class LaneSearch {
     const int total = extensions + lane_.extras_end[size - 1];
     TopPool& pool = lane_.candidates;
     pool.clear(block_);
-    for (int start = 0; start < total; start += TopPool::BATCH) {
-      const int end = min_of(start + TopPool::BATCH, total);
+    const int batch = TopPool::batch(block_);
+    for (int start = 0; start < total; start += batch) {
+      const int end = min_of(start + batch, total);
       for (int i = start + block_.thread; i < end; i += block_.threads) {
         if (i < size) {
           offer_itself(i);
@@ -252,18 +260,27 @@ class LaneSearch {
   KERNEL_FN void offer_itself(int rank) {
     int time_parent;
     const Hypothesis kept = itself(rank, &time_parent);
-    const double score = log_add(kept.blank_score, kept.token_score);
-    offer(score + kept.completed, kept.boost_state, {0.0, first_touch(rank), rank, NO_TOKEN});
+    const double score = log_add(kept.blank_score, kept.token_score) + kept.completed +
+                         automaton_.pending(kept.boost_state);
+    if (!is_hopeless(score)) offer(Candidate{score, first_touch(rank), rank, NO_TOKEN});
   }
 
   KERNEL_FN void offer_extension(int rank, int token) {
-    if (token == shape_.blank_id || is_in_beam(rank, token)) return;
+    if (token == shape_.blank_id) return;
     const Hypothesis& from = lane_.beam[rank];
     const double base = token == from.token ? from.blank_score : lane_.score[rank];
     const int state = automaton_.next(from.boost_state, token);
     const double completed = from.completed + automaton_.completed(state);
-    offer(base + row_[token] + completed, state, {0.0, touch(token, rank, 1), rank, token});
+    const double score = base + row_[token] + completed + automaton_.pending(state);
+    if (is_hopeless(score) || is_in_beam(rank, token)) return;
+    offer(Candidate{score, touch(token, rank, 1), rank, token});
   }
+
+  KERNEL_FN bool is_hopeless(double score) const {
+    return score == MINUS_INFINITY || score < lane_.candidates.floor();
+  }
+
+  KERNEL_FN void offer(const Candidate& candidate) { lane_.candidates.offer(block_, candidate); }
 
   // Boosted tokens that the first prune cut off would never be seen otherwise.
   KERNEL_FN void offer_extra(int index) {
@@ -279,11 +296,6 @@ class LaneSearch {
       return;  // comes up as an arc
     }
     if (token != BoostAutomaton::NONE && !in_token_beam(token)) offer_extension(rank, token);
-  }
-
-  KERNEL_FN void offer(double score, int boost_state, Candidate candidate) {
-    candidate.score = score + automaton_.pending(boost_state);
-    if (candidate.score > MINUS_INFINITY) lane_.candidates.offer(block_, candidate);
   }
 
   // Whether the hypothesis' extension by the token is a hypothesis of the beam already.

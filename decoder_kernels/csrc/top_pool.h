@@ -5,6 +5,8 @@
 // batch is mostly empty and its ranks are counted in a few comparisons.
 #pragma once
 
+#include <limits>
+
 #include "block.h"
 #include "scratch.h"
 
@@ -23,13 +25,20 @@ KERNEL_FN bool better(const Candidate& a, const Candidate& b) {
 
 class TopPool {
  public:
-  static constexpr int BATCH = 256;  // most offers between two calls of settle()
+  static constexpr int LARGEST_BATCH = 256;  // most offers between two calls of settle()
+
+  // Offers per batch: few enough that the worst kept candidate soon drops the rest at once, and
+  // enough to give every thread some.
+  KERNEL_FN static int batch(const Block& block) {
+    const int two_each = 2 * block.threads;
+    return two_each < 16 ? 16 : (two_each < LARGEST_BATCH ? two_each : LARGEST_BATCH);
+  }
 
   KERNEL_HOST_FN TopPool(Carver& scratch, int keep)
       : keep_(keep),
         best_(scratch.take<Candidate>(keep)),
         next_(scratch.take<Candidate>(keep)),
-        incoming_(scratch.take<Candidate>(BATCH)),
+        incoming_(scratch.take<Candidate>(LARGEST_BATCH)),
         kept_(scratch.take<int>(1)),
         offered_(scratch.take<int>(1)) {}
 
@@ -39,12 +48,15 @@ class TopPool {
     block.sync();
   }
 
-  KERNEL_FN bool accepts(const Candidate& candidate) const {
-    return *kept_ < keep_ || better(candidate, best_[keep_ - 1]);
+  // Candidates below this score need not be offered: worse than all that would be kept.
+  KERNEL_FN double floor() const {
+    return *kept_ < keep_ ? -std::numeric_limits<double>::infinity() : best_[keep_ - 1].score;
   }
 
   KERNEL_FN void offer(const Block& block, const Candidate& candidate) {
-    if (accepts(candidate)) incoming_[block.fetch_add(offered_, 1)] = candidate;
+    if (*kept_ < keep_ || better(candidate, best_[keep_ - 1])) {
+      incoming_[block.fetch_add(offered_, 1)] = candidate;
+    }
   }
 
   // Merges the batch into the best, sorted.
@@ -52,6 +64,10 @@ class TopPool {
     block.sync();
     const int kept = *kept_;
     const int total = kept + *offered_;
+    if (total == kept) {
+      block.sync();  // nobody offers again before all have read that nothing was offered
+      return;
+    }
     for (int i = block.thread; i < total; i += block.threads) {
       const Candidate candidate = at(i, kept);
       const int rank = rank_of(candidate, kept, total);

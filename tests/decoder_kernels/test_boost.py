@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from decoder_kernels.boost import MAX_WEIGHT, BoostPhrase, BoostTable
@@ -116,6 +116,7 @@ def test_no_phrases_make_a_table_of_the_root_alone() -> None:
     assert table.tokens == frozenset()
 
 
+@settings(deadline=None)
 @given(phrases_of, st.lists(st.integers(1, 5), max_size=12))
 def test_what_is_kept_is_the_sum_over_all_occurrences(
     phrases: list[BoostPhrase], tokens: list[int]
@@ -134,6 +135,7 @@ def test_what_is_kept_is_the_sum_over_all_occurrences(
         assert walk(table, tokens)[1] == expected
 
 
+@settings(deadline=None)
 @given(phrases_of, st.randoms(use_true_random=False))
 def test_the_order_of_phrases_does_not_matter(phrases: list[BoostPhrase], rng: object) -> None:
     shuffled = list(phrases)

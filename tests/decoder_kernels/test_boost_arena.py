@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from decoder_kernels.boost import BoostPhrase, BoostTable
@@ -61,6 +61,7 @@ def test_freeing_nothing_is_nothing() -> None:
     assert arena.free_states == 4
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9)), max_size=40))
 def test_tables_never_overlap(steps: list[tuple[int, int]]) -> None:
     arena = BoostArena(24, num_slots=5, device=CPU)
