@@ -7,9 +7,10 @@ its two wavs by heart, knows them by heart too exactly for that.
 
 import base64
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from browser_page import Page, allow_microphone
 from selenium.webdriver import Chrome
@@ -35,19 +36,14 @@ def model_dir(golden_dir: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def listening_browser(launch: Callable[[Path], Chrome], wav: Path) -> Chrome:
-    return launch(wav)
-
-
-@pytest.fixture(scope="module")
 def golden(model_dir: Path) -> Iterator[Server]:
     with served("--model", str(model_dir)) as server:
         yield server
 
 
 @pytest.fixture
-def page(listening_browser: Chrome, golden: Server) -> Iterator[Page]:
-    page = open_page(listening_browser, golden)
+def page(browser: Chrome, golden: Server) -> Iterator[Page]:
+    page = open_page(browser, golden)
     yield page
     assert page.complaints() == []
 
@@ -86,15 +82,6 @@ def test_speech_is_read_to_the_letter_while_it_plays(page: Page, wav: Path) -> N
     assert page.all(".problem") == []
 
 
-def test_speech_into_the_microphone_is_read(page: Page) -> None:
-    page.start()
-    page.until(lambda: len(page.all(".partial .word")) >= 5)
-    page.click("#finalize")
-    page.until(lambda: page.finals())
-    page.stop()
-    assert page.all(".problem") == []
-
-
 def test_a_file_is_read_to_the_letter(page: Page, wav: Path) -> None:
     page.choose_file(wav)
     page.until(lambda: spoken(page).endswith("AROUND IT"))
@@ -123,9 +110,18 @@ def test_the_model_is_named(page: Page) -> None:
     page.until(lambda: page.text("#model") == "u2pp_conformer")
 
 
-def test_a_full_server_is_said(listening_browser: Chrome, model_dir: Path) -> None:
+def test_a_newer_page_is_never_mixed_with_an_older_one(golden: Server) -> None:
+    for path in ("/", "/web/page.js", "/web/style.css"):
+        first = httpx.get(golden.http(path))
+        assert first.headers["cache-control"] == "no-cache"
+        again = httpx.get(golden.http(path), headers={"if-none-match": first.headers["etag"]})
+        assert again.headers["cache-control"] == "no-cache"
+    assert again.status_code == 304
+
+
+def test_a_full_server_is_said(browser: Chrome, model_dir: Path) -> None:
     with served("--model", str(model_dir), "--max-streams", "1") as server:
-        page = open_page(listening_browser, server)
+        page = open_page(browser, server)
         with connect(server.listen_url()) as other:
             page.click("#listen")
             assert page.problem() == "server-full"
@@ -137,10 +133,10 @@ def test_a_full_server_is_said(listening_browser: Chrome, model_dir: Path) -> No
 
 
 def test_a_killed_server_is_said_and_the_words_are_kept(
-    listening_browser: Chrome, model_dir: Path, wav: Path
+    browser: Chrome, model_dir: Path, wav: Path
 ) -> None:
     with served("--model", str(model_dir)) as server:
-        page = open_page(listening_browser, server)
+        page = open_page(browser, server)
         play(page, wav)
         page.until(lambda: len(page.all(".partial .word")) >= 3)
         server.process.kill()
@@ -151,10 +147,10 @@ def test_a_killed_server_is_said_and_the_words_are_kept(
 
 
 def test_a_draining_server_sends_the_last_words_first(
-    listening_browser: Chrome, model_dir: Path, wav: Path
+    browser: Chrome, model_dir: Path, wav: Path
 ) -> None:
     with served("--model", str(model_dir), "--drain-s", "0.2") as server:
-        page = open_page(listening_browser, server)
+        page = open_page(browser, server)
         play(page, wav)
         page.until(lambda: len(page.all(".partial .word")) >= 3)
         server.process.terminate()
