@@ -14,6 +14,8 @@ import { SourceError } from "./source-error.js";
 const MODEL_RATE_HZ = 16_000;
 
 export class Clip {
+  opening = "Loading the recording";
+
   /** @param {Sample} sample @param {string} address of the sound file */
   constructor(sample, address) {
     this.sample = sample;

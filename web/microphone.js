@@ -1,6 +1,6 @@
 /**
- * The microphone as a source. A source has a `name`; it is opened (asks, may fail), started (sound
- * flows) and closed; `again()` makes a fresh one.
+ * The microphone as a source. A source has a `name` and says what it waits for while `opening`. It
+ * is opened (asks, may fail), started (sound flows) and closed; `again()` makes a fresh one.
  */
 
 import { Capture } from "./capture.js";
@@ -23,6 +23,7 @@ const CONSTRAINTS = {
 
 export class Microphone {
   name = "Microphone";
+  opening = "Waiting for the microphone";
 
   /**
    * Ask for the microphone.

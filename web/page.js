@@ -2,6 +2,7 @@
  * Puts the parts together: one take at a time, from a microphone, a clip or a file.
  */
 
+import { awakeUntil } from "./awake.js";
 import { BoostEditor } from "./boost-editor.js";
 import { Boosts } from "./boosts.js";
 import { Clip } from "./clip.js";
@@ -78,7 +79,7 @@ async function take(source) {
   session = taken;
   show(view);
   meter.start(taken.transcript);
-  await taken.start(boosts.list);
+  await Promise.all([taken.start(boosts.list), awakeUntil(taken.over)]);
 }
 
 function newTake(source) {
@@ -86,7 +87,7 @@ function newTake(source) {
     source,
     server,
     handlers: {
-      onState: (state) => status.show(state, source.name),
+      onState: (state) => status.show(state, source),
       onPiece: ({ peak }) => heard(taken, peak),
       onTranscript: () => {
         keepingUp(view, () => view.render());

@@ -9,7 +9,7 @@ import { element } from "./elements.js";
 /** What the button does, and what is going on, by state. */
 const STATES = {
   idle: ["Start listening", "Ready"],
-  opening: ["Cancel", "Waiting for the microphone"],
+  opening: ["Cancel", "Opening"],
   connecting: ["Cancel", "Connecting"],
   open: ["Stop", "Listening"],
   finishing: ["Finishing", "Finishing the last words"],
@@ -23,12 +23,13 @@ export class Status {
     this.show("idle");
   }
 
-  /** @param {SessionState} state @param {string} [sourceName] */
-  show(state, sourceName) {
+  /** @param {SessionState} state @param {{name: string, opening: string}} [source] */
+  show(state, source) {
     const { button, label, state: text, finalize } = this.parts;
     const [action, meaning] = STATES[state];
     label.textContent = action;
-    this.meaning = state === "open" && sourceName ? `${meaning}: ${sourceName}` : meaning;
+    this.meaning = state === "open" ? `${meaning}: ${source.name}` : meaning;
+    if (state === "opening") this.meaning = source.opening;
     text.textContent = this.meaning;
     button.dataset.state = state;
     button.disabled = state === "finishing";

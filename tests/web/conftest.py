@@ -35,15 +35,15 @@ def launch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launch]:
 
 @pytest.fixture(scope="session")
 def speech() -> Path:
-    """Some speech; the scripted server does not care what is said."""
-    return web_root() / "samples" / "the-door.opus"
+    """Someone says "smart mirror"; the scripted server does not care what is said."""
+    return web_root() / "samples" / "smart-mirror.opus"
 
 
 @pytest.fixture(scope="session")
 def browser(
     launch: Launch, speech: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> webdriver.Chrome:
-    """One browser for all tests against the scripted server."""
+    """One browser for all tests; each opening of its microphone plays the speech from the start."""
     samples, rate_hz = soundfile.read(speech)
     wav = tmp_path_factory.mktemp("microphone") / "speech.wav"
     soundfile.write(wav, samples, rate_hz, subtype="PCM_16")

@@ -20,6 +20,8 @@ from web import web_root
 
 WORD_S = 0.25
 BYTES_PER_S = 2 * 16_000
+ENDLESS = (" ".join(["on", "and"] * 200),)
+"""A sentence that stays partial for as long as a test takes."""
 
 
 @dataclass

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from browser_page import Page
-from scripted_server import ScriptedServer
+from scripted_server import ENDLESS, ScriptedServer
 from selenium.webdriver.common.keys import Keys
 
 pytestmark = pytest.mark.browser
@@ -23,7 +23,7 @@ def test_microphone_becomes_text(page: Page, server: ScriptedServer) -> None:
 def test_partials_are_grey_with_their_stable_part_darker(
     page: Page, server: ScriptedServer
 ) -> None:
-    server.script.sentences = ("one two three four five six seven eight nine ten",)
+    server.script.sentences = ENDLESS
     page.start()
     page.until(lambda: len(page.all(".partial .word")) >= 3)
     stages = page.run(
@@ -36,7 +36,7 @@ def test_partials_are_grey_with_their_stable_part_darker(
 
 def test_only_settled_words_are_announced(page: Page) -> None:
     page.start()
-    page.until(lambda: len(page.finals()) == 1)
+    page.until(lambda: page.finals())
     assert page.all(".finals")[0].get_attribute("role") == "log"
     assert page.all(".finals .stable, .finals .unstable") == []
     page.stop()
@@ -81,7 +81,7 @@ def test_a_phrase_that_cannot_be_boosted_is_named(page: Page, server: ScriptedSe
 
 
 def test_words_are_settled_on_demand(page: Page, server: ScriptedServer) -> None:
-    server.script.sentences = ("one two three four five six seven eight nine ten",)
+    server.script.sentences = ENDLESS
     page.start()
     page.until(lambda: len(page.all(".partial .word")) >= 2)
     page.click("#finalize")
@@ -111,6 +111,7 @@ def test_a_recording_takes_the_microphones_place(page: Page, server: ScriptedSer
 def test_a_recording_started_over_the_microphone_waits_for_its_last_words(
     page: Page, server: ScriptedServer
 ) -> None:
+    server.script.sentences = ENDLESS
     page.start()
     page.until(lambda: page.all(".partial .word"))
     page.play("A digit")
@@ -134,7 +135,7 @@ def test_a_file_shows_progress_then_text_to_save(
     name, text = page.browser.execute_async_script(
         "const [name, blob] = window.saved; blob.text().then(text => arguments[0]([name, text]))"
     )
-    assert name == "the-door.srt"
+    assert name == "smart-mirror.srt"
     assert text.startswith("1\n00:00:00,000 --> 00:00:01,225\nsmart mirror on the wall\n")
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 from browser_page import Page
-from scripted_server import ScriptedServer
+from scripted_server import ENDLESS, ScriptedServer
 from selenium.webdriver.common.keys import Keys
 
 pytestmark = pytest.mark.browser
@@ -80,7 +80,7 @@ def test_text_has_the_contrast_of_wcag_aa(page: Page, server: ScriptedServer, sc
     features = [{"name": "prefers-color-scheme", "value": scheme}]
     page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
     server.script.unboostable = ("björk",)
-    server.script.sentences = ("one two", " ".join(["three"] * 80))
+    server.script.sentences = ("one two", *ENDLESS)
     page.start()
     page.boost("björk, jarvis")
     page.until(lambda: page.finals() and page.all(".partial .word") and page.all(".unboostable"))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from browser_page import INSECURE_HOST, Page, allow_microphone
-from scripted_server import ScriptedServer
+from scripted_server import ENDLESS, ScriptedServer
 from selenium.webdriver import Chrome
 
 pytestmark = pytest.mark.browser
@@ -85,6 +85,7 @@ def test_after_a_broken_stream_one_click_goes_on(page: Page, server: ScriptedSer
 
 
 def test_a_dead_server_is_named(page: Page, server: ScriptedServer) -> None:
+    server.script.sentences = ENDLESS
     page.start()
     page.until(lambda: page.all(".partial .word"))
     server.stop()
