@@ -1,0 +1,64 @@
+"""Cached features: what they are, and when they are made anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+import torch
+
+from models.config import FeatureConfig
+from models.fbank import Fbank
+from models.training.corpus import Utterance
+from models.training.errors import CorpusError
+from models.training.feature_cache import build_feature_cache
+
+
+def record(folder: Path, name: str, num_samples: int, rate_hz: int = 16_000) -> Utterance:
+    samples = np.random.default_rng(num_samples).normal(0.0, 0.1, num_samples)
+    soundfile.write(folder / name, samples, rate_hz, subtype="PCM_16")
+    return Utterance(folder / name, "noise", "none", num_samples / rate_hz, "text")
+
+
+@pytest.fixture
+def utterances(tmp_path: Path) -> list[Utterance]:
+    return [record(tmp_path, f"{count}.wav", count) for count in (8000, 300, 16_000)]
+
+
+def test_cached_features_are_those_of_the_audio(
+    utterances: list[Utterance], tmp_path: Path
+) -> None:
+    cache = build_feature_cache(tmp_path / "cache", utterances, FeatureConfig())
+    assert [cache.frame_count(index) for index in range(len(cache))] == [48, 0, 98]
+    samples, _ = soundfile.read(utterances[2].path, dtype="int16")
+    expected = Fbank()(torch.from_numpy(samples.astype(np.float32)))
+    np.testing.assert_allclose(cache[2], expected.numpy(), rtol=1e-3, atol=1e-3)
+
+
+def test_the_same_list_is_not_decoded_again(utterances: list[Utterance], tmp_path: Path) -> None:
+    first = build_feature_cache(tmp_path / "cache", utterances, FeatureConfig())
+    utterances[0].path.unlink()
+    again = build_feature_cache(tmp_path / "cache", utterances, FeatureConfig())
+    np.testing.assert_array_equal(again[0], first[0])
+
+
+def test_another_list_is(utterances: list[Utterance], tmp_path: Path) -> None:
+    build_feature_cache(tmp_path / "cache", utterances, FeatureConfig())
+    cache = build_feature_cache(tmp_path / "cache", utterances[2:], FeatureConfig())
+    assert [cache.frame_count(index) for index in range(len(cache))] == [98]
+
+
+def test_a_broken_recording_is_named(tmp_path: Path) -> None:
+    (tmp_path / "broken.wav").write_bytes(b"not audio at all")
+    broken = Utterance(tmp_path / "broken.wav", "noise", "none", 1.0, "text")
+    with pytest.raises(CorpusError, match=r"broken\.wav"):
+        build_feature_cache(tmp_path / "cache", [broken], FeatureConfig())
+
+
+def test_another_sample_rate_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="8000 Hz"):
+        build_feature_cache(
+            tmp_path / "cache", [record(tmp_path, "slow.wav", 8000, 8000)], FeatureConfig()
+        )
