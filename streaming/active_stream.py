@@ -161,13 +161,10 @@ class ActiveStream:
             if self.config.vad_events:
                 self.emit(SpeechStarted(self.clock.at(frame)))
 
-    def emit_utterance_end(self, at_end: bool = False) -> None:
-        """Tell, once per utterance, that no word followed the last one for long enough."""
+    def emit_utterance_end(self, after_s: float) -> None:
+        """Tell, once per utterance, when it is quiet and no word has come until `after_s`."""
         due_ms, last_s = self.config.utterance_end_ms, self.utterance.last_word_end_s
-        if due_ms is None or last_s is None:
-            return
-        quiet = self.segment.detector.speech_frame is None
-        if at_end or (quiet and self.decoded_s - last_s >= due_ms / 1000):
+        if due_ms is not None and last_s is not None and after_s - last_s >= due_ms / 1000:
             self.utterance.last_word_end_s = None
             self.emit(UtteranceEnd(last_s))
 

@@ -37,7 +37,7 @@ class EncodeStep:
         compute_features(moving, self._settings)
         slots = torch.tensor([lane.stream.slot for lane in moving], device=self._device)
         lengths = torch.tensor([lane.cut.frames for lane in moving], device=self._device)
-        columns = max(lane.stream.segment.frames for lane in moving) + max(int(lengths.max()), 1)
+        columns = max(lane.stream.segment.frames + lane.cut.frames for lane in moving)
         state = self._slots.gather(slots, columns)
         encoded, state = self._model.encoder.forward_lanes(self._batch(moving), lengths, state)
         log_probs = self._model.ctc_log_probs(encoded).float()

@@ -1,6 +1,7 @@
 """The engine thread's work: receive, attend, schedule, step, publish."""
 
 import logging
+import math
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -12,7 +13,7 @@ from streaming.engine_stats import Counters, Observer, StepTimer
 from streaming.errors import DecodingFailed, EngineStopped
 from streaming.events import Closed, Configured, Failed, RoomAvailable
 from streaming.inbox import Flush, Item, Reconfigure
-from streaming.isolation import Isolation
+from streaming.isolation import Isolation, attempt
 from streaming.lane import Ending, Lane
 from streaming.publisher import Publisher
 from streaming.registry import Registry
@@ -52,7 +53,7 @@ class EngineLoop:
         finally:
             self._registry.stop()
             for stream in self._registry.streams:
-                self._end(stream, Failed(EngineStopped("the engine was stopped")))
+                self._dismiss(stream, Failed(EngineStopped("the engine was stopped")))
 
     def _receive(self) -> list[ActiveStream] | None:
         """Sleep until a step is due or a stream calls; None when the engine is to stop."""
@@ -86,9 +87,7 @@ class EngineLoop:
         timer.mark()
         self._publish(alive, endings)
         timer.mark()
-        self._count(lanes)
-        if self._observer is not None:
-            self._observer(timer.report(len(endings)))
+        self._report(lanes, len(endings), timer)
 
     def _publish(self, lanes: Sequence[Lane], endings: Sequence[Ending]) -> None:
         """Tell results, begin new segments where some ended, and see who is ready again."""
@@ -116,14 +115,17 @@ class EngineLoop:
     def _tell_final(self, ending: Ending) -> None:
         ending.stream.emit_speech_started()
         self._publisher.final(ending)
+        if ending.cause == "endpoint":
+            ending.stream.emit_utterance_end(after_s=ending.stream.decoded_s)
 
     def _finish(self, stream: ActiveStream) -> None:
-        stream.emit_utterance_end(at_end=True)
+        stream.emit_utterance_end(after_s=math.inf)
         self._end(stream, Closed(stream.clock.end_s))
 
     def _settle(self, stream: ActiveStream) -> None:
         """After a step: tell what time has brought, and go on."""
-        stream.emit_utterance_end()
+        if stream.segment.detector.speech_frame is None:
+            stream.emit_utterance_end(after_s=stream.decoded_s)
         if self._registry.release(stream):
             stream.emit(RoomAvailable(stream.inbox.room / stream.settings.sample_rate_hz))
         self._answer(stream)
@@ -170,18 +172,21 @@ class EngineLoop:
         """Free what the stream holds, then tell it its last event."""
         if stream.over:
             return
-        stream.over = True
         self._batcher.discard(stream)
         self._decoder.free(stream)
-        self._registry.dismiss(stream)
-        try:
-            stream.sink(last)
-        except Exception:
-            log.exception("a sink raised on its stream's last event")
+        self._dismiss(stream, last)
 
-    def _count(self, lanes: Sequence[Lane]) -> None:
+    def _dismiss(self, stream: ActiveStream, last: Closed | Failed) -> None:
+        stream.over = True
+        self._registry.dismiss(stream)
+        attempt(partial(stream.sink, last), "the sink of a stream's last event")
+
+    def _report(self, lanes: Sequence[Lane], endings: int, timer: StepTimer) -> None:
         counters, frame_s = self._counters, self._decoder.settings.chunking.frame_ms / 1000
         counters.steps += 1
         counters.lanes += len(lanes)
         counters.audio_s += frame_s * sum(lane.cut.frames for lane in lanes)
-        counters.search_overflows = self._decoder.search.overflows
+        if endings:
+            counters.search_overflows = self._decoder.search.overflows
+        if self._observer is not None:
+            attempt(partial(self._observer, timer.report(endings)), "the engine's observer")

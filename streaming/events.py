@@ -37,8 +37,8 @@ class Alternative:
 class Partial:
     """What the current segment says so far; its first `stable_words` words will not change.
 
-    "Stable" means that every hypothesis still in the beam agrees on them; the second pass picks
-    among those hypotheses and so keeps them too.
+    "Stable" means that every hypothesis in the beam agrees on them. Rescoring picks among those and
+    so keeps them; only mode "attention", which searches anew, may not.
     """
 
     start_s: float

@@ -1,4 +1,4 @@
-"""A bad stream fails alone: the one place where any exception is caught."""
+"""A bad stream fails alone: the one module where any exception is caught."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -20,6 +20,14 @@ class OfStream(Protocol):
 
 T = TypeVar("T", bound=OfStream)
 Work = Callable[[Sequence[T]], None]
+
+
+def attempt(work: Callable[[], None], what: str) -> None:
+    """Do something for someone outside, whose mistakes are theirs; log what it raises."""
+    try:
+        work()
+    except Exception:
+        log.exception("%s raised", what)
 
 
 class Isolation:

@@ -23,7 +23,7 @@ class SegmentClock:
 
     def at(self, frame: float) -> float:
         """The stream time of a frame's start, within the segment's audio."""
-        return min(self.start_s + frame * self.frame_s, self.end_s)
+        return min(round(self.start_s + frame * self.frame_s, 6), self.end_s)
 
 
 def token_times(frames: Sequence[int], clock: SegmentClock) -> list[tuple[float, float]]:

@@ -7,6 +7,7 @@ import torch
 from decoder_kernels.errors import CapacityExceeded
 from decoder_kernels.prefix_search import PrefixHypothesis, PrefixSearch, PrefixSearchConfig
 from models.checkpoint import LoadedModel
+from models.errors import NotStreamable
 from models.fbank import Fbank
 from streaming.active_stream import ActiveStream, StreamSettings
 from streaming.boosting import NO_BOOSTS, CompiledBoosts
@@ -30,6 +31,8 @@ class TwoPass:
 
     def __init__(self, loaded: LoadedModel, config: EngineConfig) -> None:
         model = loaded.model
+        if not model.config.encoder.streamable:
+            raise NotStreamable(f"{loaded.name} was trained on whole utterances, not on chunks")
         device = next(model.parameters()).device
         self.settings = stream_settings(loaded, config)
         self.tokenizer = loaded.tokenizer

@@ -65,6 +65,7 @@ class ToneModel(nn.Module):
             blank_id=0,
             sos_id=2,
             eos_id=2,
+            encoder=SimpleNamespace(streamable=True),
             features=FeatureConfig(),
             decoding=DecodingConfig(),
         )

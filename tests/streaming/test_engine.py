@@ -5,6 +5,10 @@ import threading
 import numpy as np
 import pytest
 
+from models.checkpoint import load_model
+from models.errors import NotStreamable
+from streaming.engine import Engine
+from streaming.engine_config import EngineConfig
 from streaming.errors import (
     EngineFull,
     EngineStopped,
@@ -121,13 +125,25 @@ def test_stop_fails_open_streams_and_refuses_new_ones(make_engine, tone_model, s
 
 
 def test_an_engine_that_was_not_started_opens_nothing(tone_model, sounds):
-    from streaming.engine import Engine
-    from streaming.engine_config import EngineConfig
-
     engine = Engine(tone_model, EngineConfig(max_streams=1))
     with pytest.raises(EngineStopped):
         engine.open(GREEDY, sounds.Listener())
     assert engine.stop(1)
+
+
+def test_a_model_for_whole_utterances_is_refused(golden_dir):
+    offline = load_model(golden_dir / "variants" / "offline_conformer_bn")
+    with pytest.raises(NotStreamable, match="offline_conformer_bn"):
+        Engine(offline, EngineConfig())
+
+
+def test_an_observer_that_raises_harms_no_stream(make_engine, tone_model, sounds, caplog):
+    def broken(report):
+        raise ValueError("the observer's bug")
+
+    engine = make_engine(tone_model, broken, chunk_size=8)
+    assert sounds.transcribe(engine, sounds.speech("一二三"), GREEDY).text == "一二三"
+    assert "the observer's bug" in caplog.text
 
 
 def test_a_file_is_fed_by_room_events(make_engine, tone_model, sounds):

@@ -126,6 +126,9 @@ def test_speech_started_and_utterance_end_frame_each_utterance(tone_engine, soun
     kinds = [type(e).__name__ for e in heard.events if not isinstance(e, Partial)]
     utterance = ["SpeechStarted", "Final", "UtteranceEnd"]
     assert kinds == [*utterance, *utterance, "Closed"]
+    [final, *_] = heard.finals
+    told = heard.events.index(heard.of(UtteranceEnd)[0])
+    assert told == heard.events.index(final) + 1  # at once, not a chunk later
     ends = [event.last_word_end_s for event in heard.of(UtteranceEnd)]
     assert ends == [final.alternatives[0].words[-1].end_s for final in heard.finals]
     assert [event.time_s for event in heard.of(SpeechStarted)] == pytest.approx(
