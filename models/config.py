@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, TypeVar, get_args, get_type_hints
 
-from models.errors import ConfigError
+from models.errors import ConfigError, quote
 
 EncoderKind = Literal["conformer", "transformer"]
 DecoderKind = Literal["transformer", "bitransformer"]
@@ -33,7 +33,7 @@ def _require(condition: bool, message: str) -> None:
 def _require_choice(section: object, name: str, choices: object) -> None:
     value = getattr(section, name)
     options = get_args(choices)
-    _require(value in options, f"{name}={value!r} is not one of {', '.join(options)}")
+    _require(value in options, f"{name}={quote(value)} is not one of {', '.join(options)}")
 
 
 def _require_range(section: object, names: str, low: float, high: float) -> None:
@@ -41,7 +41,7 @@ def _require_range(section: object, names: str, low: float, high: float) -> None
         value = getattr(section, name)
         _require(
             isinstance(value, int | float) and low <= value <= high,
-            f"{name}={value!r} is not within {low}..{high}",
+            f"{name}={quote(value)} is not within {low}..{high}",
         )
 
 
@@ -178,7 +178,7 @@ class DecodingConfig:
     def __post_init__(self) -> None:
         _require(
             self.chunk_size == -1 or 1 <= self.chunk_size <= 4_096,
-            f"chunk_size={self.chunk_size!r} is neither -1 nor within 1..4096",
+            f"chunk_size={quote(self.chunk_size)} is neither -1 nor within 1..4096",
         )
         _require_range(self, "num_left_chunks", -1, 4_096)
         _require_range(self, "ctc_weight", 0.0, 1e3)
@@ -234,11 +234,11 @@ class ModelConfig:
     def from_dict(cls, values: Mapping[str, Any]) -> ModelConfig:
         """Raises ConfigError, naming them, for keys that are unknown or values that are wrong."""
         nested = {
-            name: _read_section(kind, values[name], name)
+            name: read_section(kind, values[name], name)
             for name, kind in _SECTIONS.items()
             if name in values
         }
-        return _read_section(cls, {**values, **nested}, "model")
+        return read_section(cls, {**values, **nested}, "model")
 
 
 _SECTIONS: dict[str, type[Any]] = {
@@ -250,7 +250,11 @@ _SECTIONS: dict[str, type[Any]] = {
 }
 
 
-def _read_section(kind: type[Section], values: object, name: str) -> Section:
+def read_section(kind: type[Section], values: object, name: str) -> Section:
+    """One of this module's dataclasses from plain values; `name` names it in errors.
+
+    Raises ConfigError for keys that are unknown or missing and values that are wrong.
+    """
     _require(isinstance(values, Mapping), f"{name} is not a mapping")
     assert isinstance(values, Mapping)
     known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
@@ -258,14 +262,17 @@ def _read_section(kind: type[Section], values: object, name: str) -> Section:
     _require(not unknown, f"{name} has unknown keys: {', '.join(unknown)}")
     for key, hint in get_type_hints(kind).items():
         if hint in (int, float, bool) and key in values:
-            _require_number(f"{name}.{key}", values[key], hint)
+            require_number(f"{name}.{key}", values[key], hint)
     try:
         return kind(**values)
     except TypeError as error:
         raise ConfigError(f"{name}: {error}") from error
 
 
-def _require_number(name: str, value: object, hint: object) -> None:
+def require_number(name: str, value: object, hint: object) -> None:
+    """Raises ConfigError unless `value` is of the plain type `hint`: int, float or bool."""
     accepted = {int: int, float: int | float, bool: bool}[hint]  # type: ignore[index]
     boolean_ok = hint is bool or not isinstance(value, bool)
-    _require(isinstance(value, accepted) and boolean_ok, f"{name}={value!r} has the wrong type")
+    _require(
+        isinstance(value, accepted) and boolean_ok, f"{name}={quote(value)} has the wrong type"
+    )

@@ -15,9 +15,12 @@ ModelError
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable
 
 NAMES_SHOWN = 8
+_SHORT = reprlib.Repr()
+_SHORT.maxlevel = 1
 
 
 def _name_some(names: Iterable[str]) -> str:
@@ -26,6 +29,11 @@ def _name_some(names: Iterable[str]) -> str:
     shown = ", ".join(ordered[:NAMES_SHOWN])
     rest = len(ordered) - NAMES_SHOWN
     return f"{shown} and {rest} more" if rest > 0 else shown
+
+
+def quote(value: object) -> str:
+    """A value as an error may show it: of a foreign file's nested lists only the outline."""
+    return _SHORT.repr(value)
 
 
 class ModelError(Exception):

@@ -6,6 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import sentencepiece
 
@@ -16,6 +17,7 @@ WORD_START = "\u2581"  # '▁', sentencepiece's mark for a space
 CJK = re.compile("([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])")
 
 WordSpan = tuple[str, int, int]
+TokenizerKind = Literal["char", "bpe"]
 
 
 class Tokenizer(ABC):
@@ -191,14 +193,18 @@ def _read_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
         raise TokenizerError(f"cannot read the sentencepiece model {path}: {error}") from error
 
 
-def load_tokenizer(directory: Path, units_name: str = "units.txt") -> Tokenizer:
-    """The tokenizer of a model directory: BPE if it holds a sentencepiece model, else characters.
+def load_tokenizer(
+    directory: Path, units_name: str = "units.txt", kind: TokenizerKind | None = None
+) -> Tokenizer:
+    """The tokenizer of a model directory; without a `kind`, BPE if it holds a sentencepiece model.
 
     Raises TokenizerError.
     """
     units = UnitTable.read(directory / units_name)
     models = sorted(directory.glob("*.model"))
-    if len(models) > 1:
-        names = ", ".join(path.name for path in models)
-        raise TokenizerError(f"{directory} has more than one sentencepiece model: {names}")
-    return BpeTokenizer(models[0], units) if models else CharTokenizer(units)
+    if kind == "char" or (kind is None and not models):
+        return CharTokenizer(units)
+    if len(models) != 1:
+        names = ", ".join(path.name for path in models) or "none"
+        raise TokenizerError(f"{directory} should hold one sentencepiece model; it holds {names}")
+    return BpeTokenizer(models[0], units)

@@ -1,4 +1,5 @@
 import json
+import math
 from dataclasses import replace
 
 import pytest
@@ -72,3 +73,19 @@ def test_a_model_without_vocabulary_size_is_refused():
 )
 def test_knows_whether_it_can_stream(options, streamable):
     assert EncoderConfig(**options).streamable is streamable
+
+
+def test_any_value_anywhere_is_taken_or_refused_but_nothing_else(tiny_config):
+    values, refused = tiny_config.to_dict(), 0
+    junk = (None, "x", -1, 0, 10**30, math.inf, math.nan, [], {}, {"a": 1}, True, 2.5)
+    sections = [name for name, value in values.items() if isinstance(value, dict)]
+    places = [("", name) for name in values]
+    places += [(section, name) for section in sections for name in values[section]]
+    for section, name in places:
+        for value in junk:
+            changed = {name: value} if not section else {section: {**values[section], name: value}}
+            try:
+                assert isinstance(ModelConfig.from_dict({**values, **changed}), ModelConfig)
+            except ConfigError:
+                refused += 1
+    assert refused > 100

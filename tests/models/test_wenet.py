@@ -17,7 +17,7 @@ from models.errors import (
     TokenizerError,
     UnknownKeys,
 )
-from models.wenet import read_config
+from models.tokenizer import CharTokenizer
 
 
 @pytest.fixture
@@ -212,37 +212,24 @@ def test_a_zip_as_final_pt_is_refused(u2pp, tmp_path):
         load_model(u2pp)
 
 
-@pytest.mark.parametrize(
-    ("section", "change", "message"),
-    [
-        (None, {"model": "paraformer"}, "paraformer"),
-        (None, {"encoder": "branchformer"}, "branchformer"),
-        (None, {"decoder": "sanm_decoder"}, "sanm_decoder"),
-        ("encoder_conf", {"input_layer": "conv1d2"}, "conv1d2"),
-        ("encoder_conf", {"normalize_before": False}, "normalize_before"),
-        ("encoder_conf", {"n_kv_head": 2}, "n_kv_head"),
-        ("encoder_conf", {"mlp_type": "gated"}, "mlp_type"),
-        ("encoder_conf", {"layer_norm_type": "rms_norm"}, "layer_norm_type"),
-        ("encoder_conf", {"surprise": 1}, "encoder_conf has keys we do not know: surprise"),
-        ("encoder_conf", {"activation_type": "mish"}, "mish"),
-        ("encoder_conf", {"pos_enc_layer_type": "rope_pos"}, "rope_pos"),
-        ("decoder_conf", {"tie_word_embedding": True}, "tie_word_embedding"),
-        ("decoder_conf", {"activation_type": "swish"}, "activation_type"),
-        ("decoder_conf", {"surprise": 1}, "decoder_conf has keys we do not know: surprise"),
-        ("dataset_conf", {"feats_type": "mfcc"}, "mfcc"),
-    ],
-)
-def test_a_network_we_do_not_have_is_refused_by_key(u2pp_dir, section, change, message):
-    options = read_options(u2pp_dir)
-    (options if section is None else options[section]).update(change)
-    with pytest.raises(ConfigError, match=message):
-        read_config(options, num_units=43)
+def test_a_bpe_model_without_its_sentencepiece_model_is_refused(u2pp):
+    options = read_options(u2pp)
+    write_options(u2pp, {**options, "tokenizer": "bpe"})
+    with pytest.raises(TokenizerError, match="one sentencepiece model; it holds none"):
+        load_model(u2pp)
 
 
-def test_assumes_wenets_defaults_where_train_yaml_is_silent():
-    config = read_config({"encoder_conf": {}, "decoder_conf": {"r_num_blocks": 3}}, num_units=100)
-    assert (config.encoder.kind, config.decoder.kind) == ("conformer", "bitransformer")
-    assert config.encoder.cnn_module_norm == "batch_norm"
-    assert not config.encoder.streamable
-    assert config.vocab_size == 100
-    assert config.eos_id == 99
+def test_a_char_model_ignores_a_stray_sentencepiece_model(u2pp):
+    (u2pp / "stray.model").write_bytes(b"")
+    assert isinstance(load_model(u2pp).tokenizer, CharTokenizer)
+
+
+def test_a_tokenizer_we_do_not_have_is_refused(u2pp):
+    options = read_options(u2pp)
+    write_options(u2pp, {**options, "tokenizer": "whisper"})
+    with pytest.raises(ConfigError, match="whisper"):
+        load_model(u2pp)
+    options["tokenizer_conf"]["split_with_space"] = True
+    write_options(u2pp, options)
+    with pytest.raises(ConfigError, match="split_with_space"):
+        load_model(u2pp)
