@@ -9,24 +9,11 @@ import torch
 from models.checkpoint import save_model
 from models.training.averaging import average_checkpoints
 from models.training.config import Recipe
-from models.training.errors import TrainingStateError
 from models.training.prepare import load_units
 from models.training.recipe_model import model_config
 from models.training.speech import load_training_speech
-from models.training.trainer import STATE_FILE
+from models.training.training_state import kept_checkpoints
 from models.u2 import U2Model
-
-
-def kept_checkpoints(run: Path) -> list[Path]:
-    """The best checkpoints of a run, best first. Raises TrainingStateError if it has none."""
-    path = run / STATE_FILE
-    if not path.is_file():
-        raise TrainingStateError(f"no run at {run}")
-    state = torch.load(path, map_location="cpu", weights_only=True)
-    names = [name for _, _, name in state["progress"]["kept"]]
-    if not names:
-        raise TrainingStateError(f"the run at {run} has no checkpoint yet")
-    return [run / name for name in names]
 
 
 def export(recipe: Recipe, run: Path, output: Path) -> None:

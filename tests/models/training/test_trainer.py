@@ -13,11 +13,12 @@ import torch
 from models.checkpoint import load_model
 from models.training.config import Recipe
 from models.training.errors import TrainingStateError
-from models.training.export import export, kept_checkpoints
+from models.training.export import export
 from models.training.greedy import greedy_texts
 from models.training.prepare import Prepared, prepare
 from models.training.recipe_model import build_model
-from models.training.trainer import LOG_FILE, STATE_FILE, Trainer
+from models.training.trainer import LOG_FILE, Trainer
+from models.training.training_state import STATE_FILE, kept_checkpoints
 
 
 @pytest.fixture(scope="module")

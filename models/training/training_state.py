@@ -1,0 +1,89 @@
+"""Where a run stands, and how that is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from models.training.averaging import ScoredCheckpoint
+from models.training.errors import TrainingStateError
+from models.u2 import U2Model
+
+STATE_FILE = "state.pt"
+
+
+@dataclass
+class Progress:
+    """Updates done, epoch, next batch of it, audio heard, checkpoints kept."""
+
+    step: int = 0
+    epoch: int = 0
+    batch: int = 0
+    heard_seconds: float = 0.0
+    kept: list[ScoredCheckpoint] = field(default_factory=list)
+
+    def place(self) -> dict[str, float]:
+        """For the log."""
+        hours = round(self.heard_seconds / 3600, 3)
+        return {"step": self.step, "epoch": self.epoch, "heard_h": hours}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; checkpoints by the names of their files."""
+        kept = [(kept.error, kept.step, kept.path.name) for kept in self.kept]
+        return {**vars(self), "kept": kept}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any], folder: Path) -> Progress:
+        """The inverse of `to_dict` for a run in `folder`."""
+        kept = [
+            ScoredCheckpoint(error, step, folder / name) for error, step, name in values["kept"]
+        ]
+        return cls(**{**values, "kept": kept})
+
+
+def save_state(
+    folder: Path, model: U2Model, optimiser: torch.optim.Optimizer, progress: Progress
+) -> None:
+    """Writes the whole state of a run: it is there entirely or not at all."""
+    state = {
+        "model": model.state_dict(),
+        "optimiser": optimiser.state_dict(),
+        "random": torch.get_rng_state(),
+        "progress": progress.to_dict(),
+    }
+    partial = folder / (STATE_FILE + ".partial")
+    torch.save(state, partial)
+    partial.replace(folder / STATE_FILE)
+
+
+def load_state(folder: Path, model: U2Model, optimiser: torch.optim.Optimizer) -> Progress | None:
+    """Takes up the state saved in `folder`; None if there is none.
+
+    Raises TrainingStateError if another recipe saved it.
+    """
+    path = folder / STATE_FILE
+    if not path.is_file():
+        return None
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    try:
+        model.load_state_dict(state["model"])
+        optimiser.load_state_dict(state["optimiser"])
+    except (RuntimeError, ValueError, KeyError) as error:
+        raise TrainingStateError(f"{path} was saved by another recipe: {error}") from error
+    torch.set_rng_state(state["random"])
+    return Progress.from_dict(state["progress"], folder)
+
+
+def kept_checkpoints(folder: Path) -> list[Path]:
+    """The best checkpoints of a run, best first. Raises TrainingStateError if it has none."""
+    path = folder / STATE_FILE
+    if not path.is_file():
+        raise TrainingStateError(f"no run at {folder}")
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    progress = Progress.from_dict(state["progress"], folder)
+    if not progress.kept:
+        raise TrainingStateError(f"the run at {folder} has no checkpoint yet")
+    return [checkpoint.path for checkpoint in progress.kept]
