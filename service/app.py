@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
 
 from service import listen_file, listen_socket, probes
 from service.services import Services
@@ -18,7 +19,15 @@ def create_app(services: Services) -> FastAPI:
         yield
         services.file_threads.shutdown(wait=False, cancel_futures=True)
 
-    app = FastAPI(title="Earshot", lifespan=lifespan, docs_url=None, redoc_url=None)
+    # The protocol is Deepgram's, described in docs/protocol.md; a generated schema would say less.
+    app = FastAPI(title="Earshot", lifespan=lifespan, openapi_url=None)
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origins=services.settings.allowed_origins,
+        allow_methods=["GET", "POST"],
+        allow_headers=["*"],
+        expose_headers=["dg-request-id", "dg-error", "retry-after"],
+    )
     app.state.services = services
     for part in (listen_socket, listen_file, probes):
         app.include_router(part.router)

@@ -4,11 +4,21 @@ import asyncio
 from typing import Any
 
 import h11
+import websockets.http11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+MAX_HEADER_BYTES = 64 * 1024
+"""Room for a query with as many and as long phrases as may be boosted."""
+
+# A handshake is parsed twice: by h11, bounded as above, then by websockets, whose limit on the
+# request line is lower than what phrases need and cannot be passed in.
+websockets.http11.MAX_LINE_LENGTH = MAX_HEADER_BYTES
+
 CLOSE_TIMEOUT_S = 5.0
-_TIMED_OUT = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+_ANSWER = b"HTTP/1.1 %s\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+_TIMED_OUT = _ANSWER % b"408 Request Timeout"
+_BAD_HANDSHAKE = _ANSWER % b"431 Request Header Fields Too Large"
 
 
 class DeadlineHttp(H11Protocol):
@@ -38,6 +48,18 @@ class DeadlineHttp(H11Protocol):
         self._disarm()
         super().connection_lost(exc)
 
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """Hand the connection over; answer where websockets finds the header too large to."""
+        super().handle_websocket_upgrade(event)
+        successor = self.transport.get_protocol()
+        if isinstance(successor, LiveSocket) and not successor.handshake_initiated:
+            self._refuse(_BAD_HANDSHAKE)
+
+    def _refuse(self, answer: bytes) -> None:
+        if not self.transport.is_closing():
+            self.transport.write(answer)
+            self.transport.close()
+
     def _arm(self) -> None:
         self._header_timer = self.loop.call_later(self.header_timeout_s, self._expired)
 
@@ -48,9 +70,7 @@ class DeadlineHttp(H11Protocol):
 
     def _expired(self) -> None:
         self._header_timer = None
-        if not self.transport.is_closing():
-            self.transport.write(_TIMED_OUT)
-            self.transport.close()
+        self._refuse(_TIMED_OUT)
 
 
 def with_header_timeout(timeout_s: float) -> type[DeadlineHttp]:

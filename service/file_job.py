@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor
+from contextlib import suppress
 from typing import Any
 
 from service.engine_port import EnginePort
@@ -74,11 +75,11 @@ class FileJob:
         """Wait for a final, the end, or the time of the next progress."""
         arriving = asyncio.ensure_future(self._finals.get())
         either: list[asyncio.Future[Any]] = [arriving, self.running]
-        await asyncio.wait(either, timeout=PROGRESS_S, return_when=asyncio.FIRST_COMPLETED)
-        if arriving.done():
-            return [arriving.result()]
-        arriving.cancel()
-        return []
+        try:
+            await asyncio.wait(either, timeout=PROGRESS_S, return_when=asyncio.FIRST_COMPLETED)
+            return [arriving.result()] if arriving.done() else []
+        finally:
+            arriving.cancel()
 
     def _progress(self) -> Progress:
         total_s = self._transcription.audio.duration_s
@@ -89,4 +90,5 @@ class FileJob:
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, Final):
-            self._loop.call_soon_threadsafe(self._finals.put_nowait, event)
+            with suppress(RuntimeError):  # the loop is closed: the server stopped first
+                self._loop.call_soon_threadsafe(self._finals.put_nowait, event)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -70,7 +71,8 @@ class Session:
 
     def post(self, event: Event) -> None:
         """Take an event on the engine's thread: the stream's sink."""
-        self._loop.call_soon_threadsafe(self._events.put_nowait, event)
+        with suppress(RuntimeError):  # the loop is closed: the server stopped before the engine
+            self._loop.call_soon_threadsafe(self._events.put_nowait, event)
 
     async def run(self, stream: StreamPort, accept: Callable[[], Awaitable[None]]) -> None:
         """Accept the socket and serve it until it is closed; the stream is freed in any case."""

@@ -73,7 +73,7 @@ class ScriptedStream:
         if not np.isfinite(samples).all():
             raise InvalidAudio("samples must be finite")
         if len(self.undecoded) + len(samples) > self.engine.max_backlog_s * RATE:
-            self.engine.full.set()
+            self.engine.signal(self.engine.full)
             raise BacklogFull("no room")
         self.undecoded = np.concatenate([self.undecoded, samples])
         if not self.engine.paused:
@@ -123,7 +123,7 @@ class ScriptedStream:
         if self in self.engine.streams:
             self.closed = self.cancelled = True
             self.engine.streams.remove(self)
-            self.engine.freed.set()
+            self.engine.signal(self.engine.freed)
             self.sink(Closed(self.decoded_s))
 
     def fail(self, error: StreamingError) -> None:
@@ -170,10 +170,16 @@ class ScriptedEngine:
     max_backlog_s: float = 10.0
     paused: bool = False
     answers_configure: bool = True
+    loop: asyncio.AbstractEventLoop | None = None
     streams: list[ScriptedStream] = field(default_factory=list)
     opened: list[ScriptedStream] = field(default_factory=list)
     full: asyncio.Event = field(default_factory=asyncio.Event)
     freed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def signal(self, event: asyncio.Event) -> None:
+        """Set an event from whichever thread the stream is used on."""
+        if self.loop is not None:
+            self.loop.call_soon_threadsafe(event.set)
 
     def can_open(self) -> bool:
         return len(self.streams) < self.max_streams
@@ -263,11 +269,14 @@ def serve(engine: ScriptedEngine) -> Callable[..., object]:
 
     @asynccontextmanager
     async def running(**settings: object) -> AsyncIterator[LiveServer]:
+        engine.loop = asyncio.get_running_loop()
         services = Services.build(engine, MODEL, Settings(**{"drain_s": 0, **settings}), Metrics())
         server = Server(create_app(services), services)
         bound = bind("127.0.0.1", 0)
         task = asyncio.create_task(server.serve(sockets=[bound]))
-        await server.listening.wait()
+        listening = asyncio.create_task(server.listening.wait())
+        await asyncio.wait([listening, task], return_when=asyncio.FIRST_COMPLETED)
+        assert not task.done(), task.exception()
         try:
             yield LiveServer(server, services, engine, bound.getsockname()[1], task)
         finally:

@@ -126,6 +126,25 @@ async def test_a_request_that_is_no_http_is_400(live):
         assert (await asyncio.wait_for(reader.read(), 5)).startswith(b"HTTP/1.1 400 ")
 
 
+async def test_a_handshake_with_too_many_headers_is_431(live):
+    async with live.raw() as (reader, writer):
+        writer.write(
+            b"GET /v1/listen HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            + b"".join(b"X-%d: 1\r\n" % number for number in range(200))
+            + b"\r\n"
+        )
+        assert (await asyncio.wait_for(reader.read(), 5)).startswith(b"HTTP/1.1 431 ")
+
+
+async def test_a_header_without_end_ends_the_connection(live):
+    async with live.raw() as (reader, writer):
+        writer.write(b"GET /" + b"x" * 200_000)
+        with suppress(ConnectionResetError):  # a reset may overtake the 400: we are still sending
+            answer = await asyncio.wait_for(reader.read(), 5)
+            assert answer.startswith(b"HTTP/1.1 400 ")
+        assert reader.at_eof() or reader.exception() is not None
+
+
 @pytest.mark.usefixtures("bystander")
 async def test_a_stream_whose_decoding_breaks_fails_alone(live, tone, read):
     from streaming.errors import DecodingFailed

@@ -189,6 +189,35 @@ async def test_a_client_that_goes_away_frees_its_stream(live):
     assert live.engine.opened[0].cancelled
 
 
+async def test_a_client_that_stops_reading_events_frees_its_stream(live):
+    live.engine.paused = True
+    async with (
+        live.client() as client,
+        client.stream(
+            "POST",
+            "/v1/listen",
+            content=recording([20] * 60),
+            headers={"accept": "text/event-stream"},
+        ) as answer,
+    ):
+        lines = answer.aiter_lines()
+            assert (await anext(lines)) == "event: progress"
+        await live.engine.full.wait()
+    await asyncio.wait_for(live.engine.freed.wait(), 5)
+    await live.idle()
+    assert live.engine.opened[0].cancelled
+
+
+async def test_pages_of_allowed_origins_may_read_the_answer(serve):
+    origin = "https://app.example"
+    async with serve(allowed_origins=origin) as server, server.client() as client:
+        answer = await client.post(
+            "/v1/listen", content=recording([20]), headers={"origin": origin}
+        )
+    assert answer.headers["access-control-allow-origin"] == origin
+    assert "dg-request-id" in answer.headers["access-control-expose-headers"]
+
+
 async def test_a_file_longer_than_the_backlog_waits_for_room(http, live):
     live.engine.paused = True
     request = asyncio.create_task(

