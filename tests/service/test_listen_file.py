@@ -201,7 +201,7 @@ async def test_a_client_that_stops_reading_events_frees_its_stream(live):
         ) as answer,
     ):
         lines = answer.aiter_lines()
-            assert (await anext(lines)) == "event: progress"
+        assert (await anext(lines)) == "event: progress"
         await live.engine.full.wait()
     await asyncio.wait_for(live.engine.freed.wait(), 5)
     await live.idle()
