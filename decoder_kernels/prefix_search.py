@@ -19,7 +19,7 @@ from decoder_kernels.native import Launch, native_half, native_module
 __all__ = ["PrefixHypothesis", "PrefixResult", "PrefixSearch", "PrefixSearchConfig"]
 
 MAX_BEAM = 128
-MAX_BLOCK_THREADS = 1024
+MAX_BLOCK_THREADS = 256  # as in csrc/block.h
 _DEFAULT_BLOCK_THREADS = {"cpu": 1, "cuda": 128}
 _REFUSALS = {1: "NaN or plus infinity", 2: "a frame without any finite log-probability"}
 

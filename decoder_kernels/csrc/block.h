@@ -27,6 +27,8 @@
 
 namespace earshot::EARSHOT_BACKEND {
 
+inline constexpr int MAX_BLOCK_THREADS = 256;  // leaves each thread all the registers it may have
+
 struct Block {
   int index;
   int thread;
@@ -41,7 +43,8 @@ struct Block {
 };
 
 template <class Kernel, class Params>
-__global__ void run_block(const __grid_constant__ Params params) {
+__global__ void __launch_bounds__(MAX_BLOCK_THREADS)
+    run_block(const __grid_constant__ Params params) {
   extern __shared__ __align__(16) std::byte scratch[];
   Kernel{}(Block{static_cast<int>(blockIdx.x), static_cast<int>(threadIdx.x),
                  static_cast<int>(blockDim.x), scratch},
