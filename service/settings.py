@@ -47,7 +47,7 @@ class Settings(BaseSettings):
     )
     threads: int | None = Field(None, ge=1, description="threads of the model")
     max_batch: int = Field(16, ge=1, description="streams per step")
-    max_wait_ms: float = Field(10.0, ge=0, description="how long a chunk waits for others")
+    max_wait_ms: float = Field(30.0, ge=0, description="how long a chunk waits for others")
     beam_size: int = Field(10, ge=1, description="hypotheses kept by the prefix search")
 
     max_streams: int = Field(64, ge=1, description="live streams and files at once; then 429")

@@ -29,7 +29,7 @@ class EngineConfig:
     num_left_chunks: int | None = None
     max_batch: int = 16
     max_file_lanes: int = 4
-    max_wait_ms: float = 10.0
+    max_wait_ms: float = 30.0
     max_backlog_s: float = 30.0
     max_utterance_ms: int = 20000
     flush_padding_ms: int = 40

@@ -143,7 +143,8 @@ class EngineLoop:
         if stream.next_cut() is None:
             self._registry.await_audio(stream, stream.samples_wanted)
         else:
-            self._batcher.add(stream, stream.priority, time.monotonic())
+            urgent = stream.flush is not None
+            self._batcher.add(stream, stream.priority, time.monotonic(), urgent)
 
     def _welcome(self, stream: ActiveStream) -> None:
         stream.welcomed = True

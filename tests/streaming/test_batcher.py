@@ -50,6 +50,16 @@ def test_being_ready_twice_does_not_renew_the_deadline(batcher):
     assert len(batcher) == 1
 
 
+def test_a_stream_whose_final_is_waited_for_is_due_at_once(batcher):
+    batcher.add("a", LIVE, 0.000)
+    batcher.add("b", LIVE, 0.002, urgent=True)
+    assert batcher.wait_s(0.002, open_live=5) == 0.0
+    assert take(batcher, 5) == ["a", "b"]
+    batcher.add("c", LIVE, 0.010)
+    batcher.add("c", LIVE, 0.013, urgent=True)
+    assert batcher.wait_s(0.013, open_live=5) == 0.0
+
+
 def test_files_never_wait_and_take_only_spare_lanes(batcher):
     for name in "xyz":
         batcher.add(name, FILE, 0.0)
