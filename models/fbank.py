@@ -82,5 +82,5 @@ class Fbank:
         previous = torch.cat((frames[..., :1], frames[..., :-1]), dim=-1)
         frames = (frames - PREEMPHASIS * previous) * self._window.to(frames.device)
         power = torch.fft.rfft(frames, n=self.fft_size).abs().pow(2.0)
-        energies = power @ self._filters.to(frames.device)
+        energies: Tensor = power @ self._filters.to(frames.device)
         return energies.clamp(min=ENERGY_FLOOR).log()
