@@ -1,8 +1,8 @@
 """Weights of a network about to be trained.
 
-A conformer trained with CTC from PyTorch's default weights may sit for hours on the plateau where
-every frame says blank. What is known to help is a residual stream that carries its input at first
-and a head that starts undecided; this does both.
+A conformer trained with CTC may sit for hours on the plateau where every frame says blank. The
+start here is meant to make that short: a residual stream that carries its input at first, and a
+head that begins undecided. How far it helps is the recipe's to measure.
 """
 
 from __future__ import annotations
