@@ -1,0 +1,115 @@
+"""Commands on a real model: the golden WeNet directory."""
+
+import json
+import sys
+import types
+
+import pytest
+
+from service.cli import main
+
+LIBRISPEECH = (
+    "IT WAS THE FIRST GREAT SORROW OF HIS LIFE IT WAS NOT SO MUCH THE LOSS OF THE COTTON ITSELF "
+    "BUT THE FANTASY THE HOPES THE DREAMS BUILT AROUND IT"
+)
+AISHELL = "广州市房地产中介协会分析"
+
+
+@pytest.fixture
+def model(golden_dir):
+    return str(golden_dir / "u2pp_conformer")
+
+
+@pytest.fixture
+def wavs(golden_dir):
+    return sorted(str(path) for path in (golden_dir / "wavs").glob("*.wav"))
+
+
+def test_transcribe_writes_the_text(capsys, model, wavs):
+    assert main(["transcribe", wavs[1], "--model", model]) == 0
+    assert capsys.readouterr().out == LIBRISPEECH + "\n"
+
+
+def test_transcribe_names_files_when_there_are_several(capsys, model, wavs):
+    assert main(["transcribe", *wavs, "--model", model, "--mode", "ctc_greedy_search"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == [f"==> {wavs[0]} <==", AISHELL, f"==> {wavs[1]} <==", LIBRISPEECH]
+
+
+def test_transcribe_writes_subtitles_into_a_directory(model, wavs, tmp_path):
+    command = ["transcribe", *wavs, "--format", "srt", "--output-dir", str(tmp_path)]
+    assert main([*command, "--model", model]) == 0
+    files = sorted(tmp_path.iterdir())
+    assert [file.suffix for file in files] == [".srt", ".srt"]
+    cues = [block.split("\n", 2)[2] for block in files[1].read_text().strip().split("\n\n")]
+    assert " ".join(cues) == LIBRISPEECH
+
+
+def test_transcribe_goes_on_after_a_file_that_is_none(capsys, model, wavs, tmp_path):
+    (tmp_path / "notes.txt").write_text("hello")
+    assert main(["transcribe", str(tmp_path / "notes.txt"), wavs[0], "--model", model]) == 1
+    captured = capsys.readouterr()
+    assert AISHELL in captured.out
+    assert "notes.txt: the bytes are of no audio format we know" in captured.err
+
+
+def test_models_describes_a_directory(capsys, model):
+    assert main(["models", model, "--json"]) == 0
+    description = json.loads(capsys.readouterr().out)
+    assert (description["name"], description["parameters"]) == ("u2pp_conformer", 535_553)
+
+
+@pytest.mark.parametrize("command", ["serve", "transcribe", "models"])
+def test_a_directory_that_is_no_model_is_one_line(capsys, tmp_path, command):
+    words = {"serve": ["--port", "0"], "transcribe": ["x.wav"], "models": []}[command]
+    flag = [str(tmp_path)] if command == "models" else ["--model", str(tmp_path)]
+    assert main([command, *words, *flag]) != 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert str(tmp_path) in line
+
+
+def test_a_graph_is_refused_until_it_is_built(capsys, model):
+    assert main(["serve", "--port", "0", "--model", model, "--graph", "x"]) == 2
+    assert "not built yet" in capsys.readouterr().err
+
+
+@pytest.fixture
+def microphone(monkeypatch, wavs):
+    """A sounddevice whose microphone plays a recording, then Ctrl-C."""
+    import soundfile
+
+    audio, _ = soundfile.read(wavs[0], dtype="float32")
+
+    class InputStream:
+        def __init__(self, *, blocksize, callback, **_):
+            self.blocksize, self.callback = blocksize, callback
+
+        def __enter__(self):
+            for at in range(0, len(audio), self.blocksize):
+                block = audio[at : at + self.blocksize, None]
+                self.callback(block, len(block), None, None)
+            raise KeyboardInterrupt
+
+        def __exit__(self, *_):
+            return None
+
+    module = types.ModuleType("sounddevice")
+    module.InputStream = InputStream
+    module.PortAudioError = type("PortAudioError", (Exception,), {})
+    monkeypatch.setitem(sys.modules, "sounddevice", module)
+    return module
+
+
+@pytest.mark.usefixtures("microphone")
+def test_listen_writes_what_was_said_when_interrupted(capsys, model):
+    assert main(["listen", "--model", model]) == 0
+    assert capsys.readouterr().out == AISHELL + "\n"
+
+
+def test_listen_without_a_microphone_is_one_line(capsys, model, microphone):
+    def none(**_):
+        raise microphone.PortAudioError("no default input device")
+
+    microphone.InputStream = none
+    assert main(["listen", "--model", model]) == 2
+    assert "no default input device" in capsys.readouterr().err

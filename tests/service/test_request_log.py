@@ -1,0 +1,43 @@
+import json
+import logging
+
+import pytest
+import structlog
+
+from service.request_log import configure_logging, log
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_before():
+    handlers, level = logging.root.handlers[:], logging.root.level
+    yield
+    structlog.reset_defaults()
+    logging.root.handlers[:], logging.root.level = handlers, level
+
+
+def test_every_line_is_json_of_ours_and_of_libraries(capsys):
+    configure_logging("info")
+    log.info("session_opened", request_id="r")
+    logging.getLogger("uvicorn.error").warning("Invalid HTTP request received.")
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [line["event"] for line in lines] == ["session_opened", "Invalid HTTP request received."]
+    assert lines[0]["request_id"] == "r"
+    assert all(line["timestamp"] and line["level"] for line in lines)
+
+
+def test_tracebacks_stay_on_their_line(capsys):
+    configure_logging("info")
+    try:
+        raise ValueError("why")
+    except ValueError:
+        logging.getLogger("streaming").exception("a stream failed")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "ValueError: why" in json.loads(line)["exception"]
+
+
+def test_levels_hold(capsys):
+    configure_logging("warning")
+    log.info("hidden")
+    log.warning("shown")
+    logging.getLogger("uvicorn.error").info("hidden")
+    assert [json.loads(line)["event"] for line in capsys.readouterr().err.splitlines()] == ["shown"]
