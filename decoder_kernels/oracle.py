@@ -25,19 +25,21 @@ def log_add(a: float, b: float) -> float:
 def _exp_of_minus(x: float) -> float:
     k = int(x * 1.4426950408889634 + 0.5)
     r = (k * 0.6931471803691238 - x) + k * 1.9082149292705877e-10
-    series = 1.0 / math.factorial(13)
-    for n in range(12, -1, -1):
-        series = series * r + 1.0 / math.factorial(n)
-    return series / float(1 << k)
+    return _polynomial([1.0 / math.factorial(n) for n in range(16)], r) / float(1 << k)
 
 
 def _log_of_one_plus(y: float) -> float:
     s = y / (2.0 + y)
-    square = s * s
-    series = 0.0
-    for n in range(33, 0, -2):
-        series = series * square + 1.0 / n
-    return 2.0 * s * series
+    return 2.0 * s * _polynomial([1.0 / n for n in range(1, 32, 2)], s * s)
+
+
+def _polynomial(coefficients: list[float], x: float) -> float:
+    """Estrin's scheme, for a number of coefficients that is a power of two."""
+    while len(coefficients) > 1:
+        pairs = zip(coefficients[::2], coefficients[1::2], strict=True)
+        coefficients = [low + high * x for low, high in pairs]
+        x *= x
+    return coefficients[0]
 
 
 class Automaton:
