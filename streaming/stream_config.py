@@ -72,6 +72,8 @@ class EndpointConfig:
 class StreamConfig:
     """Options of one stream.
 
+    mode: WeNet's four. "attention" searches each segment anew with the decoder alone, which takes
+        many times as long as rescoring and holds up the step; its results ignore boosts.
     ctc_weight and reverse_weight: as in WeNet; None takes the model's own.
     utterance_end_ms: send `UtteranceEnd` after so long without a word; an utterance then ends after
         this pause at the latest, whatever `endpoint.silence_ms` says, so that its words are final.

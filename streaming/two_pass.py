@@ -22,6 +22,9 @@ from streaming.seam import word_seam
 from streaming.second_pass import SecondPass
 from streaming.slots import EncoderSlots
 
+BOOST_STATES_PER_STREAM = 1024
+"""On average: a hundred phrases of ten tokens. A stream may take more while others take less."""
+
 
 class TwoPass:
     """U2's two passes over many streams. Only the engine thread calls it.
@@ -44,6 +47,7 @@ class TwoPass:
             token_beam=config.token_beam,
             blank_id=model.config.blank_id,
             node_capacity=max(2048, 4 * self.settings.max_segment_frames),
+            boost_capacity=BOOST_STATES_PER_STREAM * max(config.max_streams, 64),
             workers=engine_threads(config),
         )
         search = PrefixSearch(search_config, config.max_streams, model.config.vocab_size, device)

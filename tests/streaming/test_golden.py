@@ -48,17 +48,18 @@ def test_both_recordings_come_out_in_every_mode(
             assert all(0.3 < word.confidence <= 1.0 for word in words)
 
 
-def test_company_changes_nothing(make_engine, wenet, recordings, sounds):
+@pytest.mark.parametrize("mode", DECODING_MODES)
+def test_company_changes_nothing(make_engine, wenet, recordings, sounds, mode):
     """Twenty streams join, leave, restart and wait at random; the two must not notice."""
     options = {"chunk_size": 8, "num_left_chunks": 4, "max_streams": 24, "max_batch": 7}
     alone = make_engine(wenet, **options)
     engine = make_engine(wenet, **options)
     random = np.random.default_rng(7)
     for text, samples in recordings.items():
-        by_itself = sounds.transcribe(alone, samples, StreamConfig())
+        by_itself = sounds.transcribe(alone, samples, StreamConfig(mode=mode))
         crowd = Crowd(engine, list(recordings.values()), random, sounds)
         listener = sounds.Listener()
-        stream = engine.open(StreamConfig(), listener)
+        stream = engine.open(StreamConfig(mode=mode), listener)
         start = 0
         while start < len(samples):
             size = int(random.integers(1, 16000))
