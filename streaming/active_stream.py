@@ -127,6 +127,12 @@ class ActiveStream:
         ahead = self.track.available - self._next_frame
         return self.settings.chunking.cut(ahead, self.track.ended)
 
+    def ready_cut(self) -> Cut:
+        """The next step's window of a stream that is ready: what it holds does not become less."""
+        cut = self.next_cut()
+        assert cut is not None
+        return cut
+
     def window(self, cut: Cut) -> Tensor:
         """The features `(W, F)` of a window cut here."""
         return self.track.window(self._next_frame, cut.window, self.segment.start_frame)

@@ -72,8 +72,7 @@ class EngineLoop:
         if self._batcher.wait_s(now_s, self._registry.open_live) != 0:
             return []
         taken = self._batcher.take(self._registry.open_live)
-        cuts = [(stream, stream.next_cut(), now_s - ready_s) for stream, ready_s in taken]
-        return [Lane(stream, cut, waited_s) for stream, cut, waited_s in cuts if cut is not None]
+        return [Lane(stream, stream.ready_cut(), now_s - ready_s) for stream, ready_s in taken]
 
     def _step(self, lanes: Sequence[Lane]) -> None:
         """Decode one chunk of every lane, and tell what came of it."""

@@ -9,6 +9,7 @@ from models.checkpoint import load_model
 from models.errors import NotStreamable
 from streaming.engine import Engine
 from streaming.engine_config import EngineConfig
+from streaming.engine_loop import EngineLoop
 from streaming.errors import (
     EngineFull,
     EngineStopped,
@@ -135,6 +136,23 @@ def test_a_model_for_whole_utterances_is_refused(golden_dir):
     offline = load_model(golden_dir / "variants" / "offline_conformer_bn")
     with pytest.raises(NotStreamable, match="offline_conformer_bn"):
         Engine(offline, EngineConfig())
+
+
+def test_if_the_engine_breaks_every_stream_is_told(make_engine, tone_model, sounds, monkeypatch):
+    def broken(loop):
+        raise RuntimeError("a bug of the engine's own")
+
+    reported = threading.Event()
+    monkeypatch.setattr(EngineLoop, "_schedule", broken)
+    monkeypatch.setattr(threading, "excepthook", lambda _: reported.set())
+    engine = make_engine(tone_model)
+    listener = sounds.Listener()
+    engine.open(GREEDY, listener)
+    assert isinstance(listener.wait_for_last().error, EngineStopped)
+    assert reported.wait(60)
+    assert not engine.can_open()
+    with pytest.raises(EngineStopped):
+        engine.open(GREEDY, listener)
 
 
 def test_an_observer_that_raises_harms_no_stream(make_engine, tone_model, sounds, caplog):
