@@ -1,8 +1,6 @@
-"""Learning rate over the run: linear warm-up, plateau, decay to zero."""
+"""Learning rate over the run: linear warm-up, plateau, linear decay to zero."""
 
 from __future__ import annotations
-
-import math
 
 from models.training.config import OptimiserConfig
 
@@ -10,14 +8,12 @@ from models.training.config import OptimiserConfig
 def learning_rate(step: int, config: OptimiserConfig) -> float:
     """The rate of update `step` (0 is the first).
 
-    The plateau lets a run be lengthened or cut short after it has started: only the decay, which
-    is `1 - sqrt` as in Hägele 2024 (section 3.1), needs to know the end.
+    The plateau lets a run be lengthened or cut short after it has started: only the decay needs to
+    know the end. It is linear, which Defazio 2023 (section 4) found best among simple schedules.
     """
     if step < config.warmup_steps:
         return config.peak_rate * (step + 1) / config.warmup_steps
     if step < config.decay_from_step:
         return config.peak_rate
-    share = min(
-        1.0, (step - config.decay_from_step) / (config.total_steps - config.decay_from_step)
-    )
-    return config.peak_rate * (1.0 - math.sqrt(share))
+    left = config.total_steps - step
+    return config.peak_rate * max(0.0, left / (config.total_steps - config.decay_from_step))
