@@ -78,6 +78,8 @@ async def _serve(
     code = None if session.closed_with is None else session.closed_with.code
     if session.error is not None:
         services.metrics.errors.labels(outcome_of(session.error).err_code).inc()
+        if not isinstance(session.error, ServiceError | StreamingError):
+            log.error("session_broke", request_id=request_id, exc_info=session.error)
     log.info(
         "session_closed",
         request_id=request_id,

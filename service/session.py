@@ -122,16 +122,19 @@ class Session:
 
     async def _write(self) -> None:
         """Outbox to client; returns when the socket is closed."""
-        while isinstance(item := await self._outbox.take(), str):
-            try:
-                async with asyncio.timeout(self._limits.send_timeout_s):
-                    await self._socket.send_text(item)
-            except TimeoutError:
-                self._fail(SlowReader(f"no result was read in {self._limits.send_timeout_s:g} s"))
-            except WebSocketDisconnect:
-                return
-        self.closed_with = item
-        await self._socket.close(item.code, item.reason)
+        with suppress(WebSocketDisconnect):  # the reader hears of it too
+            while isinstance(item := await self._outbox.take(), str):
+                await self._send(item)
+            self.closed_with = item
+            await self._socket.close(item.code, item.reason)
+
+    async def _send(self, text: str) -> None:
+        limit_s = self._limits.send_timeout_s
+        try:
+            async with asyncio.timeout(limit_s):
+                await self._socket.send_text(text)
+        except TimeoutError:
+            self._fail(SlowReader(f"no result was read in {limit_s:g} s"))
 
     async def _receive(self) -> bytes | str | None:
         """The client's next message, None when it is gone."""

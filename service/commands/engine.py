@@ -1,14 +1,19 @@
 """The engine that the settings ask for; what stands in its way becomes one line."""
 
 import hashlib
+import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
+
 from models.bundled import bundled_model_dir
 from models.errors import ModelError
+from service.audio.resampler import MODEL_RATE_HZ
+from service.engine_port import EnginePort
 from service.errors import StartupError
 from service.result_messages import ServedModel
 from service.settings import Settings
@@ -17,6 +22,8 @@ from streaming.engine_config import EngineConfig
 from streaming.engine_factory import build_engine
 from streaming.engine_stats import Observer
 from streaming.errors import StreamingError
+from streaming.events import Closed, Event, Failed
+from streaming.stream_config import StreamConfig
 
 STOP_S = 5.0
 _WEIGHT_FILES = ("model.safetensors", "final.pt")
@@ -47,6 +54,20 @@ def running_engine(settings: Settings, observer: Observer | None = None) -> Iter
         yield engine
     finally:
         engine.stop(STOP_S)
+
+
+def warm_up(engine: EnginePort) -> None:
+    """Decode a moment of silence: the first step takes longer, and no client should wait for it."""
+    ended = threading.Event()
+
+    def sink(event: Event) -> None:
+        if isinstance(event, Closed | Failed):
+            ended.set()
+
+    stream = engine.open(StreamConfig(), sink)
+    stream.push(np.zeros(MODEL_RATE_HZ, np.float32))
+    stream.finish()
+    ended.wait()
 
 
 def served_model(engine: Engine, directory: Path | None) -> ServedModel:

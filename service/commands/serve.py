@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _serve(settings: Settings) -> None:
     # Imported here: --show-config and --help need none of it.
     from service.app import create_app
-    from service.commands.engine import running_engine, served_model
+    from service.commands.engine import running_engine, served_model, warm_up
     from service.metrics import Metrics
     from service.metrics_of_engine import watch_engine
     from service.request_log import configure_logging, log
@@ -44,6 +44,7 @@ def _serve(settings: Settings) -> None:
         bind(settings.host, settings.port) as bound,
         running_engine(settings, metrics.observe_step) as engine,
     ):
+        warm_up(engine)
         watch_engine(metrics, engine)
         model = served_model(engine, settings.model)
         log.info("model_loaded", model=model.name, version=model.version, arch=model.arch)

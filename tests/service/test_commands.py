@@ -7,6 +7,7 @@ import types
 import pytest
 
 from service.cli import main
+from service.commands.engine import warm_up
 
 LIBRISPEECH = (
     "IT WAS THE FIRST GREAT SORROW OF HIS LIFE IT WAS NOT SO MUCH THE LOSS OF THE COTTON ITSELF "
@@ -71,6 +72,12 @@ def test_a_directory_that_is_no_model_is_one_line(capsys, tmp_path, command):
 def test_a_graph_is_refused_until_it_is_built(capsys, model):
     assert main(["serve", "--port", "0", "--model", model, "--graph", "x"]) == 2
     assert "not built yet" in capsys.readouterr().err
+
+
+def test_warming_up_leaves_no_stream_behind(engine):
+    warm_up(engine)
+    assert engine.opened[0].decoded_s == 1.0
+    assert engine.streams == []
 
 
 @pytest.fixture
