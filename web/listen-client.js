@@ -91,6 +91,7 @@ export class ListenClient {
     /** @type {Boost[]|null} the newest boosts, not sent yet because an answer is outstanding */
     this.waitingBoosts = null;
     this.configuring = false;
+    this.finishWanted = false;
     this.opened = false;
     this.complete = false;
     this.error = null;
@@ -133,8 +134,8 @@ export class ListenClient {
 
   /** End the audio; the remaining results follow, then the ending. */
   finish() {
-    if (this.state === "connecting") return this.abandon();
-    if (this.state !== "open") return undefined;
+    this.finishWanted = true; // a sound may be over before the handshake is
+    if (this.state !== "open") return;
     this.#say({ type: "CloseStream" });
     this.#enter("finishing");
     this.timers.clearTimeout(this.keepAlive);
@@ -142,7 +143,6 @@ export class ListenClient {
       () => this.#end("finish-timeout"),
       LIMITS.finishTimeoutMs,
     );
-    return undefined;
   }
 
   /** Drop the stream without waiting for its results. */
@@ -157,6 +157,7 @@ export class ListenClient {
     for (const samples of this.waitingAudio.splice(0)) this.sendAudio(samples);
     this.#sendBoosts();
     this.#scheduleKeepAlive();
+    if (this.finishWanted) this.finish();
   }
 
   #keepForLater(samples) {

@@ -30,6 +30,10 @@ const PROBLEMS = {
     "The microphone cannot be opened",
     "Another program may be using it. Close that program, then start again.",
   ],
+  "sound-failed": [
+    "The browser could not open the sound",
+    "Reload the page. If that does not help, its console says more.",
+  ],
   "microphone-lost": [
     "The microphone went away",
     "It was unplugged or switched off. What you said until then is kept.",

@@ -6,7 +6,7 @@
 
 import { RunningMedian, SentClock } from "./latency.js";
 import { ListenClient, listenUrl } from "./listen-client.js";
-import { problemOfEnding } from "./problems.js";
+import { problem, problemOfEnding } from "./problems.js";
 import { SourceError } from "./source-error.js";
 import { Transcript } from "./transcript.js";
 
@@ -39,7 +39,6 @@ export class Session {
     this.source = source;
     this.server = server;
     this.handlers = handlers;
-    this.stopping = false;
     this.ended = false;
     /** Resolves when all is over. @type {Promise<void>} */
     this.over = new Promise((resolve) => {
@@ -60,25 +59,20 @@ export class Session {
         (piece) => this.#send(piece),
         (error) => this.#sourceEnded(error),
       );
-      if (this.ended) return await this.source.close(); // cancelled while the browser was asking
+      if (this.ended) return this.source.close(); // cancelled while the browser was asking
       this.client = this.#connect(rate, boosts);
-      return this.source.start();
+      this.source.start();
     } catch (error) {
-      if (!(error instanceof SourceError)) throw error;
-      return this.#end(error.problem);
+      const known = error instanceof SourceError;
+      await this.#end(known ? error.problem : problem("sound-failed"));
+      if (!known) throw error;
     }
   }
 
-  /** End the sound and wait for the last words. */
+  /** End the sound and wait for the last words; where nothing has begun yet, give it up. */
   async stop() {
-    if (this.stopping) return;
-    this.stopping = true;
-    if (!this.client) {
-      await this.#end(null);
-      return;
-    }
-    await this.source.close();
-    this.client.finish();
+    if (this.client?.state === "connecting") return this.client.abandon();
+    return this.client ? this.#finish() : this.#end(null);
   }
 
   configure(/** @type {import("./listen-client.js").Boost[]} */ boosts) {
@@ -122,7 +116,13 @@ export class Session {
 
   #sourceEnded(error) {
     this.sourceProblem = error?.problem ?? null;
-    this.stop();
+    this.#finish();
+  }
+
+  async #finish() {
+    await this.source.close(); // hands over its last piece
+    if (this.client) this.client.finish();
+    else await this.#end(this.sourceProblem);
   }
 
   async #streamEnded(ending) {
@@ -131,13 +131,12 @@ export class Session {
     await this.#end(found ?? this.sourceProblem ?? null);
   }
 
-  async #end(problem) {
+  async #end(found) {
     if (this.ended) return;
     this.ended = true;
-    this.stopping = true;
     await this.source.close();
     this.#enter("closed");
-    this.handlers.onEnd(problem);
+    this.handlers.onEnd(found);
     this.resolveOver();
   }
 

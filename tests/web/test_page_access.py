@@ -16,7 +16,7 @@ def test_escape_stops(page: Page, server: ScriptedServer) -> None:
 
 
 def test_everything_is_reached_and_done_by_keyboard(page: Page, server: ScriptedServer) -> None:
-    expected = ["listen", *["sample"] * 6, "boost-input", "add", "file"]
+    expected = ["listen", *["sample"] * 6, "file", "boost-input", "add"]
     reached = []
     for _ in expected:
         page.press(Keys.TAB)

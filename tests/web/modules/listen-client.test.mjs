@@ -98,6 +98,17 @@ test("audio recorded during the handshake is sent first, in order", () => {
   assert.deepEqual(socket.sent, pieces);
 });
 
+test("a sound that is over before the handshake is sent whole, then closed", () => {
+  const { client, socket } = connected({ open: false });
+  const piece = new ArrayBuffer(2);
+  client.sendAudio(piece);
+  client.finish();
+  assert.deepEqual(socket.sent, []);
+  socket.onopen();
+  assert.deepEqual(socket.sent, [piece, '{"type":"CloseStream"}']);
+  assert.equal(client.state, "finishing");
+});
+
 test("audio after the end is not sent", () => {
   const { client, socket } = connected();
   client.finish();
@@ -205,7 +216,7 @@ test("a lost connection tells its code, reason and the server's last error", () 
 
 test("a stream cancelled during the handshake is abandoned once", () => {
   const { client, socket, log } = connected({ open: false });
-  client.finish();
+  client.abandon();
   socket.onclose({ code: 1006, reason: "" });
   assert.deepEqual(
     log.endings.map(({ cause }) => cause),
