@@ -220,7 +220,7 @@ def test_stats_and_step_reports_say_what_was_done(make_engine, tone_model, sound
     assert all(0 < r.encoder_s + r.search_s + r.second_pass_s <= r.duration_s for r in reports)
 
 
-def test_the_sink_gets_its_own_copy_of_nothing_the_caller_reuses(tone_engine, sounds):
+def test_a_buffer_that_the_caller_reuses_has_been_copied(tone_engine, sounds):
     listener = sounds.Listener()
     stream = tone_engine.open(GREEDY, listener)
     buffer = np.zeros(4000, np.float32)
