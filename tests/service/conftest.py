@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
+import structlog
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
@@ -256,6 +258,15 @@ class LiveServer:
     def client(self) -> httpx.AsyncClient:
         """An HTTP client of this server."""
         return httpx.AsyncClient(base_url=self.http, timeout=10, trust_env=False)
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_before() -> Iterator[None]:
+    """Undo what a command did to the logs: it sends them to the stderr of its own test."""
+    handlers, level = logging.root.handlers[:], logging.root.level
+    yield
+    structlog.reset_defaults()
+    logging.root.handlers[:], logging.root.level = handlers, level
 
 
 @pytest.fixture

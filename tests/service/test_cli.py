@@ -1,24 +1,13 @@
 """The command line, up to where a model is needed."""
 
-import logging
 import socket
 import subprocess
 import sys
 
 import pytest
-import structlog
 
 from service.cli import COMMANDS, main
 from service.settings import Settings
-
-
-@pytest.fixture(autouse=True)
-def _logging_as_before():
-    """A command that gets as far as its logs sends them to this test's stderr."""
-    handlers, level = logging.root.handlers[:], logging.root.level
-    yield
-    structlog.reset_defaults()
-    logging.root.handlers[:], logging.root.level = handlers, level
 
 
 def run(capsys, *words):

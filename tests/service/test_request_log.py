@@ -1,18 +1,7 @@
 import json
 import logging
 
-import pytest
-import structlog
-
 from service.request_log import configure_logging, log
-
-
-@pytest.fixture(autouse=True)
-def _logging_as_before():
-    handlers, level = logging.root.handlers[:], logging.root.level
-    yield
-    structlog.reset_defaults()
-    logging.root.handlers[:], logging.root.level = handlers, level
 
 
 def test_every_line_is_json_of_ours_and_of_libraries(capsys):
