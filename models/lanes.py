@@ -49,8 +49,10 @@ class EncoderState:
 
     def reset(self, rows: Tensor) -> None:
         """Puts the rows where `rows` (B,) bool is True back to the start of a stream."""
+        # By index: a boolean mask on the left walks through the caches of every slot there is.
+        index = rows.nonzero().squeeze(1)
         for tensor in self._tensors():
-            tensor[rows] = 0
+            tensor.index_fill_(0, index, 0)
 
     def _tensors(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         return self.offset, self.cache_length, self.att_cache, self.cnn_cache
