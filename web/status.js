@@ -45,8 +45,8 @@ export class Status {
 
   /** @param {import("./session.js").Session} session */
   showLatency({ latency, sent }) {
-    this.parts.words.textContent = milliseconds(latency.partial.get());
-    this.parts.finals.textContent = milliseconds(latency.final.get());
+    this.parts.words.textContent = duration(latency.partial.get());
+    this.parts.finals.textContent = duration(latency.final.get());
     this.parts.sent.textContent = `${sent.sentS.toFixed(1)} s`;
   }
 }
@@ -94,6 +94,8 @@ export class Notice {
   }
 }
 
-function milliseconds(value) {
-  return value === null ? "–" : `${Math.round(value)} ms`;
+/** 180 → "180 ms", 2380 → "2.4 s" */
+function duration(ms) {
+  if (ms === null) return "–";
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
