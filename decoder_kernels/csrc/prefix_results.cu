@@ -12,17 +12,12 @@ namespace earshot::EARSHOT_BACKEND {
 
 namespace {
 
-KERNEL_FN void free_all(const Block& block, const NodePool& pool, int capacity) {
-  for (int i = block.thread; i < capacity; i += block.threads) pool.free_nodes[i] = i;
-  if (block.thread == 0) *pool.num_free = capacity;
-}
-
 // One hypothesis: the empty prefix. Its Viterbi scores are both 0, as WeNet has them.
 struct Reset {
   KERNEL_FN void operator()(const Block& block, const ResetParams& params) const {
     const Slot slot = slot_at(params.state, params.slots[block.index]);
-    free_all(block, slot.prefixes, params.state.shape.node_capacity);
-    free_all(block, slot.times, params.state.shape.node_capacity);
+    slot.prefixes.free_all(block);
+    slot.times.free_all(block);
     if (block.thread != 0) return;
     *slot.num_hypotheses = 1;
     *slot.num_frames = 0;

@@ -5,6 +5,8 @@
 
 #include "block.h"
 #include "boost_automaton.h"
+#include "frame_step.h"
+#include "lane_scratch.h"
 #include "log_add.h"
 #include "prefix_search.h"
 #include "prefix_state.h"
@@ -15,43 +17,7 @@ namespace earshot::EARSHOT_BACKEND {
 
 namespace {
 
-constexpr int NO_PARENT = -1;
-constexpr int NO_NEW_NODE = -2;
 constexpr float LARGEST_FLOAT = std::numeric_limits<float>::max();
-
-// What the block of a lane shares while it walks the chunk.
-struct LaneScratch {
-  Hypothesis* beam;
-  Hypothesis* next;
-  double* score;      // of each hypothesis: log_add of its two endings
-  int* parent_rank;   // the hypothesis that is this one without its last token
-  int* extras_end;    // boosted tokens to try, counted up over the hypotheses
-  int* time_parent;   // per new hypothesis: parent of its new time node
-  int* takes_prefix;  // per new hypothesis: 1 where it takes a new prefix node
-  float* log_prob;    // per new hypothesis: of the token at its new time node
-  int* num_hypotheses;
-  int* frame_seen;  // last frame with a finite log-probability
-  int* status;
-  TopPool tokens;
-  TopPool candidates;
-  std::size_t bytes;
-
-  KERNEL_HOST_FN LaneScratch(Carver scratch, const SearchShape& shape)
-      : beam(scratch.take<Hypothesis>(shape.beam_size)),
-        next(scratch.take<Hypothesis>(shape.beam_size)),
-        score(scratch.take<double>(shape.beam_size)),
-        parent_rank(scratch.take<int>(shape.beam_size)),
-        extras_end(scratch.take<int>(shape.beam_size)),
-        time_parent(scratch.take<int>(shape.beam_size)),
-        takes_prefix(scratch.take<int>(shape.beam_size)),
-        log_prob(scratch.take<float>(shape.beam_size)),
-        num_hypotheses(scratch.take<int>(1)),
-        frame_seen(scratch.take<int>(1)),
-        status(scratch.take<int>(1)),
-        tokens(scratch, shape.token_beam),
-        candidates(scratch, shape.beam_size),
-        bytes(scratch.used()) {}
-};
 
 class LaneSearch {
  public:
@@ -60,14 +26,15 @@ class LaneSearch {
         shape_(params.state.shape),
         slot_(slot_at(params.state, params.slots[block.index])),
         lane_(Carver(block.scratch), params.state.shape),
-        automaton_(params.state.boosts, params.state.boost_rows[params.slots[block.index]]) {}
+        automaton_(params.state.boosts, params.state.boost_rows[params.slots[block.index]]),
+        step_(shape_, slot_, lane_, automaton_) {}
 
   KERNEL_FN int run(const float* log_probs, int frames) {
     const int status = check(log_probs, frames);
     if (status != INPUT_OK) return status;
     load();
     for (int frame = 0; frame < frames; ++frame) {
-      row_ = log_probs + static_cast<std::int64_t>(frame) * shape_.vocab_size;
+      step_.read(log_probs + static_cast<std::int64_t>(frame) * shape_.vocab_size);
       if (!make_room()) continue;
       rank_tokens();
       relate_hypotheses();
@@ -80,9 +47,6 @@ class LaneSearch {
   }
 
  private:
-  // ---- input
-  // -------------------------------------------------------------------------------------
-
   KERNEL_FN int check(const float* log_probs, int frames) {
     if (block_.thread == 0) {
       *lane_.status = INPUT_OK;
@@ -124,9 +88,6 @@ class LaneSearch {
     }
   }
 
-  // ---- node pools
-  // --------------------------------------------------------------------------------
-
   // Whether this frame may take one node of each kind per hypothesis. Where even sweeping leaves
   // too few, the overflow is counted and the beam is cut to its best hypothesis; where that one
   // alone fills the pool, the frame is left out, so that the result stays what it was.
@@ -149,41 +110,24 @@ class LaneSearch {
   }
 
   KERNEL_FN void sweep() {
-    clear_marks(slot_.prefixes);
-    clear_marks(slot_.times);
+    block_.sync();
+    slot_.prefixes.clear_marks(block_);
+    slot_.times.clear_marks(block_);
     block_.sync();
     for (int i = block_.thread; i < *lane_.num_hypotheses; i += block_.threads) {
-      mark_chain(slot_.prefixes, lane_.beam[i].prefix);
-      mark_chain(slot_.times, lane_.beam[i].blank_times);
-      mark_chain(slot_.times, lane_.beam[i].token_times);
+      slot_.prefixes.mark_chain(block_, lane_.beam[i].prefix);
+      slot_.times.mark_chain(block_, lane_.beam[i].blank_times);
+      slot_.times.mark_chain(block_, lane_.beam[i].token_times);
     }
     block_.sync();
-    free_unmarked(slot_.prefixes);
-    free_unmarked(slot_.times);
+    slot_.prefixes.free_unmarked(block_);
+    slot_.times.free_unmarked(block_);
     block_.sync();
   }
-
-  KERNEL_FN void clear_marks(const NodePool& pool) {
-    block_.sync();
-    for (int i = block_.thread; i < shape_.node_capacity; i += block_.threads) pool.mark[i] = 0;
-    if (block_.thread == 0) *pool.num_free = 0;
-  }
-
-  KERNEL_FN void mark_chain(const NodePool& pool, int node) {
-    while (node != NO_NODE && block_.exchange(&pool.mark[node], 1) == 0) node = pool.parent[node];
-  }
-
-  KERNEL_FN void free_unmarked(const NodePool& pool) {
-    for (int i = block_.thread; i < shape_.node_capacity; i += block_.threads) {
-      if (pool.mark[i] == 0) pool.free_nodes[block_.fetch_add(pool.num_free, 1)] = i;
-    }
-  }
-
-  // ---- candidates
-  // --------------------------------------------------------------------------------
 
   // First prune: the token_beam best tokens of the frame; equal ones by their number.
   KERNEL_FN void rank_tokens() {
+    const float* row = step_.row();
     TopPool& pool = lane_.tokens;
     pool.clear(block_);
     const int batch = TopPool::batch(block_);
@@ -192,11 +136,11 @@ class LaneSearch {
       const float floor = static_cast<float>(pool.floor());
       int hopeful = 0;  // a loop of its own, which compilers turn into vector instructions
       for (int token = start + block_.thread; token < end; token += block_.threads) {
-        hopeful |= row_[token] >= floor ? 1 : 0;
+        hopeful |= row[token] >= floor ? 1 : 0;
       }
       for (int token = start + block_.thread; hopeful != 0 && token < end;
            token += block_.threads) {
-        pool.offer(block_, Candidate{row_[token], token, NO_PARENT, token});
+        pool.offer(block_, Candidate{row[token], token, NO_PARENT, token});
       }
       pool.settle(block_);
     }
@@ -219,19 +163,18 @@ class LaneSearch {
 
   KERNEL_FN bool is_parent(const Hypothesis& parent, const Hypothesis& child) const {
     return parent.length + 1 == child.length && parent.hash == child.rest_hash &&
-           same_prefix(slot_.prefixes, parent.prefix, slot_.prefixes.parent[child.prefix]);
+           same_chain(slot_.prefixes, parent.prefix, slot_.prefixes.parent[child.prefix]);
   }
 
   KERNEL_FN void count_extras(int size) {
     int extras = 0;
     for (int i = 0; i < size; ++i) {
       const int state = lane_.beam[i].boost_state;
-      if (boosts()) extras += automaton_.num_arcs(state) + (state == BoostAutomaton::ROOT ? 0 : 1);
+      if (step_.boosts())
+        extras += automaton_.num_arcs(state) + (state == BoostAutomaton::ROOT ? 0 : 1);
       lane_.extras_end[i] = extras;
     }
   }
-
-  KERNEL_FN bool boosts() const { return shape_.boost_candidates && !automaton_.empty(); }
 
   // Second prune: the beam_size best of all prefixes, old and new. Candidates are numbered: first
   // the hypotheses themselves, then their extensions by the best tokens, then by boosted tokens.
@@ -259,10 +202,10 @@ class LaneSearch {
 
   KERNEL_FN void offer_itself(int rank) {
     int time_parent;
-    const Hypothesis kept = itself(rank, &time_parent);
+    const Hypothesis kept = step_.itself(rank, &time_parent);
     const double score = log_add(kept.blank_score, kept.token_score) + kept.completed +
                          automaton_.pending(kept.boost_state);
-    if (!is_hopeless(score)) offer(Candidate{score, first_touch(rank), rank, NO_TOKEN});
+    if (!is_hopeless(score)) offer(Candidate{score, step_.first_touch(rank), rank, NO_TOKEN});
   }
 
   KERNEL_FN void offer_extension(int rank, int token) {
@@ -271,9 +214,9 @@ class LaneSearch {
     const double base = token == from.token ? from.blank_score : lane_.score[rank];
     const int state = automaton_.next(from.boost_state, token);
     const double completed = from.completed + automaton_.completed(state);
-    const double score = base + row_[token] + completed + automaton_.pending(state);
-    if (is_hopeless(score) || is_in_beam(rank, token)) return;
-    offer(Candidate{score, touch(token, rank, 1), rank, token});
+    const double score = base + step_.row()[token] + completed + automaton_.pending(state);
+    if (is_hopeless(score) || step_.is_in_beam(rank, token)) return;
+    offer(Candidate{score, step_.touch(token, rank, 1), rank, token});
   }
 
   KERNEL_FN bool is_hopeless(double score) const {
@@ -295,137 +238,19 @@ class LaneSearch {
     } else if (automaton_.has_arc(from.boost_state, token)) {
       return;  // comes up as an arc
     }
-    if (token != BoostAutomaton::NONE && !in_token_beam(token)) offer_extension(rank, token);
+    if (token != BoostAutomaton::NONE && !step_.in_token_beam(token)) offer_extension(rank, token);
   }
-
-  // Whether the hypothesis' extension by the token is a hypothesis of the beam already.
-  KERNEL_FN bool is_in_beam(int rank, int token) const {
-    for (int i = 0; i < *lane_.num_hypotheses; ++i) {
-      if (lane_.parent_rank[i] == rank && lane_.beam[i].token == token) return true;
-    }
-    return false;
-  }
-
-  KERNEL_FN bool in_token_beam(int token) const {
-    const Candidate& last = lane_.tokens[lane_.tokens.size() - 1];
-    return row_[token] > last.score || (row_[token] == last.score && token <= last.token);
-  }
-
-  // Whether the hypothesis tries the token in this frame. A token that a boost brought in may be
-  // repeated in the frames that follow.
-  KERNEL_FN bool tries(const Hypothesis& from, int token) const {
-    if (in_token_beam(token)) return true;
-    if (!boosts()) return false;
-    const bool in_phrase = from.boost_state != BoostAutomaton::ROOT;
-    return (in_phrase && token == from.token) || automaton_.has_arc(from.boost_state, token);
-  }
-
-  // ---- ties
-  // --------------------------------------------------------------------------------------
-
-  // Equal totals are ordered by the first path that led to the prefix: its token's rank in the
-  // frame, then the rank of the hypothesis that it came from, repeats before extensions.
-  KERNEL_FN long long touch(int token, int rank, int is_extension) const {
-    long long token_rank = shape_.token_beam + token;
-    for (int i = 0; i < lane_.tokens.size(); ++i) {
-      if (lane_.tokens[i].token == token) token_rank = i;
-    }
-    return (token_rank * shape_.beam_size + rank) * 2 + is_extension;
-  }
-
-  KERNEL_FN long long first_touch(int rank) const {
-    const Hypothesis& own = lane_.beam[rank];
-    const int parent = lane_.parent_rank[rank];
-    long long first = std::numeric_limits<long long>::max();
-    if (in_token_beam(shape_.blank_id)) first = touch(shape_.blank_id, rank, 0);
-    if (own.length > 0 && tries(own, own.token)) {
-      first = min_of(first, touch(own.token, rank, 0));
-    }
-    if (parent != NO_PARENT && tries(lane_.beam[parent], own.token)) {
-      first = min_of(first, touch(own.token, parent, 1));
-    }
-    return first;
-  }
-
-  // ---- new hypotheses
-  // ----------------------------------------------------------------------------
 
   KERNEL_FN void make_hypotheses() {
     for (int i = block_.thread; i < lane_.candidates.size(); i += block_.threads) {
       const Candidate& chosen = lane_.candidates[i];
       const bool extends = chosen.token != NO_TOKEN;
       lane_.takes_prefix[i] = extends ? 1 : 0;
-      lane_.next[i] = extends ? extension(chosen.parent, chosen.token, &lane_.time_parent[i])
-                              : itself(chosen.parent, &lane_.time_parent[i]);
-      lane_.log_prob[i] = lane_.next[i].length > 0 ? row_[lane_.next[i].token] : 0.0F;
+      lane_.next[i] = extends ? step_.extension(chosen.parent, chosen.token, &lane_.time_parent[i])
+                              : step_.itself(chosen.parent, &lane_.time_parent[i]);
+      lane_.log_prob[i] = lane_.next[i].length > 0 ? step_.row()[lane_.next[i].token] : 0.0F;
     }
     block_.sync();
-  }
-
-  // The same prefix one frame later: by a blank, by a repeat of its last token, or again by the
-  // extension of its parent, in the order of their ranks.
-  KERNEL_FN Hypothesis itself(int rank, int* time_parent) const {
-    const Hypothesis& own = lane_.beam[rank];
-    Hypothesis kept = own;
-    kept.blank_score = kept.token_score = MINUS_INFINITY;
-    kept.blank_viterbi = kept.token_viterbi = MINUS_INFINITY;
-    kept.blank_times = kept.token_times = NO_NODE;
-    *time_parent = NO_NEW_NODE;
-    if (in_token_beam(shape_.blank_id)) {
-      const double log_prob = row_[shape_.blank_id];
-      kept.blank_score = lane_.score[rank] + log_prob;
-      kept.blank_viterbi = own.viterbi() + log_prob;
-      kept.blank_times = own.times();
-    }
-    const int parent = lane_.parent_rank[rank];
-    if (parent != NO_PARENT && parent < rank) extend_into(kept, parent, time_parent);
-    if (own.length > 0 && tries(own, own.token)) repeat_into(kept, own, time_parent);
-    if (parent > rank) extend_into(kept, parent, time_parent);
-    return kept;
-  }
-
-  // Times follow WeNet: a repeat moves the token's time to the present frame unless an extension
-  // by the same token has set the time in this frame.
-  KERNEL_FN void repeat_into(Hypothesis& kept, const Hypothesis& own, int* time_parent) const {
-    const double log_prob = row_[own.token];
-    kept.token_score = log_add(kept.token_score, own.token_score + log_prob);
-    const double viterbi = own.token_viterbi + log_prob;
-    if (kept.token_viterbi < viterbi) {
-      kept.token_viterbi = viterbi;
-      if (*time_parent == NO_NEW_NODE) *time_parent = slot_.times.parent[own.token_times];
-    }
-  }
-
-  KERNEL_FN void extend_into(Hypothesis& kept, int parent, int* time_parent) const {
-    const Hypothesis& from = lane_.beam[parent];
-    if (!tries(from, kept.token)) return;
-    const bool doubled = from.token == kept.token;  // only a blank parts a token from its double
-    const double log_prob = row_[kept.token];
-    const double score = doubled ? from.blank_score : lane_.score[parent];
-    kept.token_score = log_add(kept.token_score, score + log_prob);
-    const double viterbi = (doubled ? from.blank_viterbi : from.viterbi()) + log_prob;
-    if (kept.token_viterbi < viterbi) {
-      kept.token_viterbi = viterbi;
-      *time_parent = doubled ? from.blank_times : from.times();
-    }
-  }
-
-  KERNEL_FN Hypothesis extension(int rank, int token, int* time_parent) const {
-    const Hypothesis& from = lane_.beam[rank];
-    Hypothesis extended;
-    extended.blank_score = extended.token_score = MINUS_INFINITY;
-    extended.blank_viterbi = extended.token_viterbi = MINUS_INFINITY;
-    extended.blank_times = extended.token_times = NO_NODE;
-    extended.rest_hash = from.hash;
-    extended.hash = hash_of(from.hash, token);
-    extended.prefix = from.prefix;  // the parent of the node to come
-    extended.token = token;
-    extended.length = from.length + 1;
-    extended.boost_state = automaton_.next(from.boost_state, token);
-    extended.completed = from.completed + automaton_.completed(extended.boost_state);
-    *time_parent = NO_NEW_NODE;
-    extend_into(extended, rank, time_parent);
-    return extended;
   }
 
   // Takes the nodes from the free lists, in the order of the ranks.
@@ -434,10 +259,10 @@ class LaneSearch {
     for (int i = block_.thread; i < size; i += block_.threads) {
       Hypothesis& made = lane_.next[i];
       if (lane_.takes_prefix[i] != 0) {
-        made.prefix = store_node(slot_.prefixes, prefixes_before(i), made.prefix, made.token);
+        made.prefix = slot_.prefixes.store(prefixes_before(i), made.prefix, made.token);
       }
       if (lane_.time_parent[i] != NO_NEW_NODE) {
-        made.token_times = store_node(slot_.times, times_before(i), lane_.time_parent[i], frame);
+        made.token_times = slot_.times.store(times_before(i), lane_.time_parent[i], frame);
         slot_.times.log_prob[made.token_times] = lane_.log_prob[i];
       }
     }
@@ -453,13 +278,6 @@ class LaneSearch {
     block_.sync();
   }
 
-  KERNEL_FN static int store_node(const NodePool& pool, int taken, int parent, int value) {
-    const int node = pool.free_nodes[*pool.num_free - 1 - taken];
-    pool.parent[node] = parent;
-    pool.value[node] = value;
-    return node;
-  }
-
   KERNEL_FN int prefixes_before(int rank) const {
     int taken = 0;
     for (int i = 0; i < rank; ++i) taken += lane_.takes_prefix[i];
@@ -472,17 +290,12 @@ class LaneSearch {
     return taken;
   }
 
-  template <class T>
-  KERNEL_FN static T min_of(T a, T b) {
-    return a < b ? a : b;
-  }
-
   const Block& block_;
   const SearchShape& shape_;
   Slot slot_;
   LaneScratch lane_;
   BoostAutomaton automaton_;
-  const float* row_ = nullptr;  // log-probabilities of the present frame
+  FrameStep step_;
 };
 
 struct Advance {
