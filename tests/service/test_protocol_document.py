@@ -125,3 +125,9 @@ def test_the_example_messages_are_json(document):
     assert len(examples) == 2
     assert json.loads(examples[0])["type"] == "Results"
     assert json.loads(examples[1]).keys() == {"metadata", "results"}
+
+
+def test_the_readme_shows_the_same_clients(document, repository_dir):
+    readme = (repository_dir / "README.md").read_text()
+    for language in ("python", "js"):
+        assert example(document, language) in readme, f"README.md has another {language} client"
