@@ -38,8 +38,9 @@ return [name, getComputedStyle(shown).outlineStyle];
 """
 
 
-def test_phone_has_no_sideways_scroll(page: Page, server: ScriptedServer) -> None:
-    metrics = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
+@pytest.mark.parametrize(("width", "height"), [(360, 740), (740, 360)])
+def test_phone_has_no_sideways_scroll(page: Page, width: int, height: int) -> None:
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 2, "mobile": True}
     page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     try:
         page.boost("a very long phrase that nobody would boost, antidisestablishmentarianism")
@@ -47,7 +48,7 @@ def test_phone_has_no_sideways_scroll(page: Page, server: ScriptedServer) -> Non
         page.until(lambda: page.finals())
         page.stop()
         assert page.run(TOO_WIDE) == []
-        assert page.run("return document.documentElement.scrollWidth") <= 360
+        assert page.run("return document.documentElement.scrollWidth") <= width
     finally:
         page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
