@@ -101,7 +101,7 @@ def row(name: str, costs: list[Cost]) -> list[str]:
     """One line of the table: medians, and the spread of the total."""
     cpu = [1000 * cost.total for cost in costs]
     parts = [
-        f"{1000 * statistics.median(cost.parts[part] for cost in costs):.1f}" for part in PARTS
+        f"{100 * statistics.median(cost.shares[part] for cost in costs):.0f} %" for part in PARTS
     ]
     lanes = f"{statistics.median(cost.lanes for cost in costs):.1f}"
     return [name, lanes, f"{statistics.median(cpu):.1f}", f"{min(cpu):.1f}-{max(cpu):.1f}", *parts]
