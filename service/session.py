@@ -61,6 +61,8 @@ class Session:
         self._on_final_text = on_final_text
         self._outbox = Outbox(limits.max_outbox_bytes)
         self._loop = asyncio.get_running_loop()
+        self._heard_at = self._loop.time()
+        self._reading = True
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._feed: StreamFeed | None = None
 
@@ -89,7 +91,7 @@ class Session:
 
     async def _serve(self) -> None:
         writer = asyncio.create_task(self._write())
-        others = [asyncio.create_task(self._read()), asyncio.create_task(self._listen())]
+        others = [asyncio.create_task(do()) for do in (self._read, self._listen, self._watch)]
         try:
             done, _ = await asyncio.wait([writer, *others], return_when=asyncio.FIRST_COMPLETED)
             for task in done:
@@ -107,7 +109,9 @@ class Session:
             else:
                 self._perform(self._protocol.receive_text(message))
             assert self._feed is not None
+            self._reading = False
             await self._feed.wait_for_room()
+            self._reading = True
         self._perform(self._protocol.disconnect())
 
     async def _listen(self) -> None:
@@ -136,16 +140,25 @@ class Session:
         except TimeoutError:
             self._fail(SlowReader(f"no result was read in {limit_s:g} s"))
 
+    async def _watch(self) -> None:
+        """Fail a session that has been idle too long; never returns.
+
+        One timer that looks now and then is cheaper than one for every message.
+        """
+        limit_s = self._limits.idle_timeout_s
+        while True:
+            await asyncio.sleep(self._heard_at + limit_s - self._loop.time())
+            if not self._reading:
+                self._heard_at = self._loop.time()  # the client is not idle: it is held up by us
+            elif self._loop.time() >= self._heard_at + limit_s:
+                if self._protocol.state is State.OPEN:
+                    self._fail(IdleSession(f"no audio and no KeepAlive for {limit_s:g} s"))
+                self._heard_at = self._loop.time()
+
     async def _receive(self) -> bytes | str | None:
         """The client's next message, None when it is gone."""
-        is_open = self._protocol.state is State.OPEN
-        try:
-            async with asyncio.timeout(self._limits.idle_timeout_s if is_open else None):
-                message = await self._socket.receive()
-        except TimeoutError:
-            limit_s = self._limits.idle_timeout_s
-            self._fail(IdleSession(f"no audio and no KeepAlive for {limit_s:g} s"))
-            return await self._receive()
+        message = await self._socket.receive()
+        self._heard_at = self._loop.time()
         if message["type"] == "websocket.disconnect":
             return None
         data: bytes | None = message.get("bytes")

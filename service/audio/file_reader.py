@@ -14,7 +14,7 @@ import numpy as np
 import soundfile
 
 from service.audio.containers import SNIFF_BYTES, WAV, Container, sniff
-from service.audio.pcm import Samples, check_range
+from service.audio.pcm import Samples, limited
 from service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ, MODEL_RATE_HZ, Resampler
 from service.errors import AudioTooLong, UndecodableAudio
 
@@ -116,7 +116,7 @@ def _soundfile_blocks(sound: soundfile.SoundFile) -> Iterator[Samples]:
         try:
             while len(block := sound.read(int(BLOCK_S * sound.samplerate), "float32", True)):
                 count += len(block)
-                yield check_range(block.mean(axis=1, dtype=np.float32), "the file")
+                yield limited(block.mean(axis=1, dtype=np.float32), "the file")
         except soundfile.LibsndfileError as error:
             raise UndecodableAudio(f"the file is damaged: {error.error_string}") from error
         if count < sound.frames:
@@ -156,8 +156,8 @@ def _av_blocks(opened: "av.container.InputContainer", container: Container) -> I
         try:
             for frame in opened.decode(stream):
                 for mono in to_mono.resample(frame):
-                    yield check_range(mono.to_ndarray()[0], "the file")
+                    yield limited(mono.to_ndarray()[0], "the file")
         except (av.FFmpegError, ValueError) as error:
             raise UndecodableAudio(f"the {container.name} file is damaged: {error}") from error
         for mono in to_mono.resample(None):
-            yield check_range(mono.to_ndarray()[0], "the file")
+            yield limited(mono.to_ndarray()[0], "the file")

@@ -12,7 +12,7 @@ Samples = NDArray[np.float32]
 Encoding = Literal["linear16", "linear32"]
 
 MAX_OVERSHOOT = 16.0
-"""Float audio mixed too hot is still audio; int16 values sent as floats are a mistake."""
+"""Float audio mixed too hot is still audio, and clipped; int16 values as floats are a mistake."""
 
 ENCODINGS: tuple[Encoding, ...] = ("linear16", "linear32")
 BYTES_PER_SAMPLE: dict[Encoding, int] = {"linear16": 2, "linear32": 4}
@@ -32,8 +32,8 @@ class PcmFormat:
         return BYTES_PER_SAMPLE[self.encoding] * self.channels
 
 
-def check_range(samples: Samples, source: str) -> Samples:
-    """Return ``samples`` if they can be sound in [-1, 1]; a little overshoot is left to clipping.
+def limited(samples: Samples, source: str) -> Samples:
+    """Return ``samples`` clipped to [-1, 1], if they can be sound in that range at all.
 
     Raises:
         UndecodableAudio: a sample is NaN, infinite or far out of range; ``source`` is named.
@@ -42,7 +42,8 @@ def check_range(samples: Samples, source: str) -> Samples:
         raise UndecodableAudio(f"{source} holds NaN or infinite samples")
     if samples.size and np.abs(samples).max() > MAX_OVERSHOOT:
         raise UndecodableAudio(f"{source} holds samples far outside [-1, 1]")
-    return samples
+    clipped: Samples = np.clip(samples, -1.0, 1.0)
+    return clipped
 
 
 class PcmDecoder:
@@ -69,6 +70,5 @@ class PcmDecoder:
     def _to_float(self, data: bytes) -> Samples:
         if self._pcm.encoding == "linear16":
             return np.frombuffer(data, "<i2").astype(np.float32) / np.float32(32768.0)
-        samples = np.frombuffer(data, "<f4").astype(np.float32)
         # A NaN would spread through the resampler's filter into good audio: stop it here.
-        return check_range(samples, "linear32 audio")
+        return limited(np.frombuffer(data, "<f4").astype(np.float32), "linear32 audio")

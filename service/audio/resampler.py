@@ -22,8 +22,8 @@ class Resampler:
 
     def resample(self, samples: Samples, last: bool = False) -> Samples:
         """Return what ``samples`` completes, ``(N',)``; ``last`` adds the filter's tail."""
-        if self._stream is not None:
-            samples = self._stream.resample_chunk(samples, last=last)
+        if self._stream is None:
+            return samples
         # The filter overshoots on full-scale audio; models were trained on what int16 can hold.
-        clipped: Samples = np.clip(samples, -1.0, 1.0)
+        clipped: Samples = np.clip(self._stream.resample_chunk(samples, last=last), -1.0, 1.0)
         return clipped

@@ -32,6 +32,11 @@ def test_channels_are_averaged():
     assert decoder.decode(np.array([0.5, -0.5, 1.0, 0.0], "<f4").tobytes()).tolist() == [0.0, 0.5]
 
 
+def test_floats_that_are_too_hot_are_clipped():
+    decoder = PcmDecoder(PcmFormat("linear32", 16000))
+    assert decoder.decode(np.array([1.5, -2.0, 0.5], "<f4").tobytes()).tolist() == [1.0, -1.0, 0.5]
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 20000.0])
 def test_floats_that_are_no_audio_are_refused(value):
     decoder = PcmDecoder(PcmFormat("linear32", 16000))
