@@ -108,25 +108,23 @@ class _Trie:
     def __init__(self, phrases: Sequence[BoostPhrase]) -> None:
         self.nodes = [_Node(token=-1, parent=ROOT, depth=0)]
         self.children: list[dict[int, int]] = [{}]
-        for depth in range(1, 1 + max((len(phrase.tokens) for phrase in phrases), default=0)):
-            self._add_level(sorted(phrases, key=lambda phrase: phrase.tokens), depth)
+        # In this order the children of a state come one after the other, sorted by token.
+        sequences = sorted({phrase.tokens for phrase in phrases})
+        states = [ROOT] * len(sequences)
+        for depth in range(max(map(len, sequences), default=0)):
+            for i, tokens in enumerate(sequences):
+                if depth < len(tokens):
+                    states[i] = self._child(states[i], tokens[depth])
         for phrase in phrases:
             self._mark(phrase)
 
-    def _add_level(self, phrases: Sequence[BoostPhrase], depth: int) -> None:
-        """Add the states of one depth, in the order of their parents and tokens."""
-        for phrase in phrases:
-            if len(phrase.tokens) < depth:
-                continue
-            *before, token = phrase.tokens[:depth]
-            parent = self._state_of(before)
-            if token not in self.children[parent]:
-                self.children[parent][token] = len(self.nodes)
-                self.nodes.append(_Node(token, parent, depth))
-                self.children.append({})
-
-    def _state_of(self, tokens: Sequence[int]) -> int:
-        return list(self._path(tokens))[-1] if tokens else ROOT
+    def _child(self, parent: int, token: int) -> int:
+        """The state that the token leads to, a new one if need be."""
+        if token not in self.children[parent]:
+            self.children[parent][token] = len(self.nodes)
+            self.nodes.append(_Node(token, parent, self.nodes[parent].depth + 1))
+            self.children.append({})
+        return self.children[parent][token]
 
     def _path(self, tokens: Sequence[int]) -> Iterator[int]:
         state = ROOT
