@@ -45,9 +45,11 @@ export class TakeView {
     this.paragraphs = [];
     /** @type {WeakMap<Element, Word>} */
     this.wordOf = new WeakMap();
-    this.element.addEventListener("pointerover", ({ target }) =>
-      onPoint(this.wordOf.get(target) ?? null),
-    );
+    this.element.addEventListener("pointerover", ({ target }) => {
+      // The label of a word on the right grows to the left, so that it stays on the page.
+      target.classList.toggle("on-right", target.offsetLeft > this.element.clientWidth / 2);
+      onPoint(this.wordOf.get(target) ?? null);
+    });
     this.element.addEventListener("pointerleave", () => onPoint(null));
   }
 

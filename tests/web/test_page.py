@@ -163,3 +163,31 @@ def test_a_file_can_be_dropped_anywhere(page: Page, server: ScriptedServer) -> N
     assert page.run("return window.curtainShown")
     assert page.all("#curtain")[0].get_attribute("hidden") is not None
     assert "meeting.wav" in page.text(".take h2")
+
+
+def test_the_ribbon_turns_to_ink_as_words_settle(page: Page, server: ScriptedServer) -> None:
+    server.script.sentences = ENDLESS
+    page.start()
+    page.until(lambda: page.run(HAS_COLOUR, "--ribbon-read"))
+    assert not page.run(HAS_COLOUR, "--ribbon-settled")
+    page.stop()
+    page.until(lambda: page.run(HAS_COLOUR, "--ribbon-settled"))
+    assert not page.run(HAS_COLOUR, "--ribbon-read")
+    assert not page.run(HAS_COLOUR, "--ribbon-heard")
+
+
+# Whether the ribbon shows a pixel of this colour.
+HAS_COLOUR = """
+const ribbon = document.getElementById('ribbon');
+const probe = new OffscreenCanvas(1, 1).getContext('2d');
+probe.fillStyle = getComputedStyle(ribbon).getPropertyValue(arguments[0]);
+probe.fillRect(0, 0, 1, 1);
+const [red, green, blue] = probe.getImageData(0, 0, 1, 1).data;
+const { data } = ribbon.getContext('2d').getImageData(0, 0, ribbon.width, ribbon.height);
+for (let i = 0; i < data.length; i += 4) {
+  if (data[i] === red && data[i + 1] === green && data[i + 2] === blue && data[i + 3] === 255) {
+    return true;
+  }
+}
+return false;
+"""

@@ -3,6 +3,7 @@
 import pytest
 from browser_page import Page
 from scripted_server import ENDLESS, ScriptedServer
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 pytestmark = pytest.mark.browser
@@ -52,6 +53,33 @@ def test_phone_has_no_sideways_scroll(page: Page, width: int, height: int) -> No
     finally:
         page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
+
+def test_times_of_words_stay_on_the_page(page: Page, server: ScriptedServer) -> None:
+    """The label of every word of a line, also of the last, lies inside the page."""
+    server.script.sentences = ("one two three four five six seven eight nine ten eleven twelve",)
+    metrics = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": False}
+    page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        page.start()
+        page.until(lambda: page.finals())
+        page.stop()
+        for word in page.all(".finals .word"):
+            ActionChains(page.browser).move_to_element(word).perform()
+            left, right = page.run(LABEL_SPAN, word)
+            assert left >= 0
+            assert right <= 360
+    finally:
+        page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+# Left and right edge of the label that a word shows while it is pointed at.
+LABEL_SPAN = """
+const label = getComputedStyle(arguments[0], '::after');
+const word = arguments[0].getBoundingClientRect();
+const wide = parseFloat(label.width);
+const right = parseFloat(label.right) === 0 && arguments[0].matches('.on-right');
+return right ? [word.right - wide, word.right] : [word.left, word.left + wide];
+"""
 
 TOO_WIDE = """
 return [...document.querySelectorAll('body *')]

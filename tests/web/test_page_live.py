@@ -88,6 +88,14 @@ def test_a_file_is_read_to_the_letter(page: Page, wav: Path) -> None:
     assert spoken(page) == SAID
 
 
+def test_a_file_that_is_no_sound_is_said(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "talk.mp3"
+    path.write_bytes(b"PK\x03\x04 this is a zip that calls itself a talk")
+    page.choose_file(path)
+    assert page.problem() == "file-not-audio"
+    assert "Not transcribed." in page.text(".notes")
+
+
 def test_boosts_edited_while_speaking_are_in_use(page: Page, wav: Path) -> None:
     play(page, wav)
     page.until(lambda: page.all(".partial .word"))
