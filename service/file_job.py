@@ -35,11 +35,17 @@ class FileJob:
         executor: Executor,
     ) -> None:
         self._loop = asyncio.get_running_loop()
+        self._began_at = self._loop.time()
         self._finals: asyncio.Queue[Final] = asyncio.Queue()
         self._transcription = FileTranscription(engine, audio, config, self._on_event)
         self.running: asyncio.Future[Transcript] = self._loop.run_in_executor(
             executor, self._transcription.run
         )
+
+    @property
+    def age_s(self) -> float:
+        """Seconds since the file was received."""
+        return self._loop.time() - self._began_at
 
     def on_end(self, release: Callable[[], None]) -> None:
         """Call ``release`` when the worker thread is done, however that came."""

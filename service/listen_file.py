@@ -46,7 +46,7 @@ async def listen_file(request: Request) -> Response:
         if "text/event-stream" in request.headers.get("accept", ""):
             return _event_stream(job, answer, services)
         transcript = await _result(request, job)
-        _note_success(services, request_id, transcript)
+        _note_success(services, request_id, job, transcript)
         return answer.response(transcript)
     except (ServiceError, StreamingError) as error:
         _note_failure(services, request_id, error)
@@ -110,7 +110,7 @@ async def _events(job: FileJob, answer: FileAnswer, services: Services) -> Async
             else:
                 yield _event("segment", answer.messages.results(update).to_json())
         transcript = await job.running
-        _note_success(services, request_id, transcript)
+        _note_success(services, request_id, job, transcript)
         yield _event("result", answer.event_data(transcript))
     except (ServiceError, StreamingError) as error:
         _note_failure(services, request_id, error)
@@ -134,12 +134,15 @@ def _open_audio(path: Path, parameters: ListenParameters, max_s: float) -> Audio
     return AudioFile(path, max_s)
 
 
-def _note_success(services: Services, request_id: str, transcript: Transcript) -> None:
+def _note_success(
+    services: Services, request_id: str, job: FileJob, transcript: Transcript
+) -> None:
     services.metrics.files.inc()
     services.metrics.audio_s.labels("file").inc(transcript.duration_s)
     log.info(
         "file_done",
         request_id=request_id,
+        duration_s=round(job.age_s, 3),
         audio_s=round(transcript.duration_s, 3),
         utterances=len(transcript.finals),
         **({"text": transcript.text()} if services.settings.log_text else {}),
