@@ -25,9 +25,7 @@ class BoostAutomaton {
   }
   KERNEL_FN int failure(int state) const { return arena_.failure[row_ + state]; }
   KERNEL_FN int num_children(int state) const { return arena_.num_children[row_ + state]; }
-  KERNEL_FN int child_token(int state, int i) const {
-    return arena_.token[row_ + arena_.first_child[row_ + state] + i];
-  }
+  KERNEL_FN int token(int state) const { return arena_.token[row_ + state]; }
 
   // The state after `token`: the child, or the child of the nearest suffix that has one, or the
   // root.
@@ -51,20 +49,15 @@ class BoostAutomaton {
     }
   }
 
-  // The token of one of these arcs, or NONE where a longer suffix has an arc with the same token.
-  KERNEL_FN int arc_token(int state, int arc) const {
-    int suffix = state;
-    for (; arc >= num_children(suffix); suffix = failure(suffix)) arc -= num_children(suffix);
-    const int token = child_token(suffix, arc);
-    for (int longer = state; longer != suffix; longer = failure(longer)) {
-      if (child(longer, token) != NONE) return NONE;
-    }
-    return token;
+  // The state that one of these arcs leads to.
+  KERNEL_FN int arc_target(int state, int arc) const {
+    for (; arc >= num_children(state); state = failure(state)) arc -= num_children(state);
+    return arena_.first_child[row_ + state] + arc;
   }
 
+ private:
   static constexpr int NONE = -1;
 
- private:
   KERNEL_FN int child(int state, int token) const {
     const int first = arena_.first_child[row_ + state];
     int low = 0;

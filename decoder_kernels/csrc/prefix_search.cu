@@ -210,13 +210,20 @@ class LaneSearch {
 
   KERNEL_FN void offer_extension(int rank, int token) {
     if (token == shape_.blank_id) return;
-    const Hypothesis& from = lane_.beam[rank];
-    const double base = token == from.token ? from.blank_score : lane_.score[rank];
-    const int state = automaton_.next(from.boost_state, token);
-    const double completed = from.completed + automaton_.completed(state);
-    const double score = base + step_.row()[token] + completed + automaton_.pending(state);
+    offer_extension(rank, token, automaton_.next(lane_.beam[rank].boost_state, token));
+  }
+
+  KERNEL_FN void offer_extension(int rank, int token, int boost_state) {
+    const double score = extension_score(rank, token, boost_state);
     if (is_hopeless(score) || step_.is_in_beam(rank, token)) return;
     offer(Candidate{score, step_.touch(token, rank, 1), rank, token});
+  }
+
+  KERNEL_FN double extension_score(int rank, int token, int boost_state) const {
+    const Hypothesis& from = lane_.beam[rank];
+    const double base = token == from.token ? from.blank_score : lane_.score[rank];
+    const double completed = from.completed + automaton_.completed(boost_state);
+    return base + step_.row()[token] + completed + automaton_.pending(boost_state);
   }
 
   KERNEL_FN bool is_hopeless(double score) const {
@@ -225,20 +232,30 @@ class LaneSearch {
 
   KERNEL_FN void offer(const Candidate& candidate) { lane_.candidates.offer(block_, candidate); }
 
-  // Boosted tokens that the first prune cut off would never be seen otherwise.
+  // Boosted tokens that the first prune cut off would never be seen otherwise: all arcs of the
+  // hypothesis' state and its suffixes and, inside a phrase, before them the last token again.
   KERNEL_FN void offer_extra(int index) {
     int rank = 0;
     while (index >= lane_.extras_end[rank]) ++rank;
     index -= rank == 0 ? 0 : lane_.extras_end[rank - 1];
-    const Hypothesis& from = lane_.beam[rank];
-    int token = from.token;
-    if (from.boost_state == BoostAutomaton::ROOT || index > 0) {
-      const int arc = from.boost_state == BoostAutomaton::ROOT ? index : index - 1;
-      token = automaton_.arc_token(from.boost_state, arc);
-    } else if (automaton_.has_arc(from.boost_state, token)) {
-      return;  // comes up as an arc
+    const int state = lane_.beam[rank].boost_state;
+    if (state == BoostAutomaton::ROOT) {
+      offer_arc(rank, state, index);
+    } else if (index > 0) {
+      offer_arc(rank, state, index - 1);
+    } else {
+      const int token = lane_.beam[rank].token;
+      const bool is_arc = automaton_.has_arc(state, token);
+      if (!is_arc && !step_.in_token_beam(token)) offer_extension(rank, token);
     }
-    if (token != BoostAutomaton::NONE && !step_.in_token_beam(token)) offer_extension(rank, token);
+  }
+
+  KERNEL_FN void offer_arc(int rank, int state, int arc) {
+    const int target = automaton_.arc_target(state, arc);
+    const int token = automaton_.token(target);
+    if (step_.in_token_beam(token) || is_hopeless(extension_score(rank, token, target))) return;
+    // An arc of a shorter suffix counts only where no longer one has an arc with the same token.
+    if (automaton_.next(state, token) == target) offer_extension(rank, token, target);
   }
 
   KERNEL_FN void make_hypotheses() {
