@@ -29,15 +29,16 @@ help: ## list the targets
 
 tools: ## check that Python 3.11, its headers, g++ and make are here
 	@missing=""; \
-	test -n "$(PYTHON)" || missing="$$missing Python-3.11-or-newer-with-venv(python3,python3-venv)"; \
-	command -v g++ >/dev/null || missing="$$missing C++-compiler(g++)"; \
-	command -v make >/dev/null || missing="$$missing make(make)"; \
+	test -n "$(PYTHON)" || missing="$$missing, Python 3.11 or newer with venv (python3 python3-venv)"; \
+	command -v g++ >/dev/null || missing="$$missing, a C++ compiler (g++)"; \
+	command -v make >/dev/null || missing="$$missing, make (make)"; \
 	if test -n "$(PYTHON)"; then \
 	  headers=$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))'); \
-	  test -f "$$headers/Python.h" || missing="$$missing Python-headers(python3-dev)"; \
+	  test -f "$$headers/Python.h" || missing="$$missing, Python's headers (python3-dev)"; \
 	fi; \
 	if test -n "$$missing"; then \
-	  echo "make setup: missing:$$missing  [in brackets: the Debian and Ubuntu package]" >&2; exit 1; \
+	  echo "make setup: missing: $${missing#, }; in brackets: Debian's and Ubuntu's packages" >&2; \
+	  exit 1; \
 	fi
 
 setup: $(STAMP) ## build .venv: dependencies as pinned in constraints.txt, kernels compiled by g++
