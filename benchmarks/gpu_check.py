@@ -17,7 +17,9 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 TESTS = "tests/decoder_kernels"
-SANITIZED = "cuda and (wenets_own or poisoned or too_small or used_again or comes_through or many_tokens)"
+SANITIZED = (
+    "cuda and (wenets_own or poisoned or too_small or used_again or comes_through or many_tokens)"
+)
 
 
 def missing() -> list[str]:
