@@ -22,10 +22,10 @@ class StreamPort(Protocol):
         """Append 16 kHz mono samples; BacklogFull takes none of them."""
 
     def finalize(self) -> None:
-        """Ask for the final of all audio pushed so far."""
+        """Ask for the final of all audio pushed so far; BacklogFull where too many are due."""
 
     def configure(self, boosts: Sequence[Boost]) -> None:
-        """Replace the boosted phrases."""
+        """Replace the boosted phrases; BacklogFull where too many requests wait."""
 
     def finish(self) -> None:
         """Say that no audio follows; the last finals and Closed come."""

@@ -125,8 +125,6 @@ class EngineLoop:
         """After a step: tell what time has brought, and go on."""
         if stream.segment.detector.speech_frame is None:
             stream.emit_utterance_end(after_s=stream.decoded_s)
-        if self._registry.release(stream):
-            stream.emit(RoomAvailable(stream.inbox.room / stream.settings.sample_rate_hz))
         self._answer(stream)
 
     def _answer(self, stream: ActiveStream) -> None:
@@ -139,6 +137,8 @@ class EngineLoop:
         while stream.flush is None and (items := self._registry.take_items(stream)):
             for item in items:
                 self._take(stream, item)
+        if self._registry.release(stream):
+            stream.emit(RoomAvailable(stream.inbox.room / stream.settings.sample_rate_hz))
         if stream.next_cut() is None:
             self._registry.await_audio(stream, stream.samples_wanted)
         else:

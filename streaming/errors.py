@@ -4,7 +4,7 @@ StreamingError
 ├── EngineFull           every slot is taken
 ├── EngineStopped        the engine is not running (not started, stopped, or it broke)
 ├── StreamClosed         the stream was finished, cancelled, or has failed
-├── BacklogFull          the stream holds as much undecoded audio as it may
+├── BacklogFull          the stream holds as much undecoded audio, or as many requests, as it may
 ├── InvalidAudio         samples that are not 16 kHz mono float32 in [-1, 1]
 ├── InvalidStreamConfig  an option of one stream is out of range
 ├── InvalidEngineConfig  an option of the engine is out of range
@@ -29,7 +29,10 @@ class StreamClosed(StreamingError):
 
 
 class BacklogFull(StreamingError):
-    """The stream holds as much undecoded audio as it may; a `RoomAvailable` event will follow."""
+    """The stream holds as much undecoded audio, or as many requests, as it may.
+
+    A `RoomAvailable` event will follow.
+    """
 
 
 class InvalidAudio(StreamingError):

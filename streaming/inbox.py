@@ -32,6 +32,9 @@ class Reconfigure:
 
 Item: TypeAlias = Samples | Flush | Reconfigure
 
+MAX_REQUESTS = 64
+"""Flushes and reconfigurations that may wait; they hold no samples, so the backlog is no bound."""
+
 
 class Inbox:
     """A bounded queue between the callers of one stream and the engine. Its owner holds a lock.
@@ -42,6 +45,7 @@ class Inbox:
 
     def __init__(self, max_backlog: int) -> None:
         self._items: deque[Item] = deque()
+        self._requests = 0
         self.max_backlog = max_backlog
         self._overflowed = False
         self.pushed = 0
@@ -70,14 +74,19 @@ class Inbox:
         return self.pushed >= self.wake_at
 
     def put(self, item: Flush | Reconfigure) -> None:
-        """Append a request; the engine should look."""
+        """Append a request; the engine should look. Raises BacklogFull, but for the last flush."""
+        if self._requests >= MAX_REQUESTS and not (isinstance(item, Flush) and item.last):
+            self._overflowed = True
+            raise BacklogFull(f"{self._requests} requests wait already")
         self._items.append(item)
+        self._requests += 1
 
     def take(self) -> list[Item]:
         """Remove and return everything up to and including the next flush."""
         taken: list[Item] = []
         while self._items:
             taken.append(self._items.popleft())
+            self._requests -= isinstance(taken[-1], Flush | Reconfigure)
             if isinstance(taken[-1], Flush):
                 break
         return taken
@@ -85,7 +94,8 @@ class Inbox:
     def release(self, consumed: int) -> bool:
         """Note how many samples are decoded in total; True when this ends an overflow."""
         self.consumed = consumed
-        drained = self._overflowed and 2 * self.backlog <= self.max_backlog
+        half_empty = 2 * self.backlog <= self.max_backlog and 2 * self._requests <= MAX_REQUESTS
+        drained = self._overflowed and half_empty
         if drained:
             self._overflowed = False
         return drained
@@ -93,5 +103,6 @@ class Inbox:
     def clear(self) -> None:
         """Forget everything: the stream is over."""
         self._items.clear()
+        self._requests = 0
         self.closed = True
         self.consumed = self.pushed

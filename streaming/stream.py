@@ -21,8 +21,7 @@ class Stream:
     """Push samples, then `finish` or `cancel`; results arrive at the sink given to `Engine.open`.
 
     What is pushed before `finalize`, `configure` or `finish` is decoded before them. A file is fed
-    like
-    this: push pieces until `BacklogFull`, wait for the event `RoomAvailable`, push that piece
+    like this: push pieces until `BacklogFull`, wait for the event `RoomAvailable`, push that piece
     again.
     """
 
@@ -66,12 +65,16 @@ class Stream:
     def finalize(self) -> None:
         """Decode everything pushed so far to its end; a `Final(from_finalize)` follows, always.
 
-        What is pushed afterwards starts afresh, as after a pause. Raises StreamClosed.
+        What is pushed afterwards starts afresh, as after a pause. Raises StreamClosed, and
+        BacklogFull (nothing was asked; `RoomAvailable` follows) where too many requests wait.
         """
         self._put(Flush(last=False))
 
     def configure(self, boosts: Sequence[Boost]) -> None:
-        """Replace the boosts, from this segment on; `Configured` follows. Raises StreamClosed."""
+        """Replace the boosts, from this segment on; `Configured` follows.
+
+        Raises StreamClosed, and BacklogFull as `finalize` does.
+        """
         self._put(Reconfigure(compile_boosts(boosts, self._active.config.mode, self._tokenizer)))
 
     def finish(self) -> None:

@@ -11,12 +11,14 @@ from streaming.engine import Engine
 from streaming.engine_config import EngineConfig
 from streaming.engine_loop import EngineLoop
 from streaming.errors import (
+    BacklogFull,
     EngineFull,
     EngineStopped,
     InvalidAudio,
     StreamClosed,
 )
 from streaming.events import Closed, Failed, Final, Partial, RoomAvailable
+from streaming.inbox import MAX_REQUESTS
 from streaming.stream_config import StreamConfig, StreamPriority
 
 GREEDY = StreamConfig(mode="ctc_greedy_search")
@@ -177,6 +179,29 @@ def test_a_file_is_fed_by_room_events(make_engine, tone_model, sounds):
     assert all(0.5 <= event.room_s <= 1.0 for event in listener.of(RoomAvailable))
     assert listener.of(RoomAvailable)
     assert stream.backlog_s == 0
+
+
+def test_who_asks_for_finals_faster_than_they_come_is_held_up(tone_engine, sounds):
+    listener, busy, go_on = sounds.Listener(), threading.Event(), threading.Event()
+
+    def sink(event):
+        listener(event)
+        busy.set()
+        assert go_on.wait(30)
+
+    stream = tone_engine.open(GREEDY, sink)
+    stream.finalize()
+    assert busy.wait(30)
+    for _ in range(MAX_REQUESTS):
+        stream.finalize()
+    with pytest.raises(BacklogFull):
+        stream.finalize()
+    go_on.set()
+    listener.wait_for(lambda event: isinstance(event, RoomAvailable))
+    stream.finalize()
+    stream.finish()
+    listener.wait_for_last()
+    assert len(listener.finals) == 1 + MAX_REQUESTS + 1 + 1
 
 
 @pytest.mark.parametrize(
