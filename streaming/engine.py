@@ -12,7 +12,7 @@ from streaming.boosting import compile_boosts
 from streaming.engine_config import EngineConfig, engine_threads
 from streaming.engine_loop import EngineLoop
 from streaming.engine_stats import Counters, EngineStats, Observer
-from streaming.errors import EngineStopped
+from streaming.errors import EngineFull, EngineStopped
 from streaming.events import Event
 from streaming.inbox import Inbox
 from streaming.model_description import describe_model
@@ -76,6 +76,8 @@ class Engine:
         """
         if not self.running:
             raise EngineStopped("the engine is not running")
+        if not self._registry.has_room:  # before any work for a caller who is refused
+            raise EngineFull(f"all {self._config.max_streams} slots are taken")
         boosts = compile_boosts(config.boosts, config.mode, self._tokenizer)
         inbox = Inbox(int(self._config.max_backlog_s * self._settings.sample_rate_hz))
         active = self._registry.admit(

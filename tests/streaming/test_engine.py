@@ -110,6 +110,15 @@ def test_slots_are_asked_for_before_they_are_taken(make_engine, tone_model, soun
     engine.open(GREEDY, sounds.Listener())
 
 
+def test_a_full_engine_refuses_before_it_works_on_boosts(make_engine, tone_model, monkeypatch):
+    engine = make_engine(tone_model, max_streams=1)
+    stream = engine.open(GREEDY, lambda event: None)
+    monkeypatch.setattr("streaming.engine.compile_boosts", None)
+    with pytest.raises(EngineFull):
+        engine.open(GREEDY, lambda event: None)
+    stream.cancel()
+
+
 def test_stop_fails_open_streams_and_refuses_new_ones(make_engine, tone_model, sounds):
     engine = make_engine(tone_model, chunk_size=8)
     listener = sounds.Listener()
