@@ -17,5 +17,13 @@ def check_origin(headers: Headers, allowed: Collection[str]) -> None:
     origin = headers.get("origin")
     if origin is None or "*" in allowed or origin in allowed:
         return
-    if urlsplit(origin).netloc.lower() != headers.get("host", "").lower():
+    if _host_of(origin) != headers.get("host", "").lower():
         raise OriginRefused(f"pages of {origin} may not connect; see the setting allowed_origins")
+
+
+def _host_of(origin: str) -> str | None:
+    """Return host and port, None where the origin is no address ("http://[")."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None

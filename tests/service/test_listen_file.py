@@ -239,10 +239,9 @@ async def test_phrases_that_cannot_be_boosted_are_named(http):
     assert answer.json()["metadata"]["warnings"] == ["route 66: the model writes no digits"]
 
 
-async def test_a_page_elsewhere_may_not_post(http):
-    answer = await http.post(
-        "/v1/listen", content=recording([20]), headers={"origin": "https://evil.example"}
-    )
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://["])
+async def test_a_page_elsewhere_may_not_post(http, origin):
+    answer = await http.post("/v1/listen", content=recording([20]), headers={"origin": origin})
     assert answer.status_code == 403
 
 
