@@ -1,0 +1,60 @@
+"""The bundled model keeps what its card says, on a sample of the development recordings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from models.bundled import bundled_model_dir
+from models.checkpoint import LoadedModel, load_model
+from models.training.greedy import greedy_error_rates
+from models.training.speech import Speech, load_speech
+
+SAMPLE = 60  # utterances of each corpus
+MOST_MIB = 25
+
+
+@pytest.fixture(scope="module")
+def bundled() -> LoadedModel:
+    return load_model(bundled_model_dir())
+
+
+@pytest.fixture(scope="module")
+def short_clips(speech_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Speech:
+    """Wake phrases, and digits of a speaker that training has not heard."""
+    header, *rows = (speech_dir / "dev.tsv").read_text(encoding="utf-8").splitlines()
+    chosen = [header]
+    for corpus in ("wakewords", "fsdd"):
+        of_corpus = [f"{speech_dir}/{row}" for row in rows if row.split("\t")[1] == corpus]
+        chosen.extend(of_corpus[:: len(of_corpus) // SAMPLE][:SAMPLE])
+    folder = tmp_path_factory.mktemp("clips")
+    (folder / "dev.tsv").write_text("\n".join(chosen) + "\n", encoding="utf-8")
+    return load_speech(folder / "dev.tsv", folder / "cache")
+
+
+def test_it_is_small_enough_for_a_repository() -> None:
+    size = sum(path.stat().st_size for path in bundled_model_dir().iterdir() if path.is_file())
+    assert size < MOST_MIB * 2**20
+
+
+def test_it_streams_and_has_both_decoders(bundled: LoadedModel) -> None:
+    assert bundled.model.config.encoder.streamable
+    assert bundled.model.right_decoder is not None
+
+
+def test_its_card_names_every_corpus() -> None:
+    card = (bundled_model_dir() / "CARD.md").read_text(encoding="utf-8")
+    for name in ("LibriSpeech", "LJ Speech", "speechocean762", "Picovoice", "Free Spoken Digit"):
+        assert name in card
+    assert "CC BY-SA 4.0" in card
+
+
+def test_streamed_wake_phrases_and_digits_are_recognised(
+    bundled: LoadedModel, short_clips: Speech
+) -> None:
+    chunk_size = bundled.model.config.decoding.chunk_size
+    rates = greedy_error_rates(bundled.model, bundled.tokenizer, short_clips, chunk_size)
+    # The goals are 5 % and 20 % of all recordings; a sample of 60 words may miss them by chance.
+    assert rates["wakewords"] <= 0.10
+    assert rates["fsdd"] <= 0.30
