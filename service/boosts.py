@@ -10,7 +10,8 @@ from streaming.stream_config import Boost
 
 MAX_PHRASE_CHARS = 200
 MAX_WEIGHT = 20.0
-_KEYTERM_WEIGHT = re.compile(r"(?P<phrase>.*[^\d\s])\s*:\s*(?P<weight>-?\d{1,2}(\.\d+)?)")
+_WEIGHT = re.compile(r"[-+]?(\d{1,3}(\.\d*)?|\.\d+)", re.ASCII)
+_KEYTERM_WEIGHT = re.compile(r"(?P<phrase>.*[^\d\s])\s*:\s*(?P<weight>-?\d{1,2}(\.\d+)?)", re.ASCII)
 
 
 class TooManyPhrases(BadRequest):
@@ -23,21 +24,28 @@ class BoostRules:
 
     default_weight: for phrases without one, bonus per token in natural log.
     max_phrases: of keyterms and keywords together.
+    max_chars: of all phrases together. Their table is compiled on the loop that serves everybody.
     """
 
     default_weight: float = 3.0
     max_phrases: int = 100
+    max_chars: int = 5000
 
     def parse(self, keyterms: Sequence[str], keywords: Sequence[str]) -> tuple[Boost, ...]:
         """Read the phrases of one request.
 
         Raises:
-            TooManyPhrases: there are more than ``max_phrases``.
+            TooManyPhrases: there are more than ``max_phrases``, or ``max_chars`` in them.
             BadRequest: a phrase is empty or too long, or its weight is no number in range.
         """
         if len(keyterms) + len(keywords) > self.max_phrases:
             count = len(keyterms) + len(keywords)
             raise TooManyPhrases(f"{count} boosted phrases, {self.max_phrases} are allowed")
+        chars = sum(map(len, (*keyterms, *keywords)))
+        if chars > self.max_chars:
+            raise TooManyPhrases(
+                f"boosted phrases of {chars} characters in all, {self.max_chars} are allowed"
+            )
         return (
             *(self._keyterm(text) for text in keyterms),
             *(self._keyword(text) for text in keywords),
@@ -55,12 +63,11 @@ class BoostRules:
         word, colon, weight = text.rpartition(":")
         if not colon:
             return _boost("keywords", text, self.default_weight)
-        try:
-            return _boost("keywords", word, float(weight))
-        except ValueError:
+        if not _WEIGHT.fullmatch(weight.strip()):
             raise BadRequest(
                 f"keywords={text}: the weight {weight!r} after the last colon is not a number"
-            ) from None
+            )
+        return _boost("keywords", word, float(weight))
 
 
 def _boost(parameter: str, phrase: str, weight: float) -> Boost:

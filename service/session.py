@@ -22,6 +22,7 @@ from service.listen_actions import (
 )
 from service.listen_protocol import ListenProtocol, State
 from service.outbox import Outbox
+from service.read_pace import ReadPace
 from service.stream_feed import StreamFeed
 from streaming.errors import StreamClosed, StreamingError
 from streaming.events import Event, Final, Partial, RoomAvailable
@@ -103,6 +104,7 @@ class Session:
 
     async def _read(self) -> None:
         """Client to stream; returns when the client is gone."""
+        pace = ReadPace()
         while (message := await self._receive()) is not None:
             if isinstance(message, bytes):
                 self._perform(self._protocol.receive_bytes(message))
@@ -111,6 +113,8 @@ class Session:
             assert self._feed is not None
             self._reading = False
             await self._feed.wait_for_room()
+            if delay_s := pace.delay_s(message, self._loop.time()):
+                await asyncio.sleep(delay_s)
             self._reading = True
         self._perform(self._protocol.disconnect())
 

@@ -30,13 +30,16 @@ def test_a_keyterm_is_a_phrase_with_an_optional_weight(text, boost):
         ("a:b:c:2", Boost("a:b:c", 2.0)),
         ("http://x:-1", Boost("http://x", -1.0)),
         ("10:30:2", Boost("10:30", 2.0)),
+        ("half: +.5", Boost("half", 0.5)),
     ],
 )
 def test_a_keyword_takes_what_follows_its_last_colon_as_weight(text, boost):
     assert RULES.parse([], [text]) == (boost,)
 
 
-@pytest.mark.parametrize("text", ["a:b", "http://x", "word:", "word:nan", "word:inf", "word:1e9"])
+@pytest.mark.parametrize(
+    "text", ["a:b", "http://x", "word:", "word:nan", "word:inf", "word:1e9", "word:1_0", "word:٣"]
+)
 def test_a_bad_weight_is_named(text):
     with pytest.raises(BadRequest, match="keywords=") as caught:
         RULES.parse([], [text])
@@ -53,3 +56,10 @@ def test_keyterms_and_keywords_share_one_limit():
     assert len(RULES.parse(["a", "b"], ["c", "d"])) == 4
     with pytest.raises(TooManyPhrases, match="5 boosted phrases, 4 are allowed"):
         RULES.parse(["a", "b"], ["c", "d", "e"])
+
+
+def test_all_phrases_share_one_limit_of_characters():
+    rules = BoostRules(max_chars=300)
+    assert len(rules.parse(["x" * 150], ["y" * 150])) == 2
+    with pytest.raises(TooManyPhrases, match="301 characters in all, 300 are allowed"):
+        rules.parse(["x" * 150], ["y" * 151])

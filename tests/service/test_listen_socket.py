@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from service.read_pace import ReadPace
+
 CLOSE = '{"type": "CloseStream"}'
 INTERIM = "encoding=linear16&sample_rate=16000&interim_results=true"
 
@@ -84,7 +86,7 @@ async def test_configure_mid_stream(live):
 
 
 async def test_as_many_and_as_long_phrases_as_allowed_fit_into_a_handshake(live):
-    phrases = [f"{index:03d}" + "ä" * 97 for index in range(100)]
+    phrases = [f"{index:03d}" + "ä" * 47 for index in range(100)]
     query = "&".join(f"keyterm={quote(phrase)}" for phrase in phrases)
     async with live.listen(f"encoding=linear16&sample_rate=16000&{query}"):
         assert [boost.phrase for boost in live.engine.opened[0].boosts] == phrases
@@ -172,6 +174,22 @@ async def test_other_origins_are_refused(live, serve):
         open_server.listen(headers=headers),
     ):
         pass
+
+
+async def test_every_message_counts_towards_the_pace_of_reading(live, read, monkeypatch):
+    counted = []
+
+    def delay_s(self, message, now_s):
+        counted.append(message)
+        return 0.001
+
+    monkeypatch.setattr(ReadPace, "delay_s", delay_s)
+    sent = [b"ab", '{"type":"KeepAlive"}', "garbage", '{"type":"CloseStream"}']
+    async with live.listen() as socket:
+        for message in sent:
+            await socket.send(message)
+        await read(socket)
+    assert counted == sent
 
 
 async def test_a_slow_reader_is_closed_and_its_stream_freed(serve, tone):
