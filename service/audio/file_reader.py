@@ -20,6 +20,7 @@ from service.errors import AudioTooLong, UndecodableAudio
 
 BLOCK_S = 1.0
 _UNKNOWN_WAV_SIZE = 0xFFFF_FF00  # writers that cannot seek back leave 0 or nearly 2^32
+_MAX_WAV_CHUNKS = 1000
 _SUBFORMATS_OF_SOUNDFILE = {"wav", "ogg", "flac", "mp3", "aiff", "caf", "au", "w64"}
 
 
@@ -73,8 +74,11 @@ class AudioFile:
 
 
 def _recognise(path: Path) -> Container:
-    with path.open("rb") as file:
-        head = file.read(SNIFF_BYTES)
+    try:
+        with path.open("rb") as file:
+            head = file.read(SNIFF_BYTES)
+    except OSError as error:
+        raise UndecodableAudio(f"cannot be read: {error.strerror}") from error
     if not head:
         raise UndecodableAudio("the audio is empty")
     container = sniff(head)
@@ -97,12 +101,14 @@ def _check_wav_is_whole(path: Path, container: Container) -> None:
 def _wav_data_chunk(file: BinaryIO) -> tuple[int, int]:
     """Return the claimed size and the position of a WAV file's audio; zeros when not found."""
     file.seek(12)
-    while len(header := file.read(8)) == 8:
+    for _ in range(_MAX_WAV_CHUNKS):
+        if len(header := file.read(8)) < 8:
+            return 0, 0
         name, size = struct.unpack("<4sI", header)
         if name == b"data":
             return size, file.tell()
         file.seek(size + size % 2, 1)
-    return 0, 0
+    raise UndecodableAudio(f"no audio within {_MAX_WAV_CHUNKS} chunks of the WAV file")
 
 
 def _read_with_soundfile(path: Path) -> tuple[int, Iterator[Samples]]:
@@ -131,11 +137,17 @@ def _open_with_av(path: Path, container: Container) -> "av.container.InputContai
             str(path), format=container.demuxer, options={"protocol_whitelist": "file"}
         )
     except (av.FFmpegError, ValueError) as error:
-        raise UndecodableAudio(f"the {container.name} file is damaged or cut: {error}") from error
+        raise _damaged(container, error) from error
     if not opened.streams.audio:
         opened.close()
         raise UndecodableAudio(f"the {container.name} file holds no audio")
     return opened
+
+
+def _damaged(container: Container, error: Exception) -> UndecodableAudio:
+    # The error's own text would name our temporary file.
+    reason = error.strerror if isinstance(error, av.FFmpegError) else "its fields make no sense"
+    return UndecodableAudio(f"the {container.name} file is damaged or cut: {reason}")
 
 
 def _duration_with_av(path: Path, container: Container) -> float | None:
@@ -158,6 +170,6 @@ def _av_blocks(opened: "av.container.InputContainer", container: Container) -> I
                 for mono in to_mono.resample(frame):
                     yield limited(mono.to_ndarray()[0], "the file")
         except (av.FFmpegError, ValueError) as error:
-            raise UndecodableAudio(f"the {container.name} file is damaged: {error}") from error
+            raise _damaged(container, error) from error
         for mono in to_mono.resample(None):
             yield limited(mono.to_ndarray()[0], "the file")

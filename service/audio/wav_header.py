@@ -17,6 +17,8 @@ class WavHeader:
 
     def __init__(self) -> None:
         self._bytes = b""
+        self._position = 12  # where the next chunk starts
+        self._pcm: PcmFormat | None = None
 
     @property
     def begun(self) -> bool:
@@ -32,10 +34,26 @@ class WavHeader:
         self._bytes += data
         if len(self._bytes) >= SNIFF_BYTES:
             _check_is_wav(self._bytes)
-        parsed = _parse(self._bytes)
+        parsed = self._parse()
         if parsed is None and len(self._bytes) > MAX_HEADER_BYTES:
             raise UndecodableAudio(f"no audio within {MAX_HEADER_BYTES} bytes of a WAV header")
         return parsed
+
+    def _parse(self) -> tuple[PcmFormat, bytes] | None:
+        """Go on at the first chunk that was not complete."""
+        while (body := self._position + 8) <= len(self._bytes):
+            name, size = struct.unpack_from("<4sI", self._bytes, self._position)
+            if name == b"data":
+                if self._pcm is None:
+                    raise UndecodableAudio("the WAV header has no fmt chunk before its data")
+                return self._pcm, self._bytes[body:]
+            end = body + size + size % 2
+            if end > len(self._bytes):
+                return None
+            if name == b"fmt ":
+                self._pcm = _parse_format(self._bytes[body : body + size])
+            self._position = end
+        return None
 
 
 def _check_is_wav(head: bytes) -> None:
@@ -51,21 +69,6 @@ def _check_is_wav(head: bytes) -> None:
         "no encoding was given and the audio does not start like a WAV file: "
         "add encoding=linear16 and sample_rate"
     )
-
-
-def _parse(data: bytes) -> tuple[PcmFormat, bytes] | None:
-    position, pcm = 12, None
-    while position + 8 <= len(data):
-        name, size = struct.unpack_from("<4sI", data, position)
-        body = position + 8
-        if name == b"data":
-            if pcm is None:
-                raise UndecodableAudio("the WAV header has no fmt chunk before its data")
-            return pcm, data[body:]
-        if name == b"fmt " and len(data) >= body + min(size, 26):
-            pcm = _parse_format(data[body : body + size])
-        position = body + size + size % 2
-    return None
 
 
 def _parse_format(chunk: bytes) -> PcmFormat:

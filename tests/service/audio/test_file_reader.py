@@ -199,3 +199,24 @@ def test_a_video_without_sound_is_refused(tmp_path):
         out.mux(video.encode(None))
     with pytest.raises(UndecodableAudio, match="no audio"):
         AudioFile(path)
+
+
+def test_a_damaged_file_is_refused_without_our_path(tmp_path):
+    path = tmp_path / "audio"
+    MAKERS["m4a"](path)
+    path.write_bytes(path.read_bytes()[:3000])
+    with pytest.raises(UndecodableAudio) as caught:
+        list(AudioFile(path).blocks())
+    assert str(tmp_path) not in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_one_plain_sentence(tmp_path):
+    with pytest.raises(UndecodableAudio, match=r"cannot be read: No such file"):
+        AudioFile(tmp_path / "absent.wav")
+
+
+def test_a_wav_of_endless_empty_chunks_is_refused(tmp_path):
+    path = tmp_path / "audio"
+    path.write_bytes(b"RIFF\xff\xff\xff\xffWAVE" + b"junk\0\0\0\0" * 5000)
+    with pytest.raises(UndecodableAudio, match="1000 chunks"):
+        AudioFile(path)
