@@ -13,6 +13,7 @@ from service.bench.measurements import Measurements, Summary
 from service.bench.report import table
 from service.bench.target import Target, own_server
 from service.console import say, tell
+from service.errors import StartupError
 from service.web_files import SAMPLES_DIR
 
 DOES_NOT_HOLD = 1
@@ -45,6 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure and print; returns 1 if the count asked for does not hold."""
+    if arguments.json is not None and not arguments.json.parent.is_dir():
+        raise StartupError(f"--json {arguments.json}: there is no such directory")
     clips = load_clips(
         arguments.audio or SAMPLES_DIR / "samples.json", arguments.clips, arguments.seed
     )

@@ -2,7 +2,7 @@
 
 import argparse
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rich.console import Console
@@ -42,8 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Transcribe each file; returns 1 if any failed, after doing the others."""
     settings = settings_from(arguments, ENGINE_SETTINGS)
     parameters = parameters_from(arguments, settings, is_file=True)
-    if arguments.output_dir is not None and not arguments.output_dir.is_dir():
-        raise StartupError(f"--output-dir {arguments.output_dir} is not a directory")
+    if arguments.output_dir is not None:
+        _check_outputs(arguments.output_dir, arguments.files)
     from service.commands.engine import running_engine, served_model
 
     with running_engine(settings) as engine, _progress() as progress:
@@ -52,6 +52,16 @@ def run(arguments: argparse.Namespace) -> int:
         )
         failed = [path for path in arguments.files if not transcriber.do(path, arguments)]
     return SOME_FAILED if failed else 0
+
+
+def _check_outputs(directory: Path, files: Iterable[Path]) -> None:
+    if not directory.is_dir():
+        raise StartupError(f"--output-dir {directory} is not a directory")
+    first: dict[str, Path] = {}
+    for path in files:
+        other = first.setdefault(path.stem, path)
+        if other != path:
+            raise StartupError(f"--output-dir: {other} and {path} would write the same file")
 
 
 class _Transcriber:

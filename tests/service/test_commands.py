@@ -54,6 +54,18 @@ def test_transcribe_goes_on_after_a_file_that_is_none(capsys, model, wavs, tmp_p
     assert "notes.txt: the bytes are of no audio format we know" in captured.err
 
 
+def test_transcribe_refuses_two_files_of_one_output_name(capsys, model, tmp_path):
+    command = ["transcribe", "a/talk.wav", "b/talk.mp3", "--model", model]
+    assert main([*command, "--output-dir", str(tmp_path)]) == 2
+    assert "would write the same file" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_bench_refuses_a_result_file_it_could_not_write_before_it_measures(capsys, tmp_path):
+    assert main(["bench", "--json", str(tmp_path / "absent" / "x.json")]) == 2
+    assert "no such directory" in capsys.readouterr().err
+
+
 def test_models_describes_a_directory(capsys, model):
     assert main(["models", model, "--json"]) == 0
     description = json.loads(capsys.readouterr().out)
