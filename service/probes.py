@@ -16,13 +16,13 @@ from service.web_files import SAMPLES_DIR
 router = APIRouter()
 
 
-@router.get("/healthz")
+@router.api_route("/healthz", methods=["GET", "HEAD"])
 async def healthz() -> Response:
     """The process is alive: its event loop answers."""
     return JSONResponse({"status": "ok"})
 
 
-@router.get("/readyz")
+@router.api_route("/readyz", methods=["GET", "HEAD"])
 async def readyz(request: Request) -> Response:
     """New streams are welcome, unless the server drains; a full server is ready, only "busy"."""
     services = services_of(request)

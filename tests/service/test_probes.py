@@ -10,6 +10,12 @@ async def test_probes_answer_while_all_streams_are_taken(live):
             assert (await client.get(path)).status_code == 200
 
 
+async def test_probes_answer_load_balancers_that_ask_for_the_head_alone(live):
+    async with live.client() as client:
+        for path in ("/healthz", "/readyz"):
+            assert (await client.head(path)).status_code == 200
+
+
 async def test_models_lists_the_model_and_its_other_names(live):
     async with live.client() as client:
         (model,) = (await client.get("/v1/models")).json()["stt"]
