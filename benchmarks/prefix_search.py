@@ -1,19 +1,18 @@
 """Time prefix search against flashlight-text, torchaudio's decoder, on the same posteriors.
 
-``python benchmarks/prefix_search.py`` prints microseconds per frame and lane on this machine's
+``python benchmarks/prefix_search.py`` gives microseconds per frame and lane on this machine's
 devices, and the ratio to the peer in the same run. The peer (``pip install flashlight-text``) is a
 C++ lexicon-free beam search on one CPU thread with the same beam, token beam and summing of paths.
 """
 
 import argparse
 import importlib
-import platform
 import time
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
 
 import torch
+from report import table, write_report
 from torch import Tensor
 
 from decoder_kernels.errors import BackendMissing
@@ -116,42 +115,55 @@ def candidates(log_probs: Tensor) -> dict[str, Callable[[], Decoded]]:
     return found
 
 
-def compare(lanes: int, frames: int, vocab_size: int, repeats: int) -> None:
-    """Time all decoders on the same posteriors and print a table."""
-    print(f"\n{lanes} lanes x {frames} frames, vocabulary {vocab_size}, beam {BEAM_SIZE}")
+def compare(lanes: int, frames: int, vocab_size: int, repeats: int) -> list[list[str]]:
+    """Time all decoders on the same posteriors, a row each."""
     decoders = candidates(speechlike(lanes, frames, vocab_size))
     results = {name: decode() for name, decode in decoders.items()}
     times = {name: seconds(decode, repeats) for name, decode in decoders.items()}
     baseline, reference = next(iter(times.values())), results["ours, cpu, 1 worker"]
+    rows = []
     for name, spent in times.items():
         equal = sum(a == b for a, b in zip(results[name], reference, strict=True))
         per_frame = spent / (lanes * frames) * 1e6
-        print(
-            f"  {name:26} {per_frame:9.2f} us/frame   {baseline / spent:6.2f} x {next(iter(times))}"
-            f"   same best text in {equal} of {lanes} lanes"
-        )
-
-
-def device_names() -> str:
-    """What this machine is, for the record."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    names = [line.split(": ")[1] for line in lines if line.startswith("model name")]
-    cpu = names[0] if names else platform.processor()
-    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
-    return f"{cpu}; {gpu}; torch {torch.__version__}"
+        rows.append(
+            [str(vocab_size), name, f"{per_frame:.2f}", f"{baseline / spent:.2f}",
+             f"{equal} of {lanes}"]
+        )  # fmt: skip
+        print("  ".join(rows[-1]))
+    return rows
 
 
 def main() -> None:
-    """Compare small and large vocabularies."""
+    """Compare small and large vocabularies and write docs/benchmarks/prefix_search.md."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--lanes", type=int, default=16)
     parser.add_argument("--frames", type=int, default=256)
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    print(device_names())
-    for vocab_size in (100, 500, 5000):
-        compare(options.lanes, options.frames, vocab_size, options.repeats)
+    sizes = (100, 500, 5000)
+    rows = [
+        row
+        for vocab_size in sizes
+        for row in compare(options.lanes, options.frames, vocab_size, options.repeats)
+    ]
+    header = ["vocabulary", "decoder", "us per frame and lane", "times as fast", "same best text"]
+    body = f"""
+{options.lanes} lanes of {options.frames} frames of made posteriors that look like CTC's, given in
+chunks of {CHUNK_FRAMES}; beam {BEAM_SIZE}; {device_name()}. The fastest of {options.repeats} runs.
+"Times as fast" is against the first decoder of the same vocabulary, "same best text" against ours
+on one worker. Beams of equal size do not prune equally, so texts may differ.
+
+{table(header, rows)}
+"""
+    print(
+        write_report("prefix_search", "Prefix beam search against flashlight-text", body.lstrip())
+    )
+
+
+def device_name() -> str:
+    """The GPU, if there is one."""
+    return torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
 
 
 if __name__ == "__main__":

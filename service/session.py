@@ -64,6 +64,7 @@ class Session:
         self._loop = asyncio.get_running_loop()
         self._heard_at = self._loop.time()
         self._reading = True
+        # Its reader never waits for the client, so it stays short; the outbox bounds a slow reader.
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._feed: StreamFeed | None = None
 
