@@ -7,7 +7,13 @@
     ├── InvalidInput       log-probabilities or slots that cannot be searched; names the lanes
     ├── BackendMissing     the native module, or its CUDA half, was not built
     ├── BoostTableError    a phrase or weight that no boost table can hold
-    └── CapacityExceeded   the boost tables of all streams do not fit together
+    ├── CapacityExceeded   the boost tables of all streams do not fit together
+    └── GraphError         a decoding graph that cannot be built, read or used
+        ├── InvalidGraph           arrays that contradict each other, costs that are no numbers
+        ├── UnsafeEpsilonCycle     the search could go round without a frame, for gain
+        ├── GraphImageError        a file that is no graph image, or a damaged or foreign one
+        ├── GraphSourceError       a language model, lexicon or foreign graph that cannot be read
+        └── GraphMismatch          the graph was built for other units
 """
 
 from collections.abc import Sequence
@@ -43,3 +49,35 @@ class BoostTableError(KernelError):
 
 class CapacityExceeded(KernelError):
     """The arena has no room for this boost table beside those of the other streams."""
+
+
+class GraphError(KernelError):
+    """A decoding graph that cannot be built, read or used."""
+
+
+class InvalidGraph(GraphError):
+    """Arrays that contradict each other, an index out of range, a cost that is no number."""
+
+
+class UnsafeEpsilonCycle(GraphError):
+    """Epsilon arcs form a cycle in which the search could go round without a frame, for gain."""
+
+
+class GraphImageError(GraphError):
+    """A file that is not a graph image, or a damaged one, or one of another version."""
+
+
+class GraphSourceError(GraphError):
+    """A language model, lexicon or foreign graph that no graph can be made of.
+
+    ``line`` is where in the file, counted from 1, if the fault has a place.
+    """
+
+    def __init__(self, message: str, source: str = "", line: int | None = None) -> None:
+        place = f"{source}, line {line}: " if line is not None else f"{source}: " if source else ""
+        super().__init__(place + message)
+        self.line = line
+
+
+class GraphMismatch(GraphError):
+    """The graph was built for other units than those of the model."""
