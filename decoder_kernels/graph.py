@@ -5,6 +5,7 @@ is no word; a *cost* is a negative natural logarithm.
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -161,11 +162,11 @@ class Graph:
 class ArcColumns:
     """Arcs in any order, an array (A,) of each of their parts."""
 
-    sources: npt.NDArray[np.int64]
-    labels: npt.NDArray[np.int64]
-    words: npt.NDArray[np.int64]
-    weights: npt.NDArray[np.float64]
-    targets: npt.NDArray[np.int64]
+    sources: npt.NDArray[np.integer]
+    labels: npt.NDArray[np.integer]
+    words: npt.NDArray[np.integer]
+    weights: npt.NDArray[np.floating]
+    targets: npt.NDArray[np.integer]
 
     @classmethod
     def of(cls, arcs: Iterable[Arc]) -> "ArcColumns":
@@ -206,6 +207,8 @@ def _check_scalars(graph: Graph) -> None:
         raise InvalidGraph(f"the loop {graph.loop_node} is not among the {graph.num_nodes} nodes")
     if not np.isfinite(graph.unknown_cost):
         raise InvalidGraph(f"the cost of an unknown word is {graph.unknown_cost}")
+    if not re.fullmatch("(?:[0-9a-f]{32})?", graph.units_checksum):
+        raise InvalidGraph(f"the checksum of the units is {graph.units_checksum!r}")
     if not graph.word_texts or graph.word_texts[0] != NO_WORD_TEXT:
         raise InvalidGraph(f"the text of word 0 is not {NO_WORD_TEXT}")
 
