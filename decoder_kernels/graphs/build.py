@@ -1,0 +1,156 @@
+"""From an n-gram and the spellings of its words to a decoding graph."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from decoder_kernels.errors import GraphSourceError
+from decoder_kernels.graph import NO_WORD_TEXT, ArcColumns, Graph, units_checksum
+from decoder_kernels.graphs.arpa import SENTENCE_END, SENTENCE_START, UNKNOWN_WORDS, Arpa, read_arpa
+from decoder_kernels.graphs.composition import DELTA, compose_lexicon
+from decoder_kernels.graphs.explicit import explicit_graph
+from decoder_kernels.graphs.fst import Fst
+from decoder_kernels.graphs.grammar import Grammar, grammar_of
+from decoder_kernels.graphs.lexicon import Spelling, lexicon_fst
+
+GraphForm = Literal["compact", "normal", "explicit-compact", "explicit-normal"]
+GRAPH_FORMS: tuple[GraphForm, ...] = ("compact", "normal", "explicit-compact", "explicit-normal")
+
+Progress = Callable[[str, float | None], None]
+"""Hears what is being done, and how much of it (0 to 1) is, where that is known."""
+
+Speller = Callable[[str], Sequence[Spelling]]
+"""The spellings of a word, in token ids; none if it has no spelling."""
+
+SPECIAL_WORDS = frozenset({NO_WORD_TEXT, SENTENCE_START, SENTENCE_END, *UNKNOWN_WORDS})
+WORDS_PER_REPORT = 1_000
+
+
+@dataclass(frozen=True)
+class Units:
+    """What the model writes: its units by token id, and which of them is blank.
+
+    ``separator`` is the token that stands between words, if the spellings do not say where a word
+    begins (a model of characters that writes spaces).
+    """
+
+    symbols: Sequence[str]
+    blank_id: int
+    separator: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Build:
+    """A graph, and what did not go into it.
+
+    ``unspelled``: words of the language model without a spelling. ``unknown``: words asked for that
+    the language model does not have.
+    """
+
+    graph: Graph
+    words: int
+    ngrams: int
+    ngrams_used: int
+    redundant_states: int
+    unspelled: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+def build_graph(
+    lm: Path,
+    spell: Speller,
+    units: Units,
+    *,
+    form: GraphForm = "compact",
+    only: Sequence[str] | None = None,
+    delta: float = DELTA,
+    progress: Progress = lambda what, done: None,
+) -> Build:
+    """Build the graph of an ARPA file; with ``only``, of these words of it.
+
+    Costs are exact up to ``delta / 2`` for each arc. Raises GraphSourceError (a file that cannot be
+    used, no words left, kaldifst missing) or another GraphError.
+    """
+    arpa = read_arpa(lm, lambda done: progress(f"reading {lm.name}", done))
+    lexicon, unspelled = _spelled(arpa, spell, only, progress)
+    if not lexicon:
+        raise GraphSourceError(
+            f"none of its {len(unspelled)} words can be spelled in the units of the model", lm.name
+        )
+    texts = (NO_WORD_TEXT, *lexicon)
+    word_ids = {text: i for i, text in enumerate(texts) if i}
+    back_off = len(texts)
+    progress("building the grammar", None)
+    grammar = grammar_of(arpa, word_ids, back_off)
+    vocab_size = len(units.symbols)
+    letters = lexicon_fst(lexicon, word_ids, vocab_size, back_off, units.separator)
+    lg = compose_lexicon(letters.fst, grammar.fst, lambda what: progress(what, None), delta)
+    progress("laying out the graph", None)
+    graph = _implicit(lg, letters.first_symbol, grammar, units, texts, form)
+    if form.startswith("explicit"):
+        graph = explicit_graph(graph, "normal" if form == "explicit-normal" else "compact")
+    known = set(arpa.words)
+    return Build(
+        graph=graph,
+        words=len(lexicon),
+        ngrams=sum(map(len, arpa.orders)),
+        ngrams_used=grammar.ngrams_used,
+        redundant_states=grammar.states_dropped,
+        unspelled=tuple(unspelled),
+        unknown=tuple(word for word in only or () if word not in known),
+    )
+
+
+def _spelled(
+    arpa: Arpa, spell: Speller, only: Sequence[str] | None, progress: Progress
+) -> tuple[dict[str, Sequence[Spelling]], list[str]]:
+    """The spellings of the words, and the words that have none."""
+    wanted = set(arpa.words if only is None else only) - SPECIAL_WORDS
+    words = [word for word in arpa.words if word in wanted]
+    lexicon: dict[str, Sequence[Spelling]] = {}
+    unspelled: list[str] = []
+    for i, word in enumerate(words):
+        if i % WORDS_PER_REPORT == 0:
+            progress("spelling the words", i / len(words))
+        spellings = spell(word)
+        if spellings:
+            lexicon[word] = spellings
+        else:
+            unspelled.append(word)
+    return lexicon, unspelled
+
+
+def _implicit(
+    lg: Fst,
+    first_symbol: int,
+    grammar: Grammar,
+    units: Units,
+    texts: Sequence[str],
+    form: GraphForm,
+) -> Graph:
+    """LG as a graph: disambiguation symbols become epsilon."""
+    labels = np.where(lg.ilabels >= first_symbol, 0, lg.ilabels)
+    return Graph.from_columns(
+        ArcColumns(lg.sources, labels, lg.olabels, lg.weights, lg.targets),
+        lg.finals,
+        topology="normal" if form.endswith("normal") else "compact",
+        vocab_size=len(units.symbols),
+        word_texts=texts,
+        start=lg.start,
+        blank_id=units.blank_id,
+        loop_node=_loop_node(lg, first_symbol, grammar),
+        unknown_cost=grammar.unknown_cost,
+        units_checksum=units_checksum(units.symbols),
+    )
+
+
+def _loop_node(lg: Fst, back_off: int, grammar: Grammar) -> int:
+    """Where the empty history lies: one back-off away from the start, or the start itself."""
+    if grammar.starts_empty:
+        return lg.start
+    arcs = slice(lg.first_arc[lg.start], lg.first_arc[lg.start + 1])
+    targets = lg.targets[arcs][lg.ilabels[arcs] == back_off]
+    return int(targets[0]) if len(targets) == 1 else -1
