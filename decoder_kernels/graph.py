@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from decoder_kernels.epsilon_cycles import refuse_unsafe_cycles
-from decoder_kernels.errors import InvalidGraph
+from decoder_kernels.errors import GraphMismatch, InvalidGraph
 
 Topology = Literal["compact", "normal", "explicit"]
 TOPOLOGIES: tuple[Topology, ...] = ("compact", "normal", "explicit")
@@ -100,6 +100,15 @@ class Graph:
     def num_arcs(self) -> int:
         """A."""
         return len(self.labels)
+
+    def require_units(self, units: Sequence[str]) -> None:
+        """Raises GraphMismatch if the graph was not built for this list of units."""
+        if self.vocab_size != len(units):
+            raise GraphMismatch(
+                f"the graph was built for {self.vocab_size} units; the model has {len(units)}"
+            )
+        if self.units_checksum and self.units_checksum != units_checksum(units):
+            raise GraphMismatch("the graph was built for other units than those of the model")
 
     @classmethod
     def from_columns(

@@ -14,7 +14,7 @@ from decoder_kernels.graphs.composition import DELTA, compose_lexicon
 from decoder_kernels.graphs.explicit import explicit_graph
 from decoder_kernels.graphs.fst import Fst
 from decoder_kernels.graphs.grammar import Grammar, grammar_of
-from decoder_kernels.graphs.lexicon import Spelling, lexicon_fst
+from decoder_kernels.graphs.lexicon import MAX_SPELLING, Lexicon, Spelling, lexicon_fst
 
 GraphForm = Literal["compact", "normal", "explicit-compact", "explicit-normal"]
 GRAPH_FORMS: tuple[GraphForm, ...] = ("compact", "normal", "explicit-compact", "explicit-normal")
@@ -76,6 +76,7 @@ def build_graph(
     """
     arpa = read_arpa(lm, lambda done: progress(f"reading {lm.name}", done))
     lexicon, unspelled = _spelled(arpa, spell, only, progress)
+    _require_tokens(lexicon, units)
     if not lexicon:
         raise GraphSourceError(
             f"none of its {len(unspelled)} words can be spelled in the units of the model", lm.name
@@ -121,6 +122,16 @@ def _spelled(
         else:
             unspelled.append(word)
     return lexicon, unspelled
+
+
+def _require_tokens(lexicon: Lexicon, units: Units) -> None:
+    for word, spellings in lexicon.items():
+        for spelling in spellings:
+            if not 1 <= len(spelling) <= MAX_SPELLING:
+                raise GraphSourceError(f"a spelling of {word!r} has {len(spelling)} tokens")
+            for token in spelling:
+                if not 0 <= token < len(units.symbols) or token == units.blank_id:
+                    raise GraphSourceError(f"token {token} cannot be in a spelling of {word!r}")
 
 
 def _implicit(

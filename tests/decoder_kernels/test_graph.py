@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from decoder_kernels.errors import GraphError, InvalidGraph, UnsafeEpsilonCycle
+from decoder_kernels.errors import GraphError, GraphMismatch, InvalidGraph, UnsafeEpsilonCycle
 from decoder_kernels.graph import Arc, Graph, units_checksum
 
 TEXTS = ("<eps>", "a", "b")
@@ -135,3 +135,13 @@ def test_checksum_tells_lists_of_units_apart() -> None:
     assert units_checksum(["a", "b"]) == units_checksum(("a", "b"))
     assert units_checksum(["a", "b"]) != units_checksum(["b", "a"])
     assert len(units_checksum([])) == 32
+
+
+def test_a_graph_for_other_units_is_refused() -> None:
+    graph = graph_of(*ARCS, units_checksum=units_checksum(["-", "a", "b"]))
+    graph.require_units(["-", "a", "b"])
+    with pytest.raises(GraphMismatch, match="other units"):
+        graph.require_units(["-", "b", "a"])
+    with pytest.raises(GraphMismatch, match="built for 3 units; the model has 4"):
+        graph.require_units(["-", "a", "b", "c"])
+    graph_of(*ARCS).require_units(["-", "b", "a"])  # it does not know for which it was built

@@ -349,3 +349,9 @@ def test_arrays_of_a_built_graph_are_read_only(tmp_path) -> None:
     assert not any(
         array.flags.writeable for array in vars(graph).values() if isinstance(array, np.ndarray)
     )
+
+
+@pytest.mark.parametrize("spelling", [(), (0,), (3,), (-1,), (1,) * 257])
+def test_spellings_that_no_model_can_write_are_refused(spelling, tmp_path) -> None:
+    with pytest.raises(GraphSourceError, match="'a'"):
+        build(Model([UNIGRAMS, BIGRAMS], {"a": [spelling]}), tmp_path)
