@@ -78,6 +78,11 @@ class GraphSourceError(GraphError):
         super().__init__(place + message)
         self.line = line
 
+    @classmethod
+    def unreadable(cls, error: Exception, source: str) -> "GraphSourceError":
+        """Of a file that cannot be opened, unzipped or taken for text."""
+        return cls(f"cannot be read: {getattr(error, 'strerror', None) or error}", source)
+
 
 class GraphMismatch(GraphError):
     """The graph was built for other units than those of the model."""

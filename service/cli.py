@@ -36,6 +36,7 @@ COMMANDS = {
     "transcribe": Command("service.commands.transcribe", "write the text of audio files"),
     "listen": Command("service.commands.listen", "write what the microphone hears"),
     "models": Command("service.commands.models", "describe the bundled model, or others"),
+    "graph": Command("service.commands.graph", "build and inspect decoding graphs"),
     "bench": Command("service.commands.bench", "measure how many live streams a server carries"),
 }
 

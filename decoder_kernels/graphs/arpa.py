@@ -60,7 +60,7 @@ def read_arpa(path: Path, progress: Callable[[float], None] = lambda done: None)
             with io.BufferedReader(stream, 1 << 20) as lines:
                 return _ArpaReader(path.name, lines, lambda: progress(file.tell() / size)).read()
     except (OSError, EOFError, zlib.error) as error:
-        raise GraphSourceError(f"cannot be read: {error}", path.name) from error
+        raise GraphSourceError.unreadable(error, path.name) from error
 
 
 class _ArpaReader:

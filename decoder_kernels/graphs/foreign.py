@@ -109,7 +109,7 @@ def _read_symbols(path: Path) -> dict[int, str]:
                     raise GraphSourceError(f"the number {i} {fault}", path.name, number)
                 symbols[i] = fields[0]
     except (OSError, UnicodeDecodeError) as error:
-        raise GraphSourceError(f"cannot be read: {error}", path.name) from error
+        raise GraphSourceError.unreadable(error, path.name) from error
     if symbols.get(0, NO_WORD_TEXT) not in (NO_WORD_TEXT, "<epsilon>"):
         raise GraphSourceError(f"number 0 is {symbols[0]!r}, not {NO_WORD_TEXT}", path.name)
     if not symbols:

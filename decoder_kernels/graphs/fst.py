@@ -119,7 +119,7 @@ def read_fst(path: Path, progress: Callable[[float], None] = lambda done: None) 
             raise GraphSourceError("is empty", path.name)
         data = np.memmap(path, np.uint8, "r")
     except OSError as error:
-        raise GraphSourceError(f"cannot be read: {error.strerror}", path.name) from error
+        raise GraphSourceError.unreadable(error, path.name) from error
     return _FstFile(path.name, data).read(progress)
 
 

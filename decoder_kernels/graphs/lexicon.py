@@ -48,7 +48,7 @@ def read_lexicon(path: Path, unit_ids: Mapping[str, int]) -> dict[str, list[Spel
                 if spelling not in known:
                     known.append(spelling)
     except (OSError, UnicodeDecodeError) as error:
-        raise GraphSourceError(f"cannot be read: {error}", path.name) from error
+        raise GraphSourceError.unreadable(error, path.name) from error
     if not lexicon:
         raise GraphSourceError("the lexicon is empty", path.name)
     return lexicon

@@ -1,0 +1,250 @@
+"""`earshot graph`: build decoding graphs, import those of Kaldi's tools, say what is in them."""
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from decoder_kernels.errors import GraphError
+from decoder_kernels.graph import TOPOLOGIES, Graph
+from decoder_kernels.graph_image import read_image, write_image
+from decoder_kernels.graphs.build import GRAPH_FORMS, Build, Speller, Units, build_graph
+from decoder_kernels.graphs.description import describe_graph
+from decoder_kernels.graphs.foreign import import_graph
+from decoder_kernels.graphs.lexicon import read_lexicon
+from models.errors import ModelError, UnencodableText
+from models.tokenizer import WORD_START, CharTokenizer, Tokenizer
+from models.units import SPECIAL_SYMBOLS
+from service.console import say, tell
+from service.errors import StartupError
+
+NAMES_SHOWN = 8
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare build, import and info."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    _add_build(actions.add_parser("build", help="from an ARPA model", allow_abbrev=False))
+    _add_import(actions.add_parser("import", help="from Kaldi's files", allow_abbrev=False))
+    _add_info(actions.add_parser("info", help="say what an image holds", allow_abbrev=False))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do it; returns 0."""
+    try:
+        code: int = arguments.do(arguments)
+    except (GraphError, ModelError) as error:
+        raise StartupError(f"{arguments.action}: {error}") from error
+    return code
+
+
+def _add_build(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--lm", type=Path, required=True, metavar="FILE", help="ARPA, plain or .gz")
+    parser.add_argument(
+        "--lexicon", type=Path, metavar="FILE", help="a word and its units on each line"
+    )
+    parser.add_argument(
+        "--words", type=Path, metavar="FILE", help="build only these words, one on each line"
+    )
+    parser.add_argument(
+        "--topology",
+        choices=GRAPH_FORMS,
+        default="compact",
+        help="the CTC rule: left to the search (the default), or written into an explicit graph",
+    )
+    _add_model(parser, "the bundled model if absent")
+    _add_output(parser)
+    parser.set_defaults(do=_build)
+
+
+def _add_import(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("fst", type=Path, metavar="FST", help="TLG.fst or HLG.fst")
+    parser.add_argument("--words", type=Path, metavar="FILE", help="words.txt beside FST if absent")
+    parser.add_argument(
+        "--tokens", type=Path, metavar="FILE", help="tokens.txt beside FST if absent"
+    )
+    parser.add_argument("--blank", metavar="UNIT", help="if it is neither <blank> nor <blk>")
+    parser.add_argument(
+        "--topology",
+        choices=TOPOLOGIES,
+        default="explicit",
+        help="of an LG: the CTC rule that the search is to add",
+    )
+    _add_model(parser, "compare its units with tokens.txt")
+    _add_output(parser)
+    parser.set_defaults(do=_import)
+
+
+def _add_info(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("image", type=Path, metavar="IMAGE")
+    _add_model(parser, "check that the image was built for it")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(do=_info)
+
+
+def _add_model(parser: argparse.ArgumentParser, purpose: str) -> None:
+    parser.add_argument("--model", type=Path, metavar="DIR", help=purpose)
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", type=Path, required=True, metavar="IMAGE", help="what to write")
+
+
+def _build(arguments: argparse.Namespace) -> int:
+    _require_place(arguments.out)
+    units, tokenizer = _units(arguments.model)
+    only = None if arguments.words is None else _read_words(arguments.words)
+    with _progress() as bar:
+        done = build_graph(
+            arguments.lm,
+            _speller(tokenizer, units, arguments.lexicon),
+            # Spellings from a lexicon say themselves where spaces are.
+            units if arguments.lexicon is None else Units(units.symbols, units.blank_id),
+            form=arguments.topology,
+            only=only,
+            progress=bar,
+        )
+        bar(f"writing {arguments.out.name}", None)
+        write_image(arguments.out, done.graph)
+    _tell_left_out(done)
+    say(_table(_about(arguments.out, done.graph)))
+    return 0
+
+
+def _import(arguments: argparse.Namespace) -> int:
+    _require_place(arguments.out)
+    units = None if arguments.model is None else _units(arguments.model)[0].symbols
+    with _progress() as bar:
+        graph = import_graph(
+            arguments.fst,
+            arguments.words or arguments.fst.with_name("words.txt"),
+            arguments.tokens or arguments.fst.with_name("tokens.txt"),
+            topology=arguments.topology,
+            blank=arguments.blank,
+            units=units,
+            progress=lambda done: bar(f"reading {arguments.fst.name}", done),
+        )
+        bar(f"writing {arguments.out.name}", None)
+        write_image(arguments.out, graph)
+    say(_table(_about(arguments.out, graph)))
+    return 0
+
+
+def _info(arguments: argparse.Namespace) -> int:
+    graph = read_image(arguments.image)
+    about = _about(arguments.image, graph)
+    say(json.dumps(about, indent=2) if arguments.json else _table(about))
+    if arguments.model is not None:
+        graph.require_units(_units(arguments.model)[0].symbols)
+        tell(f"{arguments.image.name} fits the model {arguments.model}")
+    return 0
+
+
+def _units(model: Path | None) -> tuple[Units, Tokenizer]:
+    """What a model writes; raises ModelError."""
+    from models.bundled import bundled_model_dir
+    from models.checkpoint import load_model
+
+    loaded = load_model(model or bundled_model_dir())
+    tokenizer = loaded.tokenizer
+    separator = None
+    if isinstance(tokenizer, CharTokenizer):
+        separator = tokenizer.units.ids.get(WORD_START)
+    units = Units(tokenizer.units.symbols, loaded.model.config.blank_id, separator)
+    return units, tokenizer
+
+
+def _speller(tokenizer: Tokenizer, units: Units, lexicon: Path | None) -> Speller:
+    if lexicon is not None:
+        writable = {s: i for s, i in tokenizer.units.ids.items() if s not in SPECIAL_SYMBOLS}
+        spellings = read_lexicon(lexicon, writable)
+        return lambda word: spellings.get(word, ())
+
+    def spell(word: str) -> Sequence[tuple[int, ...]]:
+        try:
+            return [tuple(tokenizer.encode(word))]
+        except UnencodableText:
+            return ()
+
+    return spell
+
+
+def _read_words(path: Path) -> list[str]:
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise StartupError(f"build: --words {path} cannot be read: {error}") from error
+    return [fields[0] for fields in map(str.split, lines) if fields]
+
+
+def _require_place(path: Path) -> None:
+    """Known before the work, not after it."""
+    if not path.parent.is_dir() or path.is_dir():
+        raise StartupError(f"--out {path}: there is no such directory, or it is one")
+
+
+def _tell_left_out(done: Build) -> None:
+    tell(f"{done.ngrams_used:,} of {done.ngrams:,} n-grams over {done.words:,} words are used")
+    for words, why in (
+        (done.unspelled, "have no spelling and are left out"),
+        (done.unknown, "of --words are not in the language model"),
+    ):
+        if words:
+            more = len(words) - NAMES_SHOWN
+            rest = f" and {more:,} more" if more > 0 else ""
+            tell(f"{len(words):,} words {why}: {', '.join(words[:NAMES_SHOWN])}{rest}")
+
+
+def _about(path: Path, graph: Graph) -> dict[str, object]:
+    return {"image": str(path), "bytes": path.stat().st_size, **describe_graph(graph)}
+
+
+def _table(about: dict[str, object]) -> str:
+    width = max(map(len, about))
+    rows = ((name.replace("_", " "), value) for name, value in about.items())
+    return "\n".join(f"{name:<{width}}  {_shown(value)}" for name, value in rows)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+class _Stages:
+    """A line with a bar for each thing that is done, one after the other."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._what: str | None = None
+        self._task = TaskID(0)
+
+    def __call__(self, what: str, done: float | None) -> None:
+        """Show what is being done, and how much of it is, where that is known."""
+        if what != self._what:
+            self.end()
+            self._what = what
+            self._task = self._progress.add_task(what, total=1.0 if done is not None else None)
+        if done is not None:
+            self._progress.update(self._task, completed=done)
+
+    def end(self) -> None:
+        """What was being done is done."""
+        if self._what is not None:
+            self._progress.update(self._task, total=1.0, completed=1.0)
+
+
+@contextmanager
+def _progress() -> Iterator[_Stages]:
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    console = Console(stderr=True)
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as progress:
+        stages = _Stages(progress)
+        yield stages
+        stages.end()

@@ -1,0 +1,168 @@
+"""`earshot graph`, with the bundled model's units and language models of a few words."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import kaldifst
+import pytest
+
+from decoder_kernels.graph_image import read_image
+from models.bundled import bundled_model_dir
+from models.tokenizer import CharTokenizer, load_tokenizer
+from models.units import UnitTable
+from service.cli import main
+
+ARPA = """\\data\\
+ngram 1=6
+ngram 2=2
+
+\\1-grams:
+-99 <s> -0.5
+-1 </s>
+-2 <unk>
+-0.5 play -0.25
+-0.75 music -0.25
+-1 ζ -0.25
+
+\\2-grams:
+-0.25 <s> play
+-0.5 play music
+
+\\end\\
+"""
+
+
+@pytest.fixture
+def lm(tmp_path: Path) -> Path:
+    path = tmp_path / "lm.arpa"
+    path.write_text(ARPA, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    return tmp_path / "lm.graph"
+
+
+def graph(*words: object) -> int:
+    return main(["graph", *map(str, words)])
+
+
+def test_build_writes_an_image_for_the_bundled_model(capsys, lm, image) -> None:
+    assert graph("build", "--lm", lm, "--out", image) == 0
+    built = read_image(image)
+    built.require_units(load_tokenizer(bundled_model_dir()).units.symbols)
+    assert list(built.word_texts) == ["<eps>", "play", "music"]
+    captured = capsys.readouterr()
+    assert f"arcs                 {built.num_arcs}\n" in captured.out
+    assert "1 words have no spelling and are left out: ζ\n" in captured.err
+
+
+@pytest.mark.parametrize("topology", ["normal", "explicit-compact", "explicit-normal"])
+def test_build_knows_all_topologies(lm, image, topology: str) -> None:
+    assert graph("build", "--lm", lm, "--out", image, "--topology", topology) == 0
+    assert read_image(image).topology == topology.split("-")[0]
+
+
+def test_build_of_some_words_says_which_are_missing(capsys, lm, image, tmp_path) -> None:
+    (tmp_path / "words.txt").write_text("music 1\n\nflowers\n")
+    words = ["--words", tmp_path / "words.txt"]
+    assert graph("build", "--lm", lm, "--out", image, *words) == 0
+    assert list(read_image(image).word_texts) == ["<eps>", "music"]
+    said = capsys.readouterr().err
+    assert "1 words of --words are not in the language model: flowers" in said
+
+
+def test_build_takes_spellings_from_a_lexicon(lm, image, tmp_path) -> None:
+    (tmp_path / "lexicon.txt").write_text("ζ z e e\nplay p l e\n")
+    lexicon = ["--lexicon", tmp_path / "lexicon.txt"]
+    assert graph("build", "--lm", lm, "--out", image, *lexicon) == 0
+    built = read_image(image)
+    assert list(built.word_texts) == ["<eps>", "play", "ζ"]
+    ids = load_tokenizer(bundled_model_dir()).units.ids
+    assert set(built.labels.tolist()) == {0} | {ids[unit] + 1 for unit in "zeple"}
+
+
+def test_a_model_of_characters_with_spaces_gets_its_separator(lm, image, monkeypatch) -> None:
+    letters = sorted(set("playmusic"))
+    table = UnitTable.parse(
+        "".join(f"{s} {i}\n" for i, s in enumerate(["<blank>", "▁", *letters])), "units.txt"
+    )
+    loaded = SimpleNamespace(
+        tokenizer=CharTokenizer(table), model=SimpleNamespace(config=SimpleNamespace(blank_id=0))
+    )
+    monkeypatch.setattr("models.checkpoint.load_model", lambda directory: loaded)
+    assert graph("build", "--lm", lm, "--out", image) == 0
+    assert table.ids["▁"] + 1 in read_image(image).labels
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (["--lm", "missing.arpa"], "missing.arpa: cannot be read"),
+        (["--model", "missing"], "there is no model directory missing"),
+        (["--out", "missing/lm.graph"], "--out missing/lm.graph"),
+        (["--words", "missing.txt"], "--words missing.txt cannot be read"),
+        (["--lexicon", "missing.txt"], "missing.txt: cannot be read"),
+    ],
+)
+def test_what_stands_in_the_way_is_one_line(capsys, lm, image, change, complaint: str) -> None:
+    assert graph("build", "--lm", lm, "--out", image, *change) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("earshot graph: ")
+    assert complaint in said
+    assert said.count("\n") == 1
+    assert not image.exists()
+
+
+def test_a_fault_in_the_language_model_is_named_with_its_line(capsys, lm, image) -> None:
+    lm.write_text(ARPA.replace("-0.5 play music", "-0.5 play tennis"))
+    assert graph("build", "--lm", lm, "--out", image) == 2
+    assert "lm.arpa, line 15: 'tennis' is not among the 1-grams" in capsys.readouterr().err
+
+
+def test_info_describes_an_image(capsys, lm, image) -> None:
+    graph("build", "--lm", lm, "--out", image, "--topology", "explicit-normal")
+    capsys.readouterr()
+    assert graph("info", image, "--json") == 0
+    about = json.loads(capsys.readouterr().out)
+    kinds = [about[f"{kind}_arcs"] for kind in ("epsilon", "blank", "repeat", "token")]
+    assert sum(kinds) == about["arcs"] == read_image(image).num_arcs
+    assert min(kinds) > 0
+    assert (about["words"], about["units"], about["topology"]) == (2, 162, "explicit")
+    assert about["bytes"] == image.stat().st_size
+    assert about["takes_unknown_words"] is False
+
+
+def test_info_checks_a_graph_against_a_model(capsys, lm, image, golden_dir) -> None:
+    graph("build", "--lm", lm, "--out", image)
+    capsys.readouterr()
+    assert graph("info", image, "--model", bundled_model_dir()) == 0
+    captured = capsys.readouterr()
+    assert "takes unknown words  yes" in captured.out
+    assert "fits the model" in captured.err
+    assert graph("info", image, "--model", golden_dir / "u2pp_conformer") == 2
+    assert "the graph was built for 162 units; the model has" in capsys.readouterr().err
+
+
+def test_info_refuses_what_is_no_image(capsys, lm) -> None:
+    assert graph("info", lm) == 2
+    assert "lm.arpa is not a graph image" in capsys.readouterr().err
+
+
+def test_import_reads_kaldis_files(capsys, image, tmp_path) -> None:
+    units = load_tokenizer(bundled_model_dir()).units.symbols
+    kaldifst.compile("0 0 1 0\n0 1 4 1 0.5\n1 1 4 0\n1 0 0 0\n0\n").write(str(tmp_path / "TLG.fst"))
+    (tmp_path / "words.txt").write_text("<eps> 0\nplay 1\n")
+    tokens = ["<eps>", *units, "#0"]
+    (tmp_path / "tokens.txt").write_text("".join(f"{t} {i}\n" for i, t in enumerate(tokens)))
+    command = ["import", tmp_path / "TLG.fst", "--out", image]
+    assert graph(*command, "--model", bundled_model_dir()) == 0
+    assert read_image(image).topology == "explicit"
+    (tmp_path / "tokens.txt").rename(tmp_path / "t.txt")
+    assert graph(*command) == 2
+    assert "tokens.txt: cannot be read" in capsys.readouterr().err
+    assert graph(*command, "--tokens", tmp_path / "t.txt") == 0
+    assert graph(*command, "--tokens", tmp_path / "t.txt", "--blank", "?") == 2
+    assert "say which one is blank" in capsys.readouterr().err
