@@ -1,7 +1,7 @@
 """From an n-gram and the spellings of its words to a decoding graph."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -11,6 +11,7 @@ from decoder_kernels.errors import GraphSourceError
 from decoder_kernels.graph import NO_WORD_TEXT, ArcColumns, Graph, units_checksum
 from decoder_kernels.graphs.arpa import SENTENCE_END, SENTENCE_START, UNKNOWN_WORDS, Arpa, read_arpa
 from decoder_kernels.graphs.composition import DELTA, compose_lexicon
+from decoder_kernels.graphs.detours import without_detours
 from decoder_kernels.graphs.explicit import explicit_graph
 from decoder_kernels.graphs.fst import Fst
 from decoder_kernels.graphs.grammar import Grammar, grammar_of
@@ -142,17 +143,19 @@ def _implicit(
     texts: Sequence[str],
     form: GraphForm,
 ) -> Graph:
-    """LG as a graph: disambiguation symbols become epsilon."""
-    labels = np.where(lg.ilabels >= first_symbol, 0, lg.ilabels)
+    """LG as a graph: disambiguation symbols become epsilon, and detours fall away."""
+    loop = _loop_node(lg, first_symbol, grammar)
+    plain = replace(lg, ilabels=np.where(lg.ilabels >= first_symbol, 0, lg.ilabels))
+    fst, numbers = without_detours(plain, [loop] if loop >= 0 else [])
     return Graph.from_columns(
-        ArcColumns(lg.sources, labels, lg.olabels, lg.weights, lg.targets),
-        lg.finals,
+        ArcColumns(fst.sources, fst.ilabels, fst.olabels, fst.weights, fst.targets),
+        fst.finals,
         topology="normal" if form.endswith("normal") else "compact",
         vocab_size=len(units.symbols),
         word_texts=texts,
-        start=lg.start,
+        start=fst.start,
         blank_id=units.blank_id,
-        loop_node=_loop_node(lg, first_symbol, grammar),
+        loop_node=int(numbers[loop]) if loop >= 0 else -1,
         unknown_cost=grammar.unknown_cost,
         units_checksum=units_checksum(units.symbols),
     )
