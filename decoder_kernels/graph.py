@@ -28,6 +28,8 @@ NO_WORD_TEXT = "<eps>"
 MAX_NODES = (1 << 26) - (1 << 20)
 """The search's key has 26 bits for a node; a million are kept for words that requests bring."""
 
+MAX_ARCS = (1 << 31) - 1
+
 MAX_VOCAB_SIZE = (1 << 14) - 1
 """The search's key has 14 bits for a label."""
 
@@ -127,6 +129,8 @@ class Graph:
     ) -> "Graph":
         """A graph of arcs in any order. Raises InvalidGraph."""
         num_nodes = len(finals)
+        if len(columns.sources) > MAX_ARCS:
+            raise InvalidGraph(f"{len(columns.sources)} arcs; at most {MAX_ARCS} are possible")
         if len(columns.sources) and not (columns.sources >= 0).all():
             raise InvalidGraph("an arc leaves a node below 0")
         if len(columns.sources) and not (columns.sources < num_nodes).all():

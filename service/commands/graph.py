@@ -190,13 +190,13 @@ def _require_place(path: Path) -> None:
 def _tell_left_out(done: Build) -> None:
     tell(f"{done.ngrams_used:,} of {done.ngrams:,} n-grams over {done.words:,} words are used")
     for words, why in (
-        (done.unspelled, "have no spelling and are left out"),
-        (done.unknown, "of --words are not in the language model"),
+        (done.unspelled, "left out for want of a spelling"),
+        (done.unknown, "in --words, but not in the language model"),
     ):
         if words:
             more = len(words) - NAMES_SHOWN
             rest = f" and {more:,} more" if more > 0 else ""
-            tell(f"{len(words):,} words {why}: {', '.join(words[:NAMES_SHOWN])}{rest}")
+            tell(f"{why}: {', '.join(words[:NAMES_SHOWN])}{rest} ({len(words):,} words)")
 
 
 def _about(path: Path, graph: Graph) -> dict[str, object]:

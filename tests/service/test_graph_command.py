@@ -56,7 +56,7 @@ def test_build_writes_an_image_for_the_bundled_model(capsys, lm, image) -> None:
     assert list(built.word_texts) == ["<eps>", "play", "music"]
     captured = capsys.readouterr()
     assert f"arcs                 {built.num_arcs}\n" in captured.out
-    assert "1 words have no spelling and are left out: ζ\n" in captured.err
+    assert "left out for want of a spelling: ζ (1 words)\n" in captured.err
 
 
 @pytest.mark.parametrize("topology", ["normal", "explicit-compact", "explicit-normal"])
@@ -71,7 +71,7 @@ def test_build_of_some_words_says_which_are_missing(capsys, lm, image, tmp_path)
     assert graph("build", "--lm", lm, "--out", image, *words) == 0
     assert list(read_image(image).word_texts) == ["<eps>", "music"]
     said = capsys.readouterr().err
-    assert "1 words of --words are not in the language model: flowers" in said
+    assert "in --words, but not in the language model: flowers (1 words)" in said
 
 
 def test_build_takes_spellings_from_a_lexicon(lm, image, tmp_path) -> None:
