@@ -7,6 +7,7 @@ from typing import Protocol
 
 from service.audio.pcm import Samples
 from service.engine_port import EnginePort, StreamPort
+from service.stream_feed import PUSH_SAMPLES
 from service.transcript import Transcript
 from streaming.errors import BacklogFull, StreamClosed
 from streaming.events import Closed, Event, Failed, Final, RoomAvailable, UnboostablePhrase
@@ -85,7 +86,8 @@ class FileTranscription:
     def _feed(self, stream: StreamPort) -> None:
         try:
             for block in self.audio.blocks():
-                self._push(stream, block)
+                for start in range(0, len(block), PUSH_SAMPLES):
+                    self._push(stream, block[start : start + PUSH_SAMPLES])
             stream.finish()
         except StreamClosed:
             self._check_cancelled()  # otherwise its Failed event says why

@@ -1,6 +1,6 @@
 """Audio files of any common format, decoded block by block from disk.
 
-libsndfile reads what it knows (WAV, FLAC, Ogg, MP3, AIFF ...), PyAV the rest (MP4, M4A, WebM ...).
+libsndfile reads WAV, FLAC, Ogg, AIFF ..., PyAV the rest (MP3, MP4, M4A, WebM ...).
 """
 
 import struct
@@ -13,7 +13,7 @@ import av
 import numpy as np
 import soundfile
 
-from service.audio.containers import SNIFF_BYTES, WAV, Container, sniff
+from service.audio.containers import OGG, SNIFF_BYTES, WAV, Container, sniff
 from service.audio.pcm import Samples, limited
 from service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ, MODEL_RATE_HZ, Resampler
 from service.errors import AudioTooLong, UndecodableAudio
@@ -21,7 +21,11 @@ from service.errors import AudioTooLong, UndecodableAudio
 BLOCK_S = 1.0
 _UNKNOWN_WAV_SIZE = 0xFFFF_FF00  # writers that cannot seek back leave 0 or nearly 2^32
 _MAX_WAV_CHUNKS = 1000
-_SUBFORMATS_OF_SOUNDFILE = {"wav", "ogg", "flac", "mp3", "aiff", "caf", "au", "w64"}
+_SUBFORMATS_OF_SOUNDFILE = {"wav", "ogg", "flac", "aiff", "caf", "au", "w64"}
+_GUESSED = {"mp3", "aac"}
+_ENDLESS_FRAMES = 1 << 60  # libsndfile's number for a FLAC file whose writer did not know
+_MISSING_S = 0.5  # what a decoder may leave out of a whole file: its delay, an odd last frame
+_LAST_PAGE_BYTES = 1 << 16
 
 
 class AudioFile:
@@ -36,7 +40,10 @@ class AudioFile:
         self._max_s = max_s
         self.container = _recognise(path)
         self.duration_s, self._read = self._open()
-        if self.duration_s is not None and self.duration_s > max_s:
+        # Where no header says it, the length of these is a guess from the size.
+        guessed = self.container.demuxer in _GUESSED
+        self._least_s = 0.0 if guessed or self.duration_s is None else self.duration_s
+        if self._least_s > max_s:
             raise AudioTooLong(f"the file holds {self.duration_s:.0f} s, {max_s:.0f} s are allowed")
 
     def blocks(self) -> Iterator[Samples]:
@@ -55,6 +62,11 @@ class AudioFile:
             if count > self._max_s * rate_hz:
                 raise AudioTooLong(f"the file holds more than the {self._max_s:.0f} s allowed")
             yield resampler.resample(block)
+        if count / rate_hz + _MISSING_S < self._least_s:
+            raise UndecodableAudio(
+                f"the file is damaged or cut: {count / rate_hz:.1f} of {self._least_s:.1f} s are "
+                "there"
+            )
         if count == 0:
             raise UndecodableAudio(f"the {self.container.name} file holds no audio")
         yield resampler.resample(np.empty(0, dtype=np.float32), last=True)
@@ -62,10 +74,13 @@ class AudioFile:
     def _open(self) -> tuple[float | None, "Callable[[], tuple[int, Iterator[Samples]]]"]:
         if self.container.demuxer in _SUBFORMATS_OF_SOUNDFILE:
             _check_wav_is_whole(self._path, self.container)
+            _check_ogg_is_whole(self._path, self.container)
             try:
                 with soundfile.SoundFile(self._path) as sound:
-                    duration_s = sound.frames / sound.samplerate
-                return duration_s, lambda: _read_with_soundfile(self._path)
+                    frames, duration_s = sound.frames, sound.frames / sound.samplerate
+                # Libsndfile cannot read to an end that it does not know.
+                if frames < _ENDLESS_FRAMES:
+                    return duration_s, lambda: _read_with_soundfile(self._path)
             except soundfile.LibsndfileError:
                 pass  # a codec that libsndfile lacks, such as ALAC in CAF: PyAV decides
         return _duration_with_av(self._path, self.container), lambda: _read_with_av(
@@ -96,6 +111,18 @@ def _check_wav_is_whole(path: Path, container: Container) -> None:
     held = path.stat().st_size - start
     if 0 < claimed < _UNKNOWN_WAV_SIZE and claimed > held:
         raise UndecodableAudio(f"the WAV file is cut: {held} of {claimed} bytes of audio are there")
+
+
+def _check_ogg_is_whole(path: Path, container: Container) -> None:
+    """The last page of an Ogg file says that it is the last; no decoder asks for it."""
+    if container is not OGG:
+        return
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _LAST_PAGE_BYTES))
+        tail = file.read()
+    page = tail.rfind(b"OggS")
+    if page < 0 or len(tail) < page + 6 or not tail[page + 5] & 4:
+        raise UndecodableAudio("the Ogg file is cut: its last page is missing")
 
 
 def _wav_data_chunk(file: BinaryIO) -> tuple[int, int]:
@@ -152,7 +179,12 @@ def _damaged(container: Container, error: Exception) -> UndecodableAudio:
 
 def _duration_with_av(path: Path, container: Container) -> float | None:
     with closing(_open_with_av(path, container)) as opened:
-        return None if opened.duration is None else opened.duration / av.time_base
+        stream = opened.streams.audio[0]
+        if stream.duration is not None and stream.time_base is not None:
+            return float(stream.duration * stream.time_base)
+        # The file's own length is that of its longest stream.
+        alone = len(opened.streams) == 1 and opened.duration is not None
+        return (opened.duration or 0) / av.time_base if alone else None
 
 
 def _read_with_av(path: Path, container: Container) -> tuple[int, Iterator[Samples]]:
@@ -169,7 +201,7 @@ def _av_blocks(opened: "av.container.InputContainer", container: Container) -> I
             for frame in opened.decode(stream):
                 for mono in to_mono.resample(frame):
                     yield limited(mono.to_ndarray()[0], "the file")
+            for mono in to_mono.resample(None):
+                yield limited(mono.to_ndarray()[0], "the file")
         except (av.FFmpegError, ValueError) as error:
             raise _damaged(container, error) from error
-        for mono in to_mono.resample(None):
-            yield limited(mono.to_ndarray()[0], "the file")

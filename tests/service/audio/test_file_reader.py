@@ -89,13 +89,40 @@ def test_the_duration_is_known_beforehand(made):
         assert duration_s is not None
 
 
-@pytest.mark.parametrize("kind", ["wav", "flac", "m4a", "mp4"])
+@pytest.mark.parametrize(
+    "kind", ["wav", "flac", "m4a", "mp4", "webm", "mkv-mp3", "ogg-vorbis", "ogg-opus"]
+)
 def test_a_cut_file_is_said_to_be_cut(kind, tmp_path):
     path = tmp_path / "audio"
     MAKERS[kind](path)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(UndecodableAudio, match=r"cut|damaged"):
         list(AudioFile(path).blocks())
+
+
+@pytest.mark.parametrize("quality", ["64k", "V4"])
+def test_an_mp3_without_a_header_for_its_length_is_read_to_its_end(quality, tmp_path):
+    path = tmp_path / "audio"
+    with av.open(str(path), "w", format="mp3", options={"write_xing": "0"}) as out:
+        stream = out.add_stream("libmp3lame", rate=16000, layout="mono")
+        if quality == "V4":
+            stream.codec_context.qscale = True
+            stream.codec_context.global_quality = 4 * 118
+        else:
+            stream.bit_rate = 64_000
+        # Loud noise after silence: a guess from the first frames' size is far off.
+        noise = np.random.default_rng(1).uniform(-0.5, 0.5, 16000 * 20).astype(np.float32)
+        noise[: 16000 * 5] = 0.0
+        frame = av.AudioFrame.from_ndarray(noise[None], format="fltp", layout="mono")
+        frame.rate = 16000
+        resampler = av.AudioResampler(
+            stream.format, stream.layout, stream.rate, frame_size=stream.codec_context.frame_size
+        )
+        for part in (*resampler.resample(frame), *resampler.resample(None)):
+            out.mux(stream.encode(part))
+        out.mux(stream.encode(None))
+    audio = np.concatenate(list(AudioFile(path).blocks()))
+    assert len(audio) == pytest.approx(20 * 16000, abs=16000 * 0.2)
 
 
 @pytest.mark.parametrize("kind", ["flac", "m4a", "webm", "ogg-vorbis"])
@@ -220,3 +247,15 @@ def test_a_wav_of_endless_empty_chunks_is_refused(tmp_path):
     path.write_bytes(b"RIFF\xff\xff\xff\xffWAVE" + b"junk\0\0\0\0" * 5000)
     with pytest.raises(UndecodableAudio, match="1000 chunks"):
         AudioFile(path)
+
+
+def test_a_flac_file_whose_writer_did_not_know_its_length_is_whole(tmp_path):
+    path = tmp_path / "audio"
+    MAKERS["flac"](path)
+    data = bytearray(path.read_bytes())
+    data[21] &= 0xF0  # STREAMINFO: 36 bits of total samples
+    data[22:26] = bytes(4)
+    path.write_bytes(data)
+    audio = AudioFile(path, max_s=60)
+    assert audio.duration_s is None
+    assert sum(map(len, audio.blocks())) == pytest.approx(SECONDS * 16000, abs=2)
