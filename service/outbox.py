@@ -22,11 +22,11 @@ class Outbox:
         self._close: Close | None = None
         self._filled = asyncio.Event()
 
-    def put(self, action: Send) -> None:
+    def put(self, action: Send, *, last: bool = False) -> None:
         """Queue a message; anything after the close is dropped.
 
         Raises:
-            SlowReader: more than ``max_bytes`` would wait.
+            SlowReader: more than ``max_bytes`` would wait, and it is not the ``last``.
         """
         if self._close is not None:
             return
@@ -36,7 +36,7 @@ class Outbox:
         if action.replaceable:
             self._partial = text
         else:
-            self._keep(text)
+            self._keep(text, last)
         self._filled.set()
 
     def close(self, close: Close) -> None:
@@ -56,16 +56,17 @@ class Outbox:
             await self._filled.wait()
         return item
 
-    def _keep(self, text: str) -> None:
-        if self._bytes + len(text) > self._max_bytes:
+    def _keep(self, text: str, last: bool) -> None:
+        size = len(text.encode())
+        if self._bytes + size > self._max_bytes and not last:
             raise SlowReader(f"more than {self._max_bytes} bytes of results are unread")
-        self._bytes += len(text)
+        self._bytes += size
         self._waiting.append(text)
 
     def _next(self) -> str | Close | None:
         if self._waiting:
             text = self._waiting.popleft()
-            self._bytes -= len(text)
+            self._bytes -= len(text.encode())
             return text
         if self._partial is not None:
             text, self._partial = self._partial, None

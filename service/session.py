@@ -27,6 +27,8 @@ from service.stream_feed import StreamFeed
 from streaming.errors import StreamClosed, StreamingError
 from streaming.events import Event, Final, Partial, RoomAvailable
 
+MAX_EVENTS = 1000
+
 
 @dataclass(frozen=True)
 class SessionLimits:
@@ -64,7 +66,6 @@ class Session:
         self._loop = asyncio.get_running_loop()
         self._heard_at = self._loop.time()
         self._reading = True
-        # Its reader never waits for the client, so it stays short; the outbox bounds a slow reader.
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._feed: StreamFeed | None = None
 
@@ -76,7 +77,7 @@ class Session:
     def post(self, event: Event) -> None:
         """Take an event on the engine's thread: the stream's sink."""
         with suppress(RuntimeError):  # the loop is closed: the server stopped before the engine
-            self._loop.call_soon_threadsafe(self._events.put_nowait, event)
+            self._loop.call_soon_threadsafe(self._queue, event)
 
     async def run(self, stream: StreamPort, accept: Callable[[], Awaitable[None]]) -> None:
         """Accept the socket and serve it until it is closed; the stream is freed in any case."""
@@ -170,6 +171,13 @@ class Session:
         text: str = message.get("text") or ""
         return text if data is None else data
 
+    def _queue(self, event: Event) -> None:
+        # Its reader never waits for the client: only a loop that stands still fills it.
+        if self._events.qsize() < MAX_EVENTS:
+            self._events.put_nowait(event)
+        elif self.error is None:
+            self._fail(SlowReader(f"{MAX_EVENTS} events of the engine are waiting"))
+
     def _observe(self, event: Partial | Final) -> None:
         self._clock.result(event)
         if isinstance(event, Final) and self._on_final_text is not None and event.alternatives:
@@ -212,7 +220,10 @@ class Session:
         if isinstance(error, SlowReader):
             self._outbox.abandon()
         for action in self._protocol.fail(error):
-            self._do(action)
+            if isinstance(action, Send):
+                self._outbox.put(action, last=True)
+            else:
+                self._do(action)
 
 
 async def _end(tasks: list[asyncio.Task[None]]) -> None:
