@@ -55,6 +55,8 @@ from streaming.events import (
 )
 
 MAX_ECHO_CHARS = 200
+MAX_TEXT_CHARS = 64 * 1024
+"""Of a control message: room for all phrases that may be boosted, however they are escaped."""
 
 
 class State(Enum):
@@ -96,6 +98,8 @@ class ListenProtocol:
         """Take a text message: a control message, or an Error in answer and nothing else."""
         if self.state is not State.OPEN:
             return []
+        if len(text) > MAX_TEXT_CHARS:
+            return [Send(_too_long(text))]
         try:
             message = CONTROL.validate_json(text)
         except ValidationError as error:
@@ -194,6 +198,14 @@ class ListenProtocol:
                 }
             )
         )
+
+
+def _too_long(text: str) -> Error:
+    return Error(
+        variant="SchemaError",
+        description=f"{len(text)} characters; a control message has at most {MAX_TEXT_CHARS}",
+        message=text[:MAX_ECHO_CHARS],
+    )
 
 
 def _schema_error(text: str, error: ValidationError) -> Error:

@@ -2,14 +2,17 @@
 
 MESSAGE_S = 0.001
 CHARACTER_S = 0.00005
+BYTE_S = 1e-7
+MOST_S = 1.0
 BURST_S = 0.05
 
 
 class ReadPace:
     """A leaky bucket of reading time; what is not read yet waits in TCP, and so does its sender.
 
-    A message, however small, costs a millisecond, a text its length besides: parsing it and
-    compiling the phrases in it is work for the loop that serves all. Live audio is far below.
+    A message, however small, costs a millisecond, and its length besides: to resample audio, to
+    parse text and to compile the phrases in it is work for the loop that serves all. Live audio is
+    far below.
     """
 
     def __init__(self) -> None:
@@ -17,7 +20,9 @@ class ReadPace:
 
     def delay_s(self, message: bytes | str, now_s: float) -> float:
         """Take the message into account; return how long to wait before reading the next."""
-        cost_s = MESSAGE_S + (len(message) * CHARACTER_S if isinstance(message, str) else 0.0)
+        length_s = len(message) * (CHARACTER_S if isinstance(message, str) else BYTE_S)
+        # A socket that is not read does not show that it is closed.
+        cost_s = min(MESSAGE_S + length_s, MOST_S)
         self._empty_at_s = max(self._empty_at_s, now_s) + cost_s
         ahead_s = self._empty_at_s - now_s
         return ahead_s if ahead_s > BURST_S else 0.0

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, FailFast, Field, TypeAdapter
 
 
 class Message(BaseModel):
@@ -216,8 +216,9 @@ class Configure(BaseModel):
     """Replace the boosted phrases; a list left out or null is kept as it is."""
 
     type: Literal["Configure"]
-    keyterms: list[str] | None = None
-    keywords: list[str] | None = None
+    # A long list of wrong things is one error, not one for each.
+    keyterms: Annotated[list[str] | None, FailFast()] = None
+    keywords: Annotated[list[str] | None, FailFast()] = None
 
 
 ControlMessage = Annotated[

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from service.audio.pcm import PcmFormat
 from service.boosts import BoostRules
@@ -20,6 +21,7 @@ from service.listen_actions import (
 from service.listen_protocol import ListenProtocol, State
 from service.parameters import ListenParameters
 from service.result_messages import ResultMessages, ServedModel
+from service.wire import CONTROL
 from streaming.errors import DecodingFailed, EngineStopped
 from streaming.events import (
     Alternative,
@@ -129,6 +131,20 @@ def test_what_is_no_control_message_is_answered_and_the_session_goes_on(text):
 def test_a_long_wrong_message_is_not_echoed_whole():
     (error,) = sent(protocol().receive_text("x" * 10_000))
     assert len(error["message"]) == 200
+
+
+def test_an_endless_message_is_refused_unread():
+    session = protocol()
+    (error,) = sent(session.receive_text('{"type": "Configure", "keyterms": [' + "1," * 40_000))
+    assert error["variant"] == "SchemaError"
+    assert "at most 65536" in error["description"]
+    assert session.state is State.OPEN
+
+
+def test_a_long_list_of_wrong_phrases_is_given_up_at_the_first():
+    with pytest.raises(ValidationError) as caught:
+        CONTROL.validate_json('{"type": "Configure", "keyterms": [' + "1," * 20_000 + "1]}")
+    assert caught.value.error_count() == 1
 
 
 def test_a_partial_can_be_replaced_and_a_final_cannot():

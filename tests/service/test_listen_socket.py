@@ -176,20 +176,24 @@ async def test_other_origins_are_refused(live, serve):
         pass
 
 
-async def test_every_message_counts_towards_the_pace_of_reading(live, read, monkeypatch):
-    counted = []
+async def test_a_message_waits_for_the_pace_of_reading(live, monkeypatch):
+    paced = asyncio.Event()
 
     def delay_s(self, message, now_s):
-        counted.append(message)
-        return 0.001
+        paced.set()
+        return 3600.0
 
     monkeypatch.setattr(ReadPace, "delay_s", delay_s)
-    sent = [b"ab", '{"type":"KeepAlive"}', "garbage", '{"type":"CloseStream"}']
     async with live.listen() as socket:
-        for message in sent:
-            await socket.send(message)
-        await read(socket)
-    assert counted == sent
+        await socket.send("garbage")
+        assert json.loads(await socket.recv())["variant"] == "SchemaError"
+        await paced.wait()
+        await socket.send("more garbage")
+        pong = await socket.ping()
+        await pong
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(socket.recv(), 0.1)
+        assert not live.engine.opened[0].cancelled
 
 
 async def test_a_slow_reader_is_closed_and_its_stream_freed(serve, tone):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from service.read_pace import BURST_S, MESSAGE_S, ReadPace
+from service.read_pace import BURST_S, MESSAGE_S, MOST_S, ReadPace
 
 
 def read(pace: ReadPace, messages: list[bytes | str], every_s: float) -> float:
@@ -33,6 +33,10 @@ def test_a_long_configure_costs_its_length() -> None:
     short, long = ReadPace(), ReadPace()
     assert short.delay_s('{"type":"Configure","keyterms":["iced latte"]}', 0.0) == 0.0
     assert long.delay_s('{"type":"Configure","keyterms":["' + "x" * 5000 + '"]}', 0.0) > 0.2
+
+
+def test_no_single_message_stops_the_reading_for_long() -> None:
+    assert ReadPace().delay_s("x" * (1 << 20), 0.0) <= MOST_S
 
 
 def test_a_quiet_client_saves_up_no_more_than_a_burst() -> None:
