@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import tempfile
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,12 +23,8 @@ class UploadLimits:
     timeout_s: float
 
 
-@dataclass(frozen=True)
-class Upload:
-    """A complete body on disk."""
-
-    path: Path
-    sha256: str
+LEAST_BYTES_PER_S = 1000
+"""A body that comes slower, once it had its time to stall, holds a place others could use."""
 
 
 def check_body_kind(request: Request, limits: UploadLimits) -> None:
@@ -57,16 +54,23 @@ async def receive_upload(request: Request, file: BinaryIO, limits: UploadLimits)
         BodyTooLarge, UploadStalled: see the limits.
         ClientDisconnect: the client went away.
     """
-    digest, count = hashlib.sha256(), 0
+    digest, count, begun_s = hashlib.sha256(), 0, time.monotonic()
     async for chunk in _chunks(request, limits.timeout_s):
         count += len(chunk)
         if count > limits.max_bytes:
             raise _too_large(limits)
+        if trickles(count, time.monotonic() - begun_s, limits.timeout_s):
+            raise UploadStalled(f"the body comes at less than {LEAST_BYTES_PER_S} bytes a second")
         digest.update(chunk)
         # A write of 64 KiB lands in the page cache: quicker than a hop to another thread.
         file.write(chunk)
     file.flush()
     return digest.hexdigest()
+
+
+def trickles(count: int, elapsed_s: float, timeout_s: float) -> bool:
+    """Whether ``count`` bytes are too few for the time they took."""
+    return count < LEAST_BYTES_PER_S * (elapsed_s - timeout_s)
 
 
 @contextmanager
