@@ -152,4 +152,4 @@ def _note_success(
 def _note_failure(services: Services, request_id: str, error: Exception) -> None:
     code = outcome_of(error).err_code
     services.metrics.rejects.labels(code).inc()
-    log.info("file_failed", request_id=request_id, code=code, error=repr(error))
+    log.info("file_failed", request_id=request_id, code=code, error=type(error).__name__)
