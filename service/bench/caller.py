@@ -107,7 +107,7 @@ class Caller:
             at_s=now - self._window.opens_at,
             final_latency_s=now - asked.due_at,
             text=text,
-            alone=self._alone.get(asked.clip.name, text),
+            alone=self._alone[asked.clip.name],
             truth=asked.clip.text,
         )
 

@@ -14,13 +14,13 @@ START_SPREAD_S = 10.0
 
 
 async def texts_alone(
-    target: Target, clips: Sequence[Clip], on_clip: Callable[[int], None]
+    target: Target, clips: Sequence[Clip], on_clip: Callable[[float], None]
 ) -> dict[str, str]:
     """Transcribe each clip as the only stream: what every caller must hear under load too."""
     alone = {}
-    for count, clip in enumerate(clips, start=1):
+    for clip in clips:
         alone[clip.name] = await transcribe_alone(target.ws_url, clip)
-        on_clip(count)
+        on_clip(1)
     return alone
 
 

@@ -3,8 +3,8 @@
 import argparse
 import asyncio
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from service.bench.clips import Clip, load_clips
@@ -12,7 +12,7 @@ from service.bench.load import run_load, texts_alone
 from service.bench.measurements import Measurements, Summary
 from service.bench.report import table
 from service.bench.target import Target, own_server
-from service.console import say, tell
+from service.console import progress_bar, say, tell
 from service.errors import StartupError
 from service.web_files import SAMPLES_DIR
 
@@ -66,18 +66,37 @@ def run(arguments: argparse.Namespace) -> int:
 async def _measure(
     target: Target, clips: list[Clip], arguments: argparse.Namespace
 ) -> list[Summary]:
-    tell(f"{len(clips)} clips alone, for their texts ...")
-    alone = await texts_alone(target, clips, lambda _: None)
+    with progress_bar("clips alone, for their texts", len(clips)) as advance:
+        alone = await texts_alone(target, clips, advance)
     summaries: list[Summary] = []
     streams = arguments.streams
     while True:
-        tell(f"{streams} streams for {arguments.duration:g} s ...")
-        run = await run_load(target, clips, alone, streams, arguments.duration, arguments.seed)
+        with progress_bar(f"{streams} streams", arguments.duration) as advance:
+            async with _clock(advance):
+                run = await run_load(
+                    target, clips, alone, streams, arguments.duration, arguments.seed
+                )
         _tell_failures(run)
         summaries.append(Summary.of(run))
         if not (arguments.ramp and summaries[-1].holds):
             return summaries
         streams = max(streams + 1, round(streams * RAMP_FACTOR))
+
+
+@asynccontextmanager
+async def _clock(advance: Callable[[float], None]) -> AsyncIterator[None]:
+    """Tell how the time goes while something is waited for."""
+
+    async def tick() -> None:
+        while True:
+            await asyncio.sleep(1.0)
+            advance(1.0)
+
+    ticking = asyncio.create_task(tick())
+    try:
+        yield
+    finally:
+        ticking.cancel()
 
 
 def _tell_failures(run: Measurements) -> None:
