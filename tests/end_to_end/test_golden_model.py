@@ -35,6 +35,12 @@ def wav(golden_dir: Path, request: pytest.FixtureRequest) -> Path:
     return golden_dir / "wavs" / str(request.param)
 
 
+@pytest.fixture
+def contents(golden_dir: Path) -> dict[str, bytes]:
+    """Each wav as a file is posted."""
+    return {name: (golden_dir / "wavs" / name).read_bytes() for name in TEXTS}
+
+
 @pytest.mark.parametrize("mode", MODES)
 async def test_streamed_wav_comes_out_letter_for_letter(
     server: Server, wav: Path, linear16: Callable[[Path], bytes], mode: str
@@ -44,23 +50,31 @@ async def test_streamed_wav_comes_out_letter_for_letter(
     assert heard.close_code == 1000
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_posted_wav_comes_out_letter_for_letter(server: Server, wav: Path, mode: str) -> None:
-    answer = httpx.post(
-        server.http("/v1/listen"),
-        params={"mode": mode, **WHOLE},
-        content=wav.read_bytes(),
-        timeout=60,
-    )
+async def posted(server: Server, file: bytes, mode: str) -> str:
+    """The text of a file."""
+    async with httpx.AsyncClient(timeout=60) as client:
+        answer = await client.post(
+            server.http("/v1/listen"), params={"mode": mode, **WHOLE}, content=file
+        )
     assert answer.status_code == 200
-    alternative = answer.json()["results"]["channels"][0]["alternatives"][0]
-    assert alternative["transcript"] == TEXTS[wav.name]
+    text: str = answer.json()["results"]["channels"][0]["alternatives"][0]["transcript"]
+    return text
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_posted_wav_comes_out_letter_for_letter(
+    server: Server, wav: Path, contents: dict[str, bytes], mode: str
+) -> None:
+    assert await posted(server, contents[wav.name], mode) == TEXTS[wav.name]
 
 
 async def test_texts_are_the_same_beside_twenty_other_streams(
-    server: Server, golden_dir: Path, linear16: Callable[[Path], bytes]
+    server: Server,
+    golden_dir: Path,
+    contents: dict[str, bytes],
+    linear16: Callable[[Path], bytes],
 ) -> None:
-    """Both wavs in all modes at once, among streams that end at other places in the same audio."""
+    """Both wavs in all modes at once, streamed and as files, among streams that end elsewhere."""
     wavs = {name: linear16(golden_dir / "wavs" / name) for name in TEXTS}
     names = list(TEXTS)
     others = [
@@ -72,6 +86,10 @@ async def test_texts_are_the_same_beside_twenty_other_streams(
     ]
     asked = [(mode, name) for mode in MODES for name in names]
     ours = [listen(server.listen_url(mode=mode, **WHOLE), wavs[name]) for mode, name in asked]
-    heard = (await asyncio.gather(*others, *ours))[OTHER_STREAMS:]
-    texts = {ask: one.text for ask, one in zip(asked, heard, strict=True)}
-    assert texts == {(mode, name): TEXTS[name] for mode, name in asked}
+    files = [posted(server, contents[name], mode) for mode, name in asked]
+    _, heard, read = await asyncio.gather(
+        asyncio.gather(*others), asyncio.gather(*ours), asyncio.gather(*files)
+    )
+    expected = [TEXTS[name] for _, name in asked]
+    assert [one.text for one in heard] == expected
+    assert read == expected
