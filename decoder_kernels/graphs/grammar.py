@@ -56,7 +56,7 @@ def grammar_of(arpa: Arpa, word_ids: Mapping[str, int], back_off: int) -> Gramma
     return _Histories(arpa, word_ids).grammar(back_off)
 
 
-@dataclass
+@dataclass(slots=True)
 class _State:
     """A history while G is built: costs of words and of ending after it, and of backing off."""
 
