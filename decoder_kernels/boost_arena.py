@@ -4,12 +4,13 @@ import torch
 
 from decoder_kernels.boost import BoostTable
 from decoder_kernels.errors import CapacityExceeded
+from decoder_kernels.spans import Spans
 
 NO_TABLE = -1
 
 
 class BoostArena:
-    """Rows of automaton states with a list of free spans, first fit.
+    """Rows of automaton states and which of them are free.
 
     ``links`` (4, capacity) int32 and ``bonuses`` (2, capacity) float64 hold the tables' arrays side
     by side; ``rows`` (num_slots,) int64 says where each slot's table begins, -1 for none.
@@ -19,13 +20,13 @@ class BoostArena:
         self.links = torch.zeros(4, capacity, dtype=torch.int32, device=device)
         self.bonuses = torch.zeros(2, capacity, dtype=torch.float64, device=device)
         self.rows = torch.full((num_slots,), NO_TABLE, dtype=torch.int64, device=device)
-        self._free = [(0, capacity)] if capacity else []
+        self._free = Spans(capacity)
         self._taken: dict[int, tuple[int, int]] = {}
 
     @property
     def free_states(self) -> int:
         """Rows that no table holds."""
-        return sum(length for _, length in self._free)
+        return self._free.num_free
 
     def place(self, slot: int, table: BoostTable) -> None:
         """Give the slot this table instead of the one it may have.
@@ -44,27 +45,14 @@ class BoostArena:
         """Free the slot's table, if it has one."""
         if slot not in self._taken:
             return
-        self._give_back(*self._taken.pop(slot))
+        self._free.give_back(*self._taken.pop(slot))
         self.rows[slot] = NO_TABLE
 
     def _take(self, length: int) -> int:
-        for i, (start, free) in enumerate(self._free):
-            if free >= length:
-                self._free[i : i + 1] = [(start + length, free - length)] if free > length else []
-                return start
-        raise CapacityExceeded(
-            f"a boost table of {length} states does not fit beside those of the other streams "
-            f"({self.free_states} of {self.links.shape[1]} states free)"
-        )
-
-    def _give_back(self, start: int, length: int) -> None:
-        """Return a span and join it with its free neighbours."""
-        spans = sorted([*self._free, (start, length)])
-        joined = spans[:1]
-        for begin, free in spans[1:]:
-            last, last_length = joined[-1]
-            if last + last_length == begin:
-                joined[-1] = (last, last_length + free)
-            else:
-                joined.append((begin, free))
-        self._free = joined
+        start = self._free.take(length)
+        if start is None:
+            raise CapacityExceeded(
+                f"a boost table of {length} states does not fit beside those of the other streams "
+                f"({self.free_states} of {self.links.shape[1]} states free)"
+            )
+        return start

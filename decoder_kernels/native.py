@@ -53,6 +53,45 @@ class NativeSearch(Protocol):
         """Write the best hypotheses of each slot."""
 
 
+class WfstShape(Protocol):
+    """The sizes that a WFST search is built for."""
+
+
+class BorrowedArcs(Protocol):
+    """Nodes and arcs, borrowed."""
+
+
+class NativeWfst(Protocol):
+    """The memory of one WFST search; shapes as in ``csrc/wfst_search.h``."""
+
+    def reset(self, slots: Tensor, how: Launch) -> None:
+        """Start the slots over."""
+
+    def forget_boosts(self, slots: Tensor, how: Launch) -> None:
+        """Give back the bonus of phrases under way, and grafted words under way up."""
+
+    def advance(
+        self, slots: Tensor, log_probs: Tensor, lengths: Tensor, status: Tensor, how: Launch
+    ) -> None:
+        """Search all frames of a chunk."""
+
+    def count(self, slots: Tensor, counts: Tensor, how: Launch) -> None:
+        """Write frames, tokens, records in use, overflows and dead ends of each slot."""
+
+    def best(
+        self, slots: Tensor, finals: Tensor, finalize: bool, summary: Tensor, how: Launch
+    ) -> None:
+        """Write cost, words, stable words, reached final and record of each slot's best."""
+
+    def words(
+        self, slots: Tensor, summary: Tensor, words: Tensor, frames: Tensor, how: Launch
+    ) -> None:
+        """Write the words of what `best` found."""
+
+    def layout(self) -> tuple[int, int, int, int]:
+        """Where keys, costs, histories and records begin in a slot's memory."""
+
+
 class NativeHalf(Protocol):
     """The kernels for one kind of device."""
 
@@ -72,6 +111,36 @@ class NativeHalf(Protocol):
     ) -> NativeSearch:
         """Borrow the memory of one search."""
 
+    def wfst_slot_bytes(self, shape: WfstShape) -> int:
+        """Bytes that one slot of a WFST search takes."""
+
+    def wfst_workspace_bytes(self, shape: WfstShape) -> int:
+        """Bytes that one block works in."""
+
+    def WfstArcs(self, nodes: Tensor, labels: Tensor, arcs: Tensor) -> BorrowedArcs:
+        """Borrow nodes and arcs."""
+
+    def WfstMemory(
+        self,
+        *,
+        shape: WfstShape,
+        graph: BorrowedArcs,
+        gains: Tensor,
+        eps_words: Tensor,
+        max_gain: float,
+        max_eps_words: int,
+        slots: Tensor,
+        workspaces: Tensor,
+        options: Tensor,
+        scales: Tensor,
+        boost_links: Tensor,
+        boost_bonuses: Tensor,
+        boost_rows: Tensor,
+        grafts: BorrowedArcs,
+        graft_rows: Tensor,
+    ) -> NativeWfst:
+        """Borrow the memory of one WFST search."""
+
 
 class NativeModule(Protocol):
     """What both halves share."""
@@ -87,6 +156,23 @@ class NativeModule(Protocol):
         boost_candidates: bool,
     ) -> SearchShape:
         """Gather the sizes that a search is built for."""
+
+    def WfstShape(
+        self,
+        *,
+        topology: int,
+        num_nodes: int,
+        start: int,
+        loop_node: int,
+        vocab_size: int,
+        blank_id: int,
+        num_levels: int,
+        max_tokens: int,
+        record_capacity: int,
+        entry_capacity: int,
+        candidate_capacity: int,
+    ) -> WfstShape:
+        """Gather the sizes that a WFST search is built for."""
 
     def Launch(self, *, threads: int, workers: int, stream: int) -> Launch:
         """Say how kernels are started."""

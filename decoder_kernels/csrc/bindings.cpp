@@ -1,11 +1,13 @@
-// Binds each target's kernels as a submodule. Python owns all memory and has checked all shapes
-// (prefix_search.py); here only element types, layout and device are checked, by nanobind.
+// Binds each target's kernels as a submodule; the WFST search in wfst_bindings.h. Python owns all
+// memory and has checked all shapes (prefix_search.py); here only element types, layout and device
+// are checked, by nanobind.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
 #include <cstring>
 
 #include "prefix_search.h"
+#include "wfst_bindings.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -162,8 +164,13 @@ void bind_plain_data(nb::module_& module) {
 NB_MODULE(_native, module) {
   module.doc() = "Native kernels: the CPU half, and the CUDA half where it was built.";
   earshot::bind_plain_data(module);
-  earshot::bind<earshot::CpuHalf>(module.def_submodule("cpu", "The CPU half."));
+  earshot::bind_wfst_shape(module);
+  nanobind::module_ cpu_half = module.def_submodule("cpu", "The CPU half.");
+  earshot::bind<earshot::CpuHalf>(cpu_half);
+  earshot::bind_wfst<earshot::CpuWfst>(cpu_half);
 #ifdef EARSHOT_WITH_CUDA
-  earshot::bind<earshot::CudaHalf>(module.def_submodule("cuda", "The CUDA half."));
+  nanobind::module_ cuda_half = module.def_submodule("cuda", "The CUDA half.");
+  earshot::bind<earshot::CudaHalf>(cuda_half);
+  earshot::bind_wfst<earshot::CudaWfst>(cuda_half);
 #endif
 }

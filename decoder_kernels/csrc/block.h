@@ -33,6 +33,7 @@ struct Block {
   int index;
   int thread;
   int threads;
+  int worker;  // no two blocks that run at the same time have the same
   std::byte* scratch;
 
   KERNEL_FN void sync() const { __syncthreads(); }
@@ -40,14 +41,31 @@ struct Block {
   KERNEL_FN int exchange(int* value, int replacement) const {
     return atomicExch(value, replacement);
   }
+  // Writes before it are seen by whoever loads the replacement.
+  KERNEL_FN int compare_exchange(int* value, int expected, int replacement) const {
+    __threadfence_block();
+    return atomicCAS(value, expected, replacement);
+  }
+  KERNEL_FN void lower(std::int64_t* value, std::int64_t other) const {
+    atomicMin(reinterpret_cast<long long*>(value), static_cast<long long>(other));
+  }
+  KERNEL_FN void lower(std::uint64_t* value, std::uint64_t other) const {
+    atomicMin(reinterpret_cast<unsigned long long*>(value), static_cast<unsigned long long>(other));
+  }
+  template <class T>
+  KERNEL_FN T load(const T* value) const {
+    return *static_cast<const volatile T*>(value);
+  }
 };
+
+KERNEL_FN void prefetch(const void*) {}
 
 template <class Kernel, class Params>
 __global__ void __launch_bounds__(MAX_BLOCK_THREADS)
     run_block(const __grid_constant__ Params params) {
   extern __shared__ __align__(16) std::byte scratch[];
   Kernel{}(Block{static_cast<int>(blockIdx.x), static_cast<int>(threadIdx.x),
-                 static_cast<int>(blockDim.x), scratch},
+                 static_cast<int>(blockDim.x), static_cast<int>(blockIdx.x), scratch},
            params);
 }
 
@@ -74,6 +92,7 @@ void launch(const Launch& how, const Params& params) {
 #include <atomic>
 #include <barrier>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #define EARSHOT_BACKEND cpu
@@ -86,31 +105,69 @@ struct Block {
   int index;
   int thread;
   int threads;
+  int worker;  // no two blocks that run at the same time have the same
   std::byte* scratch;
-  std::barrier<>* meeting;  // null for a block of one thread
+  std::barrier<>* meeting;  // null for a block of one thread, which needs no atomics either
 
   KERNEL_FN void sync() const {
     if (meeting != nullptr) meeting->arrive_and_wait();
   }
   KERNEL_FN int fetch_add(int* value, int increment) const {
+    if (meeting == nullptr) {
+      const int before = *value;
+      *value += increment;
+      return before;
+    }
     return std::atomic_ref<int>(*value).fetch_add(increment, std::memory_order_relaxed);
   }
   KERNEL_FN int exchange(int* value, int replacement) const {
+    if (meeting == nullptr) return std::exchange(*value, replacement);
     return std::atomic_ref<int>(*value).exchange(replacement, std::memory_order_relaxed);
+  }
+  // Writes before it are seen by whoever loads the replacement.
+  KERNEL_FN int compare_exchange(int* value, int expected, int replacement) const {
+    if (meeting == nullptr) {
+      const int before = *value;
+      if (before == expected) *value = replacement;
+      return before;
+    }
+    std::atomic_ref<int>(*value).compare_exchange_strong(expected, replacement);
+    return expected;
+  }
+  template <class T>
+  KERNEL_FN void lower(T* value, T other) const {
+    if (meeting == nullptr) {
+      if (other < *value) *value = other;
+      return;
+    }
+    std::atomic_ref<T> shared(*value);
+    T seen = shared.load(std::memory_order_relaxed);
+    while (other < seen && !shared.compare_exchange_weak(seen, other, std::memory_order_relaxed)) {
+    }
+  }
+  template <class T>
+  KERNEL_FN T load(const T* value) const {
+    if (meeting == nullptr) return *value;
+    return std::atomic_ref<T>(*const_cast<T*>(value)).load(std::memory_order_acquire);
   }
 };
 
+KERNEL_FN void prefetch(const void* address) {
+  __builtin_prefetch(address);
+}
+
 template <class Kernel, class Params>
-void run_block(const Launch& how, int index, std::byte* scratch, const Params& params) {
+void run_block(const Launch& how, int index, int worker, std::byte* scratch, const Params& params) {
   if (how.threads == 1) {
-    Kernel{}(Block{index, 0, 1, scratch, nullptr}, params);
+    Kernel{}(Block{index, 0, 1, worker, scratch, nullptr}, params);
     return;
   }
   std::barrier<> meeting(how.threads);
   std::vector<std::jthread> threads;
   for (int thread = 0; thread < how.threads; ++thread) {
-    threads.emplace_back(
-        [&, thread] { Kernel{}(Block{index, thread, how.threads, scratch, &meeting}, params); });
+    threads.emplace_back([&, thread] {
+      Kernel{}(Block{index, thread, how.threads, worker, scratch, &meeting}, params);
+    });
   }
 }
 
@@ -125,7 +182,7 @@ void launch(const Launch& how, const Params& params) {
     auto* own =
         reinterpret_cast<std::byte*>(scratch.data() + cells * static_cast<std::size_t>(worker));
     for (int index = next++; index < how.blocks; index = next++) {
-      run_block<Kernel>(how, index, own, params);
+      run_block<Kernel>(how, index, worker, own, params);
     }
   };
   std::vector<std::jthread> others;

@@ -1,11 +1,10 @@
 // CTC prefix beam search (Hannun et al. 2014, arXiv:1408.2873, algorithm 1), one block per lane: a
 // single launch walks all frames of the chunk. Scores, times and the order of ties are those of
 // WeNet's ctc_prefix_beam_search; oracle.py says the same in plain Python.
-#include <limits>
-
 #include "block.h"
 #include "boost_automaton.h"
 #include "frame_step.h"
+#include "input_check.h"
 #include "lane_scratch.h"
 #include "log_add.h"
 #include "prefix_search.h"
@@ -16,8 +15,6 @@
 namespace earshot::EARSHOT_BACKEND {
 
 namespace {
-
-constexpr float LARGEST_FLOAT = std::numeric_limits<float>::max();
 
 class LaneSearch {
  public:
@@ -30,7 +27,8 @@ class LaneSearch {
         step_(shape_, slot_, lane_, automaton_) {}
 
   KERNEL_FN int run(const float* log_probs, int frames) {
-    const int status = check(log_probs, frames);
+    const int status =
+        check_input(block_, log_probs, frames, shape_.vocab_size, lane_.status, lane_.frame_seen);
     if (status != INPUT_OK) return status;
     load();
     for (int frame = 0; frame < frames; ++frame) {
@@ -47,29 +45,6 @@ class LaneSearch {
   }
 
  private:
-  KERNEL_FN int check(const float* log_probs, int frames) {
-    if (block_.thread == 0) {
-      *lane_.status = INPUT_OK;
-      *lane_.frame_seen = -1;
-    }
-    for (int frame = 0; frame < frames; ++frame) {
-      const float* row = log_probs + static_cast<std::int64_t>(frame) * shape_.vocab_size;
-      int invalid = 0;
-      int finite = 0;
-      for (int token = block_.thread; token < shape_.vocab_size; token += block_.threads) {
-        invalid |= row[token] <= LARGEST_FLOAT ? 0 : 1;
-        finite |= row[token] >= -LARGEST_FLOAT ? 1 : 0;
-      }
-      block_.sync();
-      if (finite != 0) block_.exchange(lane_.frame_seen, frame);
-      if (invalid != 0) block_.exchange(lane_.status, INPUT_NAN_OR_INFINITY);
-      block_.sync();
-      if (*lane_.status == INPUT_OK && *lane_.frame_seen != frame) return INPUT_DEAD_FRAME;
-      if (*lane_.status != INPUT_OK) return *lane_.status;
-    }
-    return INPUT_OK;
-  }
-
   KERNEL_FN void load() {
     block_.sync();
     const int size = *slot_.num_hypotheses;

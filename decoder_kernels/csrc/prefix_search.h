@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "input_status.h"
 #include "launch.h"
 
 namespace earshot {
@@ -34,13 +35,6 @@ struct SearchState {
   std::int64_t slot_bytes;
   BoostArena boosts;
   const std::int64_t* boost_rows;  // per slot: first row of its table, -1 for none
-};
-
-// Why the input of a lane was refused; its slot is then left as it was.
-enum InputStatus : std::int32_t {
-  INPUT_OK = 0,
-  INPUT_NAN_OR_INFINITY = 1,  // NaN or plus infinity among the log-probabilities
-  INPUT_DEAD_FRAME = 2,       // a frame without any finite log-probability
 };
 
 struct ResetParams {

@@ -1,0 +1,76 @@
+"""The grafted words of all slots, in one piece of device memory that is allocated once."""
+
+import torch
+
+from decoder_kernels.errors import CapacityExceeded
+from decoder_kernels.graph import Graph
+from decoder_kernels.spans import Spans
+from decoder_kernels.word_boost import WordBoostTable
+
+NO_GRAFT = -1
+
+
+class GraftArena:
+    """Rows of nodes and arcs, as many of each.
+
+    ``nodes`` and ``arcs`` (capacity, 4) int32 and ``labels`` (capacity,) int16 are what
+    ``csrc/wfst_search.h`` calls WfstArcs; ``rows`` (num_slots, 2) int64: each slot's first node and
+    first arc, -1 for none.
+    """
+
+    def __init__(self, graph: Graph, capacity: int, num_slots: int, device: torch.device) -> None:
+        self.nodes = torch.zeros(capacity, 4, dtype=torch.int32, device=device)
+        self.arcs = torch.zeros(capacity, 4, dtype=torch.int32, device=device)
+        self.labels = torch.zeros(capacity, dtype=torch.int16, device=device)
+        self.rows = torch.full((num_slots, 2), NO_GRAFT, dtype=torch.int64, device=device)
+        self._graph = graph
+        self._free = Spans(capacity)
+        self._taken: dict[int, tuple[int, int]] = {}
+
+    def place(self, slot: int, table: WordBoostTable) -> None:
+        """Give the slot this table's words instead of those it may have.
+
+        Raises CapacityExceeded where they do not fit; the slot is then without.
+        """
+        self.remove(slot)
+        if not table.graft:
+            return
+        length = max(table.num_graft_nodes + 1, len(table.graft))
+        start = self._free.take(length)
+        if start is None:
+            raise CapacityExceeded(
+                f"{len(table.spellings)} words with {length} tokens do not fit beside those of the "
+                f"other streams ({self._free.num_free} of {len(self.labels)} free)"
+            )
+        self._taken[slot] = (start, length)
+        nodes, arcs = self._columns(table)
+        self.nodes[start : start + len(nodes)].copy_(nodes)
+        self.arcs[start : start + len(arcs)].copy_(arcs)
+        self.labels[start : start + len(arcs)].copy_(arcs[:, 3])
+        self.rows[slot] = start
+
+    def remove(self, slot: int) -> None:
+        """Free the slot's words, if it has some."""
+        if slot in self._taken:
+            self._free.give_back(*self._taken.pop(slot))
+            self.rows[slot] = NO_GRAFT
+
+    def _columns(self, table: WordBoostTable) -> tuple[torch.Tensor, torch.Tensor]:
+        """Nodes (N + 1, 4) and arcs (A, 4), with the nodes numbered after the graph's."""
+        first = [0] * (table.num_graft_nodes + 1)
+        for arc in table.graft:
+            first[arc.source + 1] += 1
+        first_arcs = torch.tensor(first).cumsum(0)
+        weights = torch.tensor([arc.weight for arc in table.graft], dtype=torch.float32)
+        nodes = torch.zeros(len(first), 4, dtype=torch.int32)
+        nodes[:, 0] = nodes[:, 1] = first_arcs
+        nodes[:, 2] = weights.min().clamp(max=0.0).view(torch.int32)  # a bound for all nodes
+        end = self._graph.num_nodes
+        arcs = torch.zeros(len(table.graft), 4, dtype=torch.int32)
+        arcs[:, 0] = weights.view(torch.int32)
+        arcs[:, 1] = torch.tensor(
+            [end + a.target if a.target >= 0 else self._graph.loop_node for a in table.graft]
+        )
+        arcs[:, 2] = torch.tensor([arc.word for arc in table.graft])
+        arcs[:, 3] = torch.tensor([arc.label for arc in table.graft])
+        return nodes, arcs

@@ -1,0 +1,277 @@
+"""CTC WFST beam search over many streams at once: the Python face of the kernels.
+
+``wfst_oracle.py`` says the same in plain Python, and the kernels equal it exactly.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from decoder_kernels.boost import ROOT
+from decoder_kernels.errors import InvalidConfig, InvalidInput
+from decoder_kernels.graph import Graph
+from decoder_kernels.native import Launch, native_module
+from decoder_kernels.oracle import Automaton
+from decoder_kernels.wfst_hypotheses import WfstHypothesis, WfstResult
+from decoder_kernels.wfst_memory import WfstMemory, WfstSearchConfig
+from decoder_kernels.wfst_nbest import Ranked, RecordWalk
+from decoder_kernels.wfst_options import WfstOptions, fixed, nats
+from decoder_kernels.word_boost import WordBoostTable
+
+__all__ = ["WfstHypothesis", "WfstOptions", "WfstResult", "WfstSearch", "WfstSearchConfig"]
+
+_DEFAULT_BLOCK_THREADS = {"cpu": 1, "cuda": 256}
+_REFUSALS = {1: "NaN or plus infinity", 2: "a frame without any finite log-probability"}
+_CONTEXT_MASK = (1 << 24) - 1
+_NODE_SHIFT = 38
+
+
+@dataclass(frozen=True)
+class _Boosted:
+    """A table, and the frame from which it counts."""
+
+    since: int
+    automaton: Automaton | None
+
+
+class WfstSearch:
+    """The searches of ``num_slots`` streams on one device. Not for several threads at a time.
+
+    A slot remembers its stream between chunks. All memory is allocated here, once. Raises
+    BackendMissing without the native half for ``device``; InvalidGraph where epsilon arcs form a
+    cycle; InvalidConfig.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        config: WfstSearchConfig,
+        num_slots: int,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        if num_slots < 1:
+            raise InvalidConfig("a search needs a slot")
+        self.graph = graph
+        self.config = config
+        self.num_slots = num_slots
+        self.device = torch.device(device)
+        self._memory = WfstMemory(graph, config, num_slots, self.device)
+        self.slot_bytes = self._memory.slot_bytes
+        self._native = self._memory.native
+        self._past_overflows = 0
+        self._options = [WfstOptions(max_active=min(10_000, config.max_tokens))] * num_slots
+        self._tables: list[list[_Boosted]] = [[] for _ in range(num_slots)]
+        for slot, options in enumerate(self._options):
+            self._memory.write_options(slot, options)
+        self._native.reset(torch.arange(num_slots, device=self.device), self._launch())
+
+    def reset(self, slots: Tensor) -> None:
+        """Start the slots ``(B,)`` over. Their options and boost tables stay."""
+        chosen = self._checked(slots)
+        self._past_overflows += int(self._counts(chosen)[:, 3].sum())
+        self._native.reset(chosen, self._launch())
+        for slot in chosen.tolist():
+            if self._tables[slot]:
+                self._tables[slot] = [_Boosted(0, self._tables[slot][-1].automaton)]
+
+    def set_options(self, slot: int, options: WfstOptions) -> None:
+        """Search the slot so from the next frame on. Raises InvalidConfig for too many tokens."""
+        self._checked(torch.tensor([slot]))
+        if options.max_active > self.config.max_tokens:
+            raise InvalidConfig(
+                f"max_active {options.max_active} is above max_tokens {self.config.max_tokens}"
+            )
+        self._options[slot] = options
+        self._memory.write_options(slot, options)
+
+    def set_boost(self, slot: int, table: WordBoostTable | None) -> None:
+        """Boost the slot's phrases from the next frame on; ``None`` frees its table.
+
+        Complete phrases keep their bonus; one that is under way loses it, and a grafted word under
+        way is lost. Raises CapacityExceeded when the table does not fit: the slot is then without.
+        """
+        chosen = self._checked(torch.tensor([slot]))
+        frame = int(self._counts(chosen)[0, 0])
+        self._native.forget_boosts(chosen, self._launch())
+        before = [each for each in self._tables[slot] if each.since < frame]
+        self._tables[slot] = [*before, _Boosted(frame, None)]
+        self._memory.write_boost(slot, table)
+        if table is not None:
+            self._tables[slot][-1] = _Boosted(frame, Automaton(table.automaton))
+
+    def advance(self, slots: Tensor, log_probs: Tensor, lengths: Tensor) -> None:
+        """Search the frames of one chunk, all lanes in one launch.
+
+        ``slots`` (B,) int64, distinct; ``log_probs`` (B, T, V) float32 natural logarithms;
+        ``lengths`` (B,) int64 frames of each lane, at most T.
+
+        Raises InvalidInput that names the lanes whose log-probabilities hold NaN or plus infinity,
+        or a frame with nothing finite: these slots are unchanged, all others were searched.
+        """
+        chosen = self._checked(slots)
+        self._check_batch(chosen, log_probs, lengths)
+        status = torch.zeros(len(chosen), dtype=torch.int32, device=self.device)
+        rows = log_probs.detach().contiguous()
+        on_device = lengths.to(self.device, torch.int64).contiguous()
+        for lanes in self._memory.batches(len(chosen)):
+            self._native.advance(
+                chosen[lanes], rows[lanes], on_device[lanes], status[lanes], self._launch()
+            )
+        refused = {lane: code for lane, code in enumerate(status.tolist()) if code}
+        if refused:
+            reasons = "; ".join(f"lane {lane}: {_REFUSALS[code]}" for lane, code in refused.items())
+            raise InvalidInput(f"log-probabilities cannot be searched: {reasons}", tuple(refused))
+
+    def best(self, slots: Tensor, *, finalize: bool = False) -> list[WfstResult]:
+        """The cheapest hypothesis of each slot ``(B,)``; phrases under way are given back.
+
+        ``finalize``: end here, at a final node if any token is at one.
+        """
+        chosen = self._checked(slots)
+        if not len(chosen):
+            return []
+        summary = torch.zeros(len(chosen), 5, dtype=torch.int64, device=self.device)
+        self._native.best(chosen, self._memory.finals, finalize, summary, self._launch())
+        longest = int(summary[:, 1].max())
+        words = torch.zeros(len(chosen), longest, dtype=torch.int32, device=self.device)
+        frames = torch.zeros_like(words)
+        self._native.words(chosen, summary, words, frames, self._launch())
+        rows = zip(chosen.tolist(), summary.tolist(), words.tolist(), frames.tolist(), strict=True)
+        return [
+            WfstResult(
+                self._hypothesis(slot, cost, list(zip(ids, at, strict=True))[:length], bool(final)),
+                min(stable, length),
+            )
+            for slot, (cost, length, stable, final, _), ids, at in rows
+        ]
+
+    def nbest(self, slot: int, n: int, *, finalize: bool = True) -> list[WfstHypothesis]:
+        """Up to ``n`` distinct sequences of words, cheapest first.
+
+        Exact among those that cost at most ``lattice_beam`` more than the best and that no beam
+        has cut; others are not listed.
+        """
+        self._checked(torch.tensor([slot]))
+        frames, tokens, *_ = self._counts(torch.tensor([slot], device=self.device))[0].tolist()
+        keys, costs, histories, records = self._memory.read(slot, tokens)
+        ends, reached = self._ends(slot, keys, costs, finalize)
+        limit = min(cost for cost, _ in ends) + self._options[slot].fixed_beams[1]
+        found: list[WfstHypothesis] = []
+        for ranked in RecordWalk(records, histories).ranked(ends, limit):
+            if len(found) >= n:
+                break
+            found.append(self._of_ranked(slot, ranked, reached))
+        return found
+
+    def overflows(self) -> int:
+        """How many frames, over all slots so far, did not find room for a key, a way or a record.
+
+        What did not fit is then missing among the alternatives, or if it was a word the frame is
+        left out; the result stays a path through the graph.
+        """
+        return self._past_overflows + int(self._counts(self._everything())[:, 3].sum())
+
+    def dead_ends(self) -> int:
+        """How many frames of the present streams nothing survived: they are left out."""
+        return int(self._counts(self._everything())[:, 4].sum())
+
+    def records_in_use(self, slot: int) -> int:
+        """Word records that the slot holds, dead ones that wait for collection included."""
+        return int(self._counts(self._checked(torch.tensor([slot])))[0, 2])
+
+    def num_tokens(self, slots: Tensor) -> list[int]:
+        """Tokens alive in each slot ``(B,)``."""
+        counts: list[int] = self._counts(self._checked(slots))[:, 1].tolist()
+        return counts
+
+    def _ends(
+        self, slot: int, keys: np.ndarray, costs: np.ndarray, finalize: bool
+    ) -> tuple[list[tuple[int, int]], bool]:
+        """``(cost, token)`` of each token as a result, and whether they are at final nodes."""
+        automaton = self._automaton(slot)
+        scale = self._options[slot].graph_scale
+        order = np.argsort(keys, kind="stable")
+        found = [
+            (int(costs[i]) + fixed(automaton.pending(int(keys[i]) & _CONTEXT_MASK)), int(i))
+            for i in order
+        ]
+        if not finalize:
+            return found, False
+        finals = self.graph.finals
+        nodes = (keys >> np.uint64(_NODE_SHIFT)).astype(np.int64)
+        final = [
+            (cost + fixed(float(finals[nodes[i]]) * scale), i)
+            for cost, i in found
+            if nodes[i] < self.graph.num_nodes and finals[nodes[i]] != math.inf
+        ]
+        return (final, True) if final else (found, False)
+
+    def _of_ranked(self, slot: int, ranked: Ranked, reached: bool) -> WfstHypothesis:
+        return self._hypothesis(slot, ranked.cost, ranked.words, reached)
+
+    def _hypothesis(
+        self, slot: int, cost: int, words: Sequence[tuple[int, int]], reached: bool
+    ) -> WfstHypothesis:
+        return WfstHypothesis(
+            words=tuple(word for word, _ in words),
+            frames=tuple(frame for _, frame in words),
+            cost=nats(cost),
+            boost=nats(self._boost(slot, words)),
+            reached_final=reached,
+        )
+
+    def _boost(self, slot: int, words: Sequence[tuple[int, int]]) -> int:
+        """What completed phrases have earned: a function of the words, as tables came and went."""
+        total = 0
+        tables = self._tables[slot]
+        for i, table in enumerate(tables):
+            until = tables[i + 1].since if i + 1 < len(tables) else math.inf
+            if table.automaton is None:
+                continue
+            state = ROOT
+            for word, frame in words:
+                if table.since <= frame < until:
+                    state = table.automaton.step(state, word)
+                    total += fixed(table.automaton.completed(state))
+        return total
+
+    def _automaton(self, slot: int) -> Automaton:
+        tables = self._tables[slot]
+        return (tables[-1].automaton if tables else None) or Automaton(None)
+
+    def _counts(self, slots: Tensor) -> Tensor:
+        counts = torch.zeros(len(slots), 5, dtype=torch.int64, device=self.device)
+        self._native.count(slots, counts, self._launch())
+        return counts
+
+    def _everything(self) -> Tensor:
+        return torch.arange(self.num_slots, device=self.device)
+
+    def _launch(self) -> Launch:
+        on_cuda = self.device.type == "cuda"
+        stream = torch.cuda.current_stream(self.device).cuda_stream if on_cuda else 0
+        threads = self.config.block_threads or _DEFAULT_BLOCK_THREADS[self.device.type]
+        return native_module().Launch(threads=threads, workers=self.config.workers, stream=stream)
+
+    def _checked(self, slots: Tensor) -> Tensor:
+        """The slots on the device. Raises InvalidInput unless they are distinct and exist."""
+        chosen: list[int] = slots.tolist()
+        if len(set(chosen)) != len(chosen) or not all(0 <= s < self.num_slots for s in chosen):
+            raise InvalidInput(f"slots must be distinct and in 0..{self.num_slots - 1}: {chosen}")
+        return slots.to(self.device, torch.int64).contiguous()
+
+    def _check_batch(self, slots: Tensor, log_probs: Tensor, lengths: Tensor) -> None:
+        lanes, vocab_size = len(slots), self.graph.vocab_size
+        if log_probs.ndim != 3 or log_probs.shape[::2] != (lanes, vocab_size):
+            raise InvalidInput(
+                f"log_probs must be ({lanes}, T, {vocab_size}): {tuple(log_probs.shape)}"
+            )
+        if log_probs.dtype != torch.float32 or log_probs.device.type != self.device.type:
+            raise InvalidInput(f"log_probs must be float32 on {self.device}")
+        frames: list[int] = lengths.tolist()
+        if len(frames) != lanes or not all(0 <= t <= log_probs.shape[1] for t in frames):
+            raise InvalidInput(f"lengths must be {lanes} numbers in 0..{log_probs.shape[1]}")

@@ -1,0 +1,119 @@
+"""Boosted phrases of words, and words that the graph does not know.
+
+A phrase is followed by the Aho-Corasick automaton of ``boost.py``, here over word ids; its state is
+part of a token's key. A word outside the vocabulary is *grafted*: a trie of its spelling hangs at
+the graph's loop node, entering it costs what an unknown word costs, and its last arc emits a word id
+of its own and returns to the loop node.
+
+**Safe at any weight.** A word's bonus is clamped to half of the stream's beam, the rule of Galvez
+et al. 2023 (arXiv:2311.04996): a hypothesis that follows a phrase cannot by that alone push all
+others out of the beam. A bonus is only paid on arcs with a word, and no cycle of epsilon arcs has
+one (`epsilon_cycles`), so nothing can be gained without a frame.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from decoder_kernels.boost import BoostPhrase, BoostTable
+from decoder_kernels.errors import BoostTableError
+from decoder_kernels.graph import Arc, Graph
+
+DEFAULT_BEAM = 17.0
+MAX_CONTEXTS = 1 << 24
+"""The search's key has 24 bits for the automaton's state."""
+
+Spelling = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class WordPhrase:
+    """Words to boost: each by its id, or by its token ids if the graph does not know it.
+
+    ``weight`` is the bonus per word in nats (negative: a cost). Raises BoostTableError for a phrase
+    without words, a spelling without tokens, or a weight that is not finite.
+    """
+
+    words: tuple[int | Spelling, ...]
+    weight: float
+
+    def __post_init__(self) -> None:
+        if any(word == () for word in self.words):
+            raise BoostTableError("a word to boost is spelled with no tokens")
+        BoostPhrase((0,) * len(self.words), self.weight)  # its checks are ours
+
+
+@dataclass(frozen=True)
+class WordBoostTable:
+    """What a stream boosts, ready for the search.
+
+    ``spellings[k]`` is the word with the id ``number of the graph's words + k``. ``graft``: nodes 0
+    (the root, which stands for the loop node) to ``num_nodes - 1`` and their arcs; -1 leads back to
+    the loop node. ``refused``: the phrases that cannot be boosted here, and why.
+    """
+
+    automaton: BoostTable
+    spellings: tuple[Spelling, ...]
+    graft: tuple[Arc, ...]
+    num_graft_nodes: int
+    refused: tuple[tuple[WordPhrase, str], ...]
+
+    @classmethod
+    def compile(
+        cls, phrases: Sequence[WordPhrase], graph: Graph, *, beam: float = DEFAULT_BEAM
+    ) -> "WordBoostTable":
+        """Build the table; ``beam`` is that of the stream. Raises BoostTableError."""
+        refusals = [(phrase, _refusal(phrase, graph)) for phrase in phrases]
+        accepted = [phrase for phrase, reason in refusals if reason is None]
+        ids: dict[Spelling, int] = {}
+        known = len(graph.word_texts)
+        for phrase in accepted:
+            for word in phrase.words:
+                if isinstance(word, tuple):
+                    ids.setdefault(word, known + len(ids))
+        limit = beam / 2
+        automaton = BoostTable.compile(
+            [
+                BoostPhrase(
+                    tuple(ids[w] if isinstance(w, tuple) else w for w in phrase.words),
+                    max(-limit, min(limit, phrase.weight)),
+                )
+                for phrase in accepted
+            ],
+            known + len(ids),
+        )
+        if automaton.num_states > MAX_CONTEXTS:
+            raise BoostTableError(f"a boost table has at most {MAX_CONTEXTS} states")
+        graft, num_nodes = _graft(ids, graph.unknown_cost)
+        refused = tuple((phrase, reason) for phrase, reason in refusals if reason is not None)
+        return cls(automaton, tuple(ids), graft, num_nodes, refused)
+
+
+def _refusal(phrase: WordPhrase, graph: Graph) -> str | None:
+    """Why the phrase cannot be boosted in this graph."""
+    for word in phrase.words:
+        if isinstance(word, int):
+            if not 1 <= word < len(graph.word_texts):
+                return f"word {word} is not among the graph's"
+        elif graph.topology == "explicit":
+            return "a graph with the CTC rule in its arcs takes no words from outside"
+        elif graph.loop_node < 0:
+            return "the graph does not say where words from outside may start"
+        elif not all(0 <= t < graph.vocab_size and t != graph.blank_id for t in word):
+            return "a word is spelled with tokens that the graph does not have"
+    return None
+
+
+def _graft(ids: dict[Spelling, int], cost: float) -> tuple[tuple[Arc, ...], int]:
+    """A trie of the spellings, and its number of nodes."""
+    nodes: dict[Spelling, int] = {(): 0}
+    arcs: list[Arc] = []
+    for spelling, word in ids.items():
+        for length, token in enumerate(spelling[:-1], start=1):
+            if spelling[:length] not in nodes:
+                nodes[spelling[:length]] = len(nodes)
+                entry = cost if length == 1 else 0.0
+                source, target = nodes[spelling[: length - 1]], nodes[spelling[:length]]
+                arcs.append(Arc(source, token + 1, 0, entry, target))
+        entry = cost if len(spelling) == 1 else 0.0
+        arcs.append(Arc(nodes[spelling[:-1]], spelling[-1] + 1, word, entry, -1))
+    return tuple(sorted(arcs, key=lambda arc: (arc.source, arc.label, arc.word))), len(nodes)
