@@ -3,29 +3,25 @@
 libsndfile reads WAV, FLAC, Ogg, AIFF ..., PyAV the rest (MP3, MP4, M4A, WebM ...).
 """
 
-import struct
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import BinaryIO
 
 import av
 import numpy as np
 import soundfile
 
-from service.audio.containers import OGG, SNIFF_BYTES, WAV, Container, sniff
+from service.audio.containers import SNIFF_BYTES, WAV, Container, sniff
 from service.audio.pcm import Samples, limited
 from service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ, MODEL_RATE_HZ, Resampler
+from service.audio.whole_file import check_is_whole, wav_size_is_unknown
 from service.errors import AudioTooLong, UndecodableAudio
 
 BLOCK_S = 1.0
-_UNKNOWN_WAV_SIZE = 0xFFFF_FF00  # writers that cannot seek back leave 0 or nearly 2^32
-_MAX_WAV_CHUNKS = 1000
 _SUBFORMATS_OF_SOUNDFILE = {"wav", "ogg", "flac", "aiff", "caf", "au", "w64"}
 _GUESSED = {"mp3", "aac"}
 _ENDLESS_FRAMES = 1 << 60  # libsndfile's number for a FLAC file whose writer did not know
 _MISSING_S = 0.5  # what a decoder may leave out of a whole file: its delay, an odd last frame
-_LAST_PAGE_BYTES = 1 << 16
 
 
 class AudioFile:
@@ -73,19 +69,21 @@ class AudioFile:
 
     def _open(self) -> tuple[float | None, "Callable[[], tuple[int, Iterator[Samples]]]"]:
         if self.container.demuxer in _SUBFORMATS_OF_SOUNDFILE:
-            _check_wav_is_whole(self._path, self.container)
-            _check_ogg_is_whole(self._path, self.container)
+            check_is_whole(self._path, self.container)
             try:
                 with soundfile.SoundFile(self._path) as sound:
                     frames, duration_s = sound.frames, sound.frames / sound.samplerate
-                # Libsndfile cannot read to an end that it does not know.
-                if frames < _ENDLESS_FRAMES:
+                if frames < _ENDLESS_FRAMES and not self._has_unknown_size():
                     return duration_s, lambda: _read_with_soundfile(self._path)
             except soundfile.LibsndfileError:
                 pass  # a codec that libsndfile lacks, such as ALAC in CAF: PyAV decides
         return _duration_with_av(self._path, self.container), lambda: _read_with_av(
             self._path, self.container
         )
+
+    def _has_unknown_size(self) -> bool:
+        """Libsndfile takes a size of 0 at its word, and cannot read to an end it does not know."""
+        return self.container is WAV and wav_size_is_unknown(self._path)
 
 
 def _recognise(path: Path) -> Container:
@@ -100,42 +98,6 @@ def _recognise(path: Path) -> Container:
     if container is None:
         raise UndecodableAudio("the bytes are of no audio format we know")
     return container
-
-
-def _check_wav_is_whole(path: Path, container: Container) -> None:
-    """Libsndfile shortens a cut WAV silently; say it instead."""
-    if container is not WAV:
-        return
-    with path.open("rb") as file:
-        claimed, start = _wav_data_chunk(file)
-    held = path.stat().st_size - start
-    if 0 < claimed < _UNKNOWN_WAV_SIZE and claimed > held:
-        raise UndecodableAudio(f"the WAV file is cut: {held} of {claimed} bytes of audio are there")
-
-
-def _check_ogg_is_whole(path: Path, container: Container) -> None:
-    """The last page of an Ogg file says that it is the last; no decoder asks for it."""
-    if container is not OGG:
-        return
-    with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - _LAST_PAGE_BYTES))
-        tail = file.read()
-    page = tail.rfind(b"OggS")
-    if page < 0 or len(tail) < page + 6 or not tail[page + 5] & 4:
-        raise UndecodableAudio("the Ogg file is cut: its last page is missing")
-
-
-def _wav_data_chunk(file: BinaryIO) -> tuple[int, int]:
-    """Return the claimed size and the position of a WAV file's audio; zeros when not found."""
-    file.seek(12)
-    for _ in range(_MAX_WAV_CHUNKS):
-        if len(header := file.read(8)) < 8:
-            return 0, 0
-        name, size = struct.unpack("<4sI", header)
-        if name == b"data":
-            return size, file.tell()
-        file.seek(size + size % 2, 1)
-    raise UndecodableAudio(f"no audio within {_MAX_WAV_CHUNKS} chunks of the WAV file")
 
 
 def _read_with_soundfile(path: Path) -> tuple[int, Iterator[Samples]]:

@@ -90,7 +90,8 @@ def test_the_duration_is_known_beforehand(made):
 
 
 @pytest.mark.parametrize(
-    "kind", ["wav", "flac", "m4a", "mp4", "webm", "mkv-mp3", "ogg-vorbis", "ogg-opus"]
+    "kind",
+    ["wav", "flac", "m4a", "mp4", "webm", "mkv-mp3", "ogg-vorbis", "ogg-opus", "aiff", "caf"],
 )
 def test_a_cut_file_is_said_to_be_cut(kind, tmp_path):
     path = tmp_path / "audio"
@@ -155,12 +156,13 @@ def test_what_is_no_audio_is_refused(data, named, tmp_path):
         list(AudioFile(path).blocks())
 
 
-def test_a_wav_of_a_writer_that_could_not_seek_is_whole(tmp_path):
+@pytest.mark.parametrize("size", [b"\xff\xff\xff\xff", bytes(4)])
+def test_a_wav_of_a_writer_that_could_not_seek_is_whole(size, tmp_path):
     path = tmp_path / "audio"
     MAKERS["wav"](path)
     data = bytearray(path.read_bytes())
     at = data.index(b"data") + 4
-    data[at : at + 4] = data[4:8] = b"\xff\xff\xff\xff"
+    data[at : at + 4] = data[4:8] = size
     path.write_bytes(data)
     assert sum(map(len, AudioFile(path).blocks())) == SECONDS * 16000
 
