@@ -65,7 +65,7 @@ async def test_the_browser_client_works(live, document, tmp_path):
         browser = start_chromium(chromium, driver, tmp_path / "profile", microphone)
         try:
             allow_microphone(browser, "granted")
-            browser.get(f"{live.http}/healthz")
+            browser.get(f"{live.http}/")
             browser.set_script_timeout(60)
             return browser.execute_async_script(
                 "const done = arguments[0];"
