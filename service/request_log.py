@@ -29,5 +29,11 @@ def configure_logging(level: str) -> None:
             processor=structlog.processors.JSONRenderer(), foreign_pre_chain=shared
         )
     )
+    # A refusal before accept is told by us; uvicorn takes it for a fault of the application.
+    logging.getLogger("uvicorn.error").addFilter(_is_no_refusal)
     # Libraries only when something is wrong: uvicorn logs whole query strings, keyterms included.
     logging.basicConfig(level=max(threshold, logging.WARNING), handlers=[handler], force=True)
+
+
+def _is_no_refusal(record: logging.LogRecord) -> bool:
+    return "without completing handshake" not in record.getMessage()

@@ -30,3 +30,12 @@ def test_levels_hold(capsys):
     log.warning("shown")
     logging.getLogger("uvicorn.error").info("hidden")
     assert [json.loads(line)["event"] for line in capsys.readouterr().err.splitlines()] == ["shown"]
+
+
+def test_a_refused_socket_is_no_error_of_the_server(capsys):
+    configure_logging("info")
+    logging.getLogger("uvicorn.error").error("ASGI callable returned without completing handshake.")
+    logging.getLogger("uvicorn.error").error("something is wrong")
+    assert [json.loads(line)["event"] for line in capsys.readouterr().err.splitlines()] == [
+        "something is wrong"
+    ]
