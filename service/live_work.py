@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-FLUSH_S = 3.0
+FLUSH_S = 8.0
 """Time for last results to be decoded and read once a job was told to end."""
 
 
