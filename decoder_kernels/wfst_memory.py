@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -62,9 +63,8 @@ class WfstSearchConfig:
         )
         if not all(1 <= size <= MAX_CAPACITY for size in sizes):
             raise InvalidConfig(f"sizes, parallel_lanes and workers must lie in 1..{MAX_CAPACITY}")
-        if not all(
-            0 <= size <= MAX_CAPACITY for size in (self.boost_capacity, self.graft_capacity)
-        ):
+        arenas = (self.boost_capacity, self.graft_capacity)
+        if not all(0 <= size <= MAX_CAPACITY for size in arenas):
             raise InvalidConfig(f"boost_ and graft_capacity must lie in 0..{MAX_CAPACITY}")
         if self.entry_capacity < self.max_tokens or self.candidate_capacity < self.max_tokens:
             raise InvalidConfig("entry_ and candidate_capacity must be at least max_tokens")
@@ -156,7 +156,7 @@ class WfstMemory:
         memory = self._slots[slot].cpu().numpy()
         keys, costs, histories, records = self.native.layout()
 
-        def part(start: int, dtype: np.dtype, count: int) -> npt.NDArray:
+        def part(start: int, dtype: np.dtype[Any], count: int) -> npt.NDArray[Any]:
             return memory[start : start + count * dtype.itemsize].view(dtype)
 
         return (

@@ -156,7 +156,7 @@ class WfstSearch:
         has cut; others are not listed.
         """
         self._checked(torch.tensor([slot]))
-        frames, tokens, *_ = self._counts(torch.tensor([slot], device=self.device))[0].tolist()
+        tokens = int(self._counts(torch.tensor([slot], device=self.device))[0, 1])
         keys, costs, histories, records = self._memory.read(slot, tokens)
         ends, reached = self._ends(slot, keys, costs, finalize)
         limit = min(cost for cost, _ in ends) + self._options[slot].fixed_beams[1]

@@ -15,7 +15,9 @@ MAX_GAIN = 1e12
 
 @dataclass(frozen=True)
 class WfstTables:
-    """``nodes`` (S + 1, 4) int32: first arc, first arc with a label, bits of the smallest weight of
+    """The arrays of one graph on a device.
+
+    ``nodes`` (S + 1, 4) int32: first arc, first arc with a label, bits of the smallest weight of
     these, epsilon level; the last row says where arcs end. ``arcs`` (A, 4) int32: bits of the
     weight, target, word, label; ``labels`` (A,) int16 once more. ``gains`` (S,) float64 and
     ``eps_words`` (S,) int32 as in `EpsilonOrder`; ``finals`` (S,) float32.
@@ -45,9 +47,12 @@ class WfstTables:
         arcs[:, 0] = graph.weights.view(np.int32)
         arcs[:, 1], arcs[:, 2], arcs[:, 3] = graph.targets, graph.words, graph.labels
         gains = np.minimum(order.gain, MAX_GAIN)
-        columns = (nodes, graph.labels.astype(np.int16), arcs, gains, order.words)
         return cls(
-            *(torch.from_numpy(column).to(device) for column in columns),
+            nodes=torch.from_numpy(nodes).to(device),
+            labels=torch.from_numpy(graph.labels.astype(np.int16)).to(device),
+            arcs=torch.from_numpy(arcs).to(device),
+            gains=torch.from_numpy(gains).to(device),
+            eps_words=torch.from_numpy(order.words).to(device),
             finals=torch.from_numpy(np.array(graph.finals)).to(device),
             num_levels=order.num_levels,
             max_gain=float(gains.max()),

@@ -1,9 +1,9 @@
 """Boosted phrases of words, and words that the graph does not know.
 
-A phrase is followed by the Aho-Corasick automaton of ``boost.py``, here over word ids; its state is
-part of a token's key. A word outside the vocabulary is *grafted*: a trie of its spelling hangs at
-the graph's loop node, entering it costs what an unknown word costs, and its last arc emits a word id
-of its own and returns to the loop node.
+A phrase is followed by the Aho-Corasick automaton of ``boost.py``, here over word ids; its state
+is part of a token's key. A word outside the vocabulary is *grafted*: a trie of its spelling hangs
+at the graph's loop node, entering it costs what an unknown word costs, and its last arc emits a
+word id of its own and returns to the loop node.
 
 **Safe at any weight.** A word's bonus is clamped to half of the stream's beam, the rule of Galvez
 et al. 2023 (arXiv:2311.04996): a hypothesis that follows a phrase cannot by that alone push all
