@@ -1,5 +1,7 @@
 """The grafted words of all slots, in one piece of device memory that is allocated once."""
 
+import numpy as np
+import numpy.typing as npt
 import torch
 
 from decoder_kernels.errors import CapacityExceeded
@@ -15,15 +17,23 @@ class GraftArena:
 
     ``nodes`` and ``arcs`` (capacity, 4) int32 and ``labels`` (capacity,) int16 are what
     ``csrc/wfst_search.h`` calls WfstArcs; ``rows`` (num_slots, 2) int64: each slot's first node and
-    first arc, -1 for none.
+    first arc, -1 for none. ``kinds`` as in `WfstTables`.
     """
 
-    def __init__(self, graph: Graph, capacity: int, num_slots: int, device: torch.device) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        kinds: npt.NDArray[np.int32],
+        capacity: int,
+        num_slots: int,
+        device: torch.device,
+    ) -> None:
         self.nodes = torch.zeros(capacity, 4, dtype=torch.int32, device=device)
         self.arcs = torch.zeros(capacity, 4, dtype=torch.int32, device=device)
         self.labels = torch.zeros(capacity, dtype=torch.int16, device=device)
         self.rows = torch.full((num_slots, 2), NO_GRAFT, dtype=torch.int64, device=device)
         self._graph = graph
+        self._end_kind = int(kinds[graph.loop_node]) if graph.loop_node >= 0 else 0
         self._free = Spans(capacity)
         self._taken: dict[int, tuple[int, int]] = {}
 
@@ -43,10 +53,10 @@ class GraftArena:
                 f"other streams ({self._free.num_free} of {len(self.labels)} free)"
             )
         self._taken[slot] = (start, length)
-        nodes, arcs = self._columns(table)
+        nodes, arcs, labels = self._columns(table)
         self.nodes[start : start + len(nodes)].copy_(nodes)
         self.arcs[start : start + len(arcs)].copy_(arcs)
-        self.labels[start : start + len(arcs)].copy_(arcs[:, 3])
+        self.labels[start : start + len(arcs)].copy_(labels)
         self.rows[slot] = start
 
     def remove(self, slot: int) -> None:
@@ -55,8 +65,8 @@ class GraftArena:
             self._free.give_back(*self._taken.pop(slot))
             self.rows[slot] = NO_GRAFT
 
-    def _columns(self, table: WordBoostTable) -> tuple[torch.Tensor, torch.Tensor]:
-        """Nodes (N + 1, 4) and arcs (A, 4), with the nodes numbered after the graph's."""
+    def _columns(self, table: WordBoostTable) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Nodes (N + 1, 4), arcs (A, 4) and labels (A,); nodes are numbered after the graph's."""
         first = [0] * (table.num_graft_nodes + 1)
         for arc in table.graft:
             first[arc.source + 1] += 1
@@ -72,5 +82,6 @@ class GraftArena:
             [end + a.target if a.target >= 0 else self._graph.loop_node for a in table.graft]
         )
         arcs[:, 2] = torch.tensor([arc.word for arc in table.graft])
-        arcs[:, 3] = torch.tensor([arc.label for arc in table.graft])
-        return nodes, arcs
+        arcs[:, 3] = torch.tensor([self._end_kind if a.target < 0 else 0 for a in table.graft])
+        labels = torch.tensor([arc.label for arc in table.graft], dtype=torch.int16)
+        return nodes, arcs, labels

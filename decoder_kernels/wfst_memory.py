@@ -105,7 +105,7 @@ class WfstMemory:
         self._options = torch.zeros(num_slots, 4, dtype=torch.int64, device=device)
         self._scales = torch.zeros(num_slots, 3, dtype=torch.float64, device=device)
         self._boosts = BoostArena(config.boost_capacity, num_slots, device)
-        self._grafts = GraftArena(graph, config.graft_capacity, num_slots, device)
+        self._grafts = GraftArena(graph, tables.kinds, config.graft_capacity, num_slots, device)
         self._record_capacity = config.record_capacity
         self.native = half.WfstMemory(
             shape=shape,

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from decoder_kernels.epsilon_order import epsilon_order
+from decoder_kernels.epsilon_order import EpsilonOrder, epsilon_order
 from decoder_kernels.graph import Graph
 
 MAX_GAIN = 1e12
@@ -19,8 +20,9 @@ class WfstTables:
 
     ``nodes`` (S + 1, 4) int32: first arc, first arc with a label, bits of the smallest weight of
     these, epsilon level; the last row says where arcs end. ``arcs`` (A, 4) int32: bits of the
-    weight, target, word, label; ``labels`` (A,) int16 once more. ``gains`` (S,) float64 and
-    ``eps_words`` (S,) int32 as in `EpsilonOrder`; ``finals`` (S,) float32.
+    weight, target, word, its target's kind; ``labels`` (A,) int16. ``gains`` (S,) float64 and
+    ``eps_words`` (S,) int32 as in `EpsilonOrder`; ``finals`` (S,) float32,
+    ``kinds`` (S,) `node_kinds`.
     """
 
     nodes: Tensor
@@ -29,6 +31,7 @@ class WfstTables:
     gains: Tensor
     eps_words: Tensor
     finals: Tensor
+    kinds: npt.NDArray[np.int32]
     num_levels: int
     max_gain: float
     max_eps_words: int
@@ -45,7 +48,9 @@ class WfstTables:
         nodes[:-1, 3] = order.level
         arcs = np.empty((graph.num_arcs, 4), np.int32)
         arcs[:, 0] = graph.weights.view(np.int32)
-        arcs[:, 1], arcs[:, 2], arcs[:, 3] = graph.targets, graph.words, graph.labels
+        arcs[:, 1], arcs[:, 2] = graph.targets, graph.words
+        kinds = node_kinds(graph, order)
+        arcs[:, 3] = kinds[graph.targets]
         gains = np.minimum(order.gain, MAX_GAIN)
         return cls(
             nodes=torch.from_numpy(nodes).to(device),
@@ -53,6 +58,7 @@ class WfstTables:
             arcs=torch.from_numpy(arcs).to(device),
             gains=torch.from_numpy(gains).to(device),
             eps_words=torch.from_numpy(order.words).to(device),
+            kinds=kinds,
             finals=torch.from_numpy(np.array(graph.finals)).to(device),
             num_levels=order.num_levels,
             max_gain=float(gains.max()),
@@ -60,7 +66,12 @@ class WfstTables:
         )
 
 
-def _smallest_weights(graph: Graph) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+def node_kinds(graph: Graph, order: EpsilonOrder) -> npt.NDArray[np.int32]:
+    """(S,): twice the epsilon level, plus 1 if epsilon arcs leave the node."""
+    return 2 * order.level + (graph.first_label > graph.first_arc[:-1]).astype(np.int32)
+
+
+def _smallest_weights(graph: Graph) -> npt.NDArray[np.float32]:
     """(S,): of each node's arcs with a label, 0 where there are none."""
     smallest = np.zeros(graph.num_nodes, np.float32)
     ends = graph.first_arc[1:]

@@ -70,7 +70,7 @@ class Expansion {
       const WfstArcs& arcs = arcs_of(key);
       const WfstNode& node = node_in(arcs, key);
       const int end = (&node)[1].first_arc;
-      if (shape_.topology != WFST_EXPLICIT) stay(key, base, i);
+      if (shape_.topology != WFST_EXPLICIT) stay(key, kind_of(key), base, i);
       if (end - node.first_label > HUB_ARCS && block_.threads > 1) {
         work_.hubs[block_.fetch_add(&totals.num_hubs, 1)] = i;
       } else {
@@ -100,6 +100,10 @@ class Expansion {
       const int size = totals.num_pending;
       block_.sync();
       for (int i = block_.thread; i < size; i += block_.threads) {
+        if (level == 0 && i + PREFETCH_LABELS < size) {
+          const int node = node_of(frontier_.entry(work_.pending[i + PREFETCH_LABELS]).key);
+          prefetch(&state_.graph.arcs[state_.graph.nodes[node].first_arc]);
+        }
         const int place = work_.pending[i];
         const Entry& reached = frontier_.entry(place);
         if (reached.level == level && reached.cost < NO_COST) follow_epsilons_of(place, reached);
@@ -111,7 +115,7 @@ class Expansion {
   // All tokens as they are.
   KERNEL_FN void keep_tokens() const {
     for (int i = block_.thread; i < *tokens_.num_tokens; i += block_.threads) {
-      frontier_.offer(tokens_.keys[i], tokens_.costs[i], i, 0);
+      frontier_.offer(tokens_.keys[i], kind_of(tokens_.keys[i]), tokens_.costs[i], i, 0);
     }
     block_.sync();
   }
@@ -122,7 +126,8 @@ class Expansion {
       const Key key = tokens_.keys[i];
       const int node = node_of(key) < shape_.num_nodes ? node_of(key) : shape_.loop_node;
       const Cost cost = tokens_.costs[i] + pending(context_of(key));
-      frontier_.offer(make_key(node, label_of(key), BoostAutomaton::ROOT), cost, i, 0);
+      const Key kept = make_key(node, label_of(key), BoostAutomaton::ROOT);
+      frontier_.offer(kept, kind_of(kept), cost, i, 0);
     }
     block_.sync();
   }
@@ -161,6 +166,13 @@ class Expansion {
   KERNEL_FN const WfstNode& node_in(const WfstArcs& arcs, Key key) const {
     const int node = node_of(key);
     return arcs.nodes[node < shape_.num_nodes ? node : node - shape_.num_nodes];
+  }
+
+  // As WfstArc's target_kind.
+  KERNEL_FN int kind_of(Key key) const {
+    if (node_of(key) >= shape_.num_nodes) return 0;
+    const WfstNode& node = state_.graph.nodes[node_of(key)];
+    return 2 * node.level + (node.first_label > node.first_arc ? 1 : 0);
   }
 
   KERNEL_FN void prefetch_token(int i, int size) const {
@@ -203,16 +215,18 @@ class Expansion {
   }
 
   // In blank, or in the same token.
-  KERNEL_FN void stay(Key key, Cost base, int from) const {
+  KERNEL_FN void stay(Key key, int kind, Cost base, int from) const {
     const Cost cut = frontier_.cut() + slack(node_of(key));
     const int label = label_of(key);
     const Cost blank = work_.label_costs[shape_.blank_id + 1];
     if (blank < NO_COST && base + blank <= cut) {
-      frontier_.offer(make_key(node_of(key), 0, context_of(key)), base + blank, from, 0);
+      frontier_.offer(make_key(node_of(key), 0, context_of(key)), kind, base + blank, from, 0);
     }
     if (label == 0) return;
     const Cost repeat = work_.label_costs[label];
-    if (repeat < NO_COST && base + repeat <= cut) frontier_.offer(key, base + repeat, from, 0);
+    if (repeat < NO_COST && base + repeat <= cut) {
+      frontier_.offer(key, kind, base + repeat, from, 0);
+    }
   }
 
   // The arcs from `first` on, every `stride`-th. Most fail the first test, which sees labels only.
@@ -235,7 +249,7 @@ class Expansion {
     cost += weight(arc.weight) + step(key, arc, &context);
     const Cost cut = frontier_.cut();
     if (cost > cut && (cost - max_slack_ > cut || cost - slack(arc.target) > cut)) return;
-    frontier_.offer(make_key(arc.target, label, context), cost, from, arc.word);
+    frontier_.offer(make_key(arc.target, label, context), arc.target_kind, cost, from, arc.word);
   }
 
   // What the boost automaton says of an arc: the next context, and what it costs.

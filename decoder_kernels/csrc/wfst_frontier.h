@@ -8,6 +8,8 @@
 
 namespace earshot::EARSHOT_BACKEND {
 
+inline constexpr int FIRST_MASK = (1 << 12) - 1;
+
 class Frontier {
  public:
   KERNEL_FN Frontier(const Block& block, const WfstState& state, const Workspace& work,
@@ -28,9 +30,9 @@ class Frontier {
     if (cost < block_.load(&totals().best)) block_.lower(&totals().best, cost);
   }
 
-  // A way to a key; the caller has compared its cost with the cut.
-  KERNEL_FN void offer(Key key, Cost cost, int from, int word) const {
-    const int place = find(key);
+  // A way to a key; the caller has compared its cost with the cut. `kind` is WfstArc's target_kind.
+  KERNEL_FN void offer(Key key, int kind, Cost cost, int from, int word) const {
+    const int place = find(key, kind);
     if (place == NONE) return;
     Entry& reached = work_.entries[place];
     const Cost before = block_.load(&reached.cost);
@@ -83,6 +85,9 @@ class Frontier {
     block_.sync();
     if (block_.thread == 0) {
       FrameTotals& fresh = totals();
+      fresh.index_mask = block_.threads == 1 && FIRST_MASK < work_.full_index_mask
+                             ? FIRST_MASK
+                             : work_.full_index_mask;
       fresh.best = fresh.least = NO_COST;
       fresh.best_token = 0;
       fresh.num_entries = fresh.num_candidates = fresh.num_pending = fresh.num_hubs = 0;
@@ -93,18 +98,22 @@ class Frontier {
 
  private:
   // The entry of a key, a new one if need be; NONE if there is no room.
-  KERNEL_FN int find(Key key) const {
+  KERNEL_FN int find(Key key, int kind) const {
     int fresh = NONE;
-    for (int position = hash_of(key) & work_.index_mask;;
-         position = (position + 1) & work_.index_mask) {
+    for (int position = hash_of(key) & totals().index_mask;;
+         position = (position + 1) & totals().index_mask) {
       int found = block_.load(&work_.index[position]);
       if (found == NONE) {
-        if (fresh == NONE) fresh = make(key);
+        if (grows()) {
+          grow();
+          return find(key, kind);
+        }
+        if (fresh == NONE) fresh = make(key, kind);
         if (fresh == NONE) return NONE;
         work_.entries[fresh].position = position;
         found = block_.compare_exchange(&work_.index[position], NONE, fresh);
         if (found == NONE) {
-          note_epsilons(fresh);
+          if ((kind & 1) != 0) note_epsilons(fresh, node_of(key));
           return fresh;
         }
       }
@@ -115,25 +124,36 @@ class Frontier {
     }
   }
 
-  KERNEL_FN int make(Key key) const {
+  KERNEL_FN int make(Key key, int kind) const {
     const int made = block_.fetch_add(&totals().num_entries, 1);
     if (made >= state_.shape.entry_capacity) {
       block_.exchange(&totals().overflowed, 1);
       return NONE;
     }
-    const int node = node_of(key);
-    const bool grafted = node >= state_.shape.num_nodes;
-    work_.entries[made] =
-        Entry{key, NO_COST, NONE, NONE, NONE, grafted ? 0 : state_.graph.nodes[node].level};
+    work_.entries[made] = Entry{key, NO_COST, NONE, NONE, NONE, kind >> 1};
     return made;
   }
 
-  KERNEL_FN void note_epsilons(int made) const {
-    const int node = node_of(work_.entries[made].key);
-    if (node >= state_.shape.num_nodes) return;
-    const WfstNode& reached = state_.graph.nodes[node];
-    if (reached.first_label > reached.first_arc) {
-      work_.pending[block_.fetch_add(&totals().num_pending, 1)] = made;
+  KERNEL_FN void note_epsilons(int made, int node) const {
+    prefetch(&state_.graph.nodes[node]);
+    work_.pending[block_.fetch_add(&totals().num_pending, 1)] = made;
+  }
+
+  // The table of a lone thread grows with the frame.
+  KERNEL_FN bool grows() const {
+    return block_.threads == 1 && 2 * totals().num_entries > totals().index_mask &&
+           totals().index_mask < work_.full_index_mask;
+  }
+
+  KERNEL_FN void grow() const {
+    for (int i = 0; i < num_entries(); ++i) work_.index[entry(i).position] = NONE;
+    const int mask = 4 * totals().index_mask + 3;
+    totals().index_mask = mask < work_.full_index_mask ? mask : work_.full_index_mask;
+    for (int i = 0; i < num_entries(); ++i) {
+      int position = hash_of(entry(i).key) & totals().index_mask;
+      while (work_.index[position] != NONE) position = (position + 1) & totals().index_mask;
+      work_.index[position] = i;
+      entry(i).position = position;
     }
   }
 

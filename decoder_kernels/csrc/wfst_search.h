@@ -38,10 +38,10 @@ struct WfstArc {
   float weight;
   std::int32_t target;
   std::int32_t word;
-  std::int32_t label;
+  std::int32_t target_kind;  // twice the target's level, plus 1 if epsilon arcs leave it
 };
 
-// One row more than nodes, for where the last one's arcs end. Labels are the arcs' own, once more.
+// One row more than nodes, for where the last one's arcs end. Labels are the arcs' own.
 struct WfstArcs {
   const WfstNode* nodes;
   const std::int16_t* labels;

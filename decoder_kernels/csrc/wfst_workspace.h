@@ -39,6 +39,7 @@ struct FrameTotals {
   Key limit_key;
   Cost limit_cost;
   int best_token;
+  int index_mask;  // one block thread starts with a table that fits into the cache
   int num_entries;
   int num_candidates;
   int num_pending;
@@ -64,7 +65,7 @@ struct Workspace {
   int* hubs;     // tokens with so many arcs that the whole block shares them
   int* marks;    // of records
   int* marked;
-  int index_mask;
+  int full_index_mask;
   std::size_t bytes;
 
   KERNEL_HOST_FN Workspace(Carver memory, const WfstShape& shape)
@@ -78,7 +79,7 @@ struct Workspace {
         hubs(memory.take<int>(shape.max_tokens)),
         marks(memory.take<int>(shape.record_capacity)),
         marked(memory.take<int>(shape.record_capacity)),
-        index_mask(index_size(shape) - 1),
+        full_index_mask(index_size(shape) - 1),
         bytes(memory.used()) {}
 
   static KERNEL_HOST_FN int index_size(const WfstShape& shape) {
