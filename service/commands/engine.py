@@ -37,7 +37,7 @@ def load_engine(settings: Settings, observer: Observer | None = None) -> Engine:
     """
     if settings.graph is not None:
         raise StartupError(
-            "--graph: decoding with a graph is not built yet; docs/architecture.md says what is"
+            "--graph: the service does not search graphs yet (docs/graphs.md)"
         )
     try:
         return build_engine(settings.model, settings.device, _engine_config(settings), observer)

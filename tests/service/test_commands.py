@@ -83,7 +83,7 @@ def test_a_directory_that_is_no_model_is_one_line(capsys, tmp_path, command):
 
 def test_a_graph_is_refused_until_it_is_built(capsys, model):
     assert main(["serve", "--port", "0", "--model", model, "--graph", "x"]) == 2
-    assert "not built yet" in capsys.readouterr().err
+    assert "does not search graphs yet" in capsys.readouterr().err
 
 
 def test_warming_up_leaves_no_stream_behind(engine):
