@@ -10,6 +10,7 @@
 namespace earshot::EARSHOT_BACKEND {
 
 inline constexpr int NO_RECORD = -1;
+inline constexpr int MAX_WORDS_SEEN = 8;    // back to where two histories were one
 inline constexpr int MAX_MERGES_SEEN = 16;  // how far back a merge is looked for before it is made
 
 // A history: that of a record, and after it a word if not 0.
@@ -109,16 +110,25 @@ class RecordPool {
     return hash ^ (hash >> 29);
   }
 
-  // Whether a record's histories are those of `other`.
-  KERNEL_FN bool same(int record, const History& other) const {
-    if (other.word == 0 && record == other.record) return true;
-    if (record == NO_RECORD || is_merge(record)) return false;
-    const WfstRecord& own = slot_.records[record];
-    if (other.word == own.word && other.record == own.first) return true;
-    if (!is_alone(record) || !is_alone(other.record)) return false;
-    const std::uint64_t hash = hash_of_words(other.record);
-    return static_cast<std::uint64_t>(own.value) ==
-           (other.word == 0 ? hash : extend(hash, other.word));
+  // Whether a record's histories are those of `other`, whose words may have left the graph in other
+  // frames: word by word back to a record that both share, or by their hash where no merge lies
+  // behind. A no that should be a yes costs a record and changes no result.
+  KERNEL_FN bool same(int record, History other) const {
+    for (int seen = 0; seen < MAX_WORDS_SEEN; ++seen) {
+      if (other.word == 0 && record == other.record) return true;
+      if (record == NO_RECORD || is_merge(record)) return false;
+      const WfstRecord& own = slot_.records[record];
+      if (other.word == 0) {
+        if (other.record == NO_RECORD || is_merge(other.record)) return false;
+        const WfstRecord& newest = slot_.records[other.record];
+        if (is_alone(record) && is_alone(other.record)) return own.value == newest.value;
+        other = History{newest.first, newest.word};
+      }
+      if (own.word != other.word) return false;
+      record = own.first;
+      other.word = 0;
+    }
+    return false;
   }
 
   // Whether `kept` has these histories already, at no more than this extra cost.
