@@ -85,9 +85,7 @@ class Frontier {
     block_.sync();
     if (block_.thread == 0) {
       FrameTotals& fresh = totals();
-      fresh.index_mask = block_.threads == 1 && FIRST_MASK < work_.full_index_mask
-                             ? FIRST_MASK
-                             : work_.full_index_mask;
+      fresh.index_mask = next_mask(fresh.num_entries);
       fresh.best = fresh.least = NO_COST;
       fresh.best_token = 0;
       fresh.num_entries = fresh.num_candidates = fresh.num_pending = fresh.num_hubs = 0;
@@ -137,6 +135,13 @@ class Frontier {
   KERNEL_FN void note_epsilons(int made, int node) const {
     prefetch(&state_.graph.nodes[node]);
     work_.pending[block_.fetch_add(&totals().num_pending, 1)] = made;
+  }
+
+  // With room for twice the entries of the frame that was.
+  KERNEL_FN int next_mask(int last_entries) const {
+    int mask = FIRST_MASK;
+    while (mask < 4 * last_entries && mask < work_.full_index_mask) mask = 2 * mask + 1;
+    return block_.threads == 1 && mask < work_.full_index_mask ? mask : work_.full_index_mask;
   }
 
   // The table of a lone thread grows with the frame.
