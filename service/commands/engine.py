@@ -36,9 +36,7 @@ def load_engine(settings: Settings, observer: Observer | None = None) -> Engine:
         StartupError: the model cannot be read or used as the settings ask; the message says why.
     """
     if settings.graph is not None:
-        raise StartupError(
-            "--graph: the service does not search graphs yet (docs/graphs.md)"
-        )
+        raise StartupError("--graph: the service does not search graphs yet (docs/graphs.md)")
     try:
         return build_engine(settings.model, settings.device, _engine_config(settings), observer)
     except (ModelError, StreamingError, OSError) as error:
