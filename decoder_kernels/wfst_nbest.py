@@ -54,7 +54,8 @@ class Suffix:
 class RecordWalk:
     """Best-first search from tokens back to the beginning: cost plus all extra costs met.
 
-    Extra costs are never negative, so sequences come out in the order of their costs.
+    Extra costs are never negative, so sequences come out in the order of their costs. Of equal
+    costs the newest comes first: a walk with many ties still gets to the end of one.
     """
 
     def __init__(self, records: npt.NDArray[np.void], histories: npt.NDArray[np.int32]) -> None:
@@ -68,7 +69,7 @@ class RecordWalk:
         for cost, token in costs:
             heap.append((cost, len(heap), token, int(self._histories[token]), None))
         heapq.heapify(heap)
-        made = len(heap)
+        made = 0
         seen: set[tuple[int, int]] = set()
         while heap and made < MAX_STEPS:
             cost, _, token, record, suffix = heapq.heappop(heap)
@@ -85,9 +86,9 @@ class RecordWalk:
                 suffix = Suffix(word, other, suffix, self._number(word, place[1]))
             elif cost + value <= limit:
                 made += 1
-                heapq.heappush(heap, (cost + value, made, token, other, suffix))
+                heapq.heappush(heap, (cost + value, -made, token, other, suffix))
             made += 1
-            heapq.heappush(heap, (cost, made, token, first, suffix))
+            heapq.heappush(heap, (cost, -made, token, first, suffix))
 
     def _number(self, word: int, rest: int) -> int:
         return self._numbers.setdefault((word, rest), len(self._numbers) + 1)

@@ -273,3 +273,12 @@ def test_records_of_the_past_are_collected(device: torch.device) -> None:
     assert result.hypothesis.words == (AB,) * 100
     assert result.stable_length >= 99
     assert search.overflows() == 0
+
+
+def test_a_list_is_found_where_everything_costs_the_same(device: torch.device) -> None:
+    search = WfstSearch(word_loop(), SMALL, 1, device)
+    search.set_options(0, WfstOptions(max_active=100, acoustic_scale=0.0, graph_scale=0.0))
+    advance(search, [0], noise(4, 1, 60, VOCAB_SIZE))
+    listed = search.nbest(0, 5)
+    assert len({one.words for one in listed}) == 5
+    assert {one.cost for one in listed} == {0.0}
