@@ -5,8 +5,9 @@ insertion order breaks ties. Only the node pools of the kernels have no counterp
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from decoder_kernels.boost import ROOT, BoostTable
 from decoder_kernels.hypotheses import PrefixHypothesis
@@ -40,6 +41,12 @@ def _polynomial(coefficients: list[float], x: float) -> float:
         coefficients = [low + high * x for low, high in pairs]
         x *= x
     return coefficients[0]
+
+
+def common_prefix_length(sequences: Iterable[Sequence[int]]) -> int:
+    """How many items all sequences begin with."""
+    columns = zip(*sequences, strict=False)
+    return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, columns))
 
 
 class Automaton:
@@ -155,13 +162,7 @@ class OracleSearch:
 
     def stable_length(self) -> int:
         """How many tokens all hypotheses begin with."""
-        columns = zip(*(prefix for prefix, _ in self._beam), strict=False)
-        stable = 0
-        for column in columns:
-            if len(set(column)) > 1:
-                break
-            stable += 1
-        return stable
+        return common_prefix_length([prefix for prefix, _ in self._beam])
 
     def _expanded(self, row: Sequence[float]) -> dict[tuple[int, ...], Scores]:
         ranked = sorted(range(len(row)), key=lambda token: (-row[token], token))

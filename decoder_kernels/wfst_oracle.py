@@ -13,7 +13,7 @@ from typing import NamedTuple
 from decoder_kernels.boost import ROOT
 from decoder_kernels.epsilon_order import epsilon_order
 from decoder_kernels.graph import Arc, Graph
-from decoder_kernels.oracle import Automaton
+from decoder_kernels.oracle import Automaton, common_prefix_length
 from decoder_kernels.wfst_options import WfstOptions, fixed
 from decoder_kernels.word_boost import WordBoostTable
 
@@ -225,10 +225,5 @@ class WfstOracle:
 
     def stable_length(self) -> int:
         """How many words the cheapest histories of all tokens begin with."""
-        columns = zip(*([w for w, _ in token.best] for token in self.tokens.values()), strict=False)
-        stable = 0
-        for column in columns:
-            if len(set(column)) > 1:
-                break
-            stable += 1
-        return stable
+        histories = ([word for word, _ in token.best] for token in self.tokens.values())
+        return common_prefix_length(histories)
