@@ -1,4 +1,4 @@
-"""A bad stream fails alone: the one module where any exception is caught."""
+"""A bad stream fails alone: the one module where any exception is caught, in one function."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -22,12 +22,20 @@ T = TypeVar("T", bound=OfStream)
 Work = Callable[[Sequence[T]], None]
 
 
-def attempt(work: Callable[[], None], what: str) -> None:
-    """Do something for someone outside, whose mistakes are theirs; log what it raises."""
+def failure_of(work: Callable[[], None]) -> Exception | None:
+    """Do something that may fail; return what it raised."""
     try:
         work()
-    except Exception:
-        log.exception("%s raised", what)
+    except Exception as error:  # noqa: BLE001 - whatever it was, other streams go on
+        return error
+    return None
+
+
+def attempt(work: Callable[[], None], what: str) -> None:
+    """Do something for someone outside, whose mistakes are theirs; log what it raises."""
+    error = failure_of(work)
+    if error is not None:
+        log.error("%s raised", what, exc_info=error)
 
 
 class Isolation:
@@ -38,12 +46,10 @@ class Isolation:
 
     def alone(self, stream: ActiveStream, work: Callable[[], None]) -> bool:
         """Do one stream's work; False if it raised."""
-        try:
-            work()
-        except Exception as error:  # noqa: BLE001 - whatever it was, other streams go on
+        error = failure_of(work)
+        if error is not None:
             self._fail(stream, error)
-            return False
-        return True
+        return error is None
 
     def together(self, items: Sequence[T], work: Work[T], again: Work[T] | None = None) -> list[T]:
         """Do `work` on all items at once; where that raises, on one after the other.
@@ -53,11 +59,9 @@ class Isolation:
         """
         if not items:
             return []
-        try:
-            work(items)
-        except Exception:
-            log.warning("a step of %d lanes failed; trying each alone", len(items), exc_info=True)
-        else:
+        error = failure_of(partial(work, items))
+        if error is None:
             return list(items)
+        log.warning("a step of %d lanes failed; trying each alone", len(items), exc_info=error)
         retry = again or work
         return [item for item in items if self.alone(item.stream, partial(retry, [item]))]
