@@ -10,7 +10,7 @@ import torch
 
 from decoder_kernels.boost import BoostTable
 from decoder_kernels.boost_arena import BoostArena
-from decoder_kernels.errors import InvalidConfig
+from decoder_kernels.errors import CapacityExceeded, InvalidConfig
 from decoder_kernels.graft_arena import GraftArena
 from decoder_kernels.graph import TOPOLOGIES, Graph
 from decoder_kernels.native import native_half, native_module
@@ -146,7 +146,7 @@ class WfstMemory:
         self._grafts.place(slot, table)
         try:
             self._boosts.place(slot, table.automaton)
-        except BaseException:
+        except CapacityExceeded:
             self._grafts.remove(slot)
             raise
         self._options[slot, 3] = _largest_step(table.automaton)
