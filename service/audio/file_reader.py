@@ -11,16 +11,16 @@ import av
 import numpy as np
 import soundfile
 
-from service.audio.containers import SNIFF_BYTES, WAV, Container, sniff
+from service.audio.containers import SNIFF_BYTES, Container, sniff
 from service.audio.pcm import Samples, limited
 from service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ, MODEL_RATE_HZ, Resampler
-from service.audio.whole_file import check_is_whole, wav_size_is_unknown
+from service.audio.whole_file import check_is_whole
 from service.errors import AudioTooLong, UndecodableAudio
 
 BLOCK_S = 1.0
 _SUBFORMATS_OF_SOUNDFILE = {"wav", "ogg", "flac", "aiff", "caf", "au", "w64"}
 _GUESSED = {"mp3", "aac"}
-_ENDLESS_FRAMES = 1 << 60  # libsndfile's number for a FLAC file whose writer did not know
+_ENDLESS_FRAMES = 1 << 60  # libsndfile's number for a FLAC file without a length
 _MISSING_S = 0.5  # what a decoder may leave out of a whole file: its delay, an odd last frame
 
 
@@ -73,17 +73,14 @@ class AudioFile:
             try:
                 with soundfile.SoundFile(self._path) as sound:
                     frames, duration_s = sound.frames, sound.frames / sound.samplerate
-                if frames < _ENDLESS_FRAMES and not self._has_unknown_size():
+                # Where a writer left the size open, libsndfile says 0 or a huge number.
+                if 0 < frames < _ENDLESS_FRAMES:
                     return duration_s, lambda: _read_with_soundfile(self._path)
             except soundfile.LibsndfileError:
                 pass  # a codec that libsndfile lacks, such as ALAC in CAF: PyAV decides
         return _duration_with_av(self._path, self.container), lambda: _read_with_av(
             self._path, self.container
         )
-
-    def _has_unknown_size(self) -> bool:
-        """Libsndfile takes a size of 0 at its word, and cannot read to an end it does not know."""
-        return self.container is WAV and wav_size_is_unknown(self._path)
 
 
 def _recognise(path: Path) -> Container:

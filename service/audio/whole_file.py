@@ -25,13 +25,6 @@ def check_is_whole(path: Path, container: Container) -> None:
             check(file, path.stat().st_size)
 
 
-def wav_size_is_unknown(path: Path) -> bool:
-    """Whether a WAV file's writer left 0 for the size of its audio."""
-    with path.open("rb") as file:
-        size, start = _wav_data_chunk(file)
-    return size == 0 and 0 < start < path.stat().st_size
-
-
 def _check_wav(file: BinaryIO, file_size: int) -> None:
     claimed, start = _wav_data_chunk(file)
     if claimed < UNKNOWN_SIZE:
