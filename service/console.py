@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.live import Live
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
 
 def say(text: str, end: str = "\n") -> None:
@@ -20,15 +21,20 @@ def tell(text: str) -> None:
     sys.stderr.flush()
 
 
-def progress_bars(unit: str = "s") -> Progress:
-    """Bars on stderr that are gone when their work is done; nothing where it is no terminal."""
+def live_line() -> Live:
+    """A line on stderr that changes and at last is gone; nothing where it is no terminal."""
+    return Live(console=_terminal(), transient=True, redirect_stdout=sys.stdout.isatty())
+
+
+def progress_bars(*columns: ProgressColumn) -> Progress:
+    """Bars on stderr that are gone at last, ``columns`` behind; nothing where it is no terminal."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.completed:.0f} " + unit),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
+        *columns,
+        console=_terminal(),
         transient=True,
+        redirect_stdout=sys.stdout.isatty(),
     )
 
 
@@ -36,6 +42,18 @@ def progress_bars(unit: str = "s") -> Progress:
 def progress_bar(text: str, total: float) -> Iterator[Callable[[float], None]]:
     """One bar under a line that stays; gives what moves it on."""
     tell(f"{text} ...")
-    with progress_bars("") as bars:
+    with progress_bars(done(), TimeRemainingColumn()) as bars:
         task = bars.add_task(text, total=total)
         yield lambda step: bars.advance(task, step)
+
+
+def done(unit: str = "") -> TextColumn:
+    """A column that says how much is done."""
+    return TextColumn("{task.completed:.0f} " + unit)
+
+
+def _terminal() -> Console:
+    """Stderr; silent where it is no terminal."""
+    console = Console(stderr=True)
+    console.quiet = not console.is_terminal
+    return console

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, TaskID, TimeElapsedColumn
 
 from decoder_kernels.errors import GraphError
 from decoder_kernels.graph import TOPOLOGIES, Graph
@@ -19,7 +18,7 @@ from decoder_kernels.graphs.lexicon import read_lexicon
 from models.errors import ModelError, UnencodableText
 from models.tokenizer import WORD_START, CharTokenizer, Tokenizer
 from models.units import SPECIAL_SYMBOLS
-from service.console import say, tell
+from service.console import progress_bars, say, tell
 from service.errors import StartupError
 
 NAMES_SHOWN = 8
@@ -240,11 +239,7 @@ class _Stages:
 
 @contextmanager
 def _progress() -> Iterator[_Stages]:
-    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-    console = Console(stderr=True)
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as progress:
+    with progress_bars(TimeElapsedColumn()) as progress:
         stages = _Stages(progress)
         yield stages
         stages.end()

@@ -5,7 +5,6 @@ import queue
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
@@ -13,7 +12,7 @@ from service.audio.pcm import Samples
 from service.audio.resampler import MODEL_RATE_HZ
 from service.commands.settings_flags import ENGINE_SETTINGS, add_settings_flags, settings_from
 from service.commands.stream_flags import add_stream_flags, parameters_from
-from service.console import say, tell
+from service.console import live_line, say, tell
 from service.engine_port import EnginePort, StreamPort
 from service.errors import StartupError
 from streaming.errors import BacklogFull, StreamClosed
@@ -80,7 +79,7 @@ class _Listening:
         except (sounds.PortAudioError, ValueError) as error:
             raise StartupError(f"the microphone cannot be opened: {error}") from error
         tell("Listening; Ctrl-C ends.")
-        with Live(console=Console(stderr=True), transient=True) as line:
+        with live_line() as line:
             try:
                 with source:
                     self._show(line)

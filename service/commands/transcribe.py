@@ -5,14 +5,14 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from rich.progress import Progress, TaskID
+from rich.progress import Progress, TaskID, TimeRemainingColumn
 
 from service.audio.file_reader import AudioFile
 from service.audio.pcm import Samples
 from service.audio.resampler import MODEL_RATE_HZ
 from service.commands.settings_flags import ENGINE_SETTINGS, add_settings_flags, settings_from
 from service.commands.stream_flags import add_stream_flags, parameters_from
-from service.console import progress_bars, say, tell
+from service.console import done, progress_bars, say, tell
 from service.engine_port import EnginePort
 from service.errors import ServiceError, StartupError
 from service.file_answer import FileAnswer
@@ -45,7 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
         _check_outputs(arguments.output_dir, arguments.files)
     from service.commands.engine import running_engine, served_model
 
-    with running_engine(settings) as engine, progress_bars() as progress:
+    bars = progress_bars(done("s"), TimeRemainingColumn())
+    with running_engine(settings) as engine, bars as progress:
         transcriber = _Transcriber(
             engine, served_model(engine, settings.model), parameters, progress
         )

@@ -28,7 +28,7 @@ def wavs(golden_dir):
 
 def test_transcribe_writes_the_text(capsys, model, wavs):
     assert main(["transcribe", wavs[1], "--model", model]) == 0
-    assert capsys.readouterr().out == LIBRISPEECH + "\n"
+    assert capsys.readouterr() == (LIBRISPEECH + "\n", "")
 
 
 def test_transcribe_names_files_when_there_are_several(capsys, model, wavs):
