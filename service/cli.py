@@ -5,12 +5,15 @@ import importlib
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Protocol, cast
 
-from service.console import say, tell
+from service.console import ReaderLeft, say, tell
+from service.errors import ServiceError
 
 USAGE_ERROR = 2
 INTERRUPTED = 130
+READER_LEFT = 141  # as a shell says of a program that ended at a closed pipe
 
 
 @dataclass(frozen=True)
@@ -44,9 +47,21 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code (2: it could not start, with one line saying why)."""
     words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _main(words)
+    except ReaderLeft:
+        return READER_LEFT
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _main(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
         say(_overview())
         return 0 if words else USAGE_ERROR
+    if words[0] == "--version":
+        say(f"earshot {version('earshot')}")
+        return 0
     command = COMMANDS.get(words[0])
     if command is None:
         tell(f"earshot: there is no command {words[0]!r}; `earshot --help` lists them")
@@ -61,20 +76,23 @@ def _run(name: str, command: Command, words: list[str]) -> int:
         prog=f"earshot {name}", description=command.summary, allow_abbrev=False
     )
     module.add_arguments(parser)
-    from service.errors import ServiceError
-
     try:
         return module.run(parser.parse_args(words))
     except ServiceError as error:
         tell(f"earshot {name}: {error}")
         return USAGE_ERROR
-    except KeyboardInterrupt:
-        return INTERRUPTED
 
 
 def _overview() -> str:
     width = max(map(len, COMMANDS))
     lines = [f"  {name:<{width}}  {command.summary}" for name, command in COMMANDS.items()]
     return "\n".join(
-        ["usage: earshot COMMAND ...", "", *lines, "", "`earshot COMMAND --help` says more."]
+        [
+            "usage: earshot COMMAND ...",
+            "       earshot --version",
+            "",
+            *lines,
+            "",
+            "`earshot COMMAND --help` says more.",
+        ]
     )

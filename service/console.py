@@ -1,5 +1,6 @@
 """What commands say: results to stdout, everything else to stderr."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,10 +10,19 @@ from rich.live import Live
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
 
+class ReaderLeft(Exception):
+    """Whoever read the results, `head` for instance, has had enough of them."""
+
+
 def say(text: str, end: str = "\n") -> None:
-    """Write a result."""
-    sys.stdout.write(text + end)
-    sys.stdout.flush()
+    """Write a result. Raises ReaderLeft where nobody reads it."""
+    try:
+        sys.stdout.write(text + end)
+        sys.stdout.flush()
+    except BrokenPipeError as error:
+        # What is left in the buffer must go somewhere when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise ReaderLeft from error
 
 
 def tell(text: str) -> None:

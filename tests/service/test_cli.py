@@ -3,6 +3,8 @@
 import socket
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +26,11 @@ def test_the_overview_names_every_command(capsys):
     code, out, _ = run(capsys, "--help")
     assert code == 0
     assert all(name in out for name in COMMANDS)
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert run(capsys, "--version") == (0, f"earshot {project['version']}\n", "")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

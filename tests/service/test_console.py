@@ -1,6 +1,7 @@
 """Results go to stdout alone, whatever is shown on stderr beside them."""
 
 import io
+import subprocess
 import sys
 
 import pytest
@@ -34,3 +35,12 @@ def test_nothing_is_shown_where_stderr_is_no_terminal(capsys, kind):
         shown.refresh()
         say("a result")
     assert capsys.readouterr() == ("a result\n", "")
+
+
+def test_a_command_whose_reader_has_left_ends_quietly():
+    left = subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.PIPE)
+    left.wait()
+    command = [sys.executable, "-m", "service", "--help"]
+    done = subprocess.run(command, stdout=left.stdin, stderr=subprocess.PIPE, check=False)
+    left.stdin.close()
+    assert (done.returncode, done.stderr) == (141, b"")
