@@ -15,6 +15,7 @@ import numpy.typing as npt
 from decoder_kernels.errors import GraphSourceError
 from decoder_kernels.graph import NO_WORD_TEXT, ArcColumns, Graph, Topology, units_checksum
 from decoder_kernels.graphs.fst import read_fst
+from decoder_kernels.graphs.text_lines import read_fields
 
 BLANK_SYMBOLS = ("<blank>", "<blk>")
 MAX_SYMBOL_ID = 1 << 24
@@ -95,21 +96,14 @@ def read_words(path: Path) -> list[str]:
 def _read_symbols(path: Path) -> dict[int, str]:
     """Lines of a symbol and its number; number 0 is that of epsilon."""
     symbols: dict[int, str] = {}
-    try:
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, start=1):
-                fields = line.decode().split()
-                if not fields:
-                    continue
-                if len(fields) != 2 or not re.fullmatch("[0-9]{1,9}", fields[1]):
-                    raise GraphSourceError("is not '<symbol> <number>'", path.name, number)
-                i = int(fields[1])
-                if i in symbols or i > MAX_SYMBOL_ID:
-                    fault = "was there before" if i in symbols else "is too large"
-                    raise GraphSourceError(f"the number {i} {fault}", path.name, number)
-                symbols[i] = fields[0]
-    except (OSError, UnicodeDecodeError) as error:
-        raise GraphSourceError.unreadable(error, path.name) from error
+    for number, fields in read_fields(path):
+        if len(fields) != 2 or not re.fullmatch("[0-9]{1,9}", fields[1]):
+            raise GraphSourceError("is not '<symbol> <number>'", path.name, number)
+        i = int(fields[1])
+        if i in symbols or i > MAX_SYMBOL_ID:
+            fault = "was there before" if i in symbols else "is too large"
+            raise GraphSourceError(f"the number {i} {fault}", path.name, number)
+        symbols[i] = fields[0]
     if symbols.get(0, NO_WORD_TEXT) not in (NO_WORD_TEXT, "<epsilon>"):
         raise GraphSourceError(f"number 0 is {symbols[0]!r}, not {NO_WORD_TEXT}", path.name)
     if not symbols:

@@ -10,6 +10,7 @@ import numpy as np
 
 from decoder_kernels.errors import GraphSourceError
 from decoder_kernels.graphs.fst import Fst
+from decoder_kernels.graphs.text_lines import read_fields
 
 Spelling = tuple[int, ...]
 Lexicon = Mapping[str, Sequence[Spelling]]
@@ -37,18 +38,11 @@ def read_lexicon(path: Path, unit_ids: Mapping[str, int]) -> dict[str, list[Spel
     Raises GraphSourceError, naming the line, for a unit that the model does not have.
     """
     lexicon: dict[str, list[Spelling]] = {}
-    try:
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, start=1):
-                fields = line.decode().split()
-                if not fields:
-                    continue
-                spelling = _spelling(fields, unit_ids, path.name, number)
-                known = lexicon.setdefault(fields[0], [])
-                if spelling not in known:
-                    known.append(spelling)
-    except (OSError, UnicodeDecodeError) as error:
-        raise GraphSourceError.unreadable(error, path.name) from error
+    for number, fields in read_fields(path):
+        spelling = _spelling(fields, unit_ids, path.name, number)
+        known = lexicon.setdefault(fields[0], [])
+        if spelling not in known:
+            known.append(spelling)
     if not lexicon:
         raise GraphSourceError("the lexicon is empty", path.name)
     return lexicon
