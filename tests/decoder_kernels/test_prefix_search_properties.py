@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from torch import Tensor
+from search_company import CutFrames, advance_together, cut_frames, slots_for
 
 from decoder_kernels.boost import BoostPhrase, BoostTable
 from decoder_kernels.oracle import OracleSearch
@@ -18,8 +18,7 @@ CASES = settings(
 
 @dataclass(frozen=True)
 class Stream:
-    frames: Tensor  # (T, V)
-    cuts: list[int]  # lengths of its chunks, which sum up to T
+    audio: CutFrames
     table: BoostTable | None
 
 
@@ -31,21 +30,6 @@ class Company:
     vocab_size: int
     streams: list[Stream]
     slots: list[int]
-
-
-@st.composite
-def posteriors(draw: st.DrawFn, frames: int, vocab_size: int) -> Tensor:
-    """Log-probabilities ``(T, V)``: smooth ones, or a few coarse values with many ties."""
-    generator = torch.Generator().manual_seed(draw(st.integers(0, 2**32 - 1)))
-    if draw(st.booleans()):
-        spread = draw(st.sampled_from([0.5, 2.0, 5.0]))
-        noise = torch.randn(frames, vocab_size, generator=generator)
-        return torch.log_softmax(spread * noise, dim=-1)
-    coarse = -torch.randint(0, 3, (frames, vocab_size), generator=generator).float()
-    if draw(st.booleans()):
-        coarse[torch.rand(coarse.shape, generator=generator) < 0.2] = -torch.inf
-        coarse[:, draw(st.integers(0, vocab_size - 1))] = -1.0
-    return coarse * draw(st.sampled_from([0.25, 0.5, 1.0]))
 
 
 @st.composite
@@ -78,29 +62,16 @@ def companies(draw: st.DrawFn) -> Company:
     )
     streams = []
     for _ in range(draw(st.integers(1, 4))):
-        cuts = draw(st.lists(st.integers(0, 6), min_size=1, max_size=4))
-        frames = draw(posteriors(sum(cuts), vocab_size))
-        streams.append(Stream(frames, cuts, draw(tables(vocab_size, config.blank_id))))
-    slots = draw(st.permutations(range(len(streams) + 1)))
-    return Company(config, vocab_size, streams, list(slots[: len(streams)]))
+        audio = draw(cut_frames(vocab_size, most_chunks=4, longest_chunk=6))
+        streams.append(Stream(audio, draw(tables(vocab_size, config.blank_id))))
+    return Company(config, vocab_size, streams, draw(slots_for(streams)))
 
 
 def search_together(company: Company, device: torch.device) -> PrefixSearch:
-    """Search all streams: in one batch those with a chunk left, lanes turned by one each step."""
     search = PrefixSearch(company.config, len(company.slots) + 1, company.vocab_size, device)
     for slot, stream in zip(company.slots, company.streams, strict=True):
         search.set_boost(slot, stream.table)
-    waiting = [
-        (slot, list(stream.frames.split(stream.cuts)))
-        for slot, stream in zip(company.slots, company.streams, strict=True)
-    ]
-    while waiting:
-        chunks = [chunks.pop(0) for _, chunks in waiting]
-        batch = torch.nn.utils.rnn.pad_sequence(chunks, batch_first=True, padding_value=torch.nan)
-        slots = torch.tensor([slot for slot, _ in waiting])
-        lengths = torch.tensor([len(chunk) for chunk in chunks])
-        search.advance(slots, batch.to(device), lengths)
-        waiting = [entry for entry in waiting[1:] + waiting[:1] if entry[1]]
+    advance_together(search, company.slots, [one.audio for one in company.streams], device)
     return search
 
 
@@ -113,7 +84,7 @@ def oracle_of(stream: Stream, company: Company) -> OracleSearch:
         stream.table,
         config.boost_candidates,
     )
-    oracle.advance(stream.frames.tolist())
+    oracle.advance(stream.audio.frames.tolist())
     return oracle
 
 
@@ -146,7 +117,7 @@ def test_a_table_that_changes_on_the_way(
         config.beam_size, config.token_beam, config.blank_id, stream.table, config.boost_candidates
     )
     search.set_boost(0, stream.table)
-    for frames in (stream.frames[:cut], stream.frames[cut:]):
+    for frames in (stream.audio.frames[:cut], stream.audio.frames[cut:]):
         search.advance(torch.tensor([0]), frames[None].to(device), torch.tensor([len(frames)]))
         oracle.advance(frames.tolist())
         search.set_boost(0, table)

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from torch import Tensor
+from search_company import CutFrames, advance_together, cut_frames, slots_for
 
 from decoder_kernels.graph import TOPOLOGIES, Arc, Graph
 from decoder_kernels.wfst_options import WfstOptions, nats
@@ -26,8 +26,7 @@ SMALL = {"record_capacity": 4096, "entry_capacity": 2048, "candidate_capacity": 
 
 @dataclass(frozen=True)
 class Stream:
-    frames: Tensor  # (T, V)
-    cuts: list[int]  # lengths of its chunks, which sum up to T
+    audio: CutFrames
     options: WfstOptions
     table: WordBoostTable | None
 
@@ -79,21 +78,6 @@ def graphs(draw: st.DrawFn) -> Graph:
 
 
 @st.composite
-def posteriors(draw: st.DrawFn, frames: int, vocab_size: int) -> Tensor:
-    """Log-probabilities ``(T, V)``: smooth ones, or a few coarse values with many ties."""
-    generator = torch.Generator().manual_seed(draw(st.integers(0, 2**32 - 1)))
-    if draw(st.booleans()):
-        spread = draw(st.sampled_from([0.5, 2.0, 5.0]))
-        noise = torch.randn(frames, vocab_size, generator=generator)
-        return torch.log_softmax(spread * noise, dim=-1)
-    coarse = -torch.randint(0, 3, (frames, vocab_size), generator=generator).float()
-    if draw(st.booleans()):
-        coarse[torch.rand(coarse.shape, generator=generator) < 0.2] = -torch.inf
-        coarse[:, draw(st.integers(0, vocab_size - 1))] = -1.0
-    return coarse * draw(st.sampled_from([0.25, 0.5, 1.0]))
-
-
-@st.composite
 def tables(draw: st.DrawFn, graph: Graph) -> WordBoostTable | None:
     """A boost table with words of the graph and others, or none."""
     spelling = st.lists(st.integers(0, graph.vocab_size - 1), min_size=1, max_size=3).map(tuple)
@@ -133,30 +117,17 @@ def companies(draw: st.DrawFn) -> Company:
     )
     streams = []
     for _ in range(draw(st.integers(1, 3))):
-        cuts = draw(st.lists(st.integers(0, 3), min_size=1, max_size=3))
-        frames = draw(posteriors(sum(cuts), graph.vocab_size))
-        streams.append(Stream(frames, cuts, draw(options()), draw(tables(graph))))
-    slots = draw(st.permutations(range(len(streams) + 1)))
-    return Company(graph, config, streams, list(slots[: len(streams)]))
+        audio = draw(cut_frames(graph.vocab_size, most_chunks=3, longest_chunk=3))
+        streams.append(Stream(audio, draw(options()), draw(tables(graph))))
+    return Company(graph, config, streams, draw(slots_for(streams)))
 
 
 def search_together(company: Company, device: torch.device) -> WfstSearch:
-    """Search all streams: in one batch those with a chunk left, lanes turned by one each step."""
     search = WfstSearch(company.graph, company.config, len(company.slots) + 1, device)
     for slot, stream in zip(company.slots, company.streams, strict=True):
         search.set_options(slot, stream.options)
         search.set_boost(slot, stream.table)
-    waiting = [
-        (slot, list(stream.frames.split(stream.cuts)))
-        for slot, stream in zip(company.slots, company.streams, strict=True)
-    ]
-    while waiting:
-        chunks = [chunks.pop(0) for _, chunks in waiting]
-        batch = torch.nn.utils.rnn.pad_sequence(chunks, batch_first=True, padding_value=torch.nan)
-        slots = torch.tensor([slot for slot, _ in waiting])
-        lengths = torch.tensor([len(chunk) for chunk in chunks])
-        search.advance(slots, batch.to(device), lengths)
-        waiting = [entry for entry in waiting[1:] + waiting[:1] if entry[1]]
+    advance_together(search, company.slots, [one.audio for one in company.streams], device)
     return search
 
 
@@ -187,7 +158,7 @@ def test_each_stream_is_decoded_as_by_the_oracle_alone(
     search = search_together(company, device)
     for slot, stream in zip(company.slots, company.streams, strict=True):
         oracle = WfstOracle(company.graph, stream.options, stream.table)
-        oracle.advance(stream.frames.tolist())
+        oracle.advance(stream.audio.frames.tolist())
         assert_equal(search, slot, oracle)
     assert search.overflows() == 0
 
@@ -203,7 +174,7 @@ def test_a_table_that_changes_on_the_way(
     oracle = WfstOracle(company.graph, stream.options, stream.table)
     search.set_options(0, stream.options)
     search.set_boost(0, stream.table)
-    for frames in (stream.frames[:cut], stream.frames[cut:]):
+    for frames in (stream.audio.frames[:cut], stream.audio.frames[cut:]):
         search.advance(torch.tensor([0]), frames[None].to(device), torch.tensor([len(frames)]))
         oracle.advance(frames.tolist())
         search.set_boost(0, table)
