@@ -20,6 +20,11 @@ SETTINGS = settings(
 )
 
 
+def window_frames(encoder: Encoder, chunk_size: int = CHUNK_SIZE) -> int:
+    """How many feature frames a chunk needs."""
+    return (chunk_size - 1) * encoder.subsampling_rate + encoder.right_context + 1
+
+
 @dataclass
 class Track:
     """A stream in a test: its features, how far it is, and what came out."""
@@ -29,8 +34,7 @@ class Track:
     outputs: list[Tensor] = field(default_factory=list)
 
     def next_window(self, encoder: Encoder) -> Tensor:
-        size = (CHUNK_SIZE - 1) * encoder.subsampling_rate + encoder.right_context + 1
-        return self.features[self.start : self.start + size]
+        return self.features[self.start : self.start + window_frames(encoder)]
 
     def has_more(self, encoder: Encoder) -> bool:
         return len(self.features) - self.start > encoder.right_context
@@ -54,8 +58,7 @@ def advance(encoder: Encoder, state, tracks: list[Track], slots: list[int]) -> N
     """One batched step of the tracks in `slots`, which are gathered and scattered back."""
     windows = [tracks[slot].next_window(encoder) for slot in slots]
     lengths = encoder.output_lengths(torch.tensor([len(window) for window in windows]))
-    full = (CHUNK_SIZE - 1) * encoder.subsampling_rate + encoder.right_context + 1
-    batch = torch.zeros(len(slots), full, windows[0].size(1))
+    batch = torch.zeros(len(slots), window_frames(encoder), windows[0].size(1))
     for row, window in zip(batch, windows, strict=True):
         row[: len(window)] = window
     rows = torch.tensor(slots)
@@ -94,12 +97,11 @@ def test_lanes_equal_single_streams_whoever_joins_or_leaves(tiny_model, left_chu
 @torch.no_grad()
 def test_two_golden_streams_in_one_batch_equal_wenets(streamable_golden, chunk_size, left):
     golden, encoder = streamable_golden, streamable_golden.model.encoder
-    rate, context = encoder.subsampling_rate, encoder.right_context
-    window = (chunk_size - 1) * rate + context + 1
+    window = window_frames(encoder, chunk_size)
     a, b = golden.features["A"][0], golden.features["B"][0]
     state = encoder.initial_state(2, chunk_size * left)
     outputs: list[list[Tensor]] = [[], []]
-    for start in range(0, len(b) - context, chunk_size * rate):
+    for start in range(0, len(b) - encoder.right_context, chunk_size * encoder.subsampling_rate):
         chunks = [features[start : start + window] for features in (a, b)]
         lengths = encoder.output_lengths(torch.tensor([len(chunk) for chunk in chunks]))
         batch = torch.zeros(2, window, 80)
@@ -116,7 +118,7 @@ def test_two_golden_streams_in_one_batch_equal_wenets(streamable_golden, chunk_s
 @torch.no_grad()
 def test_a_lane_without_frames_stands_still(tiny_model):
     encoder = tiny_model.encoder
-    window = (CHUNK_SIZE - 1) * encoder.subsampling_rate + encoder.right_context + 1
+    window = window_frames(encoder)
     torch.manual_seed(0)
     features = torch.randn(2, window, 80)
     full, none = torch.tensor([CHUNK_SIZE] * 2), torch.tensor([0, CHUNK_SIZE])
@@ -131,7 +133,7 @@ def test_a_lane_without_frames_stands_still(tiny_model):
 @torch.no_grad()
 def test_a_lane_that_never_began_stays_finite(tiny_model):
     encoder = tiny_model.encoder
-    window = (CHUNK_SIZE - 1) * encoder.subsampling_rate + encoder.right_context + 1
+    window = window_frames(encoder)
     state = encoder.initial_state(1, 8)
     encoded, after = encoder.forward_lanes(torch.zeros(1, window, 80), torch.tensor([0]), state)
     assert torch.isfinite(encoded).all()
@@ -143,7 +145,7 @@ def test_lanes_leave_the_old_state_as_it_was(tiny_model):
     encoder = tiny_model.encoder
     state = encoder.initial_state(1, 8)
     torch.manual_seed(0)
-    window = (CHUNK_SIZE - 1) * encoder.subsampling_rate + encoder.right_context + 1
+    window = window_frames(encoder)
     encoder.forward_lanes(torch.randn(1, window, 80), torch.tensor([CHUNK_SIZE]), state)
     assert all(float(tensor.abs().sum()) == 0.0 for tensor in state._tensors())
 
@@ -151,7 +153,7 @@ def test_lanes_leave_the_old_state_as_it_was(tiny_model):
 @torch.no_grad()
 def test_lanes_equal_single_streams_beyond_5000_positions(tiny_models):
     encoder = tiny_models["conformer"].encoder
-    window = (CHUNK_SIZE - 1) * encoder.subsampling_rate + encoder.right_context + 1
+    window = window_frames(encoder)
     torch.manual_seed(0)
     features = torch.randn(1, window, 80)
     state = encoder.initial_state(1, 8)
@@ -167,7 +169,7 @@ def test_lanes_equal_single_streams_beyond_5000_positions(tiny_models):
 @torch.no_grad()
 def test_nan_in_one_lane_stays_in_that_lane(tiny_model):
     encoder = tiny_model.encoder
-    window = (CHUNK_SIZE - 1) * encoder.subsampling_rate + encoder.right_context + 1
+    window = window_frames(encoder)
     torch.manual_seed(0)
     features = torch.randn(2, window, 80)
     lengths, state = torch.tensor([CHUNK_SIZE] * 2), encoder.initial_state(2, 8)
