@@ -16,7 +16,7 @@ from streaming.inbox import Flush, Inbox
 from streaming.results import SegmentClock
 from streaming.seam import SEAM_WINDOW_MS
 from streaming.segment import Segment
-from streaming.stream_config import StreamConfig, StreamPriority
+from streaming.stream_config import SearchKind, StreamConfig, StreamPriority
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,9 @@ class ActiveStream:
         self._start_track(0)
 
     @property
-    def searches(self) -> bool:
-        """Whether the first pass keeps a beam."""
-        return self.config.mode != "ctc_greedy_search"
+    def search(self) -> SearchKind:
+        """How the first pass searches it."""
+        return "greedy" if self.config.mode == "ctc_greedy_search" else "prefix"
 
     @property
     def clock(self) -> SegmentClock:

@@ -37,7 +37,7 @@ class EngineLoop:
         self._registry = registry
         self._counters = counters
         self._observer = observer
-        self._publisher = Publisher(decoder.tokenizer, counters)
+        self._publisher = Publisher(counters)
         self._isolation = Isolation(self._fail)
         self._batcher = Batcher[ActiveStream](
             config.max_batch, config.max_file_lanes, config.max_wait_ms / 1000
@@ -109,7 +109,7 @@ class EngineLoop:
             stream.emit_speech_started()
         asking = [stream for stream in streams if stream.config.interim_results]
         for stream, best in zip(asking, self._decoder.search.best(asking), strict=True):
-            self._publisher.partial(stream, *best)
+            self._publisher.partial(stream, best)
 
     def _tell_final(self, ending: Ending) -> None:
         ending.stream.emit_speech_started()

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from decoder_kernels.prefix_search import PrefixHypothesis
 from streaming.active_stream import ActiveStream
 from streaming.chunking import Cut
 from streaming.endpoint import Endpoint
 from streaming.events import FinalCause
+from streaming.hypothesis import Hypothesis
 from streaming.results import Scored
 
 
@@ -34,7 +34,7 @@ class Ending:
     stream: ActiveStream
     cause: FinalCause
     seam: int | None
-    hypotheses: list[PrefixHypothesis]
+    hypotheses: list[Hypothesis]
     scored: list[Scored] = field(default_factory=list)
 
     @property

@@ -1,36 +1,31 @@
 """What a step's results mean for the caller: partials, finals and the events around them."""
 
-from decoder_kernels.prefix_search import PrefixHypothesis
-from models.tokenizer import Tokenizer
 from streaming.active_stream import ActiveStream
 from streaming.engine_stats import Counters
 from streaming.events import Alternative, Final, Partial
+from streaming.hypothesis import Best
 from streaming.lane import Ending
-from streaming.results import alternative, distinct, first_pass_scores, stable_words
+from streaming.results import alternative, distinct, first_pass_scores
 
 NOTHING_SAID = Alternative("", (), 0.0, 0.0)
 
 
 class Publisher:
-    """Turns hypotheses into events of one model's words."""
+    """Turns hypotheses into events."""
 
-    def __init__(self, tokenizer: Tokenizer, counters: Counters) -> None:
-        self._tokenizer = tokenizer
+    def __init__(self, counters: Counters) -> None:
         self._counters = counters
 
-    def partial(
-        self, stream: ActiveStream, hypothesis: PrefixHypothesis, stable_length: int
-    ) -> None:
+    def partial(self, stream: ActiveStream, best: Best) -> None:
         """Tell what the segment says so far, if that has changed."""
-        scored = first_pass_scores(hypothesis)
-        clock = stream.clock
-        said = alternative(scored, self._tokenizer, clock, stream.boosts)
-        stable = stable_words(hypothesis.tokens, stable_length, self._tokenizer)
-        if stream.segment.shown == (said.text, stable):
+        shown = (best.hypothesis.text, best.stable_words)
+        if stream.segment.shown == shown:
             return
-        stream.segment.shown = (said.text, stable)
+        stream.segment.shown = shown
+        clock = stream.clock
+        said = alternative(first_pass_scores(best.hypothesis), clock)
         duration_s = stream.decoded_s - clock.start_s
-        stream.emit(Partial(clock.start_s, duration_s, (said,), stable))
+        stream.emit(Partial(clock.start_s, duration_s, (said,), best.stable_words))
         self._counters.partials += 1
 
     def final(self, ending: Ending) -> None:
@@ -40,13 +35,8 @@ class Publisher:
         has seen a partial that must be taken back.
         """
         stream, clock = ending.stream, ending.stream.clock
-        said = distinct(
-            [
-                alternative(scored, self._tokenizer, clock, stream.boosts)
-                for scored in ending.scored
-            ],
-            stream.config.alternatives,
-        ) or (NOTHING_SAID,)
+        told = distinct(ending.scored, stream.config.alternatives)
+        said = tuple(alternative(scored, clock) for scored in told) or (NOTHING_SAID,)
         speech_final = ending.cause != "max_utterance"
         stream.utterance.ended(said[0].words, speech_final)
         awaited = ending.seam is None or stream.segment.shown[0]

@@ -4,10 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from decoder_kernels.prefix_search import PrefixHypothesis
-from models.tokenizer import Tokenizer
-from streaming.boosting import CompiledBoosts
 from streaming.events import Alternative, Word
+from streaming.hypothesis import Hypothesis
 
 TOKEN_SPAN_S = 0.1
 """A token is taken to last so long, up to the frame that emitted it."""
@@ -48,56 +46,56 @@ def token_times(frames: Sequence[int], clock: SegmentClock) -> list[tuple[float,
 
 @dataclass(frozen=True)
 class Scored:
-    """A hypothesis with what the last pass that saw it says of it."""
+    """A hypothesis with what the last pass that saw it says of it.
 
-    hypothesis: PrefixHypothesis
+    attention_confidences: of each token, from the second pass; None where it has not looked.
+    """
+
+    hypothesis: Hypothesis
     score: float
-    token_confidences: Sequence[float]
+    attention_confidences: Sequence[float] | None = None
+
+    @property
+    def token_confidences(self) -> Sequence[float]:
+        """Without a second pass, the posteriors at the emission frames."""
+        if self.attention_confidences is not None:
+            return self.attention_confidences
+        return [math.exp(value) for value in self.hypothesis.token_log_probs]
 
 
-def first_pass_scores(hypothesis: PrefixHypothesis) -> Scored:
-    """The hypothesis as CTC sees it: confidences are posteriors at the emission frames."""
-    confidences = [math.exp(value) for value in hypothesis.token_log_probs]
-    return Scored(hypothesis, hypothesis.score, confidences)
+def first_pass_scores(hypothesis: Hypothesis) -> Scored:
+    """The hypothesis as CTC sees it."""
+    return Scored(hypothesis, hypothesis.score)
 
 
-def alternative(
-    scored: Scored, tokenizer: Tokenizer, clock: SegmentClock, boosts: CompiledBoosts
-) -> Alternative:
+def alternative(scored: Scored, clock: SegmentClock) -> Alternative:
     """Words, each from its first token's start to its last token's end.
 
     A word's confidence is the geometric mean over its tokens, an utterance's the mean over its
     words.
     """
-    tokens = list(scored.hypothesis.tokens)
-    times = token_times(scored.hypothesis.frames, clock)
-    boosted = boosts.covered(tokens)
+    hypothesis, confidences = scored.hypothesis, scored.token_confidences
+    times = token_times(hypothesis.frames, clock)
     words = tuple(
         Word(
-            text=text,
-            start_s=times[first][0],
-            end_s=times[stop - 1][1],
-            confidence=_geometric_mean(scored.token_confidences[first:stop]),
-            boosted=all(boosted[first:stop]),
+            text=word.text,
+            start_s=times[word.first][0],
+            end_s=times[word.stop - 1][1],
+            confidence=_geometric_mean(confidences[word.first : word.stop]),
+            boosted=word.boosted,
         )
-        for text, first, stop in tokenizer.word_spans(tokens)
+        for word in hypothesis.words
     )
     confidence = sum(word.confidence for word in words) / len(words) if words else 0.0
-    return Alternative(tokenizer.decode(tokens), words, confidence, scored.score)
+    return Alternative(hypothesis.text, words, confidence, scored.score)
 
 
-def distinct(alternatives: Sequence[Alternative], count: int) -> tuple[Alternative, ...]:
-    """The first `count` alternatives whose texts differ; tokens may differ where texts do not."""
-    by_text: dict[str, Alternative] = {}
-    for candidate in alternatives:
-        by_text.setdefault(candidate.text, candidate)
-    return tuple(by_text.values())[:count]
-
-
-def stable_words(tokens: Sequence[int], stable_length: int, tokenizer: Tokenizer) -> int:
-    """Words that no further token can touch: all before the last one begun in the stable prefix."""
-    begun = sum(first < stable_length for _, first, _ in tokenizer.word_spans(list(tokens)))
-    return max(begun - 1, 0)
+def distinct(candidates: Sequence[Scored], count: int) -> list[Scored]:
+    """The first `count` candidates whose texts differ; tokens may differ where texts do not."""
+    by_text: dict[str, Scored] = {}
+    for candidate in candidates:
+        by_text.setdefault(candidate.hypothesis.text, candidate)
+    return list(by_text.values())[:count]
 
 
 def _geometric_mean(values: Sequence[float]) -> float:

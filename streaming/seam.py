@@ -3,21 +3,15 @@
 import itertools
 from collections.abc import Sequence
 
-from models.tokenizer import Tokenizer
 from streaming.endpoint import Endpoint
+from streaming.hypothesis import Hypothesis, SpokenWord
 from streaming.stream_config import MIN_SILENCE_MS
 
 SEAM_WINDOW_MS = 5000
 """How far back from an utterance's end a seam may lie; what is behind it is decoded twice."""
 
 
-def word_seam(
-    endpoint: Endpoint,
-    tokens: Sequence[int],
-    token_frames: Sequence[int],
-    tokenizer: Tokenizer,
-    frame_ms: float,
-) -> int:
+def word_seam(endpoint: Endpoint, best: Hypothesis, frame_ms: float) -> int:
     """The frame that splits the best hypothesis at the widest gap between its last words.
 
     Among equal gaps the last one wins. The silence after the last word counts too where it is long
@@ -26,7 +20,7 @@ def word_seam(
     """
     window = int(min(SEAM_WINDOW_MS / frame_ms, endpoint.frames / 2))
     earliest = endpoint.frames - window
-    gaps = _word_gaps(tokenizer.word_spans(list(tokens)), token_frames)
+    gaps = _word_gaps(best.words, best.frames)
     if endpoint.blank_run * frame_ms >= MIN_SILENCE_MS:
         gaps.append((endpoint.frames - endpoint.blank_run, endpoint.frames))
     seams = [
@@ -35,11 +29,9 @@ def word_seam(
     return max(seams)[1] if seams else endpoint.frames
 
 
-def _word_gaps(
-    spans: Sequence[tuple[str, int, int]], frames: Sequence[int]
-) -> list[tuple[int, int]]:
+def _word_gaps(words: Sequence[SpokenWord], frames: Sequence[int]) -> list[tuple[int, int]]:
     """From the frame after each word's last token to the frame of the next word's first one."""
     return [
-        (frames[stop - 1] + 1, frames[start])
-        for (_, _, stop), (_, start, _) in itertools.pairwise(spans)
+        (frames[word.stop - 1] + 1, frames[after.first])
+        for word, after in itertools.pairwise(words)
     ]

@@ -18,8 +18,11 @@ from torch.nn.utils.rnn import pad_sequence
 from decoder_kernels.prefix_search import PrefixHypothesis
 from models.attention_search import AttentionHypothesis, attention_beam_search
 from models.rescoring import AttentionScores, attention_scores
+from models.tokenizer import Tokenizer
 from models.u2 import U2Model
 from streaming.alignment import align
+from streaming.boosting import NO_BOOSTS
+from streaming.hypothesis import Hypothesis, TokenHypothesis
 from streaming.lane import Ending
 from streaming.results import Scored, first_pass_scores
 from streaming.stream_config import StreamConfig
@@ -33,8 +36,9 @@ _ATTENTION_MODES = ("attention_rescoring", "attention")
 class SecondPass:
     """Scores endings by what their streams' modes ask for."""
 
-    def __init__(self, model: U2Model, beam_size: int) -> None:
+    def __init__(self, model: U2Model, tokenizer: Tokenizer, beam_size: int) -> None:
         self._model = model
+        self._tokenizer = tokenizer
         self._beam_size = beam_size
 
     def __call__(self, endings: Sequence[Ending]) -> None:
@@ -49,7 +53,7 @@ class SecondPass:
 
     def _candidates(
         self, endings: Sequence[Ending], memory: Tensor, lengths: Tensor
-    ) -> list[list[PrefixHypothesis]]:
+    ) -> list[list[Hypothesis]]:
         """The first pass's hypotheses, or in mode "attention" the decoder's own."""
         candidates = [ending.hypotheses for ending in endings]
         own = [row for row, e in enumerate(endings) if e.stream.config.mode == "attention"]
@@ -59,15 +63,13 @@ class SecondPass:
                 self._model, memory[rows], lengths[rows], self._beam_size, _LENGTH_PENALTY
             )
             for row, hypotheses in zip(own, found, strict=True):
-                candidates[row] = self._place(hypotheses, memory[row, : int(lengths[row])])
+                candidates[row] = self._place(endings[row], hypotheses)
         return candidates
 
-    def _place(
-        self, hypotheses: Sequence[AttentionHypothesis], memory: Tensor
-    ) -> list[PrefixHypothesis]:
-        """Give the decoder's hypotheses times, by CTC alignment with the segment `(T, D)`."""
-        log_probs = self._model.ctc_log_probs(memory).float()
-        return [
+    def _place(self, ending: Ending, hypotheses: Sequence[AttentionHypothesis]) -> list[Hypothesis]:
+        """Give the decoder's hypotheses times, by CTC alignment with the segment."""
+        log_probs = self._model.ctc_log_probs(ending.stream.segment.memory()).float()
+        found = [
             PrefixHypothesis(
                 tokens=tuple(h.tokens),
                 frames=tuple(align(log_probs, h.tokens, self._model.config.blank_id)),
@@ -78,11 +80,12 @@ class SecondPass:
             )
             for h in hypotheses
         ]
+        return [TokenHypothesis(each, self._tokenizer, NO_BOOSTS) for each in found]
 
     def _score(
         self,
         endings: Sequence[Ending],
-        candidates: Sequence[Sequence[PrefixHypothesis]],
+        candidates: Sequence[Sequence[Hypothesis]],
         memory: Tensor,
         lengths: Tensor,
     ) -> None:
@@ -116,7 +119,7 @@ class _Weights:
     ctc: float
     reverse: float
 
-    def judge(self, hypothesis: PrefixHypothesis, scores: AttentionScores, row: int) -> Scored:
+    def judge(self, hypothesis: Hypothesis, scores: AttentionScores, row: int) -> Scored:
         """The formula at the top; a token's confidence is its probability, weighted likewise."""
         attention = (1 - self.reverse) * float(scores.left[row])
         confidences = [(1 - self.reverse) * math.exp(p) for p in scores.left_token_log_probs[row]]

@@ -12,6 +12,9 @@ DecodingMode: TypeAlias = Literal[
 ]
 DECODING_MODES: tuple[DecodingMode, ...] = get_args(DecodingMode)
 
+SearchKind: TypeAlias = Literal["greedy", "prefix"]
+"""How the first pass searches a stream."""
+
 MIN_SILENCE_MS = 300
 """CTC spikes are sparse: blank runs just shorter than this happen inside words."""
 

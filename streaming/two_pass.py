@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 
 from decoder_kernels.errors import CapacityExceeded
-from decoder_kernels.prefix_search import PrefixHypothesis, PrefixSearch, PrefixSearchConfig
+from decoder_kernels.prefix_search import PrefixSearch, PrefixSearchConfig
 from models.checkpoint import LoadedModel
 from models.errors import NotStreamable
 from models.fbank import Fbank
@@ -17,10 +17,12 @@ from streaming.encode import EncodeStep
 from streaming.endpoint import Endpoint, pause_seam
 from streaming.engine_config import EngineConfig, engine_threads
 from streaming.events import UnboostablePhrase
+from streaming.hypothesis import Hypothesis
 from streaming.lane import Ending, Lane
 from streaming.seam import word_seam
 from streaming.second_pass import SecondPass
 from streaming.slots import EncoderSlots
+from streaming.token_searches import GreedyPaths, PrefixBeams
 
 BOOST_STATES_PER_STREAM = 1024
 """On average: a hundred phrases of ten tokens. A stream may take more while others take less."""
@@ -38,7 +40,6 @@ class TwoPass:
             raise NotStreamable(f"{loaded.name} was trained on whole utterances, not on chunks")
         device = next(model.parameters()).device
         self.settings = stream_settings(loaded, config)
-        self.tokenizer = loaded.tokenizer
         self._device = device
         frames = cache_frames(loaded, config, self.settings)
         self._slots = EncoderSlots(model.encoder, config.max_streams, frames, device)
@@ -51,9 +52,15 @@ class TwoPass:
             workers=engine_threads(config),
         )
         search = PrefixSearch(search_config, config.max_streams, model.config.vocab_size, device)
-        self.search = CtcSearch(model, search, device)
+        self.search = CtcSearch(
+            model,
+            {
+                "prefix": PrefixBeams(search, loaded.tokenizer, device),
+                "greedy": GreedyPaths(model.config.blank_id, loaded.tokenizer),
+            },
+        )
         self.encode = EncodeStep(model, self._slots, self.settings, device)
-        self.second_pass = SecondPass(model, config.beam_size)
+        self.second_pass = SecondPass(model, loaded.tokenizer, config.beam_size)
         self._beam_size = config.beam_size
 
     def search_forward(self, lanes: Sequence[Lane]) -> None:
@@ -85,17 +92,17 @@ class TwoPass:
     def boost(self, stream: ActiveStream, boosts: CompiledBoosts) -> tuple[UnboostablePhrase, ...]:
         """Use new boosts from the current segment's start on; return what goes without, and why."""
         try:
-            self.search.boost(stream.slot, boosts)
+            self.search.configure(stream, boosts)
         except CapacityExceeded as error:
             boosts = boosts.refused(str(error))
-            self.search.boost(stream.slot, boosts)
+            self.search.configure(stream, boosts)
         stream.boosts = boosts
         self.search.rewind(stream)
         return boosts.warnings
 
     def free(self, stream: ActiveStream) -> None:
         """Leave nothing of the stream in its slot."""
-        self.search.boost(stream.slot, NO_BOOSTS)
+        self.search.configure(stream, NO_BOOSTS)
         self._reset([stream])
 
     def _reset(self, streams: Sequence[ActiveStream]) -> None:
@@ -109,24 +116,24 @@ class TwoPass:
         if endpoint is None:
             if stream.flush is None or not lane.cut.last:
                 return None
-            return Ending(stream, stream.flush.cause, None, self._nbest(stream))
+            return Ending(stream, stream.flush.cause, None, self._nbest(stream, ended=True))
         if endpoint.rule != "max_utterance":
             seam = pause_seam(endpoint, self.settings.chunking.frame_ms)
-            return Ending(stream, "endpoint", seam, self._nbest(stream))
+            return Ending(stream, "endpoint", seam, self._nbest(stream, ended=True))
         seam = self._cut_between_words(stream, endpoint)
-        return Ending(stream, "max_utterance", seam, self._nbest(stream))
+        return Ending(stream, "max_utterance", seam, self._nbest(stream, ended=False))
 
     def _cut_between_words(self, stream: ActiveStream, endpoint: Endpoint) -> int:
         """Shorten the segment so that it ends between words; the rest is the next segment's."""
-        [(best, _)] = self.search.best([stream])
-        frame_ms = self.settings.chunking.frame_ms
-        seam = word_seam(endpoint, best.tokens, best.frames, self.tokenizer, frame_ms)
+        [best] = self.search.best([stream])
+        seam = word_seam(endpoint, best.hypothesis, self.settings.chunking.frame_ms)
         stream.segment.truncate(seam)
         self.search.rewind(stream)
         return seam
 
-    def _nbest(self, stream: ActiveStream) -> list[PrefixHypothesis]:
-        return self.search.nbest(stream, max(self._beam_size, stream.config.alternatives))
+    def _nbest(self, stream: ActiveStream, *, ended: bool) -> list[Hypothesis]:
+        count = max(self._beam_size, stream.config.alternatives)
+        return self.search.nbest(stream, count, ended=ended)
 
 
 def stream_settings(loaded: LoadedModel, config: EngineConfig) -> StreamSettings:

@@ -4,13 +4,13 @@ import pytest
 
 from decoder_kernels.prefix_search import PrefixHypothesis
 from streaming.boosting import NO_BOOSTS
-from streaming.events import Alternative
+from streaming.hypothesis import TokenHypothesis
 from streaming.results import (
+    Scored,
     SegmentClock,
     alternative,
     distinct,
     first_pass_scores,
-    stable_words,
     token_times,
 )
 
@@ -38,27 +38,38 @@ def test_times_never_run_backwards():
     assert times == sorted(times)
 
 
-def hypothesis(tokens, confidences) -> PrefixHypothesis:
+def hypothesis(tone_model, tokens, confidences, score=-1.0) -> TokenHypothesis:
     frames = tuple(range(10, 10 + 5 * len(tokens), 5))
     logs = tuple(math.log(c) for c in confidences)
-    return PrefixHypothesis(tuple(tokens), frames, -1.0, -1.0, 0.0, logs)
+    found = PrefixHypothesis(tuple(tokens), frames, score, score, 0.0, logs)
+    return TokenHypothesis(found, tone_model.tokenizer, NO_BOOSTS)
 
 
 def test_an_alternative_has_words_and_the_mean_of_their_confidences(tone_model):
-    scored = first_pass_scores(hypothesis([3, 4], [0.5, 0.9]))
-    said = alternative(scored, tone_model.tokenizer, CLOCK, NO_BOOSTS)
+    said = alternative(first_pass_scores(hypothesis(tone_model, [3, 4], [0.5, 0.9])), CLOCK)
     assert said.text == "一二"
     assert [word.confidence for word in said.words] == pytest.approx([0.5, 0.9])
     assert said.confidence == pytest.approx(0.7)
     assert said.score == -1.0
 
 
-def test_alternatives_with_one_text_are_one():
-    texts = ["a", "b", "a", "c"]
-    found = distinct([Alternative(t, (), 0.0, -i) for i, t in enumerate(texts)], 2)
-    assert [(a.text, a.score) for a in found] == [("a", 0), ("b", -1)]
+def test_what_the_second_pass_says_of_tokens_comes_before_the_first(tone_model):
+    heard = hypothesis(tone_model, [3], [0.5])
+    assert first_pass_scores(heard).token_confidences == pytest.approx([0.5])
+    assert Scored(heard, -1.0, [0.25]).token_confidences == [0.25]
+
+
+def test_candidates_with_one_text_are_one(tone_model):
+    tokens = [[3], [4], [1, 3], [5]]  # <unk> has no text
+    scored = [
+        first_pass_scores(hypothesis(tone_model, each, [1.0] * len(each), -float(i)))
+        for i, each in enumerate(tokens)
+    ]
+    found = distinct(scored, 2)
+    assert [(each.hypothesis.text, each.score) for each in found] == [("一", 0), ("二", -1)]
 
 
 @pytest.mark.parametrize(("stable_length", "words"), [(0, 0), (1, 0), (2, 1), (3, 2)])
 def test_a_word_is_stable_when_the_next_one_is_begun(tone_model, stable_length, words):
-    assert stable_words([3, 4, 5], stable_length, tone_model.tokenizer) == words
+    heard = hypothesis(tone_model, [3, 4, 5], [1.0] * 3)
+    assert heard.with_stable(stable_length).stable_words == words

@@ -1,4 +1,7 @@
+from decoder_kernels.prefix_search import PrefixHypothesis
+from streaming.boosting import NO_BOOSTS
 from streaming.endpoint import Endpoint
+from streaming.hypothesis import TokenHypothesis
 from streaming.seam import word_seam
 
 FRAME_MS = 40.0
@@ -7,8 +10,10 @@ FRAME_MS = 40.0
 def seam(tone_model, token_frames, frames=200, blank_run=0) -> int:
     """Every token is a word of its own here."""
     endpoint = Endpoint("max_utterance", frames, blank_run)
-    tokens = [3 + index % 9 for index in range(len(token_frames))]
-    return word_seam(endpoint, tokens, token_frames, tone_model.tokenizer, FRAME_MS)
+    tokens = tuple(3 + index % 9 for index in range(len(token_frames)))
+    found = PrefixHypothesis(tokens, tuple(token_frames), 0.0, 0.0, 0.0, (0.0,) * len(tokens))
+    best = TokenHypothesis(found, tone_model.tokenizer, NO_BOOSTS)
+    return word_seam(endpoint, best, FRAME_MS)
 
 
 def test_the_widest_gap_wins(tone_model):

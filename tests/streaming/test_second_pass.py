@@ -9,11 +9,19 @@ import torch
 from decoder_kernels.prefix_search import PrefixHypothesis
 from models.config import DecoderConfig, DecodingConfig, EncoderConfig, ModelConfig
 from models.rescoring import attention_scores
+from models.tokenizer import CharTokenizer
 from models.u2 import U2Model
+from models.units import UnitTable
+from streaming.boosting import NO_BOOSTS
+from streaming.hypothesis import TokenHypothesis
 from streaming.lane import Ending
 from streaming.second_pass import SecondPass
 from streaming.segment import Segment
 from streaming.stream_config import StreamConfig
+
+TOKENIZER = CharTokenizer(
+    UnitTable.parse("".join(f"{s} {i}\n" for i, s in enumerate("_abcdefghijk")), "letters")
+)
 
 
 def random_model(decoder: str) -> U2Model:
@@ -29,11 +37,16 @@ def random_model(decoder: str) -> U2Model:
     return U2Model(config).eval().requires_grad_(False)
 
 
-def hypothesis(tokens, score) -> PrefixHypothesis:
+def second_pass(model: U2Model) -> SecondPass:
+    return SecondPass(model, TOKENIZER, beam_size=4)
+
+
+def hypothesis(tokens, score) -> TokenHypothesis:
     size = len(tokens)
-    return PrefixHypothesis(
+    found = PrefixHypothesis(
         tuple(tokens), tuple(range(size)), score, score - 2.0, 2.0, (-0.5,) * size
     )
+    return TokenHypothesis(found, TOKENIZER, NO_BOOSTS)
 
 
 def ending(hypotheses, frames=9, **options) -> Ending:
@@ -53,7 +66,7 @@ NBEST = [hypothesis([3, 4, 5], -1.0), hypothesis([3, 4], -1.5), hypothesis([], -
 )
 def test_the_score_is_u2s_with_the_boost_in_it(options, ctc, reverse):
     model, segment = random_model("bitransformer"), ending(NBEST, **options)
-    SecondPass(model, beam_size=4)([segment])
+    second_pass(model)([segment])
     memory, lengths = segment.stream.segment.memory()[None], torch.tensor([9])
     for scored in segment.scored:
         tokens = scored.hypothesis.tokens
@@ -74,10 +87,10 @@ def test_segments_in_one_batch_do_not_touch_each_other():
     alone, together = [
         [ending(NBEST, 9), ending(NBEST[:2], 5), ending(NBEST[:1], 12)] for _ in range(2)
     ]
-    second_pass = SecondPass(model, beam_size=4)
+    rescore = second_pass(model)
     for segment in alone:
-        second_pass([segment])
-    second_pass(together)
+        rescore([segment])
+    rescore(together)
     for one, other in zip(alone, together, strict=True):
         assert [s.hypothesis for s in one.scored] == [s.hypothesis for s in other.scored]
         scores = [s.score for s in other.scored]
@@ -86,7 +99,7 @@ def test_segments_in_one_batch_do_not_touch_each_other():
 
 def test_a_model_without_a_right_decoder_is_not_asked_for_one():
     model, segment = random_model("transformer"), ending(NBEST, reverse_weight=0.9)
-    SecondPass(model, beam_size=4)([segment])
+    second_pass(model)([segment])
     memory, lengths = segment.stream.segment.memory()[None], torch.tensor([9])
     best = segment.scored[0]
     left = float(attention_scores(model, memory, lengths, [best.hypothesis.tokens], [0]).left)
@@ -96,7 +109,7 @@ def test_a_model_without_a_right_decoder_is_not_asked_for_one():
 @pytest.mark.parametrize("mode", ["ctc_prefix_beam_search", "ctc_greedy_search"])
 def test_ctc_modes_keep_the_first_pass(mode):
     segment = ending(NBEST, mode=mode)
-    SecondPass(random_model("transformer"), beam_size=4)([segment])
+    second_pass(random_model("transformer"))([segment])
     assert [scored.hypothesis for scored in segment.scored] == NBEST
     assert segment.scored[0].token_confidences == pytest.approx([math.exp(-0.5)] * 3)
 
@@ -104,13 +117,13 @@ def test_ctc_modes_keep_the_first_pass(mode):
 @pytest.mark.parametrize("mode", ["attention", "attention_rescoring"])
 def test_no_words_are_imagined_where_the_first_pass_heard_none(mode):
     silent = ending([hypothesis([], -0.1), hypothesis([3], -5.0)], mode=mode)
-    SecondPass(random_model("bitransformer"), beam_size=4)([silent])
+    second_pass(random_model("bitransformer"))([silent])
     assert silent.scored[0].hypothesis.tokens == ()
 
 
 def test_attention_mode_places_its_own_hypotheses():
     segment = ending(NBEST, mode="attention")
-    SecondPass(random_model("bitransformer"), beam_size=4)([segment])
+    second_pass(random_model("bitransformer"))([segment])
     for scored in segment.scored:
         assert len(scored.hypothesis.frames) == len(scored.hypothesis.tokens)
         assert list(scored.hypothesis.frames) == sorted(scored.hypothesis.frames)

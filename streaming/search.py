@@ -1,0 +1,61 @@
+"""What the first pass asks of a way to search."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from streaming.active_stream import ActiveStream
+from streaming.boosting import CompiledBoosts
+from streaming.hypothesis import Best, Hypothesis
+from streaming.lane import Lane
+
+
+class Search(Protocol):
+    """One way to search, for the streams that are to be searched so; their state is in slots."""
+
+    @property
+    def overflows(self) -> int:
+        """How often it ran out of room and dropped what it would have kept."""
+
+    @property
+    def dead_ends(self) -> int:
+        """How many frames nothing survived."""
+
+    def advance(self, lanes: Sequence[Lane]) -> None:
+        """Walk over the lanes' used frames; there are some in each."""
+
+    def replay(self, stream: ActiveStream, log_probs: Tensor) -> None:
+        """Walk over all frames `(T, V)` of a segment whose search was restarted."""
+
+    def restart(self, streams: Sequence[ActiveStream]) -> None:
+        """Forget the segments of these streams; options and boosts stay."""
+
+    def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
+        """Use the stream's options and these boosts in its slot, which is then restarted.
+
+        Raises CapacityExceeded when the boosts of all streams do not fit together.
+        """
+
+    def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
+        """The best hypothesis of each stream."""
+
+    def nbest(self, stream: ActiveStream, count: int, *, ended: bool) -> list[Hypothesis]:
+        """Up to `count` hypotheses, best first; `ended` where an utterance ends, not only words."""
+
+
+def batch_of(lanes: Sequence[Lane], device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+    """Slots `(B,)`, log-probabilities `(B, T, V)` padded with zeros, and lengths `(B,)`."""
+    longest = max(lane.used for lane in lanes)
+    vocab_size = lanes[0].log_probs.size(1)
+    batch = torch.zeros(len(lanes), longest, vocab_size, device=device)
+    for row, lane in enumerate(lanes):
+        batch[row, : lane.used] = lane.log_probs[: lane.used]
+    lengths = torch.tensor([lane.used for lane in lanes], device=device)
+    return slots_of([lane.stream for lane in lanes], device), batch, lengths
+
+
+def slots_of(streams: Sequence[ActiveStream], device: torch.device) -> Tensor:
+    """The streams' slots `(B,)`."""
+    return torch.tensor([stream.slot for stream in streams], device=device)

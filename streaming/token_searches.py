@@ -1,0 +1,106 @@
+"""The searches that know tokens and no words: CTC prefix beam search, and greedy search."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from decoder_kernels.prefix_search import PrefixSearch
+from models.tokenizer import Tokenizer
+from streaming.active_stream import ActiveStream
+from streaming.boosting import CompiledBoosts
+from streaming.greedy import GreedySearch
+from streaming.hypothesis import Best, Hypothesis, TokenHypothesis
+from streaming.lane import Lane
+from streaming.search import batch_of, slots_of
+
+
+class PrefixBeams:
+    """Prefix beam search; see `Search`."""
+
+    dead_ends = 0
+
+    def __init__(self, search: PrefixSearch, tokenizer: Tokenizer, device: torch.device) -> None:
+        self._search = search
+        self._tokenizer = tokenizer
+        self._device = device
+
+    @property
+    def overflows(self) -> int:
+        """See `PrefixSearch.overflows`."""
+        return self._search.overflows()
+
+    def advance(self, lanes: Sequence[Lane]) -> None:
+        """All lanes in one launch."""
+        self._search.advance(*batch_of(lanes, self._device))
+
+    def replay(self, stream: ActiveStream, log_probs: Tensor) -> None:
+        """One lane of many frames."""
+        lengths = torch.tensor([len(log_probs)], device=self._device)
+        slots = slots_of([stream], self._device)
+        self._search.advance(slots, log_probs[None].contiguous(), lengths)
+
+    def restart(self, streams: Sequence[ActiveStream]) -> None:
+        """By mask."""
+        self._search.reset(slots_of(streams, self._device))
+
+    def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
+        """There are no options but boosts."""
+        self._search.set_boost(stream.slot, boosts.table)
+
+    def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
+        """Stable is what every hypothesis of the beam shares."""
+        results = self._search.best(slots_of(streams, self._device))
+        return [
+            TokenHypothesis(result.hypothesis, self._tokenizer, stream.boosts).with_stable(
+                result.stable_length
+            )
+            for stream, result in zip(streams, results, strict=True)
+        ]
+
+    def nbest(self, stream: ActiveStream, count: int, *, ended: bool) -> list[Hypothesis]:
+        """The beam; it is the same wherever the segment ends."""
+        found = self._search.nbest(stream.slot, count)
+        return [TokenHypothesis(each, self._tokenizer, stream.boosts) for each in found]
+
+
+class GreedyPaths:
+    """Greedy search, whose state is in the segments; see `Search`."""
+
+    overflows = 0
+    dead_ends = 0
+
+    def __init__(self, blank_id: int, tokenizer: Tokenizer) -> None:
+        self._blank_id = blank_id
+        self._tokenizer = tokenizer
+
+    def advance(self, lanes: Sequence[Lane]) -> None:
+        """The likeliest tokens are known already."""
+        for lane in lanes:
+            tokens, log_probs = lane.posteriors.tokens, lane.posteriors.log_probs
+            lane.stream.segment.greedy.advance(tokens[: lane.used], log_probs[: lane.used])
+
+    def replay(self, stream: ActiveStream, log_probs: Tensor) -> None:
+        """Find the likeliest tokens again."""
+        best_log_probs, best = log_probs.max(dim=-1)
+        stream.segment.greedy.advance(best.tolist(), best_log_probs.tolist())
+
+    def restart(self, streams: Sequence[ActiveStream]) -> None:
+        """A new path for each."""
+        for stream in streams:
+            stream.segment.greedy = GreedySearch(self._blank_id)
+
+    def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
+        """There is nothing to configure: boosts are refused with a warning."""
+
+    def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
+        """The one path of each, in which every token is stable."""
+        found = [self._hypothesis(stream) for stream in streams]
+        return [each.with_stable(len(each.tokens)) for each in found]
+
+    def nbest(self, stream: ActiveStream, count: int, *, ended: bool) -> list[Hypothesis]:
+        """The one path."""
+        return [self._hypothesis(stream)]
+
+    def _hypothesis(self, stream: ActiveStream) -> TokenHypothesis:
+        return TokenHypothesis(stream.segment.greedy.hypothesis(), self._tokenizer, stream.boosts)
