@@ -1,12 +1,13 @@
 """One stream as the engine thread sees it: its audio, its segment, what its caller is owed."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from torch import Tensor
 
 from models.fbank import Fbank
-from streaming.boosting import CompiledBoosts
+from streaming.boosting import NO_BOOSTS, CompiledBoosts
 from streaming.chunking import Chunking, Cut
 from streaming.endpoint import EndpointDetector
 from streaming.events import Event, SpeechStarted, UtteranceEnd, Word
@@ -66,7 +67,8 @@ class ActiveStream:
     """An open stream; only the engine thread touches it, but for its inbox.
 
     flush: everything up to here is being decoded to its end, nothing after it is listened to yet.
-    welcomed: its boosts are in its slot. over: it has been told its last event.
+    welcomed: the boosts that it was opened with are in its slot. over: it has been told its last
+        event.
     """
 
     slot: int
@@ -74,8 +76,9 @@ class ActiveStream:
     priority: StreamPriority
     sink: Callable[[Event], None]
     inbox: Inbox
-    boosts: CompiledBoosts
+    asked_boosts: Future[CompiledBoosts]
     settings: StreamSettings
+    boosts: CompiledBoosts = NO_BOOSTS
     flush: Flush | None = None
     welcomed: bool = False
     over: bool = False

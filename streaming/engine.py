@@ -8,11 +8,12 @@ import torch
 
 from models.checkpoint import LoadedModel
 from streaming.active_stream import ActiveStream
+from streaming.boost_compiler import BoostCompiler
 from streaming.boosting import compile_boosts
 from streaming.engine_config import EngineConfig, engine_threads
 from streaming.engine_loop import EngineLoop
 from streaming.engine_stats import Counters, EngineStats, Observer
-from streaming.errors import EngineFull, EngineStopped
+from streaming.errors import EngineFull, EngineStopped, StreamingError
 from streaming.events import Event
 from streaming.inbox import Inbox
 from streaming.model_description import describe_model
@@ -32,9 +33,11 @@ class Engine:
         self, loaded: LoadedModel, config: EngineConfig, observer: Observer | None = None
     ) -> None:
         self._config = config
-        self._tokenizer = loaded.tokenizer
         self._counters = Counters()
         self._registry = Registry(config.max_streams)
+        self._compiler = BoostCompiler(
+            lambda boosts, stream: compile_boosts(boosts, stream.mode, loaded.tokenizer)
+        )
         decoder = TwoPass(loaded, config)
         self._settings = decoder.settings
         self.model = describe_model(loaded, decoder.settings)
@@ -51,6 +54,7 @@ class Engine:
         Returns whether the thread ended in time.
         """
         self._registry.stop()
+        self._compiler.stop()
         if self._thread.ident is not None:
             self._thread.join(timeout_s)
         return not self._thread.is_alive()
@@ -78,12 +82,19 @@ class Engine:
             raise EngineStopped("the engine is not running")
         if not self._registry.has_room:  # before any work for a caller who is refused
             raise EngineFull(f"all {self._config.max_streams} slots are taken")
-        boosts = compile_boosts(config.boosts, config.mode, self._tokenizer)
+        boosts = self._compiler.submit(config.boosts, config)
         inbox = Inbox(int(self._config.max_backlog_s * self._settings.sample_rate_hz))
-        active = self._registry.admit(
-            lambda slot: ActiveStream(slot, config, priority, sink, inbox, boosts, self._settings)
-        )
-        return Stream(active, self._tokenizer, self._registry)
+        try:
+            active = self._registry.admit(
+                lambda slot: ActiveStream(
+                    slot, config, priority, sink, inbox, boosts, self._settings
+                )
+            )
+        except StreamingError:
+            boosts.cancel()
+            raise
+        boosts.add_done_callback(lambda _: self._registry.call(active))
+        return Stream(active, self._compiler, self._registry)
 
     @property
     def stats(self) -> EngineStats:

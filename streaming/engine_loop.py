@@ -133,6 +133,8 @@ class EngineLoop:
             self._end(stream, Closed(stream.decoded_s))
             return
         if not stream.welcomed:
+            if not stream.asked_boosts.done():
+                return  # its end calls
             self._welcome(stream)
         while stream.flush is None and (items := self._registry.take_items(stream)):
             for item in items:
@@ -147,14 +149,14 @@ class EngineLoop:
 
     def _welcome(self, stream: ActiveStream) -> None:
         stream.welcomed = True
-        for warning in self._decoder.boost(stream, stream.boosts):
+        for warning in self._decoder.boost(stream, stream.asked_boosts.result()):
             stream.emit(warning)
 
     def _take(self, stream: ActiveStream, item: Item) -> None:
         if isinstance(item, Flush):
             stream.begin_flush(item)
         elif isinstance(item, Reconfigure):
-            stream.emit(Configured(self._decoder.boost(stream, item.boosts)))
+            stream.emit(Configured(self._decoder.boost(stream, item.boosts.result())))
         else:
             stream.listen(item)
 

@@ -1,6 +1,7 @@
 """What the callers of one stream have asked for and the engine has not yet taken, in order."""
 
 from collections import deque
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -23,11 +24,11 @@ class Flush:
         return "end" if self.last else "finalize"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reconfigure:
-    """New boosts, from here on."""
+    """New boosts, from here on; nothing behind this is taken before they are compiled."""
 
-    boosts: CompiledBoosts
+    boosts: Future[CompiledBoosts]
 
 
 Item: TypeAlias = Samples | Flush | Reconfigure
@@ -81,10 +82,16 @@ class Inbox:
         self._items.append(item)
         self._requests += 1
 
+    @property
+    def held(self) -> bool:
+        """Whether what comes next waits for boosts to be compiled."""
+        first = self._items[0] if self._items else None
+        return isinstance(first, Reconfigure) and not first.boosts.done()
+
     def take(self) -> list[Item]:
-        """Remove and return everything up to and including the next flush."""
+        """Remove and return everything up to and including the next flush, or what is held."""
         taken: list[Item] = []
-        while self._items:
+        while self._items and not self.held:
             taken.append(self._items.popleft())
             self._requests -= isinstance(taken[-1], Flush | Reconfigure)
             if isinstance(taken[-1], Flush):

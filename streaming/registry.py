@@ -60,10 +60,13 @@ class Registry:
                 self.lock.notify()
 
     def await_audio(self, stream: ActiveStream, samples: int) -> None:
-        """Call for the stream once `samples` samples have been pushed in total."""
+        """Call for the stream once `samples` samples have been pushed in total.
+
+        While something else holds up what was pushed, whoever ends that calls.
+        """
         with self.lock:
             stream.inbox.wake_at = samples
-            if stream.inbox.pushed >= samples:
+            if stream.inbox.pushed >= samples and not stream.inbox.held:
                 self.call(stream)
 
     def release(self, stream: ActiveStream) -> bool:

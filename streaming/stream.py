@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from models.tokenizer import Tokenizer
 from streaming.active_stream import ActiveStream
-from streaming.boosting import compile_boosts
-from streaming.errors import InvalidAudio, StreamClosed
+from streaming.boost_compiler import BoostCompiler
+from streaming.errors import InvalidAudio, StreamClosed, StreamingError
 from streaming.features import Samples
 from streaming.inbox import Flush, Reconfigure
 from streaming.registry import Registry
@@ -25,10 +24,10 @@ class Stream:
     again.
     """
 
-    def __init__(self, active: ActiveStream, tokenizer: Tokenizer, registry: Registry) -> None:
+    def __init__(self, active: ActiveStream, compiler: BoostCompiler, registry: Registry) -> None:
         self._active = active
         self._inbox = active.inbox
-        self._tokenizer = tokenizer
+        self._compiler = compiler
         self._registry = registry
         self._rate = active.settings.sample_rate_hz
 
@@ -73,9 +72,15 @@ class Stream:
     def configure(self, boosts: Sequence[Boost]) -> None:
         """Replace the boosts, from this segment on; `Configured` follows.
 
-        Raises StreamClosed, and BacklogFull as `finalize` does.
+        Raises StreamClosed and EngineStopped, and BacklogFull as `finalize` does.
         """
-        self._put(Reconfigure(compile_boosts(boosts, self._active.config.mode, self._tokenizer)))
+        compiling = self._compiler.submit(boosts, self._active.config)
+        try:
+            self._put(Reconfigure(compiling))
+        except StreamingError:
+            compiling.cancel()
+            raise
+        compiling.add_done_callback(lambda _: self._registry.call(self._active))
 
     def finish(self) -> None:
         """No more audio: a last `Final` and `Closed` follow. Raises StreamClosed."""

@@ -7,19 +7,30 @@ import pytest
 
 from models.checkpoint import load_model
 from models.errors import NotStreamable
+from streaming.boost_compiler import BoostCompiler
+from streaming.boosting import compile_boosts
 from streaming.engine import Engine
 from streaming.engine_config import EngineConfig
 from streaming.engine_loop import EngineLoop
 from streaming.errors import (
     BacklogFull,
+    DecodingFailed,
     EngineFull,
     EngineStopped,
     InvalidAudio,
     StreamClosed,
 )
-from streaming.events import Closed, Failed, Final, Partial, RoomAvailable
+from streaming.events import (
+    Closed,
+    Configured,
+    Failed,
+    Final,
+    Partial,
+    RoomAvailable,
+    UnboostablePhrase,
+)
 from streaming.inbox import MAX_REQUESTS
-from streaming.stream_config import StreamConfig, StreamPriority
+from streaming.stream_config import Boost, StreamConfig, StreamPriority
 
 GREEDY = StreamConfig(mode="ctc_greedy_search")
 
@@ -113,10 +124,44 @@ def test_slots_are_asked_for_before_they_are_taken(make_engine, tone_model, soun
 def test_a_full_engine_refuses_before_it_works_on_boosts(make_engine, tone_model, monkeypatch):
     engine = make_engine(tone_model, max_streams=1)
     stream = engine.open(GREEDY, lambda event: None)
-    monkeypatch.setattr("streaming.engine.compile_boosts", None)
+    monkeypatch.setattr(BoostCompiler, "submit", None)
     with pytest.raises(EngineFull):
         engine.open(GREEDY, lambda event: None)
     stream.cancel()
+
+
+def test_nobody_waits_while_boosts_are_compiled(tone_engine, sounds, monkeypatch):
+    asked, go_on = threading.Event(), threading.Event()
+
+    def slow(boosts, mode, tokenizer):
+        asked.set()
+        assert go_on.wait(60)
+        return compile_boosts(boosts, mode, tokenizer)
+
+    monkeypatch.setattr("streaming.engine.compile_boosts", slow)
+    config = StreamConfig(mode="ctc_prefix_beam_search", boosts=(Boost("一"), Boost("x")))
+    opening, configuring = sounds.Listener(), sounds.Listener()
+    streams = [tone_engine.open(config, opening), tone_engine.open(GREEDY, configuring)]
+    streams[1].configure([Boost("一")])
+    assert asked.wait(60)
+    for stream in streams:
+        sounds.push_all(stream, sounds.speech("一二三"))
+        stream.finish()
+    assert sounds.transcribe(tone_engine, sounds.speech("四五"), GREEDY).text == "四五"
+    assert opening.events == configuring.events == []
+    go_on.set()
+    for listener, first in ((opening, UnboostablePhrase), (configuring, Configured)):
+        listener.wait_for_last()
+        assert isinstance(listener.events[0], first)
+        assert listener.text == "一二三"
+
+
+def test_boosts_that_cannot_be_compiled_end_their_own_stream(tone_engine, sounds, monkeypatch):
+    monkeypatch.setattr("streaming.engine.compile_boosts", None)
+    listener = sounds.Listener()
+    tone_engine.open(StreamConfig(boosts=(Boost("一"),)), listener)
+    assert isinstance(listener.wait_for_last().error, DecodingFailed)
+    assert sounds.transcribe(tone_engine, sounds.speech("四五"), GREEDY).text == "四五"
 
 
 def test_stop_fails_open_streams_and_refuses_new_ones(make_engine, tone_model, sounds):

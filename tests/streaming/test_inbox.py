@@ -1,13 +1,21 @@
 """The bounds of what a stream's callers may leave waiting."""
 
+from concurrent.futures import Future
+
 import numpy as np
 import pytest
 
-from streaming.boosting import NO_BOOSTS
+from streaming.boosting import NO_BOOSTS, CompiledBoosts
 from streaming.errors import BacklogFull
 from streaming.inbox import MAX_REQUESTS, Flush, Inbox, Reconfigure
 
 FINALIZE, FINISH = Flush(last=False), Flush(last=True)
+
+
+def compiled() -> Future[CompiledBoosts]:
+    boosts: Future[CompiledBoosts] = Future()
+    boosts.set_result(NO_BOOSTS)
+    return boosts
 
 
 def samples(count: int) -> np.ndarray:
@@ -25,7 +33,7 @@ def test_samples_beyond_the_backlog_are_refused_whole():
     assert not inbox.release(consumed=60), "an overflow ends once"
 
 
-@pytest.mark.parametrize("request_", [FINALIZE, Reconfigure(NO_BOOSTS)], ids=["flush", "boosts"])
+@pytest.mark.parametrize("request_", [FINALIZE, Reconfigure(compiled())], ids=["flush", "boosts"])
 def test_requests_are_bounded_although_they_hold_no_samples(request_):
     inbox = Inbox(max_backlog=100)
     for _ in range(MAX_REQUESTS):
@@ -48,3 +56,16 @@ def test_what_is_taken_ends_with_a_flush():
     first, second = inbox.take(), inbox.take()
     assert [len(first[0]), first[1]] == [1, FINALIZE]
     assert [len(piece) for piece in second] == [2]
+
+
+def test_nothing_overtakes_boosts_that_are_being_compiled():
+    inbox, compiling = Inbox(max_backlog=100), Future()
+    inbox.push(samples(1))
+    inbox.put(reconfigure := Reconfigure(compiling))
+    inbox.push(samples(2))
+    assert len(inbox.take()) == 1
+    assert inbox.held
+    assert inbox.take() == []
+    compiling.set_result(NO_BOOSTS)
+    assert not inbox.held
+    assert inbox.take()[0] is reconfigure
