@@ -1,0 +1,60 @@
+"""Posteriors of the bundled model over recordings, as it computes them while streaming."""
+
+import random
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import torch
+
+from models.checkpoint import LoadedModel
+from models.config import FeatureConfig
+from models.training.batch import pad
+from models.training.corpus import Utterance as Recording
+from models.training.corpus import read_speech
+from models.training.feature_cache import build_feature_cache
+from models.training.greedy import length_batches
+from models.training.speech import Source, Speech
+from wfst.posteriors import Utterance
+
+
+def recordings(
+    manifest: Path, per_corpus: int | None, seed: int, corpora: Iterable[str] | None = None
+) -> list[Recording]:
+    """With a transcript, of these corpora, at most so many of each, drawn at random."""
+    by_corpus: dict[str, list[Recording]] = {}
+    for each in read_speech(manifest):
+        if each.text and (corpora is None or each.corpus in set(corpora)):
+            by_corpus.setdefault(each.corpus, []).append(each)
+    rng = random.Random(seed)
+    chosen: list[Recording] = []
+    for corpus in sorted(by_corpus):
+        found = by_corpus[corpus]
+        count = len(found) if per_corpus is None else min(per_corpus, len(found))
+        chosen += rng.sample(found, count)
+    return chosen
+
+
+def posteriors(loaded: LoadedModel, chosen: Sequence[Recording]) -> list[Utterance]:
+    """Of each recording, in order of length; those too short for one frame are left out."""
+    with tempfile.TemporaryDirectory() as cache:
+        features = build_feature_cache(Path(cache), list(chosen), FeatureConfig())
+        speech = Speech(chosen, [Source(features, index) for index in range(len(chosen))])
+        return list(_posteriors(loaded, speech))
+
+
+@torch.inference_mode()
+def _posteriors(loaded: LoadedModel, speech: Speech) -> Iterator[Utterance]:
+    """Chunk-masked, which equals streaming."""
+    encoder = loaded.model.encoder
+    chunk_size = loaded.model.config.decoding.chunk_size
+    counts = [speech.frame_count(index) for index in range(len(speech))]
+    usable = [index for index, count in enumerate(counts) if count > encoder.right_context]
+    for places in length_batches([counts[index] for index in usable]):
+        indices = [usable[place] for place in places]
+        batch = pad([speech.features(index) for index in indices], [[] for _ in indices])
+        encoded, lengths = encoder(batch.features, batch.feature_lengths, chunk_size, -1)
+        rows = loaded.model.ctc_log_probs(encoded).float().numpy()
+        for index, row, length in zip(indices, rows, lengths.tolist(), strict=True):
+            said = speech.utterances[index]
+            yield Utterance(said.corpus, said.text, row[:length].copy())

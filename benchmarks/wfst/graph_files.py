@@ -1,0 +1,75 @@
+"""The graphs of a benchmark: images in a cache folder, and files of them that peers read."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from decoder_kernels.graph import Graph
+from decoder_kernels.graph_image import read_image
+from decoder_kernels.graphs.explicit import explicit_graph
+from decoder_kernels.graphs.fst import Fst, write_fst
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+class GraphFiles:
+    """A cache folder for one language model: its image, its explicit graph, and peers' files.
+
+    ``words``: a file with the words to build, one on each line; all of the model's if absent.
+    """
+
+    def __init__(self, cache: Path, arpa: Path | None, words: Path | None = None) -> None:
+        self._cache = cache
+        self._arpa = arpa
+        self._words = words
+        cache.mkdir(parents=True, exist_ok=True)
+
+    def compact(self) -> Graph:
+        """The compact image, built by ``earshot graph build`` if the folder does not hold it."""
+        return read_image(self._made("compact.graph", self._build))
+
+    def explicit(self) -> Graph:
+        """T ∘ LG of the compact image."""
+        return explicit_graph(self.compact(), "compact")
+
+    def openfst(self) -> Path:
+        """The explicit graph as OpenFst's const form."""
+        return self._made("explicit.fst", lambda path: write_openfst(path, self.explicit()))
+
+    def _made(self, name: str, make: Callable[[Path], None]) -> Path:
+        """The file of that name; what was made half is never taken for it."""
+        path = self._cache / name
+        if not path.exists():
+            part = path.with_suffix(".part")
+            make(part)
+            part.rename(path)
+        return path
+
+    def _build(self, path: Path) -> None:
+        if self._arpa is None:
+            raise SystemExit(f"{self._cache} holds no compact.graph: say --arpa, to build one")
+        command = [sys.executable, "-m", "service.cli", "graph", "build"]
+        command += ["--lm", str(self._arpa), "--out", str(path)]
+        command += ["--words", str(self._words)] if self._words else []
+        subprocess.run(command, cwd=REPOSITORY, check=True)
+
+
+def write_openfst(path: Path, graph: Graph) -> None:
+    """An explicit graph in the layout of Kaldi's decoders: input label = token + 1."""
+    fst = Fst(
+        graph.start,
+        graph.first_arc.astype("int64"),
+        graph.labels,
+        graph.words,
+        graph.weights,
+        graph.targets,
+        graph.finals,
+    )
+    write_fst(path, fst)
+
+
+def write_words(path: Path, graph: Graph) -> None:
+    """words.txt: a word and its id on each line."""
+    lines = (f"{text} {i}\n" for i, text in enumerate(graph.word_texts))
+    path.write_text("".join(lines), encoding="utf-8")
