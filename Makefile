@@ -5,6 +5,7 @@ PORT   ?= 8000
 MODEL  ?=
 TESTS  ?=
 STREAMS ?=
+GRAPH  ?=
 # Extra flags for pip, for instance an index that holds the CPU builds of torch.
 PIP_FLAGS ?=
 
@@ -96,12 +97,13 @@ layers: $(STAMP) ## check which package may import which (import-linter)
 	@echo "layers: import-linter"
 	@$(BIN)/lint-imports --no-cache
 
-gpu: $(STAMP) ## compile the CUDA half of the kernels (needs nvcc); check it where a GPU is
+gpu: $(STAMP) ## compile the CUDA half (needs nvcc), check it where a GPU is; time GRAPH=IMAGE
 	@command -v nvcc >/dev/null || { echo "make gpu: missing: nvcc (the CUDA toolkit)" >&2; exit 1; }
 	@echo "gpu: compiling the CUDA half"
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt \
 	  --no-build-isolation --config-settings=cmake.define.EARSHOT_CUDA=ON -e .
-	@if nvidia-smi >/dev/null 2>&1; then $(BIN)/python benchmarks/gpu_check.py; \
+	@if nvidia-smi >/dev/null 2>&1; then \
+	  $(BIN)/python benchmarks/gpu_check.py $(if $(GRAPH),--graph $(GRAPH)); \
 	else echo "gpu: compiled; no GPU here to run it on"; fi
 
 bench: $(STAMP) ## measure live streams at several counts, or at STREAMS="10 40"

@@ -2,8 +2,9 @@
 
 ``python benchmarks/gpu_check.py``: builds both halves into ``build/gpu``, runs the kernels' tests
 on both devices, then compute-sanitizer's memcheck and racecheck over a part of them, then the
-timing against a peer. Needs nvcc, cmake, ninja, nanobind, torch for CUDA, pytest and hypothesis;
-installs and fetches nothing. Status 1: a step failed; 2: the machine lacks something.
+timings against peers; the one of graph search wants ``--graph``, a compact image. Needs nvcc,
+cmake, ninja, nanobind, torch for CUDA, pytest and hypothesis; installs and fetches nothing.
+Status 1: a step failed; 2: the machine lacks something.
 """
 
 import argparse
@@ -69,8 +70,15 @@ def sanitizer(tool: str, build_dir: Path) -> list[str]:
     return ["compute-sanitizer", *options, *pytest(build_dir, "-x", "-k", SANITIZED)]
 
 
-def steps(build_dir: Path) -> dict[str, list[str]]:
+def graph_search(build_dir: Path, graph: Path, posteriors: Path | None) -> list[str]:
+    """The command that times graph search; real posteriors beside simulated ones if given."""
+    real = ["--posteriors", str(posteriors.resolve())] if posteriors else []
+    return with_native(build_dir, "benchmarks.wfst_gpu", "--graph", str(graph.resolve()), *real)
+
+
+def steps(build_dir: Path, graph: Path | None, posteriors: Path | None) -> dict[str, list[str]]:
     """All steps by name, in order."""
+    timed = {"wfst": graph_search(build_dir, graph, posteriors)} if graph else {}
     return {
         "configure": configure(build_dir),
         "build": ["cmake", "--build", str(build_dir)],
@@ -78,6 +86,7 @@ def steps(build_dir: Path) -> dict[str, list[str]]:
         "memcheck": sanitizer("memcheck", build_dir),
         "racecheck": sanitizer("racecheck", build_dir),
         "timing": with_native(build_dir, "benchmarks.prefix_search", "--lanes", "128"),
+        **timed,
     }
 
 
@@ -86,13 +95,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Check the CUDA half of the kernels.")
     parser.add_argument("--build-dir", type=Path, default=REPOSITORY / "build" / "gpu")
     parser.add_argument("--only", nargs="*", help="names of steps to run")
+    parser.add_argument("--graph", type=Path, help="compact image, to time graph search")
+    parser.add_argument("--posteriors", type=Path, help=".npz of real ones for it")
     options = parser.parse_args()
     if lacking := missing():
         print(f"gpu check: missing: {', '.join(lacking)}", file=sys.stderr)
         sys.exit(2)
     environment = os.environ | {"OMP_NUM_THREADS": "1", "HYPOTHESIS_STORAGE_DIRECTORY": "/tmp"}
     failed: list[str] = []
-    for name, command in steps(options.build_dir).items():
+    if options.graph is None:
+        print("gpu check: graph search is not timed: say --graph", flush=True)
+    planned = steps(options.build_dir, options.graph, options.posteriors)
+    for name, command in planned.items():
         if options.only and name not in options.only:
             continue
         print(f"gpu check: {name}", flush=True)
