@@ -10,8 +10,11 @@ from torch import Tensor
 from decoder_kernels.epsilon_order import EpsilonOrder, epsilon_order
 from decoder_kernels.graph import Graph
 
-MAX_GAIN = 1e12
-"""Of a path of epsilon arcs, in nats; more makes no difference, as costs are clamped."""
+MAX_GAIN = 1e9
+"""Of a path of epsilon arcs, in nats; more makes no difference, as costs are clamped.
+
+Times the largest scale and 2^24 it must fit into 64 bits.
+"""
 
 
 @dataclass(frozen=True)

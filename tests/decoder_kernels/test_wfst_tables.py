@@ -1,0 +1,32 @@
+import pytest
+import torch
+
+from decoder_kernels.graph import Arc, Graph
+from decoder_kernels.wfst_options import MAX_SCALE, WfstOptions
+from decoder_kernels.wfst_oracle import WfstOracle
+from decoder_kernels.wfst_search import WfstSearch, WfstSearchConfig
+
+SIZES = WfstSearchConfig(
+    max_tokens=10, record_capacity=100, entry_capacity=100, candidate_capacity=100
+)
+
+
+@pytest.mark.parametrize("gain", [1e4, 1e9, 1e12, 1e30])
+@pytest.mark.parametrize("graph_scale", [0.01, 1.0, MAX_SCALE])
+def test_no_gain_by_epsilon_is_too_large(
+    gain: float, graph_scale: float, device: torch.device
+) -> None:
+    """The detour over node 1 is hopeless until its epsilon arc is seen."""
+    arcs = [Arc(0, 2, 1, 50.0, 1), Arc(1, 0, 2, -gain, 2), Arc(0, 2, 3, 0.0, 2)]
+    graph = Graph.from_arcs(
+        arcs, {}, 3, topology="compact", vocab_size=2, word_texts=["<eps>", *"abc"]
+    )
+    options = WfstOptions(beam=8.0, max_active=10, graph_scale=graph_scale)
+    search, oracle = WfstSearch(graph, SIZES, 1, device), WfstOracle(graph, options)
+    search.set_options(0, options)
+    frames = torch.tensor([[[-9.0, 0.0]]], device=device)
+    search.advance(torch.tensor([0]), frames, torch.tensor([1]))
+    oracle.advance(frames[0].tolist())
+    [result] = search.best(torch.tensor([0]))
+    assert list(result.hypothesis.words) == [word for word, _ in oracle.best(False)[0].best]
+    assert result.hypothesis.words == (1, 2)
