@@ -1,0 +1,75 @@
+"""Small random graphs, options and boosts that the tests of graph search share."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from decoder_kernels.graph import TOPOLOGIES, Arc, Graph
+from decoder_kernels.wfst_options import WfstOptions
+from decoder_kernels.word_boost import WordBoostTable, WordPhrase
+
+SMALL = {"record_capacity": 4096, "entry_capacity": 2048, "candidate_capacity": 8192}
+"""Sizes that are enough for them."""
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> Graph:
+    """A few nodes; epsilon arcs lead to nodes with a higher number, and some of them gain."""
+    nodes, vocab_size = draw(st.integers(1, 6)), draw(st.integers(2, 5))
+    topology = draw(st.sampled_from(TOPOLOGIES))
+    blank_id, num_words = draw(st.integers(0, vocab_size - 1)), draw(st.integers(0, 4))
+    coarse = draw(st.booleans())
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    arcs = []
+    for _ in range(draw(st.integers(0, 20))):
+        source, target = (int(n) for n in rng.integers(0, nodes, 2))
+        label = int(rng.integers(0, vocab_size + 1))
+        if topology != "explicit" and label == blank_id + 1:
+            label = 0
+        if label == 0:
+            if source == target:
+                continue
+            source, target = min(source, target), max(source, target)
+        weight = float(rng.normal(1.0, 1.5))
+        word = int(rng.integers(0, num_words + 1))
+        arcs.append(Arc(source, label, word, round(weight) if coarse else weight, target))
+    finals = {int(n): float(rng.integers(0, 3)) for n in rng.integers(0, nodes, rng.integers(0, 3))}
+    return Graph.from_arcs(
+        arcs,
+        finals,
+        nodes,
+        topology=topology,
+        vocab_size=vocab_size,
+        blank_id=blank_id,
+        start=int(rng.integers(0, nodes)),
+        word_texts=["<eps>", *"abcd"[:num_words]],
+        loop_node=draw(st.integers(-1, nodes - 1)),
+        unknown_cost=draw(st.sampled_from([0.0, 1.0, 2.5])),
+    )
+
+
+@st.composite
+def tables(draw: st.DrawFn, graph: Graph) -> WordBoostTable | None:
+    """A boost table with words of the graph and others, or none."""
+    spelling = st.lists(st.integers(0, graph.vocab_size - 1), min_size=1, max_size=3).map(tuple)
+    word: st.SearchStrategy[int | tuple[int, ...]] = spelling
+    if len(graph.word_texts) > 1:
+        word = st.integers(1, len(graph.word_texts) - 1) | spelling
+    phrase = st.builds(
+        WordPhrase,
+        words=st.lists(word, min_size=1, max_size=3).map(tuple),
+        weight=st.sampled_from([-2.0, 0.0, 0.5, 1.0, 3.0, 20.0]),
+    )
+    phrases = draw(st.none() | st.lists(phrase, min_size=1, max_size=4))
+    return None if phrases is None else WordBoostTable.compile(phrases, graph)
+
+
+def options() -> st.SearchStrategy[WfstOptions]:
+    return st.builds(
+        WfstOptions,
+        beam=st.sampled_from([0.5, 3.0, 8.0, 1e3, 1e9]),
+        max_active=st.sampled_from([1, 2, 3, 7, 1000]),
+        lattice_beam=st.sampled_from([0.5, 3.0, 8.0]),
+        acoustic_scale=st.sampled_from([0.0, 0.7, 1.0]),
+        graph_scale=st.sampled_from([0.0, 0.8, 1.0]),
+        blank_skip=st.sampled_from([0.5, 1.0, 1.0]),
+    )
