@@ -8,6 +8,7 @@
     ├── BackendMissing     the native module, or its CUDA half, was not built
     ├── BoostTableError    a phrase or weight that no boost table can hold
     ├── CapacityExceeded   the boost tables of all streams do not fit together
+    ├── TooManyHistories   more alternatives than a list or lattice can be made of
     └── GraphError         a decoding graph that cannot be built, read or used
         ├── InvalidGraph           arrays that contradict each other, costs that are no numbers
         ├── UnsafeEpsilonCycle     the search could go round without a frame, for gain
@@ -49,6 +50,10 @@ class BoostTableError(KernelError):
 
 class CapacityExceeded(KernelError):
     """The arena has no room for this boost table beside those of the other streams."""
+
+
+class TooManyHistories(KernelError):
+    """A list or lattice would have to look at more alternatives than is sensible."""
 
 
 class GraphError(KernelError):
