@@ -17,6 +17,7 @@ from decoder_kernels.graph import Graph
 from decoder_kernels.native import Launch, native_module
 from decoder_kernels.oracle import Automaton
 from decoder_kernels.wfst_hypotheses import WfstHypothesis, WfstResult
+from decoder_kernels.wfst_lattice import WordLattice, word_lattice
 from decoder_kernels.wfst_memory import WfstMemory, WfstSearchConfig
 from decoder_kernels.wfst_nbest import Ranked, RecordWalk
 from decoder_kernels.wfst_options import WfstOptions, fixed, nats
@@ -153,7 +154,8 @@ class WfstSearch:
         """Up to ``n`` distinct sequences of words, cheapest first.
 
         Exact among those that cost at most ``lattice_beam`` more than the best and that no beam
-        has cut; others are not listed.
+        has cut; others are not listed. Raises TooManyHistories where ``n`` is beyond what can be
+        found in seconds.
         """
         self._checked(torch.tensor([slot]))
         tokens = int(self._counts(torch.tensor([slot], device=self.device))[0, 1])
@@ -166,6 +168,16 @@ class WfstSearch:
                 break
             found.append(self._of_ranked(slot, ranked, reached))
         return found
+
+    def lattice(self, slot: int, *, finalize: bool = True) -> WordLattice:
+        """The alternatives that `nbest` lists, all of them, as a graph of words with times."""
+        chosen = self._checked(torch.tensor([slot]))
+        num_frames, tokens = self._counts(chosen)[0, :2].tolist()
+        keys, costs, histories, records = self._memory.read(slot, tokens)
+        ends, reached = self._ends(slot, keys, costs, finalize)
+        results = [(cost, int(histories[token])) for cost, token in ends]
+        _, beam = self._options[slot].fixed_beams
+        return word_lattice(records, results, num_frames, beam, reached_final=reached)
 
     def overflows(self) -> int:
         """How many frames, over all slots so far, did not find room for a key, a way or a record.
