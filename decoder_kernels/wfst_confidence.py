@@ -1,0 +1,73 @@
+"""How sure a lattice is of each word of a hypothesis.
+
+Posterior probability of a word as in Wessel et al. 2001 (Confidence Measures for Large Vocabulary
+Continuous Speech Recognition), their best measure, ``C_max``: of all paths, weighed by what they
+cost, those that have the word at the same time, in the frame of the hypothesis' word in which they
+are the most.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from decoder_kernels.errors import InvalidConfig
+from decoder_kernels.wfst_lattice import WordLattice
+
+
+def arc_posteriors(lattice: WordLattice, posterior_scale: float) -> npt.NDArray[np.float64]:
+    """The share ``(A,)`` of all paths that goes through each arc, a path weighing exp(-scale cost).
+
+    By the forward-backward algorithm in the log semiring. Raises InvalidConfig for a scale that is
+    not positive and finite.
+    """
+    if not 0.0 < posterior_scale < float("inf"):
+        raise InvalidConfig("posterior_scale must be positive and finite")
+    scores = -posterior_scale * lattice.costs
+    forward = _sums(lattice.targets, lattice.sources, scores, lattice.num_nodes)
+    turned = lattice.num_nodes - 1 - np.stack([lattice.sources, lattice.targets])
+    backward = _sums(turned[0], turned[1], scores, lattice.num_nodes)[::-1]
+    through = forward[lattice.sources] + scores + backward[lattice.targets]
+    posteriors: npt.NDArray[np.float64] = np.minimum(np.exp(through - forward[-1]), 1.0)
+    return posteriors
+
+
+def word_confidences(
+    lattice: WordLattice, words: Sequence[int], frames: Sequence[int], posterior_scale: float
+) -> npt.NDArray[np.float64]:
+    """Confidence in 0..1 of each word of a hypothesis that has these words at these frames.
+
+    A word lasts from the frame in which it left the graph until the next one does, a frame at
+    least. The hypothesis need not be a path: a word that no path has there gets 0.
+    ``posterior_scale`` multiplies costs: below 1, posteriors are less sure of the best path.
+    """
+    posteriors = arc_posteriors(lattice, posterior_scale)
+    starts, stops = lattice.frames[lattice.sources], lattice.frames[lattice.targets]
+    stops = np.maximum(stops, starts + 1)
+    ends = [*frames, int(lattice.frames[-1])][1:]
+    confidences = np.zeros(len(words))
+    for i, (word, start, end) in enumerate(zip(words, frames, ends, strict=True)):
+        stop = max(end, start + 1)
+        chosen = (lattice.words == word) & (starts < stop) & (stops > start)
+        changes = np.zeros(stop - start + 1)
+        np.add.at(changes, np.maximum(starts[chosen] - start, 0), posteriors[chosen])
+        np.add.at(changes, np.minimum(stops[chosen], stop) - start, -posteriors[chosen])
+        # The limits are for rounding, and for paths on which a word leaves twice in one frame.
+        confidences[i] = np.clip(np.cumsum(changes[:-1]).max(), 0.0, 1.0)
+    return confidences
+
+
+def _sums(
+    nodes: npt.NDArray[np.int32],
+    before: npt.NDArray[np.int32],
+    scores: npt.NDArray[np.float64],
+    num_nodes: int,
+) -> npt.NDArray[np.float64]:
+    """Log of the weight of all ways to each node; arcs lead from lower to higher nodes."""
+    order = np.argsort(nodes, kind="stable")
+    bounds = np.searchsorted(nodes[order], np.arange(num_nodes + 1))
+    sums = np.zeros(num_nodes)
+    for node in range(1, num_nodes):
+        arcs = order[bounds[node] : bounds[node + 1]]
+        sums[node] = np.logaddexp.reduce(sums[before[arcs]] + scores[arcs])
+    return sums
