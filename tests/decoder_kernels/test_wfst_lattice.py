@@ -21,7 +21,7 @@ from decoder_kernels.wfst_oracle import WfstOracle
 from decoder_kernels.wfst_search import WfstSearch, WfstSearchConfig
 
 CASES = settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 SLOT = torch.tensor([0])
 NAT = 1 << FRACTION_BITS
