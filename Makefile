@@ -5,6 +5,8 @@ PORT   ?= 8000
 MODEL  ?=
 TESTS  ?=
 STREAMS ?=
+OPERATIONS ?=
+SEED    ?=
 GRAPH  ?=
 # Extra flags for pip, for instance an index that holds the CPU builds of torch.
 PIP_FLAGS ?=
@@ -22,7 +24,7 @@ PYTHON  ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help tools setup constraints serve test style format types layers gpu bench clean
+.PHONY: help tools setup constraints serve test fuzz style format types layers gpu bench clean
 
 help: ## list the targets
 	@echo "usage: make TARGET [VARIABLE=value]"
@@ -71,6 +73,11 @@ serve: $(STAMP) ## serve the page and /v1/listen; HOST= PORT= MODEL=DIR
 test: $(STAMP) ## run all tests, or those under TESTS=
 	@echo "test: $(or $(TESTS),tests)"
 	@$(BIN)/python -m pytest $(TESTS)
+
+fuzz: $(STAMP) ## a million hostile operations on sanitized kernels; OPERATIONS= SEED=
+	@echo "fuzz: building the kernels with sanitizers, then $(or $(OPERATIONS),1000000) operations"
+	@$(BIN)/python tests/fuzz/sanitized_run.py $(if $(OPERATIONS),--operations $(OPERATIONS)) \
+	  $(if $(SEED),--seed $(SEED))
 
 style: $(STAMP) ## check lint and formatting of Python, C++ and JavaScript
 	@echo "style: ruff"

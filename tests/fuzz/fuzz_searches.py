@@ -1,0 +1,150 @@
+"""Random and hostile operations on the readers of graphs and on both searches.
+
+``python tests/fuzz/fuzz_searches.py --operations 1000000 --seed 1``; ``make fuzz`` runs it with
+AddressSanitizer and UBSan. An episode is one search with a few slots, or a handful of bad files;
+it follows from the seed and its number alone, so that ``--only NUMBER`` repeats one that failed.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from statistics import median
+from typing import Any
+
+import hostile_inputs
+from hostile_files import HostileFiles
+from prefix_trial import PrefixTrial
+from search_trial import Outcome, SearchTrial
+from wfst_trial import WfstTrial
+
+from decoder_kernels.errors import GraphError
+from decoder_kernels.graph import Graph
+
+FILES, STEPS = 60, 200
+KINDS_OF_FILES = {"image": 20, "foreign graph": 10, "language model": 1}
+FAST_DISK = "/dev/shm" if Path("/dev/shm").is_dir() else None
+EPISODES_OF_A_LONG_RUN = 200
+MAX_GROWTH_MB = 16.0
+
+
+@dataclass
+class Tally:
+    """What was done, and which errors refused it."""
+
+    done: Counter[str] = field(default_factory=Counter)
+    refused: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def add(self, outcome: Outcome, of: str = "") -> None:
+        """Count it as one ``of`` something."""
+        what = f"{of} {outcome.what}".strip()
+        self.done[what] += outcome.done
+        if outcome.refused:
+            self.refused[what, outcome.error] += outcome.refused
+
+    def table(self) -> str:
+        """A line for each kind."""
+        rows = []
+        for what, count in sorted(self.done.items()):
+            errors = ", ".join(
+                f"{name} {n:,}" for (kind, name), n in sorted(self.refused.items()) if kind == what
+            )
+            rows.append(f"{what:<22} {count:>9,}   {errors}")
+        return "\n".join(rows)
+
+
+class Episode:
+    """Some bad files, then a search; raises what no client should be able to cause."""
+
+    def __init__(self, seed: int, number: int, tally: Tally) -> None:
+        self._dice = Random(f"{seed}/{number}")
+        self._tally = tally
+
+    def run(self) -> None:
+        """All of it."""
+        with tempfile.TemporaryDirectory(dir=FAST_DISK) as directory:
+            graphs = self._read_files(HostileFiles(self._dice, Path(directory)))
+        trial = self._trial(graphs)
+        for _ in range(STEPS if trial else 0):
+            self._tally.add(trial.step(), type(trial.search).__name__)
+
+    def _read_files(self, files: HostileFiles) -> list[Graph]:
+        graphs = []
+        kinds = self._dice.choices(list(KINDS_OF_FILES), list(KINDS_OF_FILES.values()), k=FILES)
+        for kind in kinds:
+            try:
+                graphs.append(files.read(kind))
+            except GraphError as error:
+                self._tally.add(Outcome(kind, 1, 1, type(error).__name__))
+            else:
+                self._tally.add(Outcome(kind))
+        return graphs
+
+    def _trial(self, graphs: list[Graph]) -> SearchTrial[Any] | None:
+        """A search, of one of the graphs or of one that is made up."""
+        if self._dice.random() < 0.25:
+            return PrefixTrial(self._dice)
+        try:
+            if not graphs or self._dice.random() < 0.5:
+                graphs = [hostile_inputs.graph(self._dice)]
+            trial = WfstTrial(self._dice, self._dice.choice(graphs))
+        except GraphError as error:
+            self._tally.add(Outcome("search", 1, 1, type(error).__name__))
+            return None
+        self._tally.add(Outcome("search"))
+        return trial
+
+
+def resident_mb() -> float:
+    """Memory of this process."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096 / 1e6
+
+
+def fuzz(seed: int, operations: int) -> Tally:
+    """Run episodes until so many operations are done. Raises AssertionError if memory grows."""
+    tally = Tally()
+    memory_mb: list[float] = []
+    while tally.done.total() < operations:
+        number = len(memory_mb)
+        print(f"\rseed {seed}, episode {number} ", end="", file=sys.stderr, flush=True)
+        Episode(seed, number, tally).run()
+        memory_mb.append(resident_mb())
+    print(f"\n{growth(memory_mb)}", file=sys.stderr)
+    return tally
+
+
+def growth(memory_mb: Sequence[float]) -> str:
+    """Compare the second fifth of a run with the last: the first may still fill caches."""
+    fifth = max(1, len(memory_mb) // 5)
+    before, after = median(memory_mb[fifth : 2 * fifth] or memory_mb), median(memory_mb[-fifth:])
+    found = f"memory {before:.0f} MB, later {after:.0f} MB"
+    if len(memory_mb) >= EPISODES_OF_A_LONG_RUN:
+        assert after <= before + MAX_GROWTH_MB, found
+    return found
+
+
+def main() -> None:
+    """Fuzz as the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--operations", type=int, default=1_000_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", type=int, metavar="NUMBER", help="repeat this episode")
+    arguments = parser.parse_args()
+    begun = time.monotonic()
+    if arguments.only is None:
+        tally = fuzz(arguments.seed, arguments.operations)
+    else:
+        tally = Tally()
+        Episode(arguments.seed, arguments.only, tally).run()
+    print(tally.table())
+    print(f"{tally.done.total():,} operations, {time.monotonic() - begun:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

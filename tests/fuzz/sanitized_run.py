@@ -1,0 +1,87 @@
+"""Fuzz the CPU half of the kernels, built with AddressSanitizer and UBSan: ``make fuzz``.
+
+Takes the arguments of ``fuzz_searches.py``. Leaks are looked for in a short run of their own: the
+interpreter and its libraries leak at exit, so a leak counts if a frame of its stack is ours.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+BUILD = REPOSITORY / "build" / "fuzz"
+LEAK_RUN = ("--operations", "5000")
+OURS = "/_native."
+
+SANITIZERS = "address,undefined,float-cast-overflow"
+LIBRARIES = ("libasan.so", "libubsan.so")
+# Freed memory stays poisoned for a while; much of it would look as if memory grew.
+ASAN_OPTIONS = "quarantine_size_mb=16"
+UBSAN_OPTIONS = "halt_on_error=1:print_stacktrace=1"
+
+
+def main() -> None:
+    """Build, fuzz, look for leaks; exits with a code other than 0 where something is wrong."""
+    build()
+    fuzzed = fuzz(sys.argv[1:], "detect_leaks=0")
+    if fuzzed.returncode:
+        sys.exit(fuzzed.returncode)
+    print("looking for leaks", file=sys.stderr)
+    # Without symbols: there are thousands of stacks that are not ours.
+    report = fuzz(LEAK_RUN, "detect_leaks=1:symbolize=0", capture_output=True).stderr
+    if "LeakSanitizer" not in report:
+        sys.exit(f"LeakSanitizer did not report:\n{report}")
+    leaks = [stack for stack in report.split("\n\n") if "leak of" in stack and OURS in stack]
+    if leaks:
+        sys.exit("\n\n".join(leaks))
+    print("no leaks")
+
+
+def build() -> None:
+    """Compile what has changed."""
+    nanobind = [sys.executable, "-m", "nanobind", "--cmake_dir"]
+    tools = Path(sys.executable).parent
+    settings = {
+        "EARSHOT_CUDA": "OFF",
+        "EARSHOT_SANITIZE": SANITIZERS,
+        "Python_EXECUTABLE": sys.executable,
+        "nanobind_DIR": subprocess.check_output(nanobind, text=True).strip(),
+        "CMAKE_MAKE_PROGRAM": str(tools / "ninja"),
+    }
+    flags = [f"-D{name}={value}" for name, value in settings.items()]
+    cmake = str(tools / "cmake")
+    configure = [cmake, "-G", "Ninja", "-S", str(REPOSITORY), "-B", str(BUILD), *flags]
+    for command in (configure, [cmake, "--build", str(BUILD)]):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            sys.exit(done.stdout + done.stderr)
+
+
+def fuzz(
+    arguments: "tuple[str, ...] | list[str]", options: str, *, capture_output: bool = False
+) -> "subprocess.CompletedProcess[str]":
+    """Run the fuzzer with the kernels that `build` has made."""
+    found = [
+        subprocess.check_output(["g++", f"-print-file-name={name}"], text=True).strip()
+        for name in LIBRARIES
+    ]
+    environment = os.environ | {
+        "LD_PRELOAD": " ".join(found),
+        "ASAN_OPTIONS": f"{ASAN_OPTIONS}:{options}",
+        "UBSAN_OPTIONS": UBSAN_OPTIONS,
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": str(Path(__file__).parent),
+    }
+    runner = [sys.executable, str(REPOSITORY / "benchmarks" / "gpu_native.py"), str(BUILD)]
+    return subprocess.run(
+        [*runner, "fuzz_searches", *arguments],
+        env=environment,
+        text=True,
+        check=False,
+        capture_output=capture_output,
+    )
+
+
+if __name__ == "__main__":
+    main()

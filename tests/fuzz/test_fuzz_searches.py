@@ -1,0 +1,47 @@
+"""A few thousand operations of the fuzzer, and faults that it must notice."""
+
+import math
+from random import Random
+
+import numpy as np
+import pytest
+import torch
+from fuzz_searches import EPISODES_OF_A_LONG_RUN, fuzz, growth
+from hostile_inputs import must_be_refused
+from prefix_trial import PrefixTrial
+
+
+def test_nothing_hostile_does_harm() -> None:
+    tally = fuzz(seed=1, operations=3_000)
+    refusals = {error for _, error in tally.refused}
+    assert {"InvalidInput", "BoostTableError", "CapacityExceeded", "GraphImageError"} <= refusals
+
+
+def test_a_stream_that_others_disturb_is_noticed() -> None:
+    trial = PrefixTrial(Random(1))
+    while trial.search.best(torch.tensor([trial.control])) == trial.search.best(
+        torch.tensor([trial.hostile[0]])
+    ):
+        trial.step()
+    trial.search.reset(torch.tensor([trial.control]))
+    with pytest.raises(AssertionError, match="the control is not what it is alone"):
+        trial.step()
+
+
+def test_memory_that_grows_is_noticed() -> None:
+    assert growth([300.0] * EPISODES_OF_A_LONG_RUN) == "memory 300 MB, later 300 MB"
+    with pytest.raises(AssertionError, match="later 380 MB"):
+        growth([100.0 + mb for mb in range(EPISODES_OF_A_LONG_RUN)] * 1 + [380.0] * 100)
+
+
+@pytest.mark.parametrize(
+    ("row", "refused"),
+    [
+        ([0.0, -1e30, -math.inf], False),
+        ([-math.inf] * 3, True),
+        ([0.0, math.nan, 0.0], True),
+        ([math.inf, 0.0, 0.0], True),
+    ],
+)
+def test_what_must_be_refused_is_known(row: list[float], refused: bool) -> None:
+    assert must_be_refused(np.array([[0.0] * 3, row], np.float32)) == refused

@@ -1,0 +1,111 @@
+"""WFST search under `SearchTrial`."""
+
+import math
+from random import Random
+from typing import Any
+
+import hostile_inputs
+import torch
+from search_trial import Outcome, SearchTrial
+
+from decoder_kernels.graph import Graph
+from decoder_kernels.wfst_options import WfstOptions
+from decoder_kernels.wfst_search import WfstHypothesis, WfstSearch, WfstSearchConfig
+from decoder_kernels.word_boost import WordBoostTable, WordPhrase
+
+MANY = 10
+
+
+def random_config(dice: Random) -> WfstSearchConfig:
+    """Half of them too small for what is to come."""
+    workers, boosts = dice.choice((1,) * 9 + (3,)), dice.choice((0, 10, 100, 20_000))
+    if dice.random() < 0.5:
+        return WfstSearchConfig(
+            max_tokens=1000,
+            record_capacity=4096,
+            entry_capacity=4096,
+            candidate_capacity=16384,
+            boost_capacity=boosts,
+            graft_capacity=boosts,
+            workers=workers,
+            block_threads=dice.choice((1,) * 60 + (2, 5)),
+        )
+    max_tokens = dice.choice((1, 2, 5, 30))
+    # With threads, which candidate finds no room depends on chance.
+    return WfstSearchConfig(
+        max_tokens=max_tokens,
+        record_capacity=dice.choice((1, 2, 10, 100)),
+        entry_capacity=max_tokens + dice.choice((0, 1, 10, 100)),
+        candidate_capacity=max_tokens + dice.choice((0, 1, 10, 100)),
+        boost_capacity=boosts,
+        graft_capacity=boosts,
+        workers=workers,
+        block_threads=1,
+    )
+
+
+class WfstTrial(SearchTrial[WfstSearch]):
+    """Slots of a WFST search. Raises InvalidGraph where no search can be made of the graph."""
+
+    def __init__(self, dice: Random, graph: Graph) -> None:
+        self.graph = graph
+        self.config = random_config(dice)
+        super().__init__(
+            dice, graph.vocab_size, lambda slots: WfstSearch(graph, self.config, slots)
+        )
+        self.operations["options"] = (2, self._options)
+        self.beams = dict.fromkeys(self.hostile, WfstOptions().beam)
+        calm = WfstOptions(beam=8.0, max_active=self.config.max_tokens, lattice_beam=4.0)
+        for search, slot in ((self.search, self.control), (self.lone, 0)):
+            search.set_options(slot, calm)
+            self._boost_gently(search, slot)
+
+    def snapshot(self, search: WfstSearch, slot: int) -> Any:
+        """The best."""
+        return search.best(torch.tensor([slot]))[0]
+
+    def full_snapshot(self, search: WfstSearch, slot: int) -> Any:
+        """The list of results, and how much there is beside it."""
+        counts = search.num_tokens(torch.tensor([slot])), search.records_in_use(slot)
+        return search.nbest(slot, MANY), search.nbest(slot, MANY, finalize=False), counts
+
+    def boost(self, slot: int) -> None:
+        """Phrases of words, some of which the graph does not have."""
+        table = hostile_inputs.word_table(self.dice, self.graph, self.beams[slot])
+        self.search.set_boost(slot, table)
+
+    def check_results(self, slot: int) -> None:
+        """Words exist, times ascend, costs are numbers and in order."""
+        finalize = self.dice.random() < 0.5
+        [result] = self.search.best(torch.tensor([slot]), finalize=finalize)
+        assert 0 <= result.stable_length <= len(result.hypothesis.words)
+        found = self.search.nbest(slot, self.dice.choice((-1, 0, 1, 3, 50)), finalize=finalize)
+        for each in (result.hypothesis, *found):
+            self._check(each, self.frames[slot])
+        assert [each.cost for each in found] == sorted(each.cost for each in found)
+        assert len({each.words for each in found}) == len(found)
+        assert found == [] or found[0].cost == result.hypothesis.cost
+
+    @staticmethod
+    def _check(hypothesis: WfstHypothesis, frames: int) -> None:
+        assert all(word > 0 for word in hypothesis.words)
+        assert len(hypothesis.words) == len(hypothesis.frames)
+        assert list(hypothesis.frames) == sorted(hypothesis.frames)
+        assert all(0 <= frame < frames for frame in hypothesis.frames)
+        assert math.isfinite(hypothesis.cost)
+        assert math.isfinite(hypothesis.boost)
+
+    def _options(self) -> Outcome:
+        slot = self.dice.choice(self.hostile)
+        options = hostile_inputs.options(self.dice, self.config.max_tokens)
+        self.search.set_options(slot, options)
+        self.beams[slot] = options.beam
+        return Outcome("options")
+
+    def _boost_gently(self, search: WfstSearch, slot: int) -> None:
+        """A phrase of two words for the control, where there is room for it."""
+        words = tuple(range(1, min(3, len(self.graph.word_texts))))
+        phrases = [WordPhrase(words, 1.5)] if words else []
+        table = WordBoostTable.compile(phrases, self.graph)
+        if self.config.boost_capacity >= table.automaton.num_states:
+            search.set_boost(slot, table)
