@@ -1,55 +1,38 @@
 """Claim: a language model in the first pass lowers the word error rate; by topology and by corpus.
 
 Table 1 of Galvez & Kaldewey 2023 (arXiv:2311.04996) in small: CTC greedy, prefix beam search, and
-graph search with the "compact" and the "normal" rule, all on the same posteriors of the bundled
-model (chunk-masked, which equals streaming) over the development recordings. The image is made by
-``earshot graph build`` of a language model that has not read them. No second pass.
+graph search with the "compact" and the "normal" rule, implicit and explicit, all on the same
+posteriors of the bundled model (chunk-masked, which equals streaming) over development recordings.
+The image is made by ``earshot graph build`` of a language model that has not read them. No second
+pass.
 """
 
 import argparse
 import dataclasses
-import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import jiwer
 import torch
 from report import SHARED, table, write_report
 from torch import Tensor
+from wfst.bundled import posteriors, recordings
+from wfst.ours import NEXT_TO_NO_ALTERNATIVES, Batch, OurSearch
+from wfst.posteriors import Utterance, total_frames
+from wfst.word_errors import WordErrors
 
 from decoder_kernels.graph import Graph
 from decoder_kernels.graph_image import read_image
+from decoder_kernels.graphs.explicit import explicit_graph
 from decoder_kernels.prefix_search import PrefixSearch, PrefixSearchConfig
-from decoder_kernels.wfst_search import WfstOptions, WfstSearch, WfstSearchConfig
+from decoder_kernels.wfst_search import WfstOptions
 from models.bundled import bundled_model_dir
 from models.checkpoint import LoadedModel, load_model
-from models.training.batch import pad
-from models.training.greedy import collapse, length_batches
-from models.training.speech import Speech, load_speech
+from models.training.greedy import collapse
 
 Decode = Callable[[Tensor], str]
 SLOT = torch.tensor([0])
-
-
-def posteriors(loaded: LoadedModel, speech: Speech) -> Iterator[tuple[int, Tensor]]:
-    """Each recording's index and log-probabilities ``(T, V)``; too short ones are left out."""
-    least = loaded.model.encoder.right_context + 1
-    chunk_size = loaded.model.config.decoding.chunk_size
-    counts = [speech.frame_count(index) for index in range(len(speech))]
-    for batch in length_batches(counts):
-        usable = [index for index in batch if counts[index] >= least]
-        if not usable:
-            continue
-        padded = pad([speech.features(index) for index in usable], [[] for _ in usable])
-        with torch.inference_mode():
-            encoded, lengths = loaded.model.encoder(
-                padded.features, padded.feature_lengths, chunk_size, -1
-            )
-            rows = loaded.model.ctc_log_probs(encoded).float()
-        for index, row, length in zip(usable, rows, lengths.tolist(), strict=True):
-            yield index, row[:length].clone()
 
 
 def greedy(loaded: LoadedModel) -> Decode:
@@ -73,14 +56,13 @@ def prefix(loaded: LoadedModel) -> Decode:
 
 def wfst(graph: Graph, options: WfstOptions) -> Decode:
     """Graph search."""
-    search = WfstSearch(graph, WfstSearchConfig(max_tokens=options.max_active), 1)
-    search.set_options(0, options)
+    ours = OurSearch(graph, options)
 
     def decode(rows: Tensor) -> str:
-        search.reset(SLOT)
-        search.advance(SLOT, rows[None], torch.tensor([len(rows)]))
-        words = search.best(SLOT, finalize=True)[0].hypothesis.words
-        return " ".join(graph.word_texts[word] for word in words)
+        ours.start()
+        ours.advance(Batch.of([rows]))
+        [best] = ours.best(finalize=True)
+        return " ".join(graph.word_texts[word] for word in best.words)
 
     return decode
 
@@ -92,59 +74,98 @@ class Arm:
         self.name = name
         self._decode = decode
         self._texts: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        self.seconds = 0.0
-        self.frames = 0
+        self._seconds = 0.0
 
-    def take(self, corpus: str, truth: str, rows: Tensor) -> None:
+    def take(self, utterance: Utterance) -> None:
         """Decode a recording."""
-        began = time.perf_counter()
-        self._texts[corpus].append((truth, self._decode(rows)))
-        self.seconds += time.perf_counter() - began
-        self.frames += len(rows)
+        rows = torch.from_numpy(utterance.log_probs)
+        began = time.process_time()
+        text = self._decode(rows)
+        self._seconds += time.process_time() - began
+        self._texts[utterance.corpus].append((utterance.text, text))
 
-    def row(self, corpora: list[str]) -> list[str]:
+    def row(self, corpora: Sequence[str], frames: int) -> list[str]:
         """Its line of the table: error rates, and microseconds per frame."""
-        rates = []
-        for corpus in corpora:
-            truths, texts = zip(*self._texts[corpus], strict=True)
-            rates.append(f"{100 * jiwer.wer(list(truths), list(texts)):.1f}")
-        return [self.name, *rates, f"{1e6 * self.seconds / self.frames:.0f}"]
+        found = [WordErrors.of(*zip(*self._texts[name], strict=True)) for name in corpora]
+        rates = [f"{each.percent:.1f} ± {each.margin:.1f}" for each in found]
+        return [self.name, *rates, f"{1e6 * self._seconds / frames:.0f}"]
+
+
+def graph_arms(
+    graph: Graph, beam: float, max_active: int, scales: Sequence[float], explicit: float
+) -> list[Arm]:
+    """Each rule at each scale of the language model; the explicit forms at one of them."""
+
+    def arm(name: str, form: Graph, scale: float) -> Arm:
+        options = WfstOptions(
+            beam=beam,
+            max_active=max_active,
+            lattice_beam=NEXT_TO_NO_ALTERNATIVES,
+            graph_scale=scale,
+        )
+        return Arm(f"{name}, scale {scale:g}", wfst(form, options))
+
+    forms = {rule: dataclasses.replace(graph, topology=rule) for rule in ("compact", "normal")}
+    return [
+        *(arm(rule, form, scale) for rule, form in forms.items() for scale in scales),
+        arm("explicit compact", explicit_graph(graph, "compact"), explicit),
+        arm("explicit normal", explicit_graph(graph, "normal"), explicit),
+    ]
+
+
+def unknown_row(graph: Graph, utterances: Sequence[Utterance], corpora: Sequence[str]) -> list[str]:
+    """The share of words that the graph does not have."""
+    known = set(graph.word_texts)
+    shares = []
+    for name in corpora:
+        said = [word for each in utterances if each.corpus == name for word in each.text.split()]
+        shares.append(f"{100 * sum(word not in known for word in said) / len(said):.1f}")
+    return ["words unknown to the graph", *shares, ""]
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("image", type=Path, help="a compact or normal one")
+    parser.add_argument("--lm", required=True, help="what the language model is, for the page")
+    parser.add_argument("--per-corpus", type=int, default=120, help="recordings of each corpus")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--beam", type=float, default=12.0)
+    parser.add_argument("--max-active", type=int, default=3000)
+    parser.add_argument("--scales", type=float, nargs="+", default=[0.2, 0.3, 0.5])
+    parser.add_argument("--explicit-scale", type=float, default=0.3)
+    return parser.parse_args()
 
 
 def main() -> None:
     """Run it and write docs/benchmarks/graph_wer.md."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("image", type=Path, help="built with --topology compact or normal")
-    parser.add_argument("--lm", required=True, help="what the language model is, for the page")
-    parser.add_argument("--beam", type=float, default=12.0)
-    parser.add_argument("--max-active", type=int, default=3000)
-    parser.add_argument("--scales", type=float, nargs="+", default=[0.3, 0.6, 1.0])
-    arguments = parser.parse_args()
+    chosen = arguments()
     torch.set_num_threads(1)
-    loaded, graph = load_model(bundled_model_dir()), read_image(arguments.image)
+    loaded, graph = load_model(bundled_model_dir()), read_image(chosen.image)
+    some = recordings(SHARED / "speech" / "dev.tsv", chosen.per_corpus, chosen.seed)
+    utterances = posteriors(loaded, some)
     arms = [Arm("greedy", greedy(loaded)), Arm("prefix beam search", prefix(loaded))]
-    for topology in ("compact", "normal"):
-        form = dataclasses.replace(graph, topology=topology)
-        for scale in arguments.scales:
-            options = WfstOptions(
-                beam=arguments.beam, max_active=arguments.max_active, graph_scale=scale
-            )
-            arms.append(Arm(f"{topology}, graph scale {scale:g}", wfst(form, options)))
-    with tempfile.TemporaryDirectory() as cache:
-        speech = load_speech(SHARED / "speech" / "dev.tsv", Path(cache)).transcribed()
-        for index, rows in posteriors(loaded, speech):
-            said = speech.utterances[index]
-            for arm in arms:
-                arm.take(said.corpus, said.text, rows)
-    corpora = sorted({said.corpus for said in speech.utterances})
+    arms += graph_arms(graph, chosen.beam, chosen.max_active, chosen.scales, chosen.explicit_scale)
+    for utterance in utterances:
+        for arm in arms:
+            arm.take(utterance)
+    corpora = sorted({each.corpus for each in utterances})
+    counts = [sum(each.corpus == name for each in utterances) for name in corpora]
+    header = [f"{name} ({count})" for name, count in zip(corpora, counts, strict=True)]
+    rows = [arm.row(corpora, total_frames(utterances)) for arm in arms]
+    config = loaded.model.config
+    frame_ms = 10 * loaded.model.encoder.subsampling_rate
     body = f"""
-All development recordings with a transcript, chunks of {loaded.model.config.decoding.chunk_size}
-frames, no second pass. Language model: {arguments.lm}; graph of {graph.num_nodes} nodes and
-{graph.num_arcs} arcs, {len(graph.word_texts) - 1} words. Beam {arguments.beam:g}, max_active
-{arguments.max_active}, the language model's weight as said. Percent of words; microseconds per
-frame of 60 ms on one thread, decoder only.
+At most {chosen.per_corpus} development recordings of each corpus, drawn with seed {chosen.seed};
+chunks of {config.decoding.chunk_size} frames, no second pass. Language model: {chosen.lm}; graph of
+{graph.num_nodes:,} nodes and {graph.num_arcs:,} arcs, {len(graph.word_texts) - 1:,} words. Beam
+{chosen.beam:g}, max_active {chosen.max_active:,}, the language model's costs multiplied by the
+scale. Percent of words, ± half of the interval of 95 %; microseconds per frame of {frame_ms} ms on
+one thread, decoder only.
 
-{table(["decoder", *corpora, "us per frame"], [arm.row(corpora) for arm in arms])}
+{table(["decoder", *header, "us per frame"], [*rows, unknown_row(graph, utterances, corpora)])}
 """
     print(body)
     print(write_report("graph_wer", "Word error rate with a language model", body.lstrip()))
