@@ -49,7 +49,7 @@ class GraphFiles:
     def _build(self, path: Path) -> None:
         if self._arpa is None:
             raise SystemExit(f"{self._cache} holds no compact.graph: say --arpa, to build one")
-        command = [sys.executable, "-m", "service.cli", "graph", "build"]
+        command = [sys.executable, "-m", "service", "graph", "build"]
         command += ["--lm", str(self._arpa), "--out", str(path)]
         command += ["--words", str(self._words)] if self._words else []
         subprocess.run(command, cwd=REPOSITORY, check=True)
