@@ -34,6 +34,11 @@ class Tokenizer(ABC):
         """Number of units, special ones included."""
         return len(self.units)
 
+    @property
+    def separator(self) -> int | None:
+        """The unit that is written between words, if there is one."""
+        return None
+
     def piece(self, unit: int) -> str:
         """The unit's symbol as the table has it."""
         return self.units.symbols[unit]
@@ -87,6 +92,11 @@ class CharTokenizer(Tokenizer):
 
     def __init__(self, units: UnitTable | Path) -> None:
         super().__init__(units if isinstance(units, UnitTable) else UnitTable.read(units))
+
+    @property
+    def separator(self) -> int | None:
+        """That of '▁'."""
+        return self.units.ids.get(WORD_START)
 
     def split(self, text: str) -> list[str]:
         """Characters, each run of spaces as one '▁'."""

@@ -22,14 +22,14 @@ class TooManyPhrases(BadRequest):
 class BoostRules:
     """What a request may boost.
 
-    default_weight: for phrases without one, bonus per token in natural log.
+    default_weight: for phrases without one, a bonus in natural log.
     max_phrases: of keyterms and keywords together.
-    max_chars: of all phrases together. Their table is compiled on the loop that serves everybody.
+    max_chars: of all phrases together, which bounds their table and the time that it takes.
     """
 
     default_weight: float = 3.0
-    max_phrases: int = 100
-    max_chars: int = 5000
+    max_phrases: int = 1000
+    max_chars: int = 20_000
 
     def parse(self, keyterms: Sequence[str], keywords: Sequence[str]) -> tuple[Boost, ...]:
         """Read the phrases of one request.

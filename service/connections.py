@@ -8,7 +8,7 @@ import websockets.http11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-MAX_HEADER_BYTES = 64 * 1024
+MAX_HEADER_BYTES = 192 * 1024
 """Room for a query with as many and as long phrases as may be boosted."""
 
 # A handshake is parsed twice: by h11, bounded as above, then by websockets, whose limit on the

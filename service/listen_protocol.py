@@ -55,7 +55,7 @@ from streaming.events import (
 )
 
 MAX_ECHO_CHARS = 200
-MAX_TEXT_CHARS = 64 * 1024
+MAX_TEXT_CHARS = 128 * 1024
 """Of a control message: room for all phrases that may be boosted, however they are escaped."""
 
 

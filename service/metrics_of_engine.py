@@ -37,7 +37,8 @@ class _EngineCollector(Collector):
             "partials": ("partial results", stats.partials),
             "finals": ("final results", stats.finals),
             "failed_streams": ("streams that failed", stats.failed_streams),
-            "search_overflows": ("hypotheses dropped for want of room", stats.search_overflows),
+            "search_overflows": ("frames with hypotheses dropped", stats.search_overflows),
+            "search_dead_ends": ("frames that no graph path survived", stats.search_dead_ends),
         }
         for name, (text, value) in gauges.items():
             yield GaugeMetricFamily(f"earshot_{name}", text, value=value)

@@ -1,5 +1,7 @@
 """The query string of /v1/listen, by Deepgram's names and ours; unknown names are ignored."""
 
+import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar, get_args
@@ -9,12 +11,15 @@ from service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ
 from service.boosts import BoostRules
 from service.errors import BadRequest
 from service.settings import Settings
+from streaming.graph_config import MAX_ACTIVE, MAX_BEAM, MAX_LM_WEIGHT, MIN_BEAM, GraphOptions
 from streaming.stream_config import DECODING_MODES, Boost, EndpointConfig, StreamConfig
 
 FileFormat: TypeAlias = Literal["json", "text", "srt", "vtt"]
 FILE_FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
 
 T = TypeVar("T", bound=str)
+
+_NUMBER = re.compile(r"\d{1,6}(\.\d{0,6})?|\.\d{1,6}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,7 @@ def parse_parameters(
         utterance_end_ms=values.optional_integer("utterance_end_ms", 300, 60_000),
         vad_events=values.boolean("vad_events", False),
         boosts=_boosts(values, rules),
+        graph=_graph(values),
     )
     return ListenParameters(
         stream=stream,
@@ -112,6 +118,16 @@ class _Values:
             raise BadRequest(f"{name}={value}: must be a whole number from {low} to {high}")
         return number
 
+    def optional_number(self, name: str, low: float, high: float) -> float | None:
+        value = self.last(name)
+        if value is None:
+            return None
+        # float() also takes "nan", "1e3", "1_0" and other scripts' digits.
+        number = float(value) if _NUMBER.fullmatch(value) else -math.inf
+        if not low <= number <= high:
+            raise BadRequest(f"{name}={value}: must be a number from {low:g} to {high:g}")
+        return number
+
     def integer(self, name: str, low: int, high: int, default: int) -> int:
         number = self.optional_integer(name, low, high)
         return default if number is None else number
@@ -148,6 +164,16 @@ def _endpoint(values: _Values, rules: ParameterRules) -> EndpointConfig:
         max_utterance_ms=values.integer(
             "max_utterance_ms", 2000, 600_000, defaults.max_utterance_ms
         ),
+    )
+
+
+def _graph(values: _Values) -> GraphOptions:
+    lm = None if values.last("lm") is None else values.choice("lm", ("on", "off"), "on")
+    return GraphOptions(
+        lm=None if lm is None else lm == "on",
+        lm_weight=values.optional_number("lm_weight", 0.0, MAX_LM_WEIGHT),
+        beam=values.optional_number("beam", MIN_BEAM, MAX_BEAM),
+        max_active=values.optional_integer("max_active", 1, MAX_ACTIVE),
     )
 
 

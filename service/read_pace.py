@@ -1,7 +1,7 @@
 """How fast one client's messages are read, so that a storm of them leaves the others alone."""
 
 MESSAGE_S = 0.001
-CHARACTER_S = 0.00005
+CHARACTER_S = 0.00001
 BYTE_S = 1e-7
 MOST_S = 1.0
 BURST_S = 0.05
@@ -10,9 +10,8 @@ BURST_S = 0.05
 class ReadPace:
     """A leaky bucket of reading time; what is not read yet waits in TCP, and so does its sender.
 
-    A message, however small, costs a millisecond, and its length besides: to resample audio, to
-    parse text and to compile the phrases in it is work for the loop that serves all. Live audio is
-    far below.
+    A message, however small, costs a millisecond, and its length besides: to resample audio and to
+    parse text is work for the loop that serves all. Live audio is far below.
     """
 
     def __init__(self) -> None:

@@ -32,7 +32,9 @@ class Settings(BaseSettings):
 
     config: Path | None = Field(None, description="TOML file with any of these settings")
     model: Path | None = Field(None, description="model directory; the bundled model if absent")
-    graph: Path | None = Field(None, description="decoding graph image (see docs/decisions)")
+    graph: Path | None = Field(
+        None, description="decoding graph image, made by `earshot graph`; without, none is searched"
+    )
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where the model runs")
 
     host: str = Field("127.0.0.1", description="address to listen on")
@@ -49,6 +51,15 @@ class Settings(BaseSettings):
     max_batch: int = Field(16, ge=1, description="streams per step")
     max_wait_ms: float = Field(30.0, ge=0, description="how long a chunk waits for others")
     beam_size: int = Field(10, ge=1, description="hypotheses kept by the prefix search")
+    lm_weight: float = Field(
+        0.3, ge=0, le=10, description="weight of the graph's costs where a request names none"
+    )
+    graph_beam: float = Field(
+        10.0, ge=1, le=100, description="beam of the graph search where a request names none"
+    )
+    max_active: int = Field(
+        1500, ge=1, le=100_000, description="tokens of a graph search per frame, at most"
+    )
 
     max_streams: int = Field(64, ge=1, description="live streams and files at once; then 429")
     max_files: int = Field(
@@ -81,9 +92,9 @@ class Settings(BaseSettings):
         1000, ge=0, description="pause that ends an utterance where a request names none"
     )
     boost_weight: float = Field(
-        3.0, ge=-20, le=20, description="bonus per token of a keyterm given without a weight"
+        3.0, ge=-20, le=20, description="bonus of a keyterm given without a weight"
     )
-    max_phrases: int = Field(100, ge=0, description="boosted phrases per request")
+    max_phrases: int = Field(1000, ge=0, description="boosted phrases per request")
     model_aliases: Names = Field(
         ("default", "general", "nova-2", "nova-2-general", "nova-3", "nova-3-general"),
         description="names besides the model's own that clients may ask for",

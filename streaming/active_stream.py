@@ -16,8 +16,9 @@ from streaming.greedy import GreedySearch
 from streaming.inbox import Flush, Inbox
 from streaming.results import SegmentClock
 from streaming.seam import SEAM_WINDOW_MS
+from streaming.search_choice import SearchKind
 from streaming.segment import Segment
-from streaming.stream_config import SearchKind, StreamConfig, StreamPriority
+from streaming.stream_config import StreamConfig, StreamPriority
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ class ActiveStream:
 
     slot: int
     config: StreamConfig
+    search: SearchKind
     priority: StreamPriority
     sink: Callable[[Event], None]
     inbox: Inbox
@@ -86,11 +88,6 @@ class ActiveStream:
 
     def __post_init__(self) -> None:
         self._start_track(0)
-
-    @property
-    def search(self) -> SearchKind:
-        """How the first pass searches it."""
-        return "greedy" if self.config.mode == "ctc_greedy_search" else "prefix"
 
     @property
     def clock(self) -> SegmentClock:

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from decoder_kernels.boost import BoostPhrase, BoostTable
 from decoder_kernels.errors import KernelError
+from decoder_kernels.word_boost import WordBoostTable
 from models.errors import TokenizerError
 from models.tokenizer import Tokenizer
 from streaming.events import UnboostablePhrase
+from streaming.graph_words import SpelledWord
 from streaming.stream_config import Boost, DecodingMode
 
 _NO_BEAM: dict[DecodingMode, str] = {
@@ -19,15 +21,19 @@ _NO_BEAM: dict[DecodingMode, str] = {
 
 @dataclass(frozen=True)
 class CompiledBoosts:
-    """A request's boosts for one model: the search's table (None when empty) and what is left out.
+    """A request's boosts for one search: its table (None when empty) and what is left out.
 
-    `texts` are the phrases as they were asked for, in the order of `phrases`.
+    `texts` are the phrases as they were asked for. `phrases` are sequences of what the search
+    counts in: tokens and `table`, or for a decoding graph words and `word_table`; `grafted` are
+    then the words that the graph does not know, in the order of their ids.
     """
 
     texts: tuple[str, ...]
     phrases: tuple[BoostPhrase, ...]
     table: BoostTable | None
     warnings: tuple[UnboostablePhrase, ...]
+    word_table: WordBoostTable | None = None
+    grafted: tuple[SpelledWord, ...] = ()
 
     def refused(self, reason: str) -> "CompiledBoosts":
         """The same request with no phrase boosted."""
@@ -35,7 +41,7 @@ class CompiledBoosts:
         return CompiledBoosts((), (), None, self.warnings + refused)
 
     def covered(self, tokens: Sequence[int]) -> list[bool]:
-        """For each token, whether it lies in a complete phrase of positive weight."""
+        """For each token or word, whether it lies in a complete phrase of positive weight."""
         by_first = defaultdict(list)
         for phrase in self.phrases:
             if phrase.weight > 0:

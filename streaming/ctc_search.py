@@ -9,7 +9,7 @@ from streaming.boosting import CompiledBoosts
 from streaming.hypothesis import Best, Hypothesis
 from streaming.lane import Lane
 from streaming.search import Search
-from streaming.stream_config import SearchKind
+from streaming.search_choice import SearchKind
 
 
 class CtcSearch:

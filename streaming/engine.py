@@ -1,46 +1,57 @@
 """The engine: one thread that owns the model and decodes every stream."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
 import torch
 
+from decoder_kernels.errors import GraphMismatch
+from decoder_kernels.graph import Graph
 from models.checkpoint import LoadedModel
 from streaming.active_stream import ActiveStream
 from streaming.boost_compiler import BoostCompiler
-from streaming.boosting import compile_boosts
+from streaming.boosting import CompiledBoosts, compile_boosts
 from streaming.engine_config import EngineConfig, engine_threads
 from streaming.engine_loop import EngineLoop
 from streaming.engine_stats import Counters, EngineStats, Observer
-from streaming.errors import EngineFull, EngineStopped, StreamingError
+from streaming.errors import EngineFull, EngineStopped, StreamingError, UnusableGraph
 from streaming.events import Event
+from streaming.graph_words import GraphWords
 from streaming.inbox import Inbox
 from streaming.model_description import describe_model
 from streaming.registry import Registry
+from streaming.search_choice import SearchKind, choose_search
 from streaming.stream import Stream
-from streaming.stream_config import StreamConfig, StreamPriority
+from streaming.stream_config import Boost, StreamConfig, StreamPriority
 from streaming.two_pass import TwoPass
+from streaming.word_boosting import compile_word_boosts
 
 
 class Engine:
     """Decodes streams from `start` to `stop`. Every method may be called from any thread.
 
-    Raises NotStreamable for a model that was not trained in chunks.
+    With a decoding graph, streams are searched in it unless they ask for another search. Raises
+    NotStreamable for a model that was not trained in chunks, UnusableGraph for a graph of other
+    units, KernelError where the sizes asked for make no search.
     """
 
     def __init__(
-        self, loaded: LoadedModel, config: EngineConfig, observer: Observer | None = None
+        self,
+        loaded: LoadedModel,
+        config: EngineConfig,
+        observer: Observer | None = None,
+        graph: Graph | None = None,
     ) -> None:
         self._config = config
         self._counters = Counters()
         self._registry = Registry(config.max_streams)
-        self._compiler = BoostCompiler(
-            lambda boosts, stream: compile_boosts(boosts, stream.mode, loaded.tokenizer)
-        )
-        decoder = TwoPass(loaded, config)
+        self._tokenizer = loaded.tokenizer
+        self._words = None if graph is None else words_of(graph, loaded)
+        self._compiler = BoostCompiler(self._compile)
+        decoder = TwoPass(loaded, config, self._words)
         self._settings = decoder.settings
-        self.model = describe_model(loaded, decoder.settings)
+        self.model = describe_model(loaded, decoder.settings, graph)
         self._loop = EngineLoop(decoder, self._registry, config, self._counters, observer)
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 
@@ -76,18 +87,20 @@ class Engine:
     ) -> Stream:
         """Open a stream. `sink` gets its events on the engine thread and must not block.
 
-        Raises EngineFull and EngineStopped.
+        Raises EngineFull and EngineStopped, and InvalidStreamConfig for a config that this engine
+        cannot serve.
         """
         if not self.running:
             raise EngineStopped("the engine is not running")
         if not self._registry.has_room:  # before any work for a caller who is refused
             raise EngineFull(f"all {self._config.max_streams} slots are taken")
+        search = self._choose_search(config)
         boosts = self._compiler.submit(config.boosts, config)
         inbox = Inbox(int(self._config.max_backlog_s * self._settings.sample_rate_hz))
         try:
             active = self._registry.admit(
                 lambda slot: ActiveStream(
-                    slot, config, priority, sink, inbox, boosts, self._settings
+                    slot, config, search, priority, sink, inbox, boosts, self._settings
                 )
             )
         except StreamingError:
@@ -111,7 +124,30 @@ class Engine:
             **asdict(self._counters),
         )
 
+    def _choose_search(self, config: StreamConfig) -> SearchKind:
+        return choose_search(config, self._config.graph_search if self._words else None)
+
+    def _compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
+        """The boosts for the search that a stream with this config gets."""
+        if self._words is None or self._choose_search(config) != "graph":
+            return compile_boosts(boosts, config.mode, self._tokenizer)
+        beam = self._config.graph_search.options(config.graph).beam
+        return compile_word_boosts(boosts, self._words, beam)
+
     def _run(self) -> None:
         torch.set_num_threads(engine_threads(self._config))
         with torch.inference_mode():
             self._loop.run()
+
+
+def words_of(graph: Graph, loaded: LoadedModel) -> GraphWords:
+    """The graph's words for a model. Raises UnusableGraph if it was built for another one."""
+    try:
+        graph.require_units(loaded.tokenizer.units.symbols)
+    except GraphMismatch as error:
+        raise UnusableGraph(str(error)) from error
+    if graph.blank_id != loaded.model.config.blank_id:
+        raise UnusableGraph(
+            f"its blank is unit {graph.blank_id}, the model's {loaded.model.config.blank_id}"
+        )
+    return GraphWords(graph, loaded.tokenizer)

@@ -1,9 +1,10 @@
 """What one engine is built for, checked once."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from streaming.errors import InvalidEngineConfig
+from streaming.graph_config import GraphSearchConfig
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class EngineConfig:
         context, because CTC spikes come late.
     threads: torch's; None is one less than the machine has cores.
     beam_size, token_beam: hypotheses kept, and tokens considered, per frame.
+    graph_search: how a decoding graph is searched, if the engine has one.
     """
 
     max_streams: int = 64
@@ -36,6 +38,7 @@ class EngineConfig:
     threads: int | None = None
     beam_size: int = 10
     token_beam: int = 10
+    graph_search: GraphSearchConfig = field(default_factory=GraphSearchConfig)
 
     def __post_init__(self) -> None:
         positive = ("max_streams", "max_batch", "max_file_lanes", "beam_size", "token_beam")

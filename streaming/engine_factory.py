@@ -5,13 +5,15 @@ from typing import Literal, TypeAlias
 
 import torch
 
-from decoder_kernels.errors import KernelError
+from decoder_kernels.errors import GraphError, KernelError
+from decoder_kernels.graph import Graph
+from decoder_kernels.graph_image import read_image
 from models.bundled import bundled_model_dir
 from models.checkpoint import load_model
 from streaming.engine import Engine
 from streaming.engine_config import EngineConfig
 from streaming.engine_stats import Observer
-from streaming.errors import InvalidEngineConfig
+from streaming.errors import InvalidEngineConfig, UnusableGraph
 
 DeviceChoice: TypeAlias = Literal["auto", "cpu", "cuda"]
 
@@ -21,17 +23,27 @@ def build_engine(
     device: DeviceChoice,
     config: EngineConfig,
     observer: Observer | None = None,
+    graph: Path | None = None,
 ) -> Engine:
     """An engine, not yet started, for a model directory or else the bundled model.
 
-    Raises ModelError for a directory without a streaming model, InvalidEngineConfig for a device
-    that is not there or that the native kernels were not built for.
+    graph: the image of a decoding graph. Raises ModelError for a directory without a streaming
+    model, UnusableGraph for an image that is none or not this model's, InvalidEngineConfig for a
+    device that is not there or that the native kernels were not built for.
     """
+    image = None if graph is None else _read(graph)  # tells at once what a model takes long to load
     loaded = load_model(model_dir or bundled_model_dir(), _device(device))
     try:
-        return Engine(loaded, config, observer)
+        return Engine(loaded, config, observer, image)
     except KernelError as error:
         raise InvalidEngineConfig(str(error)) from error
+
+
+def _read(path: Path) -> Graph:
+    try:
+        return read_image(path)
+    except GraphError as error:
+        raise UnusableGraph(str(error)) from error
 
 
 def _device(choice: DeviceChoice) -> torch.device:

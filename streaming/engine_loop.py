@@ -190,5 +190,6 @@ class EngineLoop:
         counters.audio_s += frame_s * sum(lane.cut.frames for lane in lanes)
         if endings:
             counters.search_overflows = self._decoder.search.overflows
+            counters.search_dead_ends = self._decoder.search.dead_ends
         if self._observer is not None:
             attempt(partial(self._observer, timer.report(endings)), "the engine's observer")

@@ -32,8 +32,9 @@ Observer: TypeAlias = Callable[[StepReport], None]
 class EngineStats:
     """A snapshot. Counters count from the engine's start.
 
-    backlog_s: audio pushed and not decoded, all streams. search_overflows: hypotheses the prefix
-    search dropped for want of room (0 unless its capacity is set too small).
+    backlog_s: audio pushed and not decoded, all streams. search_overflows: frames in which a search
+    dropped what it would have kept, for want of room (0 unless a capacity is set too small).
+    search_dead_ends: frames left out because nothing in the decoding graph survived them.
     """
 
     running: bool
@@ -48,6 +49,7 @@ class EngineStats:
     finals: int
     failed_streams: int
     search_overflows: int
+    search_dead_ends: int
 
 
 @dataclass
@@ -61,6 +63,7 @@ class Counters:
     finals: int = 0
     failed_streams: int = 0
     search_overflows: int = 0
+    search_dead_ends: int = 0
 
 
 class StepTimer:

@@ -8,6 +8,7 @@ StreamingError
 ├── InvalidAudio         samples that are not 16 kHz mono float32 in [-1, 1]
 ├── InvalidStreamConfig  an option of one stream is out of range
 ├── InvalidEngineConfig  an option of the engine is out of range
+├── UnusableGraph        a decoding graph that cannot be read, or not with this model
 └── DecodingFailed       decoding one stream raised; the cause is chained
 """
 
@@ -45,6 +46,10 @@ class InvalidStreamConfig(StreamingError):
 
 class InvalidEngineConfig(StreamingError):
     """An option of the engine is out of range."""
+
+
+class UnusableGraph(StreamingError):
+    """The decoding graph cannot be read, or not be used with this model."""
 
 
 class DecodingFailed(StreamingError):

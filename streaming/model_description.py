@@ -1,10 +1,22 @@
-"""What there is to say of the model that an engine runs."""
+"""What there is to say of the model that an engine runs, and of its decoding graph."""
 
 from dataclasses import dataclass
 
+from decoder_kernels.graph import Graph
 from models.checkpoint import LoadedModel
 from streaming.active_stream import StreamSettings
 from streaming.stream_config import DECODING_MODES, DecodingMode
+
+
+@dataclass(frozen=True)
+class GraphDescription:
+    """topology: which CTC rule holds. new_words: whether requests may bring words along."""
+
+    topology: str
+    words: int
+    nodes: int
+    arcs: int
+    new_words: bool
 
 
 @dataclass(frozen=True)
@@ -18,10 +30,14 @@ class ModelDescription:
     sample_rate_hz: int
     chunk_ms: float
     modes: tuple[DecodingMode, ...]
+    graph: GraphDescription | None
 
 
-def describe_model(loaded: LoadedModel, settings: StreamSettings) -> ModelDescription:
-    """The model, and how this engine cuts its audio."""
+def describe_model(
+    loaded: LoadedModel, settings: StreamSettings, graph: Graph | None
+) -> ModelDescription:
+    """The model, and how this engine cuts its audio and searches it."""
+    modes = tuple(m for m in DECODING_MODES if graph or m != "ctc_wfst_beam_search")
     return ModelDescription(
         name=loaded.name,
         format=loaded.format,
@@ -29,5 +45,16 @@ def describe_model(loaded: LoadedModel, settings: StreamSettings) -> ModelDescri
         vocab_size=loaded.model.config.vocab_size,
         sample_rate_hz=settings.sample_rate_hz,
         chunk_ms=settings.chunking.chunk_size * settings.chunking.frame_ms,
-        modes=DECODING_MODES,
+        modes=modes,
+        graph=None if graph is None else _describe_graph(graph),
+    )
+
+
+def _describe_graph(graph: Graph) -> GraphDescription:
+    return GraphDescription(
+        topology=graph.topology,
+        words=len(graph.word_texts) - 1,
+        nodes=graph.num_nodes,
+        arcs=graph.num_arcs,
+        new_words=graph.topology != "explicit" and graph.loop_node >= 0,
     )

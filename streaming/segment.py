@@ -16,6 +16,7 @@ class Segment:
     encoded: encoder frames `(T_i, D)` of each step, for the second pass and for searches done
     again.
     shown: text and stable words of the last partial, so that only changes are told.
+    promised: ids of the words that a graph search has called stable.
     """
 
     start_frame: int
@@ -24,6 +25,7 @@ class Segment:
     encoded: list[Tensor] = field(default_factory=list)
     frames: int = 0
     shown: tuple[str, int] = ("", 0)
+    promised: tuple[int, ...] = ()
 
     def extend(self, encoded: Tensor) -> None:
         """Take encoder frames `(T, D)`."""

@@ -6,14 +6,16 @@ from enum import StrEnum
 from typing import Literal, TypeAlias, get_args
 
 from streaming.errors import InvalidStreamConfig
+from streaming.graph_config import GraphOptions
 
 DecodingMode: TypeAlias = Literal[
-    "attention_rescoring", "ctc_prefix_beam_search", "ctc_greedy_search", "attention"
+    "attention_rescoring",
+    "ctc_prefix_beam_search",
+    "ctc_wfst_beam_search",
+    "ctc_greedy_search",
+    "attention",
 ]
 DECODING_MODES: tuple[DecodingMode, ...] = get_args(DecodingMode)
-
-SearchKind: TypeAlias = Literal["greedy", "prefix"]
-"""How the first pass searches a stream."""
 
 MIN_SILENCE_MS = 300
 """CTC spikes are sparse: blank runs just shorter than this happen inside words."""
@@ -75,7 +77,7 @@ class EndpointConfig:
 class StreamConfig:
     """Options of one stream.
 
-    mode: WeNet's four. "attention" searches each segment anew with the decoder alone, which takes
+    mode: WeNet's. "attention" searches each segment anew with the decoder alone, which takes
         many times as long as rescoring and holds up the step; its results ignore boosts.
     ctc_weight and reverse_weight: as in WeNet; None takes the model's own.
     utterance_end_ms: send `UtteranceEnd` after so long without a word; an utterance then ends after
@@ -89,6 +91,7 @@ class StreamConfig:
     utterance_end_ms: int | None = None
     vad_events: bool = False
     boosts: tuple[Boost, ...] = ()
+    graph: GraphOptions = field(default_factory=GraphOptions)
     ctc_weight: float | None = None
     reverse_weight: float | None = None
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import torch
 
 from decoder_kernels.errors import CapacityExceeded
-from decoder_kernels.prefix_search import PrefixSearch, PrefixSearchConfig
 from models.checkpoint import LoadedModel
 from models.errors import NotStreamable
 from models.fbank import Fbank
@@ -15,26 +14,27 @@ from streaming.chunking import Chunking
 from streaming.ctc_search import CtcSearch
 from streaming.encode import EncodeStep
 from streaming.endpoint import Endpoint, pause_seam
-from streaming.engine_config import EngineConfig, engine_threads
+from streaming.engine_config import EngineConfig
 from streaming.events import UnboostablePhrase
+from streaming.graph_words import GraphWords
 from streaming.hypothesis import Hypothesis
 from streaming.lane import Ending, Lane
 from streaming.seam import word_seam
+from streaming.searches import build_searches
 from streaming.second_pass import SecondPass
 from streaming.slots import EncoderSlots
-from streaming.token_searches import GreedyPaths, PrefixBeams
-
-BOOST_STATES_PER_STREAM = 1024
-"""On average: a hundred phrases of ten tokens. A stream may take more while others take less."""
 
 
 class TwoPass:
     """U2's two passes over many streams. Only the engine thread calls it.
 
-    Raises NotStreamable for a model that was not trained in chunks.
+    words: of the decoding graph, if there is one. Raises NotStreamable for a model that was not
+    trained in chunks, KernelError where a search cannot be built.
     """
 
-    def __init__(self, loaded: LoadedModel, config: EngineConfig) -> None:
+    def __init__(
+        self, loaded: LoadedModel, config: EngineConfig, words: GraphWords | None = None
+    ) -> None:
         model = loaded.model
         if not model.config.encoder.streamable:
             raise NotStreamable(f"{loaded.name} was trained on whole utterances, not on chunks")
@@ -43,22 +43,7 @@ class TwoPass:
         self._device = device
         frames = cache_frames(loaded, config, self.settings)
         self._slots = EncoderSlots(model.encoder, config.max_streams, frames, device)
-        search_config = PrefixSearchConfig(
-            beam_size=config.beam_size,
-            token_beam=config.token_beam,
-            blank_id=model.config.blank_id,
-            node_capacity=max(2048, 4 * self.settings.max_segment_frames),
-            boost_capacity=BOOST_STATES_PER_STREAM * max(config.max_streams, 64),
-            workers=engine_threads(config),
-        )
-        search = PrefixSearch(search_config, config.max_streams, model.config.vocab_size, device)
-        self.search = CtcSearch(
-            model,
-            {
-                "prefix": PrefixBeams(search, loaded.tokenizer, device),
-                "greedy": GreedyPaths(model.config.blank_id, loaded.tokenizer),
-            },
-        )
+        self.search = CtcSearch(model, build_searches(loaded, config, self.settings, words))
         self.encode = EncodeStep(model, self._slots, self.settings, device)
         self.second_pass = SecondPass(model, loaded.tokenizer, config.beam_size)
         self._beam_size = config.beam_size

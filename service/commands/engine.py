@@ -21,8 +21,9 @@ from streaming.engine import Engine
 from streaming.engine_config import EngineConfig
 from streaming.engine_factory import build_engine
 from streaming.engine_stats import Observer
-from streaming.errors import StreamingError
+from streaming.errors import StreamingError, UnusableGraph
 from streaming.events import Closed, Event, Failed
+from streaming.graph_config import GraphSearchConfig
 from streaming.stream_config import StreamConfig
 
 STOP_S = 5.0
@@ -33,12 +34,14 @@ def load_engine(settings: Settings, observer: Observer | None = None) -> Engine:
     """Build an engine that is not started yet.
 
     Raises:
-        StartupError: the model cannot be read or used as the settings ask; the message says why.
+        StartupError: the model or the graph cannot be read or used as the settings ask; the
+            message says why.
     """
-    if settings.graph is not None:
-        raise StartupError("--graph: the service does not search graphs yet (docs/graphs.md)")
     try:
-        return build_engine(settings.model, settings.device, _engine_config(settings), observer)
+        config = _engine_config(settings)
+        return build_engine(settings.model, settings.device, config, observer, settings.graph)
+    except UnusableGraph as error:
+        raise StartupError(f"cannot use the graph {settings.graph}: {error}") from error
     except (ModelError, StreamingError, OSError) as error:
         raise StartupError(f"cannot use {_name_of(settings.model)}: {error}") from error
 
@@ -103,4 +106,9 @@ def _engine_config(settings: Settings) -> EngineConfig:
         max_backlog_s=settings.max_backlog_s,
         threads=settings.threads,
         beam_size=settings.beam_size,
+        graph_search=GraphSearchConfig(
+            lm_weight=settings.lm_weight,
+            beam=settings.graph_beam,
+            max_active=settings.max_active,
+        ),
     )

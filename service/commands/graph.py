@@ -16,7 +16,7 @@ from decoder_kernels.graphs.description import describe_graph
 from decoder_kernels.graphs.foreign import import_graph
 from decoder_kernels.graphs.lexicon import read_lexicon
 from models.errors import ModelError, UnencodableText
-from models.tokenizer import WORD_START, CharTokenizer, Tokenizer
+from models.tokenizer import Tokenizer
 from models.units import SPECIAL_SYMBOLS
 from service.console import progress_bars, say, tell
 from service.errors import StartupError
@@ -150,10 +150,8 @@ def _units(model: Path | None) -> tuple[Units, Tokenizer]:
 
     loaded = load_model(model or bundled_model_dir())
     tokenizer = loaded.tokenizer
-    separator = None
-    if isinstance(tokenizer, CharTokenizer):
-        separator = tokenizer.units.ids.get(WORD_START)
-    units = Units(tokenizer.units.symbols, loaded.model.config.blank_id, separator)
+    blank_id = loaded.model.config.blank_id
+    units = Units(tokenizer.units.symbols, blank_id, tokenizer.separator)
     return units, tokenizer
 
 

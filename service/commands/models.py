@@ -20,6 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="the bundled model if none is given",
     )
+    parser.add_argument(
+        "--graph", type=Path, metavar="IMAGE", help="a decoding graph to check against each of them"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -30,7 +33,9 @@ def run(arguments: argparse.Namespace) -> int:
     failed = False
     for directory in arguments.directories or [None]:
         try:
-            settings = Settings.load(model=directory, device="cpu", max_streams=1)
+            settings = Settings.load(
+                model=directory, graph=arguments.graph, device="cpu", max_streams=1
+            )
             description = served_model(load_engine(settings), settings.model).listing(())
         except ServiceError as error:
             tell(f"earshot models: {error}")

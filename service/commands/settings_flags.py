@@ -10,7 +10,8 @@ from service.settings import Settings
 
 ENGINE_SETTINGS = (
     "config", "model", "graph", "device", "chunk_size", "num_left_chunks", "threads", "beam_size",
-    "max_batch", "max_wait_ms", "max_backlog_s", "boost_weight", "max_phrases", "silence_ms",
+    "lm_weight", "graph_beam", "max_active", "max_batch", "max_wait_ms", "max_backlog_s",
+    "boost_weight", "max_phrases", "silence_ms",
 )  # fmt: skip
 """What matters to commands that decode without a server."""
 

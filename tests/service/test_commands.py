@@ -6,6 +6,8 @@ import types
 
 import pytest
 
+from decoder_kernels.graph import Graph
+from decoder_kernels.graph_image import write_image
 from service.cli import main
 from service.commands.engine import warm_up
 
@@ -81,9 +83,17 @@ def test_a_directory_that_is_no_model_is_one_line(capsys, tmp_path, command):
     assert str(tmp_path) in line
 
 
-def test_a_graph_is_refused_until_it_is_built(capsys, model):
-    assert main(["serve", "--port", "0", "--model", model, "--graph", "x"]) == 2
-    assert "does not search graphs yet" in capsys.readouterr().err
+@pytest.mark.parametrize("command", [["serve", "--port", "0"], ["transcribe", "x.wav"], ["models"]])
+def test_a_graph_that_is_none_or_of_other_units_is_one_line(capsys, tmp_path, command):
+    path = tmp_path / "tea.graph"
+    path.write_bytes(b"tea")
+    other = Graph.from_arcs([], {0: 0.0}, 1, topology="compact", vocab_size=9, word_texts=["<eps>"])
+    assert main([*command, "--graph", str(path)]) != 0
+    write_image(path, other)
+    assert main([*command, "--graph", str(path)]) != 0
+    first, second = capsys.readouterr().err.splitlines()
+    assert f"cannot use the graph {path}: tea.graph is not a graph image" in first
+    assert f"cannot use the graph {path}: the graph was built for 9 units" in second
 
 
 def test_warming_up_leaves_no_stream_behind(engine):

@@ -6,6 +6,7 @@ from service.audio.pcm import PcmFormat
 from service.boosts import BoostRules
 from service.errors import BadRequest
 from service.parameters import ParameterRules, parse_parameters
+from streaming.graph_config import GraphOptions
 from streaming.stream_config import Boost
 
 RULES = ParameterRules(frozenset({"bundled", "nova-3"}), BoostRules(), silence_ms=1000)
@@ -90,11 +91,26 @@ def test_the_last_of_repeated_values_holds():
         ("format=doc", "format=doc"),
         ("keywords=tea:much", "much"),
         ("max_utterance_ms=10", "max_utterance_ms=10"),
+        ("lm=false", "lm=false: must be one of on, off"),
+        ("lm_weight=10.5", "lm_weight=10.5: must be a number from 0 to 10"),
+        ("lm_weight=nan", "lm_weight=nan"),
+        ("lm_weight=1e0", "lm_weight=1e0"),
+        ("lm_weight=٣", "lm_weight"),
+        ("beam=0.5", "beam=0.5: must be a number from 1 to 100"),
+        ("beam=-12", "beam=-12"),
+        ("max_active=0", "max_active=0"),
     ],
 )
 def test_a_wrong_value_is_named(query, named):
     with pytest.raises(BadRequest, match=named):
         parse(query)
+
+
+def test_what_is_asked_of_the_graph_arrives():
+    assert parse("").stream.graph == GraphOptions()
+    asked = parse("lm=on&lm_weight=0.5&beam=12&max_active=800").stream.graph
+    assert asked == GraphOptions(lm=True, lm_weight=0.5, beam=12.0, max_active=800)
+    assert parse("lm=off").stream.graph == GraphOptions(lm=False)
 
 
 def test_files_have_no_partials():

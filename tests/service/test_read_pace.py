@@ -32,7 +32,7 @@ def test_a_burst_is_read_at_once() -> None:
 def test_a_long_configure_costs_its_length() -> None:
     short, long = ReadPace(), ReadPace()
     assert short.delay_s('{"type":"Configure","keyterms":["iced latte"]}', 0.0) == 0.0
-    assert long.delay_s('{"type":"Configure","keyterms":["' + "x" * 5000 + '"]}', 0.0) > 0.2
+    assert long.delay_s('{"type":"Configure","keyterms":["' + "x" * 20_000 + '"]}', 0.0) > 0.2
 
 
 def test_no_single_message_stops_the_reading_for_long() -> None:

@@ -194,8 +194,8 @@ def make_engine() -> Iterator[Callable[..., Engine]]:
     """Makes and starts engines; stops them after the test."""
     engines: list[Engine] = []
 
-    def make(loaded: LoadedModel, observer=None, **options) -> Engine:
-        engine = Engine(loaded, EngineConfig(**{"threads": 1, **options}), observer)
+    def make(loaded: LoadedModel, observer=None, graph=None, **options) -> Engine:
+        engine = Engine(loaded, EngineConfig(**{"threads": 1, **options}), observer, graph)
         engines.append(engine)
         engine.start()
         return engine

@@ -6,10 +6,17 @@ import numpy as np
 import pytest
 import soundfile
 
+from decoder_kernels.graph import Arc, Graph, units_checksum
 from models.assembly import LoadedModel
 from models.checkpoint import load_model
 from streaming.events import Configured, Partial, UnboostablePhrase
-from streaming.stream_config import DECODING_MODES, Boost, StreamConfig, StreamPriority
+from streaming.stream_config import (
+    DECODING_MODES,
+    Boost,
+    EndpointConfig,
+    StreamConfig,
+    StreamPriority,
+)
 
 TEXTS = {
     "aishell-BAC009S0724W0121.wav": "广州市房地产中介协会分析",
@@ -40,7 +47,7 @@ def test_both_recordings_come_out_in_every_mode(
     make_engine, wenet, recordings, sounds, chunk_size, left
 ):
     engine = make_engine(wenet, max_streams=8, chunk_size=chunk_size, num_left_chunks=left)
-    for mode in DECODING_MODES:
+    for mode in engine.model.modes:
         for text, samples in recordings.items():
             heard = sounds.transcribe(engine, samples, StreamConfig(mode=mode))
             assert heard.text == text, mode
@@ -48,7 +55,65 @@ def test_both_recordings_come_out_in_every_mode(
             assert all(0.3 < word.confidence <= 1.0 for word in words)
 
 
-@pytest.mark.parametrize("mode", DECODING_MODES)
+def split(text: str) -> list[str]:
+    """The words of a text."""
+    return text.split() if " " in text else list(text)
+
+
+@pytest.fixture(scope="module")
+def graph(wenet) -> Graph:
+    """Any sequence of the texts' words: characters, or what `▁` separates."""
+    begin, behind = 0, 1
+    space = wenet.tokenizer.separator
+    words, arcs, nodes = ["<eps>"], [Arc(behind, space + 1, 0, 0.0, begin)], 2
+    for text in sorted({word for said in TEXTS.values() for word in split(said)}):
+        tokens = wenet.tokenizer.encode(text)
+        end = behind if text.isascii() else begin
+        path = [begin, *range(nodes, nodes + len(tokens) - 1), end]
+        nodes += len(tokens) - 1
+        for at, token in enumerate(tokens):
+            word, cost = (0, 0.0) if at else (len(words), 1.0)
+            arcs.append(Arc(path[at], token + 1, word, cost, path[at + 1]))
+        words.append(text)
+    return Graph.from_arcs(
+        arcs,
+        {begin: 0.0, behind: 0.0},
+        nodes,
+        topology="normal",
+        vocab_size=wenet.tokenizer.vocab_size,
+        word_texts=words,
+        units_checksum=units_checksum(wenet.tokenizer.units.symbols),
+    )
+
+
+def test_both_recordings_come_out_of_a_graph_in_company(
+    make_engine, wenet, graph, recordings, sounds
+):
+    engine = make_engine(wenet, graph=graph, max_streams=8, chunk_size=8, max_wait_ms=100)
+    asked = [
+        (StreamConfig(mode=mode, endpoint=EndpointConfig(silence_ms=None)), text)
+        for mode in ("attention_rescoring", "ctc_wfst_beam_search", "ctc_prefix_beam_search")
+        for text in recordings
+    ]
+    listeners = [sounds.Listener() for _ in asked]
+    opened = list(zip(asked, listeners, strict=True))
+    streams = [(engine.open(config, heard), text) for (config, text), heard in opened]
+    for stream, text in streams:
+        sounds.push_all(stream, recordings[text])
+        stream.finish()
+    for (config, text), heard in opened:
+        heard.wait_for_last()
+        assert heard.text == text, config.mode
+        words = heard.finals[0].alternatives[0].words
+        assert all(0.3 < word.confidence <= 1.0 for word in words)
+        ends = [time for word in words for time in (word.start_s, word.end_s)]
+        assert ends == sorted(ends)
+        for partial in heard.of(Partial):
+            said = [word.text for word in partial.alternatives[0].words][: partial.stable_words]
+            assert said == [word.text for word in words][: partial.stable_words]
+
+
+@pytest.mark.parametrize("mode", sorted(set(DECODING_MODES) - {"ctc_wfst_beam_search"}))
 def test_company_changes_nothing(make_engine, wenet, recordings, sounds, mode):
     """Twenty streams join, leave, restart and wait at random; the two must not notice."""
     options = {"chunk_size": 8, "num_left_chunks": 4, "max_streams": 24, "max_batch": 7}

@@ -1,0 +1,81 @@
+"""How an engine searches its decoding graph, and what one stream may choose of it."""
+
+from dataclasses import dataclass
+
+from decoder_kernels.wfst_options import WfstOptions
+from streaming.errors import InvalidEngineConfig, InvalidStreamConfig
+
+MAX_LM_WEIGHT = 10.0
+MIN_BEAM, MAX_BEAM = 1.0, 100.0
+MAX_ACTIVE = 100_000
+
+
+@dataclass(frozen=True)
+class GraphSearchConfig:
+    """Sizes, and what holds where a stream asks for nothing else.
+
+    lm_weight: multiplies the costs of the graph. beam: how much more than the best a token may
+        cost, in nats. max_active: tokens that survive a frame; memory is taken for so many, and no
+        stream may ask for more.
+    lattice_beam: how much worse than the best an alternative for the second pass may be. Records
+        and the time that a final takes grow steeply with it.
+    blank_skip: probability of blank above which a frame is not searched for words; 1 never.
+    records_per_token: room for words, and for meetings of histories, of one segment, for each of
+        `max_active` tokens.
+    """
+
+    lm_weight: float = 0.3
+    beam: float = 10.0
+    max_active: int = 1500
+    lattice_beam: float = 3.0
+    blank_skip: float = 1.0
+    records_per_token: int = 24
+
+    def __post_init__(self) -> None:
+        try:
+            check_choices(self.lm_weight, self.beam, self.max_active)
+        except InvalidStreamConfig as error:
+            raise InvalidEngineConfig(str(error)) from error
+
+    def options(self, asked: "GraphOptions") -> WfstOptions:
+        """What one stream is searched with."""
+        return WfstOptions(
+            beam=self.beam if asked.beam is None else asked.beam,
+            max_active=self.max_active if asked.max_active is None else asked.max_active,
+            lattice_beam=self.lattice_beam,
+            graph_scale=self.lm_weight if asked.lm_weight is None else asked.lm_weight,
+            blank_skip=self.blank_skip,
+        )
+
+
+@dataclass(frozen=True)
+class GraphOptions:
+    """What a stream asks of the engine's decoding graph; None leaves it to the engine.
+
+    lm: False for a search without the graph, True insists on it. The others as in
+    `GraphSearchConfig`. Raises InvalidStreamConfig out of their ranges.
+    """
+
+    lm: bool | None = None
+    lm_weight: float | None = None
+    beam: float | None = None
+    max_active: int | None = None
+
+    def __post_init__(self) -> None:
+        check_choices(self.lm_weight, self.beam, self.max_active)
+
+    @property
+    def named(self) -> list[str]:
+        """The options that say how the graph is to be searched."""
+        values = {"lm_weight": self.lm_weight, "beam": self.beam, "max_active": self.max_active}
+        return [name for name, value in values.items() if value is not None]
+
+
+def check_choices(lm_weight: float | None, beam: float | None, max_active: int | None) -> None:
+    """Raises InvalidStreamConfig; written so that NaN fails."""
+    if lm_weight is not None and not 0.0 <= lm_weight <= MAX_LM_WEIGHT:
+        raise InvalidStreamConfig(f"lm_weight is {lm_weight}, must be 0 to {MAX_LM_WEIGHT:g}")
+    if beam is not None and not MIN_BEAM <= beam <= MAX_BEAM:
+        raise InvalidStreamConfig(f"beam is {beam}, must be {MIN_BEAM:g} to {MAX_BEAM:g}")
+    if max_active is not None and not 1 <= max_active <= MAX_ACTIVE:
+        raise InvalidStreamConfig(f"max_active is {max_active}, must be 1 to {MAX_ACTIVE}")

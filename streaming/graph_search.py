@@ -1,0 +1,124 @@
+"""Search of a decoding graph: WFST beam search over the words of a language model."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from decoder_kernels.oracle import common_prefix_length
+from decoder_kernels.wfst_search import WfstHypothesis, WfstResult, WfstSearch
+from models.u2 import U2Model
+from streaming.active_stream import ActiveStream
+from streaming.boosting import CompiledBoosts
+from streaming.graph_config import GraphSearchConfig
+from streaming.graph_words import GraphWords
+from streaming.hypothesis import Best, Hypothesis
+from streaming.lane import Lane
+from streaming.search import batch_of, slots_of
+from streaming.word_hypothesis import SegmentPosteriors, WordHypothesis
+
+
+class GraphPaths:
+    """Search of a decoding graph; see `Search`. The second pass chooses from `list_size`."""
+
+    def __init__(
+        self,
+        model: U2Model,
+        search: WfstSearch,
+        words: GraphWords,
+        config: GraphSearchConfig,
+        list_size: int,
+    ) -> None:
+        self._model = model
+        self._search = search
+        self._words = words
+        self._config = config
+        self._list_size = list_size
+        self._device = search.device
+        self._past_dead_ends = 0
+
+    @property
+    def overflows(self) -> int:
+        """See `WfstSearch.overflows`."""
+        return self._search.overflows()
+
+    @property
+    def dead_ends(self) -> int:
+        """Those of segments that are over, too."""
+        return self._past_dead_ends + self._search.dead_ends()
+
+    def advance(self, lanes: Sequence[Lane]) -> None:
+        """All lanes in one launch."""
+        self._search.advance(*batch_of(lanes, self._device))
+
+    def replay(self, stream: ActiveStream, log_probs: Tensor) -> None:
+        """One lane of many frames."""
+        lengths = torch.tensor([len(log_probs)], device=self._device)
+        slots = slots_of([stream], self._device)
+        self._search.advance(slots, log_probs[None].contiguous(), lengths)
+
+    def restart(self, streams: Sequence[ActiveStream]) -> None:
+        """By mask."""
+        before = self._search.dead_ends()
+        self._search.reset(slots_of(streams, self._device))
+        self._past_dead_ends += before - self._search.dead_ends()
+
+    def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
+        """Options, phrases, and words from outside, whose ids begin anew."""
+        self._search.set_options(stream.slot, self._config.options(stream.config.graph))
+        self._search.set_boost(stream.slot, boosts.word_table)
+        stream.segment.promised = ()
+
+    def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
+        """With as many stable words as the second pass will leave alone too."""
+        results = self._search.best(slots_of(streams, self._device))
+        return [
+            Best(self._spelled(stream, [result.hypothesis])[0], self._promise(stream, result))
+            for stream, result in zip(streams, results, strict=True)
+        ]
+
+    def nbest(self, stream: ActiveStream, count: int, *, ended: bool) -> list[Hypothesis]:
+        """Those that keep what a partial has called stable."""
+        found = self._search.nbest(stream.slot, count, finalize=ended)
+        promised = stream.segment.promised
+        # A segment that is cut between words may lack the last of them.
+        keeping = [
+            each
+            for each in found
+            if each.words[: len(promised)] == promised[: None if ended else len(each.words)]
+        ]
+        return list(self._spelled(stream, keeping or found[:1]))
+
+    def _promise(self, stream: ActiveStream, result: WfstResult) -> int:
+        """Count the words that the histories of all tokens begin with.
+
+        An alternative may have met the best path long ago and still be on the list that the second
+        pass chooses from: where there is one, the words have to be the same all over that list.
+        """
+        stable = result.hypothesis.words[: result.stable_length]
+        if len(stable) > len(stream.segment.promised):
+            if stream.config.mode == "attention_rescoring":
+                listed = self._search.nbest(stream.slot, self._list_size, finalize=False)
+                shared = common_prefix_length([stable, *(each.words for each in listed)])
+                stable = stable[:shared]
+            stream.segment.promised = max(stream.segment.promised, stable, key=len)
+        return len(stream.segment.promised)
+
+    def _spelled(
+        self, stream: ActiveStream, found: Sequence[WfstHypothesis]
+    ) -> list[WordHypothesis]:
+        posteriors = SegmentPosteriors(self._model, stream.segment)
+        known, grafted = len(self._words.graph.word_texts), stream.boosts.grafted
+        return [
+            WordHypothesis(
+                spelled=tuple(
+                    self._words.spelled(word) if word < known else grafted[word - known]
+                    for word in each.words
+                ),
+                boosted=tuple(stream.boosts.covered(each.words)),
+                score=-each.cost,
+                separator=self._words.tokenizer.separator,
+                posteriors=posteriors,
+            )
+            for each in found
+        ]

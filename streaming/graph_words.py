@@ -1,0 +1,102 @@
+"""The words of a decoding graph in the model's units."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from decoder_kernels.graph import Graph
+from decoder_kernels.word_boost import Spelling
+from models.errors import UnencodableText
+from models.tokenizer import CJK, Tokenizer
+from streaming.errors import UnusableGraph
+
+UNKNOWN_UNIT = "<unk>"
+
+
+@dataclass(frozen=True)
+class SpelledWord:
+    """A word as people write it, and its tokens."""
+
+    text: str
+    tokens: Spelling
+
+
+class GraphWords:
+    """Finds words by their text, and their spellings.
+
+    The search says which words were spoken, not by which of their spellings; the tokenizer's is
+    taken. A word that it cannot spell (a lexicon may) becomes the model's `<unk>`.
+
+    Raises UnusableGraph if the graph was built for other units than the model's, or if there are
+    such words and no `<unk>`.
+    """
+
+    def __init__(self, graph: Graph, tokenizer: Tokenizer) -> None:
+        self.graph = graph
+        self.tokenizer = tokenizer
+        self._by_text: dict[str, int] = {}
+        self._by_folded_text: dict[str, int] = {}
+        for word, text in enumerate(graph.word_texts):
+            if word:
+                self._by_text.setdefault(text, word)
+                self._by_folded_text.setdefault(text.casefold(), word)
+        self._spelled: dict[int, SpelledWord] = {}
+        self._unknown = tokenizer.units.ids.get(UNKNOWN_UNIT)
+        if self._unknown is None:
+            for word in range(1, len(graph.word_texts)):
+                self.spelled(word)
+
+    def find(self, text: str) -> int | None:
+        """The word with this text, or else one that differs in case only."""
+        return self._by_text.get(text, self._by_folded_text.get(text.casefold()))
+
+    def spelled(self, word: int) -> SpelledWord:
+        """The word of an id."""
+        if word not in self._spelled:
+            text = self.graph.word_texts[word]
+            self._spelled[word] = SpelledWord(text, self._tokens(text))
+        return self._spelled[word]
+
+    def split(self, phrase: str) -> list[int | str]:
+        """The words of a phrase: an id, or the text of a word that the graph does not know.
+
+        Words are what spaces separate; what is written without spaces falls into the longest words
+        that the graph knows, from left to right.
+        """
+        return [word for piece in phrase.split() for word in self._split_piece(piece)]
+
+    def _split_piece(self, piece: str) -> Sequence[int | str]:
+        if (word := self.find(piece)) is not None:
+            return [word]
+        if not all(CJK.fullmatch(letter) for letter in piece):
+            return [piece]
+        return self._longest_words(piece) or [piece]
+
+    def _longest_words(self, piece: str) -> list[int] | None:
+        found: list[int] = []
+        at = 0
+        while at < len(piece):
+            for stop in range(len(piece), at, -1):
+                if (word := self.find(piece[at:stop])) is not None:
+                    found.append(word)
+                    at = stop
+                    break
+            else:
+                return None
+        return found
+
+    def _tokens(self, text: str) -> Spelling:
+        try:
+            return tuple(self.tokenizer.encode(text))
+        except UnencodableText as error:
+            if self._unknown is None:
+                raise UnusableGraph(f"{error}, and no {UNKNOWN_UNIT} either") from error
+            return (self._unknown,)
+
+
+def spaces(texts: Sequence[str]) -> list[bool]:
+    """Whether a space stands before each word: not before the first, nor between CJK characters."""
+    return [False] * bool(texts) + [
+        not (CJK.fullmatch(left[-1:]) and CJK.fullmatch(right[:1]))
+        for left, right in itertools.pairwise(texts)
+    ]

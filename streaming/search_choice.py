@@ -1,0 +1,53 @@
+"""Which search a stream gets: what its mode and its wishes mean on an engine."""
+
+from typing import Literal, TypeAlias
+
+from streaming.errors import InvalidStreamConfig
+from streaming.graph_config import GraphSearchConfig
+from streaming.stream_config import StreamConfig
+
+SearchKind: TypeAlias = Literal["greedy", "prefix", "graph"]
+"""How the first pass searches a stream."""
+
+
+def choose_search(config: StreamConfig, graph: GraphSearchConfig | None) -> SearchKind:
+    """The stream's search on an engine with a graph, or with None.
+
+    Raises InvalidStreamConfig for wishes that contradict each other, or that take a graph where
+    there is none.
+    """
+    kind = _by_mode(config, graph is not None)
+    asked = config.graph
+    if kind != "graph" and asked.named:
+        names = ", ".join(asked.named)
+        raise InvalidStreamConfig(f"{names}: no decoding graph is searched, {_why_none(config)}")
+    if kind != "graph" and asked.lm:
+        raise InvalidStreamConfig(f"lm=on: {_why_none(config)}")
+    if graph is not None and (asked.max_active or 0) > graph.max_active:
+        raise InvalidStreamConfig(
+            f"max_active is {asked.max_active}, at most {graph.max_active} here"
+        )
+    return kind
+
+
+def _by_mode(config: StreamConfig, has_graph: bool) -> SearchKind:
+    wanted = config.graph.lm
+    match config.mode:
+        case "ctc_greedy_search":
+            return "greedy"
+        case "ctc_wfst_beam_search" if wanted is False:
+            raise InvalidStreamConfig("mode ctc_wfst_beam_search contradicts lm=off")
+        case "ctc_wfst_beam_search" | "attention_rescoring" if has_graph and wanted is not False:
+            return "graph"
+        case "ctc_wfst_beam_search":
+            raise InvalidStreamConfig("mode ctc_wfst_beam_search: there is no decoding graph here")
+        case _:
+            return "prefix"
+
+
+def _why_none(config: StreamConfig) -> str:
+    if config.graph.lm is False:
+        return "because of lm=off"
+    if config.mode not in ("attention_rescoring", "ctc_wfst_beam_search"):
+        return f"mode {config.mode} uses none"
+    return "there is none here"

@@ -1,0 +1,127 @@
+"""A server with a decoding graph: the bundled model and a language model of a few words."""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from server_process import Server, served
+from socket_client import CLOSE_STREAM, Transcript, listen, receive, send
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from service.cli import main
+
+ARPA = """\\data\\
+ngram 1=7
+ngram 2=2
+
+\\1-grams:
+-99 <s> -0.5
+-1 </s>
+-2 <unk>
+-0.7 smart -0.3
+-0.7 set -0.3
+-0.9 later -0.3
+-0.9 mirrors -0.3
+
+\\2-grams:
+-0.3 <s> smart
+-0.3 smart mirrors
+
+\\end\\
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """With a graph that knows "mirrors" and not "mirror"."""
+    folder = tmp_path_factory.mktemp("graph")
+    (folder / "lm.arpa").write_text(ARPA)
+    image = str(folder / "lm.graph")
+    assert main(["graph", "build", "--lm", str(folder / "lm.arpa"), "--out", image]) == 0
+    with served("--graph", image) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def audio(repository_dir: Path, linear16: Callable[[Path], bytes]) -> bytes:
+    """Somebody says "smart mirror"."""
+    return linear16(repository_dir / "web" / "samples" / "smart-mirror.opus")
+
+
+def words(heard: Transcript) -> list[tuple[str, bool]]:
+    """Each word of the finals, and whether it was boosted."""
+    return [
+        (word["word"], word.get("boosted", False))
+        for message in heard.of_type("Results")
+        if message["is_final"]
+        for word in message["channel"]["alternatives"][0]["words"]
+    ]
+
+
+async def test_words_are_those_of_the_graph_unless_a_stream_goes_without_it(
+    server: Server, audio: bytes
+) -> None:
+    asked = [{}, {"mode": "ctc_wfst_beam_search"}, {"lm": "off"}, {"mode": "ctc_greedy_search"}]
+    heard = await asyncio.gather(*(listen(server.listen_url(**one), audio) for one in asked))
+    assert [one.text for one in heard] == ["smart mirrors"] * 2 + ["smart mirror"] * 2
+    assert all(one.close_code == 1000 for one in heard)
+
+
+async def test_a_boosted_word_from_outside_is_heard_streamed_and_in_files(
+    server: Server, audio: bytes, repository_dir: Path
+) -> None:
+    heard = await listen(server.listen_url(keyterm=["Mirror:6", "ζ"]), audio)
+    assert words(heard) == [("smart", False), ("Mirror", True)]
+    assert [warning["phrase"] for warning in heard.of_type("Warning")] == ["ζ"]
+    async with httpx.AsyncClient(timeout=60) as client:
+        answer = await client.post(
+            server.http("/v1/listen"),
+            params={"keyterm": "Mirror:6", "format": "text"},
+            content=(repository_dir / "web" / "samples" / "smart-mirror.opus").read_bytes(),
+        )
+    assert answer.text.split() == ["smart", "Mirror"]
+
+
+async def test_phrases_configured_in_a_stream_count_for_the_words_before(
+    server: Server, audio: bytes
+) -> None:
+    heard = Transcript()
+    async with connect(server.listen_url()) as socket:
+        receiving = asyncio.create_task(receive(socket, heard))
+        await send(socket, audio)
+        await socket.send(json.dumps({"type": "Configure", "keyterms": ["smart Mirror:6"]}))
+        await socket.send(CLOSE_STREAM)
+        await receiving
+    assert heard.of_type("ConfigureSuccess")
+    assert words(heard) == [("smart", True), ("Mirror", True)]
+
+
+@pytest.mark.parametrize(
+    ("query", "complaint"),
+    [
+        ({"max_active": 99999}, "max_active is 99999, at most 1500 here"),
+        ({"lm": "off", "beam": 12}, "beam: no decoding graph is searched, because of lm=off"),
+        ({"lm_weight": "much"}, "lm_weight=much"),
+    ],
+)
+async def test_what_cannot_be_had_is_refused_before_accept(
+    server: Server, query: dict[str, object], complaint: str
+) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        await listen(server.listen_url(**query), b"")
+    body = json.loads(refused.value.response.body)
+    assert refused.value.response.status_code == 400
+    assert complaint in body["err_msg"]
+
+
+async def test_the_server_tells_of_its_graph(server: Server) -> None:
+    async with httpx.AsyncClient() as client:
+        [model] = (await client.get(server.http("/v1/models"))).json()["stt"]
+        metrics = (await client.get(server.http("/metrics"))).text
+    assert model["graph"]["words"] == 4
+    assert "ctc_wfst_beam_search" in model["modes"]
+    assert "earshot_search_dead_ends_total 0.0" in metrics

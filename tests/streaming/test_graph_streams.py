@@ -1,0 +1,244 @@
+"""Streams searched in a decoding graph, by the model that hears tones."""
+
+import copy
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from decoder_kernels.graph import Arc, Graph
+from streaming.errors import InvalidStreamConfig, UnusableGraph
+from streaming.events import Closed, Configured, Failed, Partial, UnboostablePhrase
+from streaming.graph_config import GraphOptions, GraphSearchConfig
+from streaming.stream_config import Boost, EndpointConfig, StreamConfig
+
+KNOWN = "一二三四五六七八"
+"""Each is a word of its own; 九 is not in the graph, 三四 is one besides."""
+RARE, RARE_COST = "七", 100.0
+WORDS = ["<eps>", *KNOWN, "三四"]
+GRAPH = StreamConfig(mode="ctc_wfst_beam_search")
+PREFIX = StreamConfig(mode="ctc_prefix_beam_search")
+QUIET = GraphOptions(lm_weight=0.0)
+
+
+def digit_loop(vocab_size: int, **changes) -> Graph:
+    """Words in any order: single ones cost 1, the rare one more, 三四 less than 三 and 四 do."""
+    arcs = [
+        Arc(0, 4 + i, 1 + i, RARE_COST if digit == RARE else 1.0, 0)
+        for i, digit in enumerate(KNOWN)
+    ]
+    third = KNOWN.index("三")
+    arcs += [Arc(0, 4 + third, len(KNOWN) + 1, 0.5, 1), Arc(1, 5 + third, 0, 0.0, 0)]
+    rest = {"loop_node": 0, "unknown_cost": 5.0, "topology": "compact", **changes}
+    return Graph.from_arcs(arcs, {0: 0.0}, 2, vocab_size=vocab_size, word_texts=WORDS, **rest)
+
+
+def asking(mode="ctc_wfst_beam_search", silence_ms=1000, max_utterance_ms=20000, **options):
+    endpoint = EndpointConfig(silence_ms=silence_ms, max_utterance_ms=max_utterance_ms)
+    return StreamConfig(mode=mode, endpoint=endpoint, **options)
+
+
+def words_of(heard):
+    return [word for final in heard.finals for word in final.alternatives[0].words]
+
+
+@pytest.fixture
+def make_graph_engine(make_engine, tone_model):
+    def make(loaded=None, graph_search=None, **changes):
+        loaded = loaded or tone_model
+        graph = digit_loop(loaded.tokenizer.vocab_size, **changes)
+        config = graph_search or GraphSearchConfig(lm_weight=1.0, max_active=200)
+        options = {"chunk_size": 8, "num_left_chunks": 2, "max_streams": 8}
+        return make_engine(loaded, graph=graph, graph_search=config, **options)
+
+    return make
+
+
+@pytest.fixture
+def engine(make_graph_engine):
+    return make_graph_engine()
+
+
+def test_words_of_the_graph_come_out_with_times_and_confidences(engine, sounds):
+    samples = sounds.speech("一三四 二_五")
+    heard = sounds.transcribe(engine, samples, GRAPH)
+    assert [final.alternatives[0].text for final in heard.finals] == ["一三四二", "五"]
+    assert [word.text for word in words_of(heard)] == ["一", "三四", "二", "五"]
+    greedy = words_of(sounds.transcribe(engine, samples, StreamConfig(mode="ctc_greedy_search")))
+    starts = [word.start_s for word in greedy if word.text != "四"]
+    ends = [word.end_s for word in greedy if word.text != "三"]
+    np.testing.assert_allclose([word.start_s for word in words_of(heard)], starts, atol=0.05)
+    np.testing.assert_allclose([word.end_s for word in words_of(heard)], ends, atol=0.05)
+    assert all(0.5 < word.confidence <= 1.0 for word in words_of(heard))
+
+
+def test_the_language_model_counts_as_much_as_a_stream_says(engine, sounds):
+    samples = sounds.speech("一七二")
+    for weight, text in ((0.0, "一七二"), (1.0, "一二")):
+        config = asking(graph=GraphOptions(lm_weight=weight))
+        assert sounds.transcribe(engine, samples, config).text == text
+
+
+def test_a_stream_without_the_graph_is_that_of_an_engine_without_one(engine, tone_engine, sounds):
+    samples = sounds.speech("一七九_二")
+    off = StreamConfig(mode="ctc_prefix_beam_search", graph=GraphOptions(lm=False))
+    for config in (PREFIX, off, StreamConfig(mode="ctc_greedy_search")):
+        told = sounds.transcribe(engine, samples, config).events
+        assert told == sounds.transcribe(tone_engine, samples, config).events
+        assert told[0].alternatives[0].text.startswith("一")
+
+
+def test_cutting_the_pushes_elsewhere_changes_nothing(engine, sounds):
+    samples = sounds.speech("一二三_四五 六八")
+    whole = sounds.transcribe(engine, samples, asking(silence_ms=400))
+    for seed in range(3):
+        sizes = np.random.default_rng(seed).integers(0, 3000, size=1000)
+        cut = sounds.transcribe(engine, samples, asking(silence_ms=400), iter(sizes))
+        assert cut.events == whole.events
+
+
+def test_partials_grow_and_keep_what_was_stable(engine, sounds):
+    heard = sounds.transcribe(engine, sounds.speech("一二五六八一二五"), GRAPH)
+    final_words = [word.text for word in words_of(heard)]
+    partials = heard.of(Partial)
+    assert len(partials) >= 5
+    for partial in partials:
+        stable = [word.text for word in partial.alternatives[0].words][: partial.stable_words]
+        assert stable == final_words[: partial.stable_words]
+    assert partials[-1].stable_words > 0
+    counts = [partial.stable_words for partial in partials]
+    assert counts == sorted(counts)
+
+
+def test_speech_without_a_pause_is_cut_between_words(engine, sounds):
+    text = "一二五六八一二五六八" * 3
+    config = asking(silence_ms=None, max_utterance_ms=3000)
+    heard = sounds.transcribe(engine, sounds.speech(text), config)
+    assert heard.text == text
+    assert "max_utterance" in [final.cause for final in heard.finals]
+    times = [time for word in words_of(heard) for time in (word.start_s, word.end_s)]
+    assert times == sorted(times)
+
+
+def test_alternatives_are_distinct_texts_best_first(engine, sounds):
+    heard = sounds.transcribe(engine, sounds.speech("一 三四"), asking(alternatives=3, graph=QUIET))
+    [final] = heard.finals
+    texts = [each.text for each in final.alternatives]
+    assert texts[0] == "一三四"
+    assert len(texts) == len(set(texts))
+    scores = [each.score for each in final.alternatives]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_word_from_outside_is_heard_once_it_is_boosted(engine, sounds):
+    samples = sounds.speech("一九二")
+    assert "九" not in sounds.transcribe(engine, samples, GRAPH).text
+    heard = sounds.transcribe(engine, samples, asking(boosts=(Boost("九二", 4.0),)))
+    assert heard.text == "一九二"
+    assert [(word.text, word.boosted) for word in words_of(heard)] == [
+        ("一", False),
+        ("九二", True),
+    ]
+    assert heard.of(Partial)[-1].alternatives[0].words[-1].boosted
+
+
+def test_boosts_given_later_count_from_the_segments_start_on(engine, sounds):
+    listener = sounds.Listener()
+    stream = engine.open(GRAPH, listener)
+    sounds.push_all(stream, sounds.speech("一九二"))
+    listener.wait_for(lambda event: isinstance(event, Partial))
+    stream.configure([Boost("九", 4.0), Boost("x")])
+    stream.finish()
+    listener.wait_for_last()
+    [configured] = listener.of(Configured)
+    assert [warning.phrase for warning in configured.warnings] == ["x"]
+    assert listener.text == "一九二"
+
+
+def test_phrases_that_do_not_fit_are_named(make_graph_engine, sounds, monkeypatch):
+    monkeypatch.setattr("streaming.searches.BOOST_STATES_PER_STREAM", 0)
+    heard = sounds.transcribe(
+        make_graph_engine(), sounds.speech("一二"), asking(boosts=(Boost("九"), Boost("一")))
+    )
+    assert [warning.phrase for warning in heard.of(UnboostablePhrase)] == ["九", "一"]
+    assert heard.text == "一二"
+
+
+def test_an_explicit_graph_names_the_words_that_it_cannot_take(make_graph_engine, sounds):
+    engine = make_graph_engine(topology="explicit")
+    heard = sounds.transcribe(engine, sounds.noise(0.5), asking(boosts=(Boost("九"), Boost("一"))))
+    assert [warning.phrase for warning in heard.of(UnboostablePhrase)] == ["九"]
+
+
+def test_searches_of_both_kinds_share_slots_and_leak_nothing(make_graph_engine, sounds):
+    engine = make_graph_engine()
+    text = "一二五"
+    configs = [asking(boosts=(Boost("九", 4.0),)), PREFIX, GRAPH, asking(graph=QUIET)]
+    for config in configs * 3:
+        listener = sounds.Listener()
+        stream = engine.open(config, listener)
+        sounds.push_all(stream, sounds.speech("一二九七"))
+        listener.wait_for(lambda event: getattr(event, "alternatives", None))
+        stream.cancel()
+        listener.wait_for_last()
+        assert sounds.transcribe(engine, sounds.noise(2.0), GRAPH).text == ""
+        assert sounds.transcribe(engine, sounds.speech(text), GRAPH).text == text
+
+
+def test_a_stream_that_breaks_leaves_its_company_alone(make_graph_engine, tone_model, sounds):
+    loaded = copy.deepcopy(tone_model)
+    whole = loaded.model.encoder.forward_lanes
+
+    def broken(feats, out_lengths, state):
+        encoded, state = whole(feats, out_lengths, state)
+        encoded[feats.flatten(1).max(dim=1).values > 31.0] = math.nan
+        return encoded, state
+
+    loaded.model.encoder.forward_lanes = broken
+    engine = make_graph_engine(loaded)
+    listeners = [sounds.Listener() for _ in range(3)]
+    streams = [engine.open(GRAPH, listener) for listener in listeners]
+    for stream in streams:
+        sounds.push_all(stream, sounds.speech("一二"))
+    streams[1].push(np.float32(12.0) * sounds.tone("九", 0.4))
+    for stream, digits in itertools.product(streams, "五六"):
+        sounds.push_all(stream, sounds.speech(digits))
+    for stream in streams:
+        stream.finish()
+    assert [type(each.wait_for_last()) for each in listeners] == [Closed, Failed, Closed]
+    assert [listeners[0].text, listeners[2].text] == ["一二五六"] * 2
+
+
+def test_room_that_runs_out_is_counted(make_graph_engine, sounds):
+    config = GraphSearchConfig(lm_weight=1.0, max_active=8, records_per_token=1)
+    engine = make_graph_engine(graph_search=config)
+    heard = sounds.transcribe(engine, sounds.speech("一二五六八" * 4), GRAPH)
+    engine.stop(60)
+    assert heard.text.startswith("一二")
+    assert engine.stats.search_overflows > 0
+    assert engine.stats.failed_streams == 0
+
+
+def test_a_graph_of_other_units_is_refused(make_engine, tone_model):
+    with pytest.raises(UnusableGraph, match="built for 99 units; the model has 12"):
+        make_engine(tone_model, graph=digit_loop(99))
+    with pytest.raises(UnusableGraph, match="its blank is unit 1, the model's 0"):
+        make_engine(tone_model, graph=digit_loop(12, blank_id=1))
+
+
+def test_what_a_stream_cannot_have_is_refused_before_it_takes_a_slot(engine, tone_engine):
+    for other, config in (
+        (tone_engine, GRAPH),
+        (engine, asking(graph=GraphOptions(max_active=201))),
+    ):
+        with pytest.raises(InvalidStreamConfig):
+            other.open(config, lambda event: None)
+        assert other.stats.live_streams == 0
+
+
+def test_the_description_tells_of_the_graph(engine, tone_engine):
+    assert (engine.model.graph.words, engine.model.graph.new_words) == (9, True)
+    assert "ctc_wfst_beam_search" in engine.model.modes
+    assert tone_engine.model.graph is None
+    assert "ctc_wfst_beam_search" not in tone_engine.model.modes

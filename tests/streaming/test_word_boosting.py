@@ -1,0 +1,89 @@
+"""Phrases for a decoding graph: words by id, words from outside by their spelling."""
+
+from dataclasses import replace
+
+import pytest
+
+from decoder_kernels.graph import Graph
+from models.tokenizer import CharTokenizer
+from models.units import UnitTable
+from streaming.graph_words import GraphWords
+from streaming.stream_config import Boost
+from streaming.word_boosting import compile_word_boosts
+
+TEA, HOT = 1, 2
+OUTSIDE = 3
+
+
+def words(letters: str = "teaho▁", **changes) -> GraphWords:
+    symbols = ["<blank>", "<unk>", *letters]
+    units = UnitTable.parse("".join(f"{s} {i}\n" for i, s in enumerate(symbols)), "letters")
+    graph = Graph.from_arcs(
+        [],
+        {0: 0.0},
+        1,
+        topology="compact",
+        vocab_size=len(symbols),
+        word_texts=["<eps>", "tea", "hot"],
+        loop_node=0,
+        unknown_cost=3.0,
+    )
+    return GraphWords(replace(graph, **changes), CharTokenizer(units))
+
+
+def compiled(*boosts: Boost, of: GraphWords | None = None):
+    return compile_word_boosts(boosts, of or words("teaho"), 10.0)
+
+
+def test_words_of_the_graph_go_by_their_ids():
+    found = compiled(Boost("hot tea", 2.0), Boost("Tea", -1.0))
+    assert [(p.tokens, p.weight) for p in found.phrases] == [((HOT, TEA), 2.0), ((TEA,), -1.0)]
+    assert found.word_table is not None
+    assert found.grafted == ()
+    assert found.covered([TEA, HOT, TEA]) == [False, True, True]
+
+
+def test_a_word_from_outside_is_grafted_and_keeps_the_text_of_the_request():
+    found = compiled(Boost("hot TOE"), Boost("toe"))
+    assert [phrase.tokens for phrase in found.phrases] == [(HOT, OUTSIDE), (OUTSIDE,)]
+    assert [(word.text, word.tokens) for word in found.grafted] == [("toe", (2, 6, 3))]
+    assert found.covered([OUTSIDE]) == [True]
+
+
+def test_of_two_phrases_with_the_same_words_the_last_counts():
+    found = compiled(Boost("tea", 1.0), Boost("TEA", 5.0))
+    assert [phrase.weight for phrase in found.phrases] == [5.0]
+    assert found.texts == ("TEA",)
+
+
+def test_where_the_model_writes_spaces_a_word_comes_with_and_without_one_behind_it():
+    found = compiled(Boost("toe tea"), Boost("hoe"), of=words())
+    space = 7
+    assert [word.text for word in found.grafted] == ["toe", "hoe", "hoe"]
+    assert found.word_table.spellings == ((2, 6, 3, space), (5, 6, 3), (5, 6, 3, space))
+    assert [phrase.tokens for phrase in found.phrases] == [(3, TEA), (4,), (5,)]
+    assert found.texts == ("toe tea", "hoe")
+
+
+@pytest.mark.parametrize("phrase", ["tea zoo", "", " "])
+def test_what_the_model_cannot_write_is_named(phrase):
+    found = compiled(Boost(phrase), Boost("tea"))
+    assert [warning.phrase for warning in found.warnings] == [phrase]
+    assert found.texts == ("tea",)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [({"loop_node": -1}, "does not say where"), ({"topology": "explicit"}, "takes no words")],
+)
+def test_a_graph_that_takes_no_words_says_so_once_for_each_phrase(changes, reason):
+    found = compiled(Boost("hot toe"), Boost("tea"), of=words(**changes))
+    assert [warning.phrase for warning in found.warnings] == ["hot toe"]
+    assert reason in found.warnings[0].reason
+    assert [phrase.tokens for phrase in found.phrases] == [(TEA,)]
+    assert found.grafted == ()
+
+
+def test_nothing_boosted_is_no_table():
+    assert compiled(Boost("zoo")).word_table is None
+    assert compiled(Boost("toe"), of=words(loop_node=-1)).word_table is None
