@@ -5,6 +5,7 @@ from typing import Protocol, TypeAlias
 
 from service.audio.pcm import Samples
 from streaming.events import Event
+from streaming.graph_config import GraphOptions
 from streaming.stream_config import Boost, StreamConfig, StreamPriority
 
 Sink: TypeAlias = Callable[[Event], None]
@@ -24,8 +25,11 @@ class StreamPort(Protocol):
     def finalize(self) -> None:
         """Ask for the final of all audio pushed so far; BacklogFull where too many are due."""
 
-    def configure(self, boosts: Sequence[Boost]) -> None:
-        """Replace the boosted phrases; BacklogFull where too many requests wait."""
+    def configure(self, boosts: Sequence[Boost], graph: GraphOptions | None = None) -> None:
+        """Replace the boosted phrases, and with ``graph`` what is asked of the decoding graph.
+
+        Configured or NotConfigured follows; BacklogFull where too many requests wait.
+        """
 
     def finish(self) -> None:
         """Say that no audio follows; the last finals and Closed come."""

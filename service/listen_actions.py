@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from service.audio.pcm import Samples
 from service.wire import Message
+from streaming.graph_config import GraphOptions
 from streaming.stream_config import Boost
 
 
@@ -22,9 +23,10 @@ class FinalizeStream:
 
 @dataclass(frozen=True)
 class ConfigureStream:
-    """Replace the stream's boosted phrases."""
+    """Replace the stream's boosted phrases, and what it asks of the decoding graph."""
 
     boosts: tuple[Boost, ...]
+    graph: GraphOptions
 
 
 @dataclass(frozen=True)

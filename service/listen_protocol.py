@@ -4,7 +4,9 @@ Messages of the client and events of the engine go in, actions come out. One ins
 session; it does no I/O, keeps no time and is not thread safe. docs/protocol.md is its description.
 """
 
+from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -41,18 +43,21 @@ from service.wire import (
     KeepAlive,
     Message,
 )
+from streaming.errors import InvalidStreamConfig
 from streaming.events import (
     Closed,
     Configured,
     Event,
     Failed,
     Final,
+    NotConfigured,
     Partial,
     RoomAvailable,
     SpeechStarted,
     UnboostablePhrase,
     UtteranceEnd,
 )
+from streaming.graph_config import GraphOptions
 
 MAX_ECHO_CHARS = 200
 MAX_TEXT_CHARS = 128 * 1024
@@ -67,6 +72,33 @@ class State(Enum):
     CLOSED = "closed"
 
 
+@dataclass(frozen=True)
+class _Wishes:
+    """What a session may change while it runs."""
+
+    keyterms: list[str]
+    keywords: list[str]
+    graph: GraphOptions
+
+    def changed_by(self, message: Configure) -> "_Wishes":
+        """With what the message names; ``lm`` off forgets what was said of the graph before.
+
+        Raises InvalidStreamConfig for numbers out of range.
+        """
+        named: dict[str, Any] = {
+            "lm": None if message.lm is None else message.lm == "on",
+            "lm_weight": message.lm_weight,
+            "beam": message.beam,
+            "max_active": message.max_active,
+        }
+        graph = {name: value for name, value in named.items() if value is not None}
+        return _Wishes(
+            self.keyterms if message.keyterms is None else message.keyterms,
+            self.keywords if message.keywords is None else message.keywords,
+            replace(GraphOptions() if message.lm == "off" else self.graph, **graph),
+        )
+
+
 class ListenProtocol:
     """One session of /v1/listen."""
 
@@ -77,9 +109,10 @@ class ListenProtocol:
         self._messages = messages
         self._audio = SocketAudio(parameters.pcm)
         self._boosts = boosts
-        self._keyterms = list(parameters.keyterms)
-        self._keywords = list(parameters.keywords)
-        self._configuring = False
+        self._holds = _Wishes(
+            list(parameters.keyterms), list(parameters.keywords), parameters.stream.graph
+        )
+        self._asked: _Wishes | None = None
         self._close = Close(NORMAL_CLOSURE)
 
     def receive_bytes(self, data: bytes) -> list[Action]:
@@ -127,6 +160,9 @@ class ListenProtocol:
                 return [Send(self._messages.notice(event))]
             case Configured():
                 return self._configured(event)
+            case NotConfigured(reason):
+                self._asked = None
+                return [self._refuse("CONFIGURE_LM_INVALID", reason)]
             case RoomAvailable():
                 return []
             case Closed(duration_s):
@@ -166,26 +202,25 @@ class ListenProtocol:
         return [Send(self._messages.closing(duration_s, self._audio.sha256)), self._close]
 
     def _configure(self, message: Configure) -> list[Action]:
-        if self._configuring:
+        if self._asked is not None:
             return [self._refuse("CONFIGURE_ALREADY_PENDING", "the last Configure is not done yet")]
-        keyterms = self._keyterms if message.keyterms is None else message.keyterms
-        keywords = self._keywords if message.keywords is None else message.keywords
         try:
-            boosts = self._boosts.parse(keyterms, keywords)
+            asked = self._holds.changed_by(message)
+            boosts = self._boosts.parse(asked.keyterms, asked.keywords)
+        except InvalidStreamConfig as error:
+            return [self._refuse("CONFIGURE_LM_INVALID", str(error))]
         except TooManyPhrases as error:
             return [self._refuse("CONFIGURE_KEYTERM_LIMIT_EXCEEDED", str(error))]
         except BadRequest as error:
             return [self._refuse("CONFIGURE_KEYTERM_INVALID", str(error))]
-        self._configuring = True
-        self._keyterms, self._keywords = keyterms, keywords
-        return [ConfigureStream(boosts)]
+        self._asked = asked
+        return [ConfigureStream(boosts, asked.graph)]
 
     def _configured(self, event: Configured) -> list[Action]:
-        self._configuring = False
+        self._holds, self._asked = self._asked or self._holds, None
         warnings: list[Message] = [self._messages.notice(each) for each in event.warnings]
-        success = ConfigureSuccess(
-            request_id=self._messages.request_id, keyterms=self._keyterms + self._keywords
-        )
+        phrases = self._holds.keyterms + self._holds.keywords
+        success = ConfigureSuccess(request_id=self._messages.request_id, keyterms=phrases)
         return [Send(message) for message in (success, *warnings)]
 
     def _refuse(self, code: str, description: str) -> Send:

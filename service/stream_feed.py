@@ -63,8 +63,8 @@ class StreamFeed:
                 self._stream.push(samples)
             case FinalizeStream():
                 self._stream.finalize()
-            case ConfigureStream(boosts):
-                self._stream.configure(boosts)
+            case ConfigureStream(boosts, graph):
+                self._stream.configure(boosts, graph)
             case FinishStream():
                 self._stream.finish()
 

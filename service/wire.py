@@ -115,6 +115,7 @@ class ConfigureFailure(Message):
     code: Literal[
         "CONFIGURE_KEYTERM_LIMIT_EXCEEDED",
         "CONFIGURE_KEYTERM_INVALID",
+        "CONFIGURE_LM_INVALID",
         "CONFIGURE_ALREADY_PENDING",
         "CONFIGURE_INTERNAL_ERROR",
     ]
@@ -213,12 +214,16 @@ class CloseStream(BaseModel):
 
 
 class Configure(BaseModel):
-    """Replace the boosted phrases; a list left out or null is kept as it is."""
+    """Replace the boosted phrases or the use of the graph; what is left out or null stays."""
 
     type: Literal["Configure"]
     # A long list of wrong things is one error, not one for each.
     keyterms: Annotated[list[str] | None, FailFast()] = None
     keywords: Annotated[list[str] | None, FailFast()] = None
+    lm: Literal["on", "off"] | None = None
+    lm_weight: float | None = None
+    beam: float | None = None
+    max_active: int | None = None
 
 
 ControlMessage = Annotated[

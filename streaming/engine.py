@@ -21,7 +21,6 @@ from streaming.graph_words import GraphWords
 from streaming.inbox import Inbox
 from streaming.model_description import describe_model
 from streaming.registry import Registry
-from streaming.search_choice import SearchKind, choose_search
 from streaming.stream import Stream
 from streaming.stream_config import Boost, StreamConfig, StreamPriority
 from streaming.two_pass import TwoPass
@@ -49,10 +48,10 @@ class Engine:
         self._tokenizer = loaded.tokenizer
         self._words = None if graph is None else words_of(graph, loaded)
         self._compiler = BoostCompiler(self._compile)
-        decoder = TwoPass(loaded, config, self._words)
-        self._settings = decoder.settings
-        self.model = describe_model(loaded, decoder.settings, graph)
-        self._loop = EngineLoop(decoder, self._registry, config, self._counters, observer)
+        self._decoder = TwoPass(loaded, config, self._words)
+        self._settings = self._decoder.settings
+        self.model = describe_model(loaded, self._settings, graph)
+        self._loop = EngineLoop(self._decoder, self._registry, config, self._counters, observer)
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 
     def start(self) -> None:
@@ -94,7 +93,7 @@ class Engine:
             raise EngineStopped("the engine is not running")
         if not self._registry.has_room:  # before any work for a caller who is refused
             raise EngineFull(f"all {self._config.max_streams} slots are taken")
-        search = self._choose_search(config)
+        search = self._decoder.choose_search(config)
         boosts = self._compiler.submit(config.boosts, config)
         inbox = Inbox(int(self._config.max_backlog_s * self._settings.sample_rate_hz))
         try:
@@ -124,12 +123,9 @@ class Engine:
             **asdict(self._counters),
         )
 
-    def _choose_search(self, config: StreamConfig) -> SearchKind:
-        return choose_search(config, self._config.graph_search if self._words else None)
-
     def _compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
         """The boosts for the search that a stream with this config gets."""
-        if self._words is None or self._choose_search(config) != "graph":
+        if self._words is None or self._decoder.choose_search(config) != "graph":
             return compile_boosts(boosts, config.mode, self._tokenizer)
         beam = self._config.graph_search.options(config.graph).beam
         return compile_word_boosts(boosts, self._words, beam)

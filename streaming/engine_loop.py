@@ -10,8 +10,8 @@ from streaming.active_stream import ActiveStream
 from streaming.batcher import Batcher
 from streaming.engine_config import EngineConfig
 from streaming.engine_stats import Counters, Observer, StepTimer
-from streaming.errors import DecodingFailed, EngineStopped
-from streaming.events import Closed, Configured, Failed, RoomAvailable
+from streaming.errors import DecodingFailed, EngineStopped, InvalidStreamConfig
+from streaming.events import Closed, Configured, Failed, NotConfigured, RoomAvailable
 from streaming.inbox import Flush, Item, Reconfigure
 from streaming.isolation import Isolation, attempt
 from streaming.lane import Ending, Lane
@@ -156,9 +156,16 @@ class EngineLoop:
         if isinstance(item, Flush):
             stream.begin_flush(item)
         elif isinstance(item, Reconfigure):
-            stream.emit(Configured(self._decoder.boost(stream, item.boosts.result())))
+            stream.emit(self._reconfigured(stream, item))
         else:
             stream.listen(item)
+
+    def _reconfigured(self, stream: ActiveStream, item: Reconfigure) -> Configured | NotConfigured:
+        try:
+            boosts = item.boosts.result()
+            return Configured(self._decoder.reconfigure(stream, item.config, boosts))
+        except InvalidStreamConfig as error:
+            return NotConfigured(str(error))
 
     def _fail(self, stream: ActiveStream, error: Exception) -> None:
         """End a stream whose work raised."""

@@ -87,9 +87,16 @@ class UnboostablePhrase:
 
 @dataclass(frozen=True)
 class Configured:
-    """Answers `Stream.configure`: the new boosts hold from the current segment on."""
+    """Answers `Stream.configure`: what was asked holds from the current segment on."""
 
     warnings: tuple[UnboostablePhrase, ...]
+
+
+@dataclass(frozen=True)
+class NotConfigured:
+    """Answers `Stream.configure` where the engine cannot serve what was asked: nothing changed."""
+
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -120,6 +127,7 @@ Event: TypeAlias = (
     | UtteranceEnd
     | UnboostablePhrase
     | Configured
+    | NotConfigured
     | RoomAvailable
     | Closed
     | Failed

@@ -10,6 +10,7 @@ import numpy as np
 from streaming.boosting import CompiledBoosts
 from streaming.errors import BacklogFull
 from streaming.features import Samples
+from streaming.stream_config import StreamConfig
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,9 @@ class Flush:
 
 @dataclass(frozen=True, eq=False)
 class Reconfigure:
-    """New boosts, from here on; nothing behind this is taken before they are compiled."""
+    """Another config, from here on; nothing behind this is taken before its boosts are compiled."""
 
+    config: StreamConfig
     boosts: Future[CompiledBoosts]
 
 

@@ -1,6 +1,7 @@
 """A caller's handle on one stream. Every method may be called from any thread."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from streaming.active_stream import ActiveStream
 from streaming.boost_compiler import BoostCompiler
 from streaming.errors import InvalidAudio, StreamClosed, StreamingError
 from streaming.features import Samples
+from streaming.graph_config import GraphOptions
 from streaming.inbox import Flush, Reconfigure
 from streaming.registry import Registry
 from streaming.stream_config import Boost
@@ -69,14 +71,17 @@ class Stream:
         """
         self._put(Flush(last=False))
 
-    def configure(self, boosts: Sequence[Boost]) -> None:
-        """Replace the boosts, from this segment on; `Configured` follows.
+    def configure(self, boosts: Sequence[Boost], graph: GraphOptions | None = None) -> None:
+        """Replace the boosts, from this segment on, and with `graph` what is asked of the graph.
 
-        Raises StreamClosed and EngineStopped, and BacklogFull as `finalize` does.
+        `Configured` follows, or `NotConfigured`. Raises StreamClosed and EngineStopped, and
+        BacklogFull as `finalize` does.
         """
-        compiling = self._compiler.submit(boosts, self._active.config)
+        now = self._active.config
+        asked = replace(now, boosts=tuple(boosts), graph=now.graph if graph is None else graph)
+        compiling = self._compiler.submit(boosts, asked)
         try:
-            self._put(Reconfigure(compiling))
+            self._put(Reconfigure(asked, compiling))
         except StreamingError:
             compiling.cancel()
             raise

@@ -20,9 +20,11 @@ from streaming.graph_words import GraphWords
 from streaming.hypothesis import Hypothesis
 from streaming.lane import Ending, Lane
 from streaming.seam import word_seam
+from streaming.search_choice import SearchKind, choose_search
 from streaming.searches import build_searches
 from streaming.second_pass import SecondPass
 from streaming.slots import EncoderSlots
+from streaming.stream_config import StreamConfig
 
 
 class TwoPass:
@@ -47,6 +49,7 @@ class TwoPass:
         self.encode = EncodeStep(model, self._slots, self.settings, device)
         self.second_pass = SecondPass(model, loaded.tokenizer, config.beam_size)
         self._beam_size = config.beam_size
+        self._graph_search = None if words is None else config.graph_search
 
     def search_forward(self, lanes: Sequence[Lane]) -> None:
         """Apply the endpoint rules, search the frames before them, and note which segments end."""
@@ -84,6 +87,24 @@ class TwoPass:
         stream.boosts = boosts
         self.search.rewind(stream)
         return boosts.warnings
+
+    def reconfigure(
+        self, stream: ActiveStream, config: StreamConfig, boosts: CompiledBoosts
+    ) -> tuple[UnboostablePhrase, ...]:
+        """Search the current segment anew as `config` says; return what goes without its boost.
+
+        Raises InvalidStreamConfig, with nothing changed.
+        """
+        search = self.choose_search(config)
+        if search != stream.search:
+            self.search.configure(stream, NO_BOOSTS)
+            self.search.restart([stream])
+        stream.config, stream.search = config, search
+        return self.boost(stream, boosts)
+
+    def choose_search(self, config: StreamConfig) -> SearchKind:
+        """The search that a stream with this config gets; for any thread. See `choose_search`."""
+        return choose_search(config, self._graph_search)
 
     def free(self, stream: ActiveStream) -> None:
         """Leave nothing of the stream in its slot."""

@@ -31,11 +31,13 @@ from streaming.events import (
     Failed,
     Final,
     FinalCause,
+    NotConfigured,
     Partial,
     RoomAvailable,
     UnboostablePhrase,
     Word,
 )
+from streaming.graph_config import GraphOptions
 from streaming.stream_config import Boost, StreamConfig, StreamPriority
 
 RATE = 16_000
@@ -102,8 +104,11 @@ class ScriptedStream:
         self._require_open()
         self._final("finalize")
 
-    def configure(self, boosts: Sequence[Boost]) -> None:
+    def configure(self, boosts: Sequence[Boost], graph: GraphOptions | None = None) -> None:
         self._require_open()
+        if graph != self.config.graph:
+            self.sink(NotConfigured("there is no graph here"))
+            return
         self.boosts = tuple(boosts)
         if self.engine.answers_configure:
             self.sink(Configured(tuple(_unboostable(boosts))))

@@ -29,6 +29,7 @@ from streaming.events import (
     Configured,
     Failed,
     Final,
+    NotConfigured,
     Partial,
     RoomAvailable,
     SpeechStarted,
@@ -36,6 +37,7 @@ from streaming.events import (
     UtteranceEnd,
     Word,
 )
+from streaming.graph_config import GraphOptions
 from streaming.stream_config import Boost, StreamConfig
 
 SAY = Alternative(
@@ -199,7 +201,7 @@ def test_speech_started_utterance_end_and_warnings():
 def test_configure_replaces_the_phrases_and_is_answered_when_done():
     session = protocol(keyterms=("old",))
     actions = session.receive_text('{"type": "Configure", "keyterms": ["iced tea:2"]}')
-    assert actions == [ConfigureStream((Boost("iced tea", 2.0),))]
+    assert actions == [ConfigureStream((Boost("iced tea", 2.0),), GraphOptions())]
     success, warning = sent(session.receive_event(Configured((UnboostablePhrase("x9", "no"),))))
     assert success == {
         "type": "ConfigureSuccess",
@@ -212,10 +214,10 @@ def test_configure_replaces_the_phrases_and_is_answered_when_done():
 def test_configure_keeps_the_list_that_is_left_out():
     session = protocol(keyterms=("tea",))
     actions = session.receive_text('{"type": "Configure", "keyterms": null, "keywords": ["ice:2"]}')
-    assert actions == [ConfigureStream((Boost("tea", 3.0), Boost("ice", 2.0)))]
+    assert actions == [ConfigureStream((Boost("tea", 3.0), Boost("ice", 2.0)), GraphOptions())]
     session.receive_event(Configured(()))
     assert session.receive_text('{"type": "Configure", "keyterms": []}') == [
-        ConfigureStream((Boost("ice", 2.0),))
+        ConfigureStream((Boost("ice", 2.0),), GraphOptions())
     ]
 
 
@@ -224,13 +226,42 @@ def test_configure_keeps_the_list_that_is_left_out():
     [
         ({"keyterms": ["a", "b", "c", "d"]}, "CONFIGURE_KEYTERM_LIMIT_EXCEEDED"),
         ({"keywords": ["a:b"]}, "CONFIGURE_KEYTERM_INVALID"),
+        ({"lm_weight": -1}, "CONFIGURE_LM_INVALID"),
+        ({"beam": 1e9}, "CONFIGURE_LM_INVALID"),
     ],
 )
 def test_a_refused_configure_changes_nothing(message, code):
     session = protocol(keyterms=("tea",))
     (failure,) = sent(session.receive_text(json.dumps({"type": "Configure", **message})))
     assert (failure["type"], failure["code"]) == ("ConfigureFailure", code)
-    assert session.receive_text('{"type": "Configure"}') == [ConfigureStream((Boost("tea", 3.0),))]
+    assert session.receive_text('{"type": "Configure"}') == [
+        ConfigureStream((Boost("tea", 3.0),), GraphOptions())
+    ]
+
+
+def test_configure_says_how_the_graph_is_used_and_off_forgets_it():
+    session = protocol()
+    for message, graph in (
+        ({"lm_weight": 0.5, "beam": 9}, GraphOptions(lm_weight=0.5, beam=9.0)),
+        ({"max_active": 80}, GraphOptions(lm_weight=0.5, beam=9.0, max_active=80)),
+        ({"lm": "off"}, GraphOptions(lm=False)),
+        ({"keyterms": []}, GraphOptions(lm=False)),
+        ({"lm": "on", "lm_weight": 1}, GraphOptions(lm=True, lm_weight=1.0)),
+    ):
+        text = json.dumps({"type": "Configure", **message})
+        assert session.receive_text(text) == [ConfigureStream((), graph)]
+        session.receive_event(Configured(()))
+
+
+def test_what_the_engine_cannot_configure_changes_nothing():
+    session = protocol(keyterms=("tea",))
+    session.receive_text('{"type": "Configure", "keyterms": ["ice"], "lm": "on"}')
+    (failure,) = sent(session.receive_event(NotConfigured("there is no graph")))
+    assert failure["code"] == "CONFIGURE_LM_INVALID"
+    assert failure["description"] == "there is no graph"
+    assert session.receive_text('{"type": "Configure"}') == [
+        ConfigureStream((Boost("tea", 3.0),), GraphOptions())
+    ]
 
 
 def test_one_configure_at_a_time():

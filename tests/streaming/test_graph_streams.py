@@ -9,7 +9,7 @@ import pytest
 
 from decoder_kernels.graph import Arc, Graph
 from streaming.errors import InvalidStreamConfig, UnusableGraph
-from streaming.events import Closed, Configured, Failed, Partial, UnboostablePhrase
+from streaming.events import Closed, Configured, Failed, NotConfigured, Partial, UnboostablePhrase
 from streaming.graph_config import GraphOptions, GraphSearchConfig
 from streaming.stream_config import Boost, EndpointConfig, StreamConfig
 
@@ -41,6 +41,16 @@ def asking(mode="ctc_wfst_beam_search", silence_ms=1000, max_utterance_ms=20000,
 
 def words_of(heard):
     return [word for final in heard.finals for word in final.alternatives[0].words]
+
+
+def said(event) -> str | None:
+    """The text of a partial."""
+    return event.alternatives[0].text if isinstance(event, Partial) else None
+
+
+def at(listener, event) -> int:
+    """The place of this event, not of one that is equal to it."""
+    return next(place for place, each in enumerate(listener.events) if each is event)
 
 
 @pytest.fixture
@@ -154,6 +164,35 @@ def test_boosts_given_later_count_from_the_segments_start_on(engine, sounds):
     [configured] = listener.of(Configured)
     assert [warning.phrase for warning in configured.warnings] == ["x"]
     assert listener.text == "一九二"
+
+
+def test_a_stream_may_leave_the_graph_and_come_back(engine, sounds):
+    listener = sounds.Listener()
+    stream = engine.open(asking("attention_rescoring", silence_ms=None), listener)
+    sounds.push_all(stream, sounds.speech("一七二", gap_s=0.3))
+    listener.wait_for(lambda event: said(event) == "一二")
+    for graph, text in (
+        (GraphOptions(lm=False), "一七二"),
+        (GraphOptions(), "一二"),
+        (GraphOptions(lm_weight=0.0), "一七二"),
+        (GraphOptions(lm=False, beam=9.0), None),
+        (GraphOptions(max_active=201), None),
+    ):
+        already = len(listener.events)
+        stream.configure([], graph)
+        sounds.push_all(stream, sounds.noise(0.8))
+        wanted = NotConfigured if text is None else Configured
+        listener.wait_for(lambda event, since=already: at(listener, event) >= since)
+        answer = listener.events[already]
+        assert isinstance(answer, wanted), answer
+        if text is not None:
+            listener.wait_for(
+                lambda event, since=already, text=text: (
+                    at(listener, event) > since and said(event) == text
+                )
+            )
+    stream.cancel()
+    listener.wait_for_last()
 
 
 def test_phrases_that_do_not_fit_are_named(make_graph_engine, sounds, monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 from streaming.boosting import NO_BOOSTS, CompiledBoosts
 from streaming.errors import BacklogFull
 from streaming.inbox import MAX_REQUESTS, Flush, Inbox, Reconfigure
+from streaming.stream_config import StreamConfig
 
 FINALIZE, FINISH = Flush(last=False), Flush(last=True)
 
@@ -33,7 +34,10 @@ def test_samples_beyond_the_backlog_are_refused_whole():
     assert not inbox.release(consumed=60), "an overflow ends once"
 
 
-@pytest.mark.parametrize("request_", [FINALIZE, Reconfigure(compiled())], ids=["flush", "boosts"])
+RECONFIGURE = Reconfigure(StreamConfig(), compiled())
+
+
+@pytest.mark.parametrize("request_", [FINALIZE, RECONFIGURE], ids=["flush", "configure"])
 def test_requests_are_bounded_although_they_hold_no_samples(request_):
     inbox = Inbox(max_backlog=100)
     for _ in range(MAX_REQUESTS):
@@ -61,7 +65,7 @@ def test_what_is_taken_ends_with_a_flush():
 def test_nothing_overtakes_boosts_that_are_being_compiled():
     inbox, compiling = Inbox(max_backlog=100), Future()
     inbox.push(samples(1))
-    inbox.put(reconfigure := Reconfigure(compiling))
+    inbox.put(reconfigure := Reconfigure(StreamConfig(), compiling))
     inbox.push(samples(2))
     assert len(inbox.take()) == 1
     assert inbox.held
