@@ -22,6 +22,9 @@ DEFAULT_BEAM = 17.0
 MAX_CONTEXTS = 1 << 24
 """The search's key has 24 bits for the automaton's state."""
 
+MAX_GRAFT_NODES = 1 << 20
+"""What `MAX_NODES` of a graph leaves of the key's 26 bits for a node."""
+
 Spelling = tuple[int, ...]
 
 
@@ -84,6 +87,8 @@ class WordBoostTable:
         if automaton.num_states > MAX_CONTEXTS:
             raise BoostTableError(f"a boost table has at most {MAX_CONTEXTS} states")
         graft, num_nodes = _graft(ids, graph.unknown_cost)
+        if num_nodes > MAX_GRAFT_NODES:
+            raise BoostTableError(f"words from outside take at most {MAX_GRAFT_NODES} nodes")
         refused = tuple((phrase, reason) for phrase, reason in refusals if reason is not None)
         return cls(automaton, tuple(ids), graft, num_nodes, refused)
 
