@@ -48,7 +48,7 @@ class SearchTrial(ABC, Generic[S]):
         self.hostile = [slot for slot in range(self.num_slots) if slot != self.control]
         self.search, self.lone = make(self.num_slots), make(1)
         self.frames = dict.fromkeys(self.hostile, 0)
-        self.operations: dict[str, tuple[int, Callable[[], Outcome]]] = {
+        self.operations: dict[str, tuple[float, Callable[[], Outcome]]] = {
             "advance": (8, self._advance),
             "malformed call": (1, self._malformed),
             "reset": (1, self._reset),
@@ -143,9 +143,10 @@ class SearchTrial(ABC, Generic[S]):
         slots = torch.arange(self.num_slots)
         batch = torch.zeros(self.num_slots, 2, self.vocab_size)
         lengths = torch.ones(self.num_slots, dtype=torch.int64)
-        match self.dice.randrange(5):
+        bad_slot = self.dice.choice((self.num_slots, *INTEGERS[6:], -1))
+        match self.dice.randrange(9):
             case 0:
-                slots[0] = self.dice.choice((1, self.num_slots, *INTEGERS[6:], -1))
+                slots[0] = self.dice.choice((1, bad_slot))
             case 1:
                 batch = batch.double()
             case 2:
@@ -154,6 +155,14 @@ class SearchTrial(ABC, Generic[S]):
                 lengths[0] = self.dice.choice((3, *INTEGERS[6:], -1))
             case 4:
                 lengths = lengths[1:]
+            case 5:
+                self.search.reset(torch.tensor([bad_slot]))
+            case 6:
+                self.search.set_boost(bad_slot, None)
+            case 7:
+                self.search.best(torch.tensor([bad_slot]))
+            case 8:
+                self.search.nbest(bad_slot, 1)
         self.search.advance(slots, batch, lengths)
         raise AssertionError("a malformed call was not refused")
 

@@ -5,10 +5,12 @@ from random import Random
 from typing import Any
 
 import hostile_inputs
+import numpy as np
 import torch
 from search_trial import Outcome, SearchTrial
 
 from decoder_kernels.graph import Graph
+from decoder_kernels.wfst_confidence import word_confidences
 from decoder_kernels.wfst_options import WfstOptions
 from decoder_kernels.wfst_search import WfstHypothesis, WfstSearch, WfstSearchConfig
 from decoder_kernels.word_boost import WordBoostTable, WordPhrase
@@ -54,6 +56,7 @@ class WfstTrial(SearchTrial[WfstSearch]):
             dice, graph.vocab_size, lambda slots: WfstSearch(graph, self.config, slots)
         )
         self.operations["options"] = (2, self._options)
+        self.operations["lattice"] = (0.2, self._lattice)  # the slowest by far
         self.beams = dict.fromkeys(self.hostile, WfstOptions().beam)
         calm = WfstOptions(beam=8.0, max_active=self.config.max_tokens, lattice_beam=4.0)
         for search, slot in ((self.search, self.control), (self.lone, 0)):
@@ -94,6 +97,25 @@ class WfstTrial(SearchTrial[WfstSearch]):
         assert all(0 <= frame < frames for frame in hypothesis.frames)
         assert math.isfinite(hypothesis.cost)
         assert math.isfinite(hypothesis.boost)
+
+    def _lattice(self) -> Outcome:
+        """Its cheapest path is the best result; confidences of that are probabilities."""
+        slot, finalize = self.dice.choice(self.hostile), self.dice.random() < 0.5
+        lattice = self.search.lattice(slot, finalize=finalize)
+        [result] = self.search.best(torch.tensor([slot]), finalize=finalize)
+        best = result.hypothesis
+        cheapest = np.full(lattice.num_nodes, math.inf)
+        cheapest[0] = 0.0
+        for source, target, cost in zip(
+            lattice.sources, lattice.targets, lattice.costs, strict=True
+        ):
+            assert source < target
+            cheapest[target] = min(cheapest[target], cheapest[source] + cost)
+        assert math.isclose(cheapest[-1], best.cost, rel_tol=1e-9, abs_tol=1e-6)
+        scale = self.dice.choice((1e-45, 0.1, 1.0, 1e30))
+        confidences = word_confidences(lattice, best.words, best.frames, scale)
+        assert ((confidences >= 0.0) & (confidences <= 1.0)).all()
+        return Outcome("lattice")
 
     def _options(self) -> Outcome:
         slot = self.dice.choice(self.hostile)
