@@ -54,11 +54,11 @@ def main() -> None:
     """Run it and write docs/benchmarks/wfst_search.md."""
     options = arguments()
     torch.set_num_threads(1)
+    files = GraphFiles(options.cache, options.arpa, options.words)
     loaded = load_model(bundled_model_dir())
     manifest = SHARED / "speech" / "dev.tsv"
     real = posteriors(loaded, recordings(manifest, options.real, options.seed, READ_CORPORA))
     save(options.cache / "real.npz", real)
-    files = GraphFiles(options.cache, options.arpa, options.words)
     graph = files.compact()
     made = simulated(graph, options.count, words=20, seed=options.seed)
     some = real[:: max(1, len(real) // options.count)][: options.count]
