@@ -7,6 +7,7 @@ are the most.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -63,11 +64,28 @@ def _sums(
     scores: npt.NDArray[np.float64],
     num_nodes: int,
 ) -> npt.NDArray[np.float64]:
-    """Log of the weight of all ways to each node; arcs lead from lower to higher nodes."""
-    order = np.argsort(nodes, kind="stable")
-    bounds = np.searchsorted(nodes[order], np.arange(num_nodes + 1))
+    """Log of the weight of all ways from node 0 to each; arcs lead from lower to higher nodes."""
+    depths = _depths(nodes, before, num_nodes)
+    order = np.lexsort((nodes, depths[nodes]))
+    nodes, before, scores = nodes[order], before[order], scores[order]
+    firsts = np.flatnonzero(np.diff(nodes, prepend=-1))  # arcs, one of each node
+    bounds = np.searchsorted(depths[nodes[firsts]], np.arange(1, depths.max() + 2))
+    stops = [*firsts.tolist(), len(nodes)]
     sums = np.zeros(num_nodes)
-    for node in range(1, num_nodes):
-        arcs = order[bounds[node] : bounds[node + 1]]
-        sums[node] = np.logaddexp.reduce(sums[before[arcs]] + scores[arcs])
+    for begin, end in pairwise(bounds.tolist()):
+        arcs = slice(stops[begin], stops[end])
+        ways = sums[before[arcs]] + scores[arcs]
+        starts = firsts[begin:end]
+        sums[nodes[starts]] = np.logaddexp.reduceat(ways, starts - starts[0])
     return sums
+
+
+def _depths(
+    nodes: npt.NDArray[np.int32], before: npt.NDArray[np.int32], num_nodes: int
+) -> npt.NDArray[np.int64]:
+    """The most arcs on a way to each node: nodes of one depth do not wait for each other."""
+    depths = [0] * num_nodes
+    order = np.argsort(before, kind="stable")
+    for source, target in zip(before[order].tolist(), nodes[order].tolist(), strict=True):
+        depths[target] = max(depths[target], depths[source] + 1)
+    return np.array(depths)
