@@ -36,6 +36,9 @@ class WordErrors:
         spread = math.sqrt(sum((wrong - rate * said) ** 2 for wrong, said in pairs))
         return 100.0 * CONFIDENCE * spread / sum(self.said)
 
+    def __str__(self) -> str:
+        return f"{self.percent:.1f} ± {self.margin:.1f}"
+
 
 def longest_run(texts: Sequence[str]) -> int:
     """How often one word follows itself at most."""

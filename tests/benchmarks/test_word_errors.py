@@ -14,7 +14,9 @@ def test_the_margin_is_that_of_a_mean_where_all_recordings_are_of_one_word() -> 
 
 
 def test_recordings_that_are_alike_leave_no_margin() -> None:
-    assert WordErrors([4, 2], [2, 1]).margin == 0.0
+    found = WordErrors([4, 2], [2, 1])
+    assert found.margin == 0.0
+    assert str(found) == "50.0 ± 0.0"
 
 
 def test_the_longest_run_is_of_one_word_in_one_text() -> None:

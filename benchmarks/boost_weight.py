@@ -1,0 +1,266 @@
+"""Claim: a few nats of boost for the words that are said help, and for other words do no harm.
+
+Figure 6 of Galvez & Kaldewey 2023 (arXiv:2311.04996) in small: boost weight against word error
+rate, for the words of the recordings (*true* list) and for as many that nobody says (*wrong* list).
+Words that the graph does not have are grafted with the tokenizer's spelling, in both lists. A
+word's bonus is clamped to half of the beam; single runs at silly weights show what becomes of the
+output then. Wake phrases show what grafting alone does. Wants matplotlib.
+"""
+
+import argparse
+import dataclasses
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import torch
+from report import RESULTS, SHARED, table, write_report
+
+try:
+    from wfst.boost_plot import Curve, plot_curves
+except ModuleNotFoundError as error:
+    raise SystemExit(f"{error.name} is missing: pip install matplotlib") from error
+from wfst.boost_lists import BoostedWords, BoostList, read_dictionary
+from wfst.bundled import posteriors, recordings
+from wfst.ours import NEXT_TO_NO_ALTERNATIVES, Batch, OurSearch
+from wfst.posteriors import Utterance, total_frames
+from wfst.word_errors import WordErrors, longest_run
+
+from decoder_kernels.graph import Graph, Topology
+from decoder_kernels.graph_image import read_image
+from decoder_kernels.wfst_search import WfstOptions
+from models.bundled import bundled_model_dir
+from models.checkpoint import load_model
+from models.tokenizer import Tokenizer
+
+ORDERS, WAKES = "coffee", "wakewords"
+RULES: tuple[Topology, ...] = ("compact", "normal")
+WEIGHTS = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)
+WAKE_WEIGHTS = (0.0, 2.0)
+SILLY_WEIGHTS = (1e3, -1e3)
+LETTERS = 4
+TRUE = "words that are said"
+LONG = f"of these, {LETTERS} letters or more"
+WRONG = "as many that are not"
+SILLY_HEADER = (
+    "rule", "list", "weight", "WER", "words written / said",
+    "longest run of one word", "us per frame",
+)  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """What one list at one weight made of a corpus."""
+
+    texts: Sequence[str]
+    seconds: float
+
+    def errors(self, utterances: Sequence[Utterance]) -> WordErrors:
+        """Against what was said."""
+        return WordErrors.of([each.text for each in utterances], self.texts)
+
+
+class Boosting:
+    """A search whose boosts change from run to run."""
+
+    def __init__(self, graph: Graph, tokenizer: Tokenizer, options: WfstOptions) -> None:
+        self._graph = graph
+        self._tokenizer = tokenizer
+        self._beam = options.beam
+        self._ours = OurSearch(graph, options)
+
+    def run(self, utterances: Sequence[Utterance], words: BoostList, weight: float) -> Run:
+        """Decode all with the list at that weight; without any boost if it is empty."""
+        boosted = BoostedWords.of(words, weight, self._beam, self._graph, self._tokenizer)
+        self._ours.search.set_boost(0, boosted.table)
+        texts = []
+        began = time.process_time()
+        for utterance in utterances:
+            self._ours.start()
+            self._ours.advance(Batch.of([torch.from_numpy(utterance.log_probs)]))
+            [best] = self._ours.best(finalize=True)
+            texts.append(" ".join(boosted.texts[word] for word in best.words))
+        return Run(texts, time.process_time() - began)
+
+    def errors(
+        self, utterances: Sequence[Utterance], words: BoostList, weight: float
+    ) -> WordErrors:
+        """Of such a run."""
+        found = self.run(utterances, words, weight).errors(utterances)
+        print(f"{len(words)} words at {weight:g}: {found}", flush=True)
+        return found
+
+
+def curves(
+    boosting: Boosting,
+    utterances: Sequence[Utterance],
+    lists: Mapping[str, BoostList],
+    weights: Sequence[float],
+) -> dict[str, Curve]:
+    """Error rates by list and weight."""
+    return {
+        name: [(weight, boosting.errors(utterances, words, weight)) for weight in weights]
+        for name, words in lists.items()
+    }
+
+
+def curve_table(
+    boosting: Boosting, utterances: Sequence[Utterance], found: Mapping[str, Curve]
+) -> str:
+    """A line for each weight, and one without a list: even one of weight 0 adds words."""
+    none = boosting.errors(utterances, BoostList((), ()), 0.0)
+    rows = [["no list", *[str(none)] * len(found)]]
+    rows += [
+        [f"{points[0][0]:g}", *(str(errors) for _, errors in points)]
+        for points in zip(*found.values(), strict=True)
+    ]
+    return table(("weight", *found), rows)
+
+
+def silly_rows(
+    boosting: Boosting,
+    rule: str,
+    utterances: Sequence[Utterance],
+    lists: Mapping[str, BoostList],
+) -> list[list[str]]:
+    """What weights give that nobody should choose."""
+    said = sum(len(each.text.split()) for each in utterances)
+    rows = []
+    for name, words in lists.items():
+        for weight in SILLY_WEIGHTS:
+            run = boosting.run(utterances, words, weight)
+            written = sum(len(text.split()) for text in run.texts)
+            took = 1e6 * run.seconds / total_frames(utterances)
+            rows.append([
+                rule, name, f"{weight:g}", str(run.errors(utterances)),
+                f"{written:,} / {said:,}", str(longest_run(run.texts)), f"{took:.0f}",
+            ])  # fmt: skip
+    return rows
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("image", type=Path, help="a compact or normal one")
+    parser.add_argument("--lm", required=True, help="what the language model is, for the page")
+    parser.add_argument("--dictionary", type=Path, default=SHARED / "text" / "cmudict.dict")
+    parser.add_argument("--per-corpus", type=int, default=50, help="recordings of each corpus")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--beam", type=float, default=14.0)
+    parser.add_argument("--max-active", type=int, default=1500)
+    parser.add_argument("--scale", type=float, default=0.3, help="of the language model's costs")
+    return parser.parse_args()
+
+
+class Material:
+    """What is decoded, and with what: posteriors and lists by corpus, searches by rule."""
+
+    def __init__(self, chosen: argparse.Namespace) -> None:
+        loaded = load_model(bundled_model_dir())
+        self.graph = read_image(chosen.image)
+        options = WfstOptions(
+            beam=chosen.beam,
+            max_active=chosen.max_active,
+            lattice_beam=NEXT_TO_NO_ALTERNATIVES,
+            graph_scale=chosen.scale,
+        )
+        self.searches = {
+            rule: Boosting(
+                dataclasses.replace(self.graph, topology=rule), loaded.tokenizer, options
+            )
+            for rule in RULES
+        }
+        self.heard = {
+            corpus: posteriors(
+                loaded,
+                recordings(SHARED / "speech" / "dev.tsv", chosen.per_corpus, chosen.seed, [corpus]),
+            )
+            for corpus in (ORDERS, WAKES)
+        }
+        self._dictionary = read_dictionary(chosen.dictionary)
+        self._seed: int = chosen.seed
+
+    def lists(self, corpus: str) -> dict[str, BoostList]:
+        """By what they are."""
+        true = BoostList.of_texts((each.text for each in self.heard[corpus]), self.graph)
+        wrong = true.unlike(self.graph, self._dictionary, self._seed)
+        return {TRUE: true, LONG: true.of_letters(LETTERS), WRONG: wrong}
+
+
+def orders_part(material: Material, limit: float) -> str:
+    """The page's part on coffee orders, and the plot."""
+    utterances, lists = material.heard[ORDERS], material.lists(ORDERS)
+    found = {
+        rule: curves(search, utterances, lists, WEIGHTS)
+        for rule, search in material.searches.items()
+    }
+    panels = {f"{rule} rule": each for rule, each in found.items()}
+    plot_curves(RESULTS / "boost_weight.svg", panels, limit)
+    tables = [
+        f"{rule.capitalize()} rule:\n\n{curve_table(material.searches[rule], utterances, each)}\n"
+        for rule, each in found.items()
+    ]
+    silly = [
+        row
+        for rule, search in material.searches.items()
+        for row in silly_rows(search, rule, utterances, lists)
+    ]
+    return f"""
+## Coffee orders
+
+{described(utterances, lists[TRUE])} The wrong list has as many of both kinds. A list of weight 0
+still adds the words that the graph does not have.
+
+{chr(10).join(tables)}
+### At silly weights
+
+A word takes at least one frame, and two of the same have to be apart by a blank under the normal
+rule; so the output ends with the recording at any weight.
+
+{table(SILLY_HEADER, silly)}
+"""
+
+
+def wakes_part(material: Material) -> str:
+    """The page's part on wake phrases."""
+    utterances, lists = material.heard[WAKES], material.lists(WAKES)
+    search = material.searches[RULES[0]]
+    found = curves(search, utterances, {TRUE: lists[TRUE], WRONG: lists[WRONG]}, WAKE_WEIGHTS)
+    return f"""
+## Wake phrases
+
+{described(utterances, lists[TRUE])} {RULES[0].capitalize()} rule.
+
+{curve_table(search, utterances, found)}
+"""
+
+
+def described(utterances: Sequence[Utterance], true: BoostList) -> str:
+    """What was said."""
+    return (
+        f"{len(utterances)} recordings; {len(true)} words, of which {len(true.spelled)} are "
+        f"unknown to the graph:\n{', '.join(true.spelled)}."
+    )
+
+
+def main() -> None:
+    """Run it; write docs/benchmarks/boost_weight.md and the plot beside it."""
+    chosen = arguments()
+    torch.set_num_threads(1)
+    material = Material(chosen)
+    limit = chosen.beam / 2
+    body = f"""
+Word error rate against boost weight; every word of a list is a phrase of its own. Language model:
+{chosen.lm}, its costs multiplied by {chosen.scale:g}. Beam {chosen.beam:g}, max_active
+{chosen.max_active:,}; no second pass. A word earns at most half of the beam, {limit:g} nats.
+Percent of words, ± half of the interval of 95 %.
+
+![Error rate by boost weight](boost_weight.svg)
+{orders_part(material, limit)}{wakes_part(material)}"""
+    print(write_report("boost_weight", "Boost weight against word error rate", body.lstrip()))
+
+
+if __name__ == "__main__":
+    main()

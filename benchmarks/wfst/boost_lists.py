@@ -1,0 +1,79 @@
+"""Lists of words to boost: those that are said, and as many that are not."""
+
+import random
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from decoder_kernels.graph import Graph
+from decoder_kernels.word_boost import Spelling, WordBoostTable, WordPhrase
+from models.tokenizer import Tokenizer
+
+SPELLABLE = re.compile("[a-z']+")
+
+
+@dataclass(frozen=True)
+class BoostList:
+    """Words that the graph has, and words that have to be spelled."""
+
+    known: Sequence[str]
+    spelled: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.known) + len(self.spelled)
+
+    @classmethod
+    def of_texts(cls, texts: Iterable[str], graph: Graph) -> "BoostList":
+        """Every word of the texts once."""
+        words = sorted({word for text in texts for word in text.split()})
+        known = set(graph.word_texts)
+        return cls(
+            [word for word in words if word in known], [word for word in words if word not in known]
+        )
+
+    def of_letters(self, least: int) -> "BoostList":
+        """Those words that are not shorter."""
+        return BoostList(
+            [word for word in self.known if len(word) >= least],
+            [word for word in self.spelled if len(word) >= least],
+        )
+
+    def unlike(self, graph: Graph, dictionary: Sequence[str], seed: int) -> "BoostList":
+        """As many of both kinds, drawn at random, none of them in this list."""
+        rng = random.Random(seed)
+        said, known = {*self.known, *self.spelled}, set(graph.word_texts)
+        others = [word for word in graph.word_texts[1:] if word not in said]
+        unknown = [word for word in dictionary if word not in known and word not in said]
+        return BoostList(
+            rng.sample(others, len(self.known)), rng.sample(unknown, len(self.spelled))
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class BoostedWords:
+    """A list at one weight, as the search takes it; ``texts`` goes on where the graph's end."""
+
+    table: WordBoostTable
+    texts: Sequence[str]
+
+    @classmethod
+    def of(
+        cls, words: BoostList, weight: float, beam: float, graph: Graph, tokenizer: Tokenizer
+    ) -> "BoostedWords":
+        """Each word is a phrase of its own. ``beam`` is the stream's."""
+        ids = {text: i for i, text in enumerate(graph.word_texts)}
+        spellings: dict[Spelling, str] = {tuple(tokenizer.encode(w)): w for w in words.spelled}
+        phrases = [WordPhrase((ids[word],), weight) for word in words.known]
+        phrases += [WordPhrase((spelling,), weight) for spelling in spellings]
+        table = WordBoostTable.compile(phrases, graph, beam=beam)
+        if table.refused:
+            raise ValueError(f"cannot be boosted: {table.refused}")
+        return cls(table, [*graph.word_texts, *(spellings[each] for each in table.spellings)])
+
+
+def read_dictionary(path: Path) -> list[str]:
+    """The words of a pronouncing dictionary that are of plain letters, in their order."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    words = (line.split()[0] for line in lines if line and not line.startswith(";;;"))
+    return [word for word in dict.fromkeys(words) if SPELLABLE.fullmatch(word)]
