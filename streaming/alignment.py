@@ -33,18 +33,20 @@ def align(log_probs: Tensor, tokens: Sequence[int], blank_id: int) -> list[int]:
 def _best_path(emissions: npt.NDArray[np.float32], labels: npt.NDArray[np.int_]) -> list[int]:
     """The state `0..2N` of each frame on the best path over `emissions (T, 2N + 1)`."""
     num_frames, num_states = emissions.shape
-    can_skip = np.zeros(num_states, bool)
-    can_skip[3::2] = labels[3::2] != labels[1:-2:2]
+    skip_cost = np.full(num_states, -np.inf)
+    skip_cost[3::2] = np.where(labels[3::2] != labels[1:-2:2], 0.0, -np.inf)
     scores = np.full(num_states, -np.inf)
     scores[:2] = emissions[0, :2]
+    by_one, by_two = np.full((2, num_states), -np.inf)
     steps = np.zeros((num_frames, num_states), np.int8)
+    # In place, because this runs for every partial of a graph search.
     for frame in range(1, num_frames):
-        by_step = np.full((3, num_states), -np.inf)
-        by_step[0] = scores
-        by_step[1, 1:] = scores[:-1]
-        by_step[2, 2:] = np.where(can_skip[2:], scores[:-2], -np.inf)
-        steps[frame] = by_step.argmax(axis=0)
-        scores = by_step.max(axis=0) + emissions[frame]
+        by_one[1:] = scores[:-1]
+        np.add(scores[:-2], skip_cost[2:], out=by_two[2:])
+        for step, moved in ((1, by_one), (2, by_two)):
+            steps[frame][moved > scores] = step
+            np.maximum(scores, moved, out=scores)
+        scores += emissions[frame]
     state = num_states - 1 if scores[-1] >= scores[-2] else num_states - 2
     path = []
     for frame in reversed(range(num_frames)):

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from decoder_kernels.errors import TooManyHistories
 from decoder_kernels.oracle import common_prefix_length
 from decoder_kernels.wfst_search import WfstHypothesis, WfstResult, WfstSearch
 from models.u2 import U2Model
@@ -16,6 +17,9 @@ from streaming.hypothesis import Best, Hypothesis
 from streaming.lane import Lane
 from streaming.search import batch_of, slots_of
 from streaming.word_hypothesis import SegmentPosteriors, WordHypothesis
+
+LOOK_EVERY_MS = 2000
+"""Of audio. To list alternatives takes as long as to search some hundred milliseconds."""
 
 
 class GraphPaths:
@@ -36,11 +40,12 @@ class GraphPaths:
         self._list_size = list_size
         self._device = search.device
         self._past_dead_ends = 0
+        self._unlisted = 0
 
     @property
     def overflows(self) -> int:
-        """See `WfstSearch.overflows`."""
-        return self._search.overflows()
+        """See `WfstSearch.overflows`; and lists that were not made."""
+        return self._search.overflows() + self._unlisted
 
     @property
     def dead_ends(self) -> int:
@@ -79,7 +84,7 @@ class GraphPaths:
 
     def nbest(self, stream: ActiveStream, count: int, *, ended: bool) -> list[Hypothesis]:
         """Those that keep what a partial has called stable."""
-        found = self._search.nbest(stream.slot, count, finalize=ended)
+        found = self._listed(stream, count, ended=ended)
         promised = stream.segment.promised
         # A segment that is cut between words may lack the last of them.
         keeping = [
@@ -95,14 +100,30 @@ class GraphPaths:
         An alternative may have met the best path long ago and still be on the list that the second
         pass chooses from: where there is one, the words have to be the same all over that list.
         """
+        segment = stream.segment
         stable = result.hypothesis.words[: result.stable_length]
-        if len(stable) > len(stream.segment.promised):
-            if stream.config.mode == "attention_rescoring":
-                listed = self._search.nbest(stream.slot, self._list_size, finalize=False)
-                shared = common_prefix_length([stable, *(each.words for each in listed)])
-                stable = stable[:shared]
-            stream.segment.promised = max(stream.segment.promised, stable, key=len)
-        return len(stream.segment.promised)
+        if stream.config.mode == "attention_rescoring" and len(stable) > len(segment.promised):
+            stable = self._untouchable(stream, stable)
+        segment.promised = max(segment.promised, stable, key=len)
+        return len(segment.promised)
+
+    def _untouchable(self, stream: ActiveStream, words: tuple[int, ...]) -> tuple[int, ...]:
+        """Those of the words that the whole list begins with; few, until it is time to look."""
+        segment, frame_ms = stream.segment, stream.settings.chunking.frame_ms
+        if (segment.frames - segment.looked_at) * frame_ms < LOOK_EVERY_MS:
+            return ()
+        segment.looked_at = segment.frames
+        listed = self._listed(stream, self._list_size, ended=False)
+        return words[: common_prefix_length([words, *(each.words for each in listed)])]
+
+    def _listed(self, stream: ActiveStream, count: int, *, ended: bool) -> list[WfstHypothesis]:
+        """The best hypotheses; the best alone where there are too many to be sorted."""
+        try:
+            return self._search.nbest(stream.slot, count, finalize=ended)
+        except TooManyHistories:
+            self._unlisted += 1
+            slots = slots_of([stream], self._device)
+            return [result.hypothesis for result in self._search.best(slots, finalize=ended)]
 
     def _spelled(
         self, stream: ActiveStream, found: Sequence[WfstHypothesis]

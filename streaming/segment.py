@@ -16,7 +16,8 @@ class Segment:
     encoded: encoder frames `(T_i, D)` of each step, for the second pass and for searches done
     again.
     shown: text and stable words of the last partial, so that only changes are told.
-    promised: ids of the words that a graph search has called stable.
+    promised: ids of the words that a graph search has called stable. looked_at: frames that there
+        were when it last looked whether the second pass might change them.
     """
 
     start_frame: int
@@ -26,6 +27,7 @@ class Segment:
     frames: int = 0
     shown: tuple[str, int] = ("", 0)
     promised: tuple[int, ...] = ()
+    looked_at: int = 0
 
     def extend(self, encoded: Tensor) -> None:
         """Take encoder frames `(T, D)`."""

@@ -3,11 +3,14 @@
 import copy
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from decoder_kernels.errors import TooManyHistories
 from decoder_kernels.graph import Arc, Graph
+from decoder_kernels.wfst_search import WfstSearch
 from streaming.errors import InvalidStreamConfig, UnusableGraph
 from streaming.events import Closed, Configured, Failed, NotConfigured, Partial, UnboostablePhrase
 from streaming.graph_config import GraphOptions, GraphSearchConfig
@@ -131,6 +134,25 @@ def test_speech_without_a_pause_is_cut_between_words(engine, sounds):
     assert times == sorted(times)
 
 
+def test_what_the_second_pass_may_change_is_not_called_stable(engine, sounds, monkeypatch):
+    """The list that it chooses from holds another first word all along."""
+    whole = WfstSearch.nbest
+
+    def doubtful(self, slot, n, *, finalize=True):
+        best = whole(self, slot, n, finalize=finalize)[0]
+        return [best, replace(best, words=(2, *best.words[1:]))] if best.words else [best]
+
+    monkeypatch.setattr(WfstSearch, "nbest", doubtful)
+    for mode, some in (("attention_rescoring", False), ("ctc_wfst_beam_search", True)):
+        listener = sounds.Listener()
+        stream = engine.open(asking(mode, silence_ms=None), listener)
+        sounds.push_all(stream, sounds.speech("一二五六八一二五六八一二"))
+        listener.wait_for(lambda event: (said(event) or "").startswith("一二五六八一二五六"))
+        stream.cancel()
+        listener.wait_for_last()
+        assert any(each.stable_words for each in listener.of(Partial)) == some
+
+
 def test_alternatives_are_distinct_texts_best_first(engine, sounds):
     heard = sounds.transcribe(engine, sounds.speech("一 三四"), asking(alternatives=3, graph=QUIET))
     [final] = heard.finals
@@ -247,6 +269,17 @@ def test_a_stream_that_breaks_leaves_its_company_alone(make_graph_engine, tone_m
         stream.finish()
     assert [type(each.wait_for_last()) for each in listeners] == [Closed, Failed, Closed]
     assert [listeners[0].text, listeners[2].text] == ["一二五六"] * 2
+
+
+def test_alternatives_that_are_too_many_to_list_are_done_without(engine, sounds, monkeypatch):
+    def endless(self, slot, n, *, finalize=True):
+        raise TooManyHistories("too many")
+
+    monkeypatch.setattr(WfstSearch, "nbest", endless)
+    heard = sounds.transcribe(engine, sounds.speech("一二五"), asking(alternatives=3))
+    engine.stop(60)
+    assert [each.text for each in heard.finals[0].alternatives] == ["一二五"]
+    assert engine.stats.search_overflows == 1
 
 
 def test_room_that_runs_out_is_counted(make_graph_engine, sounds):
