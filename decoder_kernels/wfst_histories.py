@@ -13,6 +13,8 @@ NO_RECORD = -1
 NOTHING = 0
 """The class of the history without words."""
 
+_RECORD_STEPS = 16
+
 End = tuple[int, int]
 """What a history costs as a result, in the search's unit, and its record."""
 
@@ -42,9 +44,9 @@ class Histories:
     before it, with its extra costs. There are some 20 times fewer classes than records. Numbers of
     classes rise along a history.
 
-    Raises TooManyHistories where it takes more than ``max_steps`` tails to find this out; the rest
-    of the steps is the caller's (`take_steps`). Attributes: ``root``, the tails of all results with
-    their whole costs; ``cut``, whether the limit left anything out.
+    Raises TooManyHistories where it takes more than ``max_steps`` to find this out; the rest of the
+    steps is the caller's (`take_steps`). Attributes: ``root``, the tails of all results with their
+    whole costs; ``cut``, whether the limit left anything out.
     """
 
     def __init__(
@@ -80,7 +82,7 @@ class Histories:
         return self._tails[self._first[record]]
 
     def take_steps(self, steps: int) -> None:
-        """Count work. Raises TooManyHistories where none is left."""
+        """Count work: one to look at a tail, a fifth of a microsecond. Raises TooManyHistories."""
         self._steps_left -= steps
         if self._steps_left < 0:
             raise TooManyHistories("the beam holds more alternatives than are followed")
@@ -105,6 +107,7 @@ class Histories:
 
     def _first_things_first(self, ends: list[End]) -> list[int]:
         """The records within the limit, each after those that it names."""
+        self.take_steps(_RECORD_STEPS * len(self._costs))
         ordered: list[int] = []
         seen = {NO_RECORD}
         stack = [record for _, record in reversed(ends)]

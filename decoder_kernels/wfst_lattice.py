@@ -11,8 +11,10 @@ from decoder_kernels.errors import TooManyHistories
 from decoder_kernels.wfst_histories import NO_RECORD, End, Histories, RecordColumns
 from decoder_kernels.wfst_options import FRACTION_BITS
 
-MAX_STEPS = 1 << 21
-"""About a second. Where a beam takes more, the lattice has a narrower one."""
+MAX_STEPS = 1 << 20
+"""Some tenths of a second. Where a beam takes more, the lattice has a narrower one."""
+
+_ARC_STEPS = 32
 
 _NAT = 1 << FRACTION_BITS
 _WIDEST_RETRY = 16 * _NAT
@@ -183,6 +185,7 @@ class _Determinized:
         for name, (cost, record) in ways.items():
             word = 0 if record == NO_RECORD else self._histories.word(record)
             groups.setdefault(word, []).append((name, cost, record))
+        self._histories.take_steps(_ARC_STEPS * len(groups) + 4 * len(ways))
         for word, group in groups.items():
             _, cost, record = min(group, key=lambda way: way[1])
             start = min(self._histories.frame(record), frame) if word else 0
