@@ -34,14 +34,22 @@ def arc_posteriors(lattice: WordLattice, posterior_scale: float) -> npt.NDArray[
 
 
 def word_confidences(
-    lattice: WordLattice, words: Sequence[int], frames: Sequence[int], posterior_scale: float
+    lattice: WordLattice,
+    words: Sequence[int],
+    frames: Sequence[int],
+    posterior_scale: float,
+    coverage: float = 1.0,
 ) -> npt.NDArray[np.float64]:
     """Confidence in 0..1 of each word of a hypothesis that has these words at these frames.
 
     A word lasts from the frame in which it left the graph until the next one does, a frame at
     least. The hypothesis need not be a path: a word that no path has there gets 0.
     ``posterior_scale`` multiplies costs: below 1, posteriors are less sure of the best path.
+    ``coverage``: how often what is said is in a lattice at all; posteriors, which know of nothing
+    else, are multiplied by it. Raises InvalidConfig for values out of their ranges.
     """
+    if not 0.0 < coverage <= 1.0:
+        raise InvalidConfig("coverage must lie in (0, 1]")
     posteriors = arc_posteriors(lattice, posterior_scale)
     starts, stops = lattice.frames[lattice.sources], lattice.frames[lattice.targets]
     stops = np.maximum(stops, starts + 1)
@@ -55,7 +63,7 @@ def word_confidences(
         np.add.at(changes, np.minimum(stops[chosen], stop) - start, -posteriors[chosen])
         # The limits are for rounding, and for paths on which a word leaves twice in one frame.
         confidences[i] = np.clip(np.cumsum(changes[:-1]).max(), 0.0, 1.0)
-    return confidences
+    return coverage * confidences
 
 
 def _sums(

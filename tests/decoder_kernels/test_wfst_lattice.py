@@ -157,6 +157,7 @@ def test_known_confidences() -> None:
     assert word_confidences(diamond(), [2, 3], [3, 6], 1.0) == pytest.approx([0.25, 1.0])
     assert word_confidences(diamond(), [1], [2], 1e-9) == pytest.approx([0.5])
     assert word_confidences(diamond(), [], [], 1.0).tolist() == []
+    assert word_confidences(diamond(), [1, 3], [2, 5], 1.0, 0.8) == pytest.approx([0.6, 0.8])
 
 
 def test_a_word_that_no_path_has_at_its_time_has_no_confidence() -> None:
@@ -167,6 +168,12 @@ def test_a_word_that_no_path_has_at_its_time_has_no_confidence() -> None:
 def test_scales_that_make_no_posteriors_are_refused(scale: float) -> None:
     with pytest.raises(InvalidConfig, match="posterior_scale"):
         arc_posteriors(diamond(), scale)
+
+
+@pytest.mark.parametrize("coverage", [0.0, 1.1, math.nan])
+def test_coverages_that_are_no_shares_are_refused(coverage: float) -> None:
+    with pytest.raises(InvalidConfig, match="coverage"):
+        word_confidences(diamond(), [1], [2], 1.0, coverage)
 
 
 def test_ways_that_differ_in_times_alone_are_one_path() -> None:
@@ -212,9 +219,9 @@ def test_a_beam_that_takes_too_long_is_narrowed_and_the_lattice_says_so() -> Non
     ends = [(0, len(records) - 1)]
     full = word_lattice(records, ends, 30, 8 * NAT, reached_final=False)
     assert full.beam == 8.0
-    narrow = word_lattice(records, ends, 30, 8 * NAT, reached_final=False, max_steps=100)
+    narrow = word_lattice(records, ends, 30, 8 * NAT, reached_final=False, max_steps=3500)
     assert 1.0 < narrow.beam < 8.0
     found = {words_of(narrow, arcs) for _, arcs in paths(narrow, narrow.beam)}
     assert found == {words_of(full, arcs) for _, arcs in paths(full, narrow.beam)}
     with pytest.raises(TooManyHistories):
-        word_lattice(records, ends, 30, 8 * NAT, reached_final=False, max_steps=10)
+        word_lattice(records, ends, 30, 8 * NAT, reached_final=False, max_steps=1000)
