@@ -5,7 +5,6 @@ import importlib
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Protocol, cast
 
 from service.console import ReaderLeft, say, tell
@@ -60,6 +59,8 @@ def _main(words: list[str]) -> int:
         say(_overview())
         return 0 if words else USAGE_ERROR
     if words[0] == "--version":
+        from importlib.metadata import version  # a third of what help takes
+
         say(f"earshot {version('earshot')}")
         return 0
     command = COMMANDS.get(words[0])
