@@ -75,17 +75,10 @@ def search_together(company: Company, device: torch.device) -> PrefixSearch:
     return search
 
 
-def oracle_of(stream: Stream, company: Company) -> OracleSearch:
-    config = company.config
-    oracle = OracleSearch(
-        config.beam_size,
-        config.token_beam,
-        config.blank_id,
-        stream.table,
-        config.boost_candidates,
+def oracle_of(config: PrefixSearchConfig, table: BoostTable | None) -> OracleSearch:
+    return OracleSearch(
+        config.beam_size, config.token_beam, config.blank_id, table, config.boost_candidates
     )
-    oracle.advance(stream.audio.frames.tolist())
-    return oracle
 
 
 @given(company=companies())
@@ -96,7 +89,8 @@ def test_each_stream_is_decoded_as_by_the_oracle_alone(
     search = search_together(company, device)
     best = search.best(torch.tensor(company.slots))
     for slot, stream, result in zip(company.slots, company.streams, best, strict=True):
-        oracle = oracle_of(stream, company)
+        oracle = oracle_of(company.config, stream.table)
+        oracle.advance(stream.audio.frames.tolist())
         for finalize in (False, True):
             found = search.nbest(slot, company.config.beam_size, finalize=finalize)
             assert found == oracle.nbest(finalize)
@@ -113,9 +107,7 @@ def test_a_table_that_changes_on_the_way(
     stream, config = company.streams[0], company.config
     table = other.draw(tables(company.vocab_size, config.blank_id))
     search = PrefixSearch(config, 1, company.vocab_size, device)
-    oracle = OracleSearch(
-        config.beam_size, config.token_beam, config.blank_id, stream.table, config.boost_candidates
-    )
+    oracle = oracle_of(config, stream.table)
     search.set_boost(0, stream.table)
     for frames in (stream.audio.frames[:cut], stream.audio.frames[cut:]):
         search.advance(torch.tensor([0]), frames[None].to(device), torch.tensor([len(frames)]))
