@@ -1,9 +1,9 @@
 """How sure a lattice is of each word of a hypothesis.
 
 Posterior probability of a word as in Wessel et al. 2001 (Confidence Measures for Large Vocabulary
-Continuous Speech Recognition), their best measure, ``C_max``: of all paths, weighed by what they
-cost, those that have the word at the same time, in the frame of the hypothesis' word in which they
-are the most.
+Continuous Speech Recognition), their measure ``C_max``: of all paths, weighed by what they cost,
+those that have the word at the same time, in the frame of the hypothesis' word in which they are
+the most.
 """
 
 from collections.abc import Sequence
