@@ -21,8 +21,8 @@ RECORD = np.dtype(
 )
 """As WfstRecord in ``csrc/wfst_state.h``."""
 
-FIRST_WIDTH = 1 << (FRACTION_BITS - 4)
-"""A sixteenth of a nat: how far from the best is looked at first; then twice as far, and so on."""
+FIRST_WIDTH = 1 << (FRACTION_BITS - 2)
+"""A quarter of a nat: how far from the best is looked at first; then twice as far, and so on."""
 
 MAX_STEPS = 1 << 25
 """A few seconds. A list that would take more is an error, not a shorter list."""
