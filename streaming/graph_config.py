@@ -24,12 +24,12 @@ class GraphSearchConfig:
         `max_active` tokens.
     """
 
-    lm_weight: float = 0.3
+    lm_weight: float = 0.2
     beam: float = 10.0
-    max_active: int = 1500
+    max_active: int = 1000
     lattice_beam: float = 3.0
     blank_skip: float = 1.0
-    records_per_token: int = 24
+    records_per_token: int = 40
 
     def __post_init__(self) -> None:
         try:

@@ -103,7 +103,7 @@ async def test_phrases_configured_in_a_stream_count_for_the_words_before(
 @pytest.mark.parametrize(
     ("query", "complaint"),
     [
-        ({"max_active": 99999}, "max_active is 99999, at most 1500 here"),
+        ({"max_active": 99999}, "max_active is 99999, at most 1000 here"),
         ({"lm": "off", "beam": 12}, "beam: no decoding graph is searched, because of lm=off"),
         ({"lm_weight": "much"}, "lm_weight=much"),
     ],
