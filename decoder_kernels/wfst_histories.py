@@ -58,9 +58,11 @@ class Histories:
         self._classes: dict[tuple[int, int], int] = {}
         self._names: dict[frozenset[tuple[int, int]], int] = {}
         self._name_of: dict[int, int] = {}
-        ordered = sorted(ends, key=lambda end: end[0])
-        within = [end for end in ordered if end[0] <= limit]
-        self.cut = len(within) < len(ordered)
+        cheapest: dict[int, int] = {}
+        for cost, record in sorted(ends, key=lambda end: end[0]):
+            cheapest.setdefault(record, cost)
+        within = [(cost, record) for record, cost in cheapest.items() if cost <= limit]
+        self.cut = len(within) < len(cheapest)
         self._costs = self._cheapest_through(within)
         self._tails: dict[int, Tails] = {NO_RECORD: {NOTHING: (0, NO_RECORD)}}
         for record in self._first_things_first(within):
@@ -165,6 +167,7 @@ class Histories:
     def _joined(self, ends: list[End]) -> Tails:
         root: Tails = {}
         for end, record in ends:
+            self.take_steps(len(self._tails[record]))
             for name, (extra, last) in self._tails[record].items():
                 cost = end + extra
                 if cost > self._limit:
