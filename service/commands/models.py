@@ -47,4 +47,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _table(description: dict[str, object]) -> str:
     width = max(map(len, description))
-    return "\n".join(f"{name:<{width}}  {value}" for name, value in description.items())
+    return "\n".join(f"{name:<{width}}  {_shown(value)}" for name, value in description.items())
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {part}" for name, part in value.items())
+    return "none" if value is None else str(value)

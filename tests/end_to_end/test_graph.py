@@ -52,6 +52,12 @@ def audio(repository_dir: Path, linear16: Callable[[Path], bytes]) -> bytes:
     return linear16(repository_dir / "web" / "samples" / "smart-mirror.opus")
 
 
+@pytest.fixture(scope="module")
+def audio_file(repository_dir: Path) -> bytes:
+    """The same, as a file."""
+    return (repository_dir / "web" / "samples" / "smart-mirror.opus").read_bytes()
+
+
 def words(heard: Transcript) -> list[tuple[str, bool]]:
     """Each word of the finals, and whether it was boosted."""
     return [
@@ -72,7 +78,7 @@ async def test_words_are_those_of_the_graph_unless_a_stream_goes_without_it(
 
 
 async def test_a_boosted_word_from_outside_is_heard_streamed_and_in_files(
-    server: Server, audio: bytes, repository_dir: Path
+    server: Server, audio: bytes, audio_file: bytes
 ) -> None:
     heard = await listen(server.listen_url(keyterm=["Mirror:6", "ζ"]), audio)
     assert words(heard) == [("smart", False), ("Mirror", True)]
@@ -81,23 +87,35 @@ async def test_a_boosted_word_from_outside_is_heard_streamed_and_in_files(
         answer = await client.post(
             server.http("/v1/listen"),
             params={"keyterm": "Mirror:6", "format": "text"},
-            content=(repository_dir / "web" / "samples" / "smart-mirror.opus").read_bytes(),
+            content=audio_file,
         )
     assert answer.text.split() == ["smart", "Mirror"]
 
 
-async def test_phrases_configured_in_a_stream_count_for_the_words_before(
-    server: Server, audio: bytes
+@pytest.mark.parametrize(
+    ("configure", "answer", "said"),
+    [
+        ({"keyterms": ["smart Mirror:6"]}, "ConfigureSuccess", [("smart", True), ("Mirror", True)]),
+        ({"lm": "off"}, "ConfigureSuccess", [("smart", False), ("mirror", False)]),
+        ({"max_active": 99999}, "ConfigureFailure", [("smart", False), ("mirrors", False)]),
+    ],
+)
+async def test_what_is_configured_in_a_stream_counts_for_the_words_before(
+    server: Server,
+    audio: bytes,
+    configure: dict[str, object],
+    answer: str,
+    said: list[tuple[str, bool]],
 ) -> None:
     heard = Transcript()
     async with connect(server.listen_url()) as socket:
         receiving = asyncio.create_task(receive(socket, heard))
         await send(socket, audio)
-        await socket.send(json.dumps({"type": "Configure", "keyterms": ["smart Mirror:6"]}))
+        await socket.send(json.dumps({"type": "Configure", **configure}))
         await socket.send(CLOSE_STREAM)
         await receiving
-    assert heard.of_type("ConfigureSuccess")
-    assert words(heard) == [("smart", True), ("Mirror", True)]
+    assert heard.of_type(answer)
+    assert words(heard) == said
 
 
 @pytest.mark.parametrize(
@@ -108,14 +126,17 @@ async def test_phrases_configured_in_a_stream_count_for_the_words_before(
         ({"lm_weight": "much"}, "lm_weight=much"),
     ],
 )
-async def test_what_cannot_be_had_is_refused_before_accept(
-    server: Server, query: dict[str, object], complaint: str
+async def test_what_cannot_be_had_is_refused_streamed_and_for_files(
+    server: Server, audio_file: bytes, query: dict[str, object], complaint: str
 ) -> None:
     with pytest.raises(InvalidStatus) as refused:
         await listen(server.listen_url(**query), b"")
-    body = json.loads(refused.value.response.body)
     assert refused.value.response.status_code == 400
-    assert complaint in body["err_msg"]
+    assert complaint in json.loads(refused.value.response.body)["err_msg"]
+    async with httpx.AsyncClient(timeout=60) as client:
+        answer = await client.post(server.http("/v1/listen"), params=query, content=audio_file)
+    assert answer.status_code == 400
+    assert complaint in answer.json()["err_msg"]
 
 
 async def test_the_server_tells_of_its_graph(server: Server) -> None:
