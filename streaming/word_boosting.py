@@ -1,6 +1,7 @@
 """From phrases as people write them to a table for the search of a decoding graph."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from decoder_kernels.boost import BoostPhrase
 from decoder_kernels.errors import KernelError
@@ -20,65 +21,81 @@ def compile_word_boosts(boosts: Iterable[Boost], words: GraphWords, beam: float)
     Warns of each phrase that cannot be boosted, by name. Of two phrases with the same words the
     last counts. `beam` is that of the stream: it bounds what a word can earn.
     """
-    texts: dict[Words, str] = {}
-    phrases: dict[Words, WordPhrase] = {}
-    grafted: dict[Spelling, SpelledWord] = {}
-    warnings: list[UnboostablePhrase] = []
+    request = _Request(words)
     for boost in boosts:
+        request.take(boost)
+    return request.compiled(beam)
+
+
+class _Request:
+    """The phrases of one request, by their words."""
+
+    def __init__(self, words: GraphWords) -> None:
+        self._words = words
+        self._texts: dict[Words, str] = {}
+        self._phrases: dict[Words, WordPhrase] = {}
+        self._grafted: dict[Spelling, SpelledWord] = {}
+        self._warnings: list[UnboostablePhrase] = []
+
+    def take(self, boost: Boost) -> None:
+        """Find a phrase's words, or warn of it."""
         try:
-            for variant in _variants(boost.phrase, words, grafted):
-                phrases[variant] = WordPhrase(variant, boost.weight)
-                texts[variant] = boost.phrase
+            for variant in self._variants(boost.phrase):
+                self._phrases[variant] = WordPhrase(variant, boost.weight)
+                self._texts[variant] = boost.phrase
         except (TokenizerError, KernelError) as error:
-            warnings.append(UnboostablePhrase(boost.phrase, str(error)))
-    if not phrases:
-        return CompiledBoosts((), (), None, tuple(warnings))
-    table = WordBoostTable.compile(list(phrases.values()), words.graph, beam=beam)
-    refused = {phrase.words: reason for phrase, reason in table.refused}
-    # Two spellings of one phrase are refused for one reason.
-    warnings += dict.fromkeys(UnboostablePhrase(texts[w], why) for w, why in refused.items())
-    ids = {spelling: _known(words) + k for k, spelling in enumerate(table.spellings)}
-    accepted = [phrase for key, phrase in phrases.items() if key not in refused]
-    return CompiledBoosts(
-        texts=tuple(dict.fromkeys(texts[phrase.words] for phrase in accepted)),
-        phrases=tuple(
-            BoostPhrase(
-                tuple(ids[w] if isinstance(w, tuple) else w for w in phrase.words), phrase.weight
+            self._warnings.append(UnboostablePhrase(boost.phrase, str(error)))
+
+    def compiled(self, beam: float) -> CompiledBoosts:
+        """The table of those that the graph takes."""
+        phrases, graph = list(self._phrases.values()), self._words.graph
+        try:
+            table = WordBoostTable.compile(phrases, graph, beam=beam)
+        except KernelError as error:  # of all phrases together
+            return self._refusing(dict.fromkeys(self._phrases, str(error)))
+        refused = {phrase.words: reason for phrase, reason in table.refused}
+        if len(refused) == len(phrases):
+            return self._refusing(refused)
+        ids = {spelling: len(graph.word_texts) + k for k, spelling in enumerate(table.spellings)}
+        accepted = [phrase for phrase in phrases if phrase.words not in refused]
+        return replace(
+            self._refusing(refused),
+            texts=tuple(dict.fromkeys(self._texts[phrase.words] for phrase in accepted)),
+            phrases=tuple(
+                BoostPhrase(_ids(phrase.words, ids), phrase.weight) for phrase in accepted
+            ),
+            word_table=table,
+            grafted=tuple(self._grafted[spelling] for spelling in table.spellings),
+        )
+
+    def _refusing(self, refused: Mapping[Words, str]) -> CompiledBoosts:
+        """Nothing but warnings; two spellings of one phrase are refused for one reason."""
+        reasons = [UnboostablePhrase(self._texts[words], why) for words, why in refused.items()]
+        return CompiledBoosts((), (), None, tuple(dict.fromkeys([*self._warnings, *reasons])))
+
+    def _variants(self, phrase: str) -> Iterator[Words]:
+        """The phrase as the search may meet it; notes the words that have to be grafted.
+
+        Where the model writes a token between words, a word of the graph comes with and without it.
+        A grafted word has to do the same at the end of a phrase, where an utterance may end too.
+        """
+        tokenizer = self._words.tokenizer
+        spelled: list[int | SpelledWord] = [
+            word if isinstance(word, int) else SpelledWord(word, tuple(tokenizer.encode(word)))
+            for word in self._words.split(phrase) or [phrase]
+        ]
+        for last in dict.fromkeys((None, tokenizer.separator)):
+            behind = [tokenizer.separator] * (len(spelled) - 1) + [last]
+            yield tuple(
+                word if isinstance(word, int) else self._graft(word, after)
+                for word, after in zip(spelled, behind, strict=True)
             )
-            for phrase in accepted
-        ),
-        table=None,
-        warnings=tuple(warnings),
-        word_table=table if accepted else None,
-        grafted=tuple(grafted[spelling] for spelling in table.spellings),
-    )
+
+    def _graft(self, word: SpelledWord, after: int | None) -> Spelling:
+        tokens = word.tokens if after is None else (*word.tokens, after)
+        self._grafted[tokens] = word
+        return tokens
 
 
-def _known(words: GraphWords) -> int:
-    return len(words.graph.word_texts)
-
-
-def _variants(
-    phrase: str, words: GraphWords, grafted: dict[Spelling, SpelledWord]
-) -> Iterator[Words]:
-    """The phrase as the search may meet it; notes the words that have to be grafted.
-
-    Where the model writes a token between words, a word of the graph comes with and without it. A
-    grafted word has to do the same at the end of a phrase, where an utterance may end too.
-    """
-    split = words.split(phrase)
-    separator = words.tokenizer.separator
-    spelled: list[int | SpelledWord] = [
-        word if isinstance(word, int) else SpelledWord(word, tuple(words.tokenizer.encode(word)))
-        for word in split or [phrase]
-    ]
-    for last in dict.fromkeys((None, separator)):
-        variant: list[int | Spelling] = []
-        for word, after in zip(spelled, [separator] * (len(spelled) - 1) + [last], strict=True):
-            if isinstance(word, int):
-                variant.append(word)
-                continue
-            tokens = word.tokens if after is None else (*word.tokens, after)
-            grafted[tokens] = word
-            variant.append(tokens)
-        yield tuple(variant)
+def _ids(words: Words, grafted: Mapping[Spelling, int]) -> tuple[int, ...]:
+    return tuple(grafted[word] if isinstance(word, tuple) else word for word in words)

@@ -84,6 +84,13 @@ def test_a_graph_that_takes_no_words_says_so_once_for_each_phrase(changes, reaso
     assert found.grafted == ()
 
 
+def test_phrases_that_are_too_many_together_are_all_named(monkeypatch):
+    monkeypatch.setattr("decoder_kernels.word_boost.MAX_CONTEXTS", 2)
+    found = compiled(Boost("hot tea"), Boost("zoo"), Boost("toe"))
+    assert [warning.phrase for warning in found.warnings] == ["zoo", "hot tea", "toe"]
+    assert (found.word_table, found.phrases, found.grafted) == (None, (), ())
+
+
 def test_nothing_boosted_is_no_table():
     assert compiled(Boost("zoo")).word_table is None
     assert compiled(Boost("toe"), of=words(loop_node=-1)).word_table is None
