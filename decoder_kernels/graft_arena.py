@@ -7,6 +7,7 @@ import torch
 from decoder_kernels.errors import CapacityExceeded
 from decoder_kernels.graph import Graph
 from decoder_kernels.spans import Spans
+from decoder_kernels.wfst_tables import NODE_COLUMNS, least_weights
 from decoder_kernels.word_boost import WordBoostTable
 
 NO_GRAFT = -1
@@ -15,9 +16,9 @@ NO_GRAFT = -1
 class GraftArena:
     """Rows of nodes and arcs, as many of each.
 
-    ``nodes`` and ``arcs`` (capacity, 4) int32 and ``labels`` (capacity,) int16 are what
-    ``csrc/wfst_search.h`` calls WfstArcs; ``rows`` (num_slots, 2) int64: each slot's first node and
-    first arc, -1 for none. ``kinds`` as in `WfstTables`.
+    ``nodes`` (capacity, 6) and ``arcs`` (capacity, 4) int32 and ``labels`` (capacity,) uint32 are
+    what ``csrc/wfst_search.h`` calls WfstArcs; ``rows`` (num_slots, 2) int64: each slot's first
+    node and first arc, -1 for none. ``kinds`` as in `WfstTables`.
     """
 
     def __init__(
@@ -28,9 +29,9 @@ class GraftArena:
         num_slots: int,
         device: torch.device,
     ) -> None:
-        self.nodes = torch.zeros(capacity, 4, dtype=torch.int32, device=device)
+        self.nodes = torch.zeros(capacity, NODE_COLUMNS, dtype=torch.int32, device=device)
         self.arcs = torch.zeros(capacity, 4, dtype=torch.int32, device=device)
-        self.labels = torch.zeros(capacity, dtype=torch.int16, device=device)
+        self.labels = torch.zeros(capacity, dtype=torch.uint32, device=device)
         self.rows = torch.full((num_slots, 2), NO_GRAFT, dtype=torch.int64, device=device)
         self._graph = graph
         self._end_kind = int(kinds[graph.loop_node]) if graph.loop_node >= 0 else 0
@@ -66,15 +67,18 @@ class GraftArena:
             self.rows[slot] = NO_GRAFT
 
     def _columns(self, table: WordBoostTable) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Nodes (N + 1, 4), arcs (A, 4) and labels (A,); nodes are numbered after the graph's."""
+        """Nodes (N + 1, 6), arcs (A, 4) and labels (A,); nodes are numbered after the graph's."""
         first = [0] * (table.num_graft_nodes + 1)
         for arc in table.graft:
             first[arc.source + 1] += 1
         first_arcs = torch.tensor(first).cumsum(0)
         weights = torch.tensor([arc.weight for arc in table.graft], dtype=torch.float32)
-        nodes = torch.zeros(len(first), 4, dtype=torch.int32)
+        nodes = torch.zeros(len(first), NODE_COLUMNS, dtype=torch.int32)
         nodes[:, 0] = nodes[:, 1] = first_arcs
-        nodes[:, 2] = weights.min().clamp(max=0.0).view(torch.int32)  # a bound for all nodes
+        ends = np.full(len(weights), self._end_kind, np.int32)
+        least = torch.from_numpy(least_weights(weights.numpy(), ends)).min().clamp(max=0.0)
+        nodes[:, 2] = least.view(torch.int32)  # a bound for all nodes
+        nodes[:, 4:] = -1  # all labels' bits, likewise
         end = self._graph.num_nodes
         arcs = torch.zeros(len(table.graft), 4, dtype=torch.int32)
         arcs[:, 0] = weights.view(torch.int32)
@@ -83,5 +87,5 @@ class GraftArena:
         )
         arcs[:, 2] = torch.tensor([arc.word for arc in table.graft])
         arcs[:, 3] = torch.tensor([self._end_kind if a.target < 0 else 0 for a in table.graft])
-        labels = torch.tensor([arc.label for arc in table.graft], dtype=torch.int16)
+        labels = torch.tensor([arc.label for arc in table.graft], dtype=torch.uint32)
         return nodes, arcs, labels

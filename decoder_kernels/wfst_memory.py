@@ -110,9 +110,7 @@ class WfstMemory:
         self.native = half.WfstMemory(
             shape=shape,
             graph=half.WfstArcs(tables.nodes, tables.labels, tables.arcs),
-            gains=tables.gains,
-            eps_words=tables.eps_words,
-            max_gain=tables.max_gain,
+            min_weight=tables.min_weight,
             max_eps_words=tables.max_eps_words,
             slots=self._slots,
             workspaces=workspace,

@@ -52,6 +52,9 @@ struct Block {
   KERNEL_FN void lower(std::uint64_t* value, std::uint64_t other) const {
     atomicMin(reinterpret_cast<unsigned long long*>(value), static_cast<unsigned long long>(other));
   }
+  KERNEL_FN void set_bits(std::uint64_t* value, std::uint64_t bits) const {
+    atomicOr(reinterpret_cast<unsigned long long*>(value), static_cast<unsigned long long>(bits));
+  }
   template <class T>
   KERNEL_FN T load(const T* value) const {
     return *static_cast<const volatile T*>(value);
@@ -144,6 +147,13 @@ struct Block {
     T seen = shared.load(std::memory_order_relaxed);
     while (other < seen && !shared.compare_exchange_weak(seen, other, std::memory_order_relaxed)) {
     }
+  }
+  KERNEL_FN void set_bits(std::uint64_t* value, std::uint64_t bits) const {
+    if (meeting == nullptr) {
+      *value |= bits;
+      return;
+    }
+    std::atomic_ref<std::uint64_t>(*value).fetch_or(bits, std::memory_order_relaxed);
   }
   template <class T>
   KERNEL_FN T load(const T* value) const {

@@ -54,10 +54,10 @@ class WfstMemory {
   template <class T, std::size_t Dimensions>
   using Out = Array<T, Dimensions>;
 
-  // Nodes (S + 1, 4), labels (A,), arcs (A, 4).
+  // Nodes (S + 1, 6), labels (A,), arcs (A, 4).
   struct Arcs {
     In<std::int32_t, 2> nodes;
-    In<std::int16_t, 1> labels;
+    In<std::uint32_t, 1> labels;
     In<std::int32_t, 2> arcs;
 
     WfstArcs borrow() const {
@@ -66,14 +66,12 @@ class WfstMemory {
     }
   };
 
-  WfstMemory(const WfstShape& shape, Arcs graph, In<double, 1> gains, In<std::int32_t, 1> eps_words,
-             double max_gain, int max_eps_words, Out<std::uint8_t, 2> slots,
-             Out<std::uint8_t, 2> workspaces, In<std::int64_t, 2> options, In<double, 2> scales,
-             In<std::int32_t, 2> boost_links, In<double, 2> boost_bonuses,
-             In<std::int64_t, 1> boost_rows, Arcs grafts, In<std::int64_t, 2> graft_rows)
+  WfstMemory(const WfstShape& shape, Arcs graph, double min_weight, int max_eps_words,
+             Out<std::uint8_t, 2> slots, Out<std::uint8_t, 2> workspaces,
+             In<std::int64_t, 2> options, In<double, 2> scales, In<std::int32_t, 2> boost_links,
+             In<double, 2> boost_bonuses, In<std::int64_t, 1> boost_rows, Arcs grafts,
+             In<std::int64_t, 2> graft_rows)
       : graph_(graph),
-        gains_(gains),
-        eps_words_(eps_words),
         slots_(slots),
         workspaces_(workspaces),
         options_(options),
@@ -83,7 +81,7 @@ class WfstMemory {
         boost_rows_(boost_rows),
         grafts_(grafts),
         graft_rows_(graft_rows),
-        state_(borrow(shape, max_gain, max_eps_words)) {}
+        state_(borrow(shape, min_weight, max_eps_words)) {}
 
   void reset(In<std::int64_t, 1> slots, const Launch& how) const {
     run(Half::reset, how, slots, WfstSlotParams{state_, slots.data()});
@@ -123,15 +121,13 @@ class WfstMemory {
   }
 
  private:
-  WfstState borrow(const WfstShape& shape, double max_gain, int max_eps_words) const {
+  WfstState borrow(const WfstShape& shape, double min_weight, int max_eps_words) const {
     const std::size_t rows = boost_links_.shape(1);
     const std::int32_t* links = boost_links_.data();
     const double* bonuses = boost_bonuses_.data();
     return WfstState{shape,
                      graph_.borrow(),
-                     gains_.data(),
-                     eps_words_.data(),
-                     max_gain,
+                     min_weight,
                      max_eps_words,
                      reinterpret_cast<std::byte*>(slots_.data()),
                      static_cast<std::int64_t>(slots_.shape(1)),
@@ -155,8 +151,6 @@ class WfstMemory {
   }
 
   Arcs graph_;
-  In<double, 1> gains_;
-  In<std::int32_t, 1> eps_words_;
   Out<std::uint8_t, 2> slots_;
   Out<std::uint8_t, 2> workspaces_;
   In<std::int64_t, 2> options_;
@@ -181,23 +175,21 @@ void bind_wfst(nb::module_ submodule) {
       .def(
           "__init__",
           [](Arcs* self, typename M::template In<std::int32_t, 2> nodes,
-             typename M::template In<std::int16_t, 1> labels,
+             typename M::template In<std::uint32_t, 1> labels,
              typename M::template In<std::int32_t, 2> arcs) {
             new (self) Arcs{nodes, labels, arcs};
           },
           "nodes"_a, "labels"_a, "arcs"_a);
   nb::class_<M>(submodule, "WfstMemory", "The memory of one search, borrowed from its owner.")
-      .def(nb::init<const WfstShape&, Arcs, typename M::template In<double, 1>,
-                    typename M::template In<std::int32_t, 1>, double, int,
-                    typename M::template Out<std::uint8_t, 2>,
+      .def(nb::init<const WfstShape&, Arcs, double, int, typename M::template Out<std::uint8_t, 2>,
                     typename M::template Out<std::uint8_t, 2>,
                     typename M::template In<std::int64_t, 2>, typename M::template In<double, 2>,
                     typename M::template In<std::int32_t, 2>, typename M::template In<double, 2>,
                     typename M::template In<std::int64_t, 1>, Arcs,
                     typename M::template In<std::int64_t, 2>>(),
-           nb::kw_only(), "shape"_a, "graph"_a, "gains"_a, "eps_words"_a, "max_gain"_a,
-           "max_eps_words"_a, "slots"_a, "workspaces"_a, "options"_a, "scales"_a, "boost_links"_a,
-           "boost_bonuses"_a, "boost_rows"_a, "grafts"_a, "graft_rows"_a)
+           nb::kw_only(), "shape"_a, "graph"_a, "min_weight"_a, "max_eps_words"_a, "slots"_a,
+           "workspaces"_a, "options"_a, "scales"_a, "boost_links"_a, "boost_bonuses"_a,
+           "boost_rows"_a, "grafts"_a, "graft_rows"_a)
       .def("reset", &M::reset, "slots"_a, "how"_a, "Start the slots over.")
       .def("forget_boosts", &M::forget_boosts, "slots"_a, "how"_a,
            "Give back the bonus of phrases under way, and grafted words under way up.")

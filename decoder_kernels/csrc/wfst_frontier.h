@@ -1,5 +1,5 @@
-// The keys that a frame reaches and the ways to them: inserted under a running cut that only falls,
-// then cut exactly.
+// The keys that tokens have and those that a frame reaches, with the ways to them: reached under a
+// running cut that only falls, then cut exactly.
 #pragma once
 
 #include "block.h"
@@ -8,47 +8,124 @@
 
 namespace earshot::EARSHOT_BACKEND {
 
-inline constexpr int FIRST_MASK = (1 << 12) - 1;
+inline constexpr int LEAST_TIDIED = 1024;  // entries
+inline constexpr int LEAST_INDEX_MASK = (1 << 13) - 1;
 
 class Frontier {
  public:
-  KERNEL_FN Frontier(const Block& block, const WfstState& state, const Workspace& work,
-                     const WfstOptionRow& options)
-      : block_(block), state_(state), work_(work), options_(options) {}
+  KERNEL_FN Frontier(const Block& block, const WfstState& state, const WfstSlot& slot,
+                     const Workspace& work, const WfstOptionRow& options)
+      : block_(block), state_(state), slot_(slot), work_(work), options_(options) {}
 
   KERNEL_FN FrameTotals& totals() const { return *work_.totals; }
-  KERNEL_FN int num_entries() const {
-    const int reached = totals().num_entries;
-    return reached < state_.shape.entry_capacity ? reached : state_.shape.entry_capacity;
+  KERNEL_FN Entry& entry(int place) const { return work_.entries[place]; }
+  KERNEL_FN int num_alive() const { return totals().num_alive; }
+  KERNEL_FN int num_touched() const { return totals().num_touched; }
+  KERNEL_FN Entry& alive(int i) const { return entry(work_.alive[i]); }
+  KERNEL_FN Entry& touched(int i) const { return entry(work_.touched[i]); }
+
+  // The slot's tokens become entries of a fresh table.
+  KERNEL_FN void load(int least_index_mask) const {
+    block_.sync();
+    if (block_.thread == 0) {
+      totals().num_alive = totals().num_entries = *slot_.num_tokens;
+      totals().index_mask = mask_for(*slot_.num_tokens, least_index_mask);
+      totals().least = NO_COST;
+    }
+    block_.sync();
+    Cost least = NO_COST;
+    for (int i = block_.thread; i <= totals().index_mask; i += block_.threads) {
+      work_.index[i] = NONE;
+    }
+    for (int i = block_.thread; i < num_alive(); i += block_.threads) {
+      entry(i) = made_of(slot_.keys[i], slot_.kinds[i]);
+      entry(i).cost = slot_.costs[i];
+      entry(i).history = slot_.histories[i];
+      entry(i).reach = slot_.reaches[i];
+      work_.alive[i] = i;
+      least = entry(i).cost < least ? entry(i).cost : least;
+    }
+    if (least < NO_COST) block_.lower(&totals().least, least);
+    block_.sync();
+    for (int i = block_.thread; i < num_alive(); i += block_.threads) {
+      int position = hash_of(entry(i).key) & totals().index_mask;
+      while (block_.compare_exchange(&work_.index[position], NONE, i) != NONE) {
+        position = (position + 1) & totals().index_mask;
+      }
+    }
+    clear();
   }
-  KERNEL_FN Entry& entry(int i) const { return work_.entries[i]; }
+
+  // Back into the slot.
+  KERNEL_FN void store() const {
+    block_.sync();
+    for (int i = block_.thread; i < num_alive(); i += block_.threads) {
+      slot_.keys[i] = alive(i).key;
+      slot_.costs[i] = alive(i).cost;
+      slot_.histories[i] = alive(i).history;
+      slot_.kinds[i] = alive(i).kind;
+      slot_.reaches[i] = alive(i).reach;
+    }
+    if (block_.thread == 0) *slot_.num_tokens = num_alive();
+    block_.sync();
+  }
+
+  // Makes room for the next frame where the table has become full of keys without tokens.
+  KERNEL_FN void tidy() const {
+    if (totals().num_entries < 3 * num_alive() + LEAST_TIDIED) return;
+    store();
+    load(LEAST_INDEX_MASK);
+  }
+
+  // Whether the frame at hand must be walked again, with a larger table.
+  KERNEL_FN bool outgrown() const {
+    block_.sync();
+    if (totals().outgrown == 0) return false;
+    const int mask = 4 * totals().index_mask + 3;
+    forget();
+    store();
+    load(mask);
+    return true;
+  }
 
   // What costs more cannot survive the frame.
-  KERNEL_FN Cost cut() const { return block_.load(&totals().best) + options_.beam; }
+  KERNEL_FN Cost cut() const { return block_.load(&totals().ceiling) + options_.beam; }
 
-  KERNEL_FN void lower_best(Cost cost) const {
-    if (cost < block_.load(&totals().best)) block_.lower(&totals().best, cost);
+  KERNEL_FN void lower_ceiling(Cost cost) const {
+    if (cost < block_.load(&totals().ceiling)) block_.lower(&totals().ceiling, cost);
   }
 
-  // A way to a key; the caller has compared its cost with the cut. `kind` is WfstArc's target_kind.
-  KERNEL_FN void offer(Key key, int kind, Cost cost, int from, int word) const {
+  // A way to a key; the caller has compared its cost with the cut. `kind` is WfstArc's target_kind,
+  // `reach` OPEN unless the way stays at a node whose epsilon arcs lead to tokens already. Returns
+  // the entry, or NONE if there is no room.
+  KERNEL_FN int offer(Key key, int kind, int reach, Cost cost, int from, int word) const {
     const int place = find(key, kind);
-    if (place == NONE) return;
-    Entry& reached = work_.entries[place];
-    const Cost before = block_.load(&reached.cost);
+    if (place != NONE) offer_at(place, reach, cost, from, word);
+    return place;
+  }
+
+  KERNEL_FN void offer_at(int place, int reach, Cost cost, int from, int word) const {
+    Entry& reached = entry(place);
+    const Cost before = block_.load(&reached.next);
     if (cost > before && cost - before > options_.lattice_beam) return;
-    const int made = block_.fetch_add(&totals().num_candidates, 1);
-    if (made >= state_.shape.candidate_capacity) {
-      block_.exchange(&totals().overflowed, 1);
-      return;
+    int way = place;
+    if (block_.exchange(&reached.touched, 1) == 0) {
+      note(place, reached.kind);
+    } else {
+      way = work_.num_entries + block_.fetch_add(&totals().num_others, 1);
+      if (way >= work_.num_entries + state_.shape.candidate_capacity) return overflow();
     }
-    Candidate& candidate = work_.candidates[made];
+    if (word != 0) block_.fetch_add(&totals().num_words, 1);
+    Candidate& candidate = work_.candidates[way];
     candidate.cost = cost;
     candidate.from = from;
     candidate.word = word;
-    candidate.next = block_.exchange(&reached.candidate, made);
-    if (cost < before) block_.lower(&reached.cost, cost);
-    lower_best(cost);
+    candidate.next = block_.exchange(&reached.candidate, way);
+    if (cost < before) block_.lower(&reached.next, cost);
+    if (has_epsilons(reached.kind)) note_reach(place, reached, reach);
+    if (cost >= block_.load(&totals().best)) return;
+    block_.lower(&totals().best, cost);
+    lower_ceiling(cost);
   }
 
   // Says what survives: entries up to limit_cost, and of those that cost just that up to limit_key.
@@ -61,105 +138,142 @@ class Frontier {
       totals().num_survivors = 0;
     }
     block_.sync();
-    int alive = 0;
-    for (int i = block_.thread; i < num_entries(); i += block_.threads) {
-      alive += entry(i).cost <= highest ? 1 : 0;
+    if (num_touched() <= max_active) return;
+    int count = 0;
+    for (int i = block_.thread; i < num_touched(); i += block_.threads) {
+      count += touched(i).next <= highest ? 1 : 0;
     }
-    if (alive > 0) block_.fetch_add(&totals().num_survivors, alive);
+    if (count > 0) block_.fetch_add(&totals().num_survivors, count);
     block_.sync();
     if (totals().num_survivors > max_active) limit_count(max_active, highest);
   }
 
-  KERNEL_FN bool survives(const Entry& reached) const {
-    const FrameTotals& found = totals();
-    return reached.cost < found.limit_cost ||
-           (reached.cost == found.limit_cost && reached.key <= found.limit_key);
-  }
-
-  // Empties the table for the next frame.
-  KERNEL_FN void clear() const {
-    block_.sync();
-    for (int i = block_.thread; i < num_entries(); i += block_.threads) {
-      if (entry(i).position != NONE) work_.index[entry(i).position] = NONE;
-    }
+  // The survivors become the tokens.
+  KERNEL_FN void keep() const {
     block_.sync();
     if (block_.thread == 0) {
-      FrameTotals& fresh = totals();
-      fresh.index_mask = next_mask(fresh.num_entries);
-      fresh.best = fresh.least = NO_COST;
-      fresh.best_token = 0;
-      fresh.num_entries = fresh.num_candidates = fresh.num_pending = fresh.num_hubs = 0;
-      fresh.taken = fresh.overflowed = 0;
+      totals().num_alive = 0;
+      totals().least = NO_COST;
     }
     block_.sync();
+    Cost least = NO_COST;
+    for (int i = block_.thread; i < num_touched(); i += block_.threads) {
+      Entry& reached = touched(i);
+      if (survives(reached)) {
+        reached.cost = reached.next;
+        reached.history = reached.next_history;
+        reached.reach = is_reached(reached) ? reached.next_reach : OPEN;
+        work_.alive[block_.fetch_add(&totals().num_alive, 1)] = work_.touched[i];
+        least = reached.cost < least ? reached.cost : least;
+      }
+      forget(reached);
+    }
+    if (least < NO_COST) block_.lower(&totals().least, least);
+    clear();
+  }
+
+  // The tokens stay what they were.
+  KERNEL_FN void forget() const {
+    block_.sync();
+    for (int i = block_.thread; i < num_touched(); i += block_.threads) forget(touched(i));
+    clear();
   }
 
  private:
-  // The entry of a key, a new one if need be; NONE if there is no room.
+  static KERNEL_FN Entry made_of(Key key, int kind) {
+    return Entry{key, NO_COST, NO_COST, NONE, NONE, NONE, kind, OPEN, OPEN, NONE, 0, 0};
+  }
+
+  static KERNEL_FN void forget(Entry& reached) {
+    reached.next = NO_COST;
+    reached.candidate = NONE;
+    reached.touched = reached.is_open = 0;
+  }
+
+  KERNEL_FN bool survives(const Entry& reached) const {
+    const FrameTotals& found = totals();
+    return reached.next < found.limit_cost ||
+           (reached.next == found.limit_cost && reached.key <= found.limit_key);
+  }
+
+  // Whether all that epsilon arcs of an entry lead to survives, so that they need not be followed
+  // again while its token stays.
+  KERNEL_FN bool is_reached(const Entry& reached) const {
+    return reached.next_reach != OPEN && reached.next + reached.next_reach < totals().limit_cost;
+  }
+
+  KERNEL_FN void clear() const {
+    block_.sync();
+    if (block_.thread == 0) {
+      FrameTotals& fresh = totals();
+      fresh.num_touched = fresh.num_others = fresh.num_words = 0;
+      fresh.num_pending = fresh.num_raised = 0;
+      fresh.num_able = fresh.num_rich = fresh.num_hubs = 0;
+      fresh.taken = fresh.overflowed = fresh.outgrown = 0;
+      fresh.best = NO_COST;
+      fresh.ceiling = NO_COST / 2;  // a way without a cost lies above any cut
+    }
+    block_.sync();
+  }
+
+  KERNEL_FN void overflow() const { block_.exchange(&totals().overflowed, 1); }
+
+  // The entry of a key, made if need be; NONE if there is no room.
   KERNEL_FN int find(Key key, int kind) const {
     int fresh = NONE;
-    for (int position = hash_of(key) & totals().index_mask;;
-         position = (position + 1) & totals().index_mask) {
+    const int mask = totals().index_mask;
+    for (int position = hash_of(key) & mask;; position = (position + 1) & mask) {
       int found = block_.load(&work_.index[position]);
       if (found == NONE) {
-        if (grows()) {
-          grow();
-          return find(key, kind);
-        }
         if (fresh == NONE) fresh = make(key, kind);
         if (fresh == NONE) return NONE;
-        work_.entries[fresh].position = position;
         found = block_.compare_exchange(&work_.index[position], NONE, fresh);
-        if (found == NONE) {
-          if ((kind & 1) != 0) note_epsilons(fresh, node_of(key));
-          return fresh;
-        }
+        if (found == NONE) return fresh;
       }
-      if (work_.entries[found].key == key) {
-        if (fresh != NONE) work_.entries[fresh].position = NONE;
-        return found;
-      }
+      if (entry(found).key == key) return found;
     }
   }
 
   KERNEL_FN int make(Key key, int kind) const {
     const int made = block_.fetch_add(&totals().num_entries, 1);
-    if (made >= state_.shape.entry_capacity) {
-      block_.exchange(&totals().overflowed, 1);
-      return NONE;
+    if (made < room()) {
+      entry(made) = made_of(key, kind);
+      return made;
     }
-    work_.entries[made] = Entry{key, NO_COST, NONE, NONE, NONE, kind >> 1};
-    return made;
-  }
-
-  KERNEL_FN void note_epsilons(int made, int node) const {
-    prefetch(&state_.graph.nodes[node]);
-    work_.pending[block_.fetch_add(&totals().num_pending, 1)] = made;
-  }
-
-  // With room for twice the entries of the frame that was.
-  KERNEL_FN int next_mask(int last_entries) const {
-    int mask = FIRST_MASK;
-    while (mask < 4 * last_entries && mask < work_.full_index_mask) mask = 2 * mask + 1;
-    return block_.threads == 1 && mask < work_.full_index_mask ? mask : work_.full_index_mask;
-  }
-
-  // The table of a lone thread grows with the frame.
-  KERNEL_FN bool grows() const {
-    return block_.threads == 1 && 2 * totals().num_entries > totals().index_mask &&
-           totals().index_mask < work_.full_index_mask;
-  }
-
-  KERNEL_FN void grow() const {
-    for (int i = 0; i < num_entries(); ++i) work_.index[entry(i).position] = NONE;
-    const int mask = 4 * totals().index_mask + 3;
-    totals().index_mask = mask < work_.full_index_mask ? mask : work_.full_index_mask;
-    for (int i = 0; i < num_entries(); ++i) {
-      int position = hash_of(entry(i).key) & totals().index_mask;
-      while (work_.index[position] != NONE) position = (position + 1) & totals().index_mask;
-      work_.index[position] = i;
-      entry(i).position = position;
+    block_.fetch_add(&totals().num_entries, -1);
+    if (room() < work_.num_entries) {
+      block_.exchange(&totals().outgrown, 1);
+    } else {
+      overflow();
     }
+    return NONE;
+  }
+
+  // Entries that fit: half of the table, so that keys are found soon.
+  KERNEL_FN int room() const {
+    const int half = (totals().index_mask + 1) / 2;
+    return half < work_.num_entries ? half : work_.num_entries;
+  }
+
+  KERNEL_FN int mask_for(int tokens, int least) const {
+    int mask = least;
+    while (mask < 8 * tokens) mask = 2 * mask + 1;
+    return mask < work_.full_index_mask ? mask : work_.full_index_mask;
+  }
+
+  KERNEL_FN void note(int place, int kind) const {
+    work_.touched[block_.fetch_add(&totals().num_touched, 1)] = place;
+    if (level_of(kind) > 0) work_.raised[block_.fetch_add(&totals().num_raised, 1)] = place;
+  }
+
+  KERNEL_FN void note_reach(int place, Entry& reached, int reach) const {
+    if (reach != OPEN) {
+      block_.exchange(&reached.next_reach, reach);
+      return;
+    }
+    if (block_.exchange(&reached.is_open, 1) != 0) return;
+    prefetch(&state_.graph.nodes[node_of(reached.key)]);
+    work_.pending[block_.fetch_add(&totals().num_pending, 1)] = place;
   }
 
   // The exact cost, and if need be the key, of the last of the `count` cheapest entries.
@@ -169,8 +283,8 @@ class Frontier {
     int equal = 0;
     const std::uint64_t above = select(count, std::bit_width(range), &count, &equal,
                                        [&](const Entry& one, std::uint64_t* rank) {
-                                         *rank = static_cast<std::uint64_t>(one.cost - best);
-                                         return one.cost <= highest;
+                                         *rank = static_cast<std::uint64_t>(one.next - best);
+                                         return one.next <= highest;
                                        });
     const Cost last = best + static_cast<Cost>(above);
     Key key = ~Key{0};
@@ -178,7 +292,7 @@ class Frontier {
       int unused;
       key = select(count, 64, &unused, &unused, [&](const Entry& one, std::uint64_t* rank) {
         *rank = one.key;
-        return one.cost == last;
+        return one.next == last;
       });
     }
     block_.sync();
@@ -201,9 +315,9 @@ class Frontier {
       block_.sync();
       for (int i = block_.thread; i < DIGITS; i += block_.threads) work_.histogram[i] = 0;
       block_.sync();
-      for (int i = block_.thread; i < num_entries(); i += block_.threads) {
+      for (int i = block_.thread; i < num_touched(); i += block_.threads) {
         std::uint64_t rank;
-        if (!rank_of(entry(i), &rank)) continue;
+        if (!rank_of(touched(i), &rank)) continue;
         const std::uint64_t digits = rank >> shift;
         if (digits >> HISTOGRAM_BITS != prefix) continue;
         block_.fetch_add(&work_.histogram[digits & (DIGITS - 1)], 1);
@@ -220,6 +334,7 @@ class Frontier {
 
   const Block& block_;
   const WfstState& state_;
+  const WfstSlot& slot_;
   const Workspace& work_;
   const WfstOptionRow& options_;
 };

@@ -58,8 +58,8 @@ class RecordPool {
       totals.num_marked = 0;
     }
     block_.sync();
-    for (int i = block_.thread; i < *slot_.num_tokens; i += block_.threads) {
-      mark(slot_.histories[i]);
+    for (int i = block_.thread; i < totals.num_alive; i += block_.threads) {
+      mark(work_.entries[work_.alive[i]].history);
     }
     block_.sync();
     for (int start = 0, end = totals.num_marked; start < end;) {

@@ -24,6 +24,8 @@ struct WfstReset {
     slot.keys[0] = make_key(shape.start, 0, BoostAutomaton::ROOT);
     slot.costs[0] = 0;
     slot.histories[0] = NO_RECORD;
+    slot.kinds[0] = params.state.graph.nodes[shape.start].kind;
+    slot.reaches[0] = OPEN;
     *slot.num_tokens = 1;
     *slot.num_free = shape.record_capacity;
     *slot.num_frames = *slot.overflows = *slot.dead_ends = 0;

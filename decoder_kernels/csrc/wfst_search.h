@@ -30,21 +30,23 @@ struct WfstShape {
 struct WfstNode {
   std::int32_t first_arc;    // with epsilon
   std::int32_t first_label;  // the first without
-  float min_weight;          // of the arcs without epsilon
-  std::int32_t level;        // arcs on the longest epsilon path that leads here
+  float min_weight;          // of the arcs without epsilon and what then can be gained
+  std::int32_t kind;         // see wfst_state.h
+  std::uint64_t labels;      // label % 64 of these arcs, as bits
 };
 
 struct WfstArc {
   float weight;
   std::int32_t target;
   std::int32_t word;
-  std::int32_t target_kind;  // twice the target's level, plus 1 if epsilon arcs leave it
+  std::int32_t target_kind;
 };
 
-// One row more than nodes, for where the last one's arcs end. Labels are the arcs' own.
+// One row more than nodes, for where the last one's arcs end. Labels are the arcs' own, with how
+// far their cost lies above the node's min_weight in the upper 16 bits (see wfst_state.h).
 struct WfstArcs {
   const WfstNode* nodes;
-  const std::int16_t* labels;
+  const std::uint32_t* labels;
   const WfstArc* arcs;
 };
 
@@ -64,10 +66,8 @@ struct WfstScaleRow {
 struct WfstState {
   WfstShape shape;
   WfstArcs graph;
-  const double* gains;            // (num_nodes,) what epsilon paths can gain
-  const std::int32_t* eps_words;  // (num_nodes,) words on epsilon paths
-  double max_gain;
-  int max_eps_words;
+  double min_weight;  // the least of all nodes
+  int max_eps_words;  // on one path of epsilon arcs
   std::byte* memory;  // num_slots * slot_bytes
   std::int64_t slot_bytes;
   std::byte* workspace;  // one per block at a time

@@ -41,10 +41,20 @@ struct WfstRecord {
   std::int64_t value;  // of a word the hash of the words so far, of a merge the extra cost
 };
 
+// Options that epsilon arcs were followed with.
+struct Closure {
+  double graph_scale;
+  std::int64_t lattice_beam;
+};
+
+inline constexpr int OPEN = INT32_MAX;  // of a reach: epsilon arcs are still to be followed
+
 struct WfstSlot {
   Key* keys;
   Cost* costs;
   int* histories;  // records
+  int* kinds;      // of the node, as in WfstArc
+  int* reaches;    // what the dearest epsilon arc costs, where all lead to tokens; or OPEN
   WfstRecord* records;
   int* free_records;  // a stack
   int* num_free;
@@ -52,12 +62,15 @@ struct WfstSlot {
   std::int64_t* num_frames;
   std::int64_t* overflows;  // frames in which something did not fit
   std::int64_t* dead_ends;  // frames left out, as nothing survived them
+  Closure* closure;         // for which the reaches hold
   std::size_t bytes;
 
   KERNEL_HOST_FN WfstSlot(Carver state, const WfstShape& shape)
       : keys(state.take<Key>(shape.max_tokens)),
         costs(state.take<Cost>(shape.max_tokens)),
         histories(state.take<int>(shape.max_tokens)),
+        kinds(state.take<int>(shape.max_tokens)),
+        reaches(state.take<int>(shape.max_tokens)),
         records(state.take<WfstRecord>(shape.record_capacity)),
         free_records(state.take<int>(shape.record_capacity)),
         num_free(state.take<int>(1)),
@@ -65,8 +78,35 @@ struct WfstSlot {
         num_frames(state.take<std::int64_t>(1)),
         overflows(state.take<std::int64_t>(1)),
         dead_ends(state.take<std::int64_t>(1)),
+        closure(state.take<Closure>(1)),
         bytes(state.used()) {}
 };
+
+// What WfstNode and WfstArc say of a node's epsilon arcs: bit 0 whether there are some, 8 bits for
+// its level, and above these what they can gain, in steps of GAIN_STEP nats.
+inline constexpr int GAIN_SHIFT = 9;
+inline constexpr int MAX_GAIN_STEPS = (1 << 22) - 1;  // and more
+inline constexpr double GAIN_STEP = 1.0 / 16;
+
+// What is beside a label in WfstArcs, in steps of EXCESS_STEP nats, rounded down.
+inline constexpr double EXCESS_STEP = 1.0 / 512;
+
+KERNEL_FN int label_in(std::uint32_t packed) {
+  return static_cast<int>(packed & 0xFFFF);
+}
+KERNEL_FN int excess_in(std::uint32_t packed) {
+  return static_cast<int>(packed >> 16);
+}
+
+KERNEL_FN bool has_epsilons(int kind) {
+  return (kind & 1) != 0;
+}
+KERNEL_FN int level_of(int kind) {
+  return (kind >> 1) & 255;
+}
+KERNEL_FN int gain_of(int kind) {
+  return kind >> GAIN_SHIFT;
+}
 
 KERNEL_FN WfstSlot wfst_slot(const WfstState& state, std::int64_t slot) {
   return WfstSlot(Carver(state.memory + slot * state.slot_bytes), state.shape);

@@ -1,5 +1,5 @@
-// What a block works in while it walks the frames of a chunk: the keys that a frame reaches, found
-// by hashing, and the ways that lead to each.
+// What a block works in while it walks the frames of a chunk: the keys that tokens have or may get,
+// found by hashing, and the ways that lead to each in the frame at hand.
 #pragma once
 
 #include <bit>
@@ -14,57 +14,84 @@ namespace earshot::EARSHOT_BACKEND {
 
 inline constexpr int NONE = -1;
 inline constexpr int HISTOGRAM_BITS = 10;
+inline constexpr int SHELVES = 64;
 
-struct Entry {
+// A key, and its token if it has one. Entries stay where they are until the table is made anew, so
+// that a token that stays in its node is not looked up again.
+struct alignas(64) Entry {
   Key key;
-  Cost cost;      // of the cheapest candidate so far
-  int candidate;  // the head of their list
-  int position;   // in the hash table, or NONE where another thread was faster
+  Cost cost;  // of the token
+  Cost next;  // in the frame at hand: of the cheapest way so far, NO_COST without any
   int history;
-  int level;
+  int next_history;
+  int candidate;  // the head of the ways
+  int kind;       // of the node, as in WfstArc
+  int reach;      // see WfstSlot
+  int next_reach;
+  int blank;    // the entry of this node in blank, or NONE if not yet known
+  int touched;  // in the frame at hand
+  int is_open;  // some way came to the node just now
 };
 
-// One way to an entry: from a token of the last frame, or by epsilon from another entry.
+// One way to an entry: from the token of an entry, or by epsilon from another way's entry.
 struct Candidate {
   Cost cost;
-  int from;  // token, or ~entry
+  int from;  // entry of a token, or ~entry
   int word;
   int next;
 };
 
-// Shared by the threads of a block, set up anew in each frame.
+// Shared by the threads of a block. From num_touched on set up anew in each frame.
 struct FrameTotals {
-  Cost best;
   Cost least;  // of the tokens
-  Key limit_key;
-  Cost limit_cost;
   int best_token;
-  int index_mask;  // one block thread starts with a table that fits into the cache
+  int index_mask;
   int num_entries;
-  int num_candidates;
+  int num_alive;
+  int status;
+  int frame_seen;
+  int num_touched;
+  int num_others;
+  int num_words;
   int num_pending;
+  int num_raised;
+  int num_able;
+  int num_rich;
   int num_hubs;
   int num_survivors;
   int needed_records;
   int needed_words;
   int taken;
-  int overflowed;
-  int status;
-  int frame_seen;
   int num_marked;
+  int overflowed;
+  int outgrown;
+  Cost best;     // of the ways
+  Cost ceiling;  // what some way costs or will cost
+  Cost least_label;
+  Cost limit_cost;
+  Key limit_key;
 };
 
 struct Workspace {
   FrameTotals* totals;
   int* histogram;
   Cost* label_costs;
-  int* index;  // of entries, by hash
+  int* label_order;           // from the cheapest shelf to the dearest
+  std::uint64_t* shelf_bits;  // of the labels up to a shelf
+  int* shelf_ends;            // in label_order
+  int* index;                 // of entries, by hash
   Entry* entries;
-  Candidate* candidates;
-  int* pending;  // entries with epsilon arcs
-  int* hubs;     // tokens with so many arcs that the whole block shares them
-  int* marks;    // of records
+  Candidate* candidates;  // the first of each entry, then all others
+  int* alive;             // entries with tokens
+  int* touched;           // entries with ways
+  int* pending;           // of these, those whose epsilon arcs are to be followed
+  int* raised;            // of these, those that epsilon arcs lead to
+  int* able;              // entries whose tokens can afford the cheapest label
+  int* rich;              // of these, those whose nodes have a label that they can afford
+  int* hubs;              // of these, those with so many arcs that the whole block shares them
+  int* marks;             // of records
   int* marked;
+  int num_entries;
   int full_index_mask;
   std::size_t bytes;
 
@@ -72,25 +99,41 @@ struct Workspace {
       : totals(memory.take<FrameTotals>(1)),
         histogram(memory.take<int>(1 << HISTOGRAM_BITS)),
         label_costs(memory.take<Cost>(shape.vocab_size + 1)),
+        label_order(memory.take<int>(shape.vocab_size)),
+        shelf_bits(memory.take<std::uint64_t>(SHELVES)),
+        shelf_ends(memory.take<int>(SHELVES)),
         index(memory.take<int>(index_size(shape))),
-        entries(memory.take<Entry>(shape.entry_capacity)),
-        candidates(memory.take<Candidate>(shape.candidate_capacity)),
-        pending(memory.take<int>(shape.entry_capacity)),
+        entries(memory.take<Entry>(entries_of(shape))),
+        candidates(memory.take<Candidate>(entries_of(shape) + shape.candidate_capacity)),
+        alive(memory.take<int>(shape.max_tokens)),
+        touched(memory.take<int>(entries_of(shape))),
+        pending(memory.take<int>(entries_of(shape))),
+        raised(memory.take<int>(entries_of(shape))),
+        able(memory.take<int>(shape.max_tokens)),
+        rich(memory.take<int>(shape.max_tokens)),
         hubs(memory.take<int>(shape.max_tokens)),
         marks(memory.take<int>(shape.record_capacity)),
         marked(memory.take<int>(shape.record_capacity)),
+        num_entries(entries_of(shape)),
         full_index_mask(index_size(shape) - 1),
-        bytes(memory.used()) {}
+        bytes((memory.used() + alignof(Entry) - 1) / alignof(Entry) * alignof(Entry)) {}
+
+  // Those of the tokens, and those that a frame reaches.
+  static KERNEL_HOST_FN int entries_of(const WfstShape& shape) {
+    return shape.max_tokens + shape.entry_capacity;
+  }
 
   static KERNEL_HOST_FN int index_size(const WfstShape& shape) {
     int size = 16;
-    while (size < 2 * shape.entry_capacity) size *= 2;
+    while (size < 2 * entries_of(shape)) size *= 2;
     return size;
   }
 };
 
+// The highest bits of the product depend on all of the key's; a table's position is its lowest.
 KERNEL_FN int hash_of(Key key) {
-  return static_cast<int>((key * 0x9E3779B97F4A7C15ULL) >> 33);
+  const std::uint64_t product = key * 0x9E3779B97F4A7C15ULL;
+  return static_cast<int>((product ^ (product >> 44)) & INT32_MAX);
 }
 
 }  // namespace earshot::EARSHOT_BACKEND

@@ -1,10 +1,15 @@
+import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from wfst_cases import graphs
 
+from decoder_kernels.epsilon_order import epsilon_order
 from decoder_kernels.graph import Arc, Graph
 from decoder_kernels.wfst_options import MAX_SCALE, WfstOptions
 from decoder_kernels.wfst_oracle import WfstOracle
 from decoder_kernels.wfst_search import WfstSearch, WfstSearchConfig
+from decoder_kernels.wfst_tables import EXCESS_STEP, WfstTables
 
 SIZES = WfstSearchConfig(
     max_tokens=10, record_capacity=100, entry_capacity=100, candidate_capacity=100
@@ -30,3 +35,20 @@ def test_no_gain_by_epsilon_is_too_large(
     [result] = search.best(torch.tensor([0]))
     assert list(result.hypothesis.words) == [word for word, _ in oracle.best(False)[0].best]
     assert result.hypothesis.words == ((1, 2) if graph_scale else (1,))
+
+
+@given(graph=graphs())
+@settings(deadline=None, max_examples=200)
+def test_no_arc_costs_less_than_its_label_and_node_say(graph: Graph) -> None:
+    tables = WfstTables.of(graph, torch.device("cpu"))
+    gain = epsilon_order(graph).gain
+    nodes, packed = tables.nodes.numpy(), tables.labels.numpy()
+    for node in range(graph.num_nodes):
+        least = float(nodes[node, 2:3].view(np.float32)[0])
+        for arc in range(graph.first_label[node], graph.first_arc[node + 1]):
+            label, excess = int(packed[arc]) & 0xFFFF, int(packed[arc]) >> 16
+            assert label == graph.labels[arc]
+            assert int(nodes[node, 4:6].view(np.uint64)[0]) >> label % 64 & 1
+            cost = float(graph.weights[arc]) - gain[graph.targets[arc]]
+            assert least + excess * EXCESS_STEP <= cost
+            assert tables.min_weight <= least

@@ -1,0 +1,61 @@
+"""Thousands of arcs: labels found by bisection, arcs shared by threads, tables outgrown."""
+
+import numpy as np
+import pytest
+import torch
+
+from decoder_kernels.graph import Arc, Graph
+from decoder_kernels.wfst_options import WfstOptions, nats
+from decoder_kernels.wfst_oracle import WfstOracle
+from decoder_kernels.wfst_search import WfstSearch, WfstSearchConfig
+
+VOCAB = 5000
+CONFIG = WfstSearchConfig(max_tokens=6000, entry_capacity=1 << 16, candidate_capacity=1 << 16)
+FLAT, PEAKED = 1.0, 60.0
+
+
+@pytest.fixture(scope="module")
+def hub() -> Graph:
+    """Node 0 has an arc for each label, and two for some; they end in nodes with one arc each."""
+    rng = np.random.default_rng(0)
+    weights = rng.uniform(0.0, 6.0, VOCAB + 20)
+    arcs = [
+        Arc(0, 1 + label, label % 3, float(weights[label]), 1 + label % 3)
+        for label in range(1, VOCAB)
+    ]
+    arcs += [Arc(0, 7, 1, float(weights[VOCAB + i]), 1 + i % 3) for i in range(20)]
+    arcs += [Arc(node, 10 + node, 2, 0.5, 1 + node % 3) for node in (1, 2, 3)]
+    return Graph.from_arcs(
+        arcs,
+        {1: 0.0},
+        4,
+        topology="compact",
+        vocab_size=VOCAB,
+        blank_id=0,
+        word_texts=["<eps>", "a", "b"],
+    )
+
+
+@pytest.mark.parametrize("block_threads", [1, 5])
+@pytest.mark.parametrize("sharpness", [FLAT, PEAKED])
+def test_a_hub_is_searched_as_by_the_oracle(
+    hub: Graph, sharpness: float, block_threads: int, device: torch.device
+) -> None:
+    rng = np.random.default_rng(1)
+    scores = torch.from_numpy(rng.gumbel(size=(3, VOCAB))).float() * sharpness
+    frames = scores.log_softmax(dim=-1)
+    options = WfstOptions(beam=25.0, max_active=6000)
+    config = WfstSearchConfig(**{**vars(CONFIG), "block_threads": block_threads})
+    search, oracle = WfstSearch(hub, config, 1, device), WfstOracle(hub, options)
+    search.set_options(0, options)
+    slot = torch.tensor([0])
+    search.advance(slot, frames[None].to(device), torch.tensor([3]))
+    oracle.advance(frames.tolist())
+    assert search.num_tokens(slot) == [len(oracle.tokens)]
+    [result] = search.best(slot, finalize=True)
+    token, cost = oracle.best(True)
+    assert result.hypothesis.cost == nats(cost)
+    assert list(zip(result.hypothesis.words, result.hypothesis.frames, strict=True)) == list(
+        token.best
+    )
+    assert search.overflows() == 0
