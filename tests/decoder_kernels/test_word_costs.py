@@ -1,0 +1,80 @@
+"""What words cost without a history."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from wfst_cases import graphs
+
+from decoder_kernels import word_costs
+from decoder_kernels.graph import Arc, Graph
+from decoder_kernels.word_costs import unigram_costs
+
+
+def graph(arcs: list[Arc], nodes: int, loop_node: int = 0) -> Graph:
+    return Graph.from_arcs(
+        arcs,
+        {0: 0.0},
+        nodes,
+        topology="compact",
+        vocab_size=4,
+        word_texts=["<eps>", "a", "b", "c"],
+        loop_node=loop_node,
+    )
+
+
+SPELLED = [
+    Arc(0, 2, 0, 1.0, 1),
+    Arc(1, 3, 1, 0.5, 3),  # word 1 by way of node 1
+    Arc(0, 3, 1, 4.0, 3),  # and dearer at once
+    Arc(1, 0, 0, 0.25, 2),
+    Arc(2, 4, 2, 2.0, 3),  # word 2 behind an epsilon
+    Arc(3, 0, 0, 0.0, 0),
+    Arc(3, 2, 3, 0.0, 0),  # word 3 only follows others
+]
+
+
+def test_a_word_costs_what_its_cheapest_path_without_others_costs() -> None:
+    assert unigram_costs(graph(SPELLED, 4)).tolist() == [math.inf, 1.5, 3.25, math.inf]
+
+
+def test_a_cheaper_path_of_more_arcs_counts() -> None:
+    arcs = [Arc(0, 2, 0, 5.0, 2), Arc(0, 2, 0, 1.0, 1), Arc(1, 2, 0, 1.0, 2), Arc(2, 3, 1, 1.0, 0)]
+    assert unigram_costs(graph(arcs, 3))[1] == 3.0
+
+
+def test_without_a_loop_node_no_word_has_a_cost() -> None:
+    assert unigram_costs(graph(SPELLED, 4, loop_node=-1)).tolist() == [math.inf] * 4
+
+
+def test_a_circle_that_gains_is_walked_no_longer_than_a_path_may_be() -> None:
+    arcs = [Arc(0, 2, 0, -1.0, 0), Arc(0, 3, 1, 0.0, 0)]
+    assert unigram_costs(graph(arcs, 1))[1] == 1.0 - word_costs.MAX_PATH
+
+
+@given(graphs(), st.integers(1, 5))
+def test_costs_are_those_of_all_short_paths(graph: Graph, longest: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(word_costs, "MAX_PATH", longest)
+        found = unigram_costs(graph)
+    np.testing.assert_allclose(found, by_walking(graph, longest), rtol=0, atol=1e-6)
+
+
+def by_walking(graph: Graph, longest: int) -> list[float]:
+    """By every path of no more arcs than that."""
+    costs = [math.inf] * len(graph.word_texts)
+    paths = {graph.loop_node: 0.0} if graph.loop_node >= 0 else {}
+    for _ in range(longest):
+        further: dict[int, float] = {}
+        for node, cost in paths.items():
+            for arc in range(graph.first_arc[node], graph.first_arc[node + 1]):
+                reached = cost + float(graph.weights[arc])
+                word, target = int(graph.words[arc]), int(graph.targets[arc])
+                if word:
+                    costs[word] = min(costs[word], reached)
+                else:
+                    further[target] = min(further.get(target, math.inf), reached)
+        paths = further
+    return costs
