@@ -2,9 +2,9 @@
 
 Figure 6 of Galvez & Kaldewey 2023 (arXiv:2311.04996) in small: boost weight against word error
 rate, for the words of the recordings (*true* list) and for as many that nobody says (*wrong* list).
-Words that the graph does not have are grafted with the tokenizer's spelling, in both lists. A
-word's bonus is clamped to half of the beam; single runs at silly weights show what becomes of the
-output then. Wake phrases show what grafting alone does. Wants matplotlib.
+Words that the graph does not have are grafted with the tokenizer's spelling, in both lists. What a
+word earns is limited (`word_boost`); single runs at silly weights show what becomes of the output
+then. Wake phrases show what grafting alone does. Wants matplotlib.
 """
 
 import argparse
@@ -29,6 +29,8 @@ from wfst.word_errors import WordErrors, longest_run
 from decoder_kernels.graph import Graph, Topology
 from decoder_kernels.graph_image import read_image
 from decoder_kernels.wfst_search import WfstOptions
+from decoder_kernels.word_boost import COST_SHARE
+from decoder_kernels.word_costs import unigram_costs
 from models.bundled import bundled_model_dir
 from models.checkpoint import load_model
 from models.tokenizer import Tokenizer
@@ -66,12 +68,12 @@ class Boosting:
     def __init__(self, graph: Graph, tokenizer: Tokenizer, options: WfstOptions) -> None:
         self._graph = graph
         self._tokenizer = tokenizer
-        self._beam = options.beam
+        self._options = options
         self._ours = OurSearch(graph, options)
 
     def run(self, utterances: Sequence[Utterance], words: BoostList, weight: float) -> Run:
         """Decode all with the list at that weight; without any boost if it is empty."""
-        boosted = BoostedWords.of(words, weight, self._beam, self._graph, self._tokenizer)
+        boosted = BoostedWords.of(words, weight, self._options, self._graph, self._tokenizer)
         self._ours.search.set_boost(0, boosted.table)
         texts = []
         began = time.process_time()
@@ -216,8 +218,8 @@ still adds the words that the graph does not have.
 {chr(10).join(tables)}
 ### At silly weights
 
-A word takes at least one frame, and two of the same have to be apart by a blank under the normal
-rule; so the output ends with the recording at any weight.
+Beyond the limit of the dearest word nothing changes any more, and no word pays for being said
+again.
 
 {table(SILLY_HEADER, silly)}
 """
@@ -250,11 +252,13 @@ def main() -> None:
     chosen = arguments()
     torch.set_num_threads(1)
     material = Material(chosen)
-    limit = chosen.beam / 2
+    costs = [material.graph.unknown_cost, *unigram_costs(material.graph)[1:]]
+    limit = min(chosen.beam / 2, COST_SHARE * chosen.scale * max(costs))
     body = f"""
 Word error rate against boost weight; every word of a list is a phrase of its own. Language model:
 {chosen.lm}, its costs multiplied by {chosen.scale:g}. Beam {chosen.beam:g}, max_active
-{chosen.max_active:,}; no second pass. A word earns at most half of the beam, {limit:g} nats.
+{chosen.max_active:,}; no second pass. A word earns at most {COST_SHARE:g} of its scaled cost as a
+unigram, that is {limit:.1f} nats for the dearest word, and half of the beam.
 Percent of words, ± half of the interval of 95 %.
 
 ![Error rate by boost weight](boost_weight.svg)

@@ -5,20 +5,31 @@ is part of a token's key. A word outside the vocabulary is *grafted*: a trie of 
 at the graph's loop node, entering it costs what an unknown word costs, and its last arc emits a
 word id of its own and returns to the loop node.
 
-**Safe at any weight.** A word's bonus is clamped to half of the stream's beam, the rule of Galvez
-et al. 2023 (arXiv:2311.04996): a hypothesis that follows a phrase cannot by that alone push all
-others out of the beam. A bonus is only paid on arcs with a word, and no cycle of epsilon arcs has
-one (`epsilon_cycles`), so nothing can be gained without a frame.
+**Safe at any weight.** What a phrase earns per word has two limits:
+
+- half of the stream's beam, the rule of Galvez et al. 2023 (arXiv:2311.04996): a hypothesis that
+  follows a phrase cannot by that alone push all others out of the beam;
+- `COST_SHARE` of what its words cost on average without a history (`word_costs`), as the stream
+  scales the graph's costs: a phrase that is boosted still costs something, so none pays for being
+  said again and again. Words without such a cost have the first limit only.
+
+A bonus is only paid on arcs with a word, and no cycle of epsilon arcs has one (`epsilon_cycles`),
+so nothing can be gained without a frame.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from decoder_kernels.boost import BoostPhrase, BoostTable
 from decoder_kernels.errors import BoostTableError
 from decoder_kernels.graph import Arc, Graph
+from decoder_kernels.word_costs import Costs, unigram_costs
 
 DEFAULT_BEAM = 17.0
+COST_SHARE = 0.6
+"""Of a word's cost as a unigram; after some words it costs less, so the whole would be too much."""
+
 MAX_CONTEXTS = 1 << 24
 """The search's key has 24 bits for the automaton's state."""
 
@@ -62,9 +73,19 @@ class WordBoostTable:
 
     @classmethod
     def compile(
-        cls, phrases: Sequence[WordPhrase], graph: Graph, *, beam: float = DEFAULT_BEAM
+        cls,
+        phrases: Sequence[WordPhrase],
+        graph: Graph,
+        *,
+        beam: float = DEFAULT_BEAM,
+        graph_scale: float = 1.0,
+        costs: Costs | None = None,
     ) -> "WordBoostTable":
-        """Build the table; ``beam`` is that of the stream. Raises BoostTableError."""
+        """Build the table; ``beam`` and ``graph_scale`` are those of the stream's `WfstOptions`.
+
+        ``costs`` (W,): the graph's `unigram_costs`, which are computed if absent. Raises
+        BoostTableError.
+        """
         refusals = [(phrase, _refusal(phrase, graph)) for phrase in phrases]
         accepted = [phrase for phrase, reason in refusals if reason is None]
         ids: dict[Spelling, int] = {}
@@ -73,12 +94,14 @@ class WordBoostTable:
             for word in phrase.words:
                 if isinstance(word, tuple):
                     ids.setdefault(word, known + len(ids))
-        limit = beam / 2
+        limits = _Limits(
+            beam / 2, graph_scale, unigram_costs(graph) if costs is None else costs, graph
+        )
         automaton = BoostTable.compile(
             [
                 BoostPhrase(
                     tuple(ids[w] if isinstance(w, tuple) else w for w in phrase.words),
-                    max(-limit, min(limit, phrase.weight)),
+                    limits.clamped(phrase),
                 )
                 for phrase in accepted
             ],
@@ -91,6 +114,30 @@ class WordBoostTable:
             raise BoostTableError(f"words from outside take at most {MAX_GRAFT_NODES} nodes")
         refused = tuple((phrase, reason) for phrase, reason in refusals if reason is not None)
         return cls(automaton, tuple(ids), graft, num_nodes, refused)
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """What a phrase may earn per word."""
+
+    half_beam: float
+    graph_scale: float
+    costs: Costs
+    graph: Graph
+
+    def clamped(self, phrase: WordPhrase) -> float:
+        """Its weight within the limits."""
+        return max(-self.half_beam, min(self.half_beam, self._share(phrase), phrase.weight))
+
+    def _share(self, phrase: WordPhrase) -> float:
+        """Infinite where a word has no cost."""
+        costs = [
+            self.graph.unknown_cost if isinstance(word, tuple) else float(self.costs[word])
+            for word in phrase.words
+        ]
+        if math.inf in costs:
+            return math.inf
+        return COST_SHARE * self.graph_scale * max(0.0, sum(costs) / len(costs))
 
 
 def _refusal(phrase: WordPhrase, graph: Graph) -> str | None:

@@ -127,8 +127,8 @@ class Engine:
         """The boosts for the search that a stream with this config gets."""
         if self._words is None or self._decoder.choose_search(config) != "graph":
             return compile_boosts(boosts, config.mode, self._tokenizer)
-        beam = self._config.graph_search.options(config.graph).beam
-        return compile_word_boosts(boosts, self._words, beam)
+        options = self._config.graph_search.options(config.graph)
+        return compile_word_boosts(boosts, self._words, options)
 
     def _run(self) -> None:
         torch.set_num_threads(engine_threads(self._config))

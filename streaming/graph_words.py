@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from decoder_kernels.graph import Graph
 from decoder_kernels.word_boost import Spelling
+from decoder_kernels.word_costs import unigram_costs
 from models.errors import UnencodableText
 from models.tokenizer import CJK, Tokenizer
 from streaming.errors import UnusableGraph
@@ -25,7 +26,8 @@ class GraphWords:
     """Finds words by their text, and their spellings.
 
     The search says which words were spoken, not by which of their spellings; the tokenizer's is
-    taken. A word that it cannot spell (a lexicon may) becomes the model's `<unk>`.
+    taken. A word that it cannot spell (a lexicon may) becomes the model's `<unk>`. `costs`: the
+    graph's `unigram_costs`.
 
     Raises UnusableGraph if the graph was built for other units than the model's, or if there are
     such words and no `<unk>`.
@@ -34,6 +36,7 @@ class GraphWords:
     def __init__(self, graph: Graph, tokenizer: Tokenizer) -> None:
         self.graph = graph
         self.tokenizer = tokenizer
+        self.costs = unigram_costs(graph)
         self._by_text: dict[str, int] = {}
         self._by_folded_text: dict[str, int] = {}
         for word, text in enumerate(graph.word_texts):

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from decoder_kernels.boost import BoostPhrase
 from decoder_kernels.errors import KernelError
+from decoder_kernels.wfst_options import WfstOptions
 from decoder_kernels.word_boost import Spelling, WordBoostTable, WordPhrase
 from models.errors import TokenizerError
 from streaming.boosting import CompiledBoosts
@@ -15,16 +16,18 @@ from streaming.stream_config import Boost
 Words = tuple[int | Spelling, ...]
 
 
-def compile_word_boosts(boosts: Iterable[Boost], words: GraphWords, beam: float) -> CompiledBoosts:
+def compile_word_boosts(
+    boosts: Iterable[Boost], words: GraphWords, options: WfstOptions
+) -> CompiledBoosts:
     """Find the phrases' words, spell those that the graph lacks, and build the table.
 
     Warns of each phrase that cannot be boosted, by name. Of two phrases with the same words the
-    last counts. `beam` is that of the stream: it bounds what a word can earn.
+    last counts. `options` are those of the stream: they bound what a word can earn.
     """
     request = _Request(words)
     for boost in boosts:
         request.take(boost)
-    return request.compiled(beam)
+    return request.compiled(options)
 
 
 class _Request:
@@ -46,11 +49,17 @@ class _Request:
         except (TokenizerError, KernelError) as error:
             self._warnings.append(UnboostablePhrase(boost.phrase, str(error)))
 
-    def compiled(self, beam: float) -> CompiledBoosts:
+    def compiled(self, options: WfstOptions) -> CompiledBoosts:
         """The table of those that the graph takes."""
         phrases, graph = list(self._phrases.values()), self._words.graph
         try:
-            table = WordBoostTable.compile(phrases, graph, beam=beam)
+            table = WordBoostTable.compile(
+                phrases,
+                graph,
+                beam=options.beam,
+                graph_scale=options.graph_scale,
+                costs=self._words.costs,
+            )
         except KernelError as error:  # of all phrases together
             return self._refusing(dict.fromkeys(self._phrases, str(error)))
         refused = {phrase.words: reason for phrase, reason in table.refused}

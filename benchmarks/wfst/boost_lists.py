@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from decoder_kernels.graph import Graph
+from decoder_kernels.wfst_options import WfstOptions
 from decoder_kernels.word_boost import Spelling, WordBoostTable, WordPhrase
 from models.tokenizer import Tokenizer
 
@@ -59,14 +60,21 @@ class BoostedWords:
 
     @classmethod
     def of(
-        cls, words: BoostList, weight: float, beam: float, graph: Graph, tokenizer: Tokenizer
+        cls,
+        words: BoostList,
+        weight: float,
+        options: WfstOptions,
+        graph: Graph,
+        tokenizer: Tokenizer,
     ) -> "BoostedWords":
-        """Each word is a phrase of its own. ``beam`` is the stream's."""
+        """Each word is a phrase of its own. ``options`` are the stream's."""
         ids = {text: i for i, text in enumerate(graph.word_texts)}
         spellings: dict[Spelling, str] = {tuple(tokenizer.encode(w)): w for w in words.spelled}
         phrases = [WordPhrase((ids[word],), weight) for word in words.known]
         phrases += [WordPhrase((spelling,), weight) for spelling in spellings]
-        table = WordBoostTable.compile(phrases, graph, beam=beam)
+        table = WordBoostTable.compile(
+            phrases, graph, beam=options.beam, graph_scale=options.graph_scale
+        )
         if table.refused:
             raise ValueError(f"cannot be boosted: {table.refused}")
         return cls(table, [*graph.word_texts, *(spellings[each] for each in table.spellings)])

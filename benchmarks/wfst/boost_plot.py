@@ -47,7 +47,7 @@ def _panel(axis: Axes, title: str, curves: Mapping[str, Curve], limit: float) ->
         axis.plot(weights, rates, color=colour, marker="o", markersize=3, label=name)
     axis.axvline(limit, color="0.6", linewidth=0.8, linestyle=":")
     axis.annotate(
-        "half of the beam", (limit, 1.0), (-3, 0), xycoords=("data", "axes fraction"),
+        "the most that any word earns", (limit, 1.0), (-3, 0), xycoords=("data", "axes fraction"),
         textcoords="offset points", rotation=90, ha="right", va="top", fontsize=7, color="0.45",
     )  # fmt: skip
     axis.set_title(title, loc="left")

@@ -6,6 +6,7 @@ import pytest
 from wfst.boost_lists import BoostedWords, BoostList, read_dictionary
 
 from decoder_kernels.graph import Arc, Graph
+from decoder_kernels.wfst_options import WfstOptions
 from models.tokenizer import Tokenizer
 
 
@@ -47,14 +48,15 @@ def test_a_wrong_list_has_as_many_words_of_both_kinds_and_none_of_the_true_one(
 def test_spelled_words_have_texts_after_those_of_the_graph(looped: Graph) -> None:
     words = BoostList(["tea"], ["latte", "mocha"])
     tokenizer = spelled_with({"latte": [6, 1], "mocha": [6, 2]})
-    boosted = BoostedWords.of(words, 1.0, 10.0, looped, tokenizer)
+    boosted = BoostedWords.of(words, 1.0, WfstOptions(), looped, tokenizer)
     assert list(boosted.texts) == [*looped.word_texts, "latte", "mocha"]
     assert boosted.table.spellings == ((6, 1), (6, 2))
 
 
 def test_a_word_that_cannot_be_boosted_is_an_error(looped: Graph) -> None:
+    words, tokenizer = BoostList([], ["x"]), spelled_with({"x": [99]})
     with pytest.raises(ValueError, match="cannot be boosted"):
-        BoostedWords.of(BoostList([], ["x"]), 1.0, 10.0, looped, spelled_with({"x": [99]}))
+        BoostedWords.of(words, 1.0, WfstOptions(), looped, tokenizer)
 
 
 def test_a_dictionary_gives_words_of_plain_letters(tmp_path: Path) -> None:

@@ -1,9 +1,45 @@
+"""Boosted phrases of words: their limits."""
+
+import math
+
+import numpy as np
 import pytest
+import torch
 
 from decoder_kernels import word_boost
 from decoder_kernels.errors import BoostTableError
-from decoder_kernels.graph import Graph
-from decoder_kernels.word_boost import WordBoostTable, WordPhrase
+from decoder_kernels.graph import Arc, Graph
+from decoder_kernels.wfst_options import WfstOptions
+from decoder_kernels.wfst_search import WfstSearch, WfstSearchConfig
+from decoder_kernels.word_boost import COST_SHARE, WordBoostTable, WordPhrase
+from decoder_kernels.word_costs import Costs
+
+DEAR, CHEAP, FREE = 1, 2, 3
+OUTSIDE = (3, 2)
+NO_COSTS = np.full(4, math.inf)
+
+
+def words_in_any_order(loop_node: int = 0) -> Graph:
+    """Of one token each, at costs of 4, 1 and -1."""
+    arcs = [Arc(0, 2, DEAR, 4.0, 0), Arc(0, 3, CHEAP, 1.0, 0), Arc(0, 4, FREE, -1.0, 0)]
+    return Graph.from_arcs(
+        arcs,
+        {0: 0.0},
+        1,
+        topology="compact",
+        vocab_size=4,
+        word_texts=["<eps>", "dear", "cheap", "free"],
+        loop_node=loop_node,
+        unknown_cost=6.0,
+    )
+
+
+def earned(words: tuple[int | tuple[int, ...], ...], weight: float, scale: float = 1.0) -> float:
+    """What the phrase earns by the table, per word."""
+    table = WordBoostTable.compile(
+        [WordPhrase(words, weight)], words_in_any_order(), beam=10.0, graph_scale=scale
+    )
+    return float(table.automaton.bonuses[1, -1]) / len(words)
 
 
 @pytest.mark.parametrize("limit", ["MAX_GRAFT_NODES", "MAX_CONTEXTS"])
@@ -19,3 +55,54 @@ def test_a_table_that_the_keys_cannot_hold_is_refused(
     monkeypatch.setattr(word_boost, limit, 1)
     with pytest.raises(BoostTableError, match="at most 1"):
         WordBoostTable.compile(phrases, graph)
+
+
+@pytest.mark.parametrize(
+    ("words", "cost"),
+    [((DEAR,), 4.0), ((CHEAP,), 1.0), ((DEAR, CHEAP), 2.5), ((OUTSIDE,), 6.0), ((FREE,), 0.0)],
+)
+def test_a_phrase_earns_no_more_than_a_share_of_what_its_words_cost(
+    words: tuple[int | tuple[int, ...], ...], cost: float
+) -> None:
+    assert earned(words, 1e3) == pytest.approx(COST_SHARE * cost)
+    assert earned(words, 1e3, scale=0.5) == pytest.approx(COST_SHARE * cost / 2)
+
+
+@pytest.mark.parametrize("weight", [-4.0, -0.1, 0.0, 0.5])
+def test_weights_within_the_limits_are_left_alone(weight: float) -> None:
+    assert earned((CHEAP,), weight) == pytest.approx(weight)
+
+
+def test_negative_weights_are_limited_by_the_beam_alone() -> None:
+    assert earned((CHEAP,), -1e3) == -5.0
+
+
+def test_words_without_a_cost_are_limited_by_the_beam_alone() -> None:
+    for scale in (0.0, 1.0):
+        table = WordBoostTable.compile(
+            [WordPhrase((CHEAP,), 1e3)], words_in_any_order(-1), beam=10.0, graph_scale=scale
+        )
+        assert float(table.automaton.bonuses.max()) == 5.0
+
+
+def heard(costs: Costs | None, device: torch.device) -> tuple[int, ...]:
+    """What is found in eight frames of one token, with a huge boost on all words."""
+    graph = words_in_any_order()
+    phrases = [WordPhrase((word,), 1e3) for word in (DEAR, CHEAP)]
+    sizes = WfstSearchConfig(
+        max_tokens=100, record_capacity=1000, entry_capacity=1000, candidate_capacity=4000
+    )
+    search = WfstSearch(graph, sizes, 1, device)
+    search.set_options(0, WfstOptions(beam=10.0, max_active=100, graph_scale=0.5))
+    search.set_boost(
+        0, WordBoostTable.compile(phrases, graph, beam=10.0, graph_scale=0.5, costs=costs)
+    )
+    log_probs = torch.full((1, 8, graph.vocab_size), -6.0, device=device)
+    log_probs[0, :, DEAR] = 0.0
+    search.advance(torch.tensor([0]), log_probs, torch.tensor([8]))
+    return search.best(torch.tensor([0]), finalize=True)[0].hypothesis.words
+
+
+def test_no_weight_makes_a_word_pay_for_being_repeated(device: torch.device) -> None:
+    assert heard(NO_COSTS, device) == (DEAR,) * 8
+    assert heard(None, device) == (DEAR,)

@@ -15,6 +15,7 @@ from streaming.errors import InvalidStreamConfig, UnusableGraph
 from streaming.events import Closed, Configured, Failed, NotConfigured, Partial, UnboostablePhrase
 from streaming.graph_config import GraphOptions, GraphSearchConfig
 from streaming.stream_config import Boost, EndpointConfig, StreamConfig
+from streaming.word_boosting import compile_word_boosts
 
 KNOWN = "一二三四五六七八"
 """Each is a word of its own; 九 is not in the graph, 三四 is one besides."""
@@ -186,6 +187,22 @@ def test_boosts_given_later_count_from_the_segments_start_on(engine, sounds):
     [configured] = listener.of(Configured)
     assert [warning.phrase for warning in configured.warnings] == ["x"]
     assert listener.text == "一九二"
+
+
+def test_another_scale_of_the_graph_limits_boosts_anew(engine, sounds, monkeypatch):
+    scales = []
+
+    def noting(boosts, words, options):
+        scales.append(options.graph_scale)
+        return compile_word_boosts(boosts, words, options)
+
+    monkeypatch.setattr("streaming.engine.compile_word_boosts", noting)
+    listener = sounds.Listener()
+    stream = engine.open(asking(boosts=(Boost("九"),)), listener)
+    stream.configure([Boost("九")], GraphOptions(lm_weight=0.5))
+    stream.finish()
+    listener.wait_for_last()
+    assert scales == [1.0, 0.5]
 
 
 def test_a_stream_may_leave_the_graph_and_come_back(engine, sounds):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from decoder_kernels.graph import Graph
+from decoder_kernels.wfst_options import WfstOptions
 from models.tokenizer import CharTokenizer
 from models.units import UnitTable
 from streaming.graph_words import GraphWords
@@ -32,7 +33,7 @@ def words(letters: str = "teaho▁", **changes) -> GraphWords:
 
 
 def compiled(*boosts: Boost, of: GraphWords | None = None):
-    return compile_word_boosts(boosts, of or words("teaho"), 10.0)
+    return compile_word_boosts(boosts, of or words("teaho"), WfstOptions(beam=10.0))
 
 
 def test_words_of_the_graph_go_by_their_ids():
@@ -94,3 +95,13 @@ def test_phrases_that_are_too_many_together_are_all_named(monkeypatch):
 def test_nothing_boosted_is_no_table():
     assert compiled(Boost("zoo")).word_table is None
     assert compiled(Boost("toe"), of=words(loop_node=-1)).word_table is None
+
+
+def test_what_a_word_earns_follows_the_scale_of_the_stream():
+    def earned(scale: float) -> float:
+        options = WfstOptions(beam=100.0, graph_scale=scale)
+        found = compile_word_boosts([Boost("toe", 20.0)], words("teaho"), options)
+        return float(found.word_table.automaton.bonuses.max())
+
+    assert 0.0 < earned(0.5) == earned(1.0) / 2
+    assert earned(0.0) == 0.0
