@@ -19,30 +19,22 @@ MANY = 10
 
 
 def random_config(dice: Random) -> WfstSearchConfig:
-    """Half of them too small for what is to come."""
-    workers, boosts = dice.choice((1,) * 9 + (3,)), dice.choice((0, 10, 100, 20_000))
-    if dice.random() < 0.5:
-        return WfstSearchConfig(
-            max_tokens=1000,
-            record_capacity=4096,
-            entry_capacity=4096,
-            candidate_capacity=16384,
-            boost_capacity=boosts,
-            graft_capacity=boosts,
-            workers=workers,
-            block_threads=dice.choice((1,) * 60 + (2, 5)),
-        )
-    max_tokens = dice.choice((1, 2, 5, 30))
-    # With threads, which candidate finds no room depends on chance.
+    """Half of them too small for what is to come.
+
+    With several threads per block there is room enough: what finds none may then depend on them.
+    """
+    block_threads = dice.choice((1,) * 60 + (2, 5))
+    roomy, boosts = block_threads > 1 or dice.random() < 0.5, dice.choice((0, 10, 100, 20_000))
+    max_tokens = 1000 if roomy else dice.choice((1, 2, 5, 30))
     return WfstSearchConfig(
         max_tokens=max_tokens,
-        record_capacity=dice.choice((1, 2, 10, 100)),
-        entry_capacity=max_tokens + dice.choice((0, 1, 10, 100)),
-        candidate_capacity=max_tokens + dice.choice((0, 1, 10, 100)),
+        record_capacity=4096 * block_threads**2 if roomy else dice.choice((1, 2, 10, 100)),
+        entry_capacity=4096 if roomy else max_tokens + dice.choice((0, 1, 10, 100)),
+        candidate_capacity=16384 if roomy else max_tokens + dice.choice((0, 1, 10, 100)),
         boost_capacity=boosts,
         graft_capacity=boosts,
-        workers=workers,
-        block_threads=1,
+        workers=dice.choice((1,) * 9 + (3,)),
+        block_threads=block_threads,
     )
 
 
@@ -68,9 +60,9 @@ class WfstTrial(SearchTrial[WfstSearch]):
         return search.best(torch.tensor([slot]))[0]
 
     def full_snapshot(self, search: WfstSearch, slot: int) -> Any:
-        """The list of results, and how much there is beside it."""
-        counts = search.num_tokens(torch.tensor([slot])), search.records_in_use(slot)
-        return search.nbest(slot, MANY), search.nbest(slot, MANY, finalize=False), counts
+        """The list of results, and how many tokens there are."""
+        count = search.num_tokens(torch.tensor([slot]))
+        return search.nbest(slot, MANY), search.nbest(slot, MANY, finalize=False), count
 
     def boost(self, slot: int) -> None:
         """Phrases of words, some of which the graph does not have."""
