@@ -2,21 +2,15 @@
 // memory and has checked all shapes (prefix_search.py); here only element types, layout and device
 // are checked, by nanobind.
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 
-#include <cstring>
-
+#include "borrowed.h"
 #include "prefix_search.h"
 #include "wfst_bindings.h"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+using namespace nanobind::literals;
 
 namespace earshot {
 namespace {
-
-template <class Device, class T, std::size_t Dimensions>
-using Array = nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, Device>;
 
 struct CpuHalf {
   using Device = nb::device::cpu;
@@ -45,10 +39,11 @@ struct CudaHalf {
 // The memory of one search, borrowed from Python for as long as this object lives.
 template <class Half>
 class Search {
+  using Device = typename Half::Device;
   template <class T, std::size_t Dimensions>
-  using In = Array<typename Half::Device, const T, Dimensions>;
+  using In = Array<Device, const T, Dimensions>;
   template <class T, std::size_t Dimensions>
-  using Out = Array<typename Half::Device, T, Dimensions>;
+  using Out = Array<Device, T, Dimensions>;
 
  public:
   Search(const SearchShape& shape, Out<std::uint8_t, 2> slots, In<std::int32_t, 2> boost_links,
@@ -60,29 +55,31 @@ class Search {
         state_(borrow(shape)) {}
 
   void reset(In<std::int64_t, 1> slots, const Launch& how) const {
-    run(Half::reset, how, slots, ResetParams{state_, slots.data()});
+    run_over<Device>(slots, Half::reset, how, ResetParams{state_, slots.data()});
   }
 
   void forget_boosts(In<std::int64_t, 1> slots, const Launch& how) const {
-    run(Half::forget_boosts, how, slots, ResetParams{state_, slots.data()});
+    run_over<Device>(slots, Half::forget_boosts, how, ResetParams{state_, slots.data()});
   }
 
   void advance(In<std::int64_t, 1> slots, In<float, 3> log_probs, In<std::int64_t, 1> lengths,
                Out<std::int32_t, 1> status, const Launch& how) const {
-    run(Half::advance, how, slots,
-        AdvanceParams{state_, slots.data(), log_probs.data(), lengths.data(),
-                      static_cast<std::int64_t>(log_probs.shape(1)), status.data()});
+    run_over<Device>(slots, Half::advance, how,
+                     AdvanceParams{state_, slots.data(), log_probs.data(), lengths.data(),
+                                   static_cast<std::int64_t>(log_probs.shape(1)), status.data()});
   }
 
   void summarize(In<std::int64_t, 1> slots, Out<std::int64_t, 2> summary, const Launch& how) const {
-    run(Half::summarize, how, slots, SummaryParams{state_, slots.data(), summary.data()});
+    run_over<Device>(slots, Half::summarize, how,
+                     SummaryParams{state_, slots.data(), summary.data()});
   }
 
   void read_results(In<std::int64_t, 1> slots, bool finalize, Out<std::int32_t, 3> tokens,
                     Out<std::int32_t, 3> frames, Out<float, 3> log_probs,
                     Out<std::int32_t, 2> lengths, Out<double, 3> scores,
                     Out<std::int32_t, 1> stable, const Launch& how) const {
-    run(Half::read_results, how, slots,
+    run_over<Device>(
+        slots, Half::read_results, how,
         ResultParams{state_, slots.data(), static_cast<int>(tokens.shape(1)),
                      static_cast<int>(tokens.shape(2)), finalize, tokens.data(), frames.data(),
                      log_probs.data(), lengths.data(), scores.data(), stable.data()});
@@ -90,21 +87,9 @@ class Search {
 
  private:
   SearchState borrow(const SearchShape& shape) const {
-    const std::size_t rows = boost_links_.shape(1);
-    const std::int32_t* links = boost_links_.data();
-    const double* bonuses = boost_bonuses_.data();
-    const BoostArena boosts{links,   links + rows,  links + 2 * rows, links + 3 * rows,
-                            bonuses, bonuses + rows};
     return SearchState{shape, reinterpret_cast<std::byte*>(slots_.data()),
-                       static_cast<std::int64_t>(slots_.shape(1)), boosts, boost_rows_.data()};
-  }
-
-  template <class Params>
-  static void run(void (*kernel)(Launch, const Params&), Launch how,
-                  const In<std::int64_t, 1>& slots, const Params& params) {
-    how.blocks = static_cast<int>(slots.shape(0));
-    nb::gil_scoped_release released;
-    kernel(how, params);
+                       static_cast<std::int64_t>(slots_.shape(1)),
+                       borrow_boosts<Device>(boost_links_, boost_bonuses_), boost_rows_.data()};
   }
 
   Out<std::uint8_t, 2> slots_;

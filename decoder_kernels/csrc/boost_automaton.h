@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "block.h"
-#include "prefix_search.h"
+#include "boost_arena.h"
 
 namespace earshot::EARSHOT_BACKEND {
 

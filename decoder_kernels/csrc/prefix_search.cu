@@ -11,6 +11,7 @@
 #include "prefix_state.h"
 #include "scratch.h"
 #include "top_pool.h"
+#include "walk_chunk.h"
 
 namespace earshot::EARSHOT_BACKEND {
 
@@ -18,12 +19,12 @@ namespace {
 
 class LaneSearch {
  public:
-  KERNEL_FN LaneSearch(const Block& block, const AdvanceParams& params)
+  KERNEL_FN LaneSearch(const Block& block, const SearchState& state, std::int64_t slot)
       : block_(block),
-        shape_(params.state.shape),
-        slot_(slot_at(params.state, params.slots[block.index])),
-        lane_(Carver(block.scratch), params.state.shape),
-        automaton_(params.state.boosts, params.state.boost_rows[params.slots[block.index]]),
+        shape_(state.shape),
+        slot_(slot_at(state, slot)),
+        lane_(Carver(block.scratch), state.shape),
+        automaton_(state.boosts, state.boost_rows[slot]),
         step_(shape_, slot_, lane_, automaton_) {}
 
   KERNEL_FN int run(const float* log_probs, int frames) {
@@ -290,17 +291,6 @@ class LaneSearch {
   FrameStep step_;
 };
 
-struct Advance {
-  KERNEL_FN void operator()(const Block& block, const AdvanceParams& params) const {
-    const std::int64_t lane = block.index;
-    const float* log_probs =
-        params.log_probs + lane * params.max_frames * params.state.shape.vocab_size;
-    LaneSearch search(block, params);
-    const int status = search.run(log_probs, static_cast<int>(params.lengths[lane]));
-    if (block.thread == 0) params.status[lane] = status;
-  }
-};
-
 }  // namespace
 
 std::size_t scratch_bytes(const SearchShape& shape) {
@@ -309,7 +299,7 @@ std::size_t scratch_bytes(const SearchShape& shape) {
 
 void advance(Launch how, const AdvanceParams& params) {
   how.scratch_bytes = scratch_bytes(params.state.shape);
-  launch<Advance>(how, params);
+  launch<WalkChunk<LaneSearch, SearchState>>(how, params);
 }
 
 }  // namespace earshot::EARSHOT_BACKEND

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "boost_arena.h"
+#include "chunk.h"
 #include "input_status.h"
 #include "launch.h"
 
@@ -19,16 +21,6 @@ struct SearchShape {
   bool boost_candidates;  // whether boosted tokens are tried beyond token_beam
 };
 
-// All boost tables of all slots, one row per state. Indices in a table count from its first row.
-struct BoostArena {
-  const std::int32_t* token;  // on the arc into the state
-  const std::int32_t* first_child;
-  const std::int32_t* num_children;
-  const std::int32_t* failure;  // the longest proper suffix that is a state
-  const double* pending;        // bonus of the unfinished phrase, given back on failure
-  const double* completed;      // bonus of the phrases that end here, kept
-};
-
 struct SearchState {
   SearchShape shape;
   std::byte* memory;  // num_slots * slot_bytes
@@ -37,19 +29,8 @@ struct SearchState {
   const std::int64_t* boost_rows;  // per slot: first row of its table, -1 for none
 };
 
-struct ResetParams {
-  SearchState state;
-  const std::int64_t* slots;  // (B,)
-};
-
-struct AdvanceParams {
-  SearchState state;
-  const std::int64_t* slots;    // (B,)
-  const float* log_probs;       // (B, max_frames, vocab_size)
-  const std::int64_t* lengths;  // (B,) frames of each lane
-  std::int64_t max_frames;
-  std::int32_t* status;  // (B,) out: InputStatus
-};
+using ResetParams = SlotParams<SearchState>;
+using AdvanceParams = ChunkParams<SearchState>;
 
 struct SummaryParams {
   SearchState state;

@@ -3,16 +3,14 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
 
 #include <tuple>
 
+#include "borrowed.h"
 #include "wfst_search.h"
 
 namespace earshot {
-
-namespace nb = nanobind;
 
 struct CpuWfst {
   using Device = nb::device::cpu;
@@ -45,14 +43,13 @@ struct CudaWfst {
 // The memory of one search, borrowed from Python for as long as this object lives.
 template <class Half>
 class WfstMemory {
-  template <class T, std::size_t Dimensions>
-  using Array = nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, typename Half::Device>;
+  using Device = typename Half::Device;
 
  public:
   template <class T, std::size_t Dimensions>
-  using In = Array<const T, Dimensions>;
+  using In = Array<Device, const T, Dimensions>;
   template <class T, std::size_t Dimensions>
-  using Out = Array<T, Dimensions>;
+  using Out = Array<Device, T, Dimensions>;
 
   // Nodes (S + 1, 6), labels (A,), arcs (A, 4).
   struct Arcs {
@@ -84,33 +81,35 @@ class WfstMemory {
         state_(borrow(shape, min_weight, max_eps_words)) {}
 
   void reset(In<std::int64_t, 1> slots, const Launch& how) const {
-    run(Half::reset, how, slots, WfstSlotParams{state_, slots.data()});
+    run_over<Device>(slots, Half::reset, how, WfstSlotParams{state_, slots.data()});
   }
 
   void forget_boosts(In<std::int64_t, 1> slots, const Launch& how) const {
-    run(Half::forget_boosts, how, slots, WfstSlotParams{state_, slots.data()});
+    run_over<Device>(slots, Half::forget_boosts, how, WfstSlotParams{state_, slots.data()});
   }
 
   void advance(In<std::int64_t, 1> slots, In<float, 3> log_probs, In<std::int64_t, 1> lengths,
                Out<std::int32_t, 1> status, const Launch& how) const {
-    run(Half::advance, how, slots,
+    run_over<Device>(
+        slots, Half::advance, how,
         WfstAdvanceParams{state_, slots.data(), log_probs.data(), lengths.data(),
                           static_cast<std::int64_t>(log_probs.shape(1)), status.data()});
   }
 
   void count(In<std::int64_t, 1> slots, Out<std::int64_t, 2> counts, const Launch& how) const {
-    run(Half::count, how, slots, WfstCountParams{state_, slots.data(), counts.data()});
+    run_over<Device>(slots, Half::count, how, WfstCountParams{state_, slots.data(), counts.data()});
   }
 
   void best(In<std::int64_t, 1> slots, In<float, 1> finals, bool finalize,
             Out<std::int64_t, 2> summary, const Launch& how) const {
-    run(Half::best, how, slots,
-        WfstBestParams{state_, slots.data(), finals.data(), finalize, summary.data()});
+    run_over<Device>(slots, Half::best, how,
+                     WfstBestParams{state_, slots.data(), finals.data(), finalize, summary.data()});
   }
 
   void words(In<std::int64_t, 1> slots, In<std::int64_t, 2> summary, Out<std::int32_t, 2> words,
              Out<std::int32_t, 2> frames, const Launch& how) const {
-    run(Half::words, how, slots,
+    run_over<Device>(
+        slots, Half::words, how,
         WfstWordsParams{state_, slots.data(), summary.data(), static_cast<int>(words.shape(1)),
                         words.data(), frames.data()});
   }
@@ -122,9 +121,6 @@ class WfstMemory {
 
  private:
   WfstState borrow(const WfstShape& shape, double min_weight, int max_eps_words) const {
-    const std::size_t rows = boost_links_.shape(1);
-    const std::int32_t* links = boost_links_.data();
-    const double* bonuses = boost_bonuses_.data();
     return WfstState{shape,
                      graph_.borrow(),
                      min_weight,
@@ -135,19 +131,10 @@ class WfstMemory {
                      static_cast<std::int64_t>(workspaces_.shape(1)),
                      reinterpret_cast<const WfstOptionRow*>(options_.data()),
                      reinterpret_cast<const WfstScaleRow*>(scales_.data()),
-                     BoostArena{links, links + rows, links + 2 * rows, links + 3 * rows, bonuses,
-                                bonuses + rows},
+                     borrow_boosts<Device>(boost_links_, boost_bonuses_),
                      boost_rows_.data(),
                      grafts_.borrow(),
                      graft_rows_.data()};
-  }
-
-  template <class Params>
-  static void run(void (*kernel)(Launch, const Params&), Launch how,
-                  const In<std::int64_t, 1>& slots, const Params& params) {
-    how.blocks = static_cast<int>(slots.shape(0));
-    nb::gil_scoped_release released;
-    kernel(how, params);
   }
 
   Arcs graph_;

@@ -2,6 +2,7 @@
 // rules are those of wfst_oracle.py, which the kernels equal exactly; see docs/decisions/0034.
 #include "block.h"
 #include "input_check.h"
+#include "walk_chunk.h"
 #include "wfst_expansion.h"
 #include "wfst_frontier.h"
 #include "wfst_joining.h"
@@ -122,17 +123,6 @@ class WfstLane {
   Joining joining_;
 };
 
-struct WfstAdvance {
-  KERNEL_FN void operator()(const Block& block, const WfstAdvanceParams& params) const {
-    const std::int64_t lane = block.index;
-    const float* log_probs =
-        params.log_probs + lane * params.max_frames * params.state.shape.vocab_size;
-    WfstLane search(block, params.state, params.slots[lane]);
-    const int status = search.run(log_probs, static_cast<int>(params.lengths[lane]));
-    if (block.thread == 0) params.status[lane] = status;
-  }
-};
-
 struct WfstForgetBoosts {
   KERNEL_FN void operator()(const Block& block, const WfstSlotParams& params) const {
     WfstLane(block, params.state, params.slots[block.index]).forget_boosts();
@@ -147,7 +137,7 @@ std::size_t wfst_workspace_bytes(const WfstShape& shape) {
 
 void wfst_advance(Launch how, const WfstAdvanceParams& params) {
   how.scratch_bytes = 0;
-  launch<WfstAdvance>(how, params);
+  launch<WalkChunk<WfstLane, WfstState>>(how, params);
 }
 
 void wfst_forget_boosts(Launch how, const WfstSlotParams& params) {

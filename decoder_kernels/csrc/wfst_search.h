@@ -5,9 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "boost_arena.h"
+#include "chunk.h"
 #include "input_status.h"
 #include "launch.h"
-#include "prefix_search.h"
 
 namespace earshot {
 
@@ -80,19 +81,8 @@ struct WfstState {
   const std::int64_t* graft_rows;  // (num_slots, 2): first node and first arc, -1 for none
 };
 
-struct WfstSlotParams {
-  WfstState state;
-  const std::int64_t* slots;  // (B,)
-};
-
-struct WfstAdvanceParams {
-  WfstState state;
-  const std::int64_t* slots;    // (B,)
-  const float* log_probs;       // (B, max_frames, vocab_size)
-  const std::int64_t* lengths;  // (B,) frames of each lane
-  std::int64_t max_frames;
-  std::int32_t* status;  // (B,) out: InputStatus
-};
+using WfstSlotParams = SlotParams<WfstState>;
+using WfstAdvanceParams = ChunkParams<WfstState>;
 
 struct WfstBestParams {
   WfstState state;

@@ -1,0 +1,38 @@
+// Arrays that a search borrows from Python, and how its kernels are run over the chosen slots.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+
+#include "boost_arena.h"
+#include "launch.h"
+
+namespace earshot {
+
+namespace nb = nanobind;
+
+template <class Device, class T, std::size_t Dimensions>
+using Array = nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, Device>;
+
+// Links (4, rows), bonuses (2, rows).
+template <class Device>
+BoostArena borrow_boosts(const Array<Device, const std::int32_t, 2>& links,
+                         const Array<Device, const double, 2>& bonuses) {
+  const std::size_t rows = links.shape(1);
+  const std::int32_t* link = links.data();
+  const double* bonus = bonuses.data();
+  return BoostArena{link, link + rows, link + 2 * rows, link + 3 * rows, bonus, bonus + rows};
+}
+
+// A block for each slot; Python runs on meanwhile.
+template <class Device, class Params>
+void run_over(const Array<Device, const std::int64_t, 1>& slots,
+              void (*kernel)(Launch, const Params&), Launch how, const Params& params) {
+  how.blocks = static_cast<int>(slots.shape(0));
+  nb::gil_scoped_release released;
+  kernel(how, params);
+}
+
+}  // namespace earshot
