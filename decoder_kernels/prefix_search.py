@@ -12,16 +12,16 @@ from torch import Tensor
 
 from decoder_kernels.boost import BoostTable
 from decoder_kernels.boost_arena import BoostArena
-from decoder_kernels.errors import BoostTableError, InvalidConfig, InvalidInput
+from decoder_kernels.errors import BoostTableError, InvalidConfig
 from decoder_kernels.hypotheses import PrefixHypothesis, PrefixResult
-from decoder_kernels.native import Launch, native_half, native_module
+from decoder_kernels.lane_batch import LaneBatch, raise_refused
+from decoder_kernels.native import native_half, native_module
 
 __all__ = ["PrefixHypothesis", "PrefixResult", "PrefixSearch", "PrefixSearchConfig"]
 
 MAX_BEAM = 128
 MAX_BLOCK_THREADS = 256  # as in csrc/block.h
 _DEFAULT_BLOCK_THREADS = {"cpu": 1, "cuda": 128}
-_REFUSALS = {1: "NaN or plus infinity", 2: "a frame without any finite log-probability"}
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,13 @@ class PrefixSearch:
         self.vocab_size = vocab_size
         self.device = torch.device(device)
         half = native_half(self.device)
+        self._lanes = LaneBatch(
+            num_slots=num_slots,
+            vocab_size=vocab_size,
+            device=self.device,
+            block_threads=config.block_threads or _DEFAULT_BLOCK_THREADS[self.device.type],
+            workers=config.workers,
+        )
         shape = native_module().SearchShape(
             beam_size=config.beam_size,
             token_beam=min(config.token_beam, vocab_size),
@@ -95,13 +102,13 @@ class PrefixSearch:
             shape, self._memory, self._boosts.links, self._boosts.bonuses, self._boosts.rows
         )
         self._past_overflows = 0
-        self._native.reset(torch.arange(num_slots, device=self.device), self._launch())
+        self._native.reset(torch.arange(num_slots, device=self.device), self._lanes.launch())
 
     def reset(self, slots: Tensor) -> None:
         """Start the slots ``(B,)`` over. Their boost tables stay."""
-        chosen = self._checked(slots)
+        chosen = self._lanes.slots(slots)
         self._past_overflows += int(self._summary(chosen)[:, 3].sum())
-        self._native.reset(chosen, self._launch())
+        self._native.reset(chosen, self._lanes.launch())
 
     def set_boost(self, slot: int, table: BoostTable | None) -> None:
         """Boost the slot's phrases from the next frame on; ``None`` frees its table.
@@ -110,12 +117,12 @@ class PrefixSearch:
         when the table does not fit (the slot is then without one), BoostTableError when a phrase
         holds the blank or a token outside the vocabulary.
         """
-        chosen = self._checked(torch.tensor([slot]))
+        chosen = self._lanes.slots(torch.tensor([slot]))
         if table is not None and self.config.blank_id in table.tokens:
             raise BoostTableError("a boosted phrase holds the blank token")
         if table is not None and max(table.tokens, default=0) >= self.vocab_size:
             raise BoostTableError(f"a boosted phrase has tokens outside the {self.vocab_size} here")
-        self._native.forget_boosts(chosen, self._launch())
+        self._native.forget_boosts(chosen, self._lanes.launch())
         if table is None:
             self._boosts.remove(slot)
         else:
@@ -130,21 +137,18 @@ class PrefixSearch:
         Raises InvalidInput that names the lanes whose log-probabilities hold NaN or plus infinity,
         or a frame with nothing finite: these slots are unchanged, all others were searched.
         """
-        chosen = self._checked(slots)
-        self._check_batch(chosen, log_probs, lengths)
+        chosen = self._lanes.slots(slots)
+        self._lanes.check(chosen, log_probs, lengths)
         status = self._empty(len(chosen), dtype=torch.int32)
         on_device = lengths.to(self.device, torch.int64).contiguous()
         self._native.advance(
-            chosen, log_probs.detach().contiguous(), on_device, status, self._launch()
+            chosen, log_probs.detach().contiguous(), on_device, status, self._lanes.launch()
         )
-        refused = {lane: code for lane, code in enumerate(status.tolist()) if code}
-        if refused:
-            reasons = "; ".join(f"lane {lane}: {_REFUSALS[code]}" for lane, code in refused.items())
-            raise InvalidInput(f"log-probabilities cannot be searched: {reasons}", tuple(refused))
+        raise_refused(status)
 
     def best(self, slots: Tensor) -> list[PrefixResult]:
         """The best hypothesis of each slot ``(B,)``, as ``nbest`` would rank it now."""
-        chosen = self._checked(slots)
+        chosen = self._lanes.slots(slots)
         if not len(chosen):
             return []
         ranked, stable = self._read(chosen, 1, finalize=True)
@@ -159,7 +163,7 @@ class PrefixSearch:
         The bonus of unfinished phrases is given back before they are ranked; ``finalize=False``
         shows the beam as the search itself sees it, pending bonus included.
         """
-        chosen = self._checked(torch.tensor([slot]))
+        chosen = self._lanes.slots(torch.tensor([slot]))
         ranked, _ = self._read(chosen, max(1, min(n, self.config.beam_size)), finalize=finalize)
         return ranked[0][: max(0, n)]
 
@@ -184,7 +188,15 @@ class PrefixSearch:
         scores = self._empty(lanes, n, 2, dtype=torch.float64)
         stable = self._empty(lanes, dtype=torch.int32)
         self._native.read_results(
-            slots, finalize, tokens, frames, log_probs, lengths, scores, stable, self._launch()
+            slots,
+            finalize,
+            tokens,
+            frames,
+            log_probs,
+            lengths,
+            scores,
+            stable,
+            self._lanes.launch(),
         )
         columns = [column.tolist() for column in (tokens, frames, log_probs, lengths, scores)]
         ranked = [_hypotheses(*lane) for lane in zip(*columns, strict=True)]
@@ -192,36 +204,11 @@ class PrefixSearch:
 
     def _summary(self, slots: Tensor) -> Tensor:
         summary = self._empty(len(slots), 4, dtype=torch.int64)
-        self._native.summarize(slots, summary, self._launch())
+        self._native.summarize(slots, summary, self._lanes.launch())
         return summary
 
     def _empty(self, *shape: int, dtype: torch.dtype) -> Tensor:
         return torch.zeros(*shape, dtype=dtype, device=self.device)
-
-    def _launch(self) -> Launch:
-        on_cuda = self.device.type == "cuda"
-        stream = torch.cuda.current_stream(self.device).cuda_stream if on_cuda else 0
-        threads = self.config.block_threads or _DEFAULT_BLOCK_THREADS[self.device.type]
-        return native_module().Launch(threads=threads, workers=self.config.workers, stream=stream)
-
-    def _checked(self, slots: Tensor) -> Tensor:
-        """The slots on the device. Raises InvalidInput unless they are distinct and exist."""
-        chosen: list[int] = slots.tolist()
-        if len(set(chosen)) != len(chosen) or not all(0 <= s < self.num_slots for s in chosen):
-            raise InvalidInput(f"slots must be distinct and in 0..{self.num_slots - 1}: {chosen}")
-        return slots.to(self.device, torch.int64).contiguous()
-
-    def _check_batch(self, slots: Tensor, log_probs: Tensor, lengths: Tensor) -> None:
-        lanes = len(slots)
-        if log_probs.ndim != 3 or log_probs.shape[::2] != (lanes, self.vocab_size):
-            raise InvalidInput(
-                f"log_probs must be ({lanes}, T, {self.vocab_size}): {tuple(log_probs.shape)}"
-            )
-        if log_probs.dtype != torch.float32 or log_probs.device.type != self.device.type:
-            raise InvalidInput(f"log_probs must be float32 on {self.device}")
-        frames: list[int] = lengths.tolist()
-        if len(frames) != lanes or not all(0 <= t <= log_probs.shape[1] for t in frames):
-            raise InvalidInput(f"lengths must be {lanes} numbers in 0..{log_probs.shape[1]}")
 
 
 def _hypotheses(

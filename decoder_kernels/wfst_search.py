@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from decoder_kernels.boost import ROOT
-from decoder_kernels.errors import InvalidConfig, InvalidInput
+from decoder_kernels.errors import InvalidConfig
 from decoder_kernels.graph import Graph
-from decoder_kernels.native import Launch, native_module
+from decoder_kernels.lane_batch import LaneBatch, raise_refused
 from decoder_kernels.oracle import Automaton
 from decoder_kernels.wfst_hypotheses import WfstHypothesis, WfstResult
 from decoder_kernels.wfst_lattice import WordLattice, word_lattice
@@ -26,7 +26,6 @@ from decoder_kernels.word_boost import WordBoostTable
 __all__ = ["WfstHypothesis", "WfstOptions", "WfstResult", "WfstSearch", "WfstSearchConfig"]
 
 _DEFAULT_BLOCK_THREADS = {"cpu": 1, "cuda": 256}
-_REFUSALS = {1: "NaN or plus infinity", 2: "a frame without any finite log-probability"}
 _CONTEXT_MASK = (1 << 24) - 1
 _NODE_SHIFT = 38
 
@@ -61,6 +60,13 @@ class WfstSearch:
         self.num_slots = num_slots
         self.device = torch.device(device)
         self._memory = WfstMemory(graph, config, num_slots, self.device)
+        self._lanes = LaneBatch(
+            num_slots=num_slots,
+            vocab_size=graph.vocab_size,
+            device=self.device,
+            block_threads=config.block_threads or _DEFAULT_BLOCK_THREADS[self.device.type],
+            workers=config.workers,
+        )
         self.slot_bytes = self._memory.slot_bytes
         self._native = self._memory.native
         self._past_overflows = 0
@@ -68,20 +74,20 @@ class WfstSearch:
         self._tables: list[list[_Boosted]] = [[] for _ in range(num_slots)]
         for slot, options in enumerate(self._options):
             self._memory.write_options(slot, options)
-        self._native.reset(torch.arange(num_slots, device=self.device), self._launch())
+        self._native.reset(torch.arange(num_slots, device=self.device), self._lanes.launch())
 
     def reset(self, slots: Tensor) -> None:
         """Start the slots ``(B,)`` over. Their options and boost tables stay."""
-        chosen = self._checked(slots)
+        chosen = self._lanes.slots(slots)
         self._past_overflows += int(self._counts(chosen)[:, 3].sum())
-        self._native.reset(chosen, self._launch())
+        self._native.reset(chosen, self._lanes.launch())
         for slot in chosen.tolist():
             if self._tables[slot]:
                 self._tables[slot] = [_Boosted(0, self._tables[slot][-1].automaton)]
 
     def set_options(self, slot: int, options: WfstOptions) -> None:
         """Search the slot so from the next frame on. Raises InvalidConfig for too many tokens."""
-        self._checked(torch.tensor([slot]))
+        self._lanes.slots(torch.tensor([slot]))
         if options.max_active > self.config.max_tokens:
             raise InvalidConfig(
                 f"max_active {options.max_active} is above max_tokens {self.config.max_tokens}"
@@ -95,9 +101,9 @@ class WfstSearch:
         Complete phrases keep their bonus; one that is under way loses it, and a grafted word under
         way is lost. Raises CapacityExceeded when the table does not fit: the slot is then without.
         """
-        chosen = self._checked(torch.tensor([slot]))
+        chosen = self._lanes.slots(torch.tensor([slot]))
         frame = int(self._counts(chosen)[0, 0])
-        self._native.forget_boosts(chosen, self._launch())
+        self._native.forget_boosts(chosen, self._lanes.launch())
         before = [each for each in self._tables[slot] if each.since < frame]
         self._tables[slot] = [*before, _Boosted(frame, None)]
         self._memory.write_boost(slot, table)
@@ -113,34 +119,31 @@ class WfstSearch:
         Raises InvalidInput that names the lanes whose log-probabilities hold NaN or plus infinity,
         or a frame with nothing finite: these slots are unchanged, all others were searched.
         """
-        chosen = self._checked(slots)
-        self._check_batch(chosen, log_probs, lengths)
+        chosen = self._lanes.slots(slots)
+        self._lanes.check(chosen, log_probs, lengths)
         status = torch.zeros(len(chosen), dtype=torch.int32, device=self.device)
         rows = log_probs.detach().contiguous()
         on_device = lengths.to(self.device, torch.int64).contiguous()
         for lanes in self._memory.batches(len(chosen)):
             self._native.advance(
-                chosen[lanes], rows[lanes], on_device[lanes], status[lanes], self._launch()
+                chosen[lanes], rows[lanes], on_device[lanes], status[lanes], self._lanes.launch()
             )
-        refused = {lane: code for lane, code in enumerate(status.tolist()) if code}
-        if refused:
-            reasons = "; ".join(f"lane {lane}: {_REFUSALS[code]}" for lane, code in refused.items())
-            raise InvalidInput(f"log-probabilities cannot be searched: {reasons}", tuple(refused))
+        raise_refused(status)
 
     def best(self, slots: Tensor, *, finalize: bool = False) -> list[WfstResult]:
         """The cheapest hypothesis of each slot ``(B,)``; phrases under way are given back.
 
         ``finalize``: end here, at a final node if any token is at one.
         """
-        chosen = self._checked(slots)
+        chosen = self._lanes.slots(slots)
         if not len(chosen):
             return []
         summary = torch.zeros(len(chosen), 5, dtype=torch.int64, device=self.device)
-        self._native.best(chosen, self._memory.finals, finalize, summary, self._launch())
+        self._native.best(chosen, self._memory.finals, finalize, summary, self._lanes.launch())
         longest = int(summary[:, 1].max())
         words = torch.zeros(len(chosen), longest, dtype=torch.int32, device=self.device)
         frames = torch.zeros_like(words)
-        self._native.words(chosen, summary, words, frames, self._launch())
+        self._native.words(chosen, summary, words, frames, self._lanes.launch())
         rows = zip(chosen.tolist(), summary.tolist(), words.tolist(), frames.tolist(), strict=True)
         return [
             WfstResult(
@@ -157,7 +160,7 @@ class WfstSearch:
         has cut; others are not listed. Raises TooManyHistories where ``n`` is beyond what can be
         found in seconds.
         """
-        self._checked(torch.tensor([slot]))
+        self._lanes.slots(torch.tensor([slot]))
         tokens = int(self._counts(torch.tensor([slot], device=self.device))[0, 1])
         keys, costs, histories, records = self._memory.read(slot, tokens)
         ends, reached = self._ends(slot, keys, costs, finalize)
@@ -171,7 +174,7 @@ class WfstSearch:
 
     def lattice(self, slot: int, *, finalize: bool = True) -> WordLattice:
         """The alternatives that `nbest` lists, all of them, as a graph of words with times."""
-        chosen = self._checked(torch.tensor([slot]))
+        chosen = self._lanes.slots(torch.tensor([slot]))
         num_frames, tokens = self._counts(chosen)[0, :2].tolist()
         keys, costs, histories, records = self._memory.read(slot, tokens)
         ends, reached = self._ends(slot, keys, costs, finalize)
@@ -193,11 +196,11 @@ class WfstSearch:
 
     def records_in_use(self, slot: int) -> int:
         """Word records that the slot holds, dead ones that wait for collection included."""
-        return int(self._counts(self._checked(torch.tensor([slot])))[0, 2])
+        return int(self._counts(self._lanes.slots(torch.tensor([slot])))[0, 2])
 
     def num_tokens(self, slots: Tensor) -> list[int]:
         """Tokens alive in each slot ``(B,)``."""
-        counts: list[int] = self._counts(self._checked(slots))[:, 1].tolist()
+        counts: list[int] = self._counts(self._lanes.slots(slots))[:, 1].tolist()
         return counts
 
     def _ends(
@@ -257,33 +260,8 @@ class WfstSearch:
 
     def _counts(self, slots: Tensor) -> Tensor:
         counts = torch.zeros(len(slots), 5, dtype=torch.int64, device=self.device)
-        self._native.count(slots, counts, self._launch())
+        self._native.count(slots, counts, self._lanes.launch())
         return counts
 
     def _everything(self) -> Tensor:
         return torch.arange(self.num_slots, device=self.device)
-
-    def _launch(self) -> Launch:
-        on_cuda = self.device.type == "cuda"
-        stream = torch.cuda.current_stream(self.device).cuda_stream if on_cuda else 0
-        threads = self.config.block_threads or _DEFAULT_BLOCK_THREADS[self.device.type]
-        return native_module().Launch(threads=threads, workers=self.config.workers, stream=stream)
-
-    def _checked(self, slots: Tensor) -> Tensor:
-        """The slots on the device. Raises InvalidInput unless they are distinct and exist."""
-        chosen: list[int] = slots.tolist()
-        if len(set(chosen)) != len(chosen) or not all(0 <= s < self.num_slots for s in chosen):
-            raise InvalidInput(f"slots must be distinct and in 0..{self.num_slots - 1}: {chosen}")
-        return slots.to(self.device, torch.int64).contiguous()
-
-    def _check_batch(self, slots: Tensor, log_probs: Tensor, lengths: Tensor) -> None:
-        lanes, vocab_size = len(slots), self.graph.vocab_size
-        if log_probs.ndim != 3 or log_probs.shape[::2] != (lanes, vocab_size):
-            raise InvalidInput(
-                f"log_probs must be ({lanes}, T, {vocab_size}): {tuple(log_probs.shape)}"
-            )
-        if log_probs.dtype != torch.float32 or log_probs.device.type != self.device.type:
-            raise InvalidInput(f"log_probs must be float32 on {self.device}")
-        frames: list[int] = lengths.tolist()
-        if len(frames) != lanes or not all(0 <= t <= log_probs.shape[1] for t in frames):
-            raise InvalidInput(f"lengths must be {lanes} numbers in 0..{log_probs.shape[1]}")

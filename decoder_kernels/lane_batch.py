@@ -1,0 +1,58 @@
+"""What a search asks of the batches it is given, and how it is launched over them."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from decoder_kernels.errors import InvalidInput
+from decoder_kernels.native import Launch, native_module
+
+_REFUSALS = {1: "NaN or plus infinity", 2: "a frame without any finite log-probability"}
+
+
+@dataclass(frozen=True)
+class LaneBatch:
+    """The batches of a search with ``num_slots`` slots over ``vocab_size`` tokens on a device."""
+
+    num_slots: int
+    vocab_size: int
+    device: torch.device
+    block_threads: int
+    workers: int
+
+    def launch(self) -> Launch:
+        """On the device's current stream."""
+        on_cuda = self.device.type == "cuda"
+        stream = torch.cuda.current_stream(self.device).cuda_stream if on_cuda else 0
+        return native_module().Launch(
+            threads=self.block_threads, workers=self.workers, stream=stream
+        )
+
+    def slots(self, slots: Tensor) -> Tensor:
+        """The slots on the device. Raises InvalidInput unless they are distinct and exist."""
+        chosen: list[int] = slots.tolist()
+        if len(set(chosen)) != len(chosen) or not all(0 <= s < self.num_slots for s in chosen):
+            raise InvalidInput(f"slots must be distinct and in 0..{self.num_slots - 1}: {chosen}")
+        return slots.to(self.device, torch.int64).contiguous()
+
+    def check(self, slots: Tensor, log_probs: Tensor, lengths: Tensor) -> None:
+        """Raises InvalidInput unless log_probs is ``(B, T, V)`` float32 and lengths ``(B,)``."""
+        lanes = len(slots)
+        if log_probs.ndim != 3 or log_probs.shape[::2] != (lanes, self.vocab_size):
+            raise InvalidInput(
+                f"log_probs must be ({lanes}, T, {self.vocab_size}): {tuple(log_probs.shape)}"
+            )
+        if log_probs.dtype != torch.float32 or log_probs.device.type != self.device.type:
+            raise InvalidInput(f"log_probs must be float32 on {self.device}")
+        frames: list[int] = lengths.tolist()
+        if len(frames) != lanes or not all(0 <= t <= log_probs.shape[1] for t in frames):
+            raise InvalidInput(f"lengths must be {lanes} numbers in 0..{log_probs.shape[1]}")
+
+
+def raise_refused(status: Tensor) -> None:
+    """Raises InvalidInput that names the lanes ``(B,)`` which the kernel has not searched."""
+    refused = {lane: code for lane, code in enumerate(status.tolist()) if code}
+    if refused:
+        reasons = "; ".join(f"lane {lane}: {_REFUSALS[code]}" for lane, code in refused.items())
+        raise InvalidInput(f"log-probabilities cannot be searched: {reasons}", tuple(refused))
