@@ -105,7 +105,7 @@ class Expansion {
         if (i + PREFETCH_AHEAD < size) prefetch_epsilons(work_.pending[i + PREFETCH_AHEAD]);
         const int place = work_.pending[i];
         Entry& reached = frontier_.entry(place);
-        if (level_of(reached.kind) != level) continue;
+        if (level_of(reached.kind) != level || !is_open(reached)) continue;
         reached.next_reach = follow_epsilons_of(place, reached);
       }
       block_.sync();
@@ -335,6 +335,16 @@ class Expansion {
     const int before = *context;
     *context = automaton_.next(before, arc.word);
     return pending(before) - pending(*context) - fixed_cost(automaton_.completed(*context));
+  }
+
+  // Whether a way came to the node just now that is near enough to matter. Which dearer ones are
+  // noted depends on the order of threads.
+  KERNEL_FN bool is_open(const Entry& reached) const {
+    for (int way = reached.candidate; way != NONE; way = work_.candidates[way].next) {
+      const Candidate& own = work_.candidates[way];
+      if (own.reach == OPEN && own.cost - reached.next <= options_.lattice_beam) return true;
+    }
+    return false;
   }
 
   // Returns the entry's reach: what the dearest of its arcs costs.

@@ -120,6 +120,7 @@ class Frontier {
     candidate.cost = cost;
     candidate.from = from;
     candidate.word = word;
+    candidate.reach = reach;
     candidate.next = block_.exchange(&reached.candidate, way);
     if (cost < before) block_.lower(&reached.next, cost);
     if (has_epsilons(reached.kind)) note_reach(place, reached, reach);

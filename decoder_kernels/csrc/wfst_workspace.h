@@ -30,7 +30,7 @@ struct alignas(64) Entry {
   int next_reach;
   int blank;    // the entry of this node in blank, or NONE if not yet known
   int touched;  // in the frame at hand
-  int is_open;  // some way came to the node just now
+  int is_open;  // some way came to the node just now; it may turn out too dear to matter
 };
 
 // One way to an entry: from the token of an entry, or by epsilon from another way's entry.
@@ -39,6 +39,7 @@ struct Candidate {
   int from;  // entry of a token, or ~entry
   int word;
   int next;
+  int reach;  // see Frontier::offer
 };
 
 // Shared by the threads of a block. From num_touched on set up anew in each frame.

@@ -59,3 +59,30 @@ def test_a_hub_is_searched_as_by_the_oracle(
         token.best
     )
     assert search.overflows() == 0
+
+
+def records_made(graph: Graph, frames: torch.Tensor, block_threads: int) -> int:
+    config = WfstSearchConfig(max_tokens=3000, block_threads=block_threads)
+    search = WfstSearch(graph, config, 1)
+    search.set_options(0, WfstOptions(beam=12.0, max_active=3000, lattice_beam=4.0))
+    search.advance(torch.tensor([0]), frames[None], torch.tensor([len(frames)]))
+    return search.records_in_use(0)
+
+
+def test_records_do_not_depend_on_the_order_of_threads() -> None:
+    """Each node has an epsilon arc to a hub, so that ways of very different costs meet in nodes."""
+    rng = np.random.default_rng(0)
+    nodes, vocab = 60, 40
+    arcs = [Arc(node, 0, 0, float(rng.uniform(0, 3)), nodes) for node in range(nodes)]
+    for source in [*range(nodes)] * 3 + [nodes] * 40:
+        label, target = int(rng.integers(2, vocab + 1)), int(rng.integers(0, nodes))
+        arcs.append(Arc(source, label, int(rng.integers(0, 3)), float(rng.uniform(0, 3)), target))
+    graph = Graph.from_arcs(
+        arcs, {}, nodes + 1, topology="compact", vocab_size=vocab, word_texts=["<eps>", "a", "b"]
+    )
+    scores = torch.from_numpy(rng.gumbel(size=(40, vocab))).float()
+    scores[:, 0] += 3.0  # blank: tokens stay in their nodes, and dearer ways arrive there
+    frames = scores.log_softmax(dim=-1)
+    assert {records_made(graph, frames, threads) for threads in (1, 5, 5, 5)} == {
+        records_made(graph, frames, 1)
+    }
