@@ -65,7 +65,7 @@ class Expansion {
       const int place = work_.alive[i];
       Entry& token = frontier_.entry(place);
       if (stays) stay(place, token);
-      if (token.cost + cheapest > frontier_.cut() && !is_hook(token.key)) continue;
+      if (token.cost + cheapest > frontier_.cut() && !sees_graft(token.key)) continue;
       work_.able[block_.fetch_add(&totals.num_able, 1)] = place;
     }
     block_.sync();
@@ -164,6 +164,11 @@ class Expansion {
   KERNEL_FN const WfstNode& node_in(const WfstArcs& arcs, Key key) const {
     const int node = node_of(key);
     return arcs.nodes[node < shape_.num_nodes ? node : node - shape_.num_nodes];
+  }
+
+  // Arcs of grafted words are not in the graph's bounds.
+  KERNEL_FN bool sees_graft(Key key) const {
+    return node_of(key) >= shape_.num_nodes || is_hook(key);
   }
 
   // Grafted words begin at one node.

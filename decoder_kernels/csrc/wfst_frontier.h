@@ -188,6 +188,7 @@ class Frontier {
   static KERNEL_FN void forget(Entry& reached) {
     reached.next = NO_COST;
     reached.candidate = NONE;
+    reached.next_history = NONE;  // not that of an earlier frame, which may be collected by now
     reached.touched = reached.is_open = 0;
   }
 

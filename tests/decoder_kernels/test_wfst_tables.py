@@ -6,10 +6,11 @@ from wfst_cases import graphs
 
 from decoder_kernels.epsilon_order import epsilon_order
 from decoder_kernels.graph import Arc, Graph
-from decoder_kernels.wfst_options import MAX_SCALE, WfstOptions
+from decoder_kernels.wfst_options import MAX_SCALE, WfstOptions, nats
 from decoder_kernels.wfst_oracle import WfstOracle
 from decoder_kernels.wfst_search import WfstSearch, WfstSearchConfig
 from decoder_kernels.wfst_tables import EXCESS_STEP, WfstTables
+from decoder_kernels.word_boost import WordBoostTable, WordPhrase
 
 SIZES = WfstSearchConfig(
     max_tokens=10, record_capacity=100, entry_capacity=100, candidate_capacity=100
@@ -52,3 +53,28 @@ def test_no_arc_costs_less_than_its_label_and_node_say(graph: Graph) -> None:
             cost = float(graph.weights[arc]) - gain[graph.targets[arc]]
             assert least + excess * EXCESS_STEP <= cost
             assert tables.min_weight <= least
+
+
+def test_a_grafted_word_may_end_where_epsilon_gains(device: torch.device) -> None:
+    """Only with that gain is its last token affordable."""
+    graph = Graph.from_arcs(
+        [Arc(0, 0, 0, -3.0, 1), Arc(1, 3, 1, 5.0, 2)],
+        {},
+        3,
+        topology="compact",
+        vocab_size=3,
+        word_texts=["<eps>", "a"],
+        loop_node=0,
+        unknown_cost=0.0,
+    )
+    table = WordBoostTable.compile([WordPhrase(((1, 2),), 0.0)], graph, beam=4.0)
+    options = WfstOptions(beam=4.0, max_active=10)
+    search, oracle = WfstSearch(graph, SIZES, 1, device), WfstOracle(graph, options, table)
+    search.set_options(0, options)
+    search.set_boost(0, table)
+    frames = torch.tensor([[[0.5, 0.5, 1e-9], [0.6, 0.2, 0.2]]], device=device).log()
+    search.advance(torch.tensor([0]), frames, torch.tensor([2]))
+    oracle.advance(frames[0].tolist())
+    listed = [(one.cost, one.words) for one in search.nbest(0, 10, finalize=False)]
+    assert sorted(listed) == [(nats(cost), words) for cost, words in oracle.nbest(False)]
+    assert (2,) in [words for _, words in listed]
