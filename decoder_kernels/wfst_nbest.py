@@ -24,8 +24,8 @@ RECORD = np.dtype(
 FIRST_WIDTH = 1 << (FRACTION_BITS - 2)
 """A quarter of a nat: how far from the best is looked at first; then twice as far, and so on."""
 
-MAX_STEPS = 1 << 25
-"""A few seconds. A list that would take more is an error, not a shorter list."""
+MAX_STEPS = 1 << 20
+"""Of one width: about 0.2 s. A list that would take more is an error, not a shorter list."""
 
 WordAndFrame = tuple[int, int]
 
