@@ -43,6 +43,7 @@ class GraphWords:
             if word:
                 self._by_text.setdefault(text, word)
                 self._by_folded_text.setdefault(text.casefold(), word)
+        self._longest = max(map(len, graph.word_texts))
         self._spelled: dict[int, SpelledWord] = {}
         self._unknown = tokenizer.units.ids.get(UNKNOWN_UNIT)
         if self._unknown is None:
@@ -51,7 +52,8 @@ class GraphWords:
 
     def find(self, text: str) -> int | None:
         """The word with this text, or else one that differs in case only."""
-        return self._by_text.get(text, self._by_folded_text.get(text.casefold()))
+        found = self._by_text.get(text)
+        return self._by_folded_text.get(text.casefold()) if found is None else found
 
     def spelled(self, word: int) -> SpelledWord:
         """The word of an id."""
@@ -79,7 +81,7 @@ class GraphWords:
         found: list[int] = []
         at = 0
         while at < len(piece):
-            for stop in range(len(piece), at, -1):
+            for stop in range(min(len(piece), at + self._longest), at, -1):
                 if (word := self.find(piece[at:stop])) is not None:
                     found.append(word)
                     at = stop

@@ -50,6 +50,7 @@ class Registry:
             self._calling.pop(stream, None)
             self.open_live -= stream.priority is StreamPriority.LIVE
             stream.inbox.clear()
+            stream.asked_boosts.cancel()  # nobody waits for them if they have not been begun
             self._free.give_back(stream.slot)
 
     def call(self, stream: ActiveStream) -> None:
