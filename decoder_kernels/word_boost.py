@@ -5,13 +5,15 @@ is part of a token's key. A word outside the vocabulary is *grafted*: a trie of 
 at the graph's loop node, entering it costs what an unknown word costs, and its last arc emits a
 word id of its own and returns to the loop node.
 
-**Safe at any weight.** What a phrase earns per word has two limits:
+**Safe at any weight**, where the graph says what words cost and no two phrases overlap. What a
+phrase earns per word has three limits:
 
+- `MAX_WEIGHT` of ``boost.py``, whatever the beam;
 - half of the stream's beam, the rule of Galvez et al. 2023 (arXiv:2311.04996): a hypothesis that
   follows a phrase cannot by that alone push all others out of the beam;
 - `COST_SHARE` of what its words cost on average without a history (`word_costs`), as the stream
   scales the graph's costs: a phrase that is boosted still costs something, so none pays for being
-  said again and again. Words without such a cost have the first limit only.
+  said again and again. Words without such a cost have the other limits only.
 
 A bonus is only paid on arcs with a word, and no cycle of epsilon arcs has one (`epsilon_cycles`),
 so nothing can be gained without a frame.
