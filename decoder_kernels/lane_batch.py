@@ -1,6 +1,8 @@
 """What a search asks of the batches it is given, and how it is launched over them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
@@ -11,15 +13,23 @@ from decoder_kernels.native import Launch, native_module
 _REFUSALS = {1: "NaN or plus infinity", 2: "a frame without any finite log-probability"}
 
 
+Advance: TypeAlias = Callable[[Tensor, Tensor, Tensor, Tensor, Launch], None]
+"""A kernel of slots, log-probabilities, lengths and status, as `LaneBatch.advance` has them."""
+
+
 @dataclass(frozen=True)
 class LaneBatch:
-    """The batches of a search with ``num_slots`` slots over ``vocab_size`` tokens on a device."""
+    """The batches of a search with ``num_slots`` slots over ``vocab_size`` tokens on a device.
+
+    ``parallel`` lanes at most share a launch; None for no bound.
+    """
 
     num_slots: int
     vocab_size: int
     device: torch.device
     block_threads: int
     workers: int
+    parallel: int | None = None
 
     def launch(self) -> Launch:
         """On the device's current stream."""
@@ -36,6 +46,23 @@ class LaneBatch:
             raise InvalidInput(f"slots must be distinct and in 0..{self.num_slots - 1}: {chosen}")
         return slots.to(self.device, torch.int64).contiguous()
 
+    def advance(self, kernel: Advance, slots: Tensor, log_probs: Tensor, lengths: Tensor) -> None:
+        """Search the frames of one chunk.
+
+        Raises InvalidInput for what cannot be a batch, and afterwards one that names the lanes
+        which the kernel has refused.
+        """
+        chosen = self.slots(slots)
+        self.check(chosen, log_probs, lengths)
+        status = torch.zeros(len(chosen), dtype=torch.int32, device=self.device)
+        rows = log_probs.detach().contiguous()
+        on_device = lengths.to(self.device, torch.int64).contiguous()
+        parallel = self.parallel or max(1, len(chosen))
+        for start in range(0, len(chosen), parallel):
+            lanes = slice(start, start + parallel)
+            kernel(chosen[lanes], rows[lanes], on_device[lanes], status[lanes], self.launch())
+        _raise_refused(status)
+
     def check(self, slots: Tensor, log_probs: Tensor, lengths: Tensor) -> None:
         """Raises InvalidInput unless log_probs is ``(B, T, V)`` float32 and lengths ``(B,)``."""
         lanes = len(slots)
@@ -50,7 +77,7 @@ class LaneBatch:
             raise InvalidInput(f"lengths must be {lanes} numbers in 0..{log_probs.shape[1]}")
 
 
-def raise_refused(status: Tensor) -> None:
+def _raise_refused(status: Tensor) -> None:
     """Raises InvalidInput that names the lanes ``(B,)`` which the kernel has not searched."""
     refused = {lane: code for lane, code in enumerate(status.tolist()) if code}
     if refused:

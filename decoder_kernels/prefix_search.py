@@ -14,7 +14,7 @@ from decoder_kernels.boost import BoostTable
 from decoder_kernels.boost_arena import BoostArena
 from decoder_kernels.errors import BoostTableError, InvalidConfig
 from decoder_kernels.hypotheses import PrefixHypothesis, PrefixResult
-from decoder_kernels.lane_batch import LaneBatch, raise_refused
+from decoder_kernels.lane_batch import LaneBatch
 from decoder_kernels.native import native_half, native_module
 
 __all__ = ["PrefixHypothesis", "PrefixResult", "PrefixSearch", "PrefixSearchConfig"]
@@ -137,14 +137,7 @@ class PrefixSearch:
         Raises InvalidInput that names the lanes whose log-probabilities hold NaN or plus infinity,
         or a frame with nothing finite: these slots are unchanged, all others were searched.
         """
-        chosen = self._lanes.slots(slots)
-        self._lanes.check(chosen, log_probs, lengths)
-        status = self._empty(len(chosen), dtype=torch.int32)
-        on_device = lengths.to(self.device, torch.int64).contiguous()
-        self._native.advance(
-            chosen, log_probs.detach().contiguous(), on_device, status, self._lanes.launch()
-        )
-        raise_refused(status)
+        self._lanes.advance(self._native.advance, slots, log_probs, lengths)
 
     def best(self, slots: Tensor) -> list[PrefixResult]:
         """The best hypothesis of each slot ``(B,)``, as ``nbest`` would rank it now."""

@@ -1,6 +1,5 @@
 """The device memory of a WFST search: the graph, slots, workspaces, options and boosts."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,12 +94,10 @@ class WfstMemory:
         )
         self.slot_bytes = half.wfst_slot_bytes(shape)
         self.finals = tables.finals
-        self._parallel = config.parallel_lanes if device.type == "cuda" else MAX_CAPACITY
         blocks = min(config.parallel_lanes, num_slots) if device.type == "cuda" else config.workers
         self._slots = torch.zeros(num_slots, self.slot_bytes, dtype=torch.uint8, device=device)
-        # All bits set: an empty hash table.
-        workspace = torch.full(
-            (blocks, half.wfst_workspace_bytes(shape)), 255, dtype=torch.uint8, device=device
+        workspace = torch.empty(
+            blocks, half.wfst_workspace_bytes(shape), dtype=torch.uint8, device=device
         )
         self._options = torch.zeros(num_slots, 4, dtype=torch.int64, device=device)
         self._scales = torch.zeros(num_slots, 3, dtype=torch.float64, device=device)
@@ -122,11 +119,6 @@ class WfstMemory:
             grafts=half.WfstArcs(self._grafts.nodes, self._grafts.labels, self._grafts.arcs),
             graft_rows=self._grafts.rows,
         )
-
-    def batches(self, lanes: int) -> Iterator[slice]:
-        """The lanes of each launch."""
-        for start in range(0, lanes, self._parallel):
-            yield slice(start, start + self._parallel)
 
     def write_options(self, slot: int, options: WfstOptions) -> None:
         """What the kernels read of a slot's options."""

@@ -14,7 +14,7 @@ from torch import Tensor
 from decoder_kernels.boost import ROOT
 from decoder_kernels.errors import InvalidConfig
 from decoder_kernels.graph import Graph
-from decoder_kernels.lane_batch import LaneBatch, raise_refused
+from decoder_kernels.lane_batch import LaneBatch
 from decoder_kernels.oracle import Automaton
 from decoder_kernels.wfst_hypotheses import WfstHypothesis, WfstResult
 from decoder_kernels.wfst_lattice import WordLattice, word_lattice
@@ -66,10 +66,11 @@ class WfstSearch:
             device=self.device,
             block_threads=config.block_threads or _DEFAULT_BLOCK_THREADS[self.device.type],
             workers=config.workers,
+            parallel=config.parallel_lanes if self.device.type == "cuda" else None,
         )
         self.slot_bytes = self._memory.slot_bytes
         self._native = self._memory.native
-        self._past_overflows = 0
+        self._past_overflows = self._past_dead_ends = 0
         self._options = [WfstOptions(max_active=min(10_000, config.max_tokens))] * num_slots
         self._tables: list[list[_Boosted]] = [[] for _ in range(num_slots)]
         for slot, options in enumerate(self._options):
@@ -79,7 +80,9 @@ class WfstSearch:
     def reset(self, slots: Tensor) -> None:
         """Start the slots ``(B,)`` over. Their options and boost tables stay."""
         chosen = self._lanes.slots(slots)
-        self._past_overflows += int(self._counts(chosen)[:, 3].sum())
+        overflows, dead_ends = self._counts(chosen)[:, 3:].sum(0).tolist()
+        self._past_overflows += overflows
+        self._past_dead_ends += dead_ends
         self._native.reset(chosen, self._lanes.launch())
         for slot in chosen.tolist():
             if self._tables[slot]:
@@ -119,16 +122,7 @@ class WfstSearch:
         Raises InvalidInput that names the lanes whose log-probabilities hold NaN or plus infinity,
         or a frame with nothing finite: these slots are unchanged, all others were searched.
         """
-        chosen = self._lanes.slots(slots)
-        self._lanes.check(chosen, log_probs, lengths)
-        status = torch.zeros(len(chosen), dtype=torch.int32, device=self.device)
-        rows = log_probs.detach().contiguous()
-        on_device = lengths.to(self.device, torch.int64).contiguous()
-        for lanes in self._memory.batches(len(chosen)):
-            self._native.advance(
-                chosen[lanes], rows[lanes], on_device[lanes], status[lanes], self._lanes.launch()
-            )
-        raise_refused(status)
+        self._lanes.advance(self._native.advance, slots, log_probs, lengths)
 
     def best(self, slots: Tensor, *, finalize: bool = False) -> list[WfstResult]:
         """The cheapest hypothesis of each slot ``(B,)``; phrases under way are given back.
@@ -191,8 +185,8 @@ class WfstSearch:
         return self._past_overflows + int(self._counts(self._everything())[:, 3].sum())
 
     def dead_ends(self) -> int:
-        """How many frames of the present streams nothing survived: they are left out."""
-        return int(self._counts(self._everything())[:, 4].sum())
+        """How many frames, over all slots so far, nothing survived: they are left out."""
+        return self._past_dead_ends + int(self._counts(self._everything())[:, 4].sum())
 
     def records_in_use(self, slot: int) -> int:
         """Word records that the slot holds, dead ones that wait for collection included."""

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from decoder_kernels.boost import BoostPhrase, BoostTable
 from decoder_kernels.errors import KernelError
@@ -42,17 +43,22 @@ class CompiledBoosts:
 
     def covered(self, tokens: Sequence[int]) -> list[bool]:
         """For each token or word, whether it lies in a complete phrase of positive weight."""
-        by_first = defaultdict(list)
-        for phrase in self.phrases:
-            if phrase.weight > 0:
-                by_first[phrase.tokens[0]].append(phrase.tokens)
         covered = [False] * len(tokens)
         for start, token in enumerate(tokens):
-            for phrase_tokens in by_first.get(token, ()):
+            for phrase_tokens in self._by_first.get(token, ()):
                 stop = start + len(phrase_tokens)
                 if tuple(tokens[start:stop]) == phrase_tokens:
                     covered[start:stop] = [True] * len(phrase_tokens)
         return covered
+
+    @cached_property
+    def _by_first(self) -> dict[int, list[tuple[int, ...]]]:
+        """Phrases of positive weight by what they begin with."""
+        by_first = defaultdict(list)
+        for phrase in self.phrases:
+            if phrase.weight > 0:
+                by_first[phrase.tokens[0]].append(phrase.tokens)
+        return by_first
 
 
 NO_BOOSTS = CompiledBoosts((), (), None, ())

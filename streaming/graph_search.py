@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor
 
 from decoder_kernels.errors import TooManyHistories
@@ -15,7 +14,7 @@ from streaming.graph_config import GraphSearchConfig
 from streaming.graph_words import GraphWords
 from streaming.hypothesis import Best, Hypothesis
 from streaming.lane import Lane
-from streaming.search import batch_of, slots_of
+from streaming.search import batch_of, replay_of, slots_of
 from streaming.word_hypothesis import SegmentPosteriors, WordHypothesis
 
 LOOK_EVERY_MS = 2000
@@ -39,7 +38,6 @@ class GraphPaths:
         self._config = config
         self._list_size = list_size
         self._device = search.device
-        self._past_dead_ends = 0
         self._unlisted = 0
 
     @property
@@ -49,8 +47,8 @@ class GraphPaths:
 
     @property
     def dead_ends(self) -> int:
-        """Those of segments that are over, too."""
-        return self._past_dead_ends + self._search.dead_ends()
+        """See `WfstSearch.dead_ends`."""
+        return self._search.dead_ends()
 
     def advance(self, lanes: Sequence[Lane]) -> None:
         """All lanes in one launch."""
@@ -58,15 +56,11 @@ class GraphPaths:
 
     def replay(self, stream: ActiveStream, log_probs: Tensor) -> None:
         """One lane of many frames."""
-        lengths = torch.tensor([len(log_probs)], device=self._device)
-        slots = slots_of([stream], self._device)
-        self._search.advance(slots, log_probs[None].contiguous(), lengths)
+        self._search.advance(*replay_of(stream, log_probs, self._device))
 
     def restart(self, streams: Sequence[ActiveStream]) -> None:
         """By mask."""
-        before = self._search.dead_ends()
         self._search.reset(slots_of(streams, self._device))
-        self._past_dead_ends += before - self._search.dead_ends()
 
     def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
         """Options, phrases, and words from outside, whose ids begin anew."""

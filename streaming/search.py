@@ -56,6 +56,14 @@ def batch_of(lanes: Sequence[Lane], device: torch.device) -> tuple[Tensor, Tenso
     return slots_of([lane.stream for lane in lanes], device), batch, lengths
 
 
+def replay_of(
+    stream: ActiveStream, log_probs: Tensor, device: torch.device
+) -> tuple[Tensor, Tensor, Tensor]:
+    """All frames `(T, V)` of one stream as a batch of its own."""
+    lengths = torch.tensor([len(log_probs)], device=device)
+    return slots_of([stream], device), log_probs[None].contiguous(), lengths
+
+
 def slots_of(streams: Sequence[ActiveStream], device: torch.device) -> Tensor:
     """The streams' slots `(B,)`."""
     return torch.tensor([stream.slot for stream in streams], device=device)

@@ -12,7 +12,7 @@ from streaming.boosting import CompiledBoosts
 from streaming.greedy import GreedySearch
 from streaming.hypothesis import Best, Hypothesis, TokenHypothesis
 from streaming.lane import Lane
-from streaming.search import batch_of, slots_of
+from streaming.search import batch_of, replay_of, slots_of
 
 
 class PrefixBeams:
@@ -36,9 +36,7 @@ class PrefixBeams:
 
     def replay(self, stream: ActiveStream, log_probs: Tensor) -> None:
         """One lane of many frames."""
-        lengths = torch.tensor([len(log_probs)], device=self._device)
-        slots = slots_of([stream], self._device)
-        self._search.advance(slots, log_probs[None].contiguous(), lengths)
+        self._search.advance(*replay_of(stream, log_probs, self._device))
 
     def restart(self, streams: Sequence[ActiveStream]) -> None:
         """By mask."""

@@ -64,7 +64,7 @@ class Expansion {
     for (int i = block_.thread; i < frontier_.num_alive(); i += block_.threads) {
       const int place = work_.alive[i];
       Entry& token = frontier_.entry(place);
-      if (stays) stay(place, token);
+      if (stays) stay_at(place, token);
       if (token.cost + cheapest > frontier_.cut() && !sees_graft(token.key)) continue;
       work_.able[block_.fetch_add(&totals.num_able, 1)] = place;
     }
@@ -82,7 +82,7 @@ class Expansion {
       if (block_.threads > 1 && num_labels(node) > HUB_ARCS) {
         work_.hubs[block_.fetch_add(&totals.num_hubs, 1)] = place;
       } else {
-        follow(arcs, node, 0, 1, token, place);
+        follow_node(arcs, node, 0, 1, token, place);
       }
     }
     block_.sync();
@@ -90,7 +90,7 @@ class Expansion {
       const int place = work_.hubs[i];
       const Entry& token = frontier_.entry(place);
       const WfstArcs& arcs = arcs_of(token.key);
-      follow(arcs, node_in(arcs, token.key), block_.thread, block_.threads, token, place);
+      follow_node(arcs, node_in(arcs, token.key), block_.thread, block_.threads, token, place);
     }
     block_.sync();
   }
@@ -191,7 +191,7 @@ class Expansion {
         prefetch(&arcs.arcs[node.first_label]);
         work_.rich[block_.fetch_add(&totals.num_rich, 1)] = place;
       }
-      if (is_hook(token.key)) follow(graft_, graft_.nodes[0], 0, 1, token, place);
+      if (is_hook(token.key)) follow_node(graft_, graft_.nodes[0], 0, 1, token, place);
     }
     block_.sync();
   }
@@ -245,7 +245,7 @@ class Expansion {
     if (least < NO_COST) frontier_.lower_ceiling(base + least);
   }
 
-  KERNEL_FN void stay(int place, Entry& token) const {
+  KERNEL_FN void stay_at(int place, Entry& token) const {
     const Cost cut = frontier_.cut() + slack(token.kind);
     const int label = label_of(token.key);
     const Cost blank = token.cost + labels_.blank();
@@ -272,8 +272,8 @@ class Expansion {
   }
 
   // The arcs whose labels are affordable: every `stride`-th, or of every `stride`-th label.
-  KERNEL_FN void follow(const WfstArcs& arcs, const WfstNode& node, int first, int stride,
-                        const Entry& token, int place) const {
+  KERNEL_FN void follow_node(const WfstArcs& arcs, const WfstNode& node, int first, int stride,
+                             const Entry& token, int place) const {
     const Cost room = room_at(node, token.cost);
     if (!is_rich(node, room)) return;
     const int end = (&node)[1].first_arc;
@@ -283,13 +283,13 @@ class Expansion {
         const int label = labels_.label(i);
         int arc = first_with(arcs, node.first_label, end, label);
         for (; arc < end && label_in(arcs.labels[arc]) == label; ++arc) {
-          follow(arcs, arc, room, token, place);
+          follow_arc(arcs, arc, room, token, place);
         }
       }
       return;
     }
     for (int i = node.first_label + first; i < end; i += stride) {
-      follow(arcs, i, room, token, place);
+      follow_arc(arcs, i, room, token, place);
     }
   }
 
@@ -309,8 +309,8 @@ class Expansion {
   }
 
   // Most arcs fail the first test, which sees their labels only.
-  KERNEL_FN void follow(const WfstArcs& arcs, int arc, Cost room, const Entry& token,
-                        int place) const {
+  KERNEL_FN void follow_arc(const WfstArcs& arcs, int arc, Cost room, const Entry& token,
+                            int place) const {
     const int label = label_in(arcs.labels[arc]);
     if (labels_.cost(label) + excess_in(arcs.labels[arc]) * excess_step_ > room) return;
     if (shape_.topology == WFST_NORMAL && label == label_of(token.key)) return;

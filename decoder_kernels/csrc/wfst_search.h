@@ -51,6 +51,10 @@ struct WfstArcs {
   const WfstArc* arcs;
 };
 
+// Python writes them as columns of 32 bits (wfst_tables.py).
+static_assert(sizeof(WfstNode) == 6 * sizeof(std::int32_t));
+static_assert(sizeof(WfstArc) == 4 * sizeof(std::int32_t));
+
 struct WfstOptionRow {
   std::int64_t beam;
   std::int64_t lattice_beam;

@@ -40,6 +40,7 @@ struct WfstRecord {
   int depth;  // twice the number of words on the first history, plus 1 if no merge lies behind
   std::int64_t value;  // of a word the hash of the words so far, of a merge the extra cost
 };
+static_assert(sizeof(WfstRecord) == 24);  // as RECORD in wfst_nbest.py
 
 // Options that epsilon arcs were followed with.
 struct Closure {

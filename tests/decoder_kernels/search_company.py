@@ -1,8 +1,8 @@
 """Streams that share a search: frames cut into chunks, in lanes that move about."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from hypothesis import strategies as st
@@ -64,3 +64,15 @@ def advance_together(
         lengths = torch.tensor([len(chunk) for chunk in chunks])
         search.advance(torch.tensor([slot for slot, _ in waiting]), batch.to(device), lengths)
         waiting = [entry for entry in waiting[1:] + waiting[:1] if entry[1]]
+
+
+def change_table_on_the_way(
+    search: Any, oracle: Any, frames: Tensor, cut: int, table: Any, device: torch.device
+) -> Iterator[None]:
+    """Search both parts of slot 0's frames; after each the search and its oracle get the table."""
+    for part in (frames[:cut], frames[cut:]):
+        search.advance(torch.tensor([0]), part[None].to(device), torch.tensor([len(part)]))
+        oracle.advance(part.tolist())
+        search.set_boost(0, table)
+        oracle.set_boost(table)
+        yield

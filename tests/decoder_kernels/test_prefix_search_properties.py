@@ -5,7 +5,13 @@ from dataclasses import dataclass
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from search_company import CutFrames, advance_together, cut_frames, slots_for
+from search_company import (
+    CutFrames,
+    advance_together,
+    change_table_on_the_way,
+    cut_frames,
+    slots_for,
+)
 
 from decoder_kernels.boost import BoostPhrase, BoostTable
 from decoder_kernels.oracle import OracleSearch
@@ -109,12 +115,9 @@ def test_a_table_that_changes_on_the_way(
     search = PrefixSearch(config, 1, company.vocab_size, device)
     oracle = oracle_of(config, stream.table)
     search.set_boost(0, stream.table)
-    for frames in (stream.audio.frames[:cut], stream.audio.frames[cut:]):
-        search.advance(torch.tensor([0]), frames[None].to(device), torch.tensor([len(frames)]))
-        oracle.advance(frames.tolist())
-        search.set_boost(0, table)
-        oracle.set_boost(table)
-    assert search.nbest(0, config.beam_size) == oracle.nbest()
+    frames = stream.audio.frames
+    for _ in change_table_on_the_way(search, oracle, frames, cut, table, device):
+        assert search.nbest(0, config.beam_size) == oracle.nbest()
 
 
 @given(seed=st.integers(0, 2**32 - 1), device_threads=st.sampled_from([1, 2, 7, 64]))

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 import torch
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from search_company import CutFrames, advance_together, cut_frames, slots_for
+from search_company import (
+    CutFrames,
+    advance_together,
+    change_table_on_the_way,
+    cut_frames,
+    slots_for,
+)
 from wfst_cases import SMALL, graphs, options, tables
 
 from decoder_kernels.graph import Graph
@@ -109,9 +115,6 @@ def test_a_table_that_changes_on_the_way(
     oracle = WfstOracle(company.graph, stream.options, stream.table)
     search.set_options(0, stream.options)
     search.set_boost(0, stream.table)
-    for frames in (stream.audio.frames[:cut], stream.audio.frames[cut:]):
-        search.advance(torch.tensor([0]), frames[None].to(device), torch.tensor([len(frames)]))
-        oracle.advance(frames.tolist())
-        search.set_boost(0, table)
-        oracle.set_boost(table)
+    frames = stream.audio.frames
+    for _ in change_table_on_the_way(search, oracle, frames, cut, table, device):
         assert_equal(search, 0, oracle)
