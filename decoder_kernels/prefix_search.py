@@ -160,12 +160,14 @@ class PrefixSearch:
         ranked, _ = self._read(chosen, max(1, min(n, self.config.beam_size)), finalize=finalize)
         return ranked[0][: max(0, n)]
 
-    def overflows(self) -> int:
+    def overflows(self, slots: Tensor | None = None) -> int:
         """How many frames, over all slots so far, did not find enough nodes.
 
         In such a frame the beam is cut to its best hypothesis; where that one alone fills the slot,
-        the frame is left out.
+        the frame is left out. With ``slots`` (B,): only theirs, since they were reset.
         """
+        if slots is not None:
+            return int(self._summary(self._lanes.slots(slots))[:, 3].sum())
         everything = torch.arange(self.num_slots, device=self.device)
         return self._past_overflows + int(self._summary(everything)[:, 3].sum())
 

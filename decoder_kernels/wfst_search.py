@@ -176,16 +176,21 @@ class WfstSearch:
         _, beam = self._options[slot].fixed_beams
         return word_lattice(records, results, num_frames, beam, reached_final=reached)
 
-    def overflows(self) -> int:
+    def overflows(self, slots: Tensor | None = None) -> int:
         """How many frames, over all slots so far, did not find room for a key, a way or a record.
 
         What did not fit is then missing among the alternatives, or if it was a word the frame is
-        left out; the result stays a path through the graph.
+        left out; the result stays a path through the graph. With ``slots`` (B,): only theirs, since
+        they were reset.
         """
+        if slots is not None:
+            return int(self._counts(self._lanes.slots(slots))[:, 3].sum())
         return self._past_overflows + int(self._counts(self._everything())[:, 3].sum())
 
-    def dead_ends(self) -> int:
-        """How many frames, over all slots so far, nothing survived: they are left out."""
+    def dead_ends(self, slots: Tensor | None = None) -> int:
+        """How many frames nothing survived: they are left out. Of which slots, as `overflows`."""
+        if slots is not None:
+            return int(self._counts(self._lanes.slots(slots))[:, 4].sum())
         return self._past_dead_ends + int(self._counts(self._everything())[:, 4].sum())
 
     def records_in_use(self, slot: int) -> int:

@@ -23,6 +23,7 @@ class _EngineCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield the engine's metrics."""
         stats = self._engine.stats
+        search = stats.search
         gauges = {
             "engine_running": ("1 while the engine decodes", float(stats.running)),
             "streams_max": ("streams that fit", stats.max_streams),
@@ -37,8 +38,10 @@ class _EngineCollector(Collector):
             "partials": ("partial results", stats.partials),
             "finals": ("final results", stats.finals),
             "failed_streams": ("streams that failed", stats.failed_streams),
-            "search_overflows": ("frames with hypotheses dropped", stats.search_overflows),
-            "search_dead_ends": ("frames that no graph path survived", stats.search_dead_ends),
+            "search_overflows": ("frames with hypotheses dropped", search.overflows),
+            "search_dead_ends": ("frames that no graph path survived", search.dead_ends),
+            "search_lists_given_up": ("lists cut to the best for length", search.lists_given_up),
+            "search_broken_promises": ("finals changing stable words", search.broken_promises),
         }
         for name, (text, value) in gauges.items():
             yield GaugeMetricFamily(f"earshot_{name}", text, value=value)

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from models.u2 import U2Model
 from streaming.active_stream import ActiveStream
-from streaming.boosting import CompiledBoosts
+from streaming.boosting import NO_BOOSTS, CompiledBoosts
 from streaming.hypothesis import Best, Hypothesis
 from streaming.lane import Lane
 from streaming.search import Search
 from streaming.search_choice import SearchKind
+from streaming.search_counts import SearchCounts
 
 
 class CtcSearch:
@@ -20,14 +21,9 @@ class CtcSearch:
         self._searches = searches
 
     @property
-    def overflows(self) -> int:
-        """How often a search ran out of room and dropped a hypothesis it would have kept."""
-        return sum(search.overflows for search in self._searches.values())
-
-    @property
-    def dead_ends(self) -> int:
-        """How many frames a search left out because nothing survived them."""
-        return sum(search.dead_ends for search in self._searches.values())
+    def counts(self) -> SearchCounts:
+        """What searches could not do so far."""
+        return sum((search.counts for search in self._searches.values()), SearchCounts())
 
     def advance(self, lanes: Sequence[Lane]) -> None:
         """Walk over the lanes' new frames; each segment already holds them (`Segment.frames`)."""
@@ -40,14 +36,18 @@ class CtcSearch:
 
     def rewind(self, stream: ActiveStream) -> None:
         """Search the segment's frames anew: they became fewer, or the boosts others."""
-        memory = stream.segment.memory() if stream.segment.frames else None
-        self.restart([stream])
-        if memory is not None:
-            log_probs = self._model.ctc_log_probs(memory).float()
-            self._searches[stream.search].replay(stream, log_probs)
+        log_probs = None
+        if stream.segment.frames:
+            log_probs = self._model.ctc_log_probs(stream.segment.memory()).float()
+        self._searches[stream.search].rewind(stream, log_probs)
+
+    def leave(self, stream: ActiveStream) -> None:
+        """Forget the stream and its boosts, which another search takes over."""
+        self.configure(stream, NO_BOOSTS)
+        self._searches[stream.search].rewind(stream, None)
 
     def restart(self, streams: Sequence[ActiveStream]) -> None:
-        """Forget the segments of these streams; boosts stay."""
+        """Forget the segments of these streams, which are over; boosts stay."""
         for search, ours in self._by_search(streams):
             search.restart(ours)
 

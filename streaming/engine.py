@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 
 import torch
 
@@ -120,7 +119,7 @@ class Engine:
             live_streams=live,
             file_streams=len(streams) - live,
             backlog_s=backlog / self._settings.sample_rate_hz,
-            **asdict(self._counters),
+            **vars(self._counters),
         )
 
     def _compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:

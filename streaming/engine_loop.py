@@ -196,7 +196,6 @@ class EngineLoop:
         counters.lanes += len(lanes)
         counters.audio_s += frame_s * sum(lane.cut.frames for lane in lanes)
         if endings:
-            counters.search_overflows = self._decoder.search.overflows
-            counters.search_dead_ends = self._decoder.search.dead_ends
+            counters.search = self._decoder.search.counts
         if self._observer is not None:
             attempt(partial(self._observer, timer.report(endings)), "the engine's observer")

@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
+
+from streaming.search_counts import SearchCounts
 
 
 @dataclass(frozen=True)
@@ -32,9 +34,7 @@ Observer: TypeAlias = Callable[[StepReport], None]
 class EngineStats:
     """A snapshot. Counters count from the engine's start.
 
-    backlog_s: audio pushed and not decoded, all streams. search_overflows: frames in which a search
-    dropped what it would have kept, for want of room (0 unless a capacity is set too small).
-    search_dead_ends: frames left out because nothing in the decoding graph survived them.
+    backlog_s: audio pushed and not decoded, all streams. search: what searches could not do.
     """
 
     running: bool
@@ -48,8 +48,7 @@ class EngineStats:
     partials: int
     finals: int
     failed_streams: int
-    search_overflows: int
-    search_dead_ends: int
+    search: SearchCounts
 
 
 @dataclass
@@ -62,8 +61,7 @@ class Counters:
     partials: int = 0
     finals: int = 0
     failed_streams: int = 0
-    search_overflows: int = 0
-    search_dead_ends: int = 0
+    search: SearchCounts = field(default_factory=SearchCounts)
 
 
 class StepTimer:

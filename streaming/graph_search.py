@@ -15,6 +15,7 @@ from streaming.graph_words import GraphWords
 from streaming.hypothesis import Best, Hypothesis
 from streaming.lane import Lane
 from streaming.search import batch_of, replay_of, slots_of
+from streaming.search_counts import SearchCounts
 from streaming.word_hypothesis import SegmentPosteriors, WordHypothesis
 
 LOOK_EVERY_MS = 2000
@@ -38,29 +39,24 @@ class GraphPaths:
         self._config = config
         self._list_size = list_size
         self._device = search.device
-        self._unlisted = 0
-
-    @property
-    def overflows(self) -> int:
-        """See `WfstSearch.overflows`; and lists that were not made."""
-        return self._search.overflows() + self._unlisted
-
-    @property
-    def dead_ends(self) -> int:
-        """See `WfstSearch.dead_ends`."""
-        return self._search.dead_ends()
+        self.counts = SearchCounts()
 
     def advance(self, lanes: Sequence[Lane]) -> None:
         """All lanes in one launch."""
         self._search.advance(*batch_of(lanes, self._device))
 
-    def replay(self, stream: ActiveStream, log_probs: Tensor) -> None:
-        """One lane of many frames."""
-        self._search.advance(*replay_of(stream, log_probs, self._device))
-
     def restart(self, streams: Sequence[ActiveStream]) -> None:
         """By mask."""
-        self._search.reset(slots_of(streams, self._device))
+        slots = slots_of(streams, self._device)
+        overflows, dead_ends = self._search.overflows(slots), self._search.dead_ends(slots)
+        self.counts += SearchCounts(overflows=overflows, dead_ends=dead_ends)
+        self._search.reset(slots)
+
+    def rewind(self, stream: ActiveStream, log_probs: Tensor | None) -> None:
+        """One lane of many frames."""
+        self._search.reset(slots_of([stream], self._device))
+        if log_probs is not None:
+            self._search.advance(*replay_of(stream, log_probs, self._device))
 
     def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
         """Options, phrases, and words from outside, whose ids begin anew."""
@@ -86,6 +82,8 @@ class GraphPaths:
             for each in found
             if each.words[: len(promised)] == promised[: None if ended else len(each.words)]
         ]
+        if not keeping:
+            self.counts += SearchCounts(broken_promises=1)
         return list(self._spelled(stream, keeping or found[:1]))
 
     def _promise(self, stream: ActiveStream, result: WfstResult) -> int:
@@ -115,7 +113,7 @@ class GraphPaths:
         try:
             return self._search.nbest(stream.slot, count, finalize=ended)
         except TooManyHistories:
-            self._unlisted += 1
+            self.counts += SearchCounts(lists_given_up=1)
             slots = slots_of([stream], self._device)
             return [result.hypothesis for result in self._search.best(slots, finalize=ended)]
 

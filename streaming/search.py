@@ -10,27 +10,27 @@ from streaming.active_stream import ActiveStream
 from streaming.boosting import CompiledBoosts
 from streaming.hypothesis import Best, Hypothesis
 from streaming.lane import Lane
+from streaming.search_counts import SearchCounts
 
 
 class Search(Protocol):
     """One way to search, for the streams that are to be searched so; their state is in slots."""
 
     @property
-    def overflows(self) -> int:
-        """How often it ran out of room and dropped what it would have kept."""
-
-    @property
-    def dead_ends(self) -> int:
-        """How many frames nothing survived."""
+    def counts(self) -> SearchCounts:
+        """What it could not do so far."""
 
     def advance(self, lanes: Sequence[Lane]) -> None:
         """Walk over the lanes' used frames; there are some in each."""
 
-    def replay(self, stream: ActiveStream, log_probs: Tensor) -> None:
-        """Walk over all frames `(T, V)` of a segment whose search was restarted."""
-
     def restart(self, streams: Sequence[ActiveStream]) -> None:
-        """Forget the segments of these streams; options and boosts stay."""
+        """Forget the segments of these streams, which are over; options and boosts stay."""
+
+    def rewind(self, stream: ActiveStream, log_probs: Tensor | None) -> None:
+        """Forget the walk over a segment, and walk over all its frames `(T, V)` if there are some.
+
+        What was to be counted of the first walk is forgotten too.
+        """
 
     def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
         """Use the stream's options and these boosts in its slot, which is then restarted.

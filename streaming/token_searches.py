@@ -13,34 +13,33 @@ from streaming.greedy import GreedySearch
 from streaming.hypothesis import Best, Hypothesis, TokenHypothesis
 from streaming.lane import Lane
 from streaming.search import batch_of, replay_of, slots_of
+from streaming.search_counts import SearchCounts
 
 
 class PrefixBeams:
     """Prefix beam search; see `Search`."""
 
-    dead_ends = 0
-
     def __init__(self, search: PrefixSearch, tokenizer: Tokenizer, device: torch.device) -> None:
         self._search = search
         self._tokenizer = tokenizer
         self._device = device
-
-    @property
-    def overflows(self) -> int:
-        """See `PrefixSearch.overflows`."""
-        return self._search.overflows()
+        self.counts = SearchCounts()
 
     def advance(self, lanes: Sequence[Lane]) -> None:
         """All lanes in one launch."""
         self._search.advance(*batch_of(lanes, self._device))
 
-    def replay(self, stream: ActiveStream, log_probs: Tensor) -> None:
-        """One lane of many frames."""
-        self._search.advance(*replay_of(stream, log_probs, self._device))
-
     def restart(self, streams: Sequence[ActiveStream]) -> None:
         """By mask."""
-        self._search.reset(slots_of(streams, self._device))
+        slots = slots_of(streams, self._device)
+        self.counts += SearchCounts(overflows=self._search.overflows(slots))
+        self._search.reset(slots)
+
+    def rewind(self, stream: ActiveStream, log_probs: Tensor | None) -> None:
+        """One lane of many frames."""
+        self._search.reset(slots_of([stream], self._device))
+        if log_probs is not None:
+            self._search.advance(*replay_of(stream, log_probs, self._device))
 
     def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
         """There are no options but boosts."""
@@ -65,8 +64,7 @@ class PrefixBeams:
 class GreedyPaths:
     """Greedy search, whose state is in the segments; see `Search`."""
 
-    overflows = 0
-    dead_ends = 0
+    counts = SearchCounts()
 
     def __init__(self, blank_id: int, tokenizer: Tokenizer) -> None:
         self._blank_id = blank_id
@@ -78,15 +76,17 @@ class GreedyPaths:
             tokens, log_probs = lane.posteriors.tokens, lane.posteriors.log_probs
             lane.stream.segment.greedy.advance(tokens[: lane.used], log_probs[: lane.used])
 
-    def replay(self, stream: ActiveStream, log_probs: Tensor) -> None:
-        """Find the likeliest tokens again."""
-        best_log_probs, best = log_probs.max(dim=-1)
-        stream.segment.greedy.advance(best.tolist(), best_log_probs.tolist())
-
     def restart(self, streams: Sequence[ActiveStream]) -> None:
         """A new path for each."""
         for stream in streams:
             stream.segment.greedy = GreedySearch(self._blank_id)
+
+    def rewind(self, stream: ActiveStream, log_probs: Tensor | None) -> None:
+        """Find the likeliest tokens again."""
+        self.restart([stream])
+        if log_probs is not None:
+            best_log_probs, best = log_probs.max(dim=-1)
+            stream.segment.greedy.advance(best.tolist(), best_log_probs.tolist())
 
     def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
         """There is nothing to configure: boosts are refused with a warning."""

@@ -97,8 +97,7 @@ class TwoPass:
         """
         search = self.choose_search(config)
         if search != stream.search:
-            self.search.configure(stream, NO_BOOSTS)
-            self.search.restart([stream])
+            self.search.leave(stream)
         stream.config, stream.search = config, search
         return self.boost(stream, boosts)
 

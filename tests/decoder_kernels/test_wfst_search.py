@@ -166,12 +166,13 @@ def test_numbers_that_are_no_probabilities_are_searched(scale: float, device: to
 
 
 def test_a_frame_that_no_path_survives_is_left_out_and_counted(device: torch.device) -> None:
-    search = WfstSearch(word_loop(), SMALL, 1, device)
+    search = WfstSearch(word_loop(), SMALL, 2, device)
     frames = spoken(1, 2, 0)
     frames[0, 1] = -torch.inf
     frames[0, 1, 4] = 0.0  # no word has it
     advance(search, [0], frames)
     assert search.dead_ends() == 1
+    assert [search.dead_ends(torch.tensor([slot])) for slot in (0, 1)] == [1, 0]
     assert search.best(torch.tensor([0]))[0].hypothesis.words == (AB,)
 
 
@@ -261,7 +262,11 @@ def test_room_that_runs_out_is_counted_and_the_result_stays_one(
     [result] = search.best(torch.tensor([0]))
     assert list(result.hypothesis.frames) == sorted(result.hypothesis.frames)
     assert set(result.hypothesis.words) <= {AB, BA}
-    assert search.overflows() > 0
+    overflows = search.overflows()
+    assert overflows > 0
+    assert search.overflows(torch.tensor([0])) == overflows
+    search.reset(torch.tensor([0]))
+    assert (search.overflows(), search.overflows(torch.tensor([0]))) == (overflows, 0)
 
 
 def test_records_of_the_past_are_collected(device: torch.device) -> None:

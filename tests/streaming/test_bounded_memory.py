@@ -34,4 +34,4 @@ def test_what_is_kept_of_a_stream_stops_growing(make_engine, tone_model, sounds,
     assert max(frames for _, frames in kept) <= settings.max_segment_frames
     minute = len(kept) // MINUTES
     assert max(kept[minute:]) <= max(kept[:minute])
-    assert engine.stats.search_overflows == 0
+    assert engine.stats.search.overflows == 0

@@ -1,0 +1,26 @@
+"""What searches could not do as asked: counted, because nothing is left out in silence."""
+
+from dataclasses import astuple, dataclass
+
+
+@dataclass(frozen=True)
+class SearchCounts:
+    """Counts from the engine's start, added up over searches.
+
+    Frames are counted when their segment is over; a walk over them that was done again counts once.
+    overflows: frames in which a search dropped what it would have kept, for want of room (0 unless
+        a capacity is set too small).
+    dead_ends: frames left out because nothing in the decoding graph survived them.
+    lists_given_up: lists of alternatives that would have taken too long: the best alone was taken.
+    broken_promises: finals that change words that a partial has called stable.
+    """
+
+    overflows: int = 0
+    dead_ends: int = 0
+    lists_given_up: int = 0
+    broken_promises: int = 0
+
+    def __add__(self, other: "SearchCounts") -> "SearchCounts":
+        return SearchCounts(
+            *(one + two for one, two in zip(astuple(self), astuple(other), strict=True))
+        )
