@@ -38,7 +38,9 @@ COMMANDS = {
     "transcribe": Command("service.commands.transcribe", "write the text of audio files"),
     "listen": Command("service.commands.listen", "write what the microphone hears"),
     "models": Command("service.commands.models", "describe the bundled model, or others"),
+    "lm": Command("service.commands.lm", "make n-gram language models of text"),
     "graph": Command("service.commands.graph", "build and inspect decoding graphs"),
+    "train": Command("service.commands.train", "train a model by a recipe, or go on with it"),
     "bench": Command("service.commands.bench", "measure how many live streams a server carries"),
 }
 

@@ -15,19 +15,15 @@ from models.training.config import Recipe, load_recipe
 from models.training.errors import TrainingError
 from models.training.evaluation import FULL_CONTEXT, transcribe
 from models.training.export import export
-from models.training.prepare import prepare
-from models.training.recipe_model import build_model
 from models.training.report import markdown_report, write_rates
+from models.training.run import DEVICE_CHOICES, DeviceChoice, choose_device, open_run
 from models.training.speech import load_dev_speech
-from models.training.trainer import Trainer
 
 
-def train(recipe: Recipe, run: Path) -> None:
+def train(recipe: Recipe, run: Path, device: DeviceChoice) -> None:
     """Starts a run in the folder `run`, or goes on with the one that is there."""
-    prepared = prepare(recipe)
-    model = build_model(recipe, prepared.tokenizer.vocab_size, prepared.mean, prepared.istd)
-    trainer = Trainer(recipe, prepared, model, run)
-    if trainer.resume():
+    trainer = open_run(recipe, run, choose_device(device))
+    if trainer.progress.step:
         print(f"going on at update {trainer.progress.step}")
     trainer.run()
 
@@ -55,6 +51,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         action.add_argument("recipe", type=Path)
     for action in (training, exporting):
         action.add_argument("--run", type=Path, required=True, help="checkpoints and log")
+    training.add_argument("--device", choices=DEVICE_CHOICES, default="auto")
     exporting.add_argument("--output", type=Path, required=True, help="model directory to write")
     evaluating.add_argument("--model", type=Path, required=True, help="model directory")
     evaluating.add_argument("--rates", type=Path, help="file for rates by corpus and speaker")
@@ -76,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         recipe = load_recipe(options.recipe)
         torch.set_num_threads(recipe.optimiser.threads)
         if options.action == "train":
-            train(recipe, options.run)
+            train(recipe, options.run, options.device)
         elif options.action == "export":
             export(recipe, options.run, options.output)
         else:

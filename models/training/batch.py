@@ -34,6 +34,16 @@ class Batch:
     token_lengths: Tensor
     seconds: float
 
+    def to(self, device: torch.device) -> Batch:
+        """The same batch on `device`."""
+        return Batch(
+            self.features.to(device),
+            self.feature_lengths.to(device),
+            self.tokens.to(device),
+            self.token_lengths.to(device),
+            self.seconds,
+        )
+
 
 def pad(features: Sequence[Features], tokens: Sequence[Sequence[int]]) -> Batch:
     """Stacks utterances of different lengths."""

@@ -3,6 +3,7 @@
 TrainingError
 ├── RecipeError            the configuration file is wrong; the message names the key
 ├── CorpusError            a manifest or an audio file is missing or not what it says
+├── DeviceMissing          the recipe is to be trained on a device that is not here
 └── TrainingStateError     a saved training state does not fit the run that should go on from it
 """
 
@@ -19,6 +20,10 @@ class RecipeError(TrainingError):
 
 class CorpusError(TrainingError):
     """A manifest or an audio file is missing or broken."""
+
+
+class DeviceMissing(TrainingError):
+    """The device asked for is not here."""
 
 
 class TrainingStateError(TrainingError):

@@ -52,12 +52,13 @@ def greedy_texts(
     model: U2Model, tokenizer: Tokenizer, speech: Speech, chunk_size: int
 ) -> list[str]:
     """What the model makes of each utterance; nothing of one too short for an encoder frame."""
+    device = next(model.parameters()).device
     texts = [""] * len(speech)
     counts = [speech.frame_count(index) for index in range(len(speech))]
     usable = [index for index, count in enumerate(counts) if count > model.encoder.right_context]
     for places in length_batches([counts[index] for index in usable]):
         indices = [usable[place] for place in places]
-        batch = pad([speech.features(index) for index in indices], [[] for _ in indices])
+        batch = pad([speech.features(index) for index in indices], [[] for _ in indices]).to(device)
         found = greedy_tokens(model, batch.features, batch.feature_lengths, chunk_size)
         for index, tokens in zip(indices, found, strict=True):
             texts[index] = tokenizer.decode(tokens)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,12 +35,13 @@ def draw_chunk(rng: np.random.Generator, longest: int, config: OptimiserConfig) 
 
 
 class Trainer:
-    """Trains `model` on `prepared` data; everything it writes goes to `folder`."""
+    """Trains `model`, on the device it is on; everything it writes goes to `folder`."""
 
     def __init__(self, recipe: Recipe, prepared: Prepared, model: U2Model, folder: Path) -> None:
         self.recipe = recipe
         self.prepared = prepared
         self.model = model
+        self.device = next(model.parameters()).device
         self.folder = folder
         self.progress = Progress()
         config = recipe.optimiser
@@ -52,7 +54,8 @@ class Trainer:
         )
         folder.mkdir(parents=True, exist_ok=True)
         torch.manual_seed(config.seed)
-        self._log = RunLog(folder / LOG_FILE, recipe.checkpoints.log_every)
+        self.log_file = folder / LOG_FILE
+        self._log = RunLog(self.log_file, recipe.checkpoints.log_every)
         self._plan: list[list[Example]] = []
         self._planned_epoch = -1
 
@@ -66,16 +69,23 @@ class Trainer:
             self.progress = progress
         return progress is not None
 
-    def run(self, stop_at_step: int | None = None) -> None:
+    @property
+    def finished(self) -> bool:
+        """Whether the schedule's last update is done."""
+        return self.progress.step >= self.recipe.optimiser.total_steps
+
+    def run(self, stop_at_step: int | None = None, seconds: float = math.inf) -> None:
         """Trains to the end of the schedule, or until `stop_at_step` updates are done.
 
-        SIGTERM and Ctrl-C stop it after the update in progress; the state is saved in every case.
+        It stops sooner after `seconds`, and at SIGTERM or Ctrl-C after the update in progress; the
+        state is saved in every case.
         """
         total = self.recipe.optimiser.total_steps
         last = min(total, stop_at_step or total)
+        end = time.monotonic() + seconds
         bar = tqdm(total=total, initial=self.progress.step, unit="update", mininterval=10.0)
         with StopSignal() as stop:
-            while self.progress.step < last and not stop.received:
+            while self.progress.step < last and not stop.received and time.monotonic() < end:
                 self._update(self._next_examples())
                 bar.update()
                 if self.progress.step % self.recipe.checkpoints.save_every == 0:
@@ -98,7 +108,7 @@ class Trainer:
     def _update(self, examples: list[Example]) -> None:
         config, progress = self.recipe.optimiser, self.progress
         rng = np.random.default_rng((config.seed, progress.step, 2))
-        batch = self.prepared.builder.build(rng, examples, progress.step)
+        batch = self.prepared.builder.build(rng, examples, progress.step).to(self.device)
         rate = learning_rate(progress.step, config)
         loss = self._loss(batch, rng)
         norm = self._descend(loss, rate)

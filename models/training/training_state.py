@@ -52,6 +52,7 @@ def save_state(
         "model": model.state_dict(),
         "optimiser": optimiser.state_dict(),
         "random": torch.get_rng_state(),
+        "cuda_random": torch.cuda.get_rng_state() if torch.cuda.is_available() else None,
         "progress": progress.to_dict(),
     }
     partial = folder / (STATE_FILE + ".partial")
@@ -74,6 +75,8 @@ def load_state(folder: Path, model: U2Model, optimiser: torch.optim.Optimizer) -
     except (RuntimeError, ValueError, KeyError) as error:
         raise TrainingStateError(f"{path} was saved by another recipe: {error}") from error
     torch.set_rng_state(state["random"])
+    if state.get("cuda_random") is not None and torch.cuda.is_available():
+        torch.cuda.set_rng_state(state["cuda_random"])
     return Progress.from_dict(state["progress"], folder)
 
 

@@ -1,0 +1,44 @@
+"""One run in one folder: begun, or taken up where it stopped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import torch
+
+from models.training.config import Recipe
+from models.training.errors import DeviceMissing
+from models.training.prepare import prepare
+from models.training.recipe_model import build_model
+from models.training.trainer import Trainer
+
+DeviceChoice = Literal["auto", "cpu", "cuda"]
+DEVICE_CHOICES: tuple[DeviceChoice, ...] = ("auto", "cpu", "cuda")
+
+
+def choose_device(choice: DeviceChoice) -> torch.device:
+    """`auto` is the GPU where there is one. Raises DeviceMissing for a GPU that is not there."""
+    found = torch.cuda.is_available()
+    if choice == "cuda" and not found:
+        raise DeviceMissing("torch finds no CUDA device here: train with device cpu")
+    return torch.device("cuda" if found and choice != "cpu" else "cpu")
+
+
+def default_folder(recipe: Recipe) -> Path:
+    """Where the run of a recipe goes if nobody says otherwise."""
+    return recipe.data.work_dir / "runs" / recipe.name
+
+
+def open_run(recipe: Recipe, folder: Path, device: torch.device) -> Trainer:
+    """A trainer ready to go, at update 0 or where the run in `folder` stopped.
+
+    Raises CorpusError for data that is missing or broken, TrainingStateError for a folder that
+    holds the run of another recipe.
+    """
+    torch.set_num_threads(recipe.optimiser.threads)
+    prepared = prepare(recipe)
+    model = build_model(recipe, prepared.tokenizer.vocab_size, prepared.mean, prepared.istd)
+    trainer = Trainer(recipe, prepared, model.to(device), folder)
+    trainer.resume()
+    return trainer

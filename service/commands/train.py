@@ -1,0 +1,58 @@
+"""`earshot train`: train a model by a recipe, on a CPU or a GPU, and go on where a run stopped."""
+
+import argparse
+from pathlib import Path
+
+from service.console import tell
+from service.errors import StartupError
+
+DEVICES = ("auto", "cpu", "cuda")
+MORE_TO_DO = 3
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the recipe, where the run goes, and how far it goes now."""
+    parser.add_argument("config", type=Path, metavar="CONFIG", help="the recipe, a TOML file")
+    parser.add_argument(
+        "--run", type=Path, metavar="DIR", help="checkpoints and log; work_dir/runs/NAME if absent"
+    )
+    parser.add_argument(
+        "--device", choices=DEVICES, default="auto", help="auto (the default) takes a GPU if any"
+    )
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        default=float("inf"),
+        help="stop after so many, to be gone on with by the same command",
+    )
+    parser.add_argument(
+        "--export", type=Path, metavar="DIR", help="write the finished model's directory"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Train; 0 at the end of the schedule, 3 where the same command would go on."""
+    try:
+        from models.training.errors import TrainingError
+        from models.training.run import choose_device, default_folder, open_run
+    except ModuleNotFoundError as error:
+        raise StartupError(
+            f"training needs {error.name}: pip install 'earshot[train]' brings it"
+        ) from error
+    from models.training.config import load_recipe
+    from models.training.export import export
+
+    try:
+        recipe = load_recipe(arguments.config)
+        folder: Path = arguments.run or default_folder(recipe)
+        trainer = open_run(recipe, folder, choose_device(arguments.device))
+        tell(f"{recipe.name}: from update {trainer.progress.step} on {trainer.device}, in {folder}")
+        trainer.run(seconds=60 * arguments.minutes)
+        tell(f"stands at update {trainer.progress.step}; log: {trainer.log_file}")
+        if not trainer.finished:
+            return MORE_TO_DO
+        if arguments.export is not None:
+            export(recipe, folder, arguments.export)
+    except TrainingError as error:
+        raise StartupError(str(error)) from error
+    return 0
