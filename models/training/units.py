@@ -9,6 +9,7 @@ from pathlib import Path
 import sentencepiece
 
 from models.training.config import UnitsConfig
+from models.training.errors import RecipeError
 
 BLANK, UNKNOWN, SOS_EOS = "<blank>", "<unk>", "<sos/eos>"
 
@@ -16,21 +17,25 @@ BLANK, UNKNOWN, SOS_EOS = "<blank>", "<unk>", "<sos/eos>"
 def train_units(texts: Iterable[str], config: UnitsConfig, folder: Path) -> None:
     """Writes `bpe.model` and `units.txt` (blank 0, unknown 1, sos/eos 2) into `folder`.
 
-    Deterministic: one thread, every sentence read, in order.
+    Deterministic: one thread, every sentence read, in order. Raises RecipeError if the texts do
+    not give that many pieces.
     """
     model = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(texts),
-        model_writer=model,
-        model_type="unigram",
-        vocab_size=config.pieces,
-        character_coverage=1.0,
-        normalization_rule_name="identity",
-        bos_id=-1,
-        eos_id=-1,
-        num_threads=1,
-        minloglevel=2,
-    )
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(texts),
+            model_writer=model,
+            model_type="unigram",
+            vocab_size=config.pieces,
+            character_coverage=1.0,
+            normalization_rule_name="identity",
+            bos_id=-1,
+            eos_id=-1,
+            num_threads=1,
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        raise RecipeError(f"units.pieces = {config.pieces}: {error}") from error
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "bpe.model").write_bytes(model.getvalue())
     processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
