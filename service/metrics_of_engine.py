@@ -40,7 +40,8 @@ class _EngineCollector(Collector):
             "failed_streams": ("streams that failed", stats.failed_streams),
             "search_overflows": ("frames with hypotheses dropped", search.overflows),
             "search_dead_ends": ("frames that no graph path survived", search.dead_ends),
-            "search_lists_given_up": ("lists cut to the best for length", search.lists_given_up),
+            "search_lists_given_up": ("lists too long to be made", search.lists_given_up),
+            "search_lattices_given_up": ("lattices too large", search.lattices_given_up),
             "search_broken_promises": ("finals changing stable words", search.broken_promises),
         }
         for name, (text, value) in gauges.items():

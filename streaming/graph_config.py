@@ -1,5 +1,6 @@
 """How an engine searches its decoding graph, and what one stream may choose of it."""
 
+import math
 from dataclasses import dataclass
 
 from decoder_kernels.wfst_options import WfstOptions
@@ -22,6 +23,8 @@ class GraphSearchConfig:
     blank_skip: probability of blank above which a frame is not searched for words; 1 never.
     records_per_token: room for words, and for meetings of histories, of one segment, for each of
         `max_active` tokens.
+    posterior_scale, coverage: of the confidences of finals, see `word_confidences`; by measurement
+        (docs/decisions/0036-word-lattices.md).
     """
 
     lm_weight: float = 0.2
@@ -30,8 +33,14 @@ class GraphSearchConfig:
     lattice_beam: float = 3.0
     blank_skip: float = 1.0
     records_per_token: int = 40
+    posterior_scale: float = 0.4
+    coverage: float = 0.76
 
     def __post_init__(self) -> None:
+        if not 0.0 < self.posterior_scale < math.inf:
+            raise InvalidEngineConfig(f"posterior_scale is {self.posterior_scale}, must be above 0")
+        if not 0.0 < self.coverage <= 1.0:
+            raise InvalidEngineConfig(f"coverage is {self.coverage}, not in (0, 1]")
         try:
             check_choices(self.lm_weight, self.beam, self.max_active)
         except InvalidStreamConfig as error:

@@ -10,6 +10,7 @@ from decoder_kernels.wfst_search import WfstHypothesis, WfstResult, WfstSearch
 from models.u2 import U2Model
 from streaming.active_stream import ActiveStream
 from streaming.boosting import CompiledBoosts
+from streaming.graph_confidence import SegmentLattice
 from streaming.graph_config import GraphSearchConfig
 from streaming.graph_words import GraphWords
 from streaming.hypothesis import Best, Hypothesis
@@ -73,7 +74,7 @@ class GraphPaths:
         ]
 
     def nbest(self, stream: ActiveStream, count: int, *, ended: bool) -> list[Hypothesis]:
-        """Those that keep what a partial has called stable."""
+        """Those that keep what a partial has called stable; sure of words as the lattice is."""
         found = self._listed(stream, count, ended=ended)
         promised = stream.segment.promised
         # A segment that is cut between words may lack the last of them.
@@ -84,7 +85,10 @@ class GraphPaths:
         ]
         if not keeping:
             self.counts += SearchCounts(broken_promises=1)
-        return list(self._spelled(stream, keeping or found[:1]))
+        lattice = SegmentLattice(
+            self._search, stream.slot, self._config, self._give_up_lattice, ended=ended
+        )
+        return list(self._spelled(stream, keeping or found[:1], lattice))
 
     def _promise(self, stream: ActiveStream, result: WfstResult) -> int:
         """Count the words that the histories of all tokens begin with.
@@ -117,21 +121,28 @@ class GraphPaths:
             slots = slots_of([stream], self._device)
             return [result.hypothesis for result in self._search.best(slots, finalize=ended)]
 
+    def _give_up_lattice(self) -> None:
+        self.counts += SearchCounts(lattices_given_up=1)
+
     def _spelled(
-        self, stream: ActiveStream, found: Sequence[WfstHypothesis]
+        self,
+        stream: ActiveStream,
+        found: Sequence[WfstHypothesis],
+        lattice: SegmentLattice | None = None,
     ) -> list[WordHypothesis]:
         posteriors = SegmentPosteriors(self._model, stream.segment)
         known, grafted = len(self._words.graph.word_texts), stream.boosts.grafted
         return [
             WordHypothesis(
+                found=each,
                 spelled=tuple(
                     self._words.spelled(word) if word < known else grafted[word - known]
                     for word in each.words
                 ),
                 boosted=tuple(stream.boosts.covered(each.words)),
-                score=-each.cost,
                 separator=self._words.tokenizer.separator,
                 posteriors=posteriors,
+                lattice=lattice,
             )
             for each in found
         ]

@@ -46,6 +46,10 @@ class Hypothesis(Protocol):
         """In order; a token may belong to none."""
 
     @property
+    def word_confidences(self) -> Sequence[float] | None:
+        """How sure the search is of each word; None where it knows no more than their tokens."""
+
+    @property
     def frames(self) -> Sequence[int]:
         """The segment's frame that emitted each token."""
 
@@ -69,6 +73,7 @@ class TokenHypothesis:
     found: PrefixHypothesis
     tokenizer: Tokenizer
     boosts: CompiledBoosts
+    word_confidences = None
 
     @property
     def tokens(self) -> tuple[int, ...]:

@@ -56,6 +56,15 @@ class Scored:
     attention_confidences: Sequence[float] | None = None
 
     @property
+    def word_confidences(self) -> Sequence[float]:
+        """Of each word: the search's own, or else the geometric mean over its tokens."""
+        sure = self.hypothesis.word_confidences
+        if sure is not None:
+            return sure
+        tokens = self.token_confidences
+        return [_geometric_mean(tokens[word.first : word.stop]) for word in self.hypothesis.words]
+
+    @property
     def token_confidences(self) -> Sequence[float]:
         """Without a second pass, the posteriors at the emission frames."""
         if self.attention_confidences is not None:
@@ -71,20 +80,19 @@ def first_pass_scores(hypothesis: Hypothesis) -> Scored:
 def alternative(scored: Scored, clock: SegmentClock) -> Alternative:
     """Words, each from its first token's start to its last token's end.
 
-    A word's confidence is the geometric mean over its tokens, an utterance's the mean over its
-    words.
+    An utterance's confidence is the mean over its words.
     """
-    hypothesis, confidences = scored.hypothesis, scored.token_confidences
+    hypothesis = scored.hypothesis
     times = token_times(hypothesis.frames, clock)
     words = tuple(
         Word(
             text=word.text,
             start_s=times[word.first][0],
             end_s=times[word.stop - 1][1],
-            confidence=_geometric_mean(confidences[word.first : word.stop]),
+            confidence=confidence,
             boosted=word.boosted,
         )
-        for word in hypothesis.words
+        for word, confidence in zip(hypothesis.words, scored.word_confidences, strict=True)
     )
     confidence = sum(word.confidence for word in words) / len(words) if words else 0.0
     return Alternative(hypothesis.text, words, confidence, scored.score)

@@ -6,8 +6,10 @@ from functools import cached_property
 
 from torch import Tensor
 
+from decoder_kernels.wfst_hypotheses import WfstHypothesis
 from models.u2 import U2Model
 from streaming.alignment import align
+from streaming.graph_confidence import SegmentLattice
 from streaming.graph_words import SpelledWord, spaces
 from streaming.hypothesis import SpokenWord
 from streaming.segment import Segment
@@ -35,13 +37,20 @@ class WordHypothesis:
     """Words, spelled. Their tokens' times are looked for in the segment when they are asked for.
 
     The search itself says only when a word left the graph, which may be at any of its tokens.
+    lattice: of the alternatives, where the segment ends.
     """
 
+    found: WfstHypothesis
     spelled: tuple[SpelledWord, ...]
     boosted: tuple[bool, ...]
-    score: float
     separator: int | None
     posteriors: SegmentPosteriors
+    lattice: SegmentLattice | None = None
+
+    @property
+    def score(self) -> float:
+        """As found."""
+        return -self.found.cost
 
     @cached_property
     def _spaces(self) -> list[bool]:
@@ -75,6 +84,11 @@ class WordHypothesis:
             found.append(SpokenWord(word.text, first, stop, boosted))
             first = stop
         return found
+
+    @cached_property
+    def word_confidences(self) -> Sequence[float] | None:
+        """By the lattice, if there is one."""
+        return None if self.lattice is None else self.lattice.confidences(self.found)
 
     @cached_property
     def frames(self) -> Sequence[int]:

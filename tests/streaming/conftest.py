@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from decoder_kernels.graph import Arc, Graph
 from models.assembly import LoadedModel
 from models.config import DecodingConfig, FeatureConfig
 from models.lanes import EncoderState
@@ -18,6 +19,7 @@ from streaming.engine import Engine
 from streaming.engine_config import EngineConfig
 from streaming.errors import BacklogFull
 from streaming.events import Closed, Event, Failed, Final, RoomAvailable
+from streaming.graph_config import GraphSearchConfig
 from streaming.stream import Stream
 from streaming.stream_config import StreamConfig, StreamPriority
 
@@ -27,6 +29,23 @@ BINS = range(16, 16 + 6 * len(DIGITS), 6)
 MEL_TOP = 1127.0 * np.log(1.0 + 8000 / 700.0)
 MEL_LOW = 1127.0 * np.log(1.0 + 20 / 700.0)
 WAIT_S = 60.0
+
+KNOWN = "一二三四五六七八"
+"""Each is a word of its own; 九 is not in the graph, 三四 is one besides."""
+RARE, RARE_COST = "七", 100.0
+WORDS = ["<eps>", *KNOWN, "三四"]
+
+
+def make_digit_loop(vocab_size: int, **changes) -> Graph:
+    """Words in any order: single ones cost 1, the rare one more, 三四 less than 三 and 四 do."""
+    arcs = [
+        Arc(0, 4 + i, 1 + i, RARE_COST if digit == RARE else 1.0, 0)
+        for i, digit in enumerate(KNOWN)
+    ]
+    third = KNOWN.index("三")
+    arcs += [Arc(0, 4 + third, len(KNOWN) + 1, 0.5, 1), Arc(1, 5 + third, 0, 0.0, 0)]
+    rest = {"loop_node": 0, "unknown_cost": 5.0, "topology": "compact", **changes}
+    return Graph.from_arcs(arcs, {0: 0.0}, 2, vocab_size=vocab_size, word_texts=WORDS, **rest)
 
 
 class ToneEncoder(nn.Module):
@@ -209,6 +228,32 @@ def make_engine() -> Iterator[Callable[..., Engine]]:
 def tone_engine(make_engine, tone_model) -> Engine:
     """An engine for the model that hears tones, chunks of 8 frames (320 ms)."""
     return make_engine(tone_model, chunk_size=8, num_left_chunks=2, max_streams=8)
+
+
+@pytest.fixture
+def make_graph_engine(make_engine, tone_model) -> Callable[..., Engine]:
+    """Makes engines that search the loop of digits."""
+
+    def make(loaded=None, graph_search=None, **changes) -> Engine:
+        loaded = loaded or tone_model
+        graph = make_digit_loop(loaded.tokenizer.vocab_size, **changes)
+        config = graph_search or GraphSearchConfig(lm_weight=1.0, max_active=200)
+        options = {"chunk_size": 8, "num_left_chunks": 2, "max_streams": 8}
+        return make_engine(loaded, graph=graph, graph_search=config, **options)
+
+    return make
+
+
+@pytest.fixture
+def graph_engine(make_graph_engine) -> Engine:
+    """An engine that searches the loop of digits."""
+    return make_graph_engine()
+
+
+@pytest.fixture(scope="session")
+def digit_loop() -> Callable[..., Graph]:
+    """Makes loops of digits."""
+    return make_digit_loop
 
 
 @pytest.fixture(scope="session")

@@ -4,46 +4,20 @@ import copy
 import itertools
 import math
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
 
-from decoder_kernels.errors import TooManyHistories
-from decoder_kernels.graph import Arc, Graph
-from decoder_kernels.prefix_search import PrefixSearchConfig
 from decoder_kernels.wfst_search import WfstSearch
-from streaming.engine_config import EngineConfig
 from streaming.errors import InvalidStreamConfig, UnusableGraph
 from streaming.events import Closed, Configured, Failed, NotConfigured, Partial, UnboostablePhrase
-from streaming.graph_config import GraphOptions, GraphSearchConfig
-from streaming.graph_words import GraphWords
-from streaming.search_counts import SearchCounts
-from streaming.searches import build_searches
+from streaming.graph_config import GraphOptions
 from streaming.stream_config import Boost, EndpointConfig, StreamConfig
-from streaming.two_pass import stream_settings
 from streaming.word_boosting import compile_word_boosts
 
-KNOWN = "一二三四五六七八"
-"""Each is a word of its own; 九 is not in the graph, 三四 is one besides."""
-RARE, RARE_COST = "七", 100.0
-WORDS = ["<eps>", *KNOWN, "三四"]
 GRAPH = StreamConfig(mode="ctc_wfst_beam_search")
 PREFIX = StreamConfig(mode="ctc_prefix_beam_search")
 QUIET = GraphOptions(lm_weight=0.0)
-
-
-def digit_loop(vocab_size: int, **changes) -> Graph:
-    """Words in any order: single ones cost 1, the rare one more, 三四 less than 三 and 四 do."""
-    arcs = [
-        Arc(0, 4 + i, 1 + i, RARE_COST if digit == RARE else 1.0, 0)
-        for i, digit in enumerate(KNOWN)
-    ]
-    third = KNOWN.index("三")
-    arcs += [Arc(0, 4 + third, len(KNOWN) + 1, 0.5, 1), Arc(1, 5 + third, 0, 0.0, 0)]
-    rest = {"loop_node": 0, "unknown_cost": 5.0, "topology": "compact", **changes}
-    return Graph.from_arcs(arcs, {0: 0.0}, 2, vocab_size=vocab_size, word_texts=WORDS, **rest)
 
 
 def asking(mode="ctc_wfst_beam_search", silence_ms=1000, max_utterance_ms=20000, **options):
@@ -66,20 +40,8 @@ def at(listener, event) -> int:
 
 
 @pytest.fixture
-def make_graph_engine(make_engine, tone_model):
-    def make(loaded=None, graph_search=None, **changes):
-        loaded = loaded or tone_model
-        graph = digit_loop(loaded.tokenizer.vocab_size, **changes)
-        config = graph_search or GraphSearchConfig(lm_weight=1.0, max_active=200)
-        options = {"chunk_size": 8, "num_left_chunks": 2, "max_streams": 8}
-        return make_engine(loaded, graph=graph, graph_search=config, **options)
-
-    return make
-
-
-@pytest.fixture
-def engine(make_graph_engine):
-    return make_graph_engine()
+def engine(graph_engine):
+    return graph_engine
 
 
 def test_words_of_the_graph_come_out_with_times_and_confidences(engine, sounds):
@@ -296,67 +258,7 @@ def test_a_stream_that_breaks_leaves_its_company_alone(make_graph_engine, tone_m
     assert [listeners[0].text, listeners[2].text] == ["一二五六"] * 2
 
 
-def test_alternatives_that_are_too_many_to_list_are_done_without(engine, sounds, monkeypatch):
-    def endless(self, slot, n, *, finalize=True):
-        raise TooManyHistories("too many")
-
-    monkeypatch.setattr(WfstSearch, "nbest", endless)
-    heard = sounds.transcribe(engine, sounds.speech("一二五"), asking(alternatives=3))
-    engine.stop(60)
-    assert [each.text for each in heard.finals[0].alternatives] == ["一二五"]
-    assert engine.stats.search == SearchCounts(lists_given_up=1)
-
-
-def test_a_final_that_breaks_a_promise_is_counted(engine, sounds, monkeypatch):
-    """Its list holds nothing that begins with what was stable."""
-    whole = WfstSearch.nbest
-
-    def changing(self, slot, n, *, finalize=True):
-        best = whole(self, slot, n, finalize=finalize)[0]
-        return [replace(best, words=(2, *best.words[1:]))] if finalize else [best]
-
-    monkeypatch.setattr(WfstSearch, "nbest", changing)
-    heard = sounds.transcribe(engine, sounds.speech("一二五六八一二五六八一二"), GRAPH)
-    engine.stop(60)
-    assert heard.of(Partial)[-1].stable_words > 0
-    assert heard.text == "二二五六八一二五六八一二"
-    assert engine.stats.search == SearchCounts(broken_promises=1)
-
-
-def test_room_that_runs_out_is_counted(make_graph_engine, sounds):
-    config = GraphSearchConfig(lm_weight=1.0, max_active=8, records_per_token=1)
-    engine = make_graph_engine(graph_search=config)
-    heard = sounds.transcribe(engine, sounds.speech("一二五六八" * 4), GRAPH)
-    engine.stop(60)
-    assert heard.text.startswith("一二")
-    assert engine.stats.search.overflows > 0
-    assert engine.stats.failed_streams == 0
-
-
-@pytest.mark.parametrize("kind", ["graph", "prefix"])
-def test_frames_that_are_searched_again_are_counted_once(tone_model, monkeypatch, kind):
-    def small(**sizes):
-        return PrefixSearchConfig(**{**sizes, "node_capacity": 24})
-
-    monkeypatch.setattr("streaming.searches.PrefixSearchConfig", small)
-    room = GraphSearchConfig(max_active=8, records_per_token=1)
-    config = EngineConfig(max_streams=1, threads=1, graph_search=room)
-    words = GraphWords(digit_loop(tone_model.tokenizer.vocab_size), tone_model.tokenizer)
-    settings = stream_settings(tone_model, config)
-    search = build_searches(tone_model, config, settings, words)[kind]
-    generator = torch.Generator().manual_seed(1)
-    frames = torch.randn(300, tone_model.tokenizer.vocab_size, generator=generator).log_softmax(-1)
-    stream, counts = SimpleNamespace(slot=0), []
-    for walks in (1, 3):
-        before = search.counts.overflows
-        for _ in range(walks):
-            search.rewind(stream, frames)
-        search.restart([stream])
-        counts.append(search.counts.overflows - before)
-    assert counts[0] == counts[1] > 0
-
-
-def test_a_graph_of_other_units_is_refused(make_engine, tone_model):
+def test_a_graph_of_other_units_is_refused(digit_loop, make_engine, tone_model):
     with pytest.raises(UnusableGraph, match="built for 99 units; the model has 12"):
         make_engine(tone_model, graph=digit_loop(99))
     with pytest.raises(UnusableGraph, match="its blank is unit 1, the model's 0"):

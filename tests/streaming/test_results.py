@@ -59,6 +59,17 @@ def test_what_the_second_pass_says_of_tokens_comes_before_the_first(tone_model):
     assert Scored(heard, -1.0, [0.25]).token_confidences == [0.25]
 
 
+def test_what_the_search_says_of_words_comes_before_what_is_said_of_tokens(tone_model):
+    class Sure(TokenHypothesis):
+        word_confidences = (0.9, 0.3)
+
+    heard = hypothesis(tone_model, [3, 4], [0.5, 0.5])
+    sure = Sure(heard.found, heard.tokenizer, heard.boosts)
+    said = alternative(Scored(sure, -1.0, [0.25, 0.25]), CLOCK)
+    assert [word.confidence for word in said.words] == [0.9, 0.3]
+    assert said.confidence == pytest.approx(0.6)
+
+
 def test_candidates_with_one_text_are_one(tone_model):
     tokens = [[3], [4], [1, 3], [5]]  # <unk> has no text
     scored = [

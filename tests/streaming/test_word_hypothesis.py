@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from decoder_kernels.wfst_hypotheses import WfstHypothesis
 from streaming.graph_words import SpelledWord
 from streaming.segment import Segment
 from streaming.word_hypothesis import SegmentPosteriors, WordHypothesis
@@ -25,7 +26,8 @@ def posteriors(*likeliest: int) -> SegmentPosteriors:
 
 
 def hypothesis(*words: SpelledWord, separator=None, heard=(0,)) -> WordHypothesis:
-    return WordHypothesis(words, (False,) * len(words), -1.0, separator, posteriors(*heard))
+    found = WfstHypothesis((1,) * len(words), (0,) * len(words), 1.0, 0.0, True)
+    return WordHypothesis(found, words, (False,) * len(words), separator, posteriors(*heard))
 
 
 def test_tokens_are_those_of_the_words_in_their_order():

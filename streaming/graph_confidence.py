@@ -1,0 +1,57 @@
+"""How sure a graph search is of the words of a segment that ends."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+from decoder_kernels.errors import TooManyHistories
+from decoder_kernels.wfst_confidence import word_confidences
+from decoder_kernels.wfst_hypotheses import WfstHypothesis
+from decoder_kernels.wfst_lattice import WordLattice
+from decoder_kernels.wfst_search import WfstSearch
+from streaming.graph_config import GraphSearchConfig
+
+
+class SegmentLattice:
+    """A slot's alternatives, drawn when they are first asked about: before the slot is reset.
+
+    ended: whether an utterance ends here, not only words. `give_up` is called where a lattice would
+    take too long.
+    """
+
+    def __init__(
+        self,
+        search: WfstSearch,
+        slot: int,
+        config: GraphSearchConfig,
+        give_up: Callable[[], None],
+        *,
+        ended: bool,
+    ) -> None:
+        self._search = search
+        self._slot = slot
+        self._config = config
+        self._give_up = give_up
+        self._ended = ended
+
+    def confidences(self, found: WfstHypothesis) -> Sequence[float] | None:
+        """Of each word of a hypothesis, whichever pass has chosen it; None without a lattice."""
+        if not found.words:
+            return []
+        if self._lattice is None:
+            return None
+        confidences: list[float] = word_confidences(
+            self._lattice,
+            found.words,
+            found.frames,
+            self._config.posterior_scale,
+            self._config.coverage,
+        ).tolist()
+        return confidences
+
+    @cached_property
+    def _lattice(self) -> WordLattice | None:
+        try:
+            return self._search.lattice(self._slot, finalize=self._ended)
+        except TooManyHistories:
+            self._give_up()
+            return None
