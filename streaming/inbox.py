@@ -110,7 +110,10 @@ class Inbox:
         return drained
 
     def clear(self) -> None:
-        """Forget everything: the stream is over."""
+        """Forget everything: the stream is over. Boosts that wait to be compiled need not be."""
+        for item in self._items:
+            if isinstance(item, Reconfigure):
+                item.boosts.cancel()
         self._items.clear()
         self._requests = 0
         self.closed = True

@@ -62,6 +62,13 @@ def test_what_is_taken_ends_with_a_flush():
     assert [len(piece) for piece in second] == [2]
 
 
+def test_boosts_of_a_stream_that_is_gone_are_not_compiled():
+    inbox, waiting = Inbox(max_backlog=100), Future()
+    inbox.put(Reconfigure(StreamConfig(), waiting))
+    inbox.clear()
+    assert waiting.cancelled()
+
+
 def test_nothing_overtakes_boosts_that_are_being_compiled():
     inbox, compiling = Inbox(max_backlog=100), Future()
     inbox.push(samples(1))
