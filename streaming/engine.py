@@ -105,7 +105,7 @@ class Engine:
             boosts.cancel()
             raise
         boosts.add_done_callback(lambda _: self._registry.call(active))
-        return Stream(active, self._compiler, self._registry)
+        return Stream(active, self._compiler, self._registry, self._decoder.choose_search)
 
     @property
     def stats(self) -> EngineStats:

@@ -1,18 +1,19 @@
 """A caller's handle on one stream. Every method may be called from any thread."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 
 from streaming.active_stream import ActiveStream
 from streaming.boost_compiler import BoostCompiler
-from streaming.errors import InvalidAudio, StreamClosed, StreamingError
+from streaming.errors import InvalidAudio, InvalidStreamConfig, StreamClosed, StreamingError
 from streaming.features import Samples
 from streaming.graph_config import GraphOptions
 from streaming.inbox import Flush, Reconfigure
 from streaming.registry import Registry
-from streaming.stream_config import Boost
+from streaming.stream_config import Boost, StreamConfig
 
 MAX_AMPLITUDE = 4.0
 """Full scale is 1; resamplers overshoot it a little, samples in int16 range by far."""
@@ -26,8 +27,17 @@ class Stream:
     again.
     """
 
-    def __init__(self, active: ActiveStream, compiler: BoostCompiler, registry: Registry) -> None:
+    def __init__(
+        self,
+        active: ActiveStream,
+        compiler: BoostCompiler,
+        registry: Registry,
+        check: Callable[[StreamConfig], object],
+    ) -> None:
+        """check: raises InvalidStreamConfig for a config that the engine will refuse."""
         self._active = active
+        self._config = active.config
+        self._check = check
         self._inbox = active.inbox
         self._compiler = compiler
         self._registry = registry
@@ -74,17 +84,22 @@ class Stream:
     def configure(self, boosts: Sequence[Boost], graph: GraphOptions | None = None) -> None:
         """Replace the boosts, from this segment on, and with `graph` what is asked of the graph.
 
+        What is left out is as the call before this one has asked, unless that is refused.
         `Configured` follows, or `NotConfigured`. Raises StreamClosed and EngineStopped, and
         BacklogFull as `finalize` does.
         """
-        now = self._active.config
-        asked = replace(now, boosts=tuple(boosts), graph=now.graph if graph is None else graph)
-        compiling = self._compiler.submit(boosts, asked)
-        try:
-            self._put(Reconfigure(asked, compiling))
-        except StreamingError:
-            compiling.cancel()
-            raise
+        with self._registry.lock:
+            now = self._config
+            asked = replace(now, boosts=tuple(boosts), graph=now.graph if graph is None else graph)
+            compiling = self._compiler.submit(boosts, asked)
+            try:
+                self._put(Reconfigure(asked, compiling))
+            except StreamingError:
+                compiling.cancel()
+                raise
+            with suppress(InvalidStreamConfig):  # the engine says so in its turn
+                self._check(asked)
+                self._config = asked
         compiling.add_done_callback(lambda _: self._registry.call(self._active))
 
     def finish(self) -> None:

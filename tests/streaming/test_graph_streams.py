@@ -159,6 +159,22 @@ def test_boosts_given_later_count_from_the_segments_start_on(engine, sounds):
     assert listener.text == "一九二"
 
 
+def test_what_is_configured_builds_on_what_was_asked_before(engine, sounds):
+    """Unless that is refused; the engine has taken neither when the next is asked."""
+    listener = sounds.Listener()
+    stream = engine.open(asking(graph=GraphOptions(lm_weight=1.0)), listener)
+    with engine._registry.lock:
+        stream.configure([], QUIET)
+        stream.configure([], GraphOptions(max_active=201))
+        stream.configure([Boost("九", 4.0)])
+    sounds.push_all(stream, sounds.speech("一七二"))
+    stream.finish()
+    listener.wait_for_last()
+    answers = [type(event) for event in listener.events[:3]]
+    assert answers == [Configured, NotConfigured, Configured]
+    assert listener.text == "一七二"
+
+
 def test_another_scale_of_the_graph_limits_boosts_anew(engine, sounds, monkeypatch):
     scales = []
 
