@@ -9,6 +9,7 @@
     ├── BoostTableError    a phrase or weight that no boost table can hold
     ├── CapacityExceeded   the boost tables of all streams do not fit together
     ├── TooManyHistories   more alternatives than a list or lattice can be made of
+    ├── LanguageModelError text or options that no language model can be made of
     └── GraphError         a decoding graph that cannot be built, read or used
         ├── InvalidGraph           arrays that contradict each other, costs that are no numbers
         ├── UnsafeEpsilonCycle     the search could go round without a frame, for gain
@@ -54,6 +55,15 @@ class CapacityExceeded(KernelError):
 
 class TooManyHistories(KernelError):
     """A list or lattice would have to look at more alternatives than is sensible."""
+
+
+class LanguageModelError(KernelError):
+    """Text, words or options that no language model can be made of."""
+
+    @classmethod
+    def unreadable(cls, error: Exception, source: str) -> "LanguageModelError":
+        """Of a file that cannot be opened, unzipped or written."""
+        return cls(f"{source}: {getattr(error, 'strerror', None) or error}")
 
 
 class GraphError(KernelError):

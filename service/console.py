@@ -7,7 +7,15 @@ from contextlib import contextmanager
 
 from rich.console import Console
 from rich.live import Live
-from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 
 class ReaderLeft(Exception):
@@ -55,6 +63,38 @@ def progress_bar(text: str, total: float) -> Iterator[Callable[[float], None]]:
     with progress_bars(done(), TimeRemainingColumn()) as bars:
         task = bars.add_task(text, total=total)
         yield lambda step: bars.advance(task, step)
+
+
+class Stages:
+    """A line with a bar for each thing that is done, one after the other."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._what: str | None = None
+        self._task = TaskID(0)
+
+    def __call__(self, what: str, done: float | None) -> None:
+        """Show what is being done, and how much of it (0 to 1) is, where that is known."""
+        if what != self._what:
+            self.end()
+            self._what = what
+            self._task = self._progress.add_task(what, total=1.0 if done is not None else None)
+        if done is not None:
+            self._progress.update(self._task, completed=done)
+
+    def end(self) -> None:
+        """What was being done is done."""
+        if self._what is not None:
+            self._progress.update(self._task, total=1.0, completed=1.0)
+
+
+@contextmanager
+def progress_stages() -> Iterator[Stages]:
+    """Bars of stages, with the time that each took."""
+    with progress_bars(TimeElapsedColumn()) as progress:
+        stages = Stages(progress)
+        yield stages
+        stages.end()
 
 
 def done(unit: str = "") -> TextColumn:

@@ -2,11 +2,8 @@
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-
-from rich.progress import Progress, TaskID, TimeElapsedColumn
 
 from decoder_kernels.errors import GraphError
 from decoder_kernels.graph import TOPOLOGIES, Graph
@@ -18,7 +15,8 @@ from decoder_kernels.graphs.lexicon import read_lexicon
 from models.errors import ModelError, UnencodableText
 from models.tokenizer import Tokenizer
 from models.units import SPECIAL_SYMBOLS
-from service.console import progress_bars, say, tell
+from service.commands.build_files import read_words, require_place
+from service.console import progress_stages, say, tell
 from service.errors import StartupError
 
 NAMES_SHOWN = 8
@@ -94,10 +92,10 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def _build(arguments: argparse.Namespace) -> int:
-    _require_place(arguments.out)
+    require_place(arguments.out)
     units, tokenizer = _units(arguments.model)
-    only = None if arguments.words is None else _read_words(arguments.words)
-    with _progress() as bar:
+    only = None if arguments.words is None else read_words(arguments.words)
+    with progress_stages() as bar:
         done = build_graph(
             arguments.lm,
             _speller(tokenizer, units, arguments.lexicon),
@@ -115,9 +113,9 @@ def _build(arguments: argparse.Namespace) -> int:
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    _require_place(arguments.out)
+    require_place(arguments.out)
     units = None if arguments.model is None else _units(arguments.model)[0].symbols
-    with _progress() as bar:
+    with progress_stages() as bar:
         graph = import_graph(
             arguments.fst,
             arguments.words or arguments.fst.with_name("words.txt"),
@@ -170,20 +168,6 @@ def _speller(tokenizer: Tokenizer, units: Units, lexicon: Path | None) -> Spelle
     return spell
 
 
-def _read_words(path: Path) -> list[str]:
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise StartupError(f"build: --words {path} cannot be read: {error}") from error
-    return [fields[0] for fields in map(str.split, lines) if fields]
-
-
-def _require_place(path: Path) -> None:
-    """Known before the work, not after it."""
-    if not path.parent.is_dir() or path.is_dir():
-        raise StartupError(f"--out {path}: there is no such directory, or it is one")
-
-
 def _tell_left_out(done: Build) -> None:
     tell(f"{done.ngrams_used:,} of {done.ngrams:,} n-grams over {done.words:,} words are used")
     for words, why in (
@@ -210,34 +194,3 @@ def _shown(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-class _Stages:
-    """A line with a bar for each thing that is done, one after the other."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._what: str | None = None
-        self._task = TaskID(0)
-
-    def __call__(self, what: str, done: float | None) -> None:
-        """Show what is being done, and how much of it is, where that is known."""
-        if what != self._what:
-            self.end()
-            self._what = what
-            self._task = self._progress.add_task(what, total=1.0 if done is not None else None)
-        if done is not None:
-            self._progress.update(self._task, completed=done)
-
-    def end(self) -> None:
-        """What was being done is done."""
-        if self._what is not None:
-            self._progress.update(self._task, total=1.0, completed=1.0)
-
-
-@contextmanager
-def _progress() -> Iterator[_Stages]:
-    with progress_bars(TimeElapsedColumn()) as progress:
-        stages = _Stages(progress)
-        yield stages
-        stages.end()

@@ -1,0 +1,85 @@
+"""N-grams of all orders as flat arrays, each order hung on the one below.
+
+An n-gram is a row of its *level*: the row below of all its words but the last (its *context*), its
+last word, and the row below of all its words but the first (its *suffix*). Level 0 has one row, the
+empty n-gram.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+
+MISSING = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """The n-grams (N,) of one order, sorted by context and last word."""
+
+    vocab_size: int
+    contexts: Ints
+    words: Ints
+    suffixes: Ints
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @cached_property
+    def keys(self) -> Longs:
+        """(N,), rising."""
+        return keys_of(self.contexts, self.words, self.vocab_size)
+
+    def find(self, contexts: Ints, words: Ints) -> Ints:
+        """The rows (M,) of n-grams; MISSING for those that are not there, or have no context."""
+        wanted = keys_of(contexts, words, self.vocab_size)
+        rows = np.searchsorted(self.keys, wanted).astype(np.int32)
+        rows[rows == len(self)] = 0
+        there = (contexts >= 0) & (words >= 0)
+        if len(self):
+            there &= self.keys[rows] == wanted
+        else:
+            there[:] = False
+        return np.where(there, rows, MISSING).astype(np.int32)
+
+    def only(self, kept: npt.NDArray[np.bool_], below: Ints) -> "Level":
+        """The rows that are kept; ``below`` has the new numbers of the rows of the level below."""
+        return Level(
+            self.vocab_size,
+            below[self.contexts[kept]],
+            self.words[kept],
+            below[self.suffixes[kept]],
+        )
+
+
+def keys_of(contexts: Ints, words: Ints, vocab_size: int) -> Longs:
+    """One number for context and word, in the order of both."""
+    keys: Longs = contexts.astype(np.int64) * vocab_size + words
+    return keys
+
+
+def root(vocab_size: int) -> Level:
+    """Level 0."""
+    nothing = np.zeros(1, np.int32)
+    return Level(vocab_size, nothing, nothing, nothing)
+
+
+def all_words(vocab_size: int) -> Level:
+    """Level 1: every word, seen or not."""
+    zeros = np.zeros(vocab_size, np.int32)
+    return Level(vocab_size, zeros, np.arange(vocab_size, dtype=np.int32), zeros)
+
+
+def word_columns(levels: Sequence[Level], order: int) -> Ints:
+    """(N, order): the words of the n-grams of an order."""
+    columns = np.empty((len(levels[order]), order), np.int32)
+    rows = np.arange(len(levels[order]), dtype=np.int32)
+    for n in range(order, 0, -1):
+        columns[:, n - 1] = levels[n].words[rows]
+        rows = levels[n].contexts[rows]
+    return columns

@@ -1,0 +1,175 @@
+"""`earshot lm`: n-gram language models of text, and how well they predict other text."""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from decoder_kernels.errors import GraphError, LanguageModelError
+from decoder_kernels.graphs.arpa import read_arpa
+from decoder_kernels.ngrams.arpa_file import write_arpa
+from decoder_kernels.ngrams.kneser_ney import estimate
+from decoder_kernels.ngrams.mixture import mix, tune
+from decoder_kernels.ngrams.model import NGramModel
+from decoder_kernels.ngrams.perplexity import ArpaScores
+from decoder_kernels.ngrams.pruning import prune
+from decoder_kernels.ngrams.text import Text, choose_vocabulary
+from decoder_kernels.ngrams.text_files import read_sentences
+from service.commands.build_files import read_words, require_place
+from service.console import Stages, progress_stages, say, tell
+from service.errors import StartupError
+
+MAX_ORDER = 6
+MAX_WORDS = 60_000
+MAX_NGRAMS = 30_000_000
+"""What `earshot graph build` reads."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare build, clean and perplexity."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    _add_build(actions.add_parser("build", help="from text files", allow_abbrev=False))
+    _add_clean(actions.add_parser("clean", help="print text as it is spoken", allow_abbrev=False))
+    _add_perplexity(
+        actions.add_parser("perplexity", help="how a model predicts text", allow_abbrev=False)
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do it; returns 0."""
+    try:
+        code: int = arguments.do(arguments)
+    except (GraphError, LanguageModelError) as error:
+        raise StartupError(f"{arguments.action}: {error}") from error
+    return code
+
+
+def _add_build(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "text", type=Path, nargs="+", metavar="TEXT", help="plain, gzip or xz; taken as one text"
+    )
+    parser.add_argument(
+        "--mix", type=Path, nargs="+", default=[], metavar="TEXT",
+        help="texts of other domains, each a model of its own that is mixed in",
+    )  # fmt: skip
+    parser.add_argument(
+        "--tune", type=Path, nargs="+", default=[], metavar="TEXT",
+        help="held-out texts; --mix gets the weights under which they are likeliest",
+    )  # fmt: skip
+    parser.add_argument("--order", type=int, default=3, metavar="N", help="3 if absent")
+    parser.add_argument(
+        "--max-words", type=int, default=MAX_WORDS, metavar="N",
+        help=f"the most frequent words; {MAX_WORDS:,} if absent",
+    )  # fmt: skip
+    parser.add_argument(
+        "--words", type=Path, metavar="FILE", help="words to have in any case, one on each line"
+    )
+    parser.add_argument(
+        "--max-ngrams", type=int, default=MAX_NGRAMS, metavar="N", help="prune to so many n-grams"
+    )
+    _add_as_is(parser)
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="ARPA to write, zipped if .gz"
+    )
+    parser.set_defaults(do=_build)
+
+
+def _add_clean(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", type=Path, nargs="+", metavar="TEXT", help="plain, gzip or xz")
+    parser.set_defaults(do=_clean, as_is=False)
+
+
+def _add_perplexity(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--lm", type=Path, required=True, metavar="FILE", help="ARPA, plain or .gz")
+    parser.add_argument("text", type=Path, nargs="+", metavar="TEXT", help="plain, gzip or xz")
+    _add_as_is(parser)
+    parser.set_defaults(do=_perplexity)
+
+
+def _add_as_is(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--as-is", action="store_true",
+        help="do not clean the texts: each line is a sentence, words are between spaces",
+    )  # fmt: skip
+
+
+def _build(arguments: argparse.Namespace) -> int:
+    _check(arguments)
+    required = [] if arguments.words is None else read_words(arguments.words)
+    with progress_stages() as bar:
+        text = _read(arguments.text, arguments.as_is, bar)
+        others = [_read([path], arguments.as_is, bar) for path in arguments.mix]
+        words = choose_vocabulary([text, *others], arguments.max_words, required)
+        models = []
+        for part in (text, *others):
+            bar(f"counting {part.num_words:,} words", None)
+            models.append(estimate(words, part.in_words_of(words), arguments.order))
+        if others:
+            held_out = [_read([path], arguments.as_is, bar) for path in arguments.tune]
+            models = [_mixed(models, words, held_out, arguments.mix, bar)]
+        bar(f"pruning {models[0].num_ngrams:,} n-grams", None)
+        pruned = prune(models[0], arguments.max_ngrams)
+        name = arguments.out.name
+        write_arpa(arguments.out, pruned, lambda done: bar(f"writing {name}", done))
+    counts = ", ".join(f"{len(level):,} {n}-grams" for n, level in enumerate(pruned.levels) if n)
+    say(f"{arguments.out}: {counts}, of {text.num_words:,} words of text")
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    require_place(arguments.out)
+    if not 1 <= arguments.order <= MAX_ORDER:
+        raise StartupError(f"--order is {arguments.order}; it can be 1 to {MAX_ORDER}")
+    if arguments.max_words < 0:
+        raise StartupError(f"--max-words is {arguments.max_words}")
+    if arguments.tune and not arguments.mix:
+        raise StartupError("--tune finds weights of --mix, which is not there")
+
+
+def _mixed(
+    models: Sequence[NGramModel],
+    words: Sequence[str],
+    held_out: Sequence[Text],
+    paths: Sequence[Path],
+    bar: Stages,
+) -> NGramModel:
+    weights = [1.0] * len(models)
+    if held_out:
+        bar("tuning the weights", None)
+        weights = tune(models, [text.in_words_of(words) for text in held_out])
+    for path, weight in zip(paths, weights[1:], strict=True):
+        tell(f"{path.name} counts {weight:.3g} times")
+    bar("mixing", None)
+    return mix(models, weights)
+
+
+def _clean(arguments: argparse.Namespace) -> int:
+    for path in arguments.text:
+        for words in read_sentences(path):
+            say(" ".join(words))
+    return 0
+
+
+def _perplexity(arguments: argparse.Namespace) -> int:
+    with progress_stages() as bar:
+        name = arguments.lm.name
+        scores = ArpaScores(read_arpa(arguments.lm, lambda done: bar(f"reading {name}", done)))
+        for path in arguments.text:
+            found = scores.predict(_sentences(path, arguments.as_is, bar))
+            if not found.words:
+                raise LanguageModelError(f"{path.name} has no words")
+            unknown = 100 * found.unknown / found.words
+            say(
+                f"{path}: perplexity {found.perplexity:.1f}, {found.words:,} words, "
+                f"{unknown:.2f} % unknown, {found.sentences:,} sentences"
+            )
+    return 0
+
+
+def _read(paths: Sequence[Path], as_is: bool, bar: Stages) -> Text:
+    return Text.of(words for path in paths for words in _sentences(path, as_is, bar))
+
+
+def _sentences(path: Path, as_is: bool, bar: Stages) -> Iterator[list[str]]:
+    return read_sentences(
+        path, as_is=as_is, progress=lambda done: bar(f"reading {path.name}", done)
+    )
