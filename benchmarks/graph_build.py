@@ -1,8 +1,7 @@
 """Build all forms of a graph: sizes, times, memory, and costs of sentences against the ARPA file.
 
 ``python benchmarks/graph_build.py LM.arpa.gz SENTENCES [--model DIR]``, with a sentence on each
-line of ``SENTENCES``, in the words of the language model. KenLM makes one of any text:
-``lmplz -o 3 --limit_vocab_file WORDS --prune 0 2 4 < TEXT > LM.arpa``.
+line of ``SENTENCES``, in the words of the language model (`earshot lm clean` writes such).
 """
 
 import argparse
@@ -19,9 +18,10 @@ from report import table, write_report
 
 from decoder_kernels.graph import Graph
 from decoder_kernels.graph_image import read_image, write_image
-from decoder_kernels.graphs.arpa import SENTENCE_END, SENTENCE_START, NGram, read_arpa
+from decoder_kernels.graphs.arpa import read_arpa
 from decoder_kernels.graphs.build import GRAPH_FORMS, Build, GraphForm, Units, build_graph
 from decoder_kernels.graphs.lexicon import Spelling
+from decoder_kernels.ngrams.perplexity import ArpaScores
 from models.bundled import bundled_model_dir
 from models.errors import UnencodableText
 from models.tokenizer import Tokenizer, load_tokenizer
@@ -46,32 +46,6 @@ class StageTimes:
             if self._what:
                 self.seconds[self._what] = self.seconds.get(self._what, 0.0) + now - self._since
             self._what, self._since = what, now
-
-
-class ArpaScores:
-    """Costs by the book: the longest n-gram that is known, and the back-offs to it."""
-
-    def __init__(self, path: Path) -> None:
-        arpa = read_arpa(path)
-        self._ids = {word: i for i, word in enumerate(arpa.words)}
-        self._span = arpa.order - 1
-        self._ngrams: dict[tuple[int, ...], NGram] = {}
-        for ngrams in arpa.orders:
-            self._ngrams.update(ngrams)
-
-    def cost(self, words: list[str]) -> float:
-        """Of a sentence, in nats."""
-        history: tuple[int, ...] = (self._ids[SENTENCE_START],)
-        log10 = 0.0
-        for text in [*words, SENTENCE_END]:
-            word = self._ids[text]
-            known = history
-            while (*known, word) not in self._ngrams:
-                log10 += self._ngrams[known].log10_back_off if known in self._ngrams else 0.0
-                known = known[1:]
-            log10 += self._ngrams[*known, word].log10_prob
-            history = (*history, word)[-self._span :]
-        return -log10 * math.log(10.0)
 
 
 class GraphScores:
@@ -156,12 +130,15 @@ def differences(
     graph: Graph, tokenizer: Tokenizer, lm: Path, text: Path, count: int
 ) -> list[float]:
     """Cost in the graph less cost by the ARPA file, of some sentences."""
-    by_book, by_graph = ArpaScores(lm), GraphScores(graph, tokenizer)
+    by_book, by_graph = ArpaScores(read_arpa(lm)), GraphScores(graph, tokenizer)
     lines = text.read_text(encoding="utf-8").splitlines()
     random.Random(1).shuffle(lines)
     sentences = (line.split() for line in lines)
     fit = (words for words in sentences if 0 < len(words) < MAX_WORDS and by_graph.knows(words))
-    return [by_graph.cost(words) - by_book.cost(words) for words in islice(fit, count)]
+    chosen = list(islice(fit, count))
+    # The graph has no words that the file does not have.
+    told = [sum(cost or 0.0 for cost in by_book.costs(words)) for words in chosen]
+    return [by_graph.cost(words) - cost for words, cost in zip(chosen, told, strict=True)]
 
 
 def main() -> None:
