@@ -23,7 +23,10 @@ Tails = dict[int, tuple[int, int]]
 
 
 class RecordColumns(NamedTuple):
-    """The fields of a slot's records (``csrc/wfst_state.h``), each fast to index."""
+    """The fields of a slot's records (``csrc/wfst_state.h``), each fast to index.
+
+    They are in the slot's memory, of which a list or lattice needs little: good until it changes.
+    """
 
     first: memoryview
     other: memoryview
@@ -32,8 +35,8 @@ class RecordColumns(NamedTuple):
 
     @classmethod
     def of(cls, records: npt.NDArray[np.void]) -> "RecordColumns":
-        """Copies them out of the slot's memory."""
-        return cls(*(np.ascontiguousarray(records[field]).data for field in cls._fields))
+        """Without a copy."""
+        return cls(*(records[field].data for field in cls._fields))
 
 
 class Histories:
