@@ -112,6 +112,16 @@ class OptimiserConfig:
 
 
 @dataclass(frozen=True)
+class StartConfig:
+    """Where the weights come from, if not from chance: `model` is a model directory.
+
+    A run that starts so has no first epochs of its own: it begins with the usual draws, shuffled.
+    """
+
+    model: Path
+
+
+@dataclass(frozen=True)
 class CheckpointConfig:
     """How often to log, save and measure, and how many of the best checkpoints to average."""
 
@@ -132,6 +142,7 @@ class Recipe:
     network: NetworkConfig = field(default_factory=NetworkConfig)
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
     checkpoints: CheckpointConfig = field(default_factory=CheckpointConfig)
+    start: StartConfig | None = None
 
     def __post_init__(self) -> None:
         steps = self.optimiser
@@ -173,6 +184,7 @@ SECTIONS = {
     "network": NetworkConfig,
     "optimiser": OptimiserConfig,
     "checkpoints": CheckpointConfig,
+    "start": StartConfig,
 }
 
 

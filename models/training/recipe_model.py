@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import torch
 from torch import Tensor
 
+from models.checkpoint import load_model
 from models.config import DecoderConfig, DecodingConfig, EncoderConfig, LossConfig, ModelConfig
 from models.initialisation import InitConfig, initialise
 from models.training.config import Recipe
+from models.training.errors import RecipeError
 from models.u2 import U2Model
 
 
@@ -47,12 +51,17 @@ def model_config(recipe: Recipe, vocab_size: int) -> ModelConfig:
 
 
 def build_model(recipe: Recipe, vocab_size: int, mean: Tensor, istd: Tensor) -> U2Model:
-    """A freshly initialised model that normalises by `mean` and `istd` `(F,)`.
+    """The model before its first update; the same recipe gives the same weights.
 
-    The same recipe gives the same weights.
+    It is the one that the recipe starts from, or else a freshly initialised one that normalises by
+    `mean` and `istd` `(F,)`. Raises ModelError if there is no model to start from, RecipeError if
+    it is another network.
     """
     torch.manual_seed(recipe.optimiser.seed)
     model = U2Model(model_config(recipe, vocab_size))
+    if recipe.start is not None:
+        _take_weights(model, recipe.start.model)
+        return model
     start = InitConfig(
         residual_scale=recipe.network.residual_init_scale,
         blank_bias=recipe.network.initial_blank_logit,
@@ -61,3 +70,10 @@ def build_model(recipe: Recipe, vocab_size: int, mean: Tensor, istd: Tensor) -> 
     model.encoder.global_cmvn.mean.copy_(mean)
     model.encoder.global_cmvn.istd.copy_(istd)
     return model
+
+
+def _take_weights(model: U2Model, model_dir: Path) -> None:
+    try:
+        model.load_state_dict(load_model(model_dir).model.state_dict())
+    except RuntimeError as error:
+        raise RecipeError(f"start.model: {model_dir} is another network: {error}") from error

@@ -23,6 +23,9 @@ JOIN_SHARES = {
 }  # how many short clips make one utterance, and how often
 
 
+FIRST_SHUFFLED_EPOCH = 2  # those before go roughly from short to long
+
+
 @dataclass(frozen=True)
 class Example:
     """One training utterance: recordings (indices) one after another, about `seconds` in all."""
@@ -104,7 +107,7 @@ class Sampler:
                 batches.append([])
                 longest = example.seconds
             batches[-1].append(example)
-        if epoch <= 1:
+        if epoch < FIRST_SHUFFLED_EPOCH:
             keys = [batch[-1].seconds * rng.uniform(0.7, 1.3) for batch in batches]
             return [batches[position] for position in np.argsort(keys, kind="stable")]
         return [batches[position] for position in rng.permutation(len(batches))]

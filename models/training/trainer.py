@@ -16,7 +16,7 @@ from models.training.batch import Batch
 from models.training.config import OptimiserConfig, Recipe
 from models.training.prepare import Prepared
 from models.training.run_log import RunLog, UpdateRecord
-from models.training.sampler import Example
+from models.training.sampler import FIRST_SHUFFLED_EPOCH, Example
 from models.training.schedule import learning_rate
 from models.training.stop_signal import StopSignal
 from models.training.training_state import Progress, load_state, save_state
@@ -43,7 +43,7 @@ class Trainer:
         self.model = model
         self.device = next(model.parameters()).device
         self.folder = folder
-        self.progress = Progress()
+        self.progress = Progress(epoch=0 if recipe.start is None else FIRST_SHUFFLED_EPOCH)
         config = recipe.optimiser
         self.optimiser = torch.optim.AdamW(
             model.parameters(),

@@ -11,12 +11,13 @@ import pytest
 import torch
 
 from models.checkpoint import load_model
-from models.training.config import Recipe
-from models.training.errors import TrainingStateError
+from models.training.config import Recipe, StartConfig
+from models.training.errors import RecipeError, TrainingStateError
 from models.training.export import export
 from models.training.greedy import greedy_texts
 from models.training.prepare import Prepared, prepare
 from models.training.recipe_model import build_model
+from models.training.sampler import FIRST_SHUFFLED_EPOCH
 from models.training.trainer import LOG_FILE, Trainer
 from models.training.training_state import STATE_FILE, kept_checkpoints
 
@@ -114,3 +115,23 @@ def test_the_state_of_another_network_is_refused(
 def test_a_run_without_checkpoints_cannot_be_exported(tmp_path: Path) -> None:
     with pytest.raises(TrainingStateError, match="no run at"):
         kept_checkpoints(tmp_path)
+
+
+def test_a_run_that_starts_from_a_model_begins_with_its_weights_and_shuffled(
+    tone_recipe: Recipe, prepared: Prepared, finished_run: Path, tmp_path: Path
+) -> None:
+    export(tone_recipe, finished_run, tmp_path / "model")
+    recipe = replace(tone_recipe, start=StartConfig(tmp_path / "model"))
+    trainer = make_trainer(recipe, prepared, tmp_path / "run")
+    assert trainer.progress.epoch == FIRST_SHUFFLED_EPOCH
+    assert trainer.prepared.dev_errors(trainer.model)["sentences"] == 0.0
+
+
+def test_a_start_that_is_another_network_is_refused(
+    tone_recipe: Recipe, prepared: Prepared, finished_run: Path, tmp_path: Path
+) -> None:
+    export(tone_recipe, finished_run, tmp_path)
+    network = replace(tone_recipe.network, linear_units=48)
+    recipe = replace(tone_recipe, network=network, start=StartConfig(tmp_path))
+    with pytest.raises(RecipeError, match="another network"):
+        make_trainer(recipe, prepared, tmp_path / "run")
