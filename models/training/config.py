@@ -112,6 +112,15 @@ class OptimiserConfig:
 
 
 @dataclass(frozen=True)
+class PhoneConfig:
+    """A second CTC loss, over phones, at a lower block: see `phones`."""
+
+    lexicon: Path
+    block: int  # from 1
+    weight: float = 0.3  # its share of the whole loss
+
+
+@dataclass(frozen=True)
 class StartConfig:
     """Where the weights come from, if not from chance: `model` is a model directory.
 
@@ -142,6 +151,7 @@ class Recipe:
     network: NetworkConfig = field(default_factory=NetworkConfig)
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
     checkpoints: CheckpointConfig = field(default_factory=CheckpointConfig)
+    phones: PhoneConfig | None = None
     start: StartConfig | None = None
 
     def __post_init__(self) -> None:
@@ -156,6 +166,11 @@ class Recipe:
             raise RecipeError(
                 "data.draws_per_epoch: needs at least one corpus, and no negative number of draws"
             )
+        if self.phones is not None:
+            if not 1 <= self.phones.block <= self.network.num_blocks:
+                raise RecipeError(f"phones.block: there is no block {self.phones.block}")
+            if not 0.0 <= self.phones.weight < 1.0:
+                raise RecipeError("phones.weight: has to be at least 0 and below 1")
 
 
 Section = TypeVar("Section")
@@ -184,6 +199,7 @@ SECTIONS = {
     "network": NetworkConfig,
     "optimiser": OptimiserConfig,
     "checkpoints": CheckpointConfig,
+    "phones": PhoneConfig,
     "start": StartConfig,
 }
 

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from torch import Tensor
 from tqdm import tqdm
 
 from models.training.averaging import ScoredCheckpoint, keep_best
 from models.training.batch import Batch
 from models.training.config import OptimiserConfig, Recipe
+from models.training.phones import PhoneHead, PhoneLabels, read_lexicon
 from models.training.prepare import Prepared
 from models.training.run_log import RunLog, UpdateRecord
 from models.training.sampler import FIRST_SHUFFLED_EPOCH, Example
@@ -45,26 +47,39 @@ class Trainer:
         self.folder = folder
         self.progress = Progress(epoch=0 if recipe.start is None else FIRST_SHUFFLED_EPOCH)
         config = recipe.optimiser
+        torch.manual_seed(config.seed)
+        self.phone_head = self._build_phone_head()
+        self._trained = [*model.parameters(), *self._phone_parameters()]
         self.optimiser = torch.optim.AdamW(
-            model.parameters(),
+            self._trained,
             lr=config.peak_rate,
             betas=(0.9, 0.98),
             weight_decay=config.weight_decay,
             fused=True,
         )
         folder.mkdir(parents=True, exist_ok=True)
-        torch.manual_seed(config.seed)
         self.log_file = folder / LOG_FILE
         self._log = RunLog(self.log_file, recipe.checkpoints.log_every)
         self._plan: list[list[Example]] = []
         self._planned_epoch = -1
+
+    def _build_phone_head(self) -> PhoneHead | None:
+        phones = self.recipe.phones
+        if phones is None:
+            return None
+        lexicon = read_lexicon(phones.lexicon)
+        labels = PhoneLabels.of(self.prepared.sampler.utterances, lexicon)
+        return PhoneHead(self.model.encoder, labels, phones).to(self.device)
+
+    def _phone_parameters(self) -> list[torch.nn.Parameter]:
+        return [] if self.phone_head is None else list(self.phone_head.parameters())
 
     def resume(self) -> bool:
         """Takes up the state saved in the folder; False if there is none.
 
         Raises TrainingStateError if another recipe saved it.
         """
-        progress = load_state(self.folder, self.model, self.optimiser)
+        progress = load_state(self.folder, self.model, self.optimiser, self.phone_head)
         if progress is not None:
             self.progress = progress
         return progress is not None
@@ -111,7 +126,7 @@ class Trainer:
         batch = self.prepared.builder.build(rng, examples, progress.step).to(self.device)
         rate = learning_rate(progress.step, config)
         loss = self._loss(batch, rng)
-        norm = self._descend(loss, rate)
+        norm = self._descend(self._with_phones(loss.total, batch, examples), rate)
         progress.step += 1
         progress.heard_seconds += batch.seconds
         per_token = float(loss.ctc.detach() / batch.token_lengths.float().mean())
@@ -133,7 +148,14 @@ class Trainer:
             *draw_chunk(rng, longest, config),
         )
 
-    def _descend(self, loss: TrainingLoss, rate: float) -> float:
+    def _with_phones(self, loss: Tensor, batch: Batch, examples: list[Example]) -> Tensor:
+        """`loss` mixed with that of the phones, where the recipe wants them."""
+        if self.phone_head is None or self.recipe.phones is None:
+            return loss
+        share = self.recipe.phones.weight
+        return (1.0 - share) * loss + share * self.phone_head.loss(batch, examples)
+
+    def _descend(self, loss: Tensor, rate: float) -> float:
         """One step against the gradient, whose norm before clipping it returns.
 
         A gradient that is not finite is left out, as WeNet does.
@@ -141,9 +163,9 @@ class Trainer:
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         self.optimiser.zero_grad(set_to_none=True)
-        torch.autograd.backward(loss.total)
+        torch.autograd.backward(loss)
         limit = self.recipe.optimiser.max_gradient_norm
-        norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit))
+        norm = float(torch.nn.utils.clip_grad_norm_(self._trained, limit))
         if math.isfinite(norm):
             self.optimiser.step()
         return norm
@@ -163,4 +185,4 @@ class Trainer:
         self._log.restart_clock()
 
     def _save(self) -> None:
-        save_state(self.folder, self.model, self.optimiser, self.progress)
+        save_state(self.folder, self.model, self.optimiser, self.progress, self.phone_head)

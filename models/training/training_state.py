@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from models.training.averaging import ScoredCheckpoint
 from models.training.errors import TrainingStateError
@@ -45,11 +46,16 @@ class Progress:
 
 
 def save_state(
-    folder: Path, model: U2Model, optimiser: torch.optim.Optimizer, progress: Progress
+    folder: Path,
+    model: U2Model,
+    optimiser: torch.optim.Optimizer,
+    progress: Progress,
+    phone_head: nn.Module | None = None,
 ) -> None:
     """Writes the whole state of a run: it is there entirely or not at all."""
     state = {
         "model": model.state_dict(),
+        "phone_head": None if phone_head is None else phone_head.state_dict(),
         "optimiser": optimiser.state_dict(),
         "random": torch.get_rng_state(),
         "cuda_random": torch.cuda.get_rng_state() if torch.cuda.is_available() else None,
@@ -60,7 +66,12 @@ def save_state(
     partial.replace(folder / STATE_FILE)
 
 
-def load_state(folder: Path, model: U2Model, optimiser: torch.optim.Optimizer) -> Progress | None:
+def load_state(
+    folder: Path,
+    model: U2Model,
+    optimiser: torch.optim.Optimizer,
+    phone_head: nn.Module | None = None,
+) -> Progress | None:
     """Takes up the state saved in `folder`; None if there is none.
 
     Raises TrainingStateError if another recipe saved it.
@@ -72,7 +83,9 @@ def load_state(folder: Path, model: U2Model, optimiser: torch.optim.Optimizer) -
     try:
         model.load_state_dict(state["model"])
         optimiser.load_state_dict(state["optimiser"])
-    except (RuntimeError, ValueError, KeyError) as error:
+        if phone_head is not None:
+            phone_head.load_state_dict(state["phone_head"])
+    except (RuntimeError, ValueError, KeyError, TypeError) as error:
         raise TrainingStateError(f"{path} was saved by another recipe: {error}") from error
     torch.set_rng_state(state["random"])
     if state.get("cuda_random") is not None and torch.cuda.is_available():

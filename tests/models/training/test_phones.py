@@ -1,0 +1,144 @@
+"""Phones as a second target: the lexicon, the labels, and what the head learns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from models.training.config import PhoneConfig, Recipe
+from models.training.corpus import Utterance
+from models.training.errors import CorpusError, RecipeError
+from models.training.phones import PhoneLabels, read_lexicon
+from models.training.prepare import prepare
+from models.training.recipe_model import build_model
+from models.training.sampler import Example
+from models.training.trainer import Trainer
+
+LEXICON = """;;; made for the test
+low L OW1 # not high
+high HH AY1
+high(2) HH EH1
+mid M IH1 D
+"""
+
+
+@pytest.fixture
+def lexicon(tmp_path: Path) -> Path:
+    path = tmp_path / "lexicon"
+    path.write_text(LEXICON, encoding="utf-8")
+    return path
+
+
+def spoken(*texts: str) -> list[Utterance]:
+    return [Utterance(Path("x"), "clips", "somebody", 0.3, text) for text in texts]
+
+
+def test_words_sound_as_their_first_entry_says_without_stress(lexicon: Path) -> None:
+    assert read_lexicon(lexicon) == {
+        "low": ("L", "OW"),
+        "high": ("HH", "AY"),
+        "mid": ("M", "IH", "D"),
+    }
+
+
+def test_a_lexicon_that_is_missing_or_empty_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="cannot read"):
+        read_lexicon(tmp_path / "none")
+    (tmp_path / "empty").write_text(";;; nothing\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match="no pronunciation"):
+        read_lexicon(tmp_path / "empty")
+
+
+def test_the_phones_of_joined_clips_follow_each_other(lexicon: Path) -> None:
+    labels = PhoneLabels.of(spoken("low", "high low"), read_lexicon(lexicon))
+    low, high_low = labels.utterances
+    assert low is not None
+    assert high_low is not None
+    assert high_low[-2:] == low
+    assert labels.example(Example((1, 0), 1.0)) == high_low + low
+    assert 0 not in high_low  # the blank
+    assert labels.count == 8
+
+
+def test_an_unknown_word_leaves_its_utterance_without_phones(lexicon: Path) -> None:
+    labels = PhoneLabels.of(spoken("low", "low gargle"), read_lexicon(lexicon))
+    assert labels.example(Example((0,), 1.0)) is not None
+    assert labels.example(Example((0, 1), 1.0)) is None
+
+
+@pytest.fixture
+def phone_trainer(
+    with_steps: Callable[[int, int], Recipe], lexicon: Path
+) -> Callable[[Path], Trainer]:
+    """Makes trainers of one recipe with phones, 20 updates long."""
+    recipe = replace(with_steps(20, 20), phones=PhoneConfig(lexicon, block=1, weight=0.5))
+    ready = prepare(recipe)
+
+    def make(run: Path) -> Trainer:
+        model = build_model(recipe, ready.tokenizer.vocab_size, ready.mean, ready.istd)
+        return Trainer(recipe, ready, model, run)
+
+    return make
+
+
+def phone_loss(trainer: Trainer) -> float:
+    """Of all training utterances, without augmentation."""
+    assert trainer.phone_head is not None
+    examples = [Example((index,), 0.6) for index in range(8)]
+    batch = trainer.prepared.builder.build(np.random.default_rng(1), examples, 0)
+    with torch.no_grad():
+        trainer.model.encoder(batch.features, batch.feature_lengths)
+        return float(trainer.phone_head.loss(batch, examples))
+
+
+def test_the_head_learns_the_phones(
+    phone_trainer: Callable[[Path], Trainer], tmp_path: Path
+) -> None:
+    trainer = phone_trainer(tmp_path)
+    before = phone_loss(trainer)
+    trainer.run()
+    assert phone_loss(trainer) < 0.5 * before
+
+
+def test_utterances_with_unknown_words_cost_nothing(
+    phone_trainer: Callable[[Path], Trainer], tmp_path: Path
+) -> None:
+    trainer = phone_trainer(tmp_path)
+    assert trainer.phone_head is not None
+    unknown = PhoneLabels([None] * 8, trainer.phone_head.ctc.ctc_lo.out_features)
+    trainer.phone_head._labels = unknown
+    assert phone_loss(trainer) == 0.0
+
+
+def test_an_interrupted_run_goes_on_with_its_head(
+    phone_trainer: Callable[[Path], Trainer], tmp_path: Path
+) -> None:
+    whole = phone_trainer(tmp_path / "whole")
+    whole.run(stop_at_step=6)
+    phone_trainer(tmp_path / "parts").run(stop_at_step=3)
+    rest = phone_trainer(tmp_path / "parts")
+    rest.resume()
+    rest.run(stop_at_step=6)
+    assert whole.phone_head is not None
+    assert rest.phone_head is not None
+    for name, tensor in whole.phone_head.state_dict().items():
+        assert torch.equal(tensor, rest.phone_head.state_dict()[name]), name
+
+
+def test_the_model_does_not_hold_the_head(
+    phone_trainer: Callable[[Path], Trainer], tmp_path: Path
+) -> None:
+    assert not [name for name in phone_trainer(tmp_path).model.state_dict() if "phone" in name]
+
+
+@pytest.mark.parametrize(("block", "weight"), [(0, 0.3), (2, 0.3), (1, 1.0)])
+def test_blocks_and_weights_that_cannot_be_are_refused(
+    tone_recipe: Recipe, lexicon: Path, block: int, weight: float
+) -> None:
+    with pytest.raises(RecipeError, match="phones"):
+        replace(tone_recipe, phones=PhoneConfig(lexicon, block, weight))
