@@ -6,20 +6,33 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from models.config import FeatureConfig
+from models.training.audio_cache import build_audio_cache
 from models.training.augment import Features
 from models.training.config import DataConfig
 from models.training.corpus import Utterance, read_speech
-from models.training.feature_cache import FeatureCache, build_feature_cache
-from models.training.synthesis import synthesise
+from models.training.feature_cache import build_feature_cache
+
+
+class Recordings(Protocol):
+    """Features by number, whether they are kept or computed when asked for."""
+
+    def frame_count(self, index: int) -> int:
+        """Frames of recording `index`."""
+        ...
+
+    def __getitem__(self, index: int) -> Features:
+        """Features `(T, F)` of recording `index`, a fresh array."""
+        ...
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where the features of one utterance are."""
+    """Where one utterance is."""
 
-    cache: FeatureCache
+    cache: Recordings
     index: int
 
 
@@ -68,25 +81,30 @@ class Speech:
         return self.select(chosen)
 
 
-def load_speech(manifest: Path, cache_dir: Path) -> Speech:
-    """Transcribed utterances of a manifest with their features, which are cached in `cache_dir`.
+def load_speech(manifest: Path, cache_dir: Path, as_audio: bool = False) -> Speech:
+    """Transcribed utterances of a manifest, their features or samples cached in `cache_dir`.
 
     Raises CorpusError if the manifest or a recording is missing or broken.
     """
     utterances = read_speech(manifest)
-    cache = build_feature_cache(cache_dir, utterances, FeatureConfig())
+    build = build_audio_cache if as_audio else build_feature_cache
+    cache: Recordings = build(cache_dir, utterances, FeatureConfig())
     sources = [Source(cache, index) for index in range(len(utterances))]
     return Speech(utterances, sources).transcribed()
 
 
-def load_training_speech(data: DataConfig) -> Speech:
+def load_training_speech(data: DataConfig, as_audio: bool = False) -> Speech:
     """The recorded training corpora and, where the recipe wants it, the synthetic one."""
-    recorded = load_speech(data.train_manifest, data.work_dir / "train")
+    kind = "-audio" if as_audio else ""
+    recorded = load_speech(data.train_manifest, data.work_dir / f"train{kind}", as_audio)
     if data.synthetic_count == 0:
         return recorded
+    # What makes speech needs an encoder, which a machine that only trains may lack.
+    from models.training.synthetic.digits import synthesise
+
     folder = data.work_dir / "synthetic"
     manifest = synthesise(folder, data.synthetic_count, data.synthetic_seed)
-    return recorded + load_speech(manifest, data.work_dir / "synthetic-features")
+    return recorded + load_speech(manifest, data.work_dir / f"synthetic-features{kind}", as_audio)
 
 
 def load_dev_speech(data: DataConfig) -> Speech:
