@@ -8,13 +8,16 @@ interpolations along time and frequency. SpecAugment: Park 2019, section 2 (no t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from torch import Tensor
 
 from models.training.config import AugmentConfig
 
 Features = npt.NDArray[np.float32]
+Array = TypeVar("Array", Features, Tensor)
 SILENCE = np.float32(-15.942385)  # the log of the floor, what digital zeros give
 LOG_POWER_PER_DB = np.log(10.0) / 10.0
 LOWEST_MEL = 1127.0 * np.log(1.0 + 20.0 / 700.0)
@@ -136,10 +139,10 @@ class Augmenter:
 
 def spec_augment(
     rng: np.random.Generator,
-    features: Features,
+    features: Array,
     config: AugmentConfig,
-    fill: npt.NDArray[np.float32],
-) -> Features:
+    fill: Array,
+) -> Array:
     """Masks bands and stretches of time of `(T, F)` in place with `fill` `(F,)`.
 
     A stretch hides at most a fifth of the utterance.

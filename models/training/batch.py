@@ -45,15 +45,20 @@ class Batch:
         )
 
 
+def pad_tokens(tokens: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+    """Token sequences as one tensor `(B, U)`, and their lengths `(B,)`."""
+    labels = [torch.tensor(ids, dtype=torch.int64) for ids in tokens]
+    lengths = torch.tensor([len(ids) for ids in labels])
+    return pad_sequence(labels, batch_first=True), lengths
+
+
 def pad(features: Sequence[Features], tokens: Sequence[Sequence[int]]) -> Batch:
     """Stacks utterances of different lengths."""
     frames = [torch.from_numpy(rows) for rows in features]
-    labels = [torch.tensor(ids, dtype=torch.int64) for ids in tokens]
     return Batch(
         pad_sequence(frames, batch_first=True),
         torch.tensor([len(rows) for rows in frames]),
-        pad_sequence(labels, batch_first=True),
-        torch.tensor([len(ids) for ids in labels]),
+        *pad_tokens(tokens),
         sum(len(rows) for rows in frames) / 100,
     )
 
@@ -61,6 +66,11 @@ def pad(features: Sequence[Features], tokens: Sequence[Sequence[int]]) -> Batch:
 def ctc_length(tokens: Sequence[int]) -> int:
     """Frames that CTC needs at least: one a token, and one blank between equal neighbours."""
     return len(tokens) + sum(left == right for left, right in pairwise(tokens))
+
+
+def least_frames(labels: Sequence[int], stem: StemShape) -> int:
+    """Feature frames without which CTC has no alignment for `labels`."""
+    return (ctc_length(labels) + 1) * stem.rate + stem.right_context
 
 
 @dataclass(frozen=True)
@@ -87,7 +97,7 @@ class BatchBuilder:
         for example, speech in zip(examples, spoken, strict=True):
             labels = [token for index in example.members for token in self.tokens[index]]
             length = longest if rng.random() < config.pad_probability else 0
-            rows = pad_silence(rng, speech, max(length, self._least_frames(labels)))
+            rows = pad_silence(rng, speech, max(length, least_frames(labels, self.stem)))
             rows = self._channel(rng, rows, example, plain)
             features.append(spec_augment(rng, rows, config, self.mean) if masked else rows)
             tokens.append(labels)
@@ -114,7 +124,3 @@ class BatchBuilder:
             return self.augmenter.quiet(rng, rows)
         narrow = self.speech.utterances[example.members[0]].corpus in self.data.narrow_corpora
         return self.augmenter.utterance(rng, rows, narrow)
-
-    def _least_frames(self, labels: Sequence[int]) -> int:
-        """Feature frames without which CTC has no alignment for `labels`."""
-        return (ctc_length(labels) + 1) * self.stem.rate + self.stem.right_context

@@ -62,6 +62,33 @@ class AugmentConfig:
 
 
 @dataclass(frozen=True)
+class WaveformConfig:
+    """A recipe with this section changes sound, not features; the ranges of `AugmentConfig` hold.
+
+    Speeds are drawn instead of tempo and warp. Rooms: simulated ones, and the measured responses of
+    the noise manifest whose set is named.
+    """
+
+    speeds: tuple[float, ...] = (0.9, 1.0, 1.1)
+    clip_speeds: tuple[float, ...] = (0.8, 0.9, 1.0, 1.1, 1.2)  # of the joined corpora
+    room_probability: float = 0.3
+    simulated_rooms: int = 400
+    measured_rooms: tuple[str, ...] = ()
+    babble_share: float = 0.15  # of what is noisy
+    stationary_share: float = 0.3
+
+    def __post_init__(self) -> None:
+        for name in ("speeds", "clip_speeds"):
+            speeds = getattr(self, name)
+            if not speeds or not all(0.5 <= speed <= 2.0 for speed in speeds):
+                raise RecipeError(f"waveform.{name}: needs speeds between 0.5 and 2.0")
+        if self.room_probability > 0 and self.simulated_rooms < 1 and not self.measured_rooms:
+            raise RecipeError("waveform.room_probability: there are no rooms")
+        if self.babble_share + self.stationary_share > 1:
+            raise RecipeError("waveform: babble_share and stationary_share are more than all noise")
+
+
+@dataclass(frozen=True)
 class UnitsConfig:
     """Size of the sentencepiece unigram model, its characters included."""
 
@@ -147,6 +174,7 @@ class Recipe:
     name: str
     data: DataConfig
     augment: AugmentConfig = field(default_factory=AugmentConfig)
+    waveform: WaveformConfig | None = None
     units: UnitsConfig = field(default_factory=UnitsConfig)
     network: NetworkConfig = field(default_factory=NetworkConfig)
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
@@ -195,6 +223,7 @@ def _section(kind: type[Section], name: str, values: Mapping[str, Any], root: Pa
 SECTIONS = {
     "data": DataConfig,
     "augment": AugmentConfig,
+    "waveform": WaveformConfig,
     "units": UnitsConfig,
     "network": NetworkConfig,
     "optimiser": OptimiserConfig,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,14 +66,30 @@ def read_speech(manifest: Path) -> list[Utterance]:
     ]
 
 
+def _read_sounds(manifest: Path, kind: str) -> list[Utterance]:
+    rows = _rows(manifest, ("path", "kind", "set", "seconds"))
+    return [
+        Utterance(manifest.parent / row["path"], kind, row["set"], float(row["seconds"]), "")
+        for row in rows
+        if row["kind"] == kind
+    ]
+
+
 def read_noise(manifest: Path) -> list[Utterance]:
     """Noise recordings of a manifest: tab-separated path, kind, set and seconds.
 
     Room responses are left out. Raises CorpusError like `read_speech`.
     """
-    rows = _rows(manifest, ("path", "kind", "set", "seconds"))
-    return [
-        Utterance(manifest.parent / row["path"], "noise", row["set"], float(row["seconds"]), "")
-        for row in rows
-        if row["kind"] == "noise"
-    ]
+    return _read_sounds(manifest, "noise")
+
+
+def read_rooms(manifest: Path, sets: Collection[str]) -> list[Utterance]:
+    """Room responses of the named sets in a manifest of noise.
+
+    Raises CorpusError like `read_speech`, and for a set that is not there.
+    """
+    rooms = [room for room in _read_sounds(manifest, "rir") if room.speaker in sets]
+    missing = set(sets) - {room.speaker for room in rooms}
+    if missing:
+        raise CorpusError(f"{manifest} has no room responses of {', '.join(sorted(missing))}")
+    return rooms

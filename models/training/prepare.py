@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Protocol, TypeAlias
 
+import numpy as np
+import torch
 from torch import Tensor
 
 from models.config import FeatureConfig
 from models.subsampling import STEM_SHAPES
 from models.tokenizer import BpeTokenizer, Tokenizer
-from models.training.augment import Augmenter, Features
-from models.training.batch import BatchBuilder
+from models.training.augment import Augmenter
+from models.training.batch import Batch, BatchBuilder
 from models.training.cmvn import compute_cmvn
 from models.training.config import Recipe
 from models.training.corpus import read_noise
 from models.training.feature_cache import build_feature_cache
 from models.training.greedy import greedy_error_rates
-from models.training.sampler import Sampler
+from models.training.sampler import Example, Sampler
 from models.training.speech import Speech, load_dev_speech, load_training_speech
 from models.training.units import train_units
+from models.training.waveform.load import build_sound
 from models.u2 import U2Model
 
+Tokens: TypeAlias = Sequence[Sequence[int]]
+
 CMVN_STRIDE = 7  # every seventh utterance is plenty
+
+
+class Builder(Protocol):
+    """What makes batches."""
+
+    def build(self, rng: np.random.Generator, examples: Sequence[Example], step: int) -> Batch:
+        """The batch of update `step`; the same for the same state of `rng`."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -30,7 +44,7 @@ class Prepared:
     """What the trainer works on."""
 
     sampler: Sampler
-    builder: BatchBuilder
+    builder: Builder
     tokenizer: Tokenizer
     mean: Tensor
     istd: Tensor
@@ -50,28 +64,36 @@ def load_units(recipe: Recipe, speech: Speech) -> BpeTokenizer:
     return BpeTokenizer(folder / "bpe.model", folder / "units.txt")
 
 
-def load_noises(manifest: Path, cache_dir: Path) -> tuple[Features, ...]:
-    """Features of all noise recordings."""
-    cache = build_feature_cache(cache_dir, read_noise(manifest), FeatureConfig())
-    return tuple(cache[index] for index in range(len(cache)))
-
-
-def prepare(recipe: Recipe) -> Prepared:
-    """Builds or reopens features and units. Raises CorpusError for a recording that is missing."""
+def build_features(recipe: Recipe, speech: Speech, tokens: Tokens, mean: Tensor) -> BatchBuilder:
+    """What makes batches of features that are kept on disk."""
     data = recipe.data
-    speech = load_training_speech(data)
-    tokenizer = load_units(recipe, speech)
-    mean, istd = compute_cmvn(speech.features(i) for i in range(0, len(speech), CMVN_STRIDE))
-    builder = BatchBuilder(
+    noise = data.work_dir / "noise"
+    cache = build_feature_cache(noise, read_noise(data.noise_manifest), FeatureConfig())
+    return BatchBuilder(
         speech=speech,
-        tokens=[tokenizer.encode(utterance.text) for utterance in speech.utterances],
+        tokens=tokens,
         data=data,
-        augmenter=Augmenter(
-            recipe.augment, load_noises(data.noise_manifest, data.work_dir / "noise")
-        ),
+        augmenter=Augmenter(recipe.augment, tuple(cache[index] for index in range(len(cache)))),
         mean=mean.numpy(),
         stem=STEM_SHAPES[recipe.network.input_layer],
     )
+
+
+def prepare(recipe: Recipe, device: torch.device | None = None) -> Prepared:
+    """Builds or reopens features or samples, and units; sound is changed on `device`.
+
+    Raises CorpusError for a recording that is missing.
+    """
+    data = recipe.data
+    speech = load_training_speech(data, as_audio=recipe.waveform is not None)
+    tokenizer = load_units(recipe, speech)
+    tokens = [tokenizer.encode(utterance.text) for utterance in speech.utterances]
+    mean, istd = compute_cmvn(speech.features(i) for i in range(0, len(speech), CMVN_STRIDE))
+    builder: Builder
+    if recipe.waveform is None:
+        builder = build_features(recipe, speech, tokens, mean)
+    else:
+        builder = build_sound(recipe, recipe.waveform, speech, tokens, mean, device)
     sampler = Sampler(
         speech.utterances,
         data,

@@ -37,7 +37,7 @@ def open_run(recipe: Recipe, folder: Path, device: torch.device) -> Trainer:
     holds the run of another recipe.
     """
     torch.set_num_threads(recipe.optimiser.threads)
-    prepared = prepare(recipe)
+    prepared = prepare(recipe, device)
     model = build_model(recipe, prepared.tokenizer.vocab_size, prepared.mean, prepared.istd)
     trainer = Trainer(recipe, prepared, model.to(device), folder)
     trainer.resume()

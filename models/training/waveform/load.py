@@ -1,0 +1,68 @@
+"""Everything that sound is made of, read once and taken to the device that trains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from models.config import FeatureConfig
+from models.fbank import Fbank
+from models.subsampling import STEM_SHAPES
+from models.training.audio_cache import build_audio_cache
+from models.training.audio_file import read_samples
+from models.training.config import Recipe, WaveformConfig
+from models.training.corpus import read_noise, read_rooms
+from models.training.speech import Source, Speech
+from models.training.waveform.augmenter import SoundAugmenter
+from models.training.waveform.builder import SoundBatchBuilder
+from models.training.waveform.clips import Clips, load_clips
+from models.training.waveform.noise import synthetic_noises
+from models.training.waveform.rooms import Response, from_direct_sound, simulated_rooms
+
+STATIONARY_NOISES = 24
+
+
+def load_rooms(manifest: Path, config: WaveformConfig, seed: int, sample_rate_hz: int) -> Tensor:
+    """Impulse responses `(R, L)`, simulated and measured."""
+    measured = [
+        from_direct_sound(read_samples(room.path, sample_rate_hz).double().numpy())
+        for room in read_rooms(manifest, config.measured_rooms)
+    ]
+    rooms: list[Response] = simulated_rooms(config.simulated_rooms, seed, sample_rate_hz)
+    return pad_sequence([torch.from_numpy(room) for room in (*rooms, *measured)], batch_first=True)
+
+
+def load_noises(manifest: Path, cache_dir: Path, device: torch.device) -> Clips:
+    """All noise recordings of a manifest."""
+    cache = build_audio_cache(cache_dir, read_noise(manifest), FeatureConfig())
+    return load_clips([Source(cache, index) for index in range(len(cache))], device)
+
+
+def build_sound(
+    recipe: Recipe,
+    config: WaveformConfig,
+    speech: Speech,
+    tokens: Sequence[Sequence[int]],
+    mean: Tensor,
+    device: torch.device | None,
+) -> SoundBatchBuilder:
+    """What makes batches of sound, all of it on `device`."""
+    data, seed = recipe.data, recipe.optimiser.seed
+    place = device or torch.device("cpu")
+    features = FeatureConfig()
+    rate_hz = features.sample_rate_hz
+    augmenter = SoundAugmenter(
+        config=recipe.augment,
+        waveform=config,
+        speech=load_clips(speech.sources, place),
+        noises=load_noises(data.noise_manifest, data.work_dir / "noise-audio", place),
+        stationary=synthetic_noises(STATIONARY_NOISES, seed, rate_hz, place),
+        rooms=load_rooms(data.noise_manifest, config, seed, rate_hz).to(place),
+        sample_rate_hz=rate_hz,
+    )
+    stem = STEM_SHAPES[recipe.network.input_layer]
+    return SoundBatchBuilder(speech, tokens, data, augmenter, Fbank(features), mean.to(place), stem)
