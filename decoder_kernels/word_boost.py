@@ -64,7 +64,8 @@ class WordBoostTable:
 
     ``spellings[k]`` is the word with the id ``number of the graph's words + k``. ``graft``: nodes 0
     (the root, which stands for the loop node) to ``num_nodes - 1`` and their arcs; -1 leads back to
-    the loop node. ``refused``: the phrases that cannot be boosted here, and why.
+    the loop node. ``refused``: the phrases that cannot be boosted here, and why. ``fruitless``:
+    those that are matched, and earn nothing: what their words cost leaves no bonus.
     """
 
     automaton: BoostTable
@@ -72,6 +73,7 @@ class WordBoostTable:
     graft: tuple[Arc, ...]
     num_graft_nodes: int
     refused: tuple[tuple[WordPhrase, str], ...]
+    fruitless: tuple[WordPhrase, ...]
 
     @classmethod
     def compile(
@@ -99,23 +101,31 @@ class WordBoostTable:
         limits = _Limits(
             beam / 2, graph_scale, unigram_costs(graph) if costs is None else costs, graph
         )
-        automaton = BoostTable.compile(
-            [
-                BoostPhrase(
-                    tuple(ids[w] if isinstance(w, tuple) else w for w in phrase.words),
-                    limits.clamped(phrase),
-                )
-                for phrase in accepted
-            ],
-            known + len(ids),
-        )
+        clamped = [
+            BoostPhrase(
+                tuple(ids[w] if isinstance(w, tuple) else w for w in phrase.words),
+                limits.clamped(phrase),
+            )
+            for phrase in accepted
+        ]
+        automaton = BoostTable.compile(clamped, known + len(ids))
         if automaton.num_states > MAX_CONTEXTS:
             raise BoostTableError(f"a boost table has at most {MAX_CONTEXTS} states")
         graft, num_nodes = _graft(ids, graph.unknown_cost)
         if num_nodes > MAX_GRAFT_NODES:
             raise BoostTableError(f"words from outside take at most {MAX_GRAFT_NODES} nodes")
-        refused = tuple((phrase, reason) for phrase, reason in refusals if reason is not None)
-        return cls(automaton, tuple(ids), graft, num_nodes, refused)
+        return cls(
+            automaton,
+            tuple(ids),
+            graft,
+            num_nodes,
+            refused=tuple((phrase, reason) for phrase, reason in refusals if reason is not None),
+            fruitless=tuple(
+                phrase
+                for phrase, of_table in zip(accepted, clamped, strict=True)
+                if phrase.weight and not of_table.weight
+            ),
+        )
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ def compile_word_boosts(
 ) -> CompiledBoosts:
     """Find the phrases' words, spell those that the graph lacks, and build the table.
 
-    Warns of each phrase that cannot be boosted, by name. Of two phrases with the same words the
-    last counts. `options` are those of the stream: they bound what a word can earn.
+    Warns of each phrase that cannot be boosted, or earns nothing, by name. Of two phrases with the
+    same words the last counts. `options` are those of the stream: they bound what a word can earn.
     """
     request = _Request(words)
     for boost in boosts:
@@ -66,19 +66,21 @@ class _Request:
         if len(refused) == len(phrases):
             return self._refusing(refused)
         ids = {spelling: len(graph.word_texts) + k for k, spelling in enumerate(table.spellings)}
-        accepted = [phrase for phrase in phrases if phrase.words not in refused]
+        free = f"its words are free at a language model weight of {options.graph_scale:g}"
+        without = refused | {phrase.words: free for phrase in table.fruitless}
+        boosted = [phrase for phrase in phrases if phrase.words not in without]
         return replace(
-            self._refusing(refused),
-            texts=tuple(dict.fromkeys(self._texts[phrase.words] for phrase in accepted)),
+            self._refusing(without),
+            texts=tuple(dict.fromkeys(self._texts[phrase.words] for phrase in boosted)),
             phrases=tuple(
-                BoostPhrase(_ids(phrase.words, ids), phrase.weight) for phrase in accepted
+                BoostPhrase(_ids(phrase.words, ids), phrase.weight) for phrase in boosted
             ),
             word_table=table,
             grafted=tuple(self._grafted[spelling] for spelling in table.spellings),
         )
 
     def _refusing(self, refused: Mapping[Words, str]) -> CompiledBoosts:
-        """Nothing but warnings; two spellings of one phrase are refused for one reason."""
+        """Nothing but warnings; two spellings of one phrase have one reason."""
         reasons = [UnboostablePhrase(self._texts[words], why) for words, why in refused.items()]
         return CompiledBoosts((), (), None, tuple(dict.fromkeys([*self._warnings, *reasons])))
 

@@ -73,6 +73,14 @@ def test_weights_within_the_limits_are_left_alone(weight: float) -> None:
     assert earned((CHEAP,), weight) == pytest.approx(weight)
 
 
+def test_phrases_that_earn_nothing_are_named() -> None:
+    phrases = [WordPhrase((word,), weight) for word, weight in ((FREE, 3.0), (CHEAP, 3.0))]
+    phrases += [WordPhrase((DEAR,), 0.0), WordPhrase((FREE, FREE), -1.0)]
+    graph = words_in_any_order()
+    assert WordBoostTable.compile(phrases, graph).fruitless == (phrases[0],)
+    assert WordBoostTable.compile(phrases, graph, graph_scale=0.0).fruitless == tuple(phrases[:2])
+
+
 def test_negative_weights_are_limited_by_the_beam_alone() -> None:
     assert earned((CHEAP,), -1e3) == -5.0
 

@@ -159,6 +159,14 @@ def test_boosts_given_later_count_from_the_segments_start_on(engine, sounds):
     assert listener.text == "一九二"
 
 
+def test_a_boost_that_earns_nothing_is_named_and_a_word_from_outside_is_heard(engine, sounds):
+    config = asking(graph=QUIET, boosts=(Boost("九", 4.0),))
+    heard = sounds.transcribe(engine, sounds.speech("一九二"), config)
+    assert [warning.phrase for warning in heard.of(UnboostablePhrase)] == ["九"]
+    assert heard.text == "一九二"
+    assert not any(word.boosted for word in words_of(heard))
+
+
 def test_what_is_configured_builds_on_what_was_asked_before(engine, sounds):
     """Unless that is refused; the engine has taken neither when the next is asked."""
     listener = sounds.Listener()
