@@ -12,7 +12,7 @@ from torch import Tensor
 
 from models.config import FeatureConfig
 from models.subsampling import STEM_SHAPES
-from models.tokenizer import BpeTokenizer, Tokenizer
+from models.tokenizer import BpeTokenizer, Tokenizer, load_tokenizer
 from models.training.augment import Augmenter
 from models.training.batch import Batch, BatchBuilder
 from models.training.cmvn import compute_cmvn
@@ -56,8 +56,10 @@ class Prepared:
         return greedy_error_rates(model, self.tokenizer, self.dev, self.dev_chunk_size)
 
 
-def load_units(recipe: Recipe, speech: Speech) -> BpeTokenizer:
-    """The run's units, made from the transcripts the first time."""
+def load_units(recipe: Recipe, speech: Speech) -> Tokenizer:
+    """The run's units: of the model it starts from, or made of the transcripts the first time."""
+    if recipe.start is not None:
+        return load_tokenizer(recipe.start.model)
     folder = recipe.data.work_dir / "units"
     if not (folder / "units.txt").is_file():
         train_units([utterance.text for utterance in speech.utterances], recipe.units, folder)

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from models.checkpoint import load_model
-from models.training.config import Recipe, StartConfig
+from models.training.config import Recipe, StartConfig, UnitsConfig
 from models.training.errors import RecipeError, TrainingStateError
 from models.training.export import export
 from models.training.greedy import greedy_texts
@@ -125,6 +125,16 @@ def test_a_run_that_starts_from_a_model_begins_with_its_weights_and_shuffled(
     trainer = make_trainer(recipe, prepared, tmp_path / "run")
     assert trainer.progress.epoch == FIRST_SHUFFLED_EPOCH
     assert trainer.prepared.dev_errors(trainer.model)["sentences"] == 0.0
+
+
+def test_a_run_that_starts_from_a_model_writes_its_units(
+    tone_recipe: Recipe, prepared: Prepared, finished_run: Path, tmp_path: Path
+) -> None:
+    export(tone_recipe, finished_run, tmp_path / "model")
+    data = replace(tone_recipe.data, work_dir=tmp_path / "elsewhere")
+    start = StartConfig(tmp_path / "model")
+    recipe = replace(tone_recipe, data=data, units=UnitsConfig(pieces=11), start=start)
+    assert prepare(recipe).tokenizer.units.symbols == prepared.tokenizer.units.symbols
 
 
 def test_a_start_that_is_another_network_is_refused(
