@@ -7,10 +7,12 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from models.config import InputLayer, Positions
 from models.training.errors import RecipeError
+
+Precision: TypeAlias = Literal["float32", "bfloat16"]
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,11 @@ class NetworkConfig:
 
 @dataclass(frozen=True)
 class OptimiserConfig:
-    """AdamW with a schedule of warm-up, plateau and decay to zero, counted in updates."""
+    """AdamW with a schedule of warm-up, plateau and decay to zero, counted in updates.
+
+    With precision "bfloat16" matrix products, convolutions and attention run in it; weights,
+    softmax, norms and losses stay in float32 (torch's autocast).
+    """
 
     peak_rate: float = 1.5e-3
     warmup_steps: int = 800
@@ -132,8 +138,11 @@ class OptimiserConfig:
     first_batch_seconds: float = 8.0
     ctc_weight: float = 0.3
     ctc_only_steps: int = 1500
+    reverse_weight: float = 0.3  # of the right-to-left decoder in the attention loss
+    label_smoothing: float = 0.1
     full_context_probability: float = 0.4
     max_chunk_frames: int = 25
+    precision: Precision = "float32"
     seed: int = 1
     threads: int = 1
 
@@ -186,6 +195,10 @@ class Recipe:
         steps = self.optimiser
         if not 0 < steps.warmup_steps <= steps.decay_from_step < steps.total_steps:
             raise RecipeError("optimiser: needs 0 < warmup_steps <= decay_from_step < total_steps")
+        if steps.precision not in get_args(Precision):
+            raise RecipeError(
+                f"optimiser.precision: {steps.precision!r} is not float32 or bfloat16"
+            )
         for name in ("tempo", "warp", "clip_tempo", "clip_warp", "gain_db", "noise_snr_db"):
             low, high = getattr(self.augment, name)
             if not low <= high:

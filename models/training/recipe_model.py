@@ -46,7 +46,11 @@ def model_config(recipe: Recipe, vocab_size: int) -> ModelConfig:
             ctc_weight=net.decoding_ctc_weight,
             reverse_weight=net.decoding_reverse_weight,
         ),
-        loss=LossConfig(ctc_weight=recipe.optimiser.ctc_weight),
+        loss=LossConfig(
+            ctc_weight=recipe.optimiser.ctc_weight,
+            reverse_weight=recipe.optimiser.reverse_weight,
+            label_smoothing=recipe.optimiser.label_smoothing,
+        ),
     )
 
 

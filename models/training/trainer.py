@@ -125,13 +125,19 @@ class Trainer:
         rng = np.random.default_rng((config.seed, progress.step, 2))
         batch = self.prepared.builder.build(rng, examples, progress.step).to(self.device)
         rate = learning_rate(progress.step, config)
-        loss = self._loss(batch, rng)
-        norm = self._descend(self._with_phones(loss.total, batch, examples), rate)
+        with self._precision():
+            loss = self._loss(batch, rng)
+            total = self._with_phones(loss.total, batch, examples)
+        norm = self._descend(total, rate)
         progress.step += 1
         progress.heard_seconds += batch.seconds
         per_token = float(loss.ctc.detach() / batch.token_lengths.float().mean())
         record = UpdateRecord(float(loss.total.detach()), per_token, norm, batch.seconds)
         self._log.update(record, progress.place(), rate)
+
+    def _precision(self) -> torch.autocast:
+        wanted = self.recipe.optimiser.precision == "bfloat16"
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=wanted)
 
     def _loss(self, batch: Batch, rng: np.random.Generator) -> TrainingLoss:
         config, model = self.recipe.optimiser, self.model

@@ -30,7 +30,13 @@ linear_units = 16
 num_blocks = 1
 decoder_linear_units = 16
 decoder_blocks = 1
+[augment]
+from_step = 2
+spec_augment_from_step = 3
+[waveform]
+simulated_rooms = 2
 [optimiser]
+precision = "bfloat16"
 warmup_steps = 1
 decay_from_step = 2
 total_steps = 4

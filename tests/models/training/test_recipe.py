@@ -51,6 +51,11 @@ def test_the_bundled_recipe_is_whole(repository_dir: Path) -> None:
         ("\n[optimiser]\nwarmup_steps = 9\ndecay_from_step = 5\n", "warmup_steps"),
         ("\n[augment]\ntempo = [1.2, 0.8]\n", r"augment\.tempo"),
         ("\n[augment\n", "cannot read"),
+        ('\n[optimiser]\nprecision = "int8"\n', r"optimiser\.precision"),
+        ("\n[waveform]\nspeeds = []\n", r"waveform\.speeds"),
+        ("\n[waveform]\nclip_speeds = [9.0]\n", r"waveform\.clip_speeds"),
+        ("\n[waveform]\nsimulated_rooms = 0\n", "no rooms"),
+        ("\n[waveform]\nbabble_share = 0.9\n", "babble_share"),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, change: str, named: str) -> None:

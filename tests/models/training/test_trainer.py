@@ -97,6 +97,23 @@ def test_an_interrupted_run_ends_like_an_uninterrupted_one(
         assert torch.equal(tensor, expected[name]), name
 
 
+def test_bfloat16_learns_on_weights_of_full_precision(
+    with_steps: Callable[[int, int], Recipe], prepared: Prepared, tmp_path: Path
+) -> None:
+    recipe = with_steps(12, 20)
+    optimiser = replace(recipe.optimiser, precision="bfloat16")
+    trainer = make_trainer(replace(recipe, optimiser=optimiser), prepared, tmp_path)
+    seen = []
+    trainer.model.encoder.layers[0].register_forward_hook(lambda *call: seen.append(call[2].dtype))
+    before = {name: weight.clone() for name, weight in trainer.model.named_parameters()}
+    trainer.run()
+    assert set(seen) == {torch.bfloat16}
+    after = dict(trainer.model.named_parameters())
+    assert all(weight.dtype == torch.float32 for weight in after.values())
+    assert not torch.equal(after["ctc.ctc_lo.weight"], before["ctc.ctc_lo.weight"])
+    assert all(weight.isfinite().all() for weight in after.values())
+
+
 def test_a_new_run_has_nothing_to_resume(
     tone_recipe: Recipe, prepared: Prepared, tmp_path: Path
 ) -> None:
