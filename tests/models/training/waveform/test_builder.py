@@ -115,3 +115,12 @@ def test_sound_is_kept_as_it_was_recorded(tone_recipe: Recipe) -> None:
     clip = load_clips(speech.sources, torch.device("cpu"))[1]
     assert clip.abs().max() == pytest.approx(0.3 * 32768, rel=0.01)
     np.testing.assert_array_equal(Fbank()(clip).numpy(), speech.features(1))
+
+
+def test_a_batch_is_made_on_its_device_without_waiting_for_it(tone_recipe: Recipe) -> None:
+    # The meta device mixes with no other, and whoever asks it for a value gets an error.
+    recipe = replace(tone_recipe, augment=replace(NOTHING, noise_probability=1.0), waveform=WET)
+    builder = prepare(recipe, torch.device("meta")).builder
+    batch = builder.build(np.random.default_rng(6), EXAMPLES, 200)
+    assert batch.features.device.type == "meta"
+    assert batch.features.shape[0] == batch.feature_lengths.numel() == len(EXAMPLES)
