@@ -31,6 +31,15 @@ class BoostRules:
     max_phrases: int = 1000
     max_chars: int = 20_000
 
+    @property
+    def limits(self) -> dict[str, int]:
+        """As /v1/models tells them."""
+        return {
+            "phrases": self.max_phrases,
+            "phrase_characters": MAX_PHRASE_CHARS,
+            "characters": self.max_chars,
+        }
+
     def parse(self, keyterms: Sequence[str], keywords: Sequence[str]) -> tuple[Boost, ...]:
         """Read the phrases of one request.
 

@@ -42,9 +42,10 @@ async def metrics(request: Request) -> Response:
 
 @router.get("/v1/models")
 async def models(request: Request) -> Response:
-    """The model served, in the shape of Deepgram's model list."""
+    """The model served, in the shape of Deepgram's model list, and what may be boosted."""
     services = services_of(request)
-    return JSONResponse({"stt": [services.model.listing(services.settings.model_aliases)]})
+    listing = services.model.listing(services.settings.model_aliases)
+    return JSONResponse({"stt": [listing], "boost_limits": services.rules.boosts.limits})
 
 
 @router.get("/v1/samples")

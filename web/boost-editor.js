@@ -35,9 +35,19 @@ export class BoostEditor {
 
   #submit(event) {
     event.preventDefault();
-    if (this.boosts.add(this.parts.input.value).length) this.#changed();
+    const { added, leftOut } = this.boosts.add(this.parts.input.value);
+    if (added.length) this.#changed();
+    if (leftOut.length) this.say(this.#tooMany(leftOut.length));
     this.parts.input.value = "";
     this.parts.input.focus();
+  }
+
+  #tooMany(count) {
+    const { phrases, phraseCharacters, characters } = this.boosts.limits;
+    return (
+      `${count} left out: this server takes ${phrases} phrases of ${phraseCharacters} ` +
+      `characters, and ${characters} characters in all`
+    );
   }
 
   #changed() {

@@ -4,34 +4,65 @@
 
 /** @typedef {import("./listen-client.js").Boost} Boost */
 
+/**
+ * What a server takes. Characters are counted of phrases with their weights, as they are sent.
+ * @typedef {{phrases: number, phraseCharacters: number, characters: number}} BoostLimits
+ */
+
 export const WEIGHT = Object.freeze({ least: 0.5, most: 10, step: 0.5, usual: 3 });
-const MOST_PHRASES = 100;
+/** Of the protocol: servers may take less. @type {BoostLimits} */
+export const USUAL_LIMITS = Object.freeze({
+  phrases: 1000,
+  phraseCharacters: 200,
+  characters: 20_000,
+});
 const STORED_AS = "earshot.boosts";
 
 export class Boosts {
   /** @param {Pick<Storage, "getItem"|"setItem">|null} storage */
   constructor(storage) {
     this.storage = storage;
+    /** The server's, once it has told them. */
+    this.limits = USUAL_LIMITS;
     /** @type {Boost[]} */
     this.list = readStored(storage);
   }
 
   /**
    * Add what was typed: phrases between commas, each perhaps with ":weight".
-   * @returns {Boost[]} those that are new or changed
+   * @returns {{added: Boost[], leftOut: Boost[]}} those that are new or changed, and those that are
+   *   more than the server takes
    */
   add(/** @type {string} */ typed) {
     const parsed = typed
       .split(",")
       .map(parseBoost)
       .filter((boost) => boost !== null);
+    const [added, leftOut] = [[], []];
+    let characters = this.list.reduce((sum, boost) => sum + sentLength(boost), 0);
     for (const boost of parsed) {
       const known = this.list.find(({ phrase }) => sameText(phrase, boost.phrase));
+      if (!known && !this.#hasRoom(boost, characters)) {
+        leftOut.push(boost);
+        continue;
+      }
       if (known) known.weight = boost.weight;
-      else if (this.list.length < MOST_PHRASES) this.list.push(boost);
+      else {
+        this.list.push(boost);
+        characters += sentLength(boost);
+      }
+      added.push(boost);
     }
     this.#store();
-    return parsed;
+    return { added, leftOut };
+  }
+
+  #hasRoom(/** @type {Boost} */ boost, /** @type {number} */ characters) {
+    return (
+      this.list.length < this.limits.phrases &&
+      length(boost.phrase) <= this.limits.phraseCharacters &&
+      characters + sentLength(boost) <= this.limits.characters
+    );
   }
 
   setWeight(/** @type {string} */ phrase, /** @type {number} */ weight) {
@@ -60,6 +91,15 @@ export function parseBoost(typed) {
 
 function clamped(weight) {
   return Math.min(WEIGHT.most, Math.max(WEIGHT.least, weight));
+}
+
+/** In characters as the server counts them, not in UTF-16. */
+function length(text) {
+  return [...text].length;
+}
+
+function sentLength({ phrase, weight }) {
+  return length(`${phrase}:${weight}`);
 }
 
 function sameText(a, b) {

@@ -178,8 +178,9 @@ function keepingUp({ element: take }, change) {
 }
 
 async function showServer() {
-  const [model, samples] = await Promise.all([server.modelName(), server.samples()]);
+  const [{ model, boostLimits }, samples] = await Promise.all([server.about(), server.samples()]);
   byId("model").textContent = model ?? "no answer from the server";
+  if (boostLimits) boosts.limits = boostLimits;
   const play = (sample) => take(new Clip(sample, server.sampleAddress(sample.file)));
   listSamples(byId("samples"), samples, play);
 }

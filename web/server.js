@@ -4,6 +4,7 @@
  */
 
 /** @typedef {import("./problems.js").ServerCondition} ServerCondition */
+/** @typedef {import("./boosts.js").BoostLimits} BoostLimits */
 
 const ANSWER_WITHIN_MS = 4_000;
 
@@ -13,12 +14,15 @@ export class Server {
     this.base = base;
   }
 
-  /** Name of the model that answers, or null if the server does not say. */
-  async modelName() {
+  /**
+   * Name of the model that answers, and how much may be boosted; null where the server does not say.
+   * @returns {Promise<{model: string|null, boostLimits: BoostLimits|null}>}
+   */
+  async about() {
     const answer = await this.#get("v1/models");
-    if (!answer?.ok) return null;
-    const { stt } = await answer.json();
-    return stt?.[0]?.name ?? null;
+    if (!answer?.ok) return { model: null, boostLimits: null };
+    const { stt, boost_limits: limits } = await answer.json();
+    return { model: stt?.[0]?.name ?? null, boostLimits: limits ? boostLimits(limits) : null };
   }
 
   /** @returns {Promise<import("./clip.js").Sample[]>} */
@@ -50,4 +54,9 @@ export class Server {
       return null;
     }
   }
+}
+
+/** @returns {BoostLimits} */
+function boostLimits({ phrases, phrase_characters: phraseCharacters, characters }) {
+  return { phrases, phraseCharacters, characters };
 }

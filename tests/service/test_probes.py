@@ -23,6 +23,12 @@ async def test_models_lists_the_model_and_its_other_names(live):
     assert "nova-3" in model["aliases"]
 
 
+async def test_models_tells_what_may_be_boosted(live):
+    async with live.client() as client:
+        limits = (await client.get("/v1/models")).json()["boost_limits"]
+    assert limits == {"phrases": 1000, "phrase_characters": 200, "characters": 20_000}
+
+
 async def test_metrics_count_what_happened(live, tone, read):
     async with live.listen("encoding=linear16&sample_rate=16000&interim_results=true") as socket:
         await socket.send(tone(0.5))

@@ -40,6 +40,7 @@ class Script:
     full: bool = False
     close: tuple[float, int, str] | None = None
     unboostable: tuple[str, ...] = ()
+    boost_limits: dict[str, int] | None = None
     upload_error: tuple[int, dict[str, str]] | None = None
     upload_gate: threading.Event = field(default_factory=threading.Event)
 
@@ -102,7 +103,9 @@ class ScriptedServer:
         return JSONResponse(body, status_code=200 if self.script.ready else 503)
 
     async def _models(self, _: Request) -> Response:
-        return JSONResponse({"stt": [{"name": "scripted"}]})
+        return JSONResponse(
+            {"stt": [{"name": "scripted"}], "boost_limits": self.script.boost_limits}
+        )
 
     async def _listen(self, ws: WebSocket) -> None:
         if self.script.refuse is not None:

@@ -70,6 +70,15 @@ def test_a_boost_edited_while_speaking_is_configured(page: Page, server: Scripte
     ]
 
 
+def test_phrases_beyond_the_servers_limits_are_left_out(page: Page, server: ScriptedServer) -> None:
+    server.script.boost_limits = {"phrases": 2, "phrase_characters": 200, "characters": 99}
+    page.browser.get(server.url)
+    page.until(lambda: page.text("#model") == "scripted")
+    page.boost("jarvis, smart mirror, alexa")
+    page.until(lambda: "1 left out: this server takes 2 phrases" in page.text("#boost-state"))
+    assert [row.text for row in page.all("#boost-list .phrase")] == ["jarvis", "smart mirror"]
+
+
 def test_a_phrase_that_cannot_be_boosted_is_named(page: Page, server: ScriptedServer) -> None:
     server.script.unboostable = ("björk",)
     page.start()

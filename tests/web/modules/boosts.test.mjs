@@ -54,6 +54,21 @@ test("phrases are weighed and removed by name", () => {
   assert.deepEqual(boosts.list, [{ phrase: "a", weight: 8 }]);
 });
 
+test("as many phrases fit as the server takes", () => {
+  const phrases = (count) => Array.from({ length: count }, (_, i) => `p${i}`).join(",");
+  const usual = new Boosts(null);
+  assert.equal(usual.add(phrases(1000)).leftOut.length, 0);
+  assert.deepEqual(usual.add("one more").leftOut, [{ phrase: "one more", weight: 3 }]);
+  assert.equal(usual.list.length, 1000);
+
+  const small = new Boosts(null);
+  small.limits = { phrases: 3, phraseCharacters: 5, characters: 14 };
+  const { added, leftOut } = small.add("longer, 🙂🙂🙂🙂🙂, abc, d, e");
+  assert.deepEqual(added.map(({ phrase }) => phrase), ["🙂🙂🙂🙂🙂", "abc"]);
+  assert.deepEqual(leftOut.map(({ phrase }) => phrase), ["longer", "d", "e"]);
+  assert.deepEqual(small.add("ABC:9").added, [{ phrase: "ABC", weight: 9 }], "is there already");
+});
+
 test("boosts are there again on the next visit", () => {
   const storage = fakeStorage();
   new Boosts(storage).add("jarvis:6");
