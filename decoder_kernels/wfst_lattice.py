@@ -11,8 +11,8 @@ from decoder_kernels.errors import TooManyHistories
 from decoder_kernels.wfst_histories import NO_RECORD, End, Histories, RecordColumns
 from decoder_kernels.wfst_options import FRACTION_BITS
 
-MAX_STEPS = 1 << 20
-"""Some tenths of a second. Where a beam takes more, the lattice has a narrower one."""
+MAX_STEPS_PER_BEAM = 1 << 20
+"""Of one try: some tenths of a second. Where a beam takes more, the lattice has a narrower one."""
 
 _ARC_STEPS = 32
 
@@ -64,7 +64,7 @@ def word_lattice(
     lattice_beam: int,
     *,
     reached_final: bool,
-    max_steps: int = MAX_STEPS,
+    max_steps: int = MAX_STEPS_PER_BEAM,
 ) -> WordLattice:
     """The lattice of results ``ends``, each with its cost and record, after so many frames.
 

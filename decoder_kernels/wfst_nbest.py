@@ -24,8 +24,8 @@ RECORD = np.dtype(
 FIRST_WIDTH = 1 << (FRACTION_BITS - 2)
 """A quarter of a nat: how far from the best is looked at first; then twice as far, and so on."""
 
-MAX_STEPS = 1 << 20
-"""Of one width: about 0.2 s. A list that would take more is an error, not a shorter list."""
+MAX_STEPS_PER_WIDTH = 1 << 20
+"""About 0.2 s. A list that would take more for a width is an error, not a shorter list."""
 
 WordAndFrame = tuple[int, int]
 
@@ -77,7 +77,7 @@ class RecordWalk:
         listed, width = best - 1, FIRST_WIDTH
         while listed < limit:
             bound = min(best + width, limit)
-            histories = Histories(self._records, ends, bound, MAX_STEPS)
+            histories = Histories(self._records, ends, bound, MAX_STEPS_PER_WIDTH)
             for ranked in _cheapest_first(histories, bound):
                 if ranked.cost > listed:
                     yield ranked

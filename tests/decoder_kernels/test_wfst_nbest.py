@@ -51,7 +51,7 @@ def test_a_list_that_would_take_too_long_is_refused(
     device: torch.device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     search = listening(homophones(10), 10, device)
-    monkeypatch.setattr(wfst_nbest, "MAX_STEPS", 20_000)
+    monkeypatch.setattr(wfst_nbest, "MAX_STEPS_PER_WIDTH", 20_000)
     assert len(search.nbest(0, 5)) == 5
     with pytest.raises(TooManyHistories):
         search.nbest(0, 100_000)

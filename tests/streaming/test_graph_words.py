@@ -69,6 +69,23 @@ def test_a_phrase_falls_into_words(phrase, split):
     assert words("tea今天气", "tea", "今天", "天气", "今", "天").split(phrase) == split
 
 
+def test_no_word_is_looked_for_that_is_longer_than_the_longest(monkeypatch):
+    found, looked_for = words("今天气", "今天", "今", "天气"), []
+    find = found.find
+
+    def noting(text):
+        looked_for.append(text)
+        return find(text)
+
+    monkeypatch.setattr(found, "find", noting)
+    phrase = "今" * 200
+    assert found.split(phrase) == [2] * 200
+    longest = max(len(text) for text in found.graph.word_texts)
+    assert looked_for[0] == phrase
+    assert max(map(len, looked_for[1:])) == longest
+    assert len(looked_for) <= 1 + longest * len(phrase)
+
+
 def test_a_space_stands_between_words_but_not_between_cjk_characters():
     assert spaces(["tea", "now", "今天", "天气", "x"]) == [False, True, True, False, True]
     assert spaces([]) == []
