@@ -1,3 +1,4 @@
+import lzma
 import struct
 from dataclasses import replace
 from pathlib import Path
@@ -55,6 +56,30 @@ def test_what_is_read_is_what_was_written(graph: Graph, image: Path) -> None:
         assert np.array_equal(getattr(read, name), getattr(graph, name))
         assert getattr(read, name).dtype == getattr(graph, name).dtype
     assert list(read.word_texts) == list(graph.word_texts)
+
+
+def test_a_packed_image_is_the_same_graph(graph: Graph, image: Path) -> None:
+    packed = image.with_name("small.graph.xz")
+    write_image(packed, graph)
+    assert lzma.decompress(packed.read_bytes()) == image.read_bytes()
+    read = read_image(packed)
+    for name in ARRAYS:
+        assert np.array_equal(getattr(read, name), getattr(graph, name))
+        assert not getattr(read, name).flags.writeable
+
+
+def test_a_damaged_packed_image_is_refused(graph: Graph, image: Path, monkeypatch) -> None:
+    packed = image.with_name("small.graph.xz")
+    write_image(packed, graph)
+    whole = packed.read_bytes()
+    for content in (whole[:-8], whole[:50] + b"?" + whole[51:], lzma.compress(b"no graph" * 50)):
+        packed.write_bytes(content)
+        with pytest.raises(GraphImageError, match="small.graph.xz is"):
+            read_image(packed)
+    packed.write_bytes(whole)
+    monkeypatch.setattr("decoder_kernels.graph_image.MAX_UNPACKED_BYTES", 100)
+    with pytest.raises(GraphImageError, match="unpacks to more than 100 bytes"):
+        read_image(packed)
 
 
 @pytest.mark.parametrize("change", [{"topology": "explicit"}, {"units_checksum": ""}])
