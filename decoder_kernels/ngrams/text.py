@@ -53,7 +53,7 @@ class Text:
 def choose_vocabulary(
     texts: Sequence[Text], most: int, required: Collection[str] = ()
 ) -> Sequence[str]:
-    """The special words, those required, and the most frequent ones up to ``most`` in all.
+    """The special words, the ``most`` that are the most frequent, and those required.
 
     Words of equal frequency come by the alphabet. Raises LanguageModelError if there are none.
     """
@@ -61,10 +61,9 @@ def choose_vocabulary(
     for text in texts:
         for word, count in zip(text.words, np.bincount(text.ids).tolist(), strict=False):
             counts[word] = counts.get(word, 0) + count
-    wanted = set(required) - set(SPECIAL_WORDS)
-    others = [word for word in counts if word not in wanted and word not in SPECIAL_WORDS]
-    others.sort(key=lambda word: (-counts[word], word))
-    chosen = wanted.union(others[: max(0, most - len(wanted))])
+    seen = [word for word in counts if word not in SPECIAL_WORDS]
+    seen.sort(key=lambda word: (-counts[word], word))
+    chosen = {*seen[:most], *required} - set(SPECIAL_WORDS)
     if not chosen:
         raise LanguageModelError("there are no words in the text")
     return [*SPECIAL_WORDS, *sorted(chosen)]

@@ -37,7 +37,7 @@ def test_build_writes_an_arpa_file(capsys, book: Path, out: Path) -> None:
 
 def test_build_chooses_words_and_prunes(book: Path, out: Path, tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("seven\n")
-    few = ["--max-words", 4, "--words", tmp_path / "words.txt", "--max-ngrams", 9]
+    few = ["--max-words", 3, "--words", tmp_path / "words.txt", "--max-ngrams", 9]
     assert lm("build", book, "--out", out, *few) == 0
     arpa = read_arpa(out)
     assert arpa.words[3:] == ["came", "hall", "mister", "seven"]

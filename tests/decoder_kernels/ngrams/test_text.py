@@ -20,7 +20,7 @@ def test_a_word_that_the_vocabulary_lacks_is_outside() -> None:
 def test_the_most_frequent_words_are_chosen_and_those_required() -> None:
     texts = [Text.of(["bca", "b"]), Text.of(["c"])]
     assert choose_vocabulary(texts, 2) == [*SPECIAL_WORDS, "b", "c"]
-    assert choose_vocabulary(texts, 2, ["x", "<unk>"]) == [*SPECIAL_WORDS, "b", "x"]
+    assert choose_vocabulary(texts, 1, ["x", "<unk>"]) == [*SPECIAL_WORDS, "b", "x"]
     assert choose_vocabulary(texts, 0, ["x", "y"]) == [*SPECIAL_WORDS, "x", "y"]
 
 
