@@ -14,7 +14,8 @@ class StepReport:
 
     duration_s: from the first lane's features to the last result.
     queue_waits_s: for each lane, how long its window had been ready when the step began.
-    encoder_s, search_s, second_pass_s: parts of duration_s (features count as encoder).
+    encoder_s, search_s, second_pass_s, telling_s: parts of duration_s. Features count as encoder,
+        times and confidences of words as telling.
     """
 
     lanes: int
@@ -24,6 +25,7 @@ class StepReport:
     encoder_s: float
     search_s: float
     second_pass_s: float
+    telling_s: float
 
 
 Observer: TypeAlias = Callable[[StepReport], None]
@@ -86,4 +88,5 @@ class StepTimer:
             encoder_s=encoded - started,
             search_s=searched - encoded,
             second_pass_s=rescored - searched,
+            telling_s=told - rescored,
         )
