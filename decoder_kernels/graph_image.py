@@ -1,7 +1,7 @@
 """Graphs as one file, mapped into memory: no copy, no parsing, shared by processes.
 
-A name that ends in ``.xz`` asks for a packed file, a quarter of the size, to be carried about: it is
-unpacked into memory when it is read, in a second for 50 MB.
+A name that ends in ``.xz`` asks for a packed file, a quarter of the size, to be carried about: it
+is unpacked into memory when it is read.
 
 ::
 
@@ -132,7 +132,7 @@ def write_image(path: Path, graph: Graph) -> None:
     image[: len(header)] = np.frombuffer(header, np.uint8)
     image[_CHECKSUM] = np.frombuffer(_checksum(image), np.uint8)
     packed = path.suffix == ".xz"
-    _replace(path, lzma.compress(image, preset=XZ_PRESET) if packed else image.data)
+    _replace(path, lzma.compress(image.data, preset=XZ_PRESET) if packed else image.data)
 
 
 def read_image(path: Path) -> Graph:
