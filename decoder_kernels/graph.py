@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from decoder_kernels.epsilon_cycles import refuse_unsafe_cycles
 from decoder_kernels.errors import GraphMismatch, InvalidGraph
+from decoder_kernels.wfst_key import LABEL_BITS, NODE_BITS
 
 Topology = Literal["compact", "normal", "explicit"]
 TOPOLOGIES: tuple[Topology, ...] = ("compact", "normal", "explicit")
@@ -25,13 +26,13 @@ Floats = npt.NDArray[np.float32]
 EPSILON = 0
 NO_WORD_TEXT = "<eps>"
 
-MAX_NODES = (1 << 26) - (1 << 20)
-"""The search's key has 26 bits for a node; a million are kept for words that requests bring."""
+MAX_NODES = (1 << NODE_BITS) - (1 << 20)
+"""Of those that the search's key can name a million are kept for words that requests bring."""
 
 MAX_ARCS = (1 << 31) - 1
 
-MAX_VOCAB_SIZE = (1 << 14) - 1
-"""The search's key has 14 bits for a label."""
+MAX_VOCAB_SIZE = (1 << LABEL_BITS) - 1
+"""The search's key has so many bits for a label."""
 
 
 class Arc(NamedTuple):

@@ -17,6 +17,7 @@ from decoder_kernels.graph import Graph
 from decoder_kernels.lane_batch import LaneBatch
 from decoder_kernels.oracle import Automaton
 from decoder_kernels.wfst_hypotheses import WfstHypothesis, WfstResult
+from decoder_kernels.wfst_key import CONTEXT_MASK, NODE_SHIFT
 from decoder_kernels.wfst_lattice import WordLattice, word_lattice
 from decoder_kernels.wfst_memory import WfstMemory, WfstSearchConfig
 from decoder_kernels.wfst_nbest import Ranked, RecordWalk
@@ -26,8 +27,6 @@ from decoder_kernels.word_boost import WordBoostTable
 __all__ = ["WfstHypothesis", "WfstOptions", "WfstResult", "WfstSearch", "WfstSearchConfig"]
 
 _DEFAULT_BLOCK_THREADS = {"cpu": 1, "cuda": 256}
-_CONTEXT_MASK = (1 << 24) - 1
-_NODE_SHIFT = 38
 
 
 @dataclass(frozen=True)
@@ -210,13 +209,13 @@ class WfstSearch:
         scale = self._options[slot].graph_scale
         order = np.argsort(keys, kind="stable")
         found = [
-            (int(costs[i]) + fixed(automaton.pending(int(keys[i]) & _CONTEXT_MASK)), int(i))
+            (int(costs[i]) + fixed(automaton.pending(int(keys[i]) & CONTEXT_MASK)), int(i))
             for i in order
         ]
         if not finalize:
             return found, False
         finals = self.graph.finals
-        nodes = (keys >> np.uint64(_NODE_SHIFT)).astype(np.int64)
+        nodes = (keys >> np.uint64(NODE_SHIFT)).astype(np.int64)
         final = [
             (cost + fixed(float(finals[nodes[i]]) * scale), i)
             for cost, i in found

@@ -25,18 +25,19 @@ from dataclasses import dataclass
 
 from decoder_kernels.boost import BoostPhrase, BoostTable
 from decoder_kernels.errors import BoostTableError
-from decoder_kernels.graph import Arc, Graph
+from decoder_kernels.graph import MAX_NODES, Arc, Graph
+from decoder_kernels.wfst_key import CONTEXT_BITS, NODE_BITS
 from decoder_kernels.word_costs import Costs, unigram_costs
 
 DEFAULT_BEAM = 17.0
 COST_SHARE = 0.6
 """Of a word's cost as a unigram; after some words it costs less, so the whole would be too much."""
 
-MAX_CONTEXTS = 1 << 24
-"""The search's key has 24 bits for the automaton's state."""
+MAX_CONTEXTS = 1 << CONTEXT_BITS
+"""The search's key has so many bits for the automaton's state."""
 
-MAX_GRAFT_NODES = 1 << 20
-"""What `MAX_NODES` of a graph leaves of the key's 26 bits for a node."""
+MAX_GRAFT_NODES = (1 << NODE_BITS) - MAX_NODES
+"""What a graph leaves of the key's bits for a node."""
 
 Spelling = tuple[int, ...]
 
