@@ -1,9 +1,14 @@
 """Fixtures for all tests: where the shared data lies, and how many threads torch may use."""
 
 import os
+import shutil
+import struct
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from models.training.synthetic.engines import ESPEAK_VARIANTS
 
 # Set before any test module imports torch: a step of a tiny model is slower on two threads than on
 # one, and sums over one thread are the same on every machine.
@@ -41,3 +46,33 @@ def golden_dir(shared_dir: Path) -> Path:
 def speech_dir(shared_dir: Path) -> Path:
     """Real transcribed English: ``train.tsv``, ``dev.tsv`` and ``audio/``."""
     return existing(shared_dir / "speech")
+
+
+@pytest.fixture(scope="session")
+def fake_sounds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the fake engines play: a header of WAV, a tone that slowly rises, a clipped one."""
+    folder = tmp_path_factory.mktemp("engines") / "sounds"
+    folder.mkdir()
+    time_s = np.arange(30 * 16_000) / 16_000
+    tone = np.sin(2 * np.pi * (150 + 0.3 * time_s) * time_s)
+    (folder / "speech").write_bytes((8000 * tone).astype("<i2").tobytes())
+    (folder / "clipped").write_bytes((32767 * np.sign(tone)).astype("<i2").tobytes())
+    # As programs write it that do not know how much will come.
+    endless = 0x7FFFF000
+    chunk = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, 16_000, 32_000, 2, 16)
+    riff = struct.pack("<4sI4s", b"RIFF", endless, b"WAVE")
+    (folder / "header").write_bytes(riff + chunk + struct.pack("<4sI", b"data", endless))
+    return folder
+
+
+@pytest.fixture
+def fake_engines(fake_sounds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """espeak-ng and flite, and no other program, by ``tests/fake_engine.sh``."""
+    programs = fake_sounds.parent / tmp_path.name
+    programs.mkdir()
+    for name in ("espeak-ng", "flite"):
+        shutil.copy(REPOSITORY / "tests" / "fake_engine.sh", programs / name)
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs))
+    monkeypatch.setenv("FAKE_ENGINE_VARIANTS", " ".join(f"!v/{name}" for name in ESPEAK_VARIANTS))
+    return programs
