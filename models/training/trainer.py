@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from tqdm import tqdm
 from models.training.averaging import ScoredCheckpoint, keep_best
 from models.training.batch import Batch
 from models.training.config import OptimiserConfig, Recipe
+from models.training.deadline import Deadline
 from models.training.phones import PhoneHead, PhoneLabels, read_lexicon
 from models.training.prepare import Prepared
 from models.training.run_log import RunLog, UpdateRecord
@@ -62,6 +62,7 @@ class Trainer:
         self._log = RunLog(self.log_file, recipe.checkpoints.log_every)
         self._plan: list[list[Example]] = []
         self._planned_epoch = -1
+        self._deadline = Deadline()
 
     def _build_phone_head(self) -> PhoneHead | None:
         phones = self.recipe.phones
@@ -89,23 +90,25 @@ class Trainer:
         """Whether the schedule's last update is done."""
         return self.progress.step >= self.recipe.optimiser.total_steps
 
-    def run(self, stop_at_step: int | None = None, seconds: float = math.inf) -> None:
+    def run(self, stop_at_step: int | None = None, deadline: Deadline | None = None) -> None:
         """Trains to the end of the schedule, or until `stop_at_step` updates are done.
 
-        It stops sooner after `seconds`, and at SIGTERM or Ctrl-C after the update in progress; the
-        state is saved in every case.
+        It stops sooner at a deadline, and at SIGTERM or Ctrl-C after the update in progress; the
+        state is saved in every case. A model that cooled towards a deadline is measured there.
         """
         total = self.recipe.optimiser.total_steps
         last = min(total, stop_at_step or total)
-        end = time.monotonic() + seconds
+        self._deadline = deadline or Deadline()
         bar = tqdm(total=total, initial=self.progress.step, unit="update", mininterval=10.0)
         with StopSignal() as stop:
-            while self.progress.step < last and not stop.received and time.monotonic() < end:
+            while self.progress.step < last and not (stop.received or self._deadline.passed):
                 self._update(self._next_examples())
                 bar.update()
                 if self.progress.step % self.recipe.checkpoints.save_every == 0:
                     self._checkpoint()
         bar.close()
+        if self._deadline.rate_share == 0.0 and self.progress.step:
+            self._checkpoint()
         self._save()
 
     def _next_examples(self) -> list[Example]:
@@ -124,7 +127,7 @@ class Trainer:
         config, progress = self.recipe.optimiser, self.progress
         rng = np.random.default_rng((config.seed, progress.step, 2))
         batch = self.prepared.builder.build(rng, examples, progress.step).to(self.device)
-        rate = learning_rate(progress.step, config)
+        rate = learning_rate(progress.step, config) * self._deadline.rate_share
         with self._precision():
             loss = self._loss(batch, rng)
             total = self._with_phones(loss.total, batch, examples)

@@ -22,11 +22,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--minutes",
         type=float,
+        metavar="M",
         default=float("inf"),
         help="stop after so many, to be gone on with by the same command",
     )
     parser.add_argument(
-        "--export", type=Path, metavar="DIR", help="write the finished model's directory"
+        "--cool-minutes",
+        type=float,
+        default=0.0,
+        metavar="M",
+        help="let the learning rate fall to nothing in the last of those minutes",
+    )
+    parser.add_argument(
+        "--export",
+        type=Path,
+        metavar="DIR",
+        help="write the model, an average of the best checkpoints",
     )
 
 
@@ -40,6 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"training needs {error.name}: pip install 'earshot[train]' brings it"
         ) from error
     from models.training.config import load_recipe
+    from models.training.deadline import Deadline
     from models.training.export import export
 
     try:
@@ -47,12 +59,10 @@ def run(arguments: argparse.Namespace) -> int:
         folder: Path = arguments.run or default_folder(recipe)
         trainer = open_run(recipe, folder, choose_device(arguments.device))
         tell(f"{recipe.name}: from update {trainer.progress.step} on {trainer.device}, in {folder}")
-        trainer.run(seconds=60 * arguments.minutes)
+        trainer.run(deadline=Deadline(60 * arguments.minutes, 60 * arguments.cool_minutes))
         tell(f"stands at update {trainer.progress.step}; log: {trainer.log_file}")
-        if not trainer.finished:
-            return MORE_TO_DO
         if arguments.export is not None:
             export(recipe, folder, arguments.export)
     except TrainingError as error:
         raise StartupError(str(error)) from error
-    return 0
+    return 0 if trainer.finished else MORE_TO_DO

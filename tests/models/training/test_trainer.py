@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import torch
 
 from models.checkpoint import load_model
 from models.training.config import Recipe, StartConfig, UnitsConfig
+from models.training.deadline import Deadline
 from models.training.errors import RecipeError, TrainingStateError
 from models.training.export import export
 from models.training.greedy import greedy_texts
@@ -95,6 +97,19 @@ def test_an_interrupted_run_ends_like_an_uninterrupted_one(
     expected = whole.model.state_dict()
     for name, tensor in rest.model.state_dict().items():
         assert torch.equal(tensor, expected[name]), name
+
+
+def test_a_run_that_cools_stops_in_time_and_is_measured_there(
+    with_steps: Callable[[int, int], Recipe], prepared: Prepared, tmp_path: Path
+) -> None:
+    ticks = count()
+    deadline = Deadline(20.0, 10.0, clock=lambda: next(ticks))
+    trainer = make_trainer(with_steps(100, 100), prepared, tmp_path)
+    trainer.run(deadline=deadline)
+    assert 0 < trainer.progress.step < 20
+    assert not trainer.finished
+    assert [kept.step for kept in trainer.progress.kept] == [trainer.progress.step]
+    assert trainer.optimiser.param_groups[0]["lr"] < 0.3 * trainer.recipe.optimiser.peak_rate
 
 
 def test_bfloat16_learns_on_weights_of_full_precision(
