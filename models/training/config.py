@@ -28,6 +28,7 @@ class DataConfig:
     work_dir: Path
     draws_first_epoch: Mapping[str, float]
     draws_per_epoch: Mapping[str, float]
+    more_manifests: tuple[Path, ...] = ()  # of more training speech, such as what is synthesised
     synthetic_count: int = 0
     synthetic_seed: int = 17
     joined_corpora: tuple[str, ...] = ()  # short clips, joined into utterances of one speaker
@@ -226,6 +227,8 @@ def _section(kind: type[Section], name: str, values: Mapping[str, Any], root: Pa
     for key, value in values.items():
         if fields[key].type == "Path":
             value = (root / value).resolve()
+        elif fields[key].type == "tuple[Path, ...]":
+            value = [(root / each).resolve() for each in value]
         arguments[key] = tuple(value) if isinstance(value, list) else value
     try:
         return kind(**arguments)

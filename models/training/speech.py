@@ -94,9 +94,11 @@ def load_speech(manifest: Path, cache_dir: Path, as_audio: bool = False) -> Spee
 
 
 def load_training_speech(data: DataConfig, as_audio: bool = False) -> Speech:
-    """The recorded training corpora and, where the recipe wants it, the synthetic one."""
+    """The training corpora of all manifests and, where the recipe wants it, synthetic digits."""
     kind = "-audio" if as_audio else ""
     recorded = load_speech(data.train_manifest, data.work_dir / f"train{kind}", as_audio)
+    for number, more in enumerate(data.more_manifests, start=2):
+        recorded += load_speech(more, data.work_dir / f"train-{number}{kind}", as_audio)
     if data.synthetic_count == 0:
         return recorded
     # What makes speech needs an encoder, which a machine that only trains may lack.

@@ -18,6 +18,7 @@ train_manifest = "speech/train.tsv"
 dev_manifest = "speech/dev.tsv"
 noise_manifest = "/noise.tsv"
 work_dir = "work"
+more_manifests = ["spoken/manifest.tsv"]
 [data.draws_first_epoch]
 digits = 2.0
 [data.draws_per_epoch]
@@ -35,6 +36,7 @@ def test_paths_are_relative_to_the_recipe(tmp_path: Path) -> None:
     data = read(tmp_path, RECIPE).data
     assert data.train_manifest == tmp_path / "speech" / "train.tsv"
     assert data.noise_manifest == Path("/noise.tsv")
+    assert data.more_manifests == (tmp_path / "spoken" / "manifest.tsv",)
 
 
 def test_the_bundled_recipe_is_whole(repository_dir: Path) -> None:
