@@ -1,4 +1,4 @@
-"""Trains, measures and exports models: ``python -m models.training train RECIPE --run DIR``."""
+"""Trains, measures and exports models: ``python -m models.training train RECIPE``."""
 
 from __future__ import annotations
 
@@ -11,47 +11,105 @@ import torch
 
 from models.checkpoint import load_model
 from models.errors import ModelError
-from models.training.config import Recipe, load_recipe
+from models.training.config import load_recipe
 from models.training.errors import TrainingError
 from models.training.evaluation import FULL_CONTEXT, transcribe
 from models.training.export import export
+from models.training.host import Call, pack, work
+from models.training.pieces import Piece, cut, folder_files, join
 from models.training.report import markdown_report, write_rates
-from models.training.run import DEVICE_CHOICES, DeviceChoice, choose_device, open_run
+from models.training.run import DEVICE_CHOICES, choose_device, default_folder, open_run
 from models.training.speech import load_dev_speech
 
+MIB = 1 << 20
+MORE_TO_COME = 3
 
-def train(recipe: Recipe, run: Path, device: DeviceChoice) -> None:
-    """Starts a run in the folder `run`, or goes on with the one that is there."""
-    trainer = open_run(recipe, run, choose_device(device))
+
+def train(options: argparse.Namespace) -> int:
+    """Starts a run, or goes on with the one that is there."""
+    recipe = load_recipe(options.recipe)
+    trainer = open_run(recipe, options.run or default_folder(recipe), choose_device(options.device))
     if trainer.progress.step:
         print(f"going on at update {trainer.progress.step}")
     trainer.run()
+    return 0
 
 
-def evaluate(
-    recipe: Recipe, model_dir: Path, chunk_sizes: Sequence[int], rates: Path | None, limit: int
-) -> None:
-    """Prints word error rates on the development data; writes them by speaker to `rates`."""
+def export_run(options: argparse.Namespace) -> int:
+    """Averages the best checkpoints of a run into a model."""
+    recipe = load_recipe(options.recipe)
+    export(recipe, options.run or default_folder(recipe), options.output)
+    return 0
+
+
+def evaluate(options: argparse.Namespace) -> int:
+    """Prints word error rates on the development data; writes them by speaker to a file."""
+    recipe = load_recipe(options.recipe)
+    torch.set_num_threads(recipe.optimiser.threads)
     speech = load_dev_speech(recipe.data)
-    speech = speech.subset(limit) if limit else speech
-    transcripts = list(transcribe(load_model(model_dir), speech, chunk_sizes))
-    if rates is not None:
-        write_rates(rates, transcripts)
+    speech = speech.subset(options.limit) if options.limit else speech
+    transcripts = list(transcribe(load_model(options.model), speech, options.chunks))
+    if options.rates is not None:
+        write_rates(options.rates, transcripts)
     print(markdown_report(transcripts), end="")
+    return 0
 
 
-def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m models.training", description=__doc__)
-    actions = parser.add_subparsers(dest="action", required=True)
+def pack_recipe(options: argparse.Namespace) -> int:
+    """Writes what a host needs for a recipe, in pieces."""
+    _list(pack(options.recipe, options.output, round(options.piece_mib * MIB)))
+    return 0
+
+
+def work_on_host(options: argparse.Namespace) -> int:
+    """Trains for one call on a host, once all pieces are there."""
+    call = Call(
+        pieces=options.pieces,
+        output=options.output,
+        seconds=60 * options.minutes,
+        cooling_s=60 * options.cool_minutes,
+        piece_bytes=round(options.piece_mib * MIB),
+        device=options.device,
+    )
+    absent = work(options.recipe, call)
+    if absent:
+        print(f"waiting for {', '.join(absent)}")
+    return MORE_TO_COME if absent else 0
+
+
+def cut_folder(options: argparse.Namespace) -> int:
+    """Writes any folder in pieces."""
+    _list(cut(folder_files(options.folder), options.output, round(options.piece_mib * MIB)))
+    return 0
+
+
+def join_pieces(options: argparse.Namespace) -> int:
+    """Makes a folder of its pieces."""
+    join(options.pieces, options.output)
+    return 0
+
+
+def _list(pieces: Sequence[Piece]) -> None:
+    for piece in pieces:
+        print(f"{piece.name}  {piece.size / MIB:.1f} MiB")
+
+
+def _add_piece_size(parser: argparse.ArgumentParser, mib: float) -> None:
+    parser.add_argument("--piece-mib", type=float, default=mib, help=f"{mib:g} if absent")
+
+
+def _add_recipe_actions(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     training = actions.add_parser("train", help="start a run, or go on with it")
     exporting = actions.add_parser("export", help="average the best checkpoints into a model")
     evaluating = actions.add_parser("evaluate", help="word error rates on the development data")
-    for action in (training, exporting, evaluating):
+    packing = actions.add_parser("pack", help="write what a host needs for a recipe, in pieces")
+    working = actions.add_parser("host", help="one call on a host: train when all pieces are there")
+    for action in (training, exporting, evaluating, packing, working):
         action.add_argument("recipe", type=Path)
     for action in (training, exporting):
-        action.add_argument("--run", type=Path, required=True, help="checkpoints and log")
-    training.add_argument("--device", choices=DEVICE_CHOICES, default="auto")
+        action.add_argument("--run", type=Path, help="checkpoints and log")
+    for action in (training, working):
+        action.add_argument("--device", choices=DEVICE_CHOICES, default="auto")
     exporting.add_argument("--output", type=Path, required=True, help="model directory to write")
     evaluating.add_argument("--model", type=Path, required=True, help="model directory")
     evaluating.add_argument("--rates", type=Path, help="file for rates by corpus and speaker")
@@ -63,6 +121,40 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=[FULL_CONTEXT, 16, 8, 4],
         help="chunk sizes in encoder frames, -1 for full context",
     )
+    packing.add_argument("--output", type=Path, required=True, help="folder for the pieces")
+    _add_piece_size(packing, 48)
+    working.add_argument("--pieces", type=Path, required=True, help="folder they come to")
+    working.add_argument("--output", type=Path, required=True, help="folder for model and log")
+    working.add_argument("--minutes", type=float, required=True, help="for the whole call")
+    working.add_argument(
+        "--cool-minutes", type=float, default=0.0, help="of them, in the last call"
+    )
+    _add_piece_size(working, 15)
+    training.set_defaults(do=train)
+    exporting.set_defaults(do=export_run)
+    evaluating.set_defaults(do=evaluate)
+    packing.set_defaults(do=pack_recipe)
+    working.set_defaults(do=work_on_host)
+
+
+def _add_piece_actions(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    cutting = actions.add_parser("cut", help="write a folder in pieces")
+    cutting.add_argument("folder", type=Path)
+    _add_piece_size(cutting, 15)
+    joining = actions.add_parser("join", help="make a folder of its pieces")
+    joining.add_argument("pieces", type=Path)
+    for action in (cutting, joining):
+        action.add_argument("--output", type=Path, required=True)
+    cutting.set_defaults(do=cut_folder)
+    joining.set_defaults(do=join_pieces)
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m models.training", description=__doc__)
+    actions = parser.add_subparsers(dest="action", required=True)
+    _add_recipe_actions(actions)
+    _add_piece_actions(actions)
     return parser.parse_args(arguments)
 
 
@@ -70,18 +162,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one action; 1 and a message if the recipe, the data or the model is wrong."""
     options = parse(arguments)
     try:
-        recipe = load_recipe(options.recipe)
-        torch.set_num_threads(recipe.optimiser.threads)
-        if options.action == "train":
-            train(recipe, options.run, options.device)
-        elif options.action == "export":
-            export(recipe, options.run, options.output)
-        else:
-            evaluate(recipe, options.model, options.chunks, options.rates, options.limit)
+        code: int = options.do(options)
     except (TrainingError, ModelError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    return 0
+    return code
 
 
 if __name__ == "__main__":

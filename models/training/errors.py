@@ -3,6 +3,7 @@
 TrainingError
 ├── RecipeError            the configuration file is wrong; the message names the key
 ├── CorpusError            a manifest or an audio file is missing or not what it says
+├── BrokenPieces           pieces of a packed folder are missing or damaged
 ├── DeviceMissing          the recipe is to be trained on a device that is not here
 └── TrainingStateError     a saved training state does not fit the run that should go on from it
 """
@@ -20,6 +21,10 @@ class RecipeError(TrainingError):
 
 class CorpusError(TrainingError):
     """A manifest or an audio file is missing or broken."""
+
+
+class BrokenPieces(TrainingError):
+    """Pieces of a packed folder are missing or damaged."""
 
 
 class DeviceMissing(TrainingError):

@@ -7,18 +7,18 @@ from pathlib import Path
 import torch
 
 from models.checkpoint import save_model
+from models.tokenizer import load_tokenizer
 from models.training.averaging import average_checkpoints
 from models.training.config import Recipe
-from models.training.prepare import load_units
+from models.training.prepare import units_folder
 from models.training.recipe_model import model_config
-from models.training.speech import load_training_speech
 from models.training.training_state import kept_checkpoints
 from models.u2 import U2Model
 
 
 def export(recipe: Recipe, run: Path, output: Path) -> None:
     """Averages the best checkpoints of `run` and writes them to `output` in half precision."""
-    tokenizer = load_units(recipe, load_training_speech(recipe.data))
+    tokenizer = load_tokenizer(units_folder(recipe))
     model = U2Model(model_config(recipe, tokenizer.vocab_size))
     model.load_state_dict(average_checkpoints(kept_checkpoints(run)))
     save_model(output, model, tokenizer, recipe.name, dtype=torch.float16)

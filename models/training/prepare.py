@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -12,7 +13,7 @@ from torch import Tensor
 
 from models.config import FeatureConfig
 from models.subsampling import STEM_SHAPES
-from models.tokenizer import BpeTokenizer, Tokenizer, load_tokenizer
+from models.tokenizer import Tokenizer, load_tokenizer
 from models.training.augment import Augmenter
 from models.training.batch import Batch, BatchBuilder
 from models.training.cmvn import compute_cmvn
@@ -56,14 +57,17 @@ class Prepared:
         return greedy_error_rates(model, self.tokenizer, self.dev, self.dev_chunk_size)
 
 
-def load_units(recipe: Recipe, speech: Speech) -> Tokenizer:
-    """The run's units: of the model it starts from, or made of the transcripts the first time."""
-    if recipe.start is not None:
-        return load_tokenizer(recipe.start.model)
-    folder = recipe.data.work_dir / "units"
-    if not (folder / "units.txt").is_file():
+def units_folder(recipe: Recipe) -> Path:
+    """Where the run's units are: with the model that it starts from, or in its own folder."""
+    return recipe.data.work_dir / "units" if recipe.start is None else recipe.start.model
+
+
+def make_units(recipe: Recipe, speech: Speech) -> Tokenizer:
+    """The run's units, made of the transcripts the first time."""
+    folder = units_folder(recipe)
+    if recipe.start is None and not (folder / "units.txt").is_file():
         train_units([utterance.text for utterance in speech.utterances], recipe.units, folder)
-    return BpeTokenizer(folder / "bpe.model", folder / "units.txt")
+    return load_tokenizer(folder)
 
 
 def build_features(recipe: Recipe, speech: Speech, tokens: Tokens, mean: Tensor) -> BatchBuilder:
@@ -88,7 +92,7 @@ def prepare(recipe: Recipe, device: torch.device | None = None) -> Prepared:
     """
     data = recipe.data
     speech = load_training_speech(data, as_audio=recipe.waveform is not None)
-    tokenizer = load_units(recipe, speech)
+    tokenizer = make_units(recipe, speech)
     tokens = [tokenizer.encode(utterance.text) for utterance in speech.utterances]
     mean, istd = compute_cmvn(speech.features(i) for i in range(0, len(speech), CMVN_STRIDE))
     builder: Builder

@@ -1,0 +1,62 @@
+"""The files that a recipe needs where it is trained."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from models.training.config import Recipe
+from models.training.corpus import read_noise, read_rooms, read_speech
+from models.training.errors import RecipeError
+from models.training.pieces import folder_files
+
+
+def recipe_files(recipe: Recipe) -> list[Path]:
+    """Manifests and the recordings they name, a model to start from, a lexicon.
+
+    Raises RecipeError for a recipe that synthesises while it is prepared, CorpusError for a
+    manifest that is missing.
+    """
+    data = recipe.data
+    if data.synthetic_count:
+        raise RecipeError(
+            "data.synthetic_count: make the speech first, with earshot synthesize, and name its "
+            "manifest in data.more_manifests"
+        )
+    manifests = [data.train_manifest, *data.more_manifests, data.dev_manifest]
+    rooms = recipe.waveform.measured_rooms if recipe.waveform is not None else ()
+    sounds = [*read_noise(data.noise_manifest), *read_rooms(data.noise_manifest, rooms)]
+    recordings = [each.path for manifest in manifests for each in read_speech(manifest)]
+    files = {*manifests, data.noise_manifest, *recordings, *(sound.path for sound in sounds)}
+    if recipe.start is not None:
+        files.update(folder_files(recipe.start.model).values())
+    if recipe.phones is not None:
+        files.add(recipe.phones.lexicon)
+    return sorted(files)
+
+
+def common_root(recipe: Recipe, recipe_path: Path) -> Path:
+    """The folder that holds the recipe and all it names: on every machine its own.
+
+    A recipe with relative paths finds its files there wherever the checkout is.
+    """
+    data = recipe.data
+    manifests = (data.train_manifest, data.dev_manifest, data.noise_manifest, *data.more_manifests)
+    folders = [recipe_path.resolve().parent, *(manifest.parent for manifest in manifests)]
+    if recipe.start is not None:
+        folders.append(recipe.start.model)
+    if recipe.phones is not None:
+        folders.append(recipe.phones.lexicon.parent)
+    return Path(os.path.commonpath(folders))
+
+
+def packing_list(recipe: Recipe, recipe_path: Path) -> dict[str, Path]:
+    """The files that a recipe needs, by their names below the common root.
+
+    Raises RecipeError for a recording outside of it, and as `recipe_files` does.
+    """
+    root = common_root(recipe, recipe_path)
+    try:
+        return {str(path.resolve().relative_to(root)): path for path in recipe_files(recipe)}
+    except ValueError as error:
+        raise RecipeError(f"a manifest names a recording elsewhere: {error}") from error

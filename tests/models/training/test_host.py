@@ -1,0 +1,123 @@
+"""The way to a host and back: what a recipe needs, in pieces; a model, in pieces."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from models.checkpoint import load_model
+from models.training.__main__ import MORE_TO_COME, main
+from models.training.config import DataConfig, load_recipe
+from models.training.errors import RecipeError
+from models.training.inventory import common_root, packing_list
+
+RECIPE = """
+name = "tones"
+[data]
+train_manifest = "../../speech/train.tsv"
+dev_manifest = "../../speech/dev.tsv"
+noise_manifest = "../../speech/noise.tsv"
+work_dir = "../build"
+draws_first_epoch = { clips = 1.0 }
+draws_per_epoch = { clips = 1.0, sentences = 1.0 }
+[units]
+pieces = 12
+[network]
+output_size = 16
+linear_units = 16
+num_blocks = 1
+decoder_linear_units = 16
+decoder_blocks = 1
+[optimiser]
+warmup_steps = 1
+decay_from_step = 5
+total_steps = 6
+[checkpoints]
+save_every = 2
+average = 2
+"""
+
+
+def write_recipe(machine: Path, text: str = RECIPE) -> Path:
+    path = machine / "checkout" / "recipes" / "tones.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def recipe(tone_data: DataConfig, tmp_path: Path) -> Path:
+    """A recipe at home, its data beside the checkout."""
+    home = tmp_path / "home"
+    ignored = shutil.ignore_patterns("work")
+    shutil.copytree(tone_data.train_manifest.parent, home / "speech", ignore=ignored)
+    return write_recipe(home)
+
+
+def run(*words: object) -> int:
+    return main([str(word) for word in words])
+
+
+def test_a_recipe_needs_its_manifests_and_what_they_name(recipe: Path) -> None:
+    files = packing_list(load_recipe(recipe), recipe)
+    assert {"speech/train.tsv", "speech/dev.tsv", "speech/noise.tsv"} <= files.keys()
+    assert {"speech/train-0.flac", "speech/dev-2.flac", "speech/noise.flac"} <= files.keys()
+    assert len(files) == 3 + 8 + 3 + 1
+    assert common_root(load_recipe(recipe), recipe) == recipe.parents[2]
+
+
+def test_a_recording_elsewhere_is_refused(recipe: Path) -> None:
+    manifest = recipe.parents[2] / "speech" / "train.tsv"
+    text = manifest.read_text(encoding="utf-8").replace("train-0.flac", "/train-0.flac")
+    manifest.write_text(text, encoding="utf-8")
+    with pytest.raises(RecipeError, match="elsewhere"):
+        packing_list(load_recipe(recipe), recipe)
+
+
+def test_speech_that_is_yet_to_be_made_is_refused(recipe: Path) -> None:
+    text = RECIPE.replace("work_dir", "synthetic_count = 3\nwork_dir")
+    recipe.write_text(text, encoding="utf-8")
+    with pytest.raises(RecipeError, match="more_manifests"):
+        packing_list(load_recipe(recipe), recipe)
+
+
+def test_a_host_trains_when_all_pieces_have_come(
+    recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    luggage, home = tmp_path / "luggage", tmp_path / "home"
+    assert run("pack", recipe, "--output", luggage, "--piece-mib", 0.02) == 0
+    names = [row["name"] for row in json.loads((luggage / "pieces.json").read_text())]
+    assert len(names) > 1
+
+    there = write_recipe(tmp_path / "host")
+    incoming, output = tmp_path / "incoming", tmp_path / "output"
+    host = ("host", there, "--pieces", incoming, "--output", output, "--device", "cpu")
+    incoming.mkdir()
+    for name in ("pieces.json", *names[:-1]):
+        shutil.copy(luggage / name, incoming)
+    assert run(*host, "--minutes", 5) == MORE_TO_COME
+    assert f"waiting for {names[-1]}" in capsys.readouterr().out
+    shutil.copy(luggage / names[-1], incoming)
+    assert run(*host, "--minutes", 0.01) == 0  # a call too short for an update
+    assert not (output / "pieces.json").exists()
+    assert run(*host, "--minutes", 5, "--piece-mib", 0.02) == 0
+
+    assert run("join", output, "--output", home / "model") == 0
+    assert load_model(home / "model").name == "tones"
+    assert '"step": 6' in (output / "log.jsonl").read_text()
+
+
+def test_a_run_goes_on_elsewhere(recipe: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    assert run("train", recipe, "--run", folder, "--device", "cpu") == 0
+    assert run("cut", folder, "--output", tmp_path / "state", "--piece-mib", 0.1) == 0
+    assert run("join", tmp_path / "state", "--output", tmp_path / "again") == 0
+    assert run("train", recipe, "--run", tmp_path / "again", "--device", "cpu") == 0
+    models = []
+    for each in (folder, tmp_path / "again"):
+        assert run("export", recipe, "--run", each, "--output", tmp_path / "model") == 0
+        models.append((tmp_path / "model" / "model.safetensors").read_bytes())
+    assert models[0] == models[1]
