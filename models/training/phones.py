@@ -1,7 +1,7 @@
 """Phones as a second target, for a block in the middle of the encoder, while training.
 
-A lexicon says how words sound; CTC over those sounds at a lower block (Sanabria 2018, section 3)
-teaches it what letters hide. The head is not part of the model, and is left behind at export.
+A lexicon says how words sound; CTC over those sounds at a lower block teaches it what letters hide
+(Krishna 2018, arXiv:1807.06234). The head is not part of the model, and is left behind at export.
 """
 
 from __future__ import annotations
