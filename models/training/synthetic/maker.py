@@ -154,9 +154,9 @@ class Maker:
             return known
         try:
             samples = speak(ENGINES[prompt.engine], prompt.saying.spoken, prompt.delivery)
+            file = encode(samples)
         except BadRecording as error:
             return Entry(index, rejected=str(error))
-        file = encode(samples)
         entry = Entry.of(index, file, len(samples))
         _write_whole(self.folder / entry.path, file)
         return entry

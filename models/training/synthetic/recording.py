@@ -16,7 +16,14 @@ from models.training.synthetic.errors import BadRecording
 
 SAMPLE_RATE_HZ = 16000
 OPUS_BITS_PER_SECOND = 20_000
-OPUS_COMPLEXITY = 0  # at the default of 10 encoding takes longer than most engines do
+OPUS_OPTIONS = {
+    "application": "voip",
+    "compression_level": "0",  # at the default of 10 encoding takes longer than most engines do
+    "flags": "+bitexact",
+}
+# libsndfile misreads, or refuses, a file whose first page of sound is also its last.
+SHORT_SAMPLES = SAMPLE_RATE_HZ  # which, with pages of a second, is one
+SHORT_PAGE_MICROSECONDS = 100_000
 PEAK = 0.5
 SILENT_PEAK = 0.005
 CLIPPED_LEVEL = 0.999
@@ -75,18 +82,16 @@ def encode(samples: Samples) -> bytes:
     """Ogg Opus of `samples` `(N,)`, the same bytes each time.
 
     libsndfile would write Opus too, but draws the stream's serial number by the clock.
+
+    Raises BadRecording if libsndfile, which training reads with, finds another number of samples.
     """
     file = io.BytesIO()
-    with av.open(file, "w", format="ogg", options={"fflags": "+bitexact"}) as container:
+    pages = {"fflags": "+bitexact"}
+    if len(samples) < SHORT_SAMPLES:
+        pages["page_duration"] = str(SHORT_PAGE_MICROSECONDS)
+    with av.open(file, "w", format="ogg", options=pages) as container:
         stream = container.add_stream(
-            "libopus",
-            rate=SAMPLE_RATE_HZ,
-            layout="mono",
-            options={
-                "application": "voip",
-                "compression_level": str(OPUS_COMPLEXITY),
-                "flags": "+bitexact",
-            },
+            "libopus", rate=SAMPLE_RATE_HZ, layout="mono", options=OPUS_OPTIONS
         )
         stream.bit_rate = OPUS_BITS_PER_SECOND
         pcm = np.rint(samples * 32767).astype(np.int16)[np.newaxis]
@@ -94,4 +99,14 @@ def encode(samples: Samples) -> bytes:
         frame.sample_rate = SAMPLE_RATE_HZ
         for packet in (*stream.encode(frame), *stream.encode(None)):
             container.mux(packet)
+    _require_length(file.getvalue(), len(samples))
     return file.getvalue()
+
+
+def _require_length(file: bytes, samples: int) -> None:
+    try:
+        read = len(soundfile.read(io.BytesIO(file))[0])
+    except soundfile.LibsndfileError as error:
+        raise BadRecording(f"{samples} samples cannot be read back: {error}") from error
+    if read != samples:
+        raise BadRecording(f"{samples} samples are {read} when read back")

@@ -47,8 +47,7 @@ def test_training_reads_the_manifest(corpus: Path) -> None:
     for utterance in utterances:
         info = soundfile.info(utterance.path)
         assert info.samplerate == 16_000
-        # libsndfile plays the encoder's run-in too where a file is shorter than a second.
-        assert info.duration == pytest.approx(utterance.seconds, abs=7e-3)
+        assert info.duration == pytest.approx(utterance.seconds, abs=1e-3)
 
 
 def test_the_manifest_has_the_slots_of_orders(corpus: Path) -> None:

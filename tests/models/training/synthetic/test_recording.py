@@ -84,3 +84,17 @@ def test_encoding_gives_the_same_bytes_and_nearly_the_same_sound() -> None:
     assert (rate, len(decoded)) == (SAMPLE_RATE_HZ, len(samples))
     assert np.corrcoef(decoded, samples)[0, 1] > 0.97
     assert len(file) * 8 / 1.3 < 32_000
+
+
+@pytest.mark.parametrize("seconds", [0.2, 0.33, 0.54, 0.61, 0.77, 0.93, 0.995, 1.0, 1.01])
+def test_short_recordings_are_read_whole(seconds: float) -> None:
+    samples = tone(seconds)
+    decoded, _ = soundfile.read(io.BytesIO(encode(samples)), dtype="float32")
+    assert len(decoded) == len(samples)
+    middle = slice(len(samples) // 4, 3 * len(samples) // 4)
+    assert np.corrcoef(decoded[middle], samples[middle])[0, 1] > 0.95
+
+
+def test_what_cannot_be_read_back_is_not_taken() -> None:
+    with pytest.raises(BadRecording, match="cannot be read back"):
+        encode(tone(0.01))
