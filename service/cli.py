@@ -40,6 +40,7 @@ COMMANDS = {
     "models": Command("service.commands.models", "describe the bundled model, or others"),
     "lm": Command("service.commands.lm", "make n-gram language models of text"),
     "graph": Command("service.commands.graph", "build and inspect decoding graphs"),
+    "synthesize": Command("service.commands.synthesize", "make synthetic speech to train with"),
     "train": Command("service.commands.train", "train a model by a recipe, or go on with it"),
     "bench": Command("service.commands.bench", "measure how many live streams a server carries"),
 }
