@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -218,6 +219,11 @@ class Recipe:
 Section = TypeVar("Section")
 
 
+def _path(root: Path, value: str) -> Path:
+    # As it is written: where data is linked to from beside the checkout, that is where it is.
+    return Path(os.path.normpath(root / value))
+
+
 def _section(kind: type[Section], name: str, values: Mapping[str, Any], root: Path) -> Section:
     fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     unknown = set(values) - set(fields)
@@ -226,9 +232,9 @@ def _section(kind: type[Section], name: str, values: Mapping[str, Any], root: Pa
     arguments = {}
     for key, value in values.items():
         if fields[key].type == "Path":
-            value = (root / value).resolve()
+            value = _path(root, value)
         elif fields[key].type == "tuple[Path, ...]":
-            value = [(root / each).resolve() for each in value]
+            value = [_path(root, each) for each in value]
         arguments[key] = tuple(value) if isinstance(value, list) else value
     try:
         return kind(**arguments)

@@ -56,7 +56,8 @@ def packing_list(recipe: Recipe, recipe_path: Path) -> dict[str, Path]:
     Raises RecipeError for a recording outside of it, and as `recipe_files` does.
     """
     root = common_root(recipe, recipe_path)
+    places = (Path(os.path.normpath(path)) for path in recipe_files(recipe))
     try:
-        return {str(path.resolve().relative_to(root)): path for path in recipe_files(recipe)}
+        return {str(place.relative_to(root)): place for place in places}
     except ValueError as error:
         raise RecipeError(f"a manifest names a recording elsewhere: {error}") from error

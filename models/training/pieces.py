@@ -66,7 +66,7 @@ def cut(files: Mapping[str, Path], folder: Path, piece_bytes: int) -> list[Piece
         old.unlink()
     cutter = _Cutter(folder, piece_bytes)
     # Compression is for the headers: half a kilobyte for each of thousands of short recordings.
-    with tarfile.open(fileobj=cutter, mode="w|gz") as archive:
+    with tarfile.open(fileobj=cutter, mode="w|gz", dereference=True) as archive:
         for name, path in sorted(files.items()):
             archive.add(path, arcname=name, recursive=False)
     cutter.finish()

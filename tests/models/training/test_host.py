@@ -50,11 +50,12 @@ def write_recipe(machine: Path, text: str = RECIPE) -> Path:
 
 @pytest.fixture
 def recipe(tone_data: DataConfig, tmp_path: Path) -> Path:
-    """A recipe at home, its data beside the checkout."""
-    home = tmp_path / "home"
+    """A recipe at home, its data linked to from beside the checkout."""
     ignored = shutil.ignore_patterns("work")
-    shutil.copytree(tone_data.train_manifest.parent, home / "speech", ignore=ignored)
-    return write_recipe(home)
+    shutil.copytree(tone_data.train_manifest.parent, tmp_path / "data", ignore=ignored)
+    path = write_recipe(tmp_path / "home")
+    (tmp_path / "home" / "speech").symlink_to(tmp_path / "data")
+    return path
 
 
 def run(*words: object) -> int:
