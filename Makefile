@@ -8,6 +8,8 @@ STREAMS ?=
 OPERATIONS ?=
 SEED    ?=
 GRAPH  ?=
+RECIPE  ?= models/training/recipes/gpu.toml
+HOST_PYTHON ?= 3.12
 # Extra flags for pip, for instance an index that holds the CPU builds of torch.
 PIP_FLAGS ?=
 
@@ -18,13 +20,15 @@ NATIVE  := CMakeLists.txt $(wildcard cmake/*) $(wildcard decoder_kernels/csrc/*)
            $(wildcard decoder_kernels/csrc/*/*)
 CSRC     = $(shell git ls-files '*.h' '*.cu' '*.cpp')
 SCRIPTS  = $(shell git ls-files 'web/*.js')
+# What a host with torch, numpy, sentencepiece, safetensors, PyYAML and tqdm lacks for training.
+HOST_PACKAGES := soundfile cffi pycparser jiwer rapidfuzz
 PYTHON_OK := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
 PYTHON  ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
              $$python -c '$(PYTHON_OK)' 2>/dev/null && echo $$python && break; done)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help tools setup constraints serve test fuzz style format types layers gpu bench clean
+.PHONY: help tools setup constraints serve test fuzz style format types layers gpu luggage bench clean
 
 help: ## list the targets
 	@echo "usage: make TARGET [VARIABLE=value]"
@@ -112,6 +116,16 @@ gpu: $(STAMP) ## compile the CUDA half (needs nvcc), check it where a GPU is; ti
 	@if nvidia-smi >/dev/null 2>&1; then \
 	  $(BIN)/python benchmarks/gpu_check.py $(if $(GRAPH),--graph $(GRAPH)); \
 	else echo "gpu: compiled; no GPU here to run it on"; fi
+
+luggage: $(STAMP) ## pack what a GPU host without a network needs to train RECIPE= (docs/training.md)
+	@echo "luggage: packages for Python $(HOST_PYTHON)"
+	@rm -rf build/luggage
+	@$(BIN)/python -m pip download -q --disable-pip-version-check -c constraints.txt --no-deps \
+	  --only-binary=:all: --implementation cp --python-version $(HOST_PYTHON) \
+	  $(foreach libc,2_28 2_27 2_17,--platform manylinux_$(libc)_x86_64) \
+	  --platform manylinux2014_x86_64 -d build/luggage/wheels $(HOST_PACKAGES)
+	@echo "luggage: $(RECIPE) in pieces, to build/luggage"
+	@$(BIN)/python -m models.training pack $(RECIPE) --output build/luggage
 
 bench: $(STAMP) ## measure live streams at several counts, or at STREAMS="10 40"
 	@echo "bench: live streams, two minutes in real time for each count"

@@ -39,10 +39,14 @@ def test_paths_are_relative_to_the_recipe(tmp_path: Path) -> None:
     assert data.more_manifests == (tmp_path / "spoken" / "manifest.tsv",)
 
 
-def test_the_bundled_recipe_is_whole(repository_dir: Path) -> None:
-    recipe = load_recipe(repository_dir / "models" / "training" / "recipes" / "bundled.toml")
-    assert recipe.name == "earshot-english-small"
-    assert recipe.data.draws_per_epoch["librispeech"] > 0
+def test_the_recipes_that_come_along_are_whole(repository_dir: Path) -> None:
+    recipes = {
+        path.stem: load_recipe(path)
+        for path in (repository_dir / "models" / "training" / "recipes").glob("*.toml")
+    }
+    assert recipes["bundled"].name == "earshot-english-small"
+    assert recipes["gpu"].waveform is not None
+    assert all(recipe.data.draws_per_epoch["librispeech"] > 0 for recipe in recipes.values())
 
 
 @pytest.mark.parametrize(
