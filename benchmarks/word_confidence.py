@@ -4,11 +4,13 @@ The development recordings through the bundled model (chunk-masked, which equals
 graph search as the service runs it; then confidences of the words that the first pass finds best,
 and of those that the second pass chooses from the list:
 
-- tokens, CTC: what a final without a second pass says today: the geometric mean of the posteriors
-  of a word's tokens where they were emitted;
-- tokens, attention: what a final says today: likewise of the attention decoders' probabilities;
+- tokens, CTC: what a final without a graph and a second pass says: the geometric mean of the
+  posteriors of a word's tokens where they were emitted;
+- tokens, attention: what a final without a graph says: likewise of the attention decoders'
+  probabilities;
 - lattice: posteriors of words (``decoder_kernels/wfst_confidence.py``) at several scales, and times
-  the share of words that a lattice covers.
+  the share of words that a lattice covers. So finals of a graph search have it: their words, as the
+  engine's streams tell them, are judged beside the others.
 
 A word is right where the alignment with the transcript of least errors says so. Scale and coverage
 are chosen on every other recording, and everything reported is of the rest. Normalised cross
@@ -27,11 +29,11 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-import jiwer
 import numpy as np
 import torch
 from confidence_measures import Words
 from report import SHARED, table, write_report
+from told_words import ToldWords, right_words
 from torch import Tensor
 
 from decoder_kernels.graph_image import read_image
@@ -129,18 +131,6 @@ class Confidences:
             means.append(min(math.exp(sum(logs) / len(logs)), 1.0))
             first += len(tokens)
         return means
-
-
-def right_words(truth: str, words: Sequence[str]) -> list[bool]:
-    """Which words of a hypothesis the transcript has too."""
-    right = [False] * len(words)
-    if words:
-        for chunk in jiwer.process_words(truth, " ".join(words)).alignments[0]:
-            if chunk.type == "equal":
-                right[chunk.hyp_start_idx : chunk.hyp_end_idx] = [True] * (
-                    chunk.hyp_end_idx - chunk.hyp_start_idx
-                )
-    return right
 
 
 class Trial:
@@ -241,7 +231,7 @@ def arms(trial: Trial, name: str) -> list[list[str]]:
 
 
 def pair(trial: Trial, corpus: str | None = None) -> list[Words]:
-    """The second pass's words: what is said of them today, and what the lattice would."""
+    """The second pass's words: what its tokens say of them, and what the lattice says."""
     scale, coverage = trial.choice(SECOND)
     lattice = trial.joined(SECOND, lattice_way(scale), held_out=True, corpus=corpus)
     return [
@@ -290,22 +280,26 @@ def main() -> None:
     sizes = GraphSearchConfig(
         lattice_beam=arguments.lattice_beam, records_per_token=arguments.records_per_token
     )
-    trial = Trial(loaded, graph, sizes)
+    trial, told = Trial(loaded, graph, sizes), ToldWords(arguments.image, sizes)
     with tempfile.TemporaryDirectory() as cache:
         speech = load_speech(SHARED / "speech" / "dev.tsv", Path(cache)).transcribed()
         for one in heard(loaded, speech):
             said = speech.utterances[one.index]
             trial.take(one, said.corpus, said.text)
-    print(body := report(trial, arguments.lm, sorted({u.corpus for u in speech.utterances})))
+            if one.index % 2 == 1:  # held out
+                told.take(said.path, said.text)
+    corpora = sorted({u.corpus for u in speech.utterances})
+    print(body := report(trial, told, arguments.lm, corpora))
     print(write_report("word_confidence", "Confidence of words", body))
 
 
-def report(trial: Trial, lm: str, corpora: Sequence[str]) -> str:
+def report(trial: Trial, told: ToldWords, lm: str, corpora: Sequence[str]) -> str:
     """The page."""
     options = trial.options
     measures = ["words", "% right", "cross entropy", "calibration error", "ranking"]
     both = 2 * ["cross entropy", "ranking"]
     times = 1000 * np.array(trial.lattice_seconds)
+    given_up = told.close()
     about = f"""
 Development recordings with a transcript: every other one is reported, the rest chose scale and
 coverage. Language model: {lm}, at a weight of {options.graph_scale:g}. Beam {options.beam:g},
@@ -332,6 +326,13 @@ Ranking: how often a right word has more confidence than a wrong one; a half is 
 By corpus, tokens of the attention decoders on the left, the lattice as chosen on the right:
 
 {table(["corpus", "words", "% right", *both], by_corpus(trial, corpora))}
+
+## Words of finals
+
+The same recordings through the engine's streams, with the engine's scale and coverage:
+{told.finals} finals, of which {given_up} have no lattice. They end at pauses, not with recordings.
+
+{table(["confidence", *measures], [["as told", *told.words.row()]])}
 
 ## What is said, and what is so
 
