@@ -37,7 +37,7 @@ from told_words import ToldWords, right_words
 from torch import Tensor
 
 from decoder_kernels.graph_image import read_image
-from decoder_kernels.wfst_confidence import word_confidences
+from decoder_kernels.wfst_confidence import WordConfidences
 from decoder_kernels.wfst_hypotheses import WfstHypothesis
 from decoder_kernels.wfst_lattice import WordLattice
 from decoder_kernels.wfst_search import WfstSearch, WfstSearchConfig
@@ -212,7 +212,7 @@ class Trial:
         yield CTC, self._confidences.ctc(one, found)
         yield ATTENTION, self._confidences.attention(found, scores, row)
         for scale in SCALES:
-            confidences = word_confidences(lattice, found.words, found.frames, scale)
+            confidences = WordConfidences(lattice, scale).of(found.words, found.frames)
             yield lattice_way(scale), confidences.tolist()
 
 

@@ -33,37 +33,45 @@ def arc_posteriors(lattice: WordLattice, posterior_scale: float) -> npt.NDArray[
     return posteriors
 
 
-def word_confidences(
-    lattice: WordLattice,
-    words: Sequence[int],
-    frames: Sequence[int],
-    posterior_scale: float,
-    coverage: float = 1.0,
-) -> npt.NDArray[np.float64]:
-    """Confidence in 0..1 of each word of a hypothesis that has these words at these frames.
+class WordConfidences:
+    """How sure one lattice is of the words of any hypothesis.
 
-    A word lasts from the frame in which it left the graph until the next one does, a frame at
-    least. The hypothesis need not be a path: a word that no path has there gets 0.
     ``posterior_scale`` multiplies costs: below 1, posteriors are less sure of the best path.
     ``coverage``: how often what is said is in a lattice at all; posteriors, which know of nothing
     else, are multiplied by it. Raises InvalidConfig for values out of their ranges.
     """
-    if not 0.0 < coverage <= 1.0:
-        raise InvalidConfig("coverage must lie in (0, 1]")
-    posteriors = arc_posteriors(lattice, posterior_scale)
-    starts, stops = lattice.frames[lattice.sources], lattice.frames[lattice.targets]
-    stops = np.maximum(stops, starts + 1)
-    ends = [*frames, int(lattice.frames[-1])][1:]
-    confidences = np.zeros(len(words))
-    for i, (word, start, end) in enumerate(zip(words, frames, ends, strict=True)):
-        stop = max(end, start + 1)
-        chosen = (lattice.words == word) & (starts < stop) & (stops > start)
+
+    def __init__(self, lattice: WordLattice, posterior_scale: float, coverage: float = 1.0) -> None:
+        if not 0.0 < coverage <= 1.0:
+            raise InvalidConfig("coverage must lie in (0, 1]")
+        self._words = lattice.words
+        self._starts = lattice.frames[lattice.sources]
+        self._stops = np.maximum(lattice.frames[lattice.targets], self._starts + 1)
+        self._end = int(lattice.frames[-1])
+        self._posteriors = arc_posteriors(lattice, posterior_scale)
+        self._coverage = coverage
+
+    def of(self, words: Sequence[int], frames: Sequence[int]) -> npt.NDArray[np.float64]:
+        """Confidence in 0..1 of each word of a hypothesis that has these words at these frames.
+
+        A word lasts from the frame in which it left the graph until the next one does, a frame at
+        least. The hypothesis need not be a path: a word that no path has there gets 0.
+        """
+        ends = [*frames, self._end][1:]
+        confidences = np.zeros(len(words))
+        for i, (word, start, end) in enumerate(zip(words, frames, ends, strict=True)):
+            confidences[i] = self._most(word, start, max(end, start + 1))
+        return self._coverage * confidences
+
+    def _most(self, word: int, start: int, stop: int) -> float:
+        """The largest share of paths that have the word in one of these frames."""
+        chosen = (self._words == word) & (self._starts < stop) & (self._stops > start)
+        posteriors = self._posteriors[chosen]
         changes = np.zeros(stop - start + 1)
-        np.add.at(changes, np.maximum(starts[chosen] - start, 0), posteriors[chosen])
-        np.add.at(changes, np.minimum(stops[chosen], stop) - start, -posteriors[chosen])
+        np.add.at(changes, np.maximum(self._starts[chosen] - start, 0), posteriors)
+        np.add.at(changes, np.minimum(self._stops[chosen], stop) - start, -posteriors)
         # The limits are for rounding, and for paths on which a word leaves twice in one frame.
-        confidences[i] = np.clip(np.cumsum(changes[:-1]).max(), 0.0, 1.0)
-    return coverage * confidences
+        return float(np.clip(np.cumsum(changes[:-1]).max(), 0.0, 1.0))
 
 
 def _sums(

@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from decoder_kernels.errors import TooManyHistories
-from decoder_kernels.wfst_confidence import word_confidences
+from decoder_kernels.wfst_confidence import WordConfidences
 from decoder_kernels.wfst_hypotheses import WfstHypothesis
-from decoder_kernels.wfst_lattice import WordLattice
 from decoder_kernels.wfst_search import WfstSearch
 from streaming.graph_config import GraphSearchConfig
 
@@ -39,19 +38,14 @@ class SegmentLattice:
             return []
         if self._lattice is None:
             return None
-        confidences: list[float] = word_confidences(
-            self._lattice,
-            found.words,
-            found.frames,
-            self._config.posterior_scale,
-            self._config.coverage,
-        ).tolist()
+        confidences: list[float] = self._lattice.of(found.words, found.frames).tolist()
         return confidences
 
     @cached_property
-    def _lattice(self) -> WordLattice | None:
+    def _lattice(self) -> WordConfidences | None:
         try:
-            return self._search.lattice(self._slot, finalize=self._ended)
+            lattice = self._search.lattice(self._slot, finalize=self._ended)
         except TooManyHistories:
             self._give_up()
             return None
+        return WordConfidences(lattice, self._config.posterior_scale, self._config.coverage)

@@ -13,7 +13,7 @@ from search_company import posteriors
 from wfst_cases import SMALL, graphs, options, tables
 
 from decoder_kernels.errors import InvalidConfig, TooManyHistories
-from decoder_kernels.wfst_confidence import arc_posteriors, word_confidences
+from decoder_kernels.wfst_confidence import WordConfidences, arc_posteriors
 from decoder_kernels.wfst_lattice import WordLattice, word_lattice
 from decoder_kernels.wfst_nbest import RECORD
 from decoder_kernels.wfst_options import FRACTION_BITS, WfstOptions, nats
@@ -134,7 +134,7 @@ def test_posteriors_are_those_of_all_paths_listed(
             max(by_word_and_frame[word, frame] for frame in span(lattice, arc))
             for word, arc in zip(words, arcs[1:], strict=True)
         ]
-        confidences = word_confidences(lattice, words, frames, scale)
+        confidences = WordConfidences(lattice, scale).of(words, frames)
         assert confidences == pytest.approx(np.minimum(expected, 1.0), abs=1e-9)
         assert np.all((confidences >= 0.0) & (confidences <= 1.0))
 
@@ -153,15 +153,15 @@ def diamond() -> WordLattice:
 
 
 def test_known_confidences() -> None:
-    assert word_confidences(diamond(), [1, 3], [2, 5], 1.0) == pytest.approx([0.75, 1.0])
-    assert word_confidences(diamond(), [2, 3], [3, 6], 1.0) == pytest.approx([0.25, 1.0])
-    assert word_confidences(diamond(), [1], [2], 1e-9) == pytest.approx([0.5])
-    assert word_confidences(diamond(), [], [], 1.0).tolist() == []
-    assert word_confidences(diamond(), [1, 3], [2, 5], 1.0, 0.8) == pytest.approx([0.6, 0.8])
+    assert WordConfidences(diamond(), 1.0).of([1, 3], [2, 5]) == pytest.approx([0.75, 1.0])
+    assert WordConfidences(diamond(), 1.0).of([2, 3], [3, 6]) == pytest.approx([0.25, 1.0])
+    assert WordConfidences(diamond(), 1e-9).of([1], [2]) == pytest.approx([0.5])
+    assert WordConfidences(diamond(), 1.0).of([], []).tolist() == []
+    assert WordConfidences(diamond(), 1.0, 0.8).of([1, 3], [2, 5]) == pytest.approx([0.6, 0.8])
 
 
 def test_a_word_that_no_path_has_at_its_time_has_no_confidence() -> None:
-    assert word_confidences(diamond(), [4, 1], [2, 5], 1.0).tolist() == [0.0, 0.0]
+    assert WordConfidences(diamond(), 1.0).of([4, 1], [2, 5]).tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("scale", [0.0, -1.0, math.inf, math.nan])
@@ -173,7 +173,7 @@ def test_scales_that_make_no_posteriors_are_refused(scale: float) -> None:
 @pytest.mark.parametrize("coverage", [0.0, 1.1, math.nan])
 def test_coverages_that_are_no_shares_are_refused(coverage: float) -> None:
     with pytest.raises(InvalidConfig, match="coverage"):
-        word_confidences(diamond(), [1], [2], 1.0, coverage)
+        WordConfidences(diamond(), 1.0, coverage)
 
 
 def test_ways_that_differ_in_times_alone_are_one_path() -> None:

@@ -10,7 +10,7 @@ import torch
 from search_trial import Outcome, SearchTrial
 
 from decoder_kernels.graph import Graph
-from decoder_kernels.wfst_confidence import word_confidences
+from decoder_kernels.wfst_confidence import WordConfidences
 from decoder_kernels.wfst_options import WfstOptions
 from decoder_kernels.wfst_search import WfstHypothesis, WfstSearch, WfstSearchConfig
 from decoder_kernels.word_boost import WordBoostTable, WordPhrase
@@ -105,7 +105,7 @@ class WfstTrial(SearchTrial[WfstSearch]):
             cheapest[target] = min(cheapest[target], cheapest[source] + cost)
         assert math.isclose(cheapest[-1], best.cost, rel_tol=1e-9, abs_tol=1e-6)
         scale = self.dice.choice((1e-45, 0.1, 1.0, 1e30))
-        confidences = word_confidences(lattice, best.words, best.frames, scale)
+        confidences = WordConfidences(lattice, scale).of(best.words, best.frames)
         assert ((confidences >= 0.0) & (confidences <= 1.0)).all()
         return Outcome("lattice")
 
