@@ -36,13 +36,13 @@ class SegmentLattice:
         """Of each word of a hypothesis, whichever pass has chosen it; None without a lattice."""
         if not found.words:
             return []
-        if self._lattice is None:
+        if self._drawn is None:
             return None
-        confidences: list[float] = self._lattice.of(found.words, found.frames).tolist()
+        confidences: list[float] = self._drawn.of(found.words, found.frames).tolist()
         return confidences
 
     @cached_property
-    def _lattice(self) -> WordConfidences | None:
+    def _drawn(self) -> WordConfidences | None:
         try:
             lattice = self._search.lattice(self._slot, finalize=self._ended)
         except TooManyHistories:
