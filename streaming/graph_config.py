@@ -23,7 +23,7 @@ class GraphSearchConfig:
     blank_skip: probability of blank above which a frame is not searched for words; 1 never.
     records_per_token: room for words, and for meetings of histories, of one segment, for each of
         `max_active` tokens.
-    posterior_scale, coverage: of the confidences of finals, see `word_confidences`; by measurement
+    posterior_scale, coverage: of the confidences of finals, see `WordConfidences`; by measurement
         (docs/decisions/0036-word-lattices.md).
     """
 
