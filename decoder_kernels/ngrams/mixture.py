@@ -14,8 +14,8 @@ from decoder_kernels.ngrams.levels import Ints, Level, keys_of, root
 from decoder_kernels.ngrams.model import NGramModel, normalizing_back_offs, take
 from decoder_kernels.ngrams.text import START, Ids
 
-STEPS = 300
-RATE = 0.5
+STEPS = 600
+RATE = 3.0
 MOST_LOG_WEIGHT = 12.0
 
 
@@ -50,14 +50,17 @@ def mix(models: Sequence[NGramModel], weights: Sequence[float]) -> NGramModel:
 
 
 def tune(models: Sequence[NGramModel], texts: Sequence[Ids]) -> list[float]:
-    """Weights under which texts that no model has seen are likeliest, each text as a whole.
+    """Weights under which texts that no model has seen are likeliest.
 
-    Every text counts the same, however long it is. The first weight is 1.
+    Every text counts as one sentence, the mean of its own: by words, single digits would count as
+    much for what sentences begin with as whole books. The first weight is 1.
     """
     views = [_View.of(models, ids) for ids in texts]
+    lengths = [(ids != START).sum() / (ids == START).sum() for ids in texts]
     logs = np.zeros(len(models))
     for _ in range(STEPS):
-        logs += RATE * _sum([view.gradient(np.exp(logs)) for view in views])
+        gradients = [view.gradient(np.exp(logs)) for view in views]
+        logs += RATE * np.average(gradients, axis=0, weights=lengths)
         logs = np.clip(logs - logs[0], -MOST_LOG_WEIGHT, MOST_LOG_WEIGHT)
     return [float(weight) for weight in np.exp(logs)]
 

@@ -166,7 +166,10 @@ def _perplexity(arguments: argparse.Namespace) -> int:
 
 
 def _read(paths: Sequence[Path], as_is: bool, bar: Stages) -> Text:
-    return Text.of(words for path in paths for words in _sentences(path, as_is, bar))
+    text = Text.of(words for path in paths for words in _sentences(path, as_is, bar))
+    if not text.num_words:
+        raise LanguageModelError(f"{paths[-1].name} has no words")
+    return text
 
 
 def _sentences(path: Path, as_is: bool, bar: Stages) -> Iterator[list[str]]:

@@ -88,6 +88,14 @@ def test_what_cannot_be_built_is_one_line(capsys, book, out, words, complaint: s
     assert not out.exists()
 
 
+@pytest.mark.parametrize("flag", ["--mix", "--tune"])
+def test_a_text_without_words_is_one_line(capsys, book, out, tmp_path, flag: str) -> None:
+    (tmp_path / "empty.txt").write_text("...\n")
+    texts = {"--mix": book, "--tune": book, flag: tmp_path / "empty.txt"}
+    assert lm("build", book, "--out", out, *(part for pair in texts.items() for part in pair)) == 2
+    assert "build: empty.txt has no words" in capsys.readouterr().err
+
+
 def test_an_empty_text_has_no_perplexity(capsys, book, out, tmp_path) -> None:
     lm("build", book, "--out", out)
     (tmp_path / "empty.txt").write_text("...\n")
