@@ -2,7 +2,7 @@
 
 ``python -m models.training.language_texts --speech TRAIN.TSV --dictionary CMUDICT --out DIR``
 writes ``CORPUS.txt`` for each corpus of a manifest, ``CORPUS.held_out.txt`` to tune weights on, and
-``words.txt``, the words that the model must know.
+``words.txt``, the words of the dictionary: what is said today stands in no old book.
 """
 
 from __future__ import annotations
@@ -62,13 +62,12 @@ def dictionary_words(path: Path) -> set[str]:
 def write(manifest: Path, dictionary: Path, output: Path) -> None:
     """Writes all files. Raises CorpusError."""
     output.mkdir(parents=True, exist_ok=True)
-    words = dictionary_words(dictionary)
+    words = sorted(dictionary_words(dictionary))
+    (output / "words.txt").write_text("".join(f"{word}\n" for word in words))
     for corpus, utterances in by_corpus(read_speech(manifest)).items():
         seen, held_out = split(utterances)
         for name, part in ((corpus, seen), (f"{corpus}.held_out", held_out)):
             (output / f"{name}.txt").write_text("".join(f"{each.text}\n" for each in part))
-        words.update(word for each in seen for word in each.text.split())
-    (output / "words.txt").write_text("".join(f"{word}\n" for word in sorted(words)))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
