@@ -23,7 +23,7 @@ from models.training.waveform.clips import Clips, load_clips
 from models.training.waveform.noise import synthetic_noises
 from models.training.waveform.rooms import Response, from_direct_sound, simulated_rooms
 
-STATIONARY_NOISES = 24
+STATIONARY_NOISES = 16
 
 
 def load_rooms(manifest: Path, config: WaveformConfig, seed: int, sample_rate_hz: int) -> Tensor:

@@ -15,7 +15,7 @@ LEVEL_FRAME = 400  # samples, 25 ms
 SILENT = 0.1  # of the mean power: frames below it are pauses
 QUIETEST = 1e-3  # power of what is as good as nothing; one int16 step has 1.0
 LOUDEST_NOISE = 5000
-COLOURED_SECONDS = 10
+COLOURED_SECONDS = 5
 STEEPEST_DB = 9.0  # per octave: brown noise falls by 6
 
 
