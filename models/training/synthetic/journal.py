@@ -53,8 +53,8 @@ class Journal:
         self.entries: dict[int, Entry] = {}
         try:
             self._claim(folder, identity)
-        except OSError as error:
-            raise SynthesisError(f"cannot write in {folder}: {error}") from error
+        except (OSError, ValueError, TypeError) as error:
+            raise SynthesisError(f"cannot go on in {folder}: {error}") from error
 
     def _claim(self, folder: Path, identity: Mapping[str, object]) -> None:
         plan = folder / "plan.json"

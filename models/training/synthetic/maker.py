@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import itertools
 import json
+import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -35,8 +36,8 @@ class Amount:
     def __post_init__(self) -> None:
         if (self.count is None) == (self.seconds is None):
             raise SynthesisError("needs either a count or a length")
-        if not (self.count or self.seconds or 0) > 0:
-            raise SynthesisError("nothing is to be made: the amount is not above 0")
+        if not 0 < (self.count or self.seconds or 0) < math.inf:
+            raise SynthesisError("the amount is not above 0, or has no end")
 
     def reached(self, made: Made) -> bool:
         """Whether that is enough."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from models.training.synthetic.errors import FolderTaken
+from models.training.synthetic.errors import FolderTaken, SynthesisError
 from models.training.synthetic.journal import Entry, Journal
 
 IDENTITY = {"seed": 1, "rate": [0.5, 2.0]}
@@ -54,3 +54,14 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(FolderTaken, match="not empty"):
         Journal(tmp_path, IDENTITY)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("plan.json", '{"seed": 1,'), ("journal.jsonl", "[1, 2\n"), ("journal.jsonl", "7\n")],
+)
+def test_a_damaged_record_is_an_error(tmp_path: Path, name: str, content: str) -> None:
+    Journal(tmp_path, IDENTITY)
+    (tmp_path / name).write_text(content)
+    with pytest.raises(SynthesisError, match="cannot go on in"):
+        Journal(tmp_path, IDENTITY)
