@@ -127,7 +127,7 @@ class OptimiserConfig:
     """AdamW with a schedule of warm-up, plateau and decay to zero, counted in updates.
 
     With precision "bfloat16" matrix products, convolutions and attention run in it; weights,
-    softmax, norms and losses stay in float32 (torch's autocast).
+    softmax, norms and losses stay in float32 (torch's autocast). Threads: at most, on one CPU.
     """
 
     peak_rate: float = 1.5e-3

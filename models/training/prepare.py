@@ -30,6 +30,7 @@ from models.u2 import U2Model
 Tokens: TypeAlias = Sequence[Sequence[int]]
 
 CMVN_STRIDE = 7  # every seventh utterance is plenty
+MOST_COMPUTED = 500  # utterances, where features are not at hand
 
 
 class Builder(Protocol):
@@ -94,7 +95,10 @@ def prepare(recipe: Recipe, device: torch.device | None = None) -> Prepared:
     speech = load_training_speech(data, as_audio=recipe.waveform is not None)
     tokenizer = make_units(recipe, speech)
     tokens = [tokenizer.encode(utterance.text) for utterance in speech.utterances]
-    mean, istd = compute_cmvn(speech.features(i) for i in range(0, len(speech), CMVN_STRIDE))
+    stride = CMVN_STRIDE
+    if recipe.waveform is not None:
+        stride = max(stride, len(speech) // MOST_COMPUTED)
+    mean, istd = compute_cmvn(speech.features(i) for i in range(0, len(speech), stride))
     builder: Builder
     if recipe.waveform is None:
         builder = build_features(recipe, speech, tokens, mean)

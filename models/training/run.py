@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Literal
 
@@ -36,7 +37,7 @@ def open_run(recipe: Recipe, folder: Path, device: torch.device) -> Trainer:
     Raises CorpusError for data that is missing or broken, TrainingStateError for a folder that
     holds the run of another recipe.
     """
-    torch.set_num_threads(recipe.optimiser.threads)
+    torch.set_num_threads(min(recipe.optimiser.threads, os.cpu_count() or 1))
     prepared = prepare(recipe, device)
     model = build_model(recipe, prepared.tokenizer.vocab_size, prepared.mean, prepared.istd)
     trainer = Trainer(recipe, prepared, model.to(device), folder)
