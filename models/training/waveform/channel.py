@@ -12,6 +12,8 @@ DELAY = TAPS // 2  # samples by which the responses are late
 COLOUR_BINS = 80
 SLOPE_DB_PER_HZ = 0.2  # above a band limit
 DEEPEST_DB = -70.0
+CENTRES_HZ = mel_centres_hz(COLOUR_BINS)
+WINDOW = np.hanning(TAPS + 1)[:TAPS]
 
 
 def channel_response(
@@ -20,9 +22,9 @@ def channel_response(
     """An impulse response `(TAPS,)` of random smooth colour that ends the band at `cutoff_hz`."""
     frequency_hz = np.fft.rfftfreq(TAPS, 1 / sample_rate_hz)
     colour = random_colour(rng, COLOUR_BINS, strength_db) / LOG_POWER_PER_DB
-    gain_db = np.interp(frequency_hz, mel_centres_hz(COLOUR_BINS), colour)
+    gain_db = np.interp(frequency_hz, CENTRES_HZ, colour)
     if cutoff_hz is not None:
         above = np.clip(frequency_hz - cutoff_hz, 0.0, None)
         gain_db = gain_db + np.maximum(-SLOPE_DB_PER_HZ * above, DEEPEST_DB)
     response = np.fft.irfft(10 ** (gain_db / 20), n=TAPS)
-    return (np.roll(response, DELAY) * np.hanning(TAPS + 1)[:TAPS]).astype(np.float32)
+    return np.asarray(np.roll(response, DELAY) * WINDOW, dtype=np.float32)
