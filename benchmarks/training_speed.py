@@ -30,12 +30,12 @@ WORDS_PER_SECOND = 2.7
 NEVER = 10**6
 
 
-def write_noise(folder: Path) -> None:
+def write_noise(folder: Path, recordings: int = RECORDINGS) -> None:
     """Recordings of 2 to 16 s with random words for text, and manifests of them."""
     rng, draw = np.random.default_rng(1), random.Random(1)
     words = ["".join(draw.choices(LETTERS, k=draw.randint(1, 8))) for _ in range(2000)]
     rows = ["path\tcorpus\tspeaker\tseconds\ttext"]
-    for number in range(RECORDINGS):
+    for number in range(recordings):
         seconds = draw.uniform(2.0, 16.0)
         name = f"{number}.wav"
         soundfile.write(folder / name, rng.normal(0, 0.05, round(seconds * RATE_HZ)), RATE_HZ)
