@@ -10,6 +10,7 @@ SEED    ?=
 GRAPH  ?=
 RECIPE  ?= models/training/recipes/gpu.toml
 HOST_PYTHON ?= 3.12
+DATA   ?= ../shared
 # Extra flags for pip, for instance an index that holds the CPU builds of torch.
 PIP_FLAGS ?=
 
@@ -28,11 +29,12 @@ PYTHON  ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help tools setup constraints serve test fuzz style format types layers gpu luggage bench clean
+.PHONY: help tools setup constraints serve test fuzz style format types layers gpu luggage bench \
+        bundled-graph clean
 
 help: ## list the targets
 	@echo "usage: make TARGET [VARIABLE=value]"
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' Makefile
 
 tools: ## check that Python 3.11, its headers, g++ and make are here
 	@missing=""; \
@@ -130,6 +132,21 @@ luggage: $(STAMP) ## pack what a GPU host without a network needs to train RECIP
 bench: $(STAMP) ## measure live streams at several counts, or at STREAMS="10 40"
 	@echo "bench: live streams, two minutes in real time for each count"
 	@$(BIN)/python benchmarks/live_streams.py $(if $(STREAMS),--streams $(STREAMS))
+
+LM      := build/language
+DOMAINS := librispeech speechocean coffee fsdd wakewords
+TUNE    := librispeech librispeech $(DOMAINS) # read speech counts three times
+
+bundled-graph: $(STAMP) ## make the bundled model's decoding graph from the text in DATA=
+	@echo "bundled-graph: gathering texts and words from $(DATA)"
+	@$(BIN)/python -m models.training.language_texts --speech $(DATA)/speech/train.tsv \
+	  --dictionary $(DATA)/text/cmudict.dict --out $(LM)
+	@echo "bundled-graph: making the language model (some minutes, 2.5 GB of memory)"
+	@$(BIN)/earshot lm build $(DATA)/text/books.txt.xz $(DATA)/text/sentences.txt \
+	  --mix $(DOMAINS:%=$(LM)/%.txt) --tune $(TUNE:%=$(LM)/%.held_out.txt) \
+	  --max-words 61000 --words $(LM)/words.txt --max-ngrams 1200000 --out $(LM)/lm.arpa.gz
+	@echo "bundled-graph: building the graph"
+	@$(BIN)/earshot graph build --lm $(LM)/lm.arpa.gz --out models/bundled/lm.graph.xz
 
 clean: ## remove .venv, build outputs and caches
 	@echo "clean: .venv, build, caches"

@@ -32,8 +32,8 @@ class Settings(BaseSettings):
 
     config: Path | None = Field(None, description="TOML file with any of these settings")
     model: Path | None = Field(None, description="model directory; the bundled model if absent")
-    graph: Path | None = Field(
-        None, description="decoding graph image, made by `earshot graph`; without, none is searched"
+    graph: Literal["none"] | Path | None = Field(
+        None, description="decoding graph image, or none; the model's own if absent, if it has one"
     )
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where the model runs")
 
@@ -52,7 +52,7 @@ class Settings(BaseSettings):
     max_wait_ms: float = Field(30.0, ge=0, description="how long a chunk waits for others")
     beam_size: int = Field(10, ge=1, description="hypotheses kept by the prefix search")
     lm_weight: float = Field(
-        0.2, ge=0, le=10, description="weight of the graph's costs where a request names none"
+        0.3, ge=0, le=10, description="weight of the graph's costs where a request names none"
     )
     graph_beam: float = Field(
         10.0, ge=1, le=100, description="beam of the graph search where a request names none"

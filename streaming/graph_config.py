@@ -27,7 +27,7 @@ class GraphSearchConfig:
         (docs/decisions/0036-word-lattices.md).
     """
 
-    lm_weight: float = 0.2
+    lm_weight: float = 0.3
     beam: float = 10.0
     max_active: int = 1000
     lattice_beam: float = 3.0

@@ -27,6 +27,8 @@ from streaming.graph_config import GraphSearchConfig
 from streaming.stream_config import StreamConfig
 
 STOP_S = 5.0
+OWN_GRAPH = "lm.graph.xz"
+"""In the directory of a model that comes with a graph."""
 _WEIGHT_FILES = ("model.safetensors", "final.pt")
 
 
@@ -37,11 +39,13 @@ def load_engine(settings: Settings, observer: Observer | None = None) -> Engine:
         StartupError: the model or the graph cannot be read or used as the settings ask; the
             message says why.
     """
+    graph = _graph_of(settings)
     try:
-        config = _engine_config(settings)
-        return build_engine(settings.model, settings.device, config, observer, settings.graph)
+        return build_engine(
+            settings.model, settings.device, _engine_config(settings), observer, graph
+        )
     except UnusableGraph as error:
-        raise StartupError(f"cannot use the graph {settings.graph}: {error}") from error
+        raise StartupError(f"cannot use the graph {graph}: {error}") from error
     except (ModelError, StreamingError, OSError) as error:
         raise StartupError(f"cannot use {_name_of(settings.model)}: {error}") from error
 
@@ -82,6 +86,14 @@ def served_model(engine: Engine, directory: Path | None) -> ServedModel:
         uuid=str(uuid.uuid5(uuid.NAMESPACE_OID, weights)),
         details=about,
     )
+
+
+def _graph_of(settings: Settings) -> Path | None:
+    """The image to search: the one asked for, or else the one beside the model's weights."""
+    if settings.graph is not None:
+        return None if settings.graph == "none" else settings.graph
+    own = (settings.model or bundled_model_dir()) / OWN_GRAPH
+    return own if own.is_file() else None
 
 
 def _weights_digest(directory: Path) -> str:

@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the bundled model if none is given",
     )
     parser.add_argument(
-        "--graph", type=Path, metavar="IMAGE", help="a decoding graph to check against each of them"
+        "--graph", metavar="IMAGE", help="a decoding graph to check against each, or none"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 

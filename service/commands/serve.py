@@ -47,6 +47,13 @@ def _serve(settings: Settings) -> None:
         warm_up(engine)
         watch_engine(metrics, engine)
         model = served_model(engine, settings.model)
-        log.info("model_loaded", model=model.name, version=model.version, arch=model.arch)
+        words = 0 if engine.model.graph is None else engine.model.graph.words
+        log.info(
+            "model_loaded",
+            model=model.name,
+            version=model.version,
+            arch=model.arch,
+            graph_words=words,
+        )
         services = Services.build(engine, model, settings, metrics)
         asyncio.run(Server(create_app(services), services).serve([bound]))
