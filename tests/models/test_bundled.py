@@ -9,6 +9,7 @@ import pytest
 from models.bundled import bundled_model_dir
 from models.checkpoint import LoadedModel, load_model
 from models.training.evaluation import rates_by, transcribe
+from models.training.greedy import greedy_error_rates
 from models.training.speech import Speech, load_speech
 
 SAMPLE = 60  # utterances of each corpus
@@ -21,17 +22,22 @@ def bundled() -> LoadedModel:
     return load_model(bundled_model_dir())
 
 
+def sample(speech_dir: Path, folder: Path, counts: dict[str, int]) -> Speech:
+    """About so many development recordings of each corpus, evenly spaced."""
+    header, *rows = (speech_dir / "dev.tsv").read_text(encoding="utf-8").splitlines()
+    chosen = [header]
+    for corpus, count in counts.items():
+        of_corpus = [f"{speech_dir}/{row}" for row in rows if row.split("\t")[1] == corpus]
+        chosen.extend(of_corpus[:: len(of_corpus) // count][:count])
+    (folder / "dev.tsv").write_text("\n".join(chosen) + "\n", encoding="utf-8")
+    return load_speech(folder / "dev.tsv", folder / "cache")
+
+
 @pytest.fixture(scope="module")
 def short_clips(speech_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Speech:
     """Wake phrases, and digits of a speaker that training has not heard."""
-    header, *rows = (speech_dir / "dev.tsv").read_text(encoding="utf-8").splitlines()
-    chosen = [header]
-    for corpus in ("wakewords", "fsdd"):
-        of_corpus = [f"{speech_dir}/{row}" for row in rows if row.split("\t")[1] == corpus]
-        chosen.extend(of_corpus[:: len(of_corpus) // SAMPLE][:SAMPLE])
     folder = tmp_path_factory.mktemp("clips")
-    (folder / "dev.tsv").write_text("\n".join(chosen) + "\n", encoding="utf-8")
-    return load_speech(folder / "dev.tsv", folder / "cache")
+    return sample(speech_dir, folder, {"wakewords": SAMPLE, "fsdd": SAMPLE})
 
 
 def test_it_is_small_enough_for_a_repository() -> None:
@@ -60,3 +66,12 @@ def test_streamed_wake_phrases_and_digits_are_recognised(
     rates = rates_by(transcripts, "attention_rescoring", "corpus")
     assert rates[("wakewords",)].wer <= 0.05
     assert rates[("fsdd",)].wer <= 0.20
+
+
+def test_read_books_have_less_than_78_percent_errors_without_a_graph(
+    bundled: LoadedModel, speech_dir: Path, tmp_path: Path
+) -> None:
+    books = sample(speech_dir, tmp_path, {"librispeech": 24})
+    chunk_size = bundled.model.config.decoding.chunk_size
+    rates = greedy_error_rates(bundled.model, bundled.tokenizer, books, chunk_size)
+    assert rates["librispeech"] <= 0.78
