@@ -59,9 +59,14 @@ struct Block {
   KERNEL_FN T load(const T* value) const {
     return *static_cast<const volatile T*>(value);
   }
+  // Behind the list's end may be written to as well.
+  KERNEL_FN void append_if(bool condition, int* list, int* size, int value) const {
+    if (condition) list[atomicAdd(size, 1)] = value;
+  }
 };
 
 KERNEL_FN void prefetch(const void*) {}
+inline constexpr int FETCHED_TOGETHER = 1;  // other warps work while one waits
 
 template <class Kernel, class Params>
 __global__ void __launch_bounds__(MAX_BLOCK_THREADS)
@@ -160,11 +165,21 @@ struct Block {
     if (meeting == nullptr) return *value;
     return std::atomic_ref<T>(*const_cast<T*>(value)).load(std::memory_order_acquire);
   }
+  // Behind the list's end may be written to as well: no branch, where no thread is beside this one.
+  KERNEL_FN void append_if(bool condition, int* list, int* size, int value) const {
+    if (meeting == nullptr) {
+      list[*size] = value;
+      *size += condition ? 1 : 0;
+    } else if (condition) {
+      list[fetch_add(size, 1)] = value;
+    }
+  }
 };
 
 KERNEL_FN void prefetch(const void* address) {
   __builtin_prefetch(address);
 }
+inline constexpr int FETCHED_TOGETHER = 24;  // what memory is asked for before the first is used
 
 template <class Kernel, class Params>
 void run_block(const Launch& how, int index, int worker, std::byte* scratch, const Params& params) {

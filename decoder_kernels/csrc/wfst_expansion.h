@@ -1,24 +1,25 @@
 // Follows the arcs of tokens through one frame, then epsilon arcs. The rules are wfst_oracle.py's.
 #pragma once
 
-#include <limits>
+#include <bit>
+#include <cstdint>
 
 #include "block.h"
-#include "boost_automaton.h"
+#include "wfst_bands.h"
+#include "wfst_crowd.h"
 #include "wfst_frontier.h"
 #include "wfst_labels.h"
+#include "wfst_prices.h"
 #include "wfst_state.h"
+#include "wfst_ways.h"
 #include "wfst_workspace.h"
 
 namespace earshot::EARSHOT_BACKEND {
 
 inline constexpr int HUB_ARCS = 512;
-inline constexpr int PREFETCH_AHEAD = 8;    // entries
+inline constexpr int PREFETCH_AHEAD = 8;  // entries
+inline constexpr int AT_A_TIME = 32;      // arcs, whose labels are compared before any is followed
 inline constexpr int BISECTION_STEPS = 12;  // what finding a label costs, in labels compared
-
-inline constexpr Cost ROUNDING = 4;
-inline constexpr double MAX_BOUND = 1e6;  // in nats
-inline constexpr double MAX_PLAIN_SCALE = 5.0;
 
 class Expansion {
  public:
@@ -28,19 +29,14 @@ class Expansion {
         state_(state),
         shape_(state.shape),
         options_(state.options[slot]),
-        scales_(state.scales[slot]),
         work_(work),
+        entries_(work.entries),
         frontier_(frontier),
         labels_(block, state.shape, work, state.scales[slot], state.options[slot].beam),
-        automaton_(state.boosts, state.boost_rows[slot]),
-        graft_(graft_of(state, slot)),
-        boost_step_(automaton_.empty() ? 0 : options_.boost_step),
-        boost_slack_(boost_step_ * state.max_eps_words),
-        excess_step_(excess_step_at(scales_.graph)),
-        gain_step_(static_cast<Cost>(GAIN_STEP * ONE_NAT * scales_.graph) + 1),
-        max_gain_(fixed_cost(MAX_COST) * state.shape.num_levels),
-        margin_(boost_step_ + boost_slack_ + ROUNDING + state.shape.num_levels),
-        cheapest_arc_(bound_cost(state.min_weight) - margin_) {}
+        prices_(state, slot),
+        crowd_(block, work, options_, frontier),
+        bands_(block, work, options_, frontier),
+        graft_(graft_of(state, slot)) {}
 
   KERNEL_FN void read_labels(const float* row) const { labels_.read(row); }
 
@@ -48,66 +44,58 @@ class Expansion {
   KERNEL_FN void bound() const {
     FrameTotals& totals = frontier_.totals();
     for (int i = block_.thread; i < frontier_.num_alive(); i += block_.threads) {
-      if (frontier_.alive(i).cost != totals.least) continue;
-      block_.exchange(&totals.best_token, work_.alive[i]);
+      const int place = work_.alive[i];
+      if (entries_.costs[place] == totals.least) block_.exchange(&totals.best_token, place);
     }
     block_.sync();
-    bound_by(frontier_.entry(totals.best_token).key, totals.least);
+    bound_by(entries_.keys[totals.best_token], totals.least);
     block_.sync();
   }
 
   // In blank, or in the same token. Notes who can afford an arc as well.
   KERNEL_FN void stay() const {
     FrameTotals& totals = frontier_.totals();
-    const bool stays = shape_.topology != WFST_EXPLICIT;
-    const Cost cheapest = labels_.least() + cheapest_arc_;
+    know_arcs();
+    if (shape_.topology != WFST_EXPLICIT) {
+      repeat();
+      fall_silent();
+    }
+    crowd_.crowd_out();
+    const bool has_graft = graft_.nodes != nullptr;
+    const Cost richest = frontier_.cut() - labels_.least() - prices_.cheapest_arc();
     for (int i = block_.thread; i < frontier_.num_alive(); i += block_.threads) {
       const int place = work_.alive[i];
-      Entry& token = frontier_.entry(place);
-      if (stays) stay_at(place, token);
-      if (token.cost + cheapest > frontier_.cut() && !sees_graft(token.key)) continue;
-      work_.able[block_.fetch_add(&totals.num_able, 1)] = place;
+      const Cost cost = entries_.costs[place];
+      bool is_able = cost <= richest;
+      if (has_graft) is_able |= sees_graft(entries_.keys[place]);
+      block_.append_if(is_able, work_.able, &totals.num_able, place);
     }
     block_.sync();
+    bands_.sort();
   }
 
   KERNEL_FN void follow_labels() const {
-    choose_rich();
-    FrameTotals& totals = frontier_.totals();
-    for (int i = block_.thread; i < totals.num_rich; i += block_.threads) {
-      const int place = work_.rich[i];
-      const Entry& token = frontier_.entry(place);
-      const WfstArcs& arcs = arcs_of(token.key);
-      const WfstNode& node = node_in(arcs, token.key);
-      if (block_.threads > 1 && num_labels(node) > HUB_ARCS) {
-        work_.hubs[block_.fetch_add(&totals.num_hubs, 1)] = place;
-      } else {
-        follow_node(arcs, node, 0, 1, token, place);
-      }
+    for (int band = 0; band < bands_.count(); ++band) {
+      choose_rich(bands_.begin(band), bands_.end(band));
+      follow_rich();
+      crowd_.crowd_out();
     }
-    block_.sync();
-    for (int i = 0; i < totals.num_hubs; ++i) {
-      const int place = work_.hubs[i];
-      const Entry& token = frontier_.entry(place);
-      const WfstArcs& arcs = arcs_of(token.key);
-      follow_node(arcs, node_in(arcs, token.key), block_.thread, block_.threads, token, place);
-    }
-    block_.sync();
   }
 
   // Level by level, so that what an entry costs is final when it is passed on.
   KERNEL_FN void follow_epsilons() const {
     const FrameTotals& totals = frontier_.totals();
+    Ways ways(prices_, frontier_);
     for (int level = 0; level + 1 < shape_.num_levels; ++level) {
+      know_arcs();
       const int size = totals.num_pending;
       block_.sync();
       for (int i = block_.thread; i < size; i += block_.threads) {
-        if (i + PREFETCH_AHEAD < size) prefetch_epsilons(work_.pending[i + PREFETCH_AHEAD]);
         const int place = work_.pending[i];
-        Entry& reached = frontier_.entry(place);
-        if (level_of(reached.kind) != level || !is_open(reached)) continue;
-        reached.next_reach = follow_epsilons_of(place, reached);
+        if (level_of(entries_.kinds[place]) != level || !is_open(place)) continue;
+        follow_epsilons_of(place, ways);
       }
+      ways.take();
       block_.sync();
     }
   }
@@ -115,7 +103,8 @@ class Expansion {
   // All tokens as they are.
   KERNEL_FN void keep_tokens() const {
     for (int i = block_.thread; i < frontier_.num_alive(); i += block_.threads) {
-      frontier_.offer_at(work_.alive[i], OPEN, frontier_.alive(i).cost, work_.alive[i], 0);
+      const int place = work_.alive[i];
+      frontier_.offer_at(place, entries_.kinds[place], OPEN, entries_.costs[place], place, 0);
     }
     block_.sync();
   }
@@ -123,27 +112,23 @@ class Expansion {
   // All tokens without a phrase or grafted word under way.
   KERNEL_FN void forget_boosts() const {
     for (int i = block_.thread; i < frontier_.num_alive(); i += block_.threads) {
-      const Entry& token = frontier_.alive(i);
-      const int node =
-          node_of(token.key) < shape_.num_nodes ? node_of(token.key) : shape_.loop_node;
-      const Cost cost = token.cost + pending(context_of(token.key));
-      const Key kept = make_key(node, label_of(token.key), BoostAutomaton::ROOT);
-      frontier_.offer(kept, state_.graph.nodes[node].kind, OPEN, cost, work_.alive[i], 0);
+      const int place = work_.alive[i];
+      const Key key = entries_.keys[place];
+      const int node = node_of(key) < shape_.num_nodes ? node_of(key) : shape_.loop_node;
+      const Cost cost = entries_.costs[place] + prices_.pending(context_of(key));
+      const Key kept = make_key(node, label_of(key), BoostAutomaton::ROOT);
+      frontier_.offer(kept, state_.graph.nodes[node].kind, OPEN, cost, place, 0);
     }
     block_.sync();
   }
 
-  // By how much epsilon paths from a node can still lower a cost.
-  KERNEL_FN Cost slack(int kind) const {
-    if (!has_epsilons(kind)) return 0;
-    const int steps = gain_of(kind);
-    if (steps == 0) return boost_slack_;
-    const Cost gain = steps < MAX_GAIN_STEPS ? steps * gain_step_ : max_gain_;
-    // Each arc gains no more than fixed_cost can say, and is rounded.
-    return boost_slack_ + (gain < max_gain_ ? gain : max_gain_) + ROUNDING + shape_.num_levels;
-  }
+  KERNEL_FN const Prices& prices() const { return prices_; }
+  KERNEL_FN const Crowd& crowd() const { return crowd_; }
 
-  KERNEL_FN Cost pending(int context) const { return fixed_cost(automaton_.pending(context)); }
+  // What a token pays to stay where it is for the frame.
+  KERNEL_FN Cost cost_to_stay(int place) const {
+    return entries_.costs[place] + labels_.cost(label_of(entries_.keys[place]));
+  }
 
  private:
   static KERNEL_FN WfstArcs graft_of(const WfstState& state, std::int64_t slot) {
@@ -153,17 +138,30 @@ class Expansion {
     return WfstArcs{state.grafts.nodes + node, state.grafts.labels + arc, state.grafts.arcs + arc};
   }
 
-  // None at scales at which the arcs' own costs could be clamped (see wfst_tables.py).
-  static KERNEL_FN Cost excess_step_at(double scale) {
-    return scale < MAX_PLAIN_SCALE ? static_cast<Cost>(EXCESS_STEP * ONE_NAT * scale) : 0;
-  }
-
   KERNEL_FN const WfstArcs& arcs_of(Key key) const {
     return node_of(key) < shape_.num_nodes ? state_.graph : graft_;
   }
-  KERNEL_FN const WfstNode& node_in(const WfstArcs& arcs, Key key) const {
+  KERNEL_FN const WfstNode& node_at(Key key) const {
     const int node = node_of(key);
-    return arcs.nodes[node < shape_.num_nodes ? node : node - shape_.num_nodes];
+    return arcs_of(key).nodes[node < shape_.num_nodes ? node : node - shape_.num_nodes];
+  }
+
+  // Of entries made since the last time.
+  KERNEL_FN void know_arcs() const {
+    FrameTotals& totals = frontier_.totals();
+    const int size = frontier_.size();
+    for (int i = totals.num_known + block_.thread; i < size; i += block_.threads) {
+      if (i + PREFETCH_AHEAD < size) prefetch(&node_at(entries_.keys[i + PREFETCH_AHEAD]));
+      entries_.arcs[i] = arcs_at(node_at(entries_.keys[i]));
+    }
+    block_.sync();
+    if (block_.thread == 0) totals.num_known = size;
+    block_.sync();
+  }
+
+  static KERNEL_FN NodeArcs arcs_at(const WfstNode& node) {
+    return NodeArcs{node.first_arc, node.first_label, (&node)[1].first_arc, node.min_weight,
+                    node.labels};
   }
 
   // Arcs of grafted words are not in the graph's bounds.
@@ -178,51 +176,54 @@ class Expansion {
 
   // Of the tokens that can afford some arc, those at whose nodes there is one. What grafted words
   // begin with is followed here.
-  KERNEL_FN void choose_rich() const {
+  KERNEL_FN void choose_rich(int first, int last) const {
     FrameTotals& totals = frontier_.totals();
-    for (int i = block_.thread; i < totals.num_able; i += block_.threads) {
-      if (i + PREFETCH_AHEAD < totals.num_able) prefetch_node(work_.able[i + PREFETCH_AHEAD]);
-      const int place = work_.able[i];
-      const Entry& token = frontier_.entry(place);
-      const WfstArcs& arcs = arcs_of(token.key);
-      const WfstNode& node = node_in(arcs, token.key);
-      if (is_rich(node, room_at(node, token.cost))) {
-        prefetch(&arcs.labels[node.first_label]);
-        prefetch(&arcs.arcs[node.first_label]);
-        work_.rich[block_.fetch_add(&totals.num_rich, 1)] = place;
-      }
-      if (is_hook(token.key)) follow_node(graft_, graft_.nodes[0], 0, 1, token, place);
+    block_.sync();
+    if (block_.thread == 0) totals.num_rich = totals.num_hubs = 0;
+    block_.sync();
+    const int* order = bands_.order();
+    Ways ways(prices_, frontier_);
+    for (int i = first + block_.thread; i < last; i += block_.threads) {
+      const int place = order[i];
+      const NodeArcs& node = entries_.arcs[place];
+      const Key key = entries_.keys[place];
+      prefetch(&arcs_of(key).labels[node.first_label]);
+      const bool rich = is_rich(node, room_at(node.min_weight, entries_.costs[place]));
+      block_.append_if(rich, work_.rich, &totals.num_rich, place);
+      if (is_hook(key)) follow_node(graft_, arcs_at(graft_.nodes[0]), 0, 1, place, ways);
     }
+    ways.take();
     block_.sync();
   }
 
-  KERNEL_FN bool is_rich(const WfstNode& node, Cost room) const {
-    return room >= labels_.least() && (node.labels & labels_.bits(labels_.shelf(room))) != 0;
+  // A node of many arcs is followed by all threads of the block.
+  KERNEL_FN void follow_rich() const {
+    FrameTotals& totals = frontier_.totals();
+    Ways ways(prices_, frontier_);
+    for (int i = block_.thread; i < totals.num_rich; i += block_.threads) {
+      const int place = work_.rich[i];
+      if (block_.threads > 1 && entries_.arcs[place].num_labels() > HUB_ARCS) {
+        work_.hubs[block_.fetch_add(&totals.num_hubs, 1)] = place;
+      } else {
+        follow_labels_of(place, 0, 1, ways);
+      }
+    }
+    block_.sync();
+    for (int i = 0; i < totals.num_hubs; ++i) {
+      follow_labels_of(work_.hubs[i], block_.thread, block_.threads, ways);
+    }
+    ways.take();
+    block_.sync();
   }
 
-  static KERNEL_FN int num_labels(const WfstNode& node) {
-    return (&node)[1].first_arc - node.first_label;
+  KERNEL_FN void follow_labels_of(int place, int first, int stride, Ways& ways) const {
+    const WfstArcs& arcs = arcs_of(entries_.keys[place]);
+    follow_node(arcs, entries_.arcs[place], first, stride, place, ways);
   }
 
-  KERNEL_FN void prefetch_node(int place) const {
-    const int node = node_of(frontier_.entry(place).key);
-    if (node < shape_.num_nodes) prefetch(&state_.graph.nodes[node]);
-  }
-
-  KERNEL_FN void prefetch_epsilons(int place) const {
-    const int node = node_of(frontier_.entry(place).key);
-    prefetch(&state_.graph.arcs[state_.graph.nodes[node].first_arc]);
-  }
-
-  // At most what an arc costs with all that can be gained after it, without what margin_ holds.
-  KERNEL_FN Cost bound_cost(double nats) const {
-    nats *= scales_.graph;
-    const bool is_clamped = nats > MAX_COST || nats < -MAX_BOUND;
-    return is_clamped ? fixed_cost(nats) - max_gain_ : static_cast<Cost>(nats * ONE_NAT);
-  }
-
-  KERNEL_FN Cost weight(float cost) const {
-    return fixed_cost(static_cast<double>(cost) * scales_.graph);
+  KERNEL_FN bool is_rich(const NodeArcs& node, Cost room) const {
+    const bool pays = room >= labels_.least();
+    return pays & ((node.labels & labels_.bits(labels_.shelf(pays ? room : labels_.least()))) != 0);
   }
 
   KERNEL_FN void bound_by(Key key, Cost base) const {
@@ -230,71 +231,98 @@ class Expansion {
       if (labels_.blank() < NO_COST) frontier_.lower_ceiling(base + labels_.blank());
     }
     const WfstArcs& arcs = arcs_of(key);
-    const WfstNode& node = node_in(arcs, key);
+    const NodeArcs node = arcs_at(node_at(key));
     Cost least = NO_COST;
-    for (int i = node.first_label + block_.thread; i < (&node)[1].first_arc; i += block_.threads) {
+    for (int i = node.first_label + block_.thread; i < node.end; i += block_.threads) {
       const int label = label_in(arcs.labels[i]);
       const Cost acoustic = labels_.cost(label);
-      if (acoustic == NO_COST || acoustic + bound_cost(node.min_weight) - margin_ > least) continue;
+      if (acoustic == NO_COST || acoustic + prices_.at_least(node.min_weight) > least) continue;
       if (shape_.topology == WFST_NORMAL && label == label_of(key)) continue;
       int context;
-      const WfstArc& arc = arcs.arcs[i];
-      const Cost cost = acoustic + weight(arc.weight) + step(key, arc, &context);
+      const Cost cost = acoustic + prices_.of_arc(arcs.arcs[i], context_of(key), &context);
       least = cost < least ? cost : least;
     }
     if (least < NO_COST) frontier_.lower_ceiling(base + least);
   }
 
-  KERNEL_FN void stay_at(int place, Entry& token) const {
-    const Cost cut = frontier_.cut() + slack(token.kind);
-    const int label = label_of(token.key);
-    const Cost blank = token.cost + labels_.blank();
-    if (blank <= cut) {
-      if (label == 0) {
-        frontier_.offer_at(place, token.reach, blank, place, 0);
-      } else {
-        fall_silent(place, token, blank);
-      }
+  // The way of each token to itself is in no list: most have no other.
+  KERNEL_FN void repeat() const {
+    FrameTotals& totals = frontier_.totals();
+    const Cost cut = frontier_.cut();
+    Cost best = NO_COST;
+    block_.sync();
+    if (block_.thread == 0) totals.stays = 1;
+    for (int i = block_.thread; i < frontier_.num_alive(); i += block_.threads) {
+      const int place = work_.alive[i];
+      const Cost cost = cost_to_stay(place);
+      const bool stays = cost <= cut + prices_.slack(entries_.kinds[place]);
+      const Cost next = stays ? cost : NO_COST;
+      entries_.nexts[place] = next;
+      best = next < best ? next : best;
+      if (stays & (frontier_.reach(place) == OPEN)) frontier_.open(place, BY_STAYING);
+      const bool falls = label_of(entries_.keys[place]) != 0;
+      block_.append_if(falls, work_.falling, &totals.num_falling, place);
     }
-    if (label == 0) return;
-    const Cost repeat = token.cost + labels_.cost(label);
-    if (repeat <= cut) frontier_.offer_at(place, token.reach, repeat, place, 0);
+    if (best < NO_COST) block_.lower(&totals.best, best);
+    frontier_.lower_ceiling(best);
+    block_.sync();
   }
 
-  // The entry of the node in blank is looked up once.
-  KERNEL_FN void fall_silent(int place, Entry& token, Cost cost) const {
-    if (token.blank != NONE) {
-      frontier_.offer_at(token.blank, token.reach, cost, place, 0);
-    } else {
-      const Key key = make_key(node_of(token.key), 0, context_of(token.key));
-      token.blank = frontier_.offer(key, token.kind, token.reach, cost, place, 0);
+  // From a label to blank, the entry of which is looked up once.
+  KERNEL_FN void fall_silent() const {
+    const Cost cut = frontier_.cut();
+    for (int i = block_.thread; i < frontier_.totals().num_falling; i += block_.threads) {
+      const int place = work_.falling[i];
+      const int kind = entries_.kinds[place];
+      const Cost cost = entries_.costs[place] + labels_.blank();
+      if (cost > cut && cost - prices_.slack(kind) > cut) continue;
+      const int reach = frontier_.reach(place);
+      int* blank = &entries_.blanks[place];
+      if (*blank != NONE) {
+        frontier_.offer_at(*blank, kind, reach, cost, place, 0);
+      } else {
+        const Key key = entries_.keys[place];
+        const Key silent = make_key(node_of(key), 0, context_of(key));
+        *blank = frontier_.offer(silent, kind, reach, cost, place, 0);
+      }
     }
+    block_.sync();
   }
 
   // The arcs whose labels are affordable: every `stride`-th, or of every `stride`-th label.
-  KERNEL_FN void follow_node(const WfstArcs& arcs, const WfstNode& node, int first, int stride,
-                             const Entry& token, int place) const {
-    const Cost room = room_at(node, token.cost);
+  KERNEL_FN void follow_node(const WfstArcs& arcs, const NodeArcs& node, int first, int stride,
+                             int place, Ways& ways) const {
+    const Cost base = entries_.costs[place];
+    const Cost room = room_at(node.min_weight, base);
     if (!is_rich(node, room)) return;
-    const int end = (&node)[1].first_arc;
+    const Key key = entries_.keys[place];
+    const int end = node.end;
     const int count = labels_.count(labels_.shelf(room));
-    if (count * BISECTION_STEPS < num_labels(node)) {
+    if (count * BISECTION_STEPS < node.num_labels()) {
       for (int i = first; i < count; i += stride) {
         const int label = labels_.label(i);
         int arc = first_with(arcs, node.first_label, end, label);
         for (; arc < end && label_in(arcs.labels[arc]) == label; ++arc) {
-          follow_arc(arcs, arc, room, token, place);
+          if (is_affordable(arcs.labels[arc], room)) follow_arc(arcs, arc, key, base, place, ways);
         }
       }
       return;
     }
-    for (int i = node.first_label + first; i < end; i += stride) {
-      follow_arc(arcs, i, room, token, place);
+    for (int i = node.first_label + first * AT_A_TIME; i < end; i += stride * AT_A_TIME) {
+      const int stop = end - i < AT_A_TIME ? end - i : AT_A_TIME;
+      std::uint64_t passed = 0;
+      for (int j = 0; j < stop; ++j) {
+        passed |= std::uint64_t{is_affordable(arcs.labels[i + j], room)} << j;
+      }
+      for (; passed != 0; passed &= passed - 1) {
+        follow_arc(arcs, i + std::countr_zero(passed), key, base, place, ways);
+      }
     }
   }
 
-  KERNEL_FN Cost room_at(const WfstNode& node, Cost base) const {
-    const Cost room = frontier_.cut() - base - bound_cost(node.min_weight) + margin_;
+  // What a token can pay for a label at a node, at least for its cheapest arc.
+  KERNEL_FN Cost room_at(double min_weight, Cost base) const {
+    const Cost room = frontier_.cut() - base - prices_.at_least(min_weight);
     return room < NO_COST ? room : NO_COST - 1;
   }
 
@@ -308,81 +336,55 @@ class Expansion {
     return low;
   }
 
-  // Most arcs fail the first test, which sees their labels only.
-  KERNEL_FN void follow_arc(const WfstArcs& arcs, int arc, Cost room, const Entry& token,
-                            int place) const {
+  // Most arcs fail this test, which sees their labels only.
+  KERNEL_FN bool is_affordable(std::uint32_t label, Cost room) const {
+    return labels_.cost(label_in(label)) + prices_.excess(label) <= room;
+  }
+
+  KERNEL_FN void follow_arc(const WfstArcs& arcs, int arc, Key key, Cost base, int place,
+                            Ways& ways) const {
     const int label = label_in(arcs.labels[arc]);
-    if (labels_.cost(label) + excess_in(arcs.labels[arc]) * excess_step_ > room) return;
-    if (shape_.topology == WFST_NORMAL && label == label_of(token.key)) return;
+    if (shape_.topology == WFST_NORMAL && label == label_of(key)) return;
     const int next_label = shape_.topology == WFST_EXPLICIT ? 0 : label;
-    take(arcs.arcs[arc], token.key, token.cost + labels_.cost(label), next_label, place);
-  }
-
-  // Returns what the arc and its word cost.
-  KERNEL_FN Cost take(const WfstArc& arc, Key key, Cost base, int label, int from) const {
-    int context;
-    const Cost own = weight(arc.weight) + step(key, arc, &context);
-    const Cost cut = frontier_.cut();
-    if (base + own > cut && base + own - slack(arc.target_kind) > cut) return own;
-    const Key target = make_key(arc.target, label, context);
-    if (target == key && from >= 0) {
-      frontier_.offer_at(from, OPEN, base + own, from, arc.word);
-    } else {
-      frontier_.offer(target, arc.target_kind, OPEN, base + own, from, arc.word);
-    }
-    return own;
-  }
-
-  // What the boost automaton says of an arc: the next context, and what it costs.
-  KERNEL_FN Cost step(Key key, const WfstArc& arc, int* context) const {
-    *context = context_of(key);
-    if (arc.word == 0 || automaton_.empty()) return 0;
-    const int before = *context;
-    *context = automaton_.next(before, arc.word);
-    return pending(before) - pending(*context) - fixed_cost(automaton_.completed(*context));
+    ways.ask_for(arcs.arcs[arc], key, base + labels_.cost(label), next_label, place);
   }
 
   // Whether a way came to the node just now that is near enough to matter. Which dearer ones are
   // noted depends on the order of threads.
-  KERNEL_FN bool is_open(const Entry& reached) const {
-    for (int way = reached.candidate; way != NONE; way = work_.candidates[way].next) {
+  KERNEL_FN bool is_open(int place) const {
+    const Cost limit = entries_.nexts[place] + options_.lattice_beam;
+    if (entries_.opens[place] == BY_STAYING && cost_to_stay(place) <= limit) return true;
+    for (int way = entries_.ways[place]; way != NONE; way = work_.candidates[way].next) {
       const Candidate& own = work_.candidates[way];
-      if (own.reach == OPEN && own.cost - reached.next <= options_.lattice_beam) return true;
+      if (own.reach == OPEN && own.cost <= limit) return true;
     }
     return false;
   }
 
-  // Returns the entry's reach: what the dearest of its arcs costs.
-  KERNEL_FN int follow_epsilons_of(int place, const Entry& reached) const {
-    const int source = node_of(reached.key);
-    if (reached.next - slack(reached.kind) > frontier_.cut()) return OPEN;
-    const WfstNode& node = state_.graph.nodes[source];
-    Cost reach = 0;
+  KERNEL_FN void follow_epsilons_of(int place, Ways& ways) const {
+    const Key key = entries_.keys[place];
+    const Cost base = entries_.nexts[place];
+    const bool is_hopeless = base > frontier_.cut() + prices_.slack(entries_.kinds[place]);
+    entries_.reaches[place] = is_hopeless ? OPEN : 0;
+    if (is_hopeless) return;
+    const NodeArcs& node = entries_.arcs[place];
     for (int i = node.first_arc; i < node.first_label; ++i) {
-      const Cost own =
-          take(state_.graph.arcs[i], reached.key, reached.next, label_of(reached.key), ~place);
-      reach = own > reach ? own : reach;
+      ways.ask_for(state_.graph.arcs[i], key, base, label_of(key), ~place);
     }
-    return reach < OPEN ? static_cast<int>(reach) : OPEN;
   }
 
   const Block& block_;
   const WfstState& state_;
   const WfstShape& shape_;
   const WfstOptionRow& options_;
-  const WfstScaleRow& scales_;
   const Workspace& work_;
+  const Entries& entries_;
   const Frontier& frontier_;
   FrameLabels labels_;
-  BoostAutomaton automaton_;
+  Prices prices_;
+  Crowd crowd_;
+  Bands bands_;
   WfstArcs graft_;
-  Cost boost_step_;
-  Cost boost_slack_;  // the most that words on epsilon arcs can earn
-  Cost excess_step_;  // of an arc's label
-  Cost gain_step_;    // of a node's kind
-  Cost max_gain_;
-  Cost margin_;        // the most that a cost can lie below the bounds of nodes
-  Cost cheapest_arc_;  // at most that
 };
 
 }  // namespace earshot::EARSHOT_BACKEND

@@ -8,8 +8,9 @@
 
 namespace earshot::EARSHOT_BACKEND {
 
-inline constexpr int LEAST_TIDIED = 1024;  // entries
-inline constexpr int LEAST_INDEX_MASK = (1 << 13) - 1;
+inline constexpr int NEVER = INT32_MIN;
+inline constexpr int LEAST_TIDIED = 256;  // entries
+inline constexpr int LEAST_INDEX_MASK = (1 << 11) - 1;
 
 class Frontier {
  public:
@@ -18,11 +19,10 @@ class Frontier {
       : block_(block), state_(state), slot_(slot), work_(work), options_(options) {}
 
   KERNEL_FN FrameTotals& totals() const { return *work_.totals; }
-  KERNEL_FN Entry& entry(int place) const { return work_.entries[place]; }
+  KERNEL_FN const Entries& entries() const { return work_.entries; }
   KERNEL_FN int num_alive() const { return totals().num_alive; }
-  KERNEL_FN int num_touched() const { return totals().num_touched; }
-  KERNEL_FN Entry& alive(int i) const { return entry(work_.alive[i]); }
-  KERNEL_FN Entry& touched(int i) const { return entry(work_.touched[i]); }
+  KERNEL_FN int size() const { return totals().num_entries; }
+  KERNEL_FN bool is_token(int place) const { return entries().costs[place] < NO_COST; }
 
   // The slot's tokens become entries of a fresh table.
   KERNEL_FN void load(int least_index_mask) const {
@@ -30,25 +30,26 @@ class Frontier {
     if (block_.thread == 0) {
       totals().num_alive = totals().num_entries = *slot_.num_tokens;
       totals().index_mask = mask_for(*slot_.num_tokens, least_index_mask);
-      totals().least = NO_COST;
+      totals().least = totals().last_limit = NO_COST;
+      totals().num_known = 0;
     }
     block_.sync();
     Cost least = NO_COST;
     for (int i = block_.thread; i <= totals().index_mask; i += block_.threads) {
       work_.index[i] = NONE;
     }
-    for (int i = block_.thread; i < num_alive(); i += block_.threads) {
-      entry(i) = made_of(slot_.keys[i], slot_.kinds[i]);
-      entry(i).cost = slot_.costs[i];
-      entry(i).history = slot_.histories[i];
-      entry(i).reach = slot_.reaches[i];
+    for (int i = block_.thread; i < size(); i += block_.threads) {
+      make_at(i, slot_.keys[i], slot_.kinds[i]);
+      entries().costs[i] = slot_.costs[i];
+      entries().histories[i] = slot_.histories[i];
+      if (has_epsilons(slot_.kinds[i])) entries().reaches[i] = slot_.reaches[i];
       work_.alive[i] = i;
-      least = entry(i).cost < least ? entry(i).cost : least;
+      least = slot_.costs[i] < least ? slot_.costs[i] : least;
     }
     if (least < NO_COST) block_.lower(&totals().least, least);
     block_.sync();
-    for (int i = block_.thread; i < num_alive(); i += block_.threads) {
-      int position = hash_of(entry(i).key) & totals().index_mask;
+    for (int i = block_.thread; i < size(); i += block_.threads) {
+      int position = hash_of(entries().keys[i]) & totals().index_mask;
       while (block_.compare_exchange(&work_.index[position], NONE, i) != NONE) {
         position = (position + 1) & totals().index_mask;
       }
@@ -59,20 +60,21 @@ class Frontier {
   // Back into the slot.
   KERNEL_FN void store() const {
     block_.sync();
-    for (int i = block_.thread; i < num_alive(); i += block_.threads) {
-      slot_.keys[i] = alive(i).key;
-      slot_.costs[i] = alive(i).cost;
-      slot_.histories[i] = alive(i).history;
-      slot_.kinds[i] = alive(i).kind;
-      slot_.reaches[i] = alive(i).reach;
-    }
     if (block_.thread == 0) *slot_.num_tokens = num_alive();
+    for (int i = block_.thread; i < num_alive(); i += block_.threads) {
+      const int place = work_.alive[i];
+      slot_.keys[i] = entries().keys[place];
+      slot_.costs[i] = entries().costs[place];
+      slot_.histories[i] = entries().histories[place];
+      slot_.kinds[i] = entries().kinds[place];
+      slot_.reaches[i] = reach(place);
+    }
     block_.sync();
   }
 
   // Makes room for the next frame where the table has become full of keys without tokens.
   KERNEL_FN void tidy() const {
-    if (totals().num_entries < 3 * num_alive() + LEAST_TIDIED) return;
+    if (size() < 2 * totals().num_alive + LEAST_TIDIED) return;
     store();
     load(LEAST_INDEX_MASK);
   }
@@ -95,122 +97,145 @@ class Frontier {
     if (cost < block_.load(&totals().ceiling)) block_.lower(&totals().ceiling, cost);
   }
 
+  // Where the search for a key begins, in memory that is asked for.
+  KERNEL_FN int prefetch_position(Key key) const {
+    const int position = hash_of(key) & totals().index_mask;
+    prefetch(&work_.index[position]);
+    return position;
+  }
+
+  KERNEL_FN void prefetch_entry(int position) const {
+    const int place = block_.load(&work_.index[position]);
+    if (place == NONE) return;
+    prefetch(&entries().keys[place]);
+    prefetch(&entries().nexts[place]);
+  }
+
   // A way to a key; the caller has compared its cost with the cut. `kind` is WfstArc's target_kind,
   // `reach` OPEN unless the way stays at a node whose epsilon arcs lead to tokens already. Returns
   // the entry, or NONE if there is no room.
   KERNEL_FN int offer(Key key, int kind, int reach, Cost cost, int from, int word) const {
     const int place = find(key, kind);
-    if (place != NONE) offer_at(place, reach, cost, from, word);
+    if (place != NONE) offer_at(place, kind, reach, cost, from, word);
     return place;
   }
 
-  KERNEL_FN void offer_at(int place, int reach, Cost cost, int from, int word) const {
-    Entry& reached = entry(place);
-    const Cost before = block_.load(&reached.next);
+  KERNEL_FN void offer_at(int place, int kind, int reach, Cost cost, int from, int word) const {
+    Cost* next = &entries().nexts[place];
+    const Cost before = block_.load(next);
     if (cost > before && cost - before > options_.lattice_beam) return;
-    int way = place;
-    if (block_.exchange(&reached.touched, 1) == 0) {
-      note(place, reached.kind);
-    } else {
-      way = work_.num_entries + block_.fetch_add(&totals().num_others, 1);
-      if (way >= work_.num_entries + state_.shape.candidate_capacity) return overflow();
-    }
+    const int way = work_.num_entries + block_.fetch_add(&totals().num_ways, 1);
+    if (way >= work_.num_entries + state_.shape.candidate_capacity) return overflow();
     if (word != 0) block_.fetch_add(&totals().num_words, 1);
     Candidate& candidate = work_.candidates[way];
     candidate.cost = cost;
     candidate.from = from;
     candidate.word = word;
     candidate.reach = reach;
-    candidate.next = block_.exchange(&reached.candidate, way);
-    if (cost < before) block_.lower(&reached.next, cost);
-    if (has_epsilons(reached.kind)) note_reach(place, reached, reach);
+    candidate.next = block_.exchange(&entries().ways[place], way);
+    if (candidate.next == NONE) {
+      work_.touched[block_.fetch_add(&totals().num_touched, 1)] = place;
+    }
+    if (cost < before) block_.lower(next, cost);
+    if (has_epsilons(kind)) note_reach(place, reach);
     if (cost >= block_.load(&totals().best)) return;
     block_.lower(&totals().best, cost);
     lower_ceiling(cost);
   }
 
-  // Says what survives: entries up to limit_cost, and of those that cost just that up to limit_key.
-  KERNEL_FN void limit(int max_active) const {
-    const Cost highest = totals().best + options_.beam;
-    block_.sync();
-    if (block_.thread == 0) {
-      totals().limit_cost = highest;
-      totals().limit_key = ~Key{0};
-      totals().num_survivors = 0;
-    }
-    block_.sync();
-    if (num_touched() <= max_active) return;
-    int count = 0;
-    for (int i = block_.thread; i < num_touched(); i += block_.threads) {
-      count += touched(i).next <= highest ? 1 : 0;
-    }
-    if (count > 0) block_.fetch_add(&totals().num_survivors, count);
-    block_.sync();
-    if (totals().num_survivors > max_active) limit_count(max_active, highest);
+  // What the dearest epsilon arc of a token costs if all lead to tokens; else OPEN, or NEVER.
+  KERNEL_FN int reach(int place) const {
+    const int reach = entries().reaches[place];
+    return entries().costs[place] + reach < totals().last_limit ? reach : OPEN;
   }
 
-  // The survivors become the tokens.
+  // The entry's epsilon arcs are to be followed.
+  KERNEL_FN void open(int place, Opening why) const {
+    if (block_.load(&entries().opens[place]) != CLOSED) return;
+    if (block_.compare_exchange(&entries().opens[place], CLOSED, why) != CLOSED) return;
+    work_.pending[block_.fetch_add(&totals().num_pending, 1)] = place;
+  }
+
+  // The survivors become the tokens, once all threads have swapped their costs.
   KERNEL_FN void keep() const {
     block_.sync();
     if (block_.thread == 0) {
       totals().num_alive = 0;
       totals().least = NO_COST;
+      totals().last_limit = totals().limit_cost;
     }
     block_.sync();
     Cost least = NO_COST;
-    for (int i = block_.thread; i < num_touched(); i += block_.threads) {
-      Entry& reached = touched(i);
-      if (survives(reached)) {
-        reached.cost = reached.next;
-        reached.history = reached.next_history;
-        reached.reach = is_reached(reached) ? reached.next_reach : OPEN;
-        work_.alive[block_.fetch_add(&totals().num_alive, 1)] = work_.touched[i];
-        least = reached.cost < least ? reached.cost : least;
-      }
-      forget(reached);
+    for (int i = block_.thread; i < size(); i += block_.threads) {
+      const Cost next = entries().nexts[i];
+      const bool survived = survives(i, next);
+      entries().nexts[i] = survived ? next : NO_COST;
+      entries().costs[i] = NO_COST;
+      least = survived && next < least ? next : least;
+      block_.append_if(survived, work_.alive, &totals().num_alive, i);
     }
     if (least < NO_COST) block_.lower(&totals().least, least);
-    clear();
+    for (int i = block_.thread; i < totals().num_touched; i += block_.threads) {
+      const int place = work_.touched[i];
+      entries().histories[place] = entries().next_histories[place];
+    }
+    finish();
   }
 
   // The tokens stay what they were.
   KERNEL_FN void forget() const {
     block_.sync();
-    for (int i = block_.thread; i < num_touched(); i += block_.threads) forget(touched(i));
-    clear();
+    for (int i = block_.thread; i < totals().num_touched; i += block_.threads) {
+      disown(work_.touched[i]);
+    }
+    for (int i = block_.thread; i < totals().num_pending; i += block_.threads) {
+      disown(work_.pending[i]);
+    }
+    for (int i = block_.thread; i < size(); i += block_.threads) entries().nexts[i] = NO_COST;
+    finish();
   }
 
  private:
-  static KERNEL_FN Entry made_of(Key key, int kind) {
-    return Entry{key, NO_COST, NO_COST, NONE, NONE, NONE, kind, OPEN, OPEN, NONE, 0, 0};
+  // What the frame has found out about an entry holds no more.
+  KERNEL_FN void disown(int place) const {
+    if (has_epsilons(entries().kinds[place])) block_.exchange(&entries().reaches[place], OPEN);
   }
 
-  static KERNEL_FN void forget(Entry& reached) {
-    reached.next = NO_COST;
-    reached.candidate = NONE;
-    reached.next_history = NONE;  // not that of an earlier frame, which may be collected by now
-    reached.touched = reached.is_open = 0;
+  // Leaves no way in any list.
+  KERNEL_FN void finish() const {
+    block_.sync();
+    for (int i = block_.thread; i < totals().num_touched; i += block_.threads) {
+      entries().ways[work_.touched[i]] = NONE;
+    }
+    for (int i = block_.thread; i < totals().num_pending; i += block_.threads) {
+      entries().opens[work_.pending[i]] = CLOSED;
+    }
+    clear();
   }
 
-  KERNEL_FN bool survives(const Entry& reached) const {
+  KERNEL_FN void make_at(int place, Key key, int kind) const {
+    entries().keys[place] = key;
+    entries().costs[place] = entries().nexts[place] = NO_COST;
+    entries().kinds[place] = kind;
+    entries().reaches[place] = has_epsilons(kind) ? OPEN : NEVER;
+    entries().ways[place] = entries().blanks[place] = NONE;
+    entries().opens[place] = CLOSED;
+  }
+
+  KERNEL_FN bool survives(int place, Cost next) const {
     const FrameTotals& found = totals();
-    return reached.next < found.limit_cost ||
-           (reached.next == found.limit_cost && reached.key <= found.limit_key);
-  }
-
-  // Whether all that epsilon arcs of an entry lead to survives, so that they need not be followed
-  // again while its token stays.
-  KERNEL_FN bool is_reached(const Entry& reached) const {
-    return reached.next_reach != OPEN && reached.next + reached.next_reach < totals().limit_cost;
+    return next < found.limit_cost ||
+           (next == found.limit_cost && entries().keys[place] <= found.limit_key);
   }
 
   KERNEL_FN void clear() const {
     block_.sync();
     if (block_.thread == 0) {
       FrameTotals& fresh = totals();
-      fresh.num_touched = fresh.num_others = fresh.num_words = 0;
+      fresh.stays = fresh.ways_counted = fresh.num_ways = fresh.num_touched = fresh.num_words = 0;
       fresh.num_pending = fresh.num_raised = 0;
-      fresh.num_able = fresh.num_rich = fresh.num_hubs = 0;
+      fresh.num_falling = fresh.num_able = fresh.num_rich = fresh.num_hubs = 0;
+      fresh.num_bands = 1;
       fresh.taken = fresh.overflowed = fresh.outgrown = 0;
       fresh.best = NO_COST;
       fresh.ceiling = NO_COST / 2;  // a way without a cost lies above any cut
@@ -232,14 +257,14 @@ class Frontier {
         found = block_.compare_exchange(&work_.index[position], NONE, fresh);
         if (found == NONE) return fresh;
       }
-      if (entry(found).key == key) return found;
+      if (entries().keys[found] == key) return found;
     }
   }
 
   KERNEL_FN int make(Key key, int kind) const {
     const int made = block_.fetch_add(&totals().num_entries, 1);
     if (made < room()) {
-      entry(made) = made_of(key, kind);
+      make_at(made, key, kind);
       return made;
     }
     block_.fetch_add(&totals().num_entries, -1);
@@ -259,79 +284,13 @@ class Frontier {
 
   KERNEL_FN int mask_for(int tokens, int least) const {
     int mask = least;
-    while (mask < 8 * tokens) mask = 2 * mask + 1;
+    while (mask < 6 * tokens) mask = 2 * mask + 1;
     return mask < work_.full_index_mask ? mask : work_.full_index_mask;
   }
 
-  KERNEL_FN void note(int place, int kind) const {
-    work_.touched[block_.fetch_add(&totals().num_touched, 1)] = place;
-    if (level_of(kind) > 0) work_.raised[block_.fetch_add(&totals().num_raised, 1)] = place;
-  }
-
-  KERNEL_FN void note_reach(int place, Entry& reached, int reach) const {
-    if (reach != OPEN) {
-      block_.exchange(&reached.next_reach, reach);
-      return;
-    }
-    if (block_.exchange(&reached.is_open, 1) != 0) return;
-    prefetch(&state_.graph.nodes[node_of(reached.key)]);
-    work_.pending[block_.fetch_add(&totals().num_pending, 1)] = place;
-  }
-
-  // The exact cost, and if need be the key, of the last of the `count` cheapest entries.
-  KERNEL_FN void limit_count(int count, Cost highest) const {
-    const Cost best = totals().best;
-    const auto range = static_cast<std::uint64_t>(highest - best);
-    int equal = 0;
-    const std::uint64_t above = select(count, std::bit_width(range), &count, &equal,
-                                       [&](const Entry& one, std::uint64_t* rank) {
-                                         *rank = static_cast<std::uint64_t>(one.next - best);
-                                         return one.next <= highest;
-                                       });
-    const Cost last = best + static_cast<Cost>(above);
-    Key key = ~Key{0};
-    if (count < equal) {
-      int unused;
-      key = select(count, 64, &unused, &unused, [&](const Entry& one, std::uint64_t* rank) {
-        *rank = one.key;
-        return one.next == last;
-      });
-    }
-    block_.sync();
-    if (block_.thread == 0) {
-      totals().limit_cost = last;
-      totals().limit_key = key;
-    }
-    block_.sync();
-  }
-
-  // The `count`-th smallest rank, digit by digit from the highest. `left`: how many of those that
-  // equal it are among the `count`; `equal`: how many there are.
-  template <class RankOf>
-  KERNEL_FN std::uint64_t select(int count, int bits, int* left, int* equal,
-                                 const RankOf& rank_of) const {
-    constexpr int DIGITS = 1 << HISTOGRAM_BITS;
-    std::uint64_t prefix = 0;
-    for (int shift = (bits - 1) / HISTOGRAM_BITS * HISTOGRAM_BITS; shift >= 0;
-         shift -= HISTOGRAM_BITS) {
-      block_.sync();
-      for (int i = block_.thread; i < DIGITS; i += block_.threads) work_.histogram[i] = 0;
-      block_.sync();
-      for (int i = block_.thread; i < num_touched(); i += block_.threads) {
-        std::uint64_t rank;
-        if (!rank_of(touched(i), &rank)) continue;
-        const std::uint64_t digits = rank >> shift;
-        if (digits >> HISTOGRAM_BITS != prefix) continue;
-        block_.fetch_add(&work_.histogram[digits & (DIGITS - 1)], 1);
-      }
-      block_.sync();
-      int digit = 0;
-      for (; count > work_.histogram[digit]; ++digit) count -= work_.histogram[digit];
-      *equal = work_.histogram[digit];
-      prefix = (prefix << HISTOGRAM_BITS) | static_cast<std::uint64_t>(digit);
-    }
-    *left = count;
-    return prefix;
+  KERNEL_FN void note_reach(int place, int reach) const {
+    if (reach == OPEN) return open(place, BY_WAY);
+    block_.exchange(&entries().reaches[place], reach);
   }
 
   const Block& block_;

@@ -22,6 +22,7 @@ class Joining {
         num_levels_(state.shape.num_levels),
         slot_(slot),
         work_(work),
+        entries_(work.entries),
         frontier_(frontier),
         expansion_(expansion),
         records_(block, slot, work, state.shape.record_capacity) {}
@@ -29,7 +30,7 @@ class Joining {
   // Whether the records of this frame fit: all, or without merges, or not even those of words.
   KERNEL_FN RecordRoom make_room() const {
     const FrameTotals& totals = frontier_.totals();
-    const int most = totals.num_words + totals.num_others;
+    const int most = totals.num_words + totals.num_ways;
     if (has_room(most)) return ROOM_FOR_ALL;
     records_.collect();
     if (has_room(most)) return ROOM_FOR_ALL;
@@ -40,19 +41,24 @@ class Joining {
 
   // Of all entries that matter; those that epsilon arcs lead to after those they come from.
   KERNEL_FN void join(bool merges) const {
-    for (int i = block_.thread; i < frontier_.num_touched(); i += block_.threads) {
-      Entry& reached = frontier_.touched(i);
-      if (level_of(reached.kind) == 0) join(reached, merges);
+    FrameTotals& totals = frontier_.totals();
+    for (int i = block_.thread; i < totals.num_touched; i += block_.threads) {
+      const int place = work_.touched[i];
+      if (level_of(entries_.kinds[place]) == 0) {
+        join(place, merges);
+      } else {
+        work_.raised[block_.fetch_add(&totals.num_raised, 1)] = place;
+      }
     }
     block_.sync();
     for (int level = 1; level < num_levels_; ++level) {
-      for (int i = block_.thread; i < frontier_.totals().num_raised; i += block_.threads) {
-        Entry& reached = frontier_.entry(work_.raised[i]);
-        if (level_of(reached.kind) == level) join(reached, merges);
+      for (int i = block_.thread; i < totals.num_raised; i += block_.threads) {
+        const int place = work_.raised[i];
+        if (level_of(entries_.kinds[place]) == level) join(place, merges);
       }
       block_.sync();
     }
-    if (block_.thread == 0) *slot_.num_free -= frontier_.totals().taken;
+    if (block_.thread == 0) *slot_.num_free -= totals.taken;
     block_.sync();
   }
 
@@ -65,61 +71,80 @@ class Joining {
     block_.sync();
     if (block_.thread == 0) totals.needed_records = totals.needed_words = 0;
     block_.sync();
-    for (int i = block_.thread; i < frontier_.num_touched(); i += block_.threads) {
-      const Entry& reached = frontier_.touched(i);
-      if (!is_needed(reached)) continue;
-      int near = 0;
-      int words = 0;
-      for (int way = reached.candidate; way != NONE; way = work_.candidates[way].next) {
-        if (!is_kept(reached, work_.candidates[way])) continue;
-        near += 1;
-        words |= work_.candidates[way].word;
-      }
-      block_.fetch_add(&totals.needed_records, (words != 0 ? 2 : 1) * near);
-      block_.fetch_add(&totals.needed_words, words != 0 ? 1 : 0);
+    for (int i = block_.thread; i < totals.num_touched; i += block_.threads) {
+      if (is_needed(work_.touched[i])) count_records_of(work_.touched[i]);
     }
     block_.sync();
   }
 
+  KERNEL_FN void count_records_of(int place) const {
+    int near = stays(place) && is_kept(place, expansion_.cost_to_stay(place)) ? 1 : 0;
+    int words = 0;
+    for (int way = entries_.ways[place]; way != NONE; way = work_.candidates[way].next) {
+      if (!is_kept(place, work_.candidates[way].cost)) continue;
+      near += 1;
+      words |= work_.candidates[way].word;
+    }
+    FrameTotals& totals = frontier_.totals();
+    block_.fetch_add(&totals.needed_records, (words != 0 ? 2 : 1) * near);
+    block_.fetch_add(&totals.needed_words, words != 0 ? 1 : 0);
+  }
+
   // Survivors, and entries from which an epsilon path may lead to one.
-  KERNEL_FN bool is_needed(const Entry& reached) const {
-    return reached.next - expansion_.slack(reached.kind) <= frontier_.totals().limit_cost;
+  KERNEL_FN bool is_needed(int place) const {
+    return entries_.nexts[place] - expansion_.prices().slack(entries_.kinds[place]) <=
+           frontier_.totals().limit_cost;
   }
 
   // An alternative to the best way: it survives and lies within lattice_beam.
-  KERNEL_FN bool is_near(const Entry& reached, const Candidate& way) const {
-    return way.cost <= frontier_.totals().limit_cost &&
-           way.cost - reached.next <= options_.lattice_beam;
+  KERNEL_FN bool is_near(int place, Cost cost) const {
+    return cost <= frontier_.totals().limit_cost &&
+           cost - entries_.nexts[place] <= options_.lattice_beam;
   }
 
-  KERNEL_FN bool is_kept(const Entry& reached, const Candidate& way) const {
-    return way.cost == reached.next || is_near(reached, way);
+  KERNEL_FN bool is_kept(int place, Cost cost) const {
+    return cost == entries_.nexts[place] || is_near(place, cost);
   }
 
-  KERNEL_FN void join(Entry& reached, bool merges) const {
-    if (!is_needed(reached)) return;
+  KERNEL_FN bool stays(int place) const {
+    return frontier_.totals().stays != 0 && frontier_.is_token(place);
+  }
+
+  KERNEL_FN void join(int place, bool merges) const {
+    entries_.next_histories[place] = NO_RECORD;
+    if (!is_needed(place)) return;
+    if (stays(place)) list_stay(place);
     const int frame = static_cast<int>(*slot_.num_frames);
-    if (work_.candidates[reached.candidate].next != NONE) sort_ways(reached);
-    const Candidate& best = work_.candidates[reached.candidate];
+    if (work_.candidates[entries_.ways[place]].next != NONE) sort_ways(place);
+    const Candidate& best = work_.candidates[entries_.ways[place]];
     int history = records_.store(history_of(best), frame);
     for (int way = best.next; merges && way != NONE; way = work_.candidates[way].next) {
       const Candidate& other = work_.candidates[way];
-      if (!is_near(reached, other)) break;
-      history = records_.merge(history, history_of(other), other.cost - reached.next,
+      if (!is_near(place, other.cost)) break;
+      history = records_.merge(history, history_of(other), other.cost - entries_.nexts[place],
                                options_.lattice_beam, frame);
     }
-    reached.next_history = history;
+    entries_.next_histories[place] = history;
+  }
+
+  // The way to stay, beside the others.
+  KERNEL_FN void list_stay(int place) const {
+    const Cost cost = expansion_.cost_to_stay(place);
+    if (!is_kept(place, cost)) return;
+    work_.candidates[place] = Candidate{cost, place, 0, entries_.ways[place], OPEN};
+    entries_.ways[place] = place;
   }
 
   KERNEL_FN History history_of(const Candidate& way) const {
-    const int history =
-        way.from < 0 ? frontier_.entry(~way.from).next_history : frontier_.entry(way.from).history;
+    const int from = way.from < 0 ? ~way.from : way.from;
+    const bool is_joined = way.from < 0 && entries_.ways[from] != NONE;
+    const int history = is_joined ? entries_.next_histories[from] : entries_.histories[from];
     return History{history, way.word};
   }
 
   // Leaves the best way and those near it, in order: a merge sort of the list.
-  KERNEL_FN void sort_ways(Entry& reached) const {
-    int rest = kept_ways(reached);
+  KERNEL_FN void sort_ways(int place) const {
+    int rest = kept_ways(place);
     for (int length = 1;; length *= 2) {
       int sorted = NONE;
       int* end = &sorted;
@@ -133,15 +158,15 @@ class Joining {
       rest = sorted;
       if (runs <= 1) break;
     }
-    reached.candidate = rest;
+    entries_.ways[place] = rest;
   }
 
-  KERNEL_FN int kept_ways(const Entry& reached) const {
+  KERNEL_FN int kept_ways(int place) const {
     int kept = NONE;
-    for (int way = reached.candidate; way != NONE;) {
+    for (int way = entries_.ways[place]; way != NONE;) {
       Candidate& own = work_.candidates[way];
       const int next = own.next;
-      if (is_kept(reached, own)) {
+      if (is_kept(place, own.cost)) {
         own.next = kept;
         kept = way;
       }
@@ -182,13 +207,14 @@ class Joining {
     return key != other_key ? key < other_key : one.word < other.word;
   }
 
-  KERNEL_FN Key source_key(int from) const { return frontier_.entry(from < 0 ? ~from : from).key; }
+  KERNEL_FN Key source_key(int from) const { return entries_.keys[from < 0 ? ~from : from]; }
 
   const Block& block_;
   const WfstOptionRow& options_;
   int num_levels_;
   const WfstSlot& slot_;
   const Workspace& work_;
+  const Entries& entries_;
   const Frontier& frontier_;
   const Expansion& expansion_;
   RecordPool records_;

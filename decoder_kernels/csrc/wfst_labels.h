@@ -18,8 +18,9 @@ class FrameLabels {
                         const WfstScaleRow& scales, Cost beam)
       : block_(block), shape_(shape), work_(work), scales_(scales), shift_(shift_of(beam)) {}
 
+  // Label 0 is blank, as in the keys of tokens.
   KERNEL_FN Cost cost(int label) const { return work_.label_costs[label]; }
-  KERNEL_FN Cost blank() const { return cost(shape_.blank_id + 1); }
+  KERNEL_FN Cost blank() const { return cost(0); }
 
   // Of the labels that arcs can have.
   KERNEL_FN Cost least() const { return work_.totals->least_label; }
@@ -83,6 +84,7 @@ class FrameLabels {
       const Cost cost =
           possible ? fixed_cost(-(static_cast<double>(row[token]) * scales_.acoustic)) : NO_COST;
       work_.label_costs[token + 1] = cost;
+      if (token == shape_.blank_id) work_.label_costs[0] = cost;
       if (is_for_sale(token) && cost < least) least = cost;
     }
     return least;

@@ -59,7 +59,7 @@ class RecordPool {
     }
     block_.sync();
     for (int i = block_.thread; i < totals.num_alive; i += block_.threads) {
-      mark(work_.entries[work_.alive[i]].history);
+      mark(work_.entries.histories[work_.alive[i]]);
     }
     block_.sync();
     for (int start = 0, end = totals.num_marked; start < end;) {

@@ -91,7 +91,7 @@ class WfstLane {
   // for which there are too few records, is left out.
   KERNEL_FN void keep_the_best() {
     const FrameTotals& totals = frontier_.totals();
-    frontier_.limit(static_cast<int>(options_.max_active));
+    expansion_.crowd().limit();
     const bool survived = totals.best < NO_COST;
     const RecordRoom room = survived ? joining_.make_room() : NO_ROOM;
     if (room != NO_ROOM) joining_.join(room == ROOM_FOR_ALL);
@@ -102,6 +102,7 @@ class WfstLane {
     }
     if (room != NO_ROOM) {
       frontier_.keep();
+      work_.entries.swap_costs();
     } else {
       frontier_.forget();
     }

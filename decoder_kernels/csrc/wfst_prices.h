@@ -1,0 +1,82 @@
+// What arcs and words cost a stream, and bounds of that by which arcs need not be looked at.
+#pragma once
+
+#include "block.h"
+#include "boost_automaton.h"
+#include "fixed_cost.h"
+#include "wfst_state.h"
+
+namespace earshot::EARSHOT_BACKEND {
+
+inline constexpr Cost ROUNDING = 4;
+inline constexpr double MAX_BOUND = 1e6;  // in nats
+inline constexpr double MAX_PLAIN_SCALE = 5.0;
+
+class Prices {
+ public:
+  KERNEL_FN Prices(const WfstState& state, std::int64_t slot)
+      : num_levels_(state.shape.num_levels),
+        scale_(state.scales[slot].graph),
+        automaton_(state.boosts, state.boost_rows[slot]),
+        boost_step_(automaton_.empty() ? 0 : state.options[slot].boost_step),
+        boost_slack_(boost_step_ * state.max_eps_words),
+        excess_step_(excess_step_at(scale_)),
+        gain_step_(static_cast<Cost>(GAIN_STEP * ONE_NAT * scale_) + 1),
+        max_gain_(fixed_cost(MAX_COST) * num_levels_),
+        margin_(boost_step_ + boost_slack_ + ROUNDING + num_levels_),
+        cheapest_arc_(at_least(state.min_weight)) {}
+
+  // What an arc and its word cost, and the next context: what the boost automaton says of it.
+  KERNEL_FN Cost of_arc(const WfstArc& arc, int before, int* context) const {
+    const Cost weight = fixed_cost(static_cast<double>(arc.weight) * scale_);
+    *context = before;
+    if (arc.word == 0 || automaton_.empty()) return weight;
+    *context = automaton_.next(before, arc.word);
+    const Cost earned = pending(*context) + fixed_cost(automaton_.completed(*context));
+    return weight + pending(before) - earned;
+  }
+
+  KERNEL_FN Cost pending(int context) const { return fixed_cost(automaton_.pending(context)); }
+
+  // What no arc of a node costs less than, with all that can be gained after it, given the node's
+  // min_weight.
+  KERNEL_FN Cost at_least(double min_weight) const {
+    const double nats = min_weight * scale_;
+    const bool is_clamped = nats > MAX_COST || nats < -MAX_BOUND;
+    const Cost cost = is_clamped ? fixed_cost(nats) - max_gain_ : static_cast<Cost>(nats * ONE_NAT);
+    return cost - margin_;
+  }
+
+  KERNEL_FN Cost cheapest_arc() const { return cheapest_arc_; }
+
+  // What an arc costs more than that, given what stands beside its label.
+  KERNEL_FN Cost excess(std::uint32_t packed) const { return excess_in(packed) * excess_step_; }
+
+  // By how much epsilon paths from a node can still lower a cost.
+  KERNEL_FN Cost slack(int kind) const {
+    const int steps = gain_of(kind);
+    if (steps == 0) return has_epsilons(kind) ? boost_slack_ : 0;
+    const Cost gain = steps < MAX_GAIN_STEPS ? steps * gain_step_ : max_gain_;
+    // Each arc gains no more than fixed_cost can say, and is rounded.
+    return boost_slack_ + (gain < max_gain_ ? gain : max_gain_) + ROUNDING + num_levels_;
+  }
+
+ private:
+  // None at scales at which the arcs' own costs could be clamped (see wfst_tables.py).
+  static KERNEL_FN Cost excess_step_at(double scale) {
+    return scale < MAX_PLAIN_SCALE ? static_cast<Cost>(EXCESS_STEP * ONE_NAT * scale) : 0;
+  }
+
+  int num_levels_;
+  double scale_;
+  BoostAutomaton automaton_;
+  Cost boost_step_;
+  Cost boost_slack_;  // the most that words on epsilon arcs can earn
+  Cost excess_step_;  // of an arc's label
+  Cost gain_step_;    // of a node's kind
+  Cost max_gain_;
+  Cost margin_;  // the most that a cost can lie below the bounds of nodes
+  Cost cheapest_arc_;
+};
+
+}  // namespace earshot::EARSHOT_BACKEND

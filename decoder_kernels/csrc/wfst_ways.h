@@ -1,0 +1,80 @@
+// Arcs that are to be followed, a few at a time: memory is asked for all of them before the first
+// is looked at, as each arc and each key it leads to lie somewhere else.
+#pragma once
+
+#include "block.h"
+#include "wfst_frontier.h"
+#include "wfst_prices.h"
+#include "wfst_state.h"
+#include "wfst_workspace.h"
+
+namespace earshot::EARSHOT_BACKEND {
+
+class Ways {
+ public:
+  KERNEL_FN Ways(const Prices& prices, const Frontier& frontier)
+      : prices_(prices), frontier_(frontier) {}
+
+  // From a token of this key at this cost, the label paid, or from ~entry by epsilon.
+  KERNEL_FN void ask_for(const WfstArc& arc, Key key, Cost cost, int label, int from) {
+    if (count_ == FETCHED_TOGETHER) take();
+    prefetch(&arc);
+    ways_[count_++] = Way{&arc, key, cost, label, from, 0, 0, 0};
+  }
+
+  // Offers all that lie below the cut.
+  KERNEL_FN void take() {
+    const int count = price();
+    for (int i = 0; i < count; ++i) frontier_.prefetch_entry(ways_[i].position);
+    for (int i = 0; i < count; ++i) {
+      const Way& way = ways_[i];
+      frontier_.offer(way.key, way.kind, OPEN, way.cost, way.from, way.word);
+    }
+    count_ = 0;
+  }
+
+ private:
+  struct Way {
+    const WfstArc* arc;
+    Key key;  // of the source, then of the target
+    Cost cost;
+    int label;
+    int from;
+    int kind;
+    int word;
+    int position;
+  };
+
+  // Returns how many lie below the cut; these come first.
+  KERNEL_FN int price() {
+    int kept = 0;
+    for (int i = 0; i < count_; ++i) {
+      Way way = ways_[i];
+      int context;
+      const Cost own = prices_.of_arc(*way.arc, context_of(way.key), &context);
+      if (way.from < 0) reach_for(~way.from, own);
+      way.cost += own;
+      way.kind = way.arc->target_kind;
+      way.word = way.arc->word;
+      const Cost cut = frontier_.cut();
+      if (way.cost > cut && way.cost - prices_.slack(way.kind) > cut) continue;
+      way.key = make_key(way.arc->target, way.label, context);
+      way.position = frontier_.prefetch_position(way.key);
+      ways_[kept++] = way;
+    }
+    return kept;
+  }
+
+  // The dearest of an entry's epsilon arcs.
+  KERNEL_FN void reach_for(int place, Cost own) const {
+    int* reach = &frontier_.entries().reaches[place];
+    if (own > *reach) *reach = own < OPEN ? static_cast<int>(own) : OPEN;
+  }
+
+  const Prices& prices_;
+  const Frontier& frontier_;
+  int count_ = 0;
+  Way ways_[FETCHED_TOGETHER];
+};
+
+}  // namespace earshot::EARSHOT_BACKEND
