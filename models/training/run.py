@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 
 from models.training.config import Recipe
-from models.training.errors import DeviceMissing
+from models.training.errors import DeviceMissing, RecipeError
 from models.training.prepare import prepare
 from models.training.recipe_model import build_model
 from models.training.trainer import Trainer
@@ -34,9 +34,12 @@ def default_folder(recipe: Recipe) -> Path:
 def open_run(recipe: Recipe, folder: Path, device: torch.device) -> Trainer:
     """A trainer ready to go, at update 0 or where the run in `folder` stopped.
 
-    Raises CorpusError for data that is missing or broken, TrainingStateError for a folder that
+    Raises RecipeError for a start that is not there or another network, ModelError for one that is
+    broken, CorpusError for data that is missing or broken, TrainingStateError for a folder that
     holds the run of another recipe.
     """
+    if recipe.start is not None and not recipe.start.model.is_dir():
+        raise RecipeError(f"start.model: there is no model at {recipe.start.model}")
     torch.set_num_threads(min(recipe.optimiser.threads, os.cpu_count() or 1))
     prepared = prepare(recipe, device)
     model = build_model(recipe, prepared.tokenizer.vocab_size, prepared.mean, prepared.istd)

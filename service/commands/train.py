@@ -44,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Train; 0 at the end of the schedule, 3 where the same command would go on."""
     try:
+        from models.errors import ModelError
         from models.training.errors import TrainingError
         from models.training.run import choose_device, default_folder, open_run
     except ModuleNotFoundError as error:
@@ -63,6 +64,6 @@ def run(arguments: argparse.Namespace) -> int:
         tell(f"stands at update {trainer.progress.step}; log: {trainer.log_file}")
         if arguments.export is not None:
             export(recipe, folder, arguments.export)
-    except TrainingError as error:
+    except (TrainingError, ModelError) as error:
         raise StartupError(str(error)) from error
     return 0 if trainer.finished else MORE_TO_DO

@@ -95,6 +95,15 @@ def test_more_units_than_the_texts_have_are_refused(recipe: Path, capsys) -> Non
     assert "units.pieces" in capsys.readouterr().err
 
 
+def test_a_start_that_is_not_there_or_broken_is_named(recipe: Path, tmp_path: Path, capsys) -> None:
+    recipe.write_text(RECIPE + '[start]\nmodel = "first"\n', encoding="utf-8")
+    assert train(recipe) == USAGE_ERROR
+    assert "start.model: there is no model" in capsys.readouterr().err
+    (tmp_path / "first").mkdir()
+    assert train(recipe, "--device", "cpu") == USAGE_ERROR
+    assert "units.txt" in capsys.readouterr().err
+
+
 def test_what_training_needs_is_named(
     recipe: Path, capsys, monkeypatch: pytest.MonkeyPatch
 ) -> None:
