@@ -143,7 +143,8 @@ class Frontier {
     lower_ceiling(cost);
   }
 
-  // What the dearest epsilon arc of a token costs if all lead to tokens; else OPEN, or NEVER.
+  // What the dearest epsilon arc of a token costs if all lead to tokens, OPEN if not, NEVER
+  // without any.
   KERNEL_FN int reach(int place) const {
     const int reach = entries().reaches[place];
     return entries().costs[place] + reach < totals().last_limit ? reach : OPEN;
@@ -179,24 +180,29 @@ class Frontier {
       const int place = work_.touched[i];
       entries().histories[place] = entries().next_histories[place];
     }
+    if (totals().overflowed != 0) disown_all();  // what epsilon arcs lead to may have been lost
     finish();
   }
 
   // The tokens stay what they were.
   KERNEL_FN void forget() const {
     block_.sync();
+    disown_all();
+    for (int i = block_.thread; i < size(); i += block_.threads) entries().nexts[i] = NO_COST;
+    finish();
+  }
+
+ private:
+  // What the frame has found out about entries holds no more.
+  KERNEL_FN void disown_all() const {
     for (int i = block_.thread; i < totals().num_touched; i += block_.threads) {
       disown(work_.touched[i]);
     }
     for (int i = block_.thread; i < totals().num_pending; i += block_.threads) {
       disown(work_.pending[i]);
     }
-    for (int i = block_.thread; i < size(); i += block_.threads) entries().nexts[i] = NO_COST;
-    finish();
   }
 
- private:
-  // What the frame has found out about an entry holds no more.
   KERNEL_FN void disown(int place) const {
     if (has_epsilons(entries().kinds[place])) block_.exchange(&entries().reaches[place], OPEN);
   }

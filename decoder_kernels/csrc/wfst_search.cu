@@ -57,6 +57,7 @@ class WfstLane {
   }
 
   KERNEL_FN void forget_boosts() {
+    reopen_all();  // words on epsilon arcs may earn something else
     frontier_.load(LEAST_INDEX_MASK);
     do {
       expansion_.forget_boosts();
@@ -82,7 +83,11 @@ class WfstLane {
         closure.graph_scale == graph_scale_ && closure.lattice_beam == options_.lattice_beam;
     block_.sync();
     if (block_.thread == 0) closure = Closure{graph_scale_, options_.lattice_beam};
-    for (int i = block_.thread; i < *slot_.num_tokens && !is_same; i += block_.threads) {
+    if (!is_same) reopen_all();
+  }
+
+  KERNEL_FN void reopen_all() {
+    for (int i = block_.thread; i < *slot_.num_tokens; i += block_.threads) {
       slot_.reaches[i] = OPEN;
     }
   }

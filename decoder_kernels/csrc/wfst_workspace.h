@@ -77,7 +77,7 @@ struct Candidate {
   int reach;  // see Frontier::offer
 };
 
-// Shared by the threads of a block. From stays on set up anew in each frame.
+// Shared by the threads of a block. Frontier::clear sets up anew what belongs to one frame.
 struct FrameTotals {
   Cost least;       // of the tokens
   Cost last_limit;  // limit_cost of the frame before
@@ -125,7 +125,7 @@ struct Workspace {
   int* index;                 // of entries, by hash
   Entries entries;
   Candidate* candidates;  // room for the way to stay of each entry, then all others
-  int* alive;             // entries with tokens
+  int* alive;             // entries with tokens; one more for Block::append_if, as below
   int* touched;           // entries with ways in lists
   int* pending;           // entries whose epsilon arcs are to be followed
   int* raised;            // entries that epsilon arcs lead to
@@ -152,8 +152,8 @@ struct Workspace {
         candidates(memory.take<Candidate>(entries_of(shape) + shape.candidate_capacity)),
         alive(memory.take<int>(shape.max_tokens + 1)),
         touched(memory.take<int>(entries_of(shape))),
-        pending(memory.take<int>(entries_of(shape) + 1)),
-        raised(memory.take<int>(entries_of(shape) + 1)),
+        pending(memory.take<int>(entries_of(shape))),
+        raised(memory.take<int>(entries_of(shape))),
         falling(memory.take<int>(shape.max_tokens + 1)),
         able(memory.take<int>(shape.max_tokens + 1)),
         sorted(memory.take<int>(shape.max_tokens)),
