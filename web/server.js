@@ -15,7 +15,8 @@ export class Server {
   }
 
   /**
-   * Name of the model that answers, and how much may be boosted; null where the server does not say.
+   * Name of the model that answers, and how much may be boosted;
+   * null where the server does not say.
    * @returns {Promise<{model: string|null, boostLimits: BoostLimits|null}>}
    */
   async about() {
