@@ -72,9 +72,10 @@ constraints: ## write the versions now in .venv to constraints.txt
 	} > constraints.txt.new
 	@mv constraints.txt.new constraints.txt
 
-serve: $(STAMP) ## serve the page and /v1/listen; HOST= PORT= MODEL=DIR
+serve: $(STAMP) ## serve the page and /v1/listen; HOST= PORT= MODEL=DIR GRAPH=
 	@echo "serve: http://$(HOST):$(PORT)/"
-	@exec $(BIN)/earshot serve --host $(HOST) --port $(PORT) $(if $(MODEL),--model $(MODEL))
+	@exec $(BIN)/earshot serve --host $(HOST) --port $(PORT) $(if $(MODEL),--model $(MODEL)) \
+	  $(if $(GRAPH),--graph $(GRAPH))
 
 test: $(STAMP) ## run all tests, or those under TESTS=
 	@echo "test: $(or $(TESTS),tests)"
