@@ -16,11 +16,11 @@ struct CpuHalf {
   using Device = nb::device::cpu;
   static constexpr auto slot_bytes = cpu::slot_bytes;
   static constexpr auto scratch_bytes = cpu::scratch_bytes;
-  static constexpr auto reset = cpu::reset;
-  static constexpr auto forget_boosts = cpu::forget_boosts;
-  static constexpr auto advance = cpu::advance;
-  static constexpr auto summarize = cpu::summarize;
-  static constexpr auto read_results = cpu::read_results;
+  static constexpr auto reset = by_threads<cpu::reset, cpu_teams::reset>;
+  static constexpr auto forget_boosts = by_threads<cpu::forget_boosts, cpu_teams::forget_boosts>;
+  static constexpr auto advance = by_threads<cpu::advance, cpu_teams::advance>;
+  static constexpr auto summarize = by_threads<cpu::summarize, cpu_teams::summarize>;
+  static constexpr auto read_results = by_threads<cpu::read_results, cpu_teams::read_results>;
 };
 
 #ifdef EARSHOT_WITH_CUDA

@@ -26,6 +26,18 @@ BoostArena borrow_boosts(const Array<Device, const std::int32_t, 2>& links,
   return BoostArena{link, link + rows, link + 2 * rows, link + 3 * rows, bonus, bonus + rows};
 }
 
+// On the CPU blocks of one thread and of several have kernels of their own.
+template <auto Solo, auto Team>
+struct ByThreads;
+template <class Params, void (*Solo)(Launch, const Params&), void (*Team)(Launch, const Params&)>
+struct ByThreads<Solo, Team> {
+  static void run(Launch how, const Params& params) {
+    (how.threads == 1 ? Solo : Team)(how, params);
+  }
+};
+template <auto Solo, auto Team>
+inline constexpr auto by_threads = ByThreads<Solo, Team>::run;
+
 // A block for each slot; Python runs on meanwhile.
 template <class Device, class Params>
 void run_over(const Array<Device, const std::int64_t, 1>& slots,

@@ -64,6 +64,9 @@ struct ResultParams {
 namespace cpu {
 EARSHOT_DECLARE_PREFIX_SEARCH
 }
+namespace cpu_teams {
+EARSHOT_DECLARE_PREFIX_SEARCH
+}
 namespace cuda {
 EARSHOT_DECLARE_PREFIX_SEARCH
 }

@@ -17,12 +17,12 @@ struct CpuWfst {
   static constexpr auto slot_bytes = cpu::wfst_slot_bytes;
   static constexpr auto workspace_bytes = cpu::wfst_workspace_bytes;
   static constexpr auto layout = cpu::wfst_layout;
-  static constexpr auto reset = cpu::wfst_reset;
-  static constexpr auto forget_boosts = cpu::wfst_forget_boosts;
-  static constexpr auto advance = cpu::wfst_advance;
-  static constexpr auto count = cpu::wfst_count;
-  static constexpr auto best = cpu::wfst_best;
-  static constexpr auto words = cpu::wfst_words;
+  static constexpr auto reset = by_threads<cpu::wfst_reset, cpu_teams::wfst_reset>;
+  static constexpr auto forget_boosts = by_threads<cpu::wfst_forget_boosts, cpu_teams::wfst_forget_boosts>;
+  static constexpr auto advance = by_threads<cpu::wfst_advance, cpu_teams::wfst_advance>;
+  static constexpr auto count = by_threads<cpu::wfst_count, cpu_teams::wfst_count>;
+  static constexpr auto best = by_threads<cpu::wfst_best, cpu_teams::wfst_best>;
+  static constexpr auto words = by_threads<cpu::wfst_words, cpu_teams::wfst_words>;
 };
 
 #ifdef EARSHOT_WITH_CUDA

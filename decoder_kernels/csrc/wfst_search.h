@@ -133,6 +133,9 @@ struct WfstLayout {
 namespace cpu {
 EARSHOT_DECLARE_WFST_SEARCH
 }
+namespace cpu_teams {
+EARSHOT_DECLARE_WFST_SEARCH
+}
 namespace cuda {
 EARSHOT_DECLARE_WFST_SEARCH
 }

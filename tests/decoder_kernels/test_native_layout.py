@@ -30,7 +30,7 @@ def source(repository_dir: Path) -> dict[str, str]:
         ("wfst_state.h", "EXCESS_STEP", wfst_tables.EXCESS_STEP),
         ("fixed_cost.h", "ONE_NAT", 1 << wfst_options.FRACTION_BITS),
         ("fixed_cost.h", "MAX_COST", wfst_options.MAX_COST),
-        ("block.h", "MAX_BLOCK_THREADS", wfst_memory.MAX_BLOCK_THREADS),
+        ("block_cuda.h", "MAX_BLOCK_THREADS", wfst_memory.MAX_BLOCK_THREADS),
     ],
 )
 def test_constants_are_those_of_the_kernels(

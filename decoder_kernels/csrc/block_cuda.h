@@ -1,0 +1,82 @@
+// The block of threads of a GPU, and how a kernel is launched there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "launch.h"
+
+#define EARSHOT_BACKEND cuda
+#define KERNEL_FN __device__ inline
+#define KERNEL_HOST_FN __host__ __device__ inline
+
+namespace earshot::EARSHOT_BACKEND {
+
+inline constexpr int MAX_BLOCK_THREADS = 256;  // leaves each thread all the registers it may have
+
+struct Block {
+  int index;
+  int thread;
+  int threads;
+  int worker;  // no two blocks that run at the same time have the same
+  std::byte* scratch;
+
+  KERNEL_FN void sync() const { __syncthreads(); }
+  KERNEL_FN int fetch_add(int* value, int increment) const { return atomicAdd(value, increment); }
+  KERNEL_FN int exchange(int* value, int replacement) const {
+    return atomicExch(value, replacement);
+  }
+  // Writes before it are seen by whoever loads the replacement.
+  KERNEL_FN int compare_exchange(int* value, int expected, int replacement) const {
+    __threadfence_block();
+    return atomicCAS(value, expected, replacement);
+  }
+  KERNEL_FN void lower(std::int64_t* value, std::int64_t other) const {
+    atomicMin(reinterpret_cast<long long*>(value), static_cast<long long>(other));
+  }
+  KERNEL_FN void lower(std::uint64_t* value, std::uint64_t other) const {
+    atomicMin(reinterpret_cast<unsigned long long*>(value), static_cast<unsigned long long>(other));
+  }
+  KERNEL_FN void set_bits(std::uint64_t* value, std::uint64_t bits) const {
+    atomicOr(reinterpret_cast<unsigned long long*>(value), static_cast<unsigned long long>(bits));
+  }
+  template <class T>
+  KERNEL_FN T load(const T* value) const {
+    return *static_cast<const volatile T*>(value);
+  }
+  // Behind the list's end may be written to as well.
+  KERNEL_FN void append_if(bool condition, int* list, int* size, int value) const {
+    if (condition) list[atomicAdd(size, 1)] = value;
+  }
+};
+
+KERNEL_FN void prefetch(const void*) {}
+inline constexpr int FETCHED_TOGETHER = 1;  // other warps work while one waits
+
+template <class Kernel, class Params>
+__global__ void __launch_bounds__(MAX_BLOCK_THREADS)
+    run_block(const __grid_constant__ Params params) {
+  extern __shared__ __align__(16) std::byte scratch[];
+  Kernel{}(Block{static_cast<int>(blockIdx.x), static_cast<int>(threadIdx.x),
+                 static_cast<int>(blockDim.x), static_cast<int>(blockIdx.x), scratch},
+           params);
+}
+
+inline void check_cuda(cudaError_t error) {
+  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
+}
+
+template <class Kernel, class Params>
+void launch(const Launch& how, const Params& params) {
+  if (how.blocks == 0) return;
+  check_cuda(cudaFuncSetAttribute(run_block<Kernel, Params>,
+                                  cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(how.scratch_bytes)));
+  const auto stream = reinterpret_cast<cudaStream_t>(how.stream);
+  run_block<Kernel, Params><<<how.blocks, how.threads, how.scratch_bytes, stream>>>(params);
+  check_cuda(cudaGetLastError());
+}
+
+}  // namespace earshot::EARSHOT_BACKEND

@@ -1,0 +1,54 @@
+// A block of one CPU thread: nothing in it is shared, so that all that threads of a block would need
+// costs nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#define EARSHOT_BACKEND cpu
+#include "cpu_launch.h"
+
+namespace earshot::EARSHOT_BACKEND {
+
+struct Block {
+  static constexpr int thread = 0;
+  static constexpr int threads = 1;
+  int index;
+  int worker;  // no two blocks that run at the same time have the same
+  std::byte* scratch;
+
+  KERNEL_FN void sync() const {}
+  KERNEL_FN int fetch_add(int* value, int increment) const {
+    return std::exchange(*value, *value + increment);
+  }
+  KERNEL_FN int exchange(int* value, int replacement) const {
+    return std::exchange(*value, replacement);
+  }
+  KERNEL_FN int compare_exchange(int* value, int expected, int replacement) const {
+    const int before = *value;
+    if (before == expected) *value = replacement;
+    return before;
+  }
+  template <class T>
+  KERNEL_FN void lower(T* value, T other) const {
+    if (other < *value) *value = other;
+  }
+  KERNEL_FN void set_bits(std::uint64_t* value, std::uint64_t bits) const { *value |= bits; }
+  template <class T>
+  KERNEL_FN T load(const T* value) const {
+    return *value;
+  }
+  // Behind the list's end is written to as well: no branch.
+  KERNEL_FN void append_if(bool condition, int* list, int* size, int value) const {
+    list[*size] = value;
+    *size += condition ? 1 : 0;
+  }
+};
+
+template <class Kernel, class Params>
+void run_block(const Launch&, int index, int worker, std::byte* scratch, const Params& params) {
+  Kernel{}(Block{index, worker, scratch}, params);
+}
+
+}  // namespace earshot::EARSHOT_BACKEND
