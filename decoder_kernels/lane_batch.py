@@ -1,19 +1,20 @@
 """What a search asks of the batches it is given, and how it is launched over them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import torch
 from torch import Tensor
 
 from decoder_kernels.errors import InvalidInput
-from decoder_kernels.native import Launch, native_module
+from decoder_kernels.native import Launch, Lent, lend, native_module
 
 _REFUSALS = {1: "NaN or plus infinity", 2: "a frame without any finite log-probability"}
 
 
-Advance: TypeAlias = Callable[[Tensor, Tensor, Tensor, Tensor, Launch], None]
+Advance: TypeAlias = Callable[[Lent, Lent, Lent, Lent, Launch], None]
 """A kernel of slots, log-probabilities, lengths and status, as `LaneBatch.advance` has them."""
 
 
@@ -33,8 +34,15 @@ class LaneBatch:
 
     def launch(self) -> Launch:
         """On the device's current stream."""
-        on_cuda = self.device.type == "cuda"
-        stream = torch.cuda.current_stream(self.device).cuda_stream if on_cuda else 0
+        if self.device.type != "cuda":
+            return self._cpu_launch
+        return self._launch(torch.cuda.current_stream(self.device).cuda_stream)
+
+    @cached_property
+    def _cpu_launch(self) -> Launch:
+        return self._launch(0)
+
+    def _launch(self, stream: int) -> Launch:
         return native_module().Launch(
             threads=self.block_threads, workers=self.workers, stream=stream
         )
@@ -57,11 +65,18 @@ class LaneBatch:
         status = torch.zeros(len(chosen), dtype=torch.int32, device=self.device)
         rows = log_probs.detach().contiguous()
         on_device = lengths.to(self.device, torch.int64).contiguous()
-        parallel = self.parallel or max(1, len(chosen))
-        for start in range(0, len(chosen), parallel):
-            lanes = slice(start, start + parallel)
-            kernel(chosen[lanes], rows[lanes], on_device[lanes], status[lanes], self.launch())
+        for slot, row, length, state in self._shares(chosen, rows, on_device, status):
+            kernel(lend(slot), lend(row), lend(length), lend(state), self.launch())
         _raise_refused(status)
+
+    def _shares(self, *batch: Tensor) -> Iterator[tuple[Tensor, ...]]:
+        """What each launch gets of the tensors ``(B, ...)``."""
+        lanes = len(batch[0])
+        if self.parallel is None or lanes <= self.parallel:
+            yield batch
+            return
+        for start in range(0, lanes, self.parallel):
+            yield tuple(tensor[start : start + self.parallel] for tensor in batch)
 
     def check(self, slots: Tensor, log_probs: Tensor, lengths: Tensor) -> None:
         """Raises InvalidInput unless log_probs is ``(B, T, V)`` float32 and lengths ``(B,)``."""

@@ -15,12 +15,12 @@ from decoder_kernels.boost_arena import BoostArena
 from decoder_kernels.errors import BoostTableError, InvalidConfig
 from decoder_kernels.hypotheses import PrefixHypothesis, PrefixResult
 from decoder_kernels.lane_batch import LaneBatch
-from decoder_kernels.native import native_half, native_module
+from decoder_kernels.native import lend, native_half, native_module
 
 __all__ = ["PrefixHypothesis", "PrefixResult", "PrefixSearch", "PrefixSearchConfig"]
 
 MAX_BEAM = 128
-MAX_BLOCK_THREADS = 256  # as in csrc/block.h
+MAX_BLOCK_THREADS = 256  # as in csrc/block_cuda.h
 _DEFAULT_BLOCK_THREADS = {"cpu": 1, "cuda": 128}
 
 
@@ -102,13 +102,13 @@ class PrefixSearch:
             shape, self._memory, self._boosts.links, self._boosts.bonuses, self._boosts.rows
         )
         self._past_overflows = 0
-        self._native.reset(torch.arange(num_slots, device=self.device), self._lanes.launch())
+        self._native.reset(lend(torch.arange(num_slots, device=self.device)), self._lanes.launch())
 
     def reset(self, slots: Tensor) -> None:
         """Start the slots ``(B,)`` over. Their boost tables stay."""
         chosen = self._lanes.slots(slots)
         self._past_overflows += int(self._summary(chosen)[:, 3].sum())
-        self._native.reset(chosen, self._lanes.launch())
+        self._native.reset(lend(chosen), self._lanes.launch())
 
     def set_boost(self, slot: int, table: BoostTable | None) -> None:
         """Boost the slot's phrases from the next frame on; ``None`` frees its table.
@@ -122,7 +122,7 @@ class PrefixSearch:
             raise BoostTableError("a boosted phrase holds the blank token")
         if table is not None and max(table.tokens, default=0) >= self.vocab_size:
             raise BoostTableError(f"a boosted phrase has tokens outside the {self.vocab_size} here")
-        self._native.forget_boosts(chosen, self._lanes.launch())
+        self._native.forget_boosts(lend(chosen), self._lanes.launch())
         if table is None:
             self._boosts.remove(slot)
         else:
@@ -183,14 +183,14 @@ class PrefixSearch:
         scores = self._empty(lanes, n, 2, dtype=torch.float64)
         stable = self._empty(lanes, dtype=torch.int32)
         self._native.read_results(
-            slots,
+            lend(slots),
             finalize,
-            tokens,
-            frames,
-            log_probs,
-            lengths,
-            scores,
-            stable,
+            lend(tokens),
+            lend(frames),
+            lend(log_probs),
+            lend(lengths),
+            lend(scores),
+            lend(stable),
             self._lanes.launch(),
         )
         columns = [column.tolist() for column in (tokens, frames, log_probs, lengths, scores)]
@@ -199,7 +199,7 @@ class PrefixSearch:
 
     def _summary(self, slots: Tensor) -> Tensor:
         summary = self._empty(len(slots), 4, dtype=torch.int64)
-        self._native.summarize(slots, summary, self._lanes.launch())
+        self._native.summarize(lend(slots), lend(summary), self._lanes.launch())
         return summary
 
     def _empty(self, *shape: int, dtype: torch.dtype) -> Tensor:

@@ -18,7 +18,7 @@ from decoder_kernels.wfst_options import FRACTION_BITS, WfstOptions
 from decoder_kernels.wfst_tables import WfstTables
 from decoder_kernels.word_boost import WordBoostTable
 
-MAX_BLOCK_THREADS = 256  # as in csrc/block.h
+MAX_BLOCK_THREADS = 256  # as in csrc/block_cuda.h
 MAX_CAPACITY = 1 << 27
 
 SlotArrays = tuple[

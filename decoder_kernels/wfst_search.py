@@ -15,6 +15,7 @@ from decoder_kernels.boost import ROOT
 from decoder_kernels.errors import InvalidConfig
 from decoder_kernels.graph import Graph
 from decoder_kernels.lane_batch import LaneBatch
+from decoder_kernels.native import lend
 from decoder_kernels.oracle import Automaton
 from decoder_kernels.wfst_hypotheses import WfstHypothesis, WfstResult
 from decoder_kernels.wfst_key import CONTEXT_MASK, NODE_SHIFT
@@ -74,7 +75,7 @@ class WfstSearch:
         self._tables: list[list[_Boosted]] = [[] for _ in range(num_slots)]
         for slot, options in enumerate(self._options):
             self._memory.write_options(slot, options)
-        self._native.reset(torch.arange(num_slots, device=self.device), self._lanes.launch())
+        self._native.reset(lend(torch.arange(num_slots, device=self.device)), self._lanes.launch())
 
     def reset(self, slots: Tensor) -> None:
         """Start the slots ``(B,)`` over. Their options and boost tables stay."""
@@ -82,7 +83,7 @@ class WfstSearch:
         overflows, dead_ends = self._counts(chosen)[:, 3:].sum(0).tolist()
         self._past_overflows += overflows
         self._past_dead_ends += dead_ends
-        self._native.reset(chosen, self._lanes.launch())
+        self._native.reset(lend(chosen), self._lanes.launch())
         for slot in chosen.tolist():
             if self._tables[slot]:
                 self._tables[slot] = [_Boosted(0, self._tables[slot][-1].automaton)]
@@ -105,7 +106,7 @@ class WfstSearch:
         """
         chosen = self._lanes.slots(torch.tensor([slot]))
         frame = int(self._counts(chosen)[0, 0])
-        self._native.forget_boosts(chosen, self._lanes.launch())
+        self._native.forget_boosts(lend(chosen), self._lanes.launch())
         before = [each for each in self._tables[slot] if each.since < frame]
         self._tables[slot] = [*before, _Boosted(frame, None)]
         self._memory.write_boost(slot, table)
@@ -132,11 +133,12 @@ class WfstSearch:
         if not len(chosen):
             return []
         summary = torch.zeros(len(chosen), 5, dtype=torch.int64, device=self.device)
-        self._native.best(chosen, self._memory.finals, finalize, summary, self._lanes.launch())
+        finals, how = self._memory.finals, self._lanes.launch()
+        self._native.best(lend(chosen), lend(finals), finalize, lend(summary), how)
         longest = int(summary[:, 1].max())
         words = torch.zeros(len(chosen), longest, dtype=torch.int32, device=self.device)
         frames = torch.zeros_like(words)
-        self._native.words(chosen, summary, words, frames, self._lanes.launch())
+        self._native.words(lend(chosen), lend(summary), lend(words), lend(frames), how)
         rows = zip(chosen.tolist(), summary.tolist(), words.tolist(), frames.tolist(), strict=True)
         return [
             WfstResult(
@@ -258,7 +260,7 @@ class WfstSearch:
 
     def _counts(self, slots: Tensor) -> Tensor:
         counts = torch.zeros(len(slots), 5, dtype=torch.int64, device=self.device)
-        self._native.count(slots, counts, self._lanes.launch())
+        self._native.count(lend(slots), lend(counts), self._lanes.launch())
         return counts
 
     def _everything(self) -> Tensor:
