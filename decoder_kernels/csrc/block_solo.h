@@ -1,5 +1,5 @@
-// A block of one CPU thread: nothing in it is shared, so that all that threads of a block would need
-// costs nothing.
+// A block of one CPU thread: nothing in it is shared, so that all that threads of a block would
+// need costs nothing.
 #pragma once
 
 #include <cstddef>

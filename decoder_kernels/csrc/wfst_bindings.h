@@ -18,7 +18,8 @@ struct CpuWfst {
   static constexpr auto workspace_bytes = cpu::wfst_workspace_bytes;
   static constexpr auto layout = cpu::wfst_layout;
   static constexpr auto reset = by_threads<cpu::wfst_reset, cpu_teams::wfst_reset>;
-  static constexpr auto forget_boosts = by_threads<cpu::wfst_forget_boosts, cpu_teams::wfst_forget_boosts>;
+  static constexpr auto forget_boosts =
+      by_threads<cpu::wfst_forget_boosts, cpu_teams::wfst_forget_boosts>;
   static constexpr auto advance = by_threads<cpu::wfst_advance, cpu_teams::wfst_advance>;
   static constexpr auto count = by_threads<cpu::wfst_count, cpu_teams::wfst_count>;
   static constexpr auto best = by_threads<cpu::wfst_best, cpu_teams::wfst_best>;

@@ -297,8 +297,9 @@ class Expansion {
     if (!is_rich(node, room)) return;
     const Key key = entries_.keys[place];
     const int end = node.end;
-    const int count = labels_.count(labels_.shelf(room));
-    if (count * BISECTION_STEPS < node.num_labels()) {
+    const int shelf = labels_.shelf(room);
+    const int count = labels_.count(shelf);
+    if (shelf < SHELVES - 1 && count * BISECTION_STEPS < node.num_labels()) {
       for (int i = first; i < count; i += stride) {
         const int label = labels_.label(i);
         int arc = first_with(arcs, node.first_label, end, label);

@@ -11,7 +11,8 @@
 
 namespace earshot::EARSHOT_BACKEND {
 
-// Labels of one price range lie on one shelf; the dearest that matter on the last.
+// Labels of one price range lie on one shelf. The last shelf is for all that is too dear to be told
+// apart, and stands for every label there is.
 class FrameLabels {
  public:
   KERNEL_FN FrameLabels(const Block& block, const WfstShape& shape, const Workspace& work,
@@ -31,31 +32,17 @@ class FrameLabels {
     return number < SHELVES ? static_cast<int>(number) : SHELVES - 1;
   }
 
-  // Labels up to a shelf: as bits (label % 64), how many, and each.
+  // Labels up to a shelf: as bits (label % 64), how many, and each if the shelf is not the last.
   KERNEL_FN std::uint64_t bits(int shelf) const { return work_.shelf_bits[shelf]; }
   KERNEL_FN int count(int shelf) const { return work_.shelf_ends[shelf]; }
   KERNEL_FN int label(int i) const { return work_.label_order[i]; }
 
   KERNEL_FN void read(const float* row) const {
     clear();
-    const Cost least = price(row);
-    if (least < NO_COST) block_.lower(&work_.totals->least_label, least);
-    block_.sync();
-    for (int token = block_.thread; token < shape_.vocab_size; token += block_.threads) {
-      if (!is_for_sale(token)) continue;
-      const int place = shelf(cost(token + 1));
-      block_.set_bits(&work_.shelf_bits[place], std::uint64_t{1} << ((token + 1) % 64));
-      block_.fetch_add(&work_.shelf_ends[place], 1);
-    }
-    block_.sync();
-    if (block_.thread == 0) add_up();
-    block_.sync();
-    for (int token = block_.thread; token < shape_.vocab_size; token += block_.threads) {
-      if (!is_for_sale(token)) continue;
-      int* end = &work_.shelf_ends[shelf(cost(token + 1))];
-      work_.label_order[block_.fetch_add(end, 1)] = token + 1;
-    }
-    block_.sync();
+    price(row);
+    find_least();
+    gather_near();
+    shelve();
   }
 
  private:
@@ -70,43 +57,87 @@ class FrameLabels {
       work_.shelf_bits[i] = 0;
       work_.shelf_ends[i] = 0;
     }
-    if (block_.thread == 0) work_.totals->least_label = NO_COST;
+    if (block_.thread == 0) {
+      work_.totals->least_label = NO_COST;
+      work_.totals->num_near = 0;
+    }
     block_.sync();
   }
 
-  // Returns the least of the thread's own.
-  KERNEL_FN Cost price(const float* row) const {
+  KERNEL_FN void price(const float* row) const {
     const bool skipped = static_cast<double>(row[shape_.blank_id]) > scales_.skip_log_prob;
-    Cost least = NO_COST;
+    const double scale = -scales_.acoustic;
+    Cost* const costs = work_.label_costs + 1;
     for (int token = block_.thread; token < shape_.vocab_size; token += block_.threads) {
-      const bool possible = row[token] != -std::numeric_limits<float>::infinity() &&
-                            (token == shape_.blank_id || !skipped);
-      const Cost cost =
-          possible ? fixed_cost(-(static_cast<double>(row[token]) * scales_.acoustic)) : NO_COST;
-      work_.label_costs[token + 1] = cost;
-      if (token == shape_.blank_id) work_.label_costs[0] = cost;
-      if (is_for_sale(token) && cost < least) least = cost;
+      costs[token] = skipped ? NO_COST : price_of(row[token], scale);
     }
-    return least;
+    block_.sync();
+    if (block_.thread == 0) price_blank(price_of(row[shape_.blank_id], scale));
+    block_.sync();
+  }
+
+  // Written for vectors: the comparison is as wide as what it chooses from.
+  static KERNEL_FN Cost price_of(double log_prob, double scale) {
+    const Cost cost = fixed_cost(log_prob * scale);
+    return log_prob >= -std::numeric_limits<float>::max() ? cost : NO_COST;
   }
 
   // Implicit topologies have no arcs with blank.
-  KERNEL_FN bool is_for_sale(int token) const {
-    return work_.label_costs[token + 1] < NO_COST &&
-           (shape_.topology == WFST_EXPLICIT || token != shape_.blank_id);
+  KERNEL_FN void price_blank(Cost cost) const {
+    work_.label_costs[0] = cost;
+    work_.label_costs[shape_.blank_id + 1] = shape_.topology == WFST_EXPLICIT ? cost : NO_COST;
+  }
+
+  KERNEL_FN void find_least() const {
+    Cost least = NO_COST;
+    for (int label = block_.thread + 1; label <= shape_.vocab_size; label += block_.threads) {
+      least = cost(label) < least ? cost(label) : least;
+    }
+    if (least < NO_COST) block_.lower(&work_.totals->least_label, least);
+    block_.sync();
+  }
+
+  // The labels that do not belong on the last shelf: few.
+  KERNEL_FN void gather_near() const {
+    const Cost last_shelf = least() + (static_cast<Cost>(SHELVES - 1) << shift_);
+    const Cost end = last_shelf < NO_COST ? last_shelf : NO_COST;
+    for (int label = block_.thread + 1; label <= shape_.vocab_size; label += block_.threads) {
+      if (cost(label) >= end) continue;
+      work_.near_labels[block_.fetch_add(&work_.totals->num_near, 1)] = label;
+    }
+    block_.sync();
+  }
+
+  KERNEL_FN void shelve() const {
+    for (int i = block_.thread; i < work_.totals->num_near; i += block_.threads) {
+      const int label = work_.near_labels[i];
+      const int place = shelf(cost(label));
+      block_.set_bits(&work_.shelf_bits[place], std::uint64_t{1} << (label % 64));
+      block_.fetch_add(&work_.shelf_ends[place], 1);
+    }
+    block_.sync();
+    if (block_.thread == 0) add_up();
+    block_.sync();
+    for (int i = block_.thread; i < work_.totals->num_near; i += block_.threads) {
+      const int label = work_.near_labels[i];
+      work_.label_order[block_.fetch_add(&work_.shelf_ends[shelf(cost(label))], 1)] = label;
+    }
+    block_.sync();
   }
 
   // Bits up to each shelf, and where each begins: its end, once its labels have been put there.
   KERNEL_FN void add_up() const {
     std::uint64_t bits = 0;
     int labels = 0;
-    for (int i = 0; i < SHELVES; ++i) {
+    for (int i = 0; i < SHELVES - 1; ++i) {
       bits |= work_.shelf_bits[i];
       work_.shelf_bits[i] = bits;
       const int here = work_.shelf_ends[i];
       work_.shelf_ends[i] = labels;
       labels += here;
     }
+    work_.shelf_bits[SHELVES - 1] = ~std::uint64_t{0};
+    work_.shelf_ends[SHELVES - 1] = shape_.vocab_size;
   }
 
   const Block& block_;

@@ -111,6 +111,7 @@ struct FrameTotals {
   Cost best;     // of the ways
   Cost ceiling;  // what some way costs or will cost
   Cost least_label;
+  int num_near;  // labels
   Cost limit_cost;
   Key limit_key;
 };
@@ -119,7 +120,8 @@ struct Workspace {
   FrameTotals* totals;
   int* histogram;
   Cost* label_costs;
-  int* label_order;           // from the cheapest shelf to the dearest
+  int* near_labels;           // that a shelf but the last is for
+  int* label_order;           // the same, from the cheapest shelf to the dearest
   std::uint64_t* shelf_bits;  // of the labels up to a shelf
   int* shelf_ends;            // in label_order
   int* index;                 // of entries, by hash
@@ -144,6 +146,7 @@ struct Workspace {
       : totals(memory.take<FrameTotals>(1)),
         histogram(memory.take<int>(1 << HISTOGRAM_BITS)),
         label_costs(memory.take<Cost>(shape.vocab_size + 1)),
+        near_labels(memory.take<int>(shape.vocab_size)),
         label_order(memory.take<int>(shape.vocab_size)),
         shelf_bits(memory.take<std::uint64_t>(SHELVES)),
         shelf_ends(memory.take<int>(SHELVES)),
