@@ -13,7 +13,7 @@ from wfst.arms import Arm, ours, take_turns, timed, times_slower
 from wfst.ours import NEXT_TO_NO_ALTERNATIVES
 from wfst.posteriors import Utterance
 
-OUR_BEAMS = ((2.0, 20), (3.0, 30), (4.0, 100), (6.0, 300), (8.0, 1_000))
+OUR_BEAMS = ((2.0, 20), (3.0, 30), (3.5, 60), (4.0, 100), (6.0, 300), (8.0, 1_000))
 THEIR_BEAMS = ((16, 8, 10.0), (32, 16, 10.0), (100, 32, 12.0), (200, 32, 15.0))
 HEADER = ("scale", "decoder", "WER", "ms per frame", "times slower than ours at its WER")
 

@@ -102,8 +102,7 @@ class FrameLabels {
     const Cost last_shelf = least() + (static_cast<Cost>(SHELVES - 1) << shift_);
     const Cost end = last_shelf < NO_COST ? last_shelf : NO_COST;
     for (int label = block_.thread + 1; label <= shape_.vocab_size; label += block_.threads) {
-      if (cost(label) >= end) continue;
-      work_.near_labels[block_.fetch_add(&work_.totals->num_near, 1)] = label;
+      block_.append_if(cost(label) < end, work_.near_labels, &work_.totals->num_near, label);
     }
     block_.sync();
   }

@@ -120,14 +120,14 @@ struct Workspace {
   FrameTotals* totals;
   int* histogram;
   Cost* label_costs;
-  int* near_labels;           // that a shelf but the last is for
+  int* near_labels;           // that a shelf but the last is for; one more for Block::append_if
   int* label_order;           // the same, from the cheapest shelf to the dearest
   std::uint64_t* shelf_bits;  // of the labels up to a shelf
   int* shelf_ends;            // in label_order
   int* index;                 // of entries, by hash
   Entries entries;
   Candidate* candidates;  // room for the way to stay of each entry, then all others
-  int* alive;             // entries with tokens; one more for Block::append_if, as below
+  int* alive;             // entries with tokens; one more as above, and below
   int* touched;           // entries with ways in lists
   int* pending;           // entries whose epsilon arcs are to be followed
   int* raised;            // entries that epsilon arcs lead to
@@ -146,7 +146,7 @@ struct Workspace {
       : totals(memory.take<FrameTotals>(1)),
         histogram(memory.take<int>(1 << HISTOGRAM_BITS)),
         label_costs(memory.take<Cost>(shape.vocab_size + 1)),
-        near_labels(memory.take<int>(shape.vocab_size)),
+        near_labels(memory.take<int>(shape.vocab_size + 1)),
         label_order(memory.take<int>(shape.vocab_size)),
         shelf_bits(memory.take<std::uint64_t>(SHELVES)),
         shelf_ends(memory.take<int>(SHELVES)),
