@@ -95,30 +95,36 @@ class Crowd {
 
   // The exact cost, and if need be the key, of the last of the `count` cheapest entries.
   KERNEL_FN void limit_count(int count, Cost highest) const {
-    const Cost best = frontier_.totals().best;
-    const auto range = static_cast<std::uint64_t>(highest - best);
     int equal = 0;
-    const std::uint64_t above =
-        select(count, std::bit_width(range), &count, &equal, [&](int place, std::uint64_t* rank) {
-          const Cost next = entries_.nexts[place];
-          *rank = static_cast<std::uint64_t>(next - best);
-          return next <= highest;
-        });
-    const Cost last = best + static_cast<Cost>(above);
-    Key key = ~Key{0};
-    if (count < equal) {
-      int unused;
-      key = select(count, 64, &unused, &unused, [&](int place, std::uint64_t* rank) {
-        *rank = entries_.keys[place];
-        return entries_.nexts[place] == last;
-      });
-    }
+    const Cost last = cost_of(count, highest, &count, &equal);
+    const Key key = count < equal ? key_of(count, last) : ~Key{0};
     block_.sync();
     if (block_.thread == 0) {
       frontier_.totals().limit_cost = last;
       frontier_.totals().limit_key = key;
     }
     block_.sync();
+  }
+
+  // `left` and `equal` as those of `select`.
+  KERNEL_FN Cost cost_of(int count, Cost highest, int* left, int* equal) const {
+    const Cost best = frontier_.totals().best;
+    const auto range = static_cast<std::uint64_t>(highest - best);
+    const auto rank_of = [&](int place, std::uint64_t* rank) {
+      const Cost next = entries_.nexts[place];
+      *rank = static_cast<std::uint64_t>(next - best);
+      return next <= highest;
+    };
+    return best + static_cast<Cost>(select(count, std::bit_width(range), left, equal, rank_of));
+  }
+
+  KERNEL_FN Key key_of(int count, Cost cost) const {
+    const auto rank_of = [&](int place, std::uint64_t* rank) {
+      *rank = entries_.keys[place];
+      return entries_.nexts[place] == cost;
+    };
+    int unused;
+    return select(count, 64, &unused, &unused, rank_of);
   }
 
   // The `count`-th smallest rank, digit by digit from the highest. `left`: how many of those that

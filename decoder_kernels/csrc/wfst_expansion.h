@@ -9,6 +9,7 @@
 #include "wfst_crowd.h"
 #include "wfst_frontier.h"
 #include "wfst_labels.h"
+#include "wfst_nodes.h"
 #include "wfst_prices.h"
 #include "wfst_state.h"
 #include "wfst_ways.h"
@@ -17,8 +18,7 @@
 namespace earshot::EARSHOT_BACKEND {
 
 inline constexpr int HUB_ARCS = 512;
-inline constexpr int PREFETCH_AHEAD = 8;  // entries
-inline constexpr int AT_A_TIME = 32;      // arcs, whose labels are compared before any is followed
+inline constexpr int AT_A_TIME = 32;  // arcs, whose labels are compared before any is followed
 inline constexpr int BISECTION_STEPS = 12;  // what finding a label costs, in labels compared
 
 class Expansion {
@@ -36,7 +36,7 @@ class Expansion {
         prices_(state, slot),
         crowd_(block, work, options_, frontier),
         bands_(block, work, options_, frontier),
-        graft_(graft_of(state, slot)) {}
+        nodes_(block, state, slot, frontier) {}
 
   KERNEL_FN void read_labels(const float* row) const { labels_.read(row); }
 
@@ -55,19 +55,18 @@ class Expansion {
   // In blank, or in the same token. Notes who can afford an arc as well.
   KERNEL_FN void stay() const {
     FrameTotals& totals = frontier_.totals();
-    know_arcs();
+    nodes_.know_arcs();
     if (shape_.topology != WFST_EXPLICIT) {
       repeat();
       fall_silent();
     }
     crowd_.crowd_out();
-    const bool has_graft = graft_.nodes != nullptr;
     const Cost richest = frontier_.cut() - labels_.least() - prices_.cheapest_arc();
     for (int i = block_.thread; i < frontier_.num_alive(); i += block_.threads) {
       const int place = work_.alive[i];
       const Cost cost = entries_.costs[place];
       bool is_able = cost <= richest;
-      if (has_graft) is_able |= sees_graft(entries_.keys[place]);
+      if (nodes_.has_graft()) is_able |= nodes_.sees_graft(entries_.keys[place]);
       block_.append_if(is_able, work_.able, &totals.num_able, place);
     }
     block_.sync();
@@ -87,7 +86,7 @@ class Expansion {
     const FrameTotals& totals = frontier_.totals();
     Ways ways(prices_, frontier_);
     for (int level = 0; level + 1 < shape_.num_levels; ++level) {
-      know_arcs();
+      nodes_.know_arcs();
       const int size = totals.num_pending;
       block_.sync();
       for (int i = block_.thread; i < size; i += block_.threads) {
@@ -131,49 +130,6 @@ class Expansion {
   }
 
  private:
-  static KERNEL_FN WfstArcs graft_of(const WfstState& state, std::int64_t slot) {
-    const std::int64_t node = state.graft_rows[2 * slot];
-    const std::int64_t arc = state.graft_rows[2 * slot + 1];
-    if (node < 0) return WfstArcs{nullptr, nullptr, nullptr};
-    return WfstArcs{state.grafts.nodes + node, state.grafts.labels + arc, state.grafts.arcs + arc};
-  }
-
-  KERNEL_FN const WfstArcs& arcs_of(Key key) const {
-    return node_of(key) < shape_.num_nodes ? state_.graph : graft_;
-  }
-  KERNEL_FN const WfstNode& node_at(Key key) const {
-    const int node = node_of(key);
-    return arcs_of(key).nodes[node < shape_.num_nodes ? node : node - shape_.num_nodes];
-  }
-
-  // Of entries made since the last time.
-  KERNEL_FN void know_arcs() const {
-    FrameTotals& totals = frontier_.totals();
-    const int size = frontier_.size();
-    for (int i = totals.num_known + block_.thread; i < size; i += block_.threads) {
-      if (i + PREFETCH_AHEAD < size) prefetch(&node_at(entries_.keys[i + PREFETCH_AHEAD]));
-      entries_.arcs[i] = arcs_at(node_at(entries_.keys[i]));
-    }
-    block_.sync();
-    if (block_.thread == 0) totals.num_known = size;
-    block_.sync();
-  }
-
-  static KERNEL_FN NodeArcs arcs_at(const WfstNode& node) {
-    return NodeArcs{node.first_arc, node.first_label, (&node)[1].first_arc, node.min_weight,
-                    node.labels};
-  }
-
-  // Arcs of grafted words are not in the graph's bounds.
-  KERNEL_FN bool sees_graft(Key key) const {
-    return node_of(key) >= shape_.num_nodes || is_hook(key);
-  }
-
-  // Grafted words begin at one node.
-  KERNEL_FN bool is_hook(Key key) const {
-    return graft_.nodes != nullptr && node_of(key) == shape_.loop_node;
-  }
-
   // Of the tokens that can afford some arc, those at whose nodes there is one. What grafted words
   // begin with is followed here.
   KERNEL_FN void choose_rich(int first, int last) const {
@@ -185,15 +141,19 @@ class Expansion {
     Ways ways(prices_, frontier_);
     for (int i = first + block_.thread; i < last; i += block_.threads) {
       const int place = order[i];
-      const NodeArcs& node = entries_.arcs[place];
-      const Key key = entries_.keys[place];
-      prefetch(&arcs_of(key).labels[node.first_label]);
-      const bool rich = is_rich(node, room_at(node.min_weight, entries_.costs[place]));
-      block_.append_if(rich, work_.rich, &totals.num_rich, place);
-      if (is_hook(key)) follow_node(graft_, arcs_at(graft_.nodes[0]), 0, 1, place, ways);
+      block_.append_if(is_rich_at(place), work_.rich, &totals.num_rich, place);
+      if (nodes_.is_hook(entries_.keys[place])) {
+        follow_node(nodes_.graft(), nodes_.root_of_graft(), 0, 1, place, ways);
+      }
     }
     ways.take();
     block_.sync();
+  }
+
+  KERNEL_FN bool is_rich_at(int place) const {
+    const NodeArcs& node = entries_.arcs[place];
+    prefetch(&nodes_.arcs_of(entries_.keys[place]).labels[node.first_label]);
+    return is_rich(node, room_at(node.min_weight, entries_.costs[place]));
   }
 
   // A node of many arcs is followed by all threads of the block.
@@ -217,7 +177,7 @@ class Expansion {
   }
 
   KERNEL_FN void follow_labels_of(int place, int first, int stride, Ways& ways) const {
-    const WfstArcs& arcs = arcs_of(entries_.keys[place]);
+    const WfstArcs& arcs = nodes_.arcs_of(entries_.keys[place]);
     follow_node(arcs, entries_.arcs[place], first, stride, place, ways);
   }
 
@@ -230,8 +190,8 @@ class Expansion {
     if (shape_.topology != WFST_EXPLICIT && block_.thread == 0) {
       if (labels_.blank() < NO_COST) frontier_.lower_ceiling(base + labels_.blank());
     }
-    const WfstArcs& arcs = arcs_of(key);
-    const NodeArcs node = arcs_at(node_at(key));
+    const WfstArcs& arcs = nodes_.arcs_of(key);
+    const NodeArcs node = nodes_.node_at(key);
     Cost least = NO_COST;
     for (int i = node.first_label + block_.thread; i < node.end; i += block_.threads) {
       const int label = label_in(arcs.labels[i]);
@@ -251,15 +211,11 @@ class Expansion {
     const Cost cut = frontier_.cut();
     Cost best = NO_COST;
     block_.sync();
-    if (block_.thread == 0) totals.stays = 1;
+    if (block_.thread == 0) totals.has_stays = 1;
     for (int i = block_.thread; i < frontier_.num_alive(); i += block_.threads) {
       const int place = work_.alive[i];
-      const Cost cost = cost_to_stay(place);
-      const bool stays = cost <= cut + prices_.slack(entries_.kinds[place]);
-      const Cost next = stays ? cost : NO_COST;
-      entries_.nexts[place] = next;
+      const Cost next = repeat_at(place, cut);
       best = next < best ? next : best;
-      if (stays & (frontier_.reach(place) == OPEN)) frontier_.open(place, BY_STAYING);
       const bool falls = label_of(entries_.keys[place]) != 0;
       block_.append_if(falls, work_.falling, &totals.num_falling, place);
     }
@@ -268,25 +224,36 @@ class Expansion {
     block_.sync();
   }
 
-  // From a label to blank, the entry of which is looked up once.
+  // Returns what that costs, NO_COST if it is hopeless.
+  KERNEL_FN Cost repeat_at(int place, Cost cut) const {
+    const Cost cost = cost_to_stay(place);
+    const bool stays = cost <= cut + prices_.slack(entries_.kinds[place]);
+    const Cost next = stays ? cost : NO_COST;
+    entries_.nexts[place] = next;
+    if (stays & (frontier_.reach(place) == OPEN)) frontier_.open(place, BY_STAYING);
+    return next;
+  }
+
+  // From a label to blank.
   KERNEL_FN void fall_silent() const {
     const Cost cut = frontier_.cut();
     for (int i = block_.thread; i < frontier_.totals().num_falling; i += block_.threads) {
       const int place = work_.falling[i];
-      const int kind = entries_.kinds[place];
       const Cost cost = entries_.costs[place] + labels_.blank();
-      if (cost > cut && cost - prices_.slack(kind) > cut) continue;
-      const int reach = frontier_.reach(place);
-      int* blank = &entries_.blanks[place];
-      if (*blank != NONE) {
-        frontier_.offer_at(*blank, kind, reach, cost, place, 0);
-      } else {
-        const Key key = entries_.keys[place];
-        const Key silent = make_key(node_of(key), 0, context_of(key));
-        *blank = frontier_.offer(silent, kind, reach, cost, place, 0);
-      }
+      if (!prices_.is_hopeless(cost, entries_.kinds[place], cut)) fall_silent_at(place, cost);
     }
     block_.sync();
+  }
+
+  // The entry is looked up once.
+  KERNEL_FN void fall_silent_at(int place, Cost cost) const {
+    const int kind = entries_.kinds[place];
+    const int reach = frontier_.reach(place);
+    int* blank = &entries_.blanks[place];
+    if (*blank != NONE) return frontier_.offer_at(*blank, kind, reach, cost, place, 0);
+    const Key key = entries_.keys[place];
+    const Key silent = make_key(node_of(key), 0, context_of(key));
+    *blank = frontier_.offer(silent, kind, reach, cost, place, 0);
   }
 
   // The arcs whose labels are affordable: every `stride`-th, or of every `stride`-th label.
@@ -365,7 +332,7 @@ class Expansion {
   KERNEL_FN void follow_epsilons_of(int place, Ways& ways) const {
     const Key key = entries_.keys[place];
     const Cost base = entries_.nexts[place];
-    const bool is_hopeless = base > frontier_.cut() + prices_.slack(entries_.kinds[place]);
+    const bool is_hopeless = prices_.is_hopeless(base, entries_.kinds[place], frontier_.cut());
     entries_.reaches[place] = is_hopeless ? OPEN : 0;
     if (is_hopeless) return;
     const NodeArcs& node = entries_.arcs[place];
@@ -385,7 +352,7 @@ class Expansion {
   Prices prices_;
   Crowd crowd_;
   Bands bands_;
-  WfstArcs graft_;
+  Nodes nodes_;
 };
 
 }  // namespace earshot::EARSHOT_BACKEND

@@ -26,24 +26,10 @@ class Frontier {
 
   // The slot's tokens become entries of a fresh table.
   KERNEL_FN void load(int least_index_mask) const {
-    block_.sync();
-    if (block_.thread == 0) {
-      totals().num_alive = totals().num_entries = *slot_.num_tokens;
-      totals().index_mask = mask_for(*slot_.num_tokens, least_index_mask);
-      totals().least = totals().last_limit = NO_COST;
-      totals().num_known = 0;
-    }
-    block_.sync();
+    empty(*slot_.num_tokens, least_index_mask);
     Cost least = NO_COST;
-    for (int i = block_.thread; i <= totals().index_mask; i += block_.threads) {
-      work_.index[i] = NONE;
-    }
     for (int i = block_.thread; i < size(); i += block_.threads) {
-      make_at(i, slot_.keys[i], slot_.kinds[i]);
-      entries().costs[i] = slot_.costs[i];
-      entries().histories[i] = slot_.histories[i];
-      if (has_epsilons(slot_.kinds[i])) entries().reaches[i] = slot_.reaches[i];
-      work_.alive[i] = i;
+      load_token(i);
       least = slot_.costs[i] < least ? slot_.costs[i] : least;
     }
     if (least < NO_COST) block_.lower(&totals().least, least);
@@ -75,8 +61,9 @@ class Frontier {
   // Makes room for the next frame where the table has become full of keys without tokens.
   KERNEL_FN void tidy() const {
     if (size() < 2 * totals().num_alive + LEAST_TIDIED) return;
+    const int half = totals().index_mask / 2;  // no less, or the next frame may outgrow it
     store();
-    load(LEAST_INDEX_MASK);
+    load(half > LEAST_INDEX_MASK ? half : LEAST_INDEX_MASK);
   }
 
   // Whether the frame at hand must be walked again, with a larger table.
@@ -124,18 +111,7 @@ class Frontier {
     Cost* next = &entries().nexts[place];
     const Cost before = block_.load(next);
     if (cost > before && cost - before > options_.lattice_beam) return;
-    const int way = work_.num_entries + block_.fetch_add(&totals().num_ways, 1);
-    if (way >= work_.num_entries + state_.shape.candidate_capacity) return overflow();
-    if (word != 0) block_.fetch_add(&totals().num_words, 1);
-    Candidate& candidate = work_.candidates[way];
-    candidate.cost = cost;
-    candidate.from = from;
-    candidate.word = word;
-    candidate.reach = reach;
-    candidate.next = block_.exchange(&entries().ways[place], way);
-    if (candidate.next == NONE) {
-      work_.touched[block_.fetch_add(&totals().num_touched, 1)] = place;
-    }
+    if (!list_way(place, Candidate{cost, from, word, NONE, reach})) return overflow();
     if (cost < before) block_.lower(next, cost);
     if (has_epsilons(kind)) note_reach(place, reach);
     if (cost >= block_.load(&totals().best)) return;
@@ -166,16 +142,7 @@ class Frontier {
       totals().last_limit = totals().limit_cost;
     }
     block_.sync();
-    Cost least = NO_COST;
-    for (int i = block_.thread; i < size(); i += block_.threads) {
-      const Cost next = entries().nexts[i];
-      const bool survived = survives(i, next);
-      entries().nexts[i] = survived ? next : NO_COST;
-      entries().costs[i] = NO_COST;
-      least = survived && next < least ? next : least;
-      block_.append_if(survived, work_.alive, &totals().num_alive, i);
-    }
-    if (least < NO_COST) block_.lower(&totals().least, least);
+    keep_survivors();
     for (int i = block_.thread; i < totals().num_touched; i += block_.threads) {
       const int place = work_.touched[i];
       entries().histories[place] = entries().next_histories[place];
@@ -193,6 +160,54 @@ class Frontier {
   }
 
  private:
+  // A table with room for so many tokens, whose entries come first.
+  KERNEL_FN void empty(int tokens, int least_index_mask) const {
+    block_.sync();
+    if (block_.thread == 0) {
+      totals().num_alive = totals().num_entries = tokens;
+      totals().index_mask = mask_for(tokens, least_index_mask);
+      totals().least = totals().last_limit = NO_COST;
+      totals().num_known = 0;
+    }
+    block_.sync();
+    for (int i = block_.thread; i <= totals().index_mask; i += block_.threads) {
+      work_.index[i] = NONE;
+    }
+  }
+
+  KERNEL_FN void load_token(int i) const {
+    make_at(i, slot_.keys[i], slot_.kinds[i]);
+    entries().costs[i] = slot_.costs[i];
+    entries().histories[i] = slot_.histories[i];
+    if (has_epsilons(slot_.kinds[i])) entries().reaches[i] = slot_.reaches[i];
+    work_.alive[i] = i;
+  }
+
+  // Returns whether there was room.
+  KERNEL_FN bool list_way(int place, Candidate way) const {
+    const int index = work_.num_entries + block_.fetch_add(&totals().num_ways, 1);
+    if (index >= work_.num_entries + state_.shape.candidate_capacity) return false;
+    if (way.word != 0) block_.fetch_add(&totals().num_words, 1);
+    way.next = block_.exchange(&entries().ways[place], index);
+    work_.candidates[index] = way;
+    if (way.next == NONE) work_.touched[block_.fetch_add(&totals().num_touched, 1)] = place;
+    return true;
+  }
+
+  KERNEL_FN void keep_survivors() const {
+    Cost least = NO_COST;
+    for (int i = block_.thread; i < size(); i += block_.threads) {
+      const Cost next = entries().nexts[i];
+      const bool survived = survives(i, next);
+      entries().nexts[i] = survived ? next : NO_COST;
+      entries().costs[i] = NO_COST;
+      least = survived && next < least ? next : least;
+      block_.append_if(survived, work_.alive, &totals().num_alive, i);
+    }
+    if (least < NO_COST) block_.lower(&totals().least, least);
+    block_.sync();
+  }
+
   // What the frame has found out about entries holds no more.
   KERNEL_FN void disown_all() const {
     for (int i = block_.thread; i < totals().num_touched; i += block_.threads) {
@@ -238,7 +253,8 @@ class Frontier {
     block_.sync();
     if (block_.thread == 0) {
       FrameTotals& fresh = totals();
-      fresh.stays = fresh.ways_counted = fresh.num_ways = fresh.num_touched = fresh.num_words = 0;
+      fresh.has_stays = fresh.ways_counted = fresh.num_ways = fresh.num_touched = fresh.num_words =
+          0;
       fresh.num_pending = fresh.num_raised = 0;
       fresh.num_falling = fresh.num_able = fresh.num_rich = fresh.num_hubs = 0;
       fresh.num_bands = 1;

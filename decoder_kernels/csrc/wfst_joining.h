@@ -107,7 +107,7 @@ class Joining {
   }
 
   KERNEL_FN bool stays(int place) const {
-    return frontier_.totals().stays != 0 && frontier_.is_token(place);
+    return frontier_.totals().has_stays != 0 && frontier_.is_token(place);
   }
 
   KERNEL_FN void join(int place, bool merges) const {

@@ -61,6 +61,11 @@ class Prices {
     return boost_slack_ + (gain < max_gain_ ? gain : max_gain_) + ROUNDING + num_levels_;
   }
 
+  // Whether a way lies above the cut, whatever can still be gained after it.
+  KERNEL_FN bool is_hopeless(Cost cost, int kind, Cost cut) const {
+    return cost > cut && cost - slack(kind) > cut;
+  }
+
  private:
   // None at scales at which the arcs' own costs could be clamped (see wfst_tables.py).
   static KERNEL_FN Cost excess_step_at(double scale) {

@@ -56,8 +56,7 @@ class Ways {
       way.cost += own;
       way.kind = way.arc->target_kind;
       way.word = way.arc->word;
-      const Cost cut = frontier_.cut();
-      if (way.cost > cut && way.cost - prices_.slack(way.kind) > cut) continue;
+      if (prices_.is_hopeless(way.cost, way.kind, frontier_.cut())) continue;
       way.key = make_key(way.arc->target, way.label, context);
       way.position = frontier_.prefetch_position(way.key);
       ways_[kept++] = way;

@@ -88,7 +88,7 @@ struct FrameTotals {
   int num_alive;
   int status;
   int frame_seen;
-  int stays;  // whether each token has a way to itself that is in no list
+  int has_stays;  // whether each token has a way to itself that is in no list
   int num_ways;
   int ways_counted;  // when last it was looked for who is crowded out
   int num_touched;
