@@ -93,7 +93,8 @@ def _recognise(path: Path) -> Container:
         raise UndecodableAudio("the audio is empty")
     container = sniff(head)
     if container is None:
-        raise UndecodableAudio("the bytes are of no audio format we know")
+        hint = ": send a file's bytes, not JSON" if head.lstrip().startswith(b"{") else ""
+        raise UndecodableAudio(f"the bytes are of no audio format we know{hint}")
     return container
 
 

@@ -46,6 +46,14 @@ def test_a_bad_weight_is_named(text):
     assert "weight" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("keyterms", "keywords"), [(["x:1000"], []), ([], ["x:1000"]), (["x:-20.5"], []), ([], ["x:21"])]
+)
+def test_a_weight_out_of_range_is_refused_as_that(keyterms, keywords):
+    with pytest.raises(BadRequest, match="is not between -20 and 20"):
+        RULES.parse(keyterms, keywords)
+
+
 @pytest.mark.parametrize(("keyterms", "keywords"), [([""], []), ([], [":2"]), (["x" * 201], [])])
 def test_empty_and_endless_phrases_are_refused(keyterms, keywords):
     with pytest.raises(BadRequest, match="phrase"):

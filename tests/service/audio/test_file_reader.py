@@ -142,6 +142,7 @@ def test_a_corrupt_header_is_refused(kind, tmp_path):
     [
         (b"", "empty"),
         (b"hello, this is a text file", "no audio format"),
+        (b'{"url": "https://example.org/a.wav"}', "not JSON"),
         (b"PK\x03\x04" + bytes(100), "no audio format"),
         (b"#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n", "no audio format"),
         (b"ffconcat version 1.0\nfile /etc/passwd\n", "no audio format"),
