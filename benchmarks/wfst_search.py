@@ -45,7 +45,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--words", type=Path, help="build only these words of it")
     parser.add_argument("--count", type=int, default=8, help="simulated utterances")
     parser.add_argument("--real", type=int, default=15, help="recordings of each corpus")
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args()
 

@@ -30,13 +30,17 @@ class Arm:
 
     name: str
     decode: Callable[[Utterance], Outcome]
-    lost_frames: Callable[[], int] = lambda: 0
+    lost_frames_so_far: Callable[[], int] = lambda: 0
     rounds: list[list[Outcome]] = field(default_factory=list)
 
     def ms_per_frame(self, utterances: Sequence[Utterance]) -> float:
         """Of the fastest round."""
         seconds = min(sum(each.seconds for each in outcomes) for outcomes in self.rounds)
         return 1e3 * seconds / total_frames(utterances)
+
+    def lost_frames(self) -> int:
+        """Of one round: they are all alike."""
+        return self.lost_frames_so_far() // len(self.rounds)
 
     def costs(self) -> list[float]:
         """Of the best paths."""
