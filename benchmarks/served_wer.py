@@ -1,0 +1,144 @@
+"""Claim: what clients get. Word error rates through the engine's own streams, with the graph.
+
+Each recording is a stream of its own, with endpoints and all defaults but the decoding mode and the
+chunk size. Of coffee orders the slots are looked at as well: what a till would have to understand.
+"""
+
+import argparse
+import csv
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import soundfile
+from batching import run_all
+from report import SHARED, table, write_report
+from wfst.bundled import recordings
+from wfst.word_errors import WordErrors
+
+from models.bundled import bundled_model_dir
+from models.training.corpus import Utterance, normalise_text
+from streaming.engine_config import EngineConfig
+from streaming.engine_factory import build_engine
+from streaming.graph_config import GraphOptions
+from streaming.stream_config import StreamConfig
+
+DEV = SHARED / "speech" / "dev.tsv"
+TOGETHER = 16
+WHOLE = 600  # frames: longer than any recording
+ARMS = {
+    "`attention_rescoring`, `lm=off`": StreamConfig(
+        interim_results=False, graph=GraphOptions(lm=False)
+    ),
+    "`ctc_wfst_beam_search`": StreamConfig(mode="ctc_wfst_beam_search", interim_results=False),
+    "`attention_rescoring`": StreamConfig(interim_results=False),
+}
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What came of recordings."""
+
+    chosen: Sequence[Utterance]
+    texts: Sequence[str]
+
+    def of(self, corpus: str) -> "Heard":
+        """Of one corpus."""
+        pairs = zip(self.chosen, self.texts, strict=True)
+        kept = [(each, text) for each, text in pairs if each.corpus == corpus]
+        return Heard([each for each, _ in kept], [text for _, text in kept])
+
+    def errors(self) -> WordErrors:
+        """Of words."""
+        return WordErrors.of([each.text for each in self.chosen], self.texts)
+
+    def slots_right(self, slots: dict[Path, list[str]]) -> float:
+        """Percent of the slots whose words a text has, one after the other."""
+        pairs = zip(self.chosen, self.texts, strict=True)
+        found = [f" {slot} " in f" {text} " for each, text in pairs for slot in slots[each.path]]
+        return 100.0 * sum(found) / len(found)
+
+
+def read_slots(manifest: Path) -> dict[Path, list[str]]:
+    """What each order asks for: the values of its slots, as they are said."""
+    with manifest.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return {
+        manifest.parent / row["path"]: [normalise_text(each) for each in values(row["slots"])]
+        for row in rows
+        if row["slots"]
+    }
+
+
+def values(slots: str) -> list[str]:
+    """Of a JSON object of text."""
+    return [str(value) for value in json.loads(slots).values()]
+
+
+class Served:
+    """An engine of the bundled model, or another, that takes chunks of one size."""
+
+    def __init__(self, model: Path, chunk_size: int) -> None:
+        config = EngineConfig(
+            max_streams=TOGETHER, max_file_lanes=TOGETHER, chunk_size=chunk_size, threads=1,
+            max_backlog_s=120, max_utterance_ms=40_000,
+        )  # fmt: skip
+        graph = bundled_model_dir() / "lm.graph.xz"
+        self._engine = build_engine(model, "cpu", config, graph=graph)
+        self._engine.start()
+
+    def hear(self, chosen: Sequence[Utterance], config: StreamConfig) -> Heard:
+        """All recordings, some at a time."""
+        texts: list[str] = []
+        for start in range(0, len(chosen), TOGETHER):
+            some = chosen[start : start + TOGETHER]
+            audio = [soundfile.read(each.path, dtype="float32")[0] for each in some]
+            texts += run_all(self._engine, audio, config)
+        return Heard(chosen, texts)
+
+    def close(self) -> None:
+        """End it."""
+        self._engine.stop(timeout_s=10)
+
+
+def main() -> None:
+    """Decode with every chunk size and mode; write a table for each corpus."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", type=Path, default=bundled_model_dir())
+    parser.add_argument("--per-corpus", type=int, help="recordings drawn of each; all if absent")
+    parser.add_argument("--chunks", type=int, nargs="+", default=[WHOLE, 16, 11, 8, 4])
+    options = parser.parse_args()
+    chosen = sorted(recordings(DEV, options.per_corpus, seed=1), key=lambda each: each.seconds)
+    heard: dict[tuple[int, str], Heard] = {}
+    for chunk_size in options.chunks:
+        served = Served(options.model, chunk_size)
+        for name, config in ARMS.items():
+            heard[chunk_size, name] = served.hear(chosen, config)
+        served.close()
+    print(write_report("served_wer", "Word error rates as clients get them", body(heard)))
+
+
+def body(heard: dict[tuple[int, str], Heard]) -> str:
+    """A table of word error rates for each corpus, and one of slots."""
+    sizes = list(dict.fromkeys(size for size, _ in heard))
+    header = ["", *("full" if size == WHOLE else str(size) for size in sizes)]
+    first = next(iter(heard.values()))
+    parts = [(__doc__ or "").split("\n", 2)[2].strip()]
+    for corpus in dict.fromkeys(each.corpus for each in first.chosen):
+        rows = [
+            [name, *(str(heard[size, name].of(corpus).errors()) for size in sizes)] for name in ARMS
+        ]
+        count = len(first.of(corpus).chosen)
+        parts.append(f"**{corpus}**: {count} recordings, percent of words\n\n{table(header, rows)}")
+    slots = read_slots(DEV)
+    rows = [
+        [name, *(f"{heard[size, name].of('coffee').slots_right(slots):.1f}" for size in sizes)]
+        for name in ARMS
+    ]
+    parts.append(f"**slots of coffee orders**, percent that are right\n\n{table(header, rows)}")
+    return "\n\n".join(parts)
+
+
+if __name__ == "__main__":
+    main()
