@@ -1,0 +1,131 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.written_numbers import written_numbers
+
+
+def written(text):
+    """The text with its numbers as people write them."""
+    words = text.split()
+    for number in reversed(written_numbers(words)):
+        words[number.first : number.stop] = [number.text]
+    return " ".join(words)
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("one of us saw twenty three people", "one of us saw 23 people"),
+        ("two hundred and five", "205"),
+        ("seventy five thousand in two thousand and four", "75,000 in 2004"),
+        ("one point five million people", "1.5 million people"),
+        ("the twenty first century", "the 21st century"),
+        ("ninety nine point nine per cent or five percent", "99.9% or 5%"),
+    ],
+)
+def test_numbers_from_ten_on_become_figures(said, read):
+    assert written(said) == read
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("twelve dollars and fifty cents", "$12.50"),
+        ("one dollar five cents", "$1.05"),
+        ("three million dollars", "$3 million"),
+        ("ten thousand dollars and a hat", "$10,000 and a hat"),
+        ("ten dollars and a half", "10 dollars and a half"),
+        ("a dollar or five cents", "a dollar or five cents"),
+    ],
+)
+def test_dollars_become_money(said, read):
+    assert written(said) == read
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("may fifth nineteen ninety eight", "May 5th 1998"),
+        ("june the third", "June the 3rd"),
+        ("the twenty second of march", "the 22nd of March"),
+        ("twenty twenty was after nineteen o five", "2020 was after 1905"),
+        ("i may first go home and she may second that", None),
+        ("nineteen fifty dollars", None),
+    ],
+)
+def test_dates_and_years_are_known_by_their_form(said, read):
+    assert written(said) == (read or said)
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("call five five five one two three four", "call 5551234"),
+        ("o five five", "055"),
+        ("one two three testing", "one two three testing"),
+        ("double o seven", "double o seven"),
+    ],
+)
+def test_three_digits_or_more_are_written_together(said, read):
+    assert written(said) == read
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "a second chance for the first one",
+        "one in a million and a hundred and one dalmatians",
+        "hundreds of people in the fifties",
+        "eleven forty five",
+        "quarter past ten",
+        "eleven o'clock",
+        "nineteen oh five",
+        "sixty second intervals",
+        "a tenth and one third",
+        "one hundred and two hundred",
+        "two million three hundred thousand",
+        "two million and thirty",
+        "point fifteen",
+    ],
+)
+def test_what_is_in_doubt_stays_words(said):
+    assert written(said) == said
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "five or six hundred",
+        "forty or fifty thousand dollars",
+        "thirty or forty dollars",
+        "ten or nine or eleven",
+        "four and twenty blackbirds",
+    ],
+)
+def test_alternatives_are_written_alike(said):
+    assert written(said) == said
+
+
+def test_alternatives_of_one_form_are_figures():
+    assert written("ten to fifteen percent") == "10 to 15%"
+
+
+def test_an_empty_word_stays_and_parts_what_is_around_it():
+    assert written_numbers(["", "twenty", ""])[0].text == "20"
+    assert written_numbers(["may", "", "fifth", "twelve", ""])[0].text == "12"
+
+
+WORDS = (
+    "one three nine ten nineteen twenty hundred thousand million and or to point oh zero a the of "
+    "may first second tenth hundredth dollars dollar cents percent per cent past half minus"
+)
+
+
+@given(st.lists(st.sampled_from(["", "_", "23", "²", *WORDS.split()]), max_size=9))
+def test_any_words_give_pieces_in_order_without_empty_words(words):
+    position = 0
+    for number in written_numbers(words):
+        assert position <= number.first < number.stop <= len(words)
+        assert "" not in words[number.first : number.stop]
+        position = number.stop
