@@ -1,7 +1,7 @@
 """A transcript in the format a request asked for."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.responses import Response
 
@@ -28,6 +28,8 @@ class FileAnswer:
 
     def body(self, transcript: Transcript) -> str:
         """Write the transcript."""
+        finals = [self.messages.written(final) for final in transcript.finals]
+        transcript = replace(transcript, finals=finals)
         match self.format:
             case "json":
                 messages = self.messages

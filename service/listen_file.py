@@ -75,7 +75,7 @@ async def _begin(
         job = FileJob(services.engine, audio, parameters.stream, services.file_threads)
         stack.enter_context(services.work.doing(job))
         job.on_end(stack.pop_all().close)
-    messages = ResultMessages(request_id, services.model)
+    messages = ResultMessages(request_id, services.model, smart_format=parameters.smart_format)
     log.info("file_received", request_id=request_id, audio_s=audio.duration_s)
     return job, FileAnswer(parameters.format, messages, sha256)
 

@@ -52,7 +52,7 @@ def _session(
     socket: WebSocket, services: Services, parameters: ListenParameters, request_id: str
 ) -> Session:
     settings = services.settings
-    messages = ResultMessages(request_id, services.model)
+    messages = ResultMessages(request_id, services.model, smart_format=parameters.smart_format)
     return Session(
         socket,
         ListenProtocol(messages, parameters, services.rules.boosts),

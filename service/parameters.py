@@ -51,6 +51,7 @@ class ListenParameters:
     stream: StreamConfig
     pcm: PcmFormat | None
     format: FileFormat
+    smart_format: bool = False
     keyterms: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
 
@@ -80,6 +81,7 @@ def parse_parameters(
         stream=stream,
         pcm=_pcm(values),
         format=values.choice("format", FILE_FORMATS, "json"),
+        smart_format=values.boolean("smart_format", False),
         keyterms=tuple(values.all("keyterm")),
         keywords=tuple(values.all("keywords")),
     )

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from service.smart_format import WrittenWord, smart_format
 from service.wire import (
     Channel,
     Message,
@@ -62,11 +63,12 @@ class ServedModel:
 
 
 class ResultMessages:
-    """Builds the messages of one request."""
+    """Builds the messages of one request; with ``smart_format`` its finals are as people write."""
 
-    def __init__(self, request_id: str, model: ServedModel) -> None:
+    def __init__(self, request_id: str, model: ServedModel, *, smart_format: bool = False) -> None:
         self.request_id = request_id
         self.model = model
+        self._smart_format = smart_format
         self.created = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         self._metadata = ResultsMetadata(
             request_id=request_id, model_info=model.info, model_uuid=model.uuid
@@ -74,6 +76,8 @@ class ResultMessages:
 
     def results(self, event: Partial | Final) -> Results:
         """A partial or final; an empty one still has one (empty) alternative, as clients expect."""
+        if isinstance(event, Final):
+            event = self.written(event)
         final = event if isinstance(event, Final) else None
         alternatives = [wire_alternative(each) for each in event.alternatives]
         return Results(
@@ -86,6 +90,10 @@ class ResultMessages:
             metadata=self._metadata,
             stable_words=event.stable_words if isinstance(event, Partial) else None,
         )
+
+    def written(self, final: Final) -> Final:
+        """As this request wants its text."""
+        return smart_format(final) if self._smart_format else final
 
     def notice(self, event: SpeechStarted | UtteranceEnd | UnboostablePhrase) -> Message:
         """The message for an event that is no result."""
@@ -120,9 +128,9 @@ def wire_alternative(alternative: Alternative) -> WireAlternative:
 
 
 def wire_word(word: Word) -> WireWord:
-    """Spell one word in wire fields; `punctuated_word` is the word, as models here write it."""
+    """Spell one word in wire fields; `punctuated_word` differs from `word` with smart_format."""
     return WireWord(
-        word=word.text,
+        word=word.heard if isinstance(word, WrittenWord) else word.text,
         start=round(word.start_s, 3),
         end=round(word.end_s, 3),
         confidence=round(word.confidence, 4),

@@ -48,13 +48,13 @@ def cues(finals: Iterable[Final]) -> list[Cue]:
 
 
 def _cues_of(best: Alternative) -> Iterator[Cue]:
-    spans = _spans(best)
+    spans = word_spans(best)
     for first, last in _groups(best.words, spans):
         text = best.text[spans[first][0] : spans[last][1]]
         yield Cue(best.words[first].start_s, best.words[last].end_s, text)
 
 
-def _spans(best: Alternative) -> list[tuple[int, int]]:
+def word_spans(best: Alternative) -> list[tuple[int, int]]:
     """Where each word lies in the text, which knows where spaces belong in its language."""
     spans, position = [], 0
     for word in best.words:

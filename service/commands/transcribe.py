@@ -33,6 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output-dir", type=Path, metavar="DIR", help="write NAME.txt, .json, .srt or .vtt there"
     )
+    parser.add_argument(
+        "--smart-format", action="store_const", const="true",
+        help="write numbers, dates and money in figures (English)",
+    )  # fmt: skip
     add_stream_flags(parser)
     add_settings_flags(parser, ENGINE_SETTINGS)
 
@@ -103,7 +107,9 @@ class _Transcriber:
         transcript = FileTranscription(self._engine, audio, self._parameters.stream).run()
         for warning in transcript.warnings:
             tell(f"earshot transcribe: not boosted: {warning}")
-        messages = ResultMessages(new_request_id(), self._model)
+        messages = ResultMessages(
+            new_request_id(), self._model, smart_format=self._parameters.smart_format
+        )
         return FileAnswer(self._parameters.format, messages, _sha256(path)).body(transcript)
 
 

@@ -149,6 +149,16 @@ def test_a_long_list_of_wrong_phrases_is_given_up_at_the_first():
     assert caught.value.error_count() == 1
 
 
+def test_smart_format_is_for_finals():
+    said = Alternative("ten", (Word("ten", 0.1, 0.4, 0.8),), 0.8, -2.0)
+    messages = ResultMessages("r", ServedModel("m", "1", "a", "u"), smart_format=True)
+    session = ListenProtocol(messages, ListenParameters(StreamConfig(), None, "json"), BoostRules())
+    (partial,) = sent(session.receive_event(Partial(0.0, 1.0, (said,), 1)))
+    (final,) = sent(session.receive_event(Final(0.0, 1.0, (said,), True, False, "endpoint")))
+    texts = [each["channel"]["alternatives"][0]["transcript"] for each in (partial, final)]
+    assert texts == ["ten", "10"]
+
+
 def test_a_partial_can_be_replaced_and_a_final_cannot():
     session = protocol()
     (partial,) = session.receive_event(Partial(0.0, 1.0, (SAY,), 1))

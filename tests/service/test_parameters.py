@@ -61,6 +61,11 @@ def test_a_query_of_livekit_is_understood():
     assert stream.interim_results
 
 
+def test_smart_format_is_off_until_asked_for():
+    assert not parse("").smart_format
+    assert parse("smart_format=true", is_file=True).smart_format
+
+
 def test_unknown_names_are_ignored():
     assert parse("redact=pci&callback=http://x&foo=bar") == parse("")
 

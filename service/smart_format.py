@@ -1,0 +1,70 @@
+"""Finals as people write them: figures for numbers, and the capitals that English always has.
+
+Partials stay as heard: the form of a number changes with every word that joins it, and their
+`stable_words` count heard words. Sentences get no capitals or stops: a pause is often none's end.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from service.subtitles import word_spans
+from service.written_numbers import MONTHS, Written, written_numbers
+from streaming.events import Alternative, Final, Word
+
+_ALSO_WORDS = frozenset(("march", "may", "august"))
+_DAYS = frozenset(("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"))
+_CAPITALS = frozenset({"i"} | _DAYS | (MONTHS - _ALSO_WORDS))
+
+
+@dataclass(frozen=True)
+class WrittenWord(Word):
+    """What people write for one or more words; `heard` are these words."""
+
+    heard: str = ""
+
+
+def smart_format(final: Final) -> Final:
+    """Write each alternative of a final as people write English."""
+    return replace(final, alternatives=tuple(_formatted(each) for each in final.alternatives))
+
+
+def _formatted(alternative: Alternative) -> Alternative:
+    words, spans = alternative.words, word_spans(alternative)
+    text, position, made = [], 0, []
+    for written in _written(words):
+        text += [alternative.text[position : spans[written.first][0]], written.text]
+        position = spans[written.stop - 1][1]
+        made.append(_word(written, words[written.first : written.stop]))
+    text.append(alternative.text[position:])
+    return replace(alternative, text="".join(text), words=tuple(made))
+
+
+def _written(words: Sequence[Word]) -> Iterator[Written]:
+    """All words, those of numbers together; a boosted phrase stays as the request wrote it."""
+    plain = ["" if word.boosted else word.text.lower() for word in words]
+    position = 0
+    for number in [*written_numbers(plain), Written(len(words), len(words), "")]:
+        for index in range(position, number.first):
+            yield Written(index, index + 1, _capitalised(words[index]))
+        if number.text:
+            yield number
+        position = number.stop
+
+
+def _capitalised(word: Word) -> str:
+    """I and I'm, days and months: names that hardly ever are anything else."""
+    stem = word.text.partition("'")[0]
+    named = stem in _CAPITALS and not word.boosted
+    return word.text[0].upper() + word.text[1:] if named else word.text
+
+
+def _word(written: Written, heard: Sequence[Word]) -> Word:
+    """Over the time of all its words, with the mean of their confidences."""
+    return WrittenWord(
+        text=written.text,
+        start_s=heard[0].start_s,
+        end_s=heard[-1].end_s,
+        confidence=sum(word.confidence for word in heard) / len(heard),
+        boosted=heard[0].boosted,
+        heard=" ".join(word.text for word in heard),
+    )

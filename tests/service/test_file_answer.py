@@ -1,0 +1,41 @@
+import json
+
+import pytest
+
+from service.file_answer import FileAnswer
+from service.result_messages import ResultMessages, ServedModel
+from service.transcript import Transcript
+from streaming.events import Alternative, Final, Word
+
+
+@pytest.fixture
+def transcript():
+    said = ["i", "saw", "twenty", "three"]
+    words = tuple(Word(text, index / 2, (index + 1) / 2, 0.9) for index, text in enumerate(said))
+    best = Alternative("i saw twenty three", words, 0.9, 0.0)
+    return Transcript([Final(0.0, 2.0, (best,), True, False, "end")])
+
+
+def body(transcript, form, smart_format):
+    messages = ResultMessages("r", ServedModel("m", "1", "a", "u"), smart_format=smart_format)
+    return FileAnswer(form, messages, "0" * 64).body(transcript)
+
+
+@pytest.mark.parametrize("form", ["json", "text", "srt", "vtt"])
+def test_smart_format_reaches_every_format(transcript, form):
+    assert "i saw twenty three" in body(transcript, form, False)
+    assert "I saw 23" in body(transcript, form, True)
+
+
+def test_json_keeps_the_words_as_heard(transcript):
+    results = json.loads(body(transcript, "json", True))["results"]
+    for holder in (results["channels"][0]["alternatives"][0], results["utterances"][0]):
+        assert holder["transcript"] == "I saw 23"
+        number = holder["words"][2]
+        assert (number["word"], number["punctuated_word"]) == ("twenty three", "23")
+        assert (number["start"], number["end"]) == (1.0, 2.0)
+
+
+def test_the_transcript_itself_stays_as_heard(transcript):
+    body(transcript, "text", True)
+    assert transcript.text() == "i saw twenty three\n"
