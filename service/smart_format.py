@@ -15,6 +15,9 @@ _ALSO_WORDS = frozenset(("march", "may", "august"))
 _DAYS = frozenset(("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"))
 _CAPITALS = frozenset({"i"} | _DAYS | (MONTHS - _ALSO_WORDS))
 
+_STOPS = ".,;:?!"
+"""Of models that write them, which ours does not."""
+
 
 @dataclass(frozen=True)
 class WrittenWord(Word):
@@ -40,10 +43,9 @@ def _formatted(alternative: Alternative) -> Alternative:
 
 
 def _written(words: Sequence[Word]) -> Iterator[Written]:
-    """All words, those of numbers together; a boosted phrase stays as the request wrote it."""
-    plain = ["" if word.boosted else word.text.lower() for word in words]
+    """All words, those of numbers together."""
     position = 0
-    for number in [*written_numbers(plain), Written(len(words), len(words), "")]:
+    for number in [*_numbers(words), Written(len(words), len(words), "")]:
         for index in range(position, number.first):
             yield Written(index, index + 1, _capitalised(words[index]))
         if number.text:
@@ -51,9 +53,20 @@ def _written(words: Sequence[Word]) -> Iterator[Written]:
         position = number.stop
 
 
+def _numbers(words: Sequence[Word]) -> Iterator[Written]:
+    """Not within a boosted phrase, which stays as the request wrote it, nor across a stop."""
+    plain = [word.text.lower().rstrip(_STOPS) for word in words]
+    for number in written_numbers(plain):
+        *inner, last = words[number.first : number.stop]
+        boosted = last.boosted or any(word.boosted for word in inner)
+        if not boosted and not any(word.text.endswith(tuple(_STOPS)) for word in inner):
+            stops = last.text[len(plain[number.stop - 1]) :]
+            yield replace(number, text=number.text + stops)
+
+
 def _capitalised(word: Word) -> str:
     """I and I'm, days and months: names that hardly ever are anything else."""
-    stem = word.text.partition("'")[0]
+    stem = word.text.rstrip(_STOPS).partition("'")[0]
     named = stem in _CAPITALS and not word.boosted
     return word.text[0].upper() + word.text[1:] if named else word.text
 

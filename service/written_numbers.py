@@ -33,10 +33,7 @@ class Written:
 
 
 def written_numbers(words: Sequence[str]) -> list[Written]:
-    """What is to be written otherwise, in order and without overlap, in lower-case ``words``.
-
-    An empty word stands for one that must stay as it is.
-    """
+    """What is to be written otherwise, in order and without overlap, in lower-case ``words``."""
     return _Sentence(words).written()
 
 

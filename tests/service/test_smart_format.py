@@ -56,6 +56,16 @@ def test_a_boosted_phrase_stays_as_the_request_wrote_it():
     assert [word.boosted for word in best.words] == [True, True, False, False, False, True]
 
 
+def test_a_number_that_is_boosted_in_part_is_not_torn():
+    assert formatted("twenty one people", boosted={"one"}).text == "twenty one people"
+
+
+def test_stops_of_a_model_stay_and_part_numbers():
+    said = "on monday, may fifth, nineteen ninety eight. there were one hundred, fifty of them"
+    read = "on Monday, May 5th, 1998. there were one hundred, fifty of them"
+    assert formatted(said).text == read
+
+
 def test_text_without_spaces_keeps_having_none():
     assert formatted("你 好", separator="").text == "你好"
 
