@@ -21,6 +21,12 @@ inline constexpr int HUB_ARCS = 512;
 inline constexpr int AT_A_TIME = 32;  // arcs, whose labels are compared before any is followed
 inline constexpr int BISECTION_STEPS = 12;  // what finding a label costs, in labels compared
 
+// Which of many a thread takes: every `stride`-th from `first` on.
+struct Share {
+  int first;
+  int stride;
+};
+
 class Expansion {
  public:
   KERNEL_FN Expansion(const Block& block, const WfstState& state, std::int64_t slot,
@@ -143,7 +149,8 @@ class Expansion {
       const int place = order[i];
       block_.append_if(is_rich_at(place), work_.rich, &totals.num_rich, place);
       if (nodes_.is_hook(entries_.keys[place])) {
-        follow_node(nodes_.graft(), nodes_.root_of_graft(), 0, 1, place, ways);
+        const Cost cut = frontier_.cut();
+        follow_node(nodes_.graft(), nodes_.root_of_graft(), place, cut, Share{0, 1}, ways);
       }
     }
     ways.take();
@@ -153,7 +160,7 @@ class Expansion {
   KERNEL_FN bool is_rich_at(int place) const {
     const NodeArcs& node = entries_.arcs[place];
     prefetch(&nodes_.arcs_of(entries_.keys[place]).labels[node.first_label]);
-    return is_rich(node, room_at(node.min_weight, entries_.costs[place]));
+    return is_rich(node, room_at(node.min_weight, entries_.costs[place], frontier_.cut()));
   }
 
   // A node of many arcs is followed by all threads of the block.
@@ -165,20 +172,28 @@ class Expansion {
       if (block_.threads > 1 && entries_.arcs[place].num_labels() > HUB_ARCS) {
         work_.hubs[block_.fetch_add(&totals.num_hubs, 1)] = place;
       } else {
-        follow_labels_of(place, 0, 1, ways);
+        follow_labels_of(place, frontier_.cut(), Share{0, 1}, ways);
       }
     }
     block_.sync();
-    for (int i = 0; i < totals.num_hubs; ++i) {
-      follow_labels_of(work_.hubs[i], block_.thread, block_.threads, ways);
-    }
+    if (totals.num_hubs > 0) follow_hubs(ways);
     ways.take();
     block_.sync();
   }
 
-  KERNEL_FN void follow_labels_of(int place, int first, int stride, Ways& ways) const {
+  // The cut falls while threads are at work, and how arcs are shared out depends on it.
+  KERNEL_FN void follow_hubs(Ways& ways) const {
+    FrameTotals& totals = frontier_.totals();
+    if (block_.thread == 0) totals.hub_cut = frontier_.cut();
+    block_.sync();
+    for (int i = 0; i < totals.num_hubs; ++i) {
+      follow_labels_of(work_.hubs[i], totals.hub_cut, Share{block_.thread, block_.threads}, ways);
+    }
+  }
+
+  KERNEL_FN void follow_labels_of(int place, Cost cut, Share share, Ways& ways) const {
     const WfstArcs& arcs = nodes_.arcs_of(entries_.keys[place]);
-    follow_node(arcs, entries_.arcs[place], first, stride, place, ways);
+    follow_node(arcs, entries_.arcs[place], place, cut, share, ways);
   }
 
   KERNEL_FN bool is_rich(const NodeArcs& node, Cost room) const {
@@ -256,41 +271,51 @@ class Expansion {
     *blank = frontier_.offer(silent, kind, reach, cost, place, 0);
   }
 
-  // The arcs whose labels are affordable: every `stride`-th, or of every `stride`-th label.
-  KERNEL_FN void follow_node(const WfstArcs& arcs, const NodeArcs& node, int first, int stride,
-                             int place, Ways& ways) const {
-    const Cost base = entries_.costs[place];
-    const Cost room = room_at(node.min_weight, base);
+  // The arcs whose labels are affordable at this cut.
+  KERNEL_FN void follow_node(const WfstArcs& arcs, const NodeArcs& node, int place, Cost cut,
+                             Share share, Ways& ways) const {
+    const Cost room = room_at(node.min_weight, entries_.costs[place], cut);
     if (!is_rich(node, room)) return;
-    const Key key = entries_.keys[place];
-    const int end = node.end;
     const int shelf = labels_.shelf(room);
     const int count = labels_.count(shelf);
     if (shelf < SHELVES - 1 && count * BISECTION_STEPS < node.num_labels()) {
-      for (int i = first; i < count; i += stride) {
-        const int label = labels_.label(i);
-        int arc = first_with(arcs, node.first_label, end, label);
-        for (; arc < end && label_in(arcs.labels[arc]) == label; ++arc) {
-          if (is_affordable(arcs.labels[arc], room)) follow_arc(arcs, arc, key, base, place, ways);
-        }
-      }
-      return;
+      find_labels(arcs, node, count, place, room, share, ways);
+    } else {
+      scan_labels(arcs, node, place, room, share, ways);
     }
-    for (int i = node.first_label + first * AT_A_TIME; i < end; i += stride * AT_A_TIME) {
-      const int stop = end - i < AT_A_TIME ? end - i : AT_A_TIME;
+  }
+
+  // The thread's share of the labels, each looked for among the arcs.
+  KERNEL_FN void find_labels(const WfstArcs& arcs, const NodeArcs& node, int count, int place,
+                             Cost room, Share share, Ways& ways) const {
+    for (int i = share.first; i < count; i += share.stride) {
+      const int label = labels_.label(i);
+      int arc = first_with(arcs, node.first_label, node.end, label);
+      for (; arc < node.end && label_in(arcs.labels[arc]) == label; ++arc) {
+        if (is_affordable(arcs.labels[arc], room)) follow_arc(arcs, arc, place, ways);
+      }
+    }
+  }
+
+  // The thread's share of the arcs.
+  KERNEL_FN void scan_labels(const WfstArcs& arcs, const NodeArcs& node, int place, Cost room,
+                             Share share, Ways& ways) const {
+    const int stride = share.stride * AT_A_TIME;
+    for (int i = node.first_label + share.first * AT_A_TIME; i < node.end; i += stride) {
+      const int stop = node.end - i < AT_A_TIME ? node.end - i : AT_A_TIME;
       std::uint64_t passed = 0;
       for (int j = 0; j < stop; ++j) {
         passed |= std::uint64_t{is_affordable(arcs.labels[i + j], room)} << j;
       }
       for (; passed != 0; passed &= passed - 1) {
-        follow_arc(arcs, i + std::countr_zero(passed), key, base, place, ways);
+        follow_arc(arcs, i + std::countr_zero(passed), place, ways);
       }
     }
   }
 
   // What a token can pay for a label at a node, at least for its cheapest arc.
-  KERNEL_FN Cost room_at(double min_weight, Cost base) const {
-    const Cost room = frontier_.cut() - base - prices_.at_least(min_weight);
+  KERNEL_FN Cost room_at(double min_weight, Cost base, Cost cut) const {
+    const Cost room = cut - base - prices_.at_least(min_weight);
     return room < NO_COST ? room : NO_COST - 1;
   }
 
@@ -309,12 +334,13 @@ class Expansion {
     return labels_.cost(label_in(label)) + prices_.excess(label) <= room;
   }
 
-  KERNEL_FN void follow_arc(const WfstArcs& arcs, int arc, Key key, Cost base, int place,
-                            Ways& ways) const {
+  KERNEL_FN void follow_arc(const WfstArcs& arcs, int arc, int place, Ways& ways) const {
+    const Key key = entries_.keys[place];
     const int label = label_in(arcs.labels[arc]);
     if (shape_.topology == WFST_NORMAL && label == label_of(key)) return;
     const int next_label = shape_.topology == WFST_EXPLICIT ? 0 : label;
-    ways.ask_for(arcs.arcs[arc], key, base + labels_.cost(label), next_label, place);
+    const Cost cost = entries_.costs[place] + labels_.cost(label);
+    ways.ask_for(arcs.arcs[arc], key, cost, next_label, place);
   }
 
   // Whether a way came to the node just now that is near enough to matter. Which dearer ones are

@@ -65,7 +65,8 @@ class Joining {
  private:
   KERNEL_FN bool has_room(int records) const { return records_.num_free() >= records; }
 
-  // At most so many records are made: counted so that the order of threads does not matter.
+  // At most so many records are made: counted so that the order of threads does not matter, and
+  // never more than the ways and words that were found in whatever order.
   KERNEL_FN void count_records() const {
     FrameTotals& totals = frontier_.totals();
     block_.sync();
@@ -83,10 +84,11 @@ class Joining {
     for (int way = entries_.ways[place]; way != NONE; way = work_.candidates[way].next) {
       if (!is_kept(place, work_.candidates[way].cost)) continue;
       near += 1;
-      words |= work_.candidates[way].word;
+      words += work_.candidates[way].word != 0 ? 1 : 0;
     }
+    const int merges = near - 1;
     FrameTotals& totals = frontier_.totals();
-    block_.fetch_add(&totals.needed_records, (words != 0 ? 2 : 1) * near);
+    block_.fetch_add(&totals.needed_records, words + merges);
     block_.fetch_add(&totals.needed_words, words != 0 ? 1 : 0);
   }
 

@@ -101,6 +101,7 @@ struct FrameTotals {
   int band_ends[MOST_BANDS];
   int num_rich;
   int num_hubs;
+  Cost hub_cut;  // one for all threads, which share the arcs of a hub by it
   int num_survivors;
   int needed_records;
   int needed_words;

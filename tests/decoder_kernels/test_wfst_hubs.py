@@ -61,6 +61,31 @@ def test_a_hub_is_searched_as_by_the_oracle(
     assert search.overflows() == 0
 
 
+@pytest.mark.parametrize("block_threads", [2, 3, 5])
+def test_a_cut_that_falls_inside_a_hub_loses_none_of_its_arcs(
+    block_threads: int, device: torch.device
+) -> None:
+    """The first arcs followed lower the cut, after which other threads may share out anew."""
+    costs = np.random.default_rng(0).uniform(0.0, 50.0, VOCAB).astype(np.float32)
+    frames = torch.full((2, VOCAB), -60.0)
+    frames[0, 1] = frames[0, 2] = 0.0
+    frames[1] = -torch.from_numpy(costs)
+    frames[1, :9] = -60.0
+    frames[1, 3] = -20.0  # the only arc of the cheaper token
+    arcs = [Arc(0, 2, 0, 0.0, 1), Arc(0, 3, 0, 1.0, 2), Arc(1, 4, 0, 0.0, 3)]
+    arcs += [Arc(2, label, 0, 0.0, 3) for label in range(10, VOCAB)]
+    graph = Graph.from_arcs(
+        arcs, {3: 0.0}, 4, topology="compact", vocab_size=VOCAB, word_texts=["<eps>"]
+    )
+    config = WfstSearchConfig(**{**vars(CONFIG), "block_threads": block_threads})
+    options = WfstOptions(beam=2.0, max_active=6000)
+    search, oracle = WfstSearch(graph, config, 1, device), WfstOracle(graph, options)
+    search.set_options(0, options)
+    search.advance(torch.tensor([0]), frames[None].to(device), torch.tensor([2]))
+    oracle.advance(frames.tolist())
+    assert search.num_tokens(torch.tensor([0])) == [len(oracle.tokens)]
+
+
 def records_made(graph: Graph, frames: torch.Tensor, block_threads: int) -> int:
     config = WfstSearchConfig(max_tokens=3000, block_threads=block_threads)
     search = WfstSearch(graph, config, 1)
