@@ -51,7 +51,7 @@ class GraftArena:
         if start is None:
             raise CapacityExceeded(
                 f"{len(table.spellings)} words with {length} tokens do not fit beside those of the "
-                f"other streams ({self._free.num_free} of {len(self.labels)} free)"
+                f"other streams ({self._free.longest} of {len(self.labels)} are free in one place)"
             )
         self._taken[slot] = (start, length)
         nodes, arcs, labels = self._columns(table)

@@ -49,6 +49,7 @@ class LaneBatch:
 
     def slots(self, slots: Tensor) -> Tensor:
         """The slots on the device. Raises InvalidInput unless they are distinct and exist."""
+        _require_numbers("slots", slots)
         chosen: list[int] = slots.tolist()
         if len(set(chosen)) != len(chosen) or not all(0 <= s < self.num_slots for s in chosen):
             raise InvalidInput(f"slots must be distinct and in 0..{self.num_slots - 1}: {chosen}")
@@ -85,11 +86,19 @@ class LaneBatch:
             raise InvalidInput(
                 f"log_probs must be ({lanes}, T, {self.vocab_size}): {tuple(log_probs.shape)}"
             )
-        if log_probs.dtype != torch.float32 or log_probs.device.type != self.device.type:
+        if log_probs.dtype != torch.float32 or log_probs.get_device() != slots.get_device():
             raise InvalidInput(f"log_probs must be float32 on {self.device}")
+        _require_numbers("lengths", lengths)
         frames: list[int] = lengths.tolist()
         if len(frames) != lanes or not all(0 <= t <= log_probs.shape[1] for t in frames):
             raise InvalidInput(f"lengths must be {lanes} numbers in 0..{log_probs.shape[1]}")
+
+
+def _require_numbers(name: str, numbers: Tensor) -> None:
+    """Raises InvalidInput unless they are ``(B,)`` integers."""
+    if numbers.ndim != 1 or numbers.dtype not in (torch.int64, torch.int32):
+        kind = f"{tuple(numbers.shape)} of {numbers.dtype}"
+        raise InvalidInput(f"{name} must be (B,) int64 or int32: {kind}")
 
 
 def _raise_refused(status: Tensor) -> None:

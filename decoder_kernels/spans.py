@@ -12,6 +12,11 @@ class Spans:
         """Rows that nobody holds."""
         return sum(length for _, length in self._free)
 
+    @property
+    def longest(self) -> int:
+        """Rows of the longest free span."""
+        return max((length for _, length in self._free), default=0)
+
     def take(self, length: int) -> int | None:
         """The first row of a free span, or None where none is long enough."""
         for i, (start, free) in enumerate(self._free):

@@ -251,6 +251,22 @@ def test_batches_must_fit_the_search(device: torch.device) -> None:
 
 
 @pytest.mark.parametrize(
+    "numbers",
+    [torch.tensor([1.5]), torch.tensor([True]), torch.tensor(1), torch.tensor([[1]])],
+    ids=["a fraction", "a truth", "no dimension", "two dimensions"],
+)
+def test_slots_and_lengths_are_rows_of_integers(
+    device: torch.device, numbers: torch.Tensor
+) -> None:
+    search, one = make_search(device), torch.tensor([1])
+    good = log_probs(16, 1, 3, VOCAB_SIZE).to(device)
+    with pytest.raises(InvalidInput, match="slots must be"):
+        search.advance(numbers, good, one)
+    with pytest.raises(InvalidInput, match="lengths must be"):
+        search.advance(one, good, numbers)
+
+
+@pytest.mark.parametrize(
     "options",
     [
         {"beam_size": 0},

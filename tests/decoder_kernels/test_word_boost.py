@@ -85,6 +85,16 @@ def test_negative_weights_are_limited_by_the_beam_alone() -> None:
     assert earned((CHEAP,), -1e3) == -5.0
 
 
+@pytest.mark.parametrize("weight", [-3.0, 0.0])
+def test_a_word_from_outside_is_not_grafted_to_be_disfavoured(weight: float) -> None:
+    phrase = WordPhrase((DEAR, OUTSIDE), weight)
+    table = WordBoostTable.compile([phrase], words_in_any_order())
+    [(refused, reason)] = table.refused
+    assert refused == phrase
+    assert reason == "a word that the graph does not have can only be favoured"
+    assert not table.graft
+
+
 def test_words_without_a_cost_are_limited_by_the_beam_alone() -> None:
     for scale in (0.0, 1.0):
         table = WordBoostTable.compile(
