@@ -10,8 +10,9 @@ from streaming.stream_config import Boost
 
 MAX_PHRASE_CHARS = 200
 MAX_WEIGHT = 20.0
-_WEIGHT = re.compile(r"[-+]?(\d{1,9}(\.\d*)?|\.\d+)", re.ASCII)
-_KEYTERM_WEIGHT = re.compile(r"(?P<phrase>.*[^\d\s])\s*:\s*(?P<weight>-?\d{1,9}(\.\d+)?)", re.ASCII)
+_NUMBER = r"[-+]?(?:\d{1,9}(?:\.\d*)?|\.\d+)"
+_WEIGHT = re.compile(_NUMBER, re.ASCII)
+_KEYTERM_WEIGHT = re.compile(rf"(?P<phrase>.*[^\d\s])\s*:\s*(?P<weight>{_NUMBER})", re.ASCII)
 
 
 class TooManyPhrases(BadRequest):

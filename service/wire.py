@@ -2,7 +2,15 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, FailFast, Field, TypeAdapter
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    FailFast,
+    Field,
+    StrictFloat,
+    StrictInt,
+    TypeAdapter,
+)
 
 
 class Message(BaseModel):
@@ -221,9 +229,9 @@ class Configure(BaseModel):
     keyterms: Annotated[list[str] | None, FailFast()] = None
     keywords: Annotated[list[str] | None, FailFast()] = None
     lm: Literal["on", "off"] | None = None
-    lm_weight: float | None = None
-    beam: float | None = None
-    max_active: int | None = None
+    lm_weight: StrictFloat | None = None
+    beam: StrictFloat | None = None
+    max_active: StrictInt | None = None
 
 
 ControlMessage = Annotated[

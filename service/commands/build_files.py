@@ -1,5 +1,6 @@
 """Files that the building commands read and write."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from service.errors import StartupError
@@ -14,7 +15,12 @@ def read_words(path: Path) -> list[str]:
     return [fields[0] for fields in map(str.split, lines) if fields]
 
 
-def require_place(path: Path) -> None:
-    """Known before the work, not after it. Raises StartupError."""
-    if not path.parent.is_dir() or path.is_dir():
-        raise StartupError(f"--out {path}: there is no such directory, or it is one")
+def require_place(path: Path, inputs: Sequence[Path | None]) -> None:
+    """Known before the work, not after it; none of the inputs is it. Raises StartupError."""
+    if path.is_dir():
+        raise StartupError(f"--out {path} is a directory")
+    if not path.parent.is_dir():
+        raise StartupError(f"--out {path}: there is no directory {path.parent}")
+    for each in inputs:
+        if each is not None and path.exists() and each.exists() and path.samefile(each):
+            raise StartupError(f"--out {path} is an input, and would be lost")

@@ -92,7 +92,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def _build(arguments: argparse.Namespace) -> int:
-    require_place(arguments.out)
+    require_place(arguments.out, [arguments.lm, arguments.lexicon, arguments.words])
     units, tokenizer = _units(arguments.model)
     only = None if arguments.words is None else read_words(arguments.words)
     with progress_stages() as bar:
@@ -113,7 +113,7 @@ def _build(arguments: argparse.Namespace) -> int:
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    require_place(arguments.out)
+    require_place(arguments.out, [arguments.fst, arguments.words, arguments.tokens])
     units = None if arguments.model is None else _units(arguments.model)[0].symbols
     with progress_stages() as bar:
         graph = import_graph(

@@ -64,7 +64,11 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
         "--words", type=Path, metavar="FILE", help="words to have in any case, one on each line"
     )
     parser.add_argument(
-        "--max-ngrams", type=int, default=MAX_NGRAMS, metavar="N", help="prune to so many n-grams"
+        "--max-ngrams",
+        type=int,
+        default=MAX_NGRAMS,
+        metavar="N",
+        help="prune to so many n-grams; words stay",
     )
     _add_as_is(parser)
     parser.add_argument(
@@ -112,15 +116,20 @@ def _build(arguments: argparse.Namespace) -> int:
         write_arpa(arguments.out, pruned, lambda done: bar(f"writing {name}", done))
     counts = ", ".join(f"{len(level):,} {n}-grams" for n, level in enumerate(pruned.levels) if n)
     say(f"{arguments.out}: {counts}, of {text.num_words:,} words of text")
+    if pruned.num_ngrams > arguments.max_ngrams:
+        tell(f"words are never pruned: more than {arguments.max_ngrams:,} n-grams; see --max-words")
     return 0
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    require_place(arguments.out)
+    inputs = [*arguments.text, *arguments.mix, *arguments.tune, arguments.words]
+    require_place(arguments.out, inputs)
     if not 1 <= arguments.order <= MAX_ORDER:
         raise StartupError(f"--order is {arguments.order}; it can be 1 to {MAX_ORDER}")
     if arguments.max_words < 0:
         raise StartupError(f"--max-words is {arguments.max_words}")
+    if arguments.max_ngrams < 1:
+        raise StartupError(f"--max-ngrams is {arguments.max_ngrams}")
     if arguments.tune and not arguments.mix:
         raise StartupError("--tune finds weights of --mix, which is not there")
 

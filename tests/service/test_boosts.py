@@ -16,6 +16,7 @@ RULES = BoostRules(default_weight=3.0, max_phrases=4)
         ("meet at 10:30", Boost("meet at 10:30", 3.0)),
         ("ratio: three", Boost("ratio: three", 3.0)),
         (" spaced : 2 ", Boost("spaced", 2.0)),
+        ("half:+.5", Boost("half", 0.5)),
     ],
 )
 def test_a_keyterm_is_a_phrase_with_an_optional_weight(text, boost):

@@ -74,6 +74,12 @@ def test_build_of_some_words_says_which_are_missing(capsys, lm, image, tmp_path)
     assert "in --words, but not in the language model: flowers (1 words)" in said
 
 
+def test_no_input_is_overwritten(capsys, lm) -> None:
+    assert graph("build", "--lm", lm, "--out", lm) == 2
+    assert "is an input, and would be lost" in capsys.readouterr().err
+    assert lm.read_text(encoding="utf-8") == ARPA
+
+
 def test_build_takes_spellings_from_a_lexicon(lm, image, tmp_path) -> None:
     (tmp_path / "lexicon.txt").write_text("ζ z e e\nplay p l e\n")
     lexicon = ["--lexicon", tmp_path / "lexicon.txt"]

@@ -135,6 +135,14 @@ def test_a_long_wrong_message_is_not_echoed_whole():
     assert len(error["message"]) == 200
 
 
+@pytest.mark.parametrize(
+    "wrong", ['"lm_weight": true', '"lm_weight": "0.2"', '"beam": "9"', '"max_active": 80.0']
+)
+def test_the_graph_is_configured_by_numbers_only(wrong):
+    (error,) = sent(protocol().receive_text(f'{{"type": "Configure", {wrong}}}'))
+    assert error["variant"] == "SchemaError"
+
+
 def test_an_endless_message_is_refused_unread():
     session = protocol()
     (error,) = sent(session.receive_text('{"type": "Configure", "keyterms": [' + "1," * 80_000))

@@ -79,13 +79,29 @@ def test_text_may_be_taken_as_it_is(book: Path, out: Path) -> None:
         (["--words", "gone"], "build: --words gone cannot be read"),
         (["--mix", "gone"], "build: gone: No such file or directory"),
         (["--max-words", 0], "build: there are no words in the text"),
-        (["--out", "."], "--out .: there is no such directory, or it is one"),
+        (["--out", "."], "--out . is a directory"),
+        (["--out", "gone/x"], "--out gone/x: there is no directory gone"),
+        (["--max-ngrams", 0], "--max-ngrams is 0"),
     ],
 )
 def test_what_cannot_be_built_is_one_line(capsys, book, out, words, complaint: str) -> None:
     assert lm("build", book, "--out", out, *words) == 2
     assert capsys.readouterr().err.startswith(f"earshot lm: {complaint}")
     assert not out.exists()
+
+
+@pytest.mark.parametrize("flag", [(), ("--mix",), ("--tune",), ("--words",)])
+def test_no_input_is_overwritten(capsys, book, tmp_path, flag: tuple[str, ...]) -> None:
+    (tmp_path / "text.txt").write_text("a b c\n")
+    words = [book, *flag, tmp_path / "text.txt", "--out", tmp_path / "text.txt"]
+    assert lm("build", *words) == 2
+    assert "is an input, and would be lost" in capsys.readouterr().err
+    assert (tmp_path / "text.txt").read_text() == "a b c\n"
+
+
+def test_words_that_are_more_than_the_ngrams_asked_for_are_told(capsys, book, out) -> None:
+    assert lm("build", book, "--out", out, "--max-ngrams", 1) == 0
+    assert "words are never pruned: more than 1 n-grams" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("flag", ["--mix", "--tune"])
