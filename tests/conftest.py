@@ -7,12 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from models.training.synthetic.engines import ESPEAK_VARIANTS
 
 # Set before any test module imports torch: a step of a tiny model is slower on two threads than on
 # one, and sums over one thread are the same on every machine.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# A busy machine is no failure.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 

@@ -8,6 +8,7 @@ import numpy.typing as npt
 import torch
 
 from decoder_kernels.graph import Graph
+from decoder_kernels.wfst_key import NODE_SHIFT
 from decoder_kernels.wfst_search import WfstOptions
 from wfst.ours import Batch, OurSearch
 from wfst.posteriors import Utterance
@@ -15,7 +16,6 @@ from wfst.posteriors import Utterance
 SECTOR_BYTES = 32  # the least that a GPU reads from its memory
 LABEL_BYTES = 2
 TOKEN_BYTES = 20  # key 8, cost 8, history 4
-NODE_SHIFT = 38  # in a token's key
 
 Nodes = npt.NDArray[np.int64]
 
