@@ -159,8 +159,8 @@ def _refusal(phrase: WordPhrase, graph: Graph) -> str | None:
         if isinstance(word, int):
             if not 1 <= word < len(graph.word_texts):
                 return f"word {word} is not among the graph's"
-        elif phrase.weight <= 0.0:
-            return "a word that the graph does not have can only be favoured"
+        elif phrase.weight < 0.0:
+            return "a word that the graph does not have cannot be disfavoured"
         elif graph.topology == "explicit":
             return "a graph with the CTC rule in its arcs takes no words from outside"
         elif graph.loop_node < 0:

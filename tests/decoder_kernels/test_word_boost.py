@@ -85,14 +85,17 @@ def test_negative_weights_are_limited_by_the_beam_alone() -> None:
     assert earned((CHEAP,), -1e3) == -5.0
 
 
-@pytest.mark.parametrize("weight", [-3.0, 0.0])
-def test_a_word_from_outside_is_not_grafted_to_be_disfavoured(weight: float) -> None:
-    phrase = WordPhrase((DEAR, OUTSIDE), weight)
+def test_a_word_from_outside_is_not_grafted_to_be_disfavoured() -> None:
+    phrase = WordPhrase((DEAR, OUTSIDE), -3.0)
     table = WordBoostTable.compile([phrase], words_in_any_order())
     [(refused, reason)] = table.refused
     assert refused == phrase
-    assert reason == "a word that the graph does not have can only be favoured"
+    assert reason == "a word that the graph does not have cannot be disfavoured"
     assert not table.graft
+
+
+def test_a_word_from_outside_may_come_without_a_bonus() -> None:
+    assert WordBoostTable.compile([WordPhrase((OUTSIDE,), 0.0)], words_in_any_order()).graft
 
 
 def test_words_without_a_cost_are_limited_by_the_beam_alone() -> None:
