@@ -111,3 +111,37 @@ def test_records_do_not_depend_on_the_order_of_threads() -> None:
     assert {records_made(graph, frames, threads) for threads in (1, 5, 5, 5)} == {
         records_made(graph, frames, 1)
     }
+
+
+def alternatives(graph: Graph, frames: torch.Tensor, block_threads: int) -> tuple[int, set[str]]:
+    """Frames that overflow, and the list of readings, with few records."""
+    config = WfstSearchConfig(max_tokens=2000, record_capacity=600, block_threads=block_threads)
+    search = WfstSearch(graph, config, 1)
+    search.set_options(0, WfstOptions(beam=8.0, max_active=200, lattice_beam=4.0))
+    search.advance(torch.tensor([0]), frames[None], torch.tensor([len(frames)]))
+    found = search.nbest(0, 200, finalize=False)
+    return search.overflows(), {f"{each.cost} {each.words}" for each in found}
+
+
+def test_records_that_run_out_do_so_whatever_the_number_of_threads() -> None:
+    rng = np.random.default_rng(36)
+    nodes, vocab = int(rng.integers(5, 40)), 12
+    arcs = []
+    for source in range(nodes):
+        if rng.random() < 0.5 and source < nodes - 1:
+            weight, later = float(rng.uniform(0, 2)), int(rng.integers(source + 1, nodes))
+            arcs.append(Arc(source, 0, 0, weight, later))
+        for _ in range(3):
+            label, word = int(rng.integers(2, vocab + 1)), int(rng.integers(0, 4))
+            weight, target = float(rng.uniform(0, 2)), int(rng.integers(0, nodes))
+            arcs.append(Arc(source, label, word, weight, target))
+    graph = Graph.from_arcs(
+        arcs, {}, nodes, topology="compact", vocab_size=vocab, word_texts=["<eps>", *"abc"]
+    )
+    scores = torch.from_numpy(rng.gumbel(size=(40, vocab))).float()
+    scores[:, 0] += 2.0
+    frames = scores.log_softmax(dim=-1)
+    overflows, expected = alternatives(graph, frames, 1)
+    assert overflows > 0
+    for threads in (3, 3, 5):
+        assert alternatives(graph, frames, threads) == (overflows, expected)
