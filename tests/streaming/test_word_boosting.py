@@ -109,9 +109,17 @@ def test_what_a_word_earns_follows_the_scale_of_the_stream():
 
 def test_phrases_whose_words_are_free_are_named_and_heard_without_a_bonus():
     options = WfstOptions(beam=10.0, graph_scale=0.0)
-    boosts = [Boost("toe"), Boost("hoe", -1.0), Boost("oat", 0.0), Boost("zoo")]
+    boosts = [Boost("toe"), Boost("oat", 0.0), Boost("zoo")]
     found = compile_word_boosts(boosts, words(), options)
     assert [warning.phrase for warning in found.warnings] == ["zoo", "toe"]
     assert found.warnings[1].reason == "its words are free at a language model weight of 0"
-    assert [word.text for word in found.grafted] == ["toe", "toe", "hoe", "hoe", "oat", "oat"]
+    assert [word.text for word in found.grafted] == ["toe", "toe", "oat", "oat"]
     assert not any(found.covered([OUTSIDE]))
+
+
+def test_words_that_only_a_disfavoured_phrase_has_are_not_brought_in():
+    found = compiled(Boost("hoe", -1.0))
+    [warning] = found.warnings
+    assert warning.phrase == "hoe"
+    assert warning.reason == "a word that the graph does not have cannot be disfavoured"
+    assert found.grafted == ()
