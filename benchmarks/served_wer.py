@@ -65,15 +65,12 @@ def read_slots(manifest: Path) -> dict[Path, list[str]]:
     with manifest.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
     return {
-        manifest.parent / row["path"]: [normalise_text(each) for each in values(row["slots"])]
+        manifest.parent / row["path"]: [
+            normalise_text(v) for v in json.loads(row["slots"]).values()
+        ]
         for row in rows
         if row["slots"]
     }
-
-
-def values(slots: str) -> list[str]:
-    """Of a JSON object of text."""
-    return [str(value) for value in json.loads(slots).values()]
 
 
 class Served:
