@@ -142,17 +142,19 @@ def spec_augment(
     features: Array,
     config: AugmentConfig,
     fill: Array,
+    whole: bool = False,
 ) -> Array:
     """Masks bands and stretches of time of `(T, F)` in place with `fill` `(F,)`.
 
-    A stretch hides at most a fifth of the utterance.
+    A stretch hides at most a fifth of the utterance. With `whole` there are no stretches: a word
+    that stands alone has no neighbours to tell it by.
     """
     length, num_bins = features.shape
     for _ in range(config.freq_masks):
         width = rng.integers(0, config.freq_mask_bins + 1)
         start = rng.integers(0, num_bins - width + 1)
         features[:, start : start + width] = fill[start : start + width]
-    for _ in range(config.time_masks):
+    for _ in range(0 if whole else config.time_masks):
         width = rng.integers(0, min(config.time_mask_frames, length // 5) + 1)
         start = rng.integers(0, length - width + 1)
         features[start : start + width] = fill

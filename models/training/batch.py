@@ -99,7 +99,7 @@ class BatchBuilder:
             length = longest if rng.random() < config.pad_probability else 0
             rows = pad_silence(rng, speech, max(length, least_frames(labels, self.stem)))
             rows = self._channel(rng, rows, example, plain)
-            features.append(spec_augment(rng, rows, config, self.mean) if masked else rows)
+            features.append(self._masked(rng, rows, example) if masked else rows)
             tokens.append(labels)
         return pad(features, tokens)
 
@@ -122,5 +122,12 @@ class BatchBuilder:
     ) -> Features:
         if plain:
             return self.augmenter.quiet(rng, rows)
-        narrow = self.speech.utterances[example.members[0]].corpus in self.data.narrow_corpora
+        narrow = self._corpus(example) in self.data.narrow_corpora
         return self.augmenter.utterance(rng, rows, narrow)
+
+    def _masked(self, rng: np.random.Generator, rows: Features, example: Example) -> Features:
+        whole = self._corpus(example) in self.data.whole_corpora
+        return spec_augment(rng, rows, self.augmenter.config, self.mean, whole)
+
+    def _corpus(self, example: Example) -> str:
+        return self.speech.utterances[example.members[0]].corpus

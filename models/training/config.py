@@ -34,6 +34,7 @@ class DataConfig:
     synthetic_seed: int = 17
     joined_corpora: tuple[str, ...] = ()  # short clips, joined into utterances of one speaker
     narrow_corpora: tuple[str, ...] = ()  # recorded at 8 kHz
+    whole_corpora: tuple[str, ...] = ()  # of words that stand alone: no time is masked
     max_seconds: float = 17.0
 
 

@@ -53,17 +53,19 @@ class SoundBatchBuilder:
         if plain:
             waves = self.augmenter.quiet(rng, waves)
         else:
-            waves = self.augmenter.record(rng, waves, self._narrow(examples))
+            waves = self.augmenter.record(
+                rng, waves, self._among(examples, self.data.narrow_corpora)
+            )
         features = self.fbank(waves)
         frames = [self.fbank.frame_count(length) for length in lengths]
         if step >= config.spec_augment_from_step:
-            for row, count in zip(features, frames, strict=True):
-                spec_augment(rng, row[:count], config, self.mean)
+            whole = self._among(examples, self.data.whole_corpora)
+            for row, count, is_whole in zip(features, frames, whole, strict=True):
+                spec_augment(rng, row[:count], config, self.mean, is_whole)
         return Batch(features, torch.tensor(frames), *pad_tokens(labels), sum(frames) / 100)
 
-    def _narrow(self, examples: Sequence[Example]) -> list[bool]:
-        corpora = [self.speech.utterances[example.members[0]].corpus for example in examples]
-        return [corpus in self.data.narrow_corpora for corpus in corpora]
+    def _among(self, examples: Sequence[Example], corpora: Sequence[str]) -> list[bool]:
+        return [self.speech.utterances[row.members[0]].corpus in corpora for row in examples]
 
     def _spoken(
         self, rng: np.random.Generator, examples: Sequence[Example], plain: bool

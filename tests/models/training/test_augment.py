@@ -98,6 +98,15 @@ def test_spec_augment_does_mask(rng: np.random.Generator, features: np.ndarray) 
     assert np.mean(np.stack(masked) == -1.0) > 0.05
 
 
+def test_what_is_whole_loses_bands_and_no_stretches(
+    rng: np.random.Generator, features: np.ndarray
+) -> None:
+    fill = np.full(80, -1.0, dtype=np.float32)
+    for _ in range(20):
+        masked = spec_augment(rng, features.copy(), AugmentConfig(), fill, whole=True) == -1.0
+        assert not masked.all(axis=1).any()
+
+
 def test_the_same_generator_state_gives_the_same_utterance(features: np.ndarray) -> None:
     augmenter = Augmenter(AugmentConfig(), (features[:40],))
     first, second = (
