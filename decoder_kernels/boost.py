@@ -10,18 +10,18 @@ a function of the sequence alone, and without its last term once the utterance i
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import torch
 from torch import Tensor
 
 from decoder_kernels.errors import BoostTableError
+from decoder_kernels.phrase_trie import ROOT, PhraseTrie
 
 MAX_WEIGHT = 20.0
 """Bonus per token, in nats, beyond which more changes nothing: exp(20) is half a billion to one."""
-
-ROOT = 0
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,9 @@ class BoostTable:
             for token in phrase.tokens:
                 if not 0 <= token < vocab_size:
                     raise BoostTableError(f"token {token} is outside the vocabulary {vocab_size}")
-        return _Trie(phrases).table(hold_completed)
+        trie = PhraseTrie(phrase.tokens for phrase in phrases)
+        rows = _Bonuses(trie, phrases).rows(hold_completed)
+        return cls(_links(trie), torch.tensor(rows, dtype=torch.float64))
 
     @property
     def num_states(self) -> int:
@@ -90,92 +92,47 @@ class BoostTable:
         return frozenset(self.links[0, 1:].tolist())
 
 
-@dataclass
-class _Node:
-    """A state while the automaton is built."""
+class _Bonuses:
+    """What the states of a trie earn; all lists go by state."""
 
-    token: int
-    parent: int
-    depth: int
-    weight: float = -math.inf  # the largest of the phrases that pass through
-    own: float | None = None  # bonus of the phrase that ends here
-    kept: float = 0.0  # bonus of all phrases that end on the way from the root to here
-
-
-class _Trie:
-    """Phrases as a tree, numbered breadth first."""
-
-    def __init__(self, phrases: Sequence[BoostPhrase]) -> None:
-        self.nodes = [_Node(token=-1, parent=ROOT, depth=0)]
-        self.children: list[dict[int, int]] = [{}]
-        # In this order the children of a state come one after the other, sorted by token.
-        sequences = sorted({phrase.tokens for phrase in phrases})
-        states = [ROOT] * len(sequences)
-        for depth in range(max(map(len, sequences), default=0)):
-            for i, tokens in enumerate(sequences):
-                if depth < len(tokens):
-                    states[i] = self._child(states[i], tokens[depth])
+    def __init__(self, trie: PhraseTrie, phrases: Sequence[BoostPhrase]) -> None:
+        self.trie = trie
+        self.weight = [-math.inf] * len(trie)  # the largest of the phrases that pass through
+        self.own: list[float | None] = [None] * len(trie)  # of the phrase that ends here
         for phrase in phrases:
             self._mark(phrase)
 
-    def _child(self, parent: int, token: int) -> int:
-        """The state that the token leads to, a new one if need be."""
-        if token not in self.children[parent]:
-            self.children[parent][token] = len(self.nodes)
-            self.nodes.append(_Node(token, parent, self.nodes[parent].depth + 1))
-            self.children.append({})
-        return self.children[parent][token]
-
-    def _path(self, tokens: Sequence[int]) -> Iterator[int]:
-        state = ROOT
-        for token in tokens:
-            state = self.children[state][token]
-            yield state
-
     def _mark(self, phrase: BoostPhrase) -> None:
-        for state in self._path(phrase.tokens):
-            node = self.nodes[state]
-            node.weight = max(node.weight, phrase.bonus)
-        own = phrase.bonus * len(phrase.tokens)
-        node.own = own if node.own is None else max(node.own, own)
+        end = ROOT
+        for end in self.trie.path(phrase.tokens):
+            self.weight[end] = max(self.weight[end], phrase.bonus)
+        own, other = phrase.bonus * len(phrase.tokens), self.own[end]
+        self.own[end] = own if other is None else max(own, other)
 
-    def table(self, hold_completed: bool) -> BoostTable:
-        failures = self._failures()
-        pending = [0.0] * len(self.nodes)
-        completed = [0.0] * len(self.nodes)
-        for state, node in enumerate(self.nodes[1:], start=1):
-            node.kept = self.nodes[node.parent].kept + (node.own or 0.0)
-            completed[state] = (node.own or 0.0) + completed[failures[state]]
-            pending[state] = self._pending(state, hold_completed, pending[failures[state]])
-        first = 1
-        links: list[list[int]] = []
-        for state, node in enumerate(self.nodes):
-            count = len(self.children[state])
-            links.append([node.token, first, count, failures[state]])
-            first += count
-        return BoostTable(
-            torch.tensor(links, dtype=torch.int32).T.contiguous(),
-            torch.tensor([pending, completed], dtype=torch.float64),
-        )
+    def rows(self, hold_completed: bool) -> tuple[list[float], list[float]]:
+        """Pending and completed bonus of each state."""
+        trie = self.trie
+        pending, completed, kept = ([0.0] * len(trie) for _ in range(3))
+        for state in range(1, len(trie)):
+            own, failure = self.own[state] or 0.0, trie.failures[state]
+            kept[state] = kept[trie.parents[state]] + own
+            completed[state] = own + completed[failure]
+            if hold_completed:
+                pending[state] = self.weight[state] * trie.depths[state]
+            elif trie.children[state]:
+                pending[state] = self._open(state, kept[state])
+            else:  # from here on only a suffix of the phrase can go on
+                pending[state] = pending[failure]
+        return pending, completed
 
-    def _pending(self, state: int, hold_completed: bool, pending_of_suffix: float) -> float:
-        """The bonus under way at a state: what the path has earned and does not keep yet."""
-        node = self.nodes[state]
-        if hold_completed:
-            return node.weight * node.depth
-        if not self.children[state]:
-            return pending_of_suffix  # from here on only a suffix of the phrase can go on
-        open_bonus = node.weight * node.depth - node.kept
-        return max(0.0, open_bonus) if node.weight >= 0 else min(0.0, open_bonus)
+    def _open(self, state: int, kept: float) -> float:
+        """What the path to a state has earned and does not keep yet."""
+        earned = self.weight[state] * self.trie.depths[state] - kept
+        return max(0.0, earned) if self.weight[state] >= 0 else min(0.0, earned)
 
-    def _failures(self) -> list[int]:
-        """For each state the longest proper suffix that is a state, shallow states first."""
-        failures = [ROOT] * len(self.nodes)
-        for state, node in enumerate(self.nodes):
-            if node.depth < 2:
-                continue
-            suffix = failures[node.parent]
-            while suffix != ROOT and node.token not in self.children[suffix]:
-                suffix = failures[suffix]
-            failures[state] = self.children[suffix].get(node.token, ROOT)
-        return failures
+
+def _links(trie: PhraseTrie) -> Tensor:
+    counts = [len(children) for children in trie.children]
+    firsts = accumulate(counts[:-1], initial=1)
+    rows = [trie.tokens, list(firsts), counts, trie.failures]
+    return torch.tensor(rows, dtype=torch.int32)

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
-from decoder_kernels.boost import ROOT, BoostTable
+from decoder_kernels.boost import BoostTable
 from decoder_kernels.hypotheses import PrefixHypothesis
+from decoder_kernels.phrase_trie import ROOT
 
 MINUS_INFINITY = float("-inf")
 

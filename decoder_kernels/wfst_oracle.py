@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from decoder_kernels.boost import ROOT
 from decoder_kernels.epsilon_order import epsilon_order
 from decoder_kernels.graph import Arc, Graph
 from decoder_kernels.oracle import Automaton, common_prefix_length
+from decoder_kernels.phrase_trie import ROOT
 from decoder_kernels.wfst_options import WfstOptions, fixed
 from decoder_kernels.word_boost import WordBoostTable
 

@@ -11,12 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from decoder_kernels.boost import ROOT
 from decoder_kernels.errors import InvalidConfig
 from decoder_kernels.graph import Graph
 from decoder_kernels.lane_batch import LaneBatch
 from decoder_kernels.native import lend
 from decoder_kernels.oracle import Automaton
+from decoder_kernels.phrase_trie import ROOT
 from decoder_kernels.wfst_hypotheses import WfstHypothesis, WfstResult
 from decoder_kernels.wfst_key import CONTEXT_MASK, NODE_SHIFT
 from decoder_kernels.wfst_lattice import WordLattice, word_lattice

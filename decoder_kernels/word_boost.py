@@ -5,25 +5,26 @@ is part of a token's key. A word outside the vocabulary is *grafted*: a trie of 
 at the graph's loop node, entering it costs what an unknown word costs, and its last arc emits a
 word id of its own and returns to the loop node.
 
-**Safe at any weight**, where the graph says what words cost and no two phrases overlap. What a
-phrase earns per word has three limits:
+**Safe at any weight.** What a phrase earns per word has three limits:
 
 - `MAX_WEIGHT` of ``boost.py``, whatever the beam;
 - half of the stream's beam, the rule of Galvez et al. 2023 (arXiv:2311.04996): a hypothesis that
   follows a phrase cannot by that alone push all others out of the beam;
-- `COST_SHARE` of what its words cost on average without a history (`word_costs`), as the stream
-  scales the graph's costs: a phrase that is boosted still costs something, so none pays for being
-  said again and again. Words without such a cost have the other limits only.
+- no words that are said again and again, whatever phrases they complete, earn more than
+  `COST_SHARE` of what they cost without a history (`word_costs`), as the stream scales the graph's
+  costs (`boost_cycles`): what is boosted still costs something, so it does not pay for being
+  repeated.
 
 A bonus is only paid on arcs with a word, and no cycle of epsilon arcs has one (`epsilon_cycles`),
 so nothing can be gained without a frame.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from decoder_kernels.boost import BoostPhrase, BoostTable
+from decoder_kernels.boost_cycles import safe_phrases
 from decoder_kernels.errors import BoostTableError
 from decoder_kernels.graph import MAX_NODES, Arc, Graph
 from decoder_kernels.wfst_key import CONTEXT_BITS, NODE_BITS
@@ -93,23 +94,11 @@ class WordBoostTable:
         """
         refusals = [(phrase, _refusal(phrase, graph)) for phrase in phrases]
         accepted = [phrase for phrase, reason in refusals if reason is None]
-        ids: dict[Spelling, int] = {}
-        known = len(graph.word_texts)
-        for phrase in accepted:
-            for word in phrase.words:
-                if isinstance(word, tuple):
-                    ids.setdefault(word, known + len(ids))
-        limits = _Limits(
-            beam / 2, graph_scale, unigram_costs(graph) if costs is None else costs, graph
-        )
-        clamped = [
-            BoostPhrase(
-                tuple(ids[w] if isinstance(w, tuple) else w for w in phrase.words),
-                limits.clamped(phrase),
-            )
-            for phrase in accepted
-        ]
-        automaton = BoostTable.compile(clamped, known + len(ids))
+        ids = _numbered(accepted, len(graph.word_texts))
+        costs = unigram_costs(graph) if costs is None else costs
+        limits = _Limits(beam / 2, graph_scale, [*costs, *[graph.unknown_cost] * len(ids)])
+        limited = limits.of(accepted, ids)
+        automaton = BoostTable.compile(limited, len(graph.word_texts) + len(ids))
         if automaton.num_states > MAX_CONTEXTS:
             raise BoostTableError(f"a boost table has at most {MAX_CONTEXTS} states")
         graft, num_nodes = _graft(ids, graph.unknown_cost)
@@ -123,7 +112,7 @@ class WordBoostTable:
             refused=tuple((phrase, reason) for phrase, reason in refusals if reason is not None),
             fruitless=tuple(
                 phrase
-                for phrase, of_table in zip(accepted, clamped, strict=True)
+                for phrase, of_table in zip(accepted, limited, strict=True)
                 if phrase.weight and not of_table.weight
             ),
         )
@@ -131,26 +120,38 @@ class WordBoostTable:
 
 @dataclass(frozen=True)
 class _Limits:
-    """What a phrase may earn per word."""
+    """What phrases may earn; ``costs`` by word id go on with those of words from outside."""
 
     half_beam: float
     graph_scale: float
-    costs: Costs
-    graph: Graph
+    costs: Sequence[float]
 
-    def clamped(self, phrase: WordPhrase) -> float:
-        """Its weight within the limits."""
-        return max(-self.half_beam, min(self.half_beam, self._share(phrase), phrase.weight))
-
-    def _share(self, phrase: WordPhrase) -> float:
-        """Infinite where a word has no cost."""
-        costs = [
-            self.graph.unknown_cost if isinstance(word, tuple) else float(self.costs[word])
-            for word in phrase.words
+    def of(
+        self, phrases: Sequence[WordPhrase], ids: Mapping[Spelling, int]
+    ) -> Sequence[BoostPhrase]:
+        """The phrases by word ids, with weights within the limits."""
+        within_beam = [
+            BoostPhrase(
+                tuple(ids[word] if isinstance(word, tuple) else word for word in phrase.words),
+                max(-self.half_beam, min(self.half_beam, phrase.weight)),
+            )
+            for phrase in phrases
         ]
-        if math.inf in costs:
-            return math.inf
-        return COST_SHARE * self.graph_scale * max(0.0, sum(costs) / len(costs))
+        return safe_phrases(within_beam, self._price)
+
+    def _price(self, word: int) -> float:
+        cost = float(self.costs[word])
+        return cost if cost == math.inf else COST_SHARE * self.graph_scale * max(0.0, cost)
+
+
+def _numbered(phrases: Sequence[WordPhrase], known: int) -> dict[Spelling, int]:
+    """Ids of the words from outside, which go on where the graph's end."""
+    ids: dict[Spelling, int] = {}
+    for phrase in phrases:
+        for word in phrase.words:
+            if isinstance(word, tuple):
+                ids.setdefault(word, known + len(ids))
+    return ids
 
 
 def _refusal(phrase: WordPhrase, graph: Graph) -> str | None:

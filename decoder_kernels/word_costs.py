@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from decoder_kernels.graph import Graph
+from decoder_kernels.graph import EPSILON, Graph
 
 MAX_PATH = 256
 """Arcs of a path to a word. Where costs are negative, a longer one might be cheaper without end."""
@@ -16,14 +16,33 @@ def unigram_costs(graph: Graph) -> Costs:
     """By word id, the cost (W,) of its cheapest path from the loop node; +inf where there is none.
 
     A path ends with the arc that outputs the word and has no other word, nor more than `MAX_PATH`
-    arcs. A graph that does not say where its loop node is has no such paths.
+    arcs. A word that the loop node does not lead to costs what it costs at least, after any word or
+    none. Where the graph does not name its loop node, the node is taken that most epsilon arcs
+    enter: the one without a history, to which all others back off.
     """
+    loop = graph.loop_node if graph.loop_node >= 0 else _most_entered(graph)
+    words = _cheapest(graph, np.array([loop]))
+    if np.isinf(words[1:]).any():
+        ends = np.unique(graph.targets[graph.words > 0])
+        anywhere = _cheapest(graph, np.union1d(ends, [graph.start]))
+        words = np.where(np.isinf(words), anywhere, words)
+    return words
+
+
+def _most_entered(graph: Graph) -> int:
+    """By epsilon arcs, or by any where the graph has none of those."""
+    into = graph.targets[graph.labels == EPSILON]
+    if not len(into):
+        into = graph.targets
+    return int(np.bincount(into, minlength=graph.num_nodes).argmax())
+
+
+def _cheapest(graph: Graph, sources: Indices) -> Costs:
+    """By word id, the cost (W,) of the cheapest path to it from one of the nodes."""
     words = np.full(len(graph.word_texts), np.inf)
-    if graph.loop_node < 0:
-        return words
     nodes = np.full(graph.num_nodes, np.inf)
-    nodes[graph.loop_node] = 0.0
-    cheaper = np.array([graph.loop_node])
+    nodes[sources] = 0.0
+    cheaper = sources
     for _ in range(MAX_PATH):
         arcs, reached = _onward(graph, cheaper, nodes)
         ends = graph.words[arcs] > 0

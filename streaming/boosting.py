@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from decoder_kernels.boost import BoostPhrase, BoostTable
+from decoder_kernels.boost_cycles import safe_phrases
 from decoder_kernels.errors import KernelError
 from decoder_kernels.word_boost import WordBoostTable
 from models.errors import TokenizerError
@@ -13,6 +14,10 @@ from models.tokenizer import Tokenizer
 from streaming.events import UnboostablePhrase
 from streaming.graph_words import SpelledWord
 from streaming.stream_config import Boost, DecodingMode
+
+TOKEN_LIMIT = 3.0
+"""Nats per token that a sequence may earn however often it is said: nothing but the sound speaks
+against another token, and with more, phrases are heard where nobody says them."""
 
 _NO_BEAM: dict[DecodingMode, str] = {
     "ctc_greedy_search": "greedy search keeps no hypotheses to choose from",
@@ -85,5 +90,8 @@ def compile_boosts(
             warnings.append(UnboostablePhrase(boost.phrase, str(error)))
     texts = tuple(text for text, _ in compiled.values())
     phrases = tuple(phrase for _, phrase in compiled.values())
-    table = BoostTable.compile(phrases, tokenizer.vocab_size) if phrases else None
+    if not phrases:
+        return CompiledBoosts(texts, phrases, None, tuple(warnings))
+    limited = safe_phrases(phrases, lambda _: TOKEN_LIMIT)
+    table = BoostTable.compile(limited, tokenizer.vocab_size)
     return CompiledBoosts(texts, phrases, table, tuple(warnings))

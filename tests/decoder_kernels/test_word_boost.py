@@ -8,7 +8,7 @@ import torch
 
 from decoder_kernels import word_boost
 from decoder_kernels.errors import BoostTableError
-from decoder_kernels.graph import Arc, Graph
+from decoder_kernels.graph import Arc, Graph, Topology
 from decoder_kernels.wfst_options import WfstOptions
 from decoder_kernels.wfst_search import WfstSearch, WfstSearchConfig
 from decoder_kernels.word_boost import COST_SHARE, WordBoostTable, WordPhrase
@@ -31,6 +31,19 @@ def words_in_any_order(loop_node: int = 0) -> Graph:
         word_texts=["<eps>", "dear", "cheap", "free"],
         loop_node=loop_node,
         unknown_cost=6.0,
+    )
+
+
+def imported() -> Graph:
+    """The same words, with the CTC rule in the arcs and no loop node named."""
+    arcs = [Arc(0, 1, 0, 0.0, 0), Arc(0, 2, DEAR, 4.0, 0), Arc(0, 3, CHEAP, 1.0, 0)]
+    return Graph.from_arcs(
+        arcs,
+        {0: 0.0},
+        1,
+        topology="explicit",
+        vocab_size=4,
+        word_texts=["<eps>", "dear", "cheap", "free"],
     )
 
 
@@ -98,32 +111,65 @@ def test_a_word_from_outside_may_come_without_a_bonus() -> None:
     assert WordBoostTable.compile([WordPhrase((OUTSIDE,), 0.0)], words_in_any_order()).graft
 
 
-def test_words_without_a_cost_are_limited_by_the_beam_alone() -> None:
-    for scale in (0.0, 1.0):
+def test_a_graph_that_names_no_loop_node_has_the_same_limits() -> None:
+    for scale, limit in ((0.0, 0.0), (1.0, COST_SHARE)):
         table = WordBoostTable.compile(
             [WordPhrase((CHEAP,), 1e3)], words_in_any_order(-1), beam=10.0, graph_scale=scale
         )
-        assert float(table.automaton.bonuses.max()) == 5.0
+        assert float(table.automaton.bonuses.max()) == limit
 
 
-def heard(costs: Costs | None, device: torch.device) -> tuple[int, ...]:
-    """What is found in eight frames of one token, with a huge boost on all words."""
-    graph = words_in_any_order()
-    phrases = [WordPhrase((word,), 1e3) for word in (DEAR, CHEAP)]
+def test_words_that_nobody_can_say_are_limited_by_the_beam_alone() -> None:
+    table = WordBoostTable.compile(
+        [WordPhrase((CHEAP,), 1e3)],
+        words_in_any_order(),
+        beam=10.0,
+        graph_scale=0.0,
+        costs=NO_COSTS,
+    )
+    assert float(table.automaton.bonuses.max()) == 5.0
+
+
+SINGLE = ((DEAR,), (CHEAP,))
+OVERLAPPING = (*SINGLE, (DEAR, CHEAP), (CHEAP, DEAR), (DEAR, CHEAP, DEAR))
+
+
+def heard(
+    phrases: tuple[tuple[int, ...], ...],
+    costs: Costs | None,
+    device: torch.device,
+    topology: Topology = "compact",
+) -> tuple[int, ...]:
+    """What is found in eight frames of two tokens by turns, with a huge boost on these phrases."""
+    graph = words_in_any_order() if topology == "compact" else imported()
     sizes = WfstSearchConfig(
         max_tokens=100, record_capacity=1000, entry_capacity=1000, candidate_capacity=4000
     )
     search = WfstSearch(graph, sizes, 1, device)
     search.set_options(0, WfstOptions(beam=10.0, max_active=100, graph_scale=0.5))
-    search.set_boost(
-        0, WordBoostTable.compile(phrases, graph, beam=10.0, graph_scale=0.5, costs=costs)
+    table = WordBoostTable.compile(
+        [WordPhrase(words, 1e3) for words in phrases],
+        graph,
+        beam=10.0,
+        graph_scale=0.5,
+        costs=costs,
     )
+    search.set_boost(0, table)
     log_probs = torch.full((1, 8, graph.vocab_size), -6.0, device=device)
-    log_probs[0, :, DEAR] = 0.0
+    log_probs[0, :, 0] = 0.0
+    log_probs[0, ::2, DEAR] = log_probs[0, 1::2, CHEAP] = 0.0
     search.advance(torch.tensor([0]), log_probs, torch.tensor([8]))
     return search.best(torch.tensor([0]), finalize=True)[0].hypothesis.words
 
 
-def test_no_weight_makes_a_word_pay_for_being_repeated(device: torch.device) -> None:
-    assert heard(NO_COSTS, device) == (DEAR,) * 8
-    assert heard(None, device) == (DEAR,)
+@pytest.mark.parametrize("phrases", [SINGLE, OVERLAPPING])
+def test_no_weight_makes_words_pay_for_being_repeated(
+    phrases: tuple[tuple[int, ...], ...], device: torch.device
+) -> None:
+    assert heard(phrases, NO_COSTS, device) == (DEAR, CHEAP) * 4
+    assert heard(phrases, None, device) == ()
+
+
+def test_an_imported_graph_repeats_no_word_either(device: torch.device) -> None:
+    assert heard(OVERLAPPING, NO_COSTS, device, "explicit") == (DEAR, CHEAP) * 4
+    assert heard(OVERLAPPING, None, device, "explicit") == ()

@@ -1,6 +1,7 @@
 import pytest
 
-from streaming.boosting import compile_boosts
+from decoder_kernels.oracle import Automaton
+from streaming.boosting import TOKEN_LIMIT, compile_boosts
 from streaming.stream_config import Boost
 
 
@@ -39,3 +40,16 @@ def test_tokens_of_complete_favoured_phrases_are_covered(tone_model):
     found = compiled(tone_model, Boost("一二", 2.0), Boost("二三四", 2.0), Boost("五", -2.0))
     assert found.covered([3, 4, 5, 6, 3]) == [True, True, True, True, False]
     assert found.covered([4, 5, 3, 7]) == [False] * 4
+
+
+def test_no_weight_makes_a_sequence_earn_more_than_the_limit_per_token(tone_model):
+    boosts = [Boost(phrase, 20.0) for phrase in ("一", "二", "一二", "三四")]
+    table = compiled(tone_model, *boosts).table
+    automaton = Automaton(table)
+    state, kept = 0, 0.0
+    for token in [3, 4] * 10:
+        state = automaton.step(state, token)
+        kept += automaton.completed(state)
+    assert kept == pytest.approx(20 * TOKEN_LIMIT)
+    state = automaton.step(automaton.step(0, 5), 6)
+    assert automaton.completed(state) == pytest.approx(2 * TOKEN_LIMIT)
