@@ -9,7 +9,6 @@ then. Wake phrases show what grafting alone does. Wants matplotlib.
 
 import argparse
 import dataclasses
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -20,77 +19,47 @@ try:
     from wfst.boost_plot import Curve, plot_curves
 except ModuleNotFoundError as error:
     raise SystemExit(f"{error.name} is missing: pip install matplotlib") from error
-from wfst.boost_lists import BoostedWords, BoostList, read_dictionary
+from wfst.boost_lists import BoostList, read_dictionary
+from wfst.boosting import Boosting, GraphBoosting, TokenBoosting
 from wfst.bundled import posteriors, recordings
-from wfst.ours import NEXT_TO_NO_ALTERNATIVES, Batch, OurSearch
+from wfst.ours import NEXT_TO_NO_ALTERNATIVES
 from wfst.posteriors import Utterance, total_frames
 from wfst.word_errors import WordErrors, longest_run
 
-from decoder_kernels.graph import Graph, Topology
+from decoder_kernels.graph import Topology
 from decoder_kernels.graph_image import read_image
 from decoder_kernels.wfst_search import WfstOptions
 from decoder_kernels.word_boost import COST_SHARE
 from decoder_kernels.word_costs import unigram_costs
 from models.bundled import bundled_model_dir
 from models.checkpoint import load_model
-from models.tokenizer import Tokenizer
+from streaming.boosting import TOKEN_LIMIT
 
 ORDERS, WAKES = "coffee", "wakewords"
 RULES: tuple[Topology, ...] = ("compact", "normal")
 WEIGHTS = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)
+NO_GRAPH_WEIGHTS = (0.0, 0.5, 1.0, 2.0, 3.0, 20.0)
 WAKE_WEIGHTS = (0.0, 2.0)
 SILLY_WEIGHTS = (1e3, -1e3)
 LETTERS = 4
 TRUE = "words that are said"
 LONG = f"of these, {LETTERS} letters or more"
+OVERLAPPING = "these words, two and three in a row too"
 WRONG = "as many that are not"
+SEQUENCE_WORDS = 3
 SILLY_HEADER = (
     "rule", "list", "weight", "WER", "words written / said",
     "longest run of one word", "us per frame",
 )  # fmt: skip
 
 
-@dataclasses.dataclass(frozen=True)
-class Run:
-    """What one list at one weight made of a corpus."""
-
-    texts: Sequence[str]
-    seconds: float
-
-    def errors(self, utterances: Sequence[Utterance]) -> WordErrors:
-        """Against what was said."""
-        return WordErrors.of([each.text for each in utterances], self.texts)
-
-
-class Boosting:
-    """A search whose boosts change from run to run."""
-
-    def __init__(self, graph: Graph, tokenizer: Tokenizer, options: WfstOptions) -> None:
-        self._graph = graph
-        self._tokenizer = tokenizer
-        self._options = options
-        self._ours = OurSearch(graph, options)
-
-    def run(self, utterances: Sequence[Utterance], words: BoostList, weight: float) -> Run:
-        """Decode all with the list at that weight; without any boost if it is empty."""
-        boosted = BoostedWords.of(words, weight, self._options, self._graph, self._tokenizer)
-        self._ours.search.set_boost(0, boosted.table)
-        texts = []
-        began = time.process_time()
-        for utterance in utterances:
-            self._ours.start()
-            self._ours.advance(Batch.of([torch.from_numpy(utterance.log_probs)]))
-            [best] = self._ours.best(finalize=True)
-            texts.append(" ".join(boosted.texts[word] for word in best.words))
-        return Run(texts, time.process_time() - began)
-
-    def errors(
-        self, utterances: Sequence[Utterance], words: BoostList, weight: float
-    ) -> WordErrors:
-        """Of such a run."""
-        found = self.run(utterances, words, weight).errors(utterances)
-        print(f"{len(words)} words at {weight:g}: {found}", flush=True)
-        return found
+def errors_of(
+    boosting: Boosting, utterances: Sequence[Utterance], words: BoostList, weight: float
+) -> WordErrors:
+    """Of one run."""
+    found = boosting.run(utterances, words, weight).errors(utterances)
+    print(f"{len(words.phrases)} phrases at {weight:g}: {found}", flush=True)
+    return found
 
 
 def curves(
@@ -101,7 +70,7 @@ def curves(
 ) -> dict[str, Curve]:
     """Error rates by list and weight."""
     return {
-        name: [(weight, boosting.errors(utterances, words, weight)) for weight in weights]
+        name: [(weight, errors_of(boosting, utterances, words, weight)) for weight in weights]
         for name, words in lists.items()
     }
 
@@ -110,7 +79,7 @@ def curve_table(
     boosting: Boosting, utterances: Sequence[Utterance], found: Mapping[str, Curve]
 ) -> str:
     """A line for each weight, and one without a list: even one of weight 0 adds words."""
-    none = boosting.errors(utterances, BoostList((), ()), 0.0)
+    none = errors_of(boosting, utterances, BoostList((), ()), 0.0)
     rows = [["no list", *[str(none)] * len(found)]]
     rows += [
         [f"{points[0][0]:g}", *(str(errors) for _, errors in points)]
@@ -168,8 +137,9 @@ class Material:
             lattice_beam=NEXT_TO_NO_ALTERNATIVES,
             graph_scale=chosen.scale,
         )
+        self.without_graph = TokenBoosting(loaded.tokenizer)
         self.searches = {
-            rule: Boosting(
+            rule: GraphBoosting(
                 dataclasses.replace(self.graph, topology=rule), loaded.tokenizer, options
             )
             for rule in RULES
@@ -186,9 +156,16 @@ class Material:
 
     def lists(self, corpus: str) -> dict[str, BoostList]:
         """By what they are."""
-        true = BoostList.of_texts((each.text for each in self.heard[corpus]), self.graph)
+        texts = [each.text for each in self.heard[corpus]]
+        true = BoostList.of_texts(texts, self.graph)
         wrong = true.unlike(self.graph, self._dictionary, self._seed)
-        return {TRUE: true, LONG: true.of_letters(LETTERS), WRONG: wrong}
+        overlapping = true.with_sequences(texts, SEQUENCE_WORDS)
+        return {
+            TRUE: true,
+            LONG: true.of_letters(LETTERS),
+            WRONG: wrong,
+            OVERLAPPING: overlapping,
+        }
 
 
 def orders_part(material: Material, limit: float) -> str:
@@ -219,9 +196,26 @@ still adds the words that the graph does not have.
 ### At silly weights
 
 Beyond the limit of the dearest word nothing changes any more, and no word pays for being said
-again.
+again, nor do several of them where phrases overlap.
 
 {table(SILLY_HEADER, silly)}
+"""
+
+
+def no_graph_part(material: Material) -> str:
+    """The page's part on the prefix search."""
+    utterances, lists = material.heard[ORDERS], material.lists(ORDERS)
+    search = material.without_graph
+    found = curves(search, utterances, lists, NO_GRAPH_WEIGHTS)
+    return f"""
+## Coffee orders without a graph
+
+Prefix search over tokens (`lm=off`). No sequence of tokens earns more than {TOKEN_LIMIT:g} nats per
+token, however phrases overlap.
+
+{curve_table(search, utterances, found)}
+
+{table(SILLY_HEADER, silly_rows(search, "none", utterances, lists))}
 """
 
 
@@ -255,14 +249,15 @@ def main() -> None:
     costs = [material.graph.unknown_cost, *unigram_costs(material.graph)[1:]]
     limit = min(chosen.beam / 2, COST_SHARE * chosen.scale * max(costs))
     body = f"""
-Word error rate against boost weight; every word of a list is a phrase of its own. Language model:
+Word error rate against boost weight; every word of a list is a phrase of its own, and in one list
+so are those that are said in a row. Language model:
 {chosen.lm}, its costs multiplied by {chosen.scale:g}. Beam {chosen.beam:g}, max_active
 {chosen.max_active:,}; no second pass. A word earns at most {COST_SHARE:g} of its scaled cost as a
 unigram, that is {limit:.1f} nats for the dearest word, and half of the beam.
 Percent of words, ± half of the interval of 95 %.
 
 ![Error rate by boost weight](boost_weight.svg)
-{orders_part(material, limit)}{wakes_part(material)}"""
+{orders_part(material, limit)}{no_graph_part(material)}{wakes_part(material)}"""
     print(write_report("boost_weight", "Boost weight against word error rate", body.lstrip()))
 
 

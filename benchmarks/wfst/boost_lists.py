@@ -16,13 +16,19 @@ SPELLABLE = re.compile("[a-z']+")
 
 @dataclass(frozen=True)
 class BoostList:
-    """Words that the graph has, and words that have to be spelled."""
+    """Words that the graph has, words that have to be spelled, and sequences of either."""
 
     known: Sequence[str]
     spelled: Sequence[str]
+    sequences: Sequence[str] = ()
 
     def __len__(self) -> int:
         return len(self.known) + len(self.spelled)
+
+    @property
+    def phrases(self) -> Sequence[str]:
+        """All of them."""
+        return [*self.known, *self.spelled, *self.sequences]
 
     @classmethod
     def of_texts(cls, texts: Iterable[str], graph: Graph) -> "BoostList":
@@ -32,6 +38,16 @@ class BoostList:
         return cls(
             [word for word in words if word in known], [word for word in words if word not in known]
         )
+
+    def with_sequences(self, texts: Iterable[str], longest: int) -> "BoostList":
+        """These words, and all sequences of words in the texts up to that many: they overlap."""
+        found = {
+            " ".join(words[start : start + count])
+            for words in (text.split() for text in texts)
+            for count in range(2, longest + 1)
+            for start in range(len(words) - count + 1)
+        }
+        return BoostList(self.known, self.spelled, sorted(found))
 
     def of_letters(self, least: int) -> "BoostList":
         """Those words that are not shorter."""
@@ -67,15 +83,18 @@ class BoostedWords:
         graph: Graph,
         tokenizer: Tokenizer,
     ) -> "BoostedWords":
-        """Each word is a phrase of its own. ``options`` are the stream's."""
-        ids = {text: i for i, text in enumerate(graph.word_texts)}
+        """``options`` are the stream's. A graph refuses to disfavour words that it does not have."""
+        ids: dict[str, int | Spelling] = {text: i for i, text in enumerate(graph.word_texts)}
         spellings: dict[Spelling, str] = {tuple(tokenizer.encode(w)): w for w in words.spelled}
-        phrases = [WordPhrase((ids[word],), weight) for word in words.known]
-        phrases += [WordPhrase((spelling,), weight) for spelling in spellings]
+        ids |= {word: spelling for spelling, word in spellings.items()}
+        phrases = [
+            WordPhrase(tuple(ids[word] for word in phrase.split()), weight)
+            for phrase in words.phrases
+        ]
         table = WordBoostTable.compile(
             phrases, graph, beam=options.beam, graph_scale=options.graph_scale
         )
-        if table.refused:
+        if table.refused and weight >= 0:
             raise ValueError(f"cannot be boosted: {table.refused}")
         return cls(table, [*graph.word_texts, *(spellings[each] for each in table.spellings)])
 

@@ -11,9 +11,10 @@ from wfst.word_errors import WordErrors
 
 Curve = Sequence[tuple[float, WordErrors]]  # by weight
 
-COLOURS = ("#2a7f62", "#3b6fb6", "#c8553d")  # what was said, the longer of it, what was not
+COLOURS = ("#2a7f62", "#3b6fb6", "#c8553d", "#8a5fa8")  # what was said, the longer of it, what
+# was not, and sequences of what was
 TOP_PERCENT = 100
-SIZE_INCHES = (7.6, 3.2)
+SIZE_INCHES = (7.6, 3.6)
 STYLE = {
     "svg.hashsalt": "earshot",  # the same plot is the same file
     "font.size": 9,
