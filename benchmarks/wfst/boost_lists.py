@@ -83,7 +83,7 @@ class BoostedWords:
         graph: Graph,
         tokenizer: Tokenizer,
     ) -> "BoostedWords":
-        """``options`` are the stream's. A graph refuses to disfavour words that it does not have."""
+        """``options`` are the stream's. A graph does not disfavour words that it does not have."""
         ids: dict[str, int | Spelling] = {text: i for i, text in enumerate(graph.word_texts)}
         spellings: dict[Spelling, str] = {tuple(tokenizer.encode(w)): w for w in words.spelled}
         ids |= {word: spelling for spelling, word in spellings.items()}
