@@ -130,12 +130,7 @@ class Graph:
     ) -> "Graph":
         """A graph of arcs in any order. Raises InvalidGraph."""
         num_nodes = len(finals)
-        if len(columns.sources) > MAX_ARCS:
-            raise InvalidGraph(f"{len(columns.sources)} arcs; at most {MAX_ARCS} are possible")
-        if len(columns.sources) and not (columns.sources >= 0).all():
-            raise InvalidGraph("an arc leaves a node below 0")
-        if len(columns.sources) and not (columns.sources < num_nodes).all():
-            raise InvalidGraph(f"an arc leaves a node that is not among the {num_nodes}")
+        columns.check_sources(num_nodes)
         order = np.lexsort(
             (columns.weights, columns.targets, columns.words, columns.labels, columns.sources)
         )
@@ -190,6 +185,15 @@ class ArcColumns:
         sources, labels, words, targets = integers.reshape(-1, 4).T
         weights = np.array([arc.weight for arc in rows], np.float64)
         return cls(sources, labels, words, weights, targets)
+
+    def check_sources(self, num_nodes: int) -> None:
+        """Raises InvalidGraph for too many arcs, or one that leaves none of these nodes."""
+        if len(self.sources) > MAX_ARCS:
+            raise InvalidGraph(f"{len(self.sources)} arcs; at most {MAX_ARCS} are possible")
+        if (self.sources < 0).any():
+            raise InvalidGraph("an arc leaves a node below 0")
+        if (self.sources >= num_nodes).any():
+            raise InvalidGraph(f"an arc leaves a node that is not among the {num_nodes}")
 
 
 def units_checksum(units: Sequence[str]) -> str:

@@ -142,24 +142,8 @@ def read_image(path: Path) -> Graph:
     another GraphError if its content cannot be searched.
     """
     image = _mapped(path)
-    if len(image) < _HEADER_BYTES or image[: len(MAGIC)].tobytes() != MAGIC:
-        raise GraphImageError(f"{path.name} is not a graph image")
-    lead = image[: _LEAD.size].tobytes()
-    _, version, topology, file_size, checksum = _LEAD.unpack(lead)
-    if version != VERSION:
-        raise GraphImageError(
-            f"{path.name} is a graph image of version {version}; this is version {VERSION}: "
-            "build it again"
-        )
-    rest = _REST.unpack_from(image.data, _LEAD.size)
-    counts = _Counts(*rest[6:])
-    if max(rest[6:]) > _MAX_COUNT or not file_size == len(image) == counts.file_size:
-        raise GraphImageError(f"{path.name} is cut off: {len(image)} of {file_size} bytes")
-    if _checksum(image) != checksum:
-        raise GraphImageError(f"{path.name} is damaged: its checksum is wrong")
-    if topology >= len(TOPOLOGIES):
-        raise GraphImageError(f"{path.name} has topology {topology}, which does not exist")
-    start, vocab_size, blank_id, loop_node, unknown_cost, units = rest[:6]
+    topology, counts, rest = _checked_header(path.name, image)
+    start, vocab_size, blank_id, loop_node, unknown_cost, units = rest
     parts = {
         name: np.frombuffer(image, dtype, length, at) for name, dtype, length, at in counts.parts()
     }
@@ -175,6 +159,29 @@ def read_image(path: Path) -> Graph:
         units_checksum="" if units == _NO_UNITS else units.hex(),
         **parts,
     )
+
+
+def _checked_header(
+    name: str, image: npt.NDArray[np.uint8]
+) -> tuple[int, _Counts, tuple[int, int, int, int, float, bytes]]:
+    """Topology, counts and the scalars of an image that is whole."""
+    if len(image) < _HEADER_BYTES or image[: len(MAGIC)].tobytes() != MAGIC:
+        raise GraphImageError(f"{name} is not a graph image")
+    _, version, topology, file_size, checksum = _LEAD.unpack(image[: _LEAD.size].tobytes())
+    if version != VERSION:
+        raise GraphImageError(
+            f"{name} is a graph image of version {version}; this is version {VERSION}: "
+            "build it again"
+        )
+    rest = _REST.unpack_from(image.data, _LEAD.size)
+    counts = _Counts(*rest[6:])
+    if max(rest[6:]) > _MAX_COUNT or not file_size == len(image) == counts.file_size:
+        raise GraphImageError(f"{name} is cut off: {len(image)} of {file_size} bytes")
+    if _checksum(image) != checksum:
+        raise GraphImageError(f"{name} is damaged: its checksum is wrong")
+    if topology >= len(TOPOLOGIES):
+        raise GraphImageError(f"{name} has topology {topology}, which does not exist")
+    return topology, counts, rest[:6]
 
 
 def _header(graph: Graph, counts: _Counts, checksum: bytes) -> bytes:

@@ -79,26 +79,12 @@ class WfstMemory:
     ) -> None:
         half = native_half(device)
         tables = WfstTables.of(graph, device)
-        shape = native_module().WfstShape(
-            topology=TOPOLOGIES.index(graph.topology),
-            num_nodes=graph.num_nodes,
-            start=graph.start,
-            loop_node=graph.loop_node,
-            vocab_size=graph.vocab_size,
-            blank_id=graph.blank_id,
-            num_levels=tables.num_levels,
-            max_tokens=config.max_tokens,
-            record_capacity=config.record_capacity,
-            entry_capacity=config.entry_capacity,
-            candidate_capacity=config.candidate_capacity,
-        )
+        shape = _shape(graph, tables, config)
         self.slot_bytes = half.wfst_slot_bytes(shape)
         self.finals = tables.finals
         blocks = min(config.parallel_lanes, num_slots) if device.type == "cuda" else config.workers
         self._slots = torch.zeros(num_slots, self.slot_bytes, dtype=torch.uint8, device=device)
-        workspace = torch.empty(
-            blocks, half.wfst_workspace_bytes(shape), dtype=torch.uint8, device=device
-        )
+        bytes_per_block = half.wfst_workspace_bytes(shape)
         self._options = torch.zeros(num_slots, 4, dtype=torch.int64, device=device)
         self._scales = torch.zeros(num_slots, 3, dtype=torch.float64, device=device)
         self._boosts = BoostArena(config.boost_capacity, num_slots, device)
@@ -110,7 +96,7 @@ class WfstMemory:
             min_weight=tables.min_weight,
             max_eps_words=tables.max_eps_words,
             slots=self._slots,
-            workspaces=workspace,
+            workspaces=torch.empty(blocks, bytes_per_block, dtype=torch.uint8, device=device),
             options=self._options,
             scales=self._scales,
             boost_links=self._boosts.links,
@@ -155,6 +141,22 @@ class WfstMemory:
             part(histories, np.dtype(np.int32), tokens),
             part(records, RECORD, self._record_capacity),
         )
+
+
+def _shape(graph: Graph, tables: WfstTables, config: WfstSearchConfig) -> Any:
+    return native_module().WfstShape(
+        topology=TOPOLOGIES.index(graph.topology),
+        num_nodes=graph.num_nodes,
+        start=graph.start,
+        loop_node=graph.loop_node,
+        vocab_size=graph.vocab_size,
+        blank_id=graph.blank_id,
+        num_levels=tables.num_levels,
+        max_tokens=config.max_tokens,
+        record_capacity=config.record_capacity,
+        entry_capacity=config.entry_capacity,
+        candidate_capacity=config.candidate_capacity,
+    )
 
 
 def _largest_step(table: BoostTable) -> int:

@@ -99,23 +99,24 @@ class WordBoostTable:
         limits = _Limits(beam / 2, graph_scale, [*costs, *[graph.unknown_cost] * len(ids)])
         limited = limits.of(accepted, ids)
         automaton = BoostTable.compile(limited, len(graph.word_texts) + len(ids))
-        if automaton.num_states > MAX_CONTEXTS:
-            raise BoostTableError(f"a boost table has at most {MAX_CONTEXTS} states")
         graft, num_nodes = _graft(ids, graph.unknown_cost)
-        if num_nodes > MAX_GRAFT_NODES:
-            raise BoostTableError(f"words from outside take at most {MAX_GRAFT_NODES} nodes")
+        _check_sizes(automaton.num_states, num_nodes)
+        earnings = zip(accepted, limited, strict=True)
         return cls(
             automaton,
             tuple(ids),
             graft,
             num_nodes,
             refused=tuple((phrase, reason) for phrase, reason in refusals if reason is not None),
-            fruitless=tuple(
-                phrase
-                for phrase, of_table in zip(accepted, limited, strict=True)
-                if phrase.weight and not of_table.weight
-            ),
+            fruitless=tuple(each for each, paid in earnings if each.weight and not paid.weight),
         )
+
+
+def _check_sizes(states: int, graft_nodes: int) -> None:
+    if states > MAX_CONTEXTS:
+        raise BoostTableError(f"a boost table has at most {MAX_CONTEXTS} states")
+    if graft_nodes > MAX_GRAFT_NODES:
+        raise BoostTableError(f"words from outside take at most {MAX_GRAFT_NODES} nodes")
 
 
 @dataclass(frozen=True)

@@ -132,21 +132,10 @@ class Crowd {
   template <class RankOf>
   KERNEL_FN std::uint64_t select(int count, int bits, int* left, int* equal,
                                  const RankOf& rank_of) const {
-    constexpr int DIGITS = 1 << HISTOGRAM_BITS;
     std::uint64_t prefix = 0;
     for (int shift = (bits - 1) / HISTOGRAM_BITS * HISTOGRAM_BITS; shift >= 0;
          shift -= HISTOGRAM_BITS) {
-      block_.sync();
-      for (int i = block_.thread; i < DIGITS; i += block_.threads) work_.histogram[i] = 0;
-      block_.sync();
-      for (int i = block_.thread; i < frontier_.size(); i += block_.threads) {
-        std::uint64_t rank;
-        if (!rank_of(i, &rank)) continue;
-        const std::uint64_t digits = rank >> shift;
-        if (digits >> HISTOGRAM_BITS != prefix) continue;
-        block_.fetch_add(&work_.histogram[digits & (DIGITS - 1)], 1);
-      }
-      block_.sync();
+      count_digits(shift, prefix, rank_of);
       int digit = 0;
       for (; count > work_.histogram[digit]; ++digit) count -= work_.histogram[digit];
       *equal = work_.histogram[digit];
@@ -154,6 +143,23 @@ class Crowd {
     }
     *left = count;
     return prefix;
+  }
+
+  // How many ranks with this prefix have which digit behind it.
+  template <class RankOf>
+  KERNEL_FN void count_digits(int shift, std::uint64_t prefix, const RankOf& rank_of) const {
+    constexpr int DIGITS = 1 << HISTOGRAM_BITS;
+    block_.sync();
+    for (int i = block_.thread; i < DIGITS; i += block_.threads) work_.histogram[i] = 0;
+    block_.sync();
+    for (int i = block_.thread; i < frontier_.size(); i += block_.threads) {
+      std::uint64_t rank;
+      if (!rank_of(i, &rank)) continue;
+      const std::uint64_t digits = rank >> shift;
+      if (digits >> HISTOGRAM_BITS != prefix) continue;
+      block_.fetch_add(&work_.histogram[digits & (DIGITS - 1)], 1);
+    }
+    block_.sync();
   }
 
   const Block& block_;

@@ -50,25 +50,14 @@ class RecordPool {
 
   // Frees what no token reaches. All threads; a sync before and after.
   KERNEL_FN void collect() const {
-    FrameTotals& totals = *work_.totals;
     block_.sync();
     for (int i = block_.thread; i < capacity_; i += block_.threads) work_.marks[i] = 0;
     if (block_.thread == 0) {
       *slot_.num_free = 0;
-      totals.num_marked = 0;
+      work_.totals->num_marked = 0;
     }
     block_.sync();
-    for (int i = block_.thread; i < totals.num_alive; i += block_.threads) {
-      mark(work_.entries.histories[work_.alive[i]]);
-    }
-    block_.sync();
-    for (int start = 0, end = totals.num_marked; start < end;) {
-      block_.sync();
-      for (int i = start + block_.thread; i < end; i += block_.threads) mark(work_.marked[i]);
-      block_.sync();
-      start = end;
-      end = totals.num_marked;
-    }
+    mark_reached();
     block_.sync();
     for (int i = block_.thread; i < capacity_; i += block_.threads) {
       if (work_.marks[i] == 0) slot_.free_records[block_.fetch_add(slot_.num_free, 1)] = i;
@@ -96,6 +85,22 @@ class RecordPool {
   }
 
  private:
+  // Those of the tokens' histories, then, wave by wave, those that marked ones lead to.
+  KERNEL_FN void mark_reached() const {
+    const FrameTotals& totals = *work_.totals;
+    for (int i = block_.thread; i < totals.num_alive; i += block_.threads) {
+      mark(work_.entries.histories[work_.alive[i]]);
+    }
+    block_.sync();
+    for (int start = 0, end = totals.num_marked; start < end;) {
+      block_.sync();
+      for (int i = start + block_.thread; i < end; i += block_.threads) mark(work_.marked[i]);
+      block_.sync();
+      start = end;
+      end = totals.num_marked;
+    }
+  }
+
   KERNEL_FN bool is_merge(int record) const { return slot_.records[record].word == 0; }
   KERNEL_FN int depth_of(int record) const {
     return record == NO_RECORD ? 1 : slot_.records[record].depth;
