@@ -77,9 +77,9 @@ serve: $(STAMP) ## serve the page and /v1/listen; HOST= PORT= MODEL=DIR GRAPH=
 	@exec $(BIN)/earshot serve --host $(HOST) --port $(PORT) $(if $(MODEL),--model $(MODEL)) \
 	  $(if $(GRAPH),--graph $(GRAPH))
 
-test: $(STAMP) ## run all tests, or those under TESTS=
+test: $(STAMP) ## run all tests, or those under TESTS=; WORKERS= processes share their files
 	@echo "test: $(or $(TESTS),tests)"
-	@$(BIN)/python -m pytest $(TESTS)
+	@$(BIN)/python -m pytest -n $(or $(WORKERS),auto) --maxprocesses 4 --dist loadfile $(TESTS)
 
 fuzz: $(STAMP) ## a million hostile operations on sanitized kernels; OPERATIONS= SEED=
 	@echo "fuzz: building the kernels with sanitizers, then $(or $(OPERATIONS),1000000) operations"
