@@ -15,8 +15,9 @@ from models.training.synthetic.engines import ESPEAK_VARIANTS
 # one, and sums over one thread are the same on every machine.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# A busy machine is no failure.
+# A busy machine is no failure. After a change of a search: `--hypothesis-profile thousands`.
 settings.register_profile("untimed", deadline=None)
+settings.register_profile("thousands", deadline=None, max_examples=3000)
 settings.load_profile("untimed")
 
 REPOSITORY = Path(__file__).resolve().parent.parent

@@ -17,9 +17,7 @@ from decoder_kernels.boost import BoostPhrase, BoostTable
 from decoder_kernels.oracle import OracleSearch
 from decoder_kernels.prefix_search import PrefixSearch, PrefixSearchConfig
 
-CASES = settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+CASES = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @dataclass(frozen=True)

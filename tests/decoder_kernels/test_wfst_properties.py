@@ -22,7 +22,7 @@ from decoder_kernels.word_boost import WordBoostTable
 
 CASES = settings(
     deadline=None,
-    max_examples=150,
+    max_examples=max(150, settings().max_examples),
     phases=(Phase.explicit, Phase.generate),  # to make one smaller takes the oracle minutes
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
