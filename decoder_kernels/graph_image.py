@@ -215,7 +215,9 @@ def _mapped(path: Path) -> npt.NDArray[np.uint8]:
             if file.peek(len(XZ_MAGIC)).startswith(XZ_MAGIC):
                 return np.frombuffer(_unpacked(path.name, file), np.uint8)
             return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise GraphImageError(f"{path.name} cannot be read: {error.strerror}") from error
+    except ValueError as error:
         raise GraphImageError(f"{path.name} cannot be read: {error}") from error
 
 

@@ -10,8 +10,10 @@ def read_words(path: Path) -> list[str]:
     """The first word of each line. Raises StartupError."""
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise StartupError(f"build: --words {path} cannot be read: {error}") from error
+    except OSError as error:
+        raise StartupError(f"build: --words {path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise StartupError(f"build: --words {path} is not UTF-8 text") from error
     return [fields[0] for fields in map(str.split, lines) if fields]
 
 

@@ -76,7 +76,7 @@ def test_text_may_be_taken_as_it_is(book: Path, out: Path) -> None:
         (["--order", 0], "--order is 0; it can be 1 to 6"),
         (["--max-words", -1], "--max-words is -1"),
         (["--tune", "x"], "--tune finds weights of --mix, which is not there"),
-        (["--words", "gone"], "build: --words gone cannot be read"),
+        (["--words", "gone"], "build: --words gone cannot be read: No such file"),
         (["--mix", "gone"], "build: gone: No such file or directory"),
         (["--max-words", 0], "build: there are no words in the text"),
         (["--out", "."], "--out . is a directory"),
