@@ -26,3 +26,12 @@ def require_place(path: Path, inputs: Sequence[Path | None]) -> None:
     for each in inputs:
         if each is not None and path.exists() and each.exists() and path.samefile(each):
             raise StartupError(f"--out {path} is an input, and would be lost")
+
+
+def require_readable(action: str, paths: Sequence[Path]) -> None:
+    """Known before the work too: every input can be opened. Raises StartupError."""
+    for path in paths:
+        try:
+            path.open("rb").close()
+        except OSError as error:
+            raise StartupError(f"{action}: {path.name}: {error.strerror}") from error

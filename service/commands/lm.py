@@ -14,7 +14,7 @@ from decoder_kernels.ngrams.perplexity import ArpaScores
 from decoder_kernels.ngrams.pruning import prune
 from decoder_kernels.ngrams.text import Text, choose_vocabulary
 from decoder_kernels.ngrams.text_files import read_sentences
-from service.commands.build_files import read_words, require_place
+from service.commands.build_files import read_words, require_place, require_readable
 from service.console import Stages, progress_stages, say, tell
 from service.errors import StartupError
 
@@ -98,6 +98,7 @@ def _add_as_is(parser: argparse.ArgumentParser) -> None:
 
 def _build(arguments: argparse.Namespace) -> int:
     _check(arguments)
+    require_readable("build", [*arguments.text, *arguments.mix, *arguments.tune])
     required = [] if arguments.words is None else read_words(arguments.words)
     with progress_stages() as bar:
         text = _read(arguments.text, arguments.as_is, bar)
@@ -159,6 +160,7 @@ def _clean(arguments: argparse.Namespace) -> int:
 
 
 def _perplexity(arguments: argparse.Namespace) -> int:
+    require_readable("perplexity", [arguments.lm, *arguments.text])
     with progress_stages() as bar:
         name = arguments.lm.name
         scores = ArpaScores(read_arpa(arguments.lm, lambda done: bar(f"reading {name}", done)))

@@ -112,6 +112,18 @@ def test_a_text_without_words_is_one_line(capsys, book, out, tmp_path, flag: str
     assert "build: empty.txt has no words" in capsys.readouterr().err
 
 
+def test_inputs_are_opened_before_the_work(capsys, tmp_path) -> None:
+    (tmp_path / "damaged.txt").write_bytes(b"\xff")
+    (tmp_path / "damaged.arpa").write_text("no model")
+    build = ["build", tmp_path / "damaged.txt", "--mix", tmp_path / "damaged.txt", "--tune", "gone"]
+    for words in (
+        [*build, "--out", tmp_path / "lm.arpa"],
+        ["perplexity", "--lm", tmp_path / "damaged.arpa", "gone"],
+    ):
+        assert lm(*words) == 2
+        assert f"{words[0]}: gone: No such file or directory" in capsys.readouterr().err
+
+
 def test_an_empty_text_has_no_perplexity(capsys, book, out, tmp_path) -> None:
     lm("build", book, "--out", out)
     (tmp_path / "empty.txt").write_text("...\n")
