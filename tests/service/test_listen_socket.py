@@ -129,11 +129,11 @@ async def test_over_the_stream_limit_is_429_before_accept(live, tone):
 
 
 async def test_an_idle_session_is_closed_and_keep_alive_prevents_it(serve, read):
-    async with serve(idle_timeout_s=0.2) as server, server.listen() as socket:
-        for _ in range(3):
+    async with serve(idle_timeout_s=0.8) as server, server.listen() as socket:
+        for _ in range(4):
             # Waiting for a message that does not come is this test's clock.
             with pytest.raises(TimeoutError):
-                await asyncio.wait_for(socket.recv(), 0.12)
+                await asyncio.wait_for(socket.recv(), 0.25)
             await socket.send('{"type": "KeepAlive"}')
         (error,) = await read(socket)
         assert error["variant"] == "REQUEST_TIMEOUT"
@@ -202,7 +202,8 @@ async def test_a_slow_reader_is_closed_and_its_stream_freed(serve, tone):
         # the server up early.
         plug = socket_module.create_connection(("127.0.0.1", server.port))
         plug.setsockopt(socket_module.SOL_SOCKET, socket_module.SO_RCVBUF, 4096)
-        socket = await server.listen(INTERIM + "&alternatives=10", max_queue=1, sock=plug)
+        slow = {"max_queue": 1, "ping_interval": None, "sock": plug}
+        socket = await server.listen(INTERIM + "&alternatives=10", **slow)
         engine_freed = server.engine.freed
         try:
             while not engine_freed.is_set():
