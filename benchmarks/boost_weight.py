@@ -26,6 +26,7 @@ from wfst.ours import NEXT_TO_NO_ALTERNATIVES
 from wfst.posteriors import Utterance, total_frames
 from wfst.word_errors import WordErrors, longest_run
 
+from decoder_kernels.boost import TOKEN_LIMIT
 from decoder_kernels.graph import Topology
 from decoder_kernels.graph_image import read_image
 from decoder_kernels.wfst_search import WfstOptions
@@ -33,7 +34,6 @@ from decoder_kernels.word_boost import COST_SHARE
 from decoder_kernels.word_costs import unigram_costs
 from models.bundled import bundled_model_dir
 from models.checkpoint import load_model
-from streaming.boosting import TOKEN_LIMIT
 
 ORDERS, WAKES = "coffee", "wakewords"
 RULES: tuple[Topology, ...] = ("compact", "normal")

@@ -23,6 +23,10 @@ from decoder_kernels.phrase_trie import ROOT, PhraseTrie
 MAX_WEIGHT = 20.0
 """Bonus per token, in nats, beyond which more changes nothing: exp(20) is half a billion to one."""
 
+TOKEN_LIMIT = 3.0
+"""Nats per token that a sequence may earn however often it is said, if nothing but the sound
+speaks against it: with more, phrases are heard where nobody says them."""
+
 
 @dataclass(frozen=True)
 class BoostPhrase:

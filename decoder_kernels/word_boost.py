@@ -5,26 +5,28 @@ is part of a token's key. A word outside the vocabulary is *grafted*: a trie of 
 at the graph's loop node, entering it costs what an unknown word costs, and its last arc emits a
 word id of its own and returns to the loop node.
 
-**Safe at any weight.** What a phrase earns per word has three limits:
+**Safe at any weight.** What phrases earn has three limits:
 
-- `MAX_WEIGHT` of ``boost.py``, whatever the beam;
-- half of the stream's beam, the rule of Galvez et al. 2023 (arXiv:2311.04996): a hypothesis that
-  follows a phrase cannot by that alone push all others out of the beam;
+- no word earns more than half of the stream's beam, the rule of Galvez et al. 2023
+  (arXiv:2311.04996), all phrases that end with it together (`boost_steps`): a hypothesis that says
+  it cannot by that alone push all others out of the beam;
 - no words that are said again and again, whatever phrases they complete, earn more than
   `COST_SHARE` of what they cost without a history (`word_costs`), as the stream scales the graph's
-  costs (`boost_cycles`): what is boosted still costs something, so it does not pay for being
-  repeated.
+  costs (`boost_cycles`);
+- nor more than `TOKEN_LIMIT` for each of their tokens. After themselves some words cost much less
+  than without a history (`ho ho ho`); it is then the sound that speaks against one more.
 
 A bonus is only paid on arcs with a word, and no cycle of epsilon arcs has one (`epsilon_cycles`),
 so nothing can be gained without a frame.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from decoder_kernels.boost import BoostPhrase, BoostTable
+from decoder_kernels.boost import TOKEN_LIMIT, BoostPhrase, BoostTable
 from decoder_kernels.boost_cycles import safe_phrases
+from decoder_kernels.boost_steps import within_step
 from decoder_kernels.errors import BoostTableError
 from decoder_kernels.graph import MAX_NODES, Arc, Graph
 from decoder_kernels.wfst_key import CONTEXT_BITS, NODE_BITS
@@ -86,18 +88,25 @@ class WordBoostTable:
         beam: float = DEFAULT_BEAM,
         graph_scale: float = 1.0,
         costs: Costs | None = None,
+        num_tokens: Callable[[int], int] | None = None,
     ) -> "WordBoostTable":
         """Build the table; ``beam`` and ``graph_scale`` are those of the stream's `WfstOptions`.
 
-        ``costs`` (W,): the graph's `unigram_costs`, which are computed if absent. Raises
-        BoostTableError.
+        ``costs`` (W,): the graph's `unigram_costs`, which are computed if absent. ``num_tokens`` of
+        a word of the graph; without it there is no limit by token. Raises BoostTableError.
         """
         refusals = [(phrase, _refusal(phrase, graph)) for phrase in phrases]
         accepted = [phrase for phrase, reason in refusals if reason is None]
         ids = _numbered(accepted, len(graph.word_texts))
         costs = unigram_costs(graph) if costs is None else costs
-        limits = _Limits(beam / 2, graph_scale, [*costs, *[graph.unknown_cost] * len(ids)])
-        limited = limits.of(accepted, ids)
+        prices = {
+            word: _price(graph.unknown_cost, graph_scale, len(spelling))
+            for spelling, word in ids.items()
+        }
+        for word in {w for phrase in accepted for w in phrase.words if isinstance(w, int)}:
+            tokens = math.inf if num_tokens is None else num_tokens(word)
+            prices[word] = _price(float(costs[word]), graph_scale, tokens)
+        limited = _limited(accepted, ids, beam / 2, prices)
         automaton = BoostTable.compile(limited, len(graph.word_texts) + len(ids))
         graft, num_nodes = _graft(ids, graph.unknown_cost)
         _check_sizes(automaton.num_states, num_nodes)
@@ -119,30 +128,27 @@ def _check_sizes(states: int, graft_nodes: int) -> None:
         raise BoostTableError(f"words from outside take at most {MAX_GRAFT_NODES} nodes")
 
 
-@dataclass(frozen=True)
-class _Limits:
-    """What phrases may earn; ``costs`` by word id go on with those of words from outside."""
+def _limited(
+    phrases: Sequence[WordPhrase],
+    ids: Mapping[Spelling, int],
+    half_beam: float,
+    prices: Mapping[int, float],
+) -> list[BoostPhrase]:
+    """The phrases by word ids, with weights within the limits."""
+    clamped = [
+        BoostPhrase(
+            tuple(ids[word] if isinstance(word, tuple) else word for word in phrase.words),
+            max(-half_beam, min(half_beam, phrase.weight)),
+        )
+        for phrase in phrases
+    ]
+    return within_step(safe_phrases(clamped, prices.__getitem__), half_beam)
 
-    half_beam: float
-    graph_scale: float
-    costs: Sequence[float]
 
-    def of(
-        self, phrases: Sequence[WordPhrase], ids: Mapping[Spelling, int]
-    ) -> Sequence[BoostPhrase]:
-        """The phrases by word ids, with weights within the limits."""
-        within_beam = [
-            BoostPhrase(
-                tuple(ids[word] if isinstance(word, tuple) else word for word in phrase.words),
-                max(-self.half_beam, min(self.half_beam, phrase.weight)),
-            )
-            for phrase in phrases
-        ]
-        return safe_phrases(within_beam, self._price)
-
-    def _price(self, word: int) -> float:
-        cost = float(self.costs[word])
-        return cost if cost == math.inf else COST_SHARE * self.graph_scale * max(0.0, cost)
+def _price(cost: float, graph_scale: float, num_tokens: float) -> float:
+    """What a word may earn however often it is said."""
+    scaled = cost if cost == math.inf else COST_SHARE * graph_scale * max(0.0, cost)
+    return min(scaled, TOKEN_LIMIT * num_tokens)
 
 
 def _numbered(phrases: Sequence[WordPhrase], known: int) -> dict[Spelling, int]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from decoder_kernels.boost import BoostPhrase, BoostTable
+from decoder_kernels.boost import TOKEN_LIMIT, BoostPhrase, BoostTable
 from decoder_kernels.boost_cycles import safe_phrases
 from decoder_kernels.errors import KernelError
 from decoder_kernels.word_boost import WordBoostTable
@@ -14,10 +14,6 @@ from models.tokenizer import Tokenizer
 from streaming.events import UnboostablePhrase
 from streaming.graph_words import SpelledWord
 from streaming.stream_config import Boost, DecodingMode
-
-TOKEN_LIMIT = 3.0
-"""Nats per token that a sequence may earn however often it is said: nothing but the sound speaks
-against another token, and with more, phrases are heard where nobody says them."""
 
 _NO_BEAM: dict[DecodingMode, str] = {
     "ctc_greedy_search": "greedy search keeps no hypotheses to choose from",

@@ -59,6 +59,7 @@ class _Request:
                 beam=options.beam,
                 graph_scale=options.graph_scale,
                 costs=self._words.costs,
+                num_tokens=lambda word: len(self._words.spelled(word).tokens),
             )
         except KernelError as error:  # of all phrases together
             return self._refusing(dict.fromkeys(self._phrases, str(error)))

@@ -92,7 +92,11 @@ class BoostedWords:
             for phrase in words.phrases
         ]
         table = WordBoostTable.compile(
-            phrases, graph, beam=options.beam, graph_scale=options.graph_scale
+            phrases,
+            graph,
+            beam=options.beam,
+            graph_scale=options.graph_scale,
+            num_tokens=lambda word: len(tokenizer.encode(graph.word_texts[word])),
         )
         if table.refused and weight >= 0:
             raise ValueError(f"cannot be boosted: {table.refused}")

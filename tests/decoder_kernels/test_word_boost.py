@@ -7,8 +7,10 @@ import pytest
 import torch
 
 from decoder_kernels import word_boost
+from decoder_kernels.boost import TOKEN_LIMIT
 from decoder_kernels.errors import BoostTableError
 from decoder_kernels.graph import Arc, Graph, Topology
+from decoder_kernels.oracle import Automaton
 from decoder_kernels.wfst_options import WfstOptions
 from decoder_kernels.wfst_search import WfstSearch, WfstSearchConfig
 from decoder_kernels.word_boost import COST_SHARE, WordBoostTable, WordPhrase
@@ -117,6 +119,26 @@ def test_a_graph_that_names_no_loop_node_has_the_same_limits() -> None:
             [WordPhrase((CHEAP,), 1e3)], words_in_any_order(-1), beam=10.0, graph_scale=scale
         )
         assert float(table.automaton.bonuses.max()) == limit
+
+
+def test_a_word_earns_no_more_than_its_tokens_may() -> None:
+    """After itself it may cost nothing, whatever it costs without a history."""
+    phrases = [WordPhrase((DEAR,), 1e3), WordPhrase((OUTSIDE,), 1e3)]
+    table = WordBoostTable.compile(
+        phrases, words_in_any_order(), beam=100.0, graph_scale=10.0, num_tokens=lambda word: word
+    )
+    assert table.automaton.bonuses[1, 1:].tolist() == [TOKEN_LIMIT, TOKEN_LIMIT * len(OUTSIDE)]
+
+
+def test_words_that_end_phrases_earn_half_the_beam_for_all_of_them_together() -> None:
+    phrases = [WordPhrase(words, 1e3) for words in ((DEAR,), (CHEAP, DEAR), (DEAR, CHEAP, DEAR))]
+    table = WordBoostTable.compile(phrases, words_in_any_order(), beam=2.0, graph_scale=1.0)
+    automaton = Automaton(table.automaton)
+    state = 0
+    for word in (DEAR, CHEAP, DEAR):
+        pending = automaton.pending(state)
+        state = automaton.step(state, word)
+        assert automaton.pending(state) + automaton.completed(state) - pending <= 1.0 + 1e-6
 
 
 def test_words_that_nobody_can_say_are_limited_by_the_beam_alone() -> None:

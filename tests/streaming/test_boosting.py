@@ -1,7 +1,8 @@
 import pytest
 
+from decoder_kernels.boost import TOKEN_LIMIT
 from decoder_kernels.oracle import Automaton
-from streaming.boosting import TOKEN_LIMIT, compile_boosts
+from streaming.boosting import compile_boosts
 from streaming.stream_config import Boost
 
 

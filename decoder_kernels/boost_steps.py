@@ -1,0 +1,52 @@
+"""No one token earns more than it may, however many phrases it completes.
+
+A phrase pays its weight token by token. Where several end together, as `b`, `a b` and `c a b` do,
+the last token pays for all but the longest at once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from decoder_kernels.boost import BoostPhrase, BoostTable
+from decoder_kernels.phrase_trie import ROOT, PhraseTrie
+
+MAX_ROUNDS = 20
+_SLACK = 1e-9
+
+
+def within_step(phrases: Sequence[BoostPhrase], most: float) -> list[BoostPhrase]:
+    """The phrases, with weights lowered until no token earns more than ``most`` nats.
+
+    Where one does, all phrases that end there are lowered alike; a list that still has such a token
+    after `MAX_ROUNDS` is lowered as a whole. Negative weights are left alone.
+    """
+    trie = PhraseTrie(phrase.tokens for phrase in phrases)
+    ends = [[*trie.path(phrase.tokens)][-1] for phrase in phrases]
+    limited = list(phrases)
+    for round_ in range(MAX_ROUNDS + 1):
+        excess = _excess(trie, limited, most)
+        if not excess:
+            break
+        shares = dict.fromkeys(ends, min(excess.values())) if round_ == MAX_ROUNDS else excess
+        limited = [
+            replace(phrase, weight=phrase.weight * shares.get(end, 1.0))
+            if phrase.weight > 0
+            else phrase
+            for phrase, end in zip(limited, ends, strict=True)
+        ]
+    return limited
+
+
+def _excess(trie: PhraseTrie, phrases: Sequence[BoostPhrase], most: float) -> dict[int, float]:
+    """By state, which share of what ends there may be left, where it is not all."""
+    kept = [replace(phrase, weight=max(0.0, phrase.weight)) for phrase in phrases]
+    vocab_size = max(trie.tokens, default=0) + 1
+    pending, completed = BoostTable.compile(kept, vocab_size).bonuses.tolist()
+    shares: dict[int, float] = {}
+    for state in range(1, len(trie)):
+        step = pending[state] + completed[state] - pending[trie.parents[state]]
+        suffix = state
+        while step > most + _SLACK and suffix != ROOT:
+            shares[suffix] = min(shares.get(suffix, 1.0), most / step)
+            suffix = trie.failures[suffix]
+    return shares
