@@ -18,14 +18,15 @@ import numpy.typing as npt
 from decoder_kernels.boost import BoostPhrase
 from decoder_kernels.phrase_trie import ROOT, PhraseTrie
 
-MAX_STEPS = 50_000
-"""Levels of the trie that are gone through, half a second or so, before a rougher rule is taken."""
+MAX_STEPS = 150_000
+"""Levels of the trie gone through, and cycles lowered, before a rougher rule is taken: twice what a
+thousand phrases of text take, a second or two."""
 
 MAX_PRICE = 1e6
 """Nats of a token that nobody can say, and sums stay finite."""
 
 _SLACK = 1e-9  # nats within which a gain is an error of rounding
-_SWEEPS_PER_LOOK = 4
+_SWEEPS_PER_LOOK = 4  # looking costs about as much as a sweep
 
 Values = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -59,7 +60,7 @@ def _safe(trie: PhraseTrie, own: Values, prices: Values) -> Values:
     """What may be paid (S,) of the bonuses ``own`` (S,) where a token costs ``prices`` (S,)."""
     if not own.any():
         return own
-    cycles = _Cycles(trie, prices)
+    cycles = _Cycles(trie, own > 0, prices)
     shares = np.divide(own, cycles.worth, out=np.zeros(len(own)), where=cycles.worth > 0)
     shares = np.minimum(shares, 1.0)
     try:
@@ -87,8 +88,8 @@ class _OutOfSteps(Exception):
 class _Cycles:
     """Those of one trie, at the prices of its tokens."""
 
-    def __init__(self, trie: PhraseTrie, prices: Values) -> None:
-        self._prices = prices
+    def __init__(self, trie: PhraseTrie, ends: npt.NDArray[np.bool_], prices: Values) -> None:
+        self._prices, self._ends = prices, ends
         self._parents, self._failures = np.array(trie.parents), np.array(trie.failures)
         self._steps = 0
         depths = np.array(trie.depths)
@@ -107,27 +108,44 @@ class _Cycles:
         return completed
 
     def gaining(self, shares: Values) -> list[Indices]:
-        """Cycles that gain, apart from each other, each by the states that a token leads into.
+        """Cycles that gain, if there are any, those first that exceed their price most.
 
-        Longest paths from all states at once (Bellman and Ford): values rise for ever if and only
-        if a cycle gains, and the ways by which they rose last then close.
+        Each by the states that a token leads into. Longest paths from the root (Bellman and Ford):
+        a state that is worth something when it fails to the root ends a cycle that gains. Values
+        rise for ever if and only if a cycle beside the root gains, and the ways by which they rose
+        last then close.
         """
         profits = self.completed(shares) - self._prices
-        values = np.zeros(len(profits))
-        before = np.full(len(profits), -1)
-        while True:
+        values = np.full(len(profits), -np.inf)
+        values[ROOT] = 0.0
+        before = np.full(len(profits), ROOT)
+        risen = True
+        closed: list[Indices] = []
+        while risen and not closed:
             for _ in range(_SWEEPS_PER_LOOK):
-                self._count()
+                self._count(len(self._levels))
                 descended = self._descend(values, before, profits)
-                if not (self._fail(values, before) or descended):
-                    return []
-            if closed := _closed(before):
-                return [self._entered(states, before) for states in closed]
+                risen = self._fail(values, before) or descended
+            closed = _closed(before)
+        found = closed or self._through_the_root(values, before)
+        self._count(len(found))
+        cycles = [self._entered(states, before) for states in found]
+        return sorted(cycles, key=lambda states: -self._excess(states, profits))
+
+    def _through_the_root(self, values: Values, before: Indices) -> list[Indices]:
+        """The ways from the root to each end of a phrase where something is left."""
+        gain = (values > _SLACK) & self._ends
+        return [_way(int(end), before) for end in np.flatnonzero(gain)]
+
+    def _excess(self, states: Indices, profits: Values) -> float:
+        """What a cycle gains, as a share of its price."""
+        price = float(self._prices[states].sum())
+        return float(profits[states].sum()) / price if price else np.inf
 
     def level(self, shares: Values, cycle: Indices) -> None:
         """Cut the shares of what a cycle completes at one level, so that it earns what it costs."""
         ends, times = self._suffixes(cycle)
-        order = np.argsort(shares[ends])
+        order = np.argsort(shares[ends], kind="stable")
         ends, worth = ends[order], (times * self.worth[ends])[order]
         earned = np.cumsum(shares[ends] * worth)
         above = worth.sum() - np.cumsum(worth)
@@ -145,8 +163,8 @@ class _Cycles:
             states = self._failures[states]
         return np.unique(np.concatenate(found), return_counts=True)
 
-    def _count(self) -> None:
-        self._steps += len(self._levels)
+    def _count(self, steps: int) -> None:
+        self._steps += steps
         if self._steps > MAX_STEPS:
             raise _OutOfSteps
 
@@ -162,10 +180,11 @@ class _Cycles:
         return risen
 
     def _fail(self, values: Values, before: Indices) -> bool:
-        """One failure arc from every state; whether one is worth more than was known."""
+        """One failure arc from every state, but to the root; whether one is worth more."""
         reached = np.full(len(values), -np.inf)
         np.maximum.at(reached, self._failures[1:], values[1:])
         better = reached > values + _SLACK
+        better[ROOT] = False
         ways = better[self._failures] & (values == reached[self._failures])
         before[self._failures[ways]] = np.flatnonzero(ways)
         values[better] = reached[better]
@@ -176,14 +195,21 @@ class _Cycles:
         return states[self._depths[states] > self._depths[before[states]]]
 
 
+def _way(end: int, before: Indices) -> Indices:
+    """The states from the root's first child to this one."""
+    states = []
+    while end != ROOT:
+        states.append(end)
+        end = int(before[end])
+    return np.array(states[::-1])
+
+
 def _closed(before: Indices) -> list[Indices]:
-    """The cycles among ways back; -1 is no way."""
-    size = len(before)
-    ways = np.append(np.where(before < 0, size, before), size)
-    far = ways
-    for _ in range(size.bit_length()):
+    """The cycles among ways back, which else end at the root."""
+    far = np.where(np.arange(len(before)) == ROOT, ROOT, before)
+    for _ in range(len(before).bit_length()):
         far = far[far]
-    left = set(far[far != size].tolist())
+    left = set(far[far != ROOT].tolist())
     cycles = []
     while left:
         state = min(left)

@@ -59,7 +59,7 @@ def test_no_round_pays(weights: dict[Tokens, float], prices: list[float]) -> Non
 
 
 @given(weighted, price_lists)
-def test_no_more_is_taken_than_a_round_needs(
+def test_a_round_would_pay_if_all_that_was_cut_were_a_hundredth_more(
     weights: dict[Tokens, float], prices: list[float]
 ) -> None:
     lowered = safe(weights, prices)
