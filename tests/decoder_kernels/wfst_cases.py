@@ -49,7 +49,10 @@ def graphs(draw: st.DrawFn) -> Graph:
 
 @st.composite
 def tables(draw: st.DrawFn, graph: Graph) -> WordBoostTable | None:
-    """A boost table with words of the graph and others, or none."""
+    """A boost table with words of the graph and others, or none.
+
+    Often as if all words were dear, so that boosts outweigh arcs.
+    """
     spelling = st.lists(st.integers(0, graph.vocab_size - 1), min_size=1, max_size=3).map(tuple)
     word: st.SearchStrategy[int | tuple[int, ...]] = spelling
     if len(graph.word_texts) > 1:
@@ -60,7 +63,11 @@ def tables(draw: st.DrawFn, graph: Graph) -> WordBoostTable | None:
         weight=st.sampled_from([-2.0, 0.0, 0.5, 1.0, 3.0, 20.0]),
     )
     phrases = draw(st.none() | st.lists(phrase, min_size=1, max_size=4))
-    return None if phrases is None else WordBoostTable.compile(phrases, graph)
+    if phrases is None:
+        return None
+    costs = draw(st.sampled_from([None, np.full(len(graph.word_texts), 40.0)]))
+    beam = draw(st.sampled_from([8.0, 50.0]))
+    return WordBoostTable.compile(phrases, graph, beam=beam, costs=costs)
 
 
 def options() -> st.SearchStrategy[WfstOptions]:
