@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from decoder_kernels.errors import GraphSourceError
 from decoder_kernels.graph import NO_WORD_TEXT, ArcColumns, Graph, Topology, units_checksum
-from decoder_kernels.graphs.fst import read_fst
+from decoder_kernels.graphs.fst import Fst, read_fst
 from decoder_kernels.graphs.text_lines import read_fields
+from decoder_kernels.wfst_options import MAX_COST
 
 BLANK_SYMBOLS = ("<blank>", "<blk>")
 MAX_SYMBOL_ID = 1 << 24
@@ -57,11 +58,15 @@ def import_graph(
     _require_labels("input", fst.ilabels, tokens.num_labels, fst_path, tokens_path)
     _require_labels("output", fst.olabels, len(texts), fst_path, words_path)
     labels = np.where(fst.ilabels > len(tokens.units), 0, fst.ilabels)
-    # An arc of infinite cost is one that may not be taken.
-    open_arcs = fst.weights != np.inf
-    columns = (fst.sources, labels, fst.olabels, fst.weights, fst.targets)
+    open_arcs = _open_arcs(fst, fst_path)
     return Graph.from_columns(
-        ArcColumns(*(column[open_arcs] for column in columns)),
+        ArcColumns(
+            fst.sources[open_arcs],
+            labels[open_arcs],
+            fst.olabels[open_arcs],
+            fst.weights[open_arcs],
+            fst.targets[open_arcs],
+        ),
         fst.finals,
         topology=topology,
         vocab_size=len(units or tokens.units),
@@ -70,6 +75,22 @@ def import_graph(
         blank_id=blank_id,
         units_checksum=units_checksum(units or tokens.units),
     )
+
+
+def _open_arcs(fst: Fst, path: Path) -> npt.NDArray[np.bool_]:
+    """Those that may be taken: an infinite cost says no. Raises GraphSourceError for no graph."""
+    open_arcs: npt.NDArray[np.bool_] = fst.weights != np.inf
+    if not (open_arcs & (fst.olabels > 0)).any():
+        raise GraphSourceError("has no word that can be said", path.name)
+    if not np.isfinite(fst.finals).any():
+        raise GraphSourceError("has no state to end at", path.name)
+    costs = np.concatenate([fst.weights[open_arcs], fst.finals[np.isfinite(fst.finals)]])
+    largest = float(np.abs(costs).max())
+    if largest > MAX_COST:
+        raise GraphSourceError(
+            f"has a cost of {largest:g} nats; at most {MAX_COST:,.0f} make sense", path.name
+        )
+    return open_arcs
 
 
 def read_tokens(path: Path) -> TokenTable:

@@ -109,8 +109,25 @@ def test_files_that_do_not_fit_are_named(files, name: str, content, complaint: s
 
 
 def test_a_cycle_of_gain_is_refused(files) -> None:
-    kaldifst.compile("0 1 0 0 0.5\n1 0 5 0 -1.0\n0\n").write(str(files[0]))
+    kaldifst.compile("0 0 2 1\n0 1 0 0 0.5\n1 0 5 0 -1.0\n0\n").write(str(files[0]))
     with pytest.raises(GraphError, match="cycle of epsilon arcs"):
+        import_graph(*files)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("0 0 2 1 1e30\n0\n", r"has a cost of 1e\+30 nats"),
+        ("0 0 2 1 -1e30\n0\n", r"has a cost of 1e\+30 nats"),
+        ("0 0 2 1 0.5\n0 1e9\n", r"has a cost of 1e\+09 nats"),
+        ("0 0 2 1 Infinity\n0\n", "has no word that can be said"),
+        ("0 0 2 0\n0\n", "has no word that can be said"),
+        ("0 0 2 1 0.5\n", "has no state to end at"),
+    ],
+)
+def test_what_nobody_can_mean_is_refused(files, text: str, complaint: str) -> None:
+    kaldifst.compile(text).write(str(files[0]))
+    with pytest.raises(GraphSourceError, match=f"TLG.fst: {complaint}"):
         import_graph(*files)
 
 
