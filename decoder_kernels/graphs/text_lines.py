@@ -14,7 +14,14 @@ def read_fields(path: Path) -> Iterator[tuple[int, list[str]]]:
     try:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, start=1):
-                if fields := line.decode().split():
+                if fields := _decoded(line, path.name, number).split():
                     yield number, fields
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise GraphSourceError.unreadable(error, path.name) from error
+
+
+def _decoded(line: bytes, name: str, number: int) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError as error:
+        raise GraphSourceError("is not UTF-8", name, number) from error

@@ -97,7 +97,7 @@ def test_an_lg_is_imported_for_a_rule(files) -> None:
         ("words.txt", "<eps> 0\nax 1\n", "TLG.fst: has the output label 2, but words.txt"),
         ("words.txt", "<eps> 0\nax 999999999\n", "line 2: the number 999999999 is too large"),
         ("words.txt", "", "words.txt: has no symbols"),
-        ("words.txt", b"\xff 0", "words.txt: cannot be read"),
+        ("words.txt", b"<eps> 0\n\xff 1", "words.txt, line 2: is not UTF-8"),
         ("TLG.fst", b"text", "TLG.fst: is not an OpenFst file"),
     ],
 )
