@@ -47,10 +47,17 @@ def test_a_wrong_list_has_as_many_words_of_both_kinds_and_none_of_the_true_one(
 
 def test_spelled_words_have_texts_after_those_of_the_graph(looped: Graph) -> None:
     words = BoostList(["tea"], ["latte", "mocha"])
-    tokenizer = spelled_with({"latte": [6, 1], "mocha": [6, 2]})
+    tokenizer = spelled_with({"tea": [4], "latte": [6, 1], "mocha": [6, 2]})
     boosted = BoostedWords.of(words, 1.0, WfstOptions(), looped, tokenizer)
     assert list(boosted.texts) == [*looped.word_texts, "latte", "mocha"]
     assert boosted.table.spellings == ((6, 1), (6, 2))
+
+
+def test_sequences_are_of_words_that_are_said_in_a_row(looped: Graph) -> None:
+    texts = ["a cup of tea"]
+    words = BoostList.of_texts(texts, looped).with_sequences(texts, longest=3)
+    assert words.sequences == ["a cup", "a cup of", "cup of", "cup of tea", "of tea"]
+    assert words.phrases == ["a", "cup", "of", "tea", *words.sequences]
 
 
 def test_a_word_that_cannot_be_boosted_is_an_error(looped: Graph) -> None:

@@ -56,7 +56,7 @@ class ScriptedServer:
         self.uploads: list[bytes] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
-        config = uvicorn.Config(self._app(), log_level="critical", ws="websockets-sansio")
+        config = uvicorn.Config(self._app(), log_config=None, ws="websockets-sansio")
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._run, name="scripted-server")
 
