@@ -253,7 +253,8 @@ Word error rate against boost weight; every word of a list is a phrase of its ow
 so are those that are said in a row. Language model:
 {chosen.lm}, its costs multiplied by {chosen.scale:g}. Beam {chosen.beam:g}, max_active
 {chosen.max_active:,}; no second pass. A word earns at most {COST_SHARE:g} of its scaled cost as a
-unigram, that is {limit:.1f} nats for the dearest word, and half of the beam.
+unigram, that is {limit:.1f} nats for the dearest word, {TOKEN_LIMIT:g} nats per token, and half
+of the beam.
 Percent of words, ± half of the interval of 95 %.
 
 ![Error rate by boost weight](boost_weight.svg)

@@ -82,7 +82,7 @@ class BoostTable:
                 if not 0 <= token < vocab_size:
                     raise BoostTableError(f"token {token} is outside the vocabulary {vocab_size}")
         trie = PhraseTrie(phrase.tokens for phrase in phrases)
-        rows = _Bonuses(trie, phrases).rows(hold_completed)
+        rows = PhraseBonuses(trie, phrases).rows(hold_completed)
         return cls(_links(trie), torch.tensor(rows, dtype=torch.float64))
 
     @property
@@ -96,7 +96,7 @@ class BoostTable:
         return frozenset(self.links[0, 1:].tolist())
 
 
-class _Bonuses:
+class PhraseBonuses:
     """What the states of a trie earn; all lists go by state."""
 
     def __init__(self, trie: PhraseTrie, phrases: Sequence[BoostPhrase]) -> None:
@@ -113,7 +113,7 @@ class _Bonuses:
         own, other = phrase.bonus * len(phrase.tokens), self.own[end]
         self.own[end] = own if other is None else max(own, other)
 
-    def rows(self, hold_completed: bool) -> tuple[list[float], list[float]]:
+    def rows(self, hold_completed: bool = False) -> tuple[list[float], list[float]]:
         """Pending and completed bonus of each state."""
         trie = self.trie
         pending, completed, kept = ([0.0] * len(trie) for _ in range(3))

@@ -7,7 +7,6 @@ nothing along a cycle. Here a failure arc may be taken anywhere, for nothing: th
 than the automaton has, and none that it has is missed.
 """
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -42,7 +41,7 @@ def safe_phrases(
     that earn the largest share of their price are lowered to a common share; others are left alone.
     """
     trie = PhraseTrie(phrase.tokens for phrase in phrases)
-    ends = [deque(trie.path(phrase.tokens), maxlen=1)[0] for phrase in phrases]
+    ends = [trie.end(phrase.tokens) for phrase in phrases]
     own = np.zeros(len(trie))
     for phrase, end in zip(phrases, ends, strict=True):
         own[end] = max(own[end], phrase.bonus * len(phrase.tokens))

@@ -7,7 +7,7 @@ the last token pays for all but the longest at once.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from decoder_kernels.boost import BoostPhrase, BoostTable
+from decoder_kernels.boost import BoostPhrase, PhraseBonuses
 from decoder_kernels.phrase_trie import ROOT, PhraseTrie
 
 MAX_ROUNDS = 20
@@ -21,7 +21,7 @@ def within_step(phrases: Sequence[BoostPhrase], most: float) -> list[BoostPhrase
     after `MAX_ROUNDS` is lowered as a whole. Negative weights are left alone.
     """
     trie = PhraseTrie(phrase.tokens for phrase in phrases)
-    ends = [[*trie.path(phrase.tokens)][-1] for phrase in phrases]
+    ends = [trie.end(phrase.tokens) for phrase in phrases]
     limited = list(phrases)
     for round_ in range(MAX_ROUNDS + 1):
         excess = _excess(trie, limited, most)
@@ -40,8 +40,7 @@ def within_step(phrases: Sequence[BoostPhrase], most: float) -> list[BoostPhrase
 def _excess(trie: PhraseTrie, phrases: Sequence[BoostPhrase], most: float) -> dict[int, float]:
     """By state, which share of what ends there may be left, where it is not all."""
     kept = [replace(phrase, weight=max(0.0, phrase.weight)) for phrase in phrases]
-    vocab_size = max(trie.tokens, default=0) + 1
-    pending, completed = BoostTable.compile(kept, vocab_size).bonuses.tolist()
+    pending, completed = PhraseBonuses(trie, kept).rows()
     shares: dict[int, float] = {}
     for state in range(1, len(trie)):
         step = pending[state] + completed[state] - pending[trie.parents[state]]

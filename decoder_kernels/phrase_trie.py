@@ -6,6 +6,7 @@ in the order of their tokens, so a state's failure, which is shorter, comes befo
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
@@ -50,6 +51,10 @@ class PhraseTrie:
         for token in tokens:
             state = self.children[state][token]
             yield state
+
+    def end(self, tokens: Sequence[int]) -> int:
+        """The state of a whole phrase."""
+        return deque(self.path(tokens), maxlen=1)[0]
 
     @cached_property
     def failures(self) -> list[int]:

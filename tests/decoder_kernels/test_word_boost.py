@@ -21,14 +21,12 @@ OUTSIDE = (3, 2)
 NO_COSTS = np.full(4, math.inf)
 
 
-def words_in_any_order(loop_node: int = 0) -> Graph:
-    """Of one token each, at costs of 4, 1 and -1."""
-    arcs = [Arc(0, 2, DEAR, 4.0, 0), Arc(0, 3, CHEAP, 1.0, 0), Arc(0, 4, FREE, -1.0, 0)]
+def one_node(arcs: list[Arc], topology: Topology, loop_node: int) -> Graph:
     return Graph.from_arcs(
         arcs,
         {0: 0.0},
         1,
-        topology="compact",
+        topology=topology,
         vocab_size=4,
         word_texts=["<eps>", "dear", "cheap", "free"],
         loop_node=loop_node,
@@ -36,17 +34,16 @@ def words_in_any_order(loop_node: int = 0) -> Graph:
     )
 
 
+def words_in_any_order(loop_node: int = 0) -> Graph:
+    """Of one token each, at costs of 4, 1 and -1."""
+    arcs = [Arc(0, 2, DEAR, 4.0, 0), Arc(0, 3, CHEAP, 1.0, 0), Arc(0, 4, FREE, -1.0, 0)]
+    return one_node(arcs, "compact", loop_node)
+
+
 def imported() -> Graph:
-    """The same words, with the CTC rule in the arcs and no loop node named."""
+    """Two of the words, with the CTC rule in the arcs and no loop node named."""
     arcs = [Arc(0, 1, 0, 0.0, 0), Arc(0, 2, DEAR, 4.0, 0), Arc(0, 3, CHEAP, 1.0, 0)]
-    return Graph.from_arcs(
-        arcs,
-        {0: 0.0},
-        1,
-        topology="explicit",
-        vocab_size=4,
-        word_texts=["<eps>", "dear", "cheap", "free"],
-    )
+    return one_node(arcs, "explicit", -1)
 
 
 def earned(words: tuple[int | tuple[int, ...], ...], weight: float, scale: float = 1.0) -> float:
