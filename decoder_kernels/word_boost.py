@@ -102,10 +102,7 @@ class WordBoostTable:
         prices = {
             word: _price(graph.unknown_cost, graph_scale, len(spelling))
             for spelling, word in ids.items()
-        }
-        for word in {w for phrase in accepted for w in phrase.words if isinstance(w, int)}:
-            tokens = math.inf if num_tokens is None else num_tokens(word)
-            prices[word] = _price(float(costs[word]), graph_scale, tokens)
+        } | _known_prices(accepted, costs, graph_scale, num_tokens)
         limited = _limited(accepted, ids, beam / 2, prices)
         automaton = BoostTable.compile(limited, len(graph.word_texts) + len(ids))
         graft, num_nodes = _graft(ids, graph.unknown_cost)
@@ -149,6 +146,22 @@ def _price(cost: float, graph_scale: float, num_tokens: float) -> float:
     """What a word may earn however often it is said."""
     scaled = cost if cost == math.inf else COST_SHARE * graph_scale * max(0.0, cost)
     return min(scaled, TOKEN_LIMIT * num_tokens)
+
+
+def _known_prices(
+    phrases: Sequence[WordPhrase],
+    costs: Costs,
+    graph_scale: float,
+    num_tokens: Callable[[int], int] | None,
+) -> dict[int, float]:
+    """What words of the graph may earn."""
+    known = {word for phrase in phrases for word in phrase.words if isinstance(word, int)}
+    return {
+        word: _price(
+            float(costs[word]), graph_scale, math.inf if num_tokens is None else num_tokens(word)
+        )
+        for word in known
+    }
 
 
 def _numbered(phrases: Sequence[WordPhrase], known: int) -> dict[Spelling, int]:

@@ -1,6 +1,6 @@
 """From phrases as people write them to a table for the search of a decoding graph."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from decoder_kernels.boost import BoostPhrase
@@ -51,24 +51,16 @@ class _Request:
 
     def compiled(self, options: WfstOptions) -> CompiledBoosts:
         """The table of those that the graph takes."""
-        phrases, graph = list(self._phrases.values()), self._words.graph
+        phrases = list(self._phrases.values())
         try:
-            table = WordBoostTable.compile(
-                phrases,
-                graph,
-                beam=options.beam,
-                graph_scale=options.graph_scale,
-                costs=self._words.costs,
-                num_tokens=lambda word: len(self._words.spelled(word).tokens),
-            )
+            table = self._table(phrases, options)
         except KernelError as error:  # of all phrases together
             return self._refusing(dict.fromkeys(self._phrases, str(error)))
-        refused = {phrase.words: reason for phrase, reason in table.refused}
-        if len(refused) == len(phrases):
-            return self._refusing(refused)
-        ids = {spelling: len(graph.word_texts) + k for k, spelling in enumerate(table.spellings)}
-        free = f"its words are free at a language model weight of {options.graph_scale:g}"
-        without = refused | {phrase.words: free for phrase in table.fruitless}
+        without = _without(table, options.graph_scale)
+        if len(table.refused) == len(phrases):
+            return self._refusing(without)
+        known = len(self._words.graph.word_texts)
+        ids = {spelling: known + k for k, spelling in enumerate(table.spellings)}
         boosted = [phrase for phrase in phrases if phrase.words not in without]
         return replace(
             self._refusing(without),
@@ -78,6 +70,16 @@ class _Request:
             ),
             word_table=table,
             grafted=tuple(self._grafted[spelling] for spelling in table.spellings),
+        )
+
+    def _table(self, phrases: Sequence[WordPhrase], options: WfstOptions) -> WordBoostTable:
+        return WordBoostTable.compile(
+            phrases,
+            self._words.graph,
+            beam=options.beam,
+            graph_scale=options.graph_scale,
+            costs=self._words.costs,
+            num_tokens=lambda word: len(self._words.spelled(word).tokens),
         )
 
     def _refusing(self, refused: Mapping[Words, str]) -> CompiledBoosts:
@@ -107,6 +109,13 @@ class _Request:
         tokens = word.tokens if after is None else (*word.tokens, after)
         self._grafted[tokens] = word
         return tokens
+
+
+def _without(table: WordBoostTable, graph_scale: float) -> dict[Words, str]:
+    """The phrases that the table does not boost, and why."""
+    free = f"its words are free at a language model weight of {graph_scale:g}"
+    refused = {phrase.words: reason for phrase, reason in table.refused}
+    return refused | {phrase.words: free for phrase in table.fruitless}
 
 
 def _ids(words: Words, grafted: Mapping[Spelling, int]) -> tuple[int, ...]:

@@ -83,17 +83,9 @@ def build_graph(
             f"none of its {len(unspelled)} words can be spelled in the units of the model", lm.name
         )
     texts = (NO_WORD_TEXT, *lexicon)
-    word_ids = {text: i for i, text in enumerate(texts) if i}
-    back_off = len(texts)
     progress("building the grammar", None)
-    grammar = grammar_of(arpa, word_ids, back_off)
-    vocab_size = len(units.symbols)
-    letters = lexicon_fst(lexicon, word_ids, vocab_size, back_off, units.separator)
-    lg = compose_lexicon(letters.fst, grammar.fst, lambda what: progress(what, None), delta)
-    progress("laying out the graph", None)
-    graph = _implicit(lg, letters.first_symbol, grammar, units, texts, form)
-    if form.startswith("explicit"):
-        graph = explicit_graph(graph, "normal" if form == "explicit-normal" else "compact")
+    grammar = grammar_of(arpa, {text: i for i, text in enumerate(texts) if i}, len(texts))
+    graph = _composed(lexicon, grammar, units, texts, form, delta, progress)
     known = set(arpa.words)
     return Build(
         graph=graph,
@@ -104,6 +96,26 @@ def build_graph(
         unspelled=tuple(unspelled),
         unknown=tuple(word for word in only or () if word not in known),
     )
+
+
+def _composed(
+    lexicon: Lexicon,
+    grammar: Grammar,
+    units: Units,
+    texts: Sequence[str],
+    form: GraphForm,
+    delta: float,
+    progress: Progress,
+) -> Graph:
+    """L over G, determinized, minimized and laid out in the form asked for."""
+    word_ids, back_off = {text: i for i, text in enumerate(texts) if i}, len(texts)
+    letters = lexicon_fst(lexicon, word_ids, len(units.symbols), back_off, units.separator)
+    lg = compose_lexicon(letters.fst, grammar.fst, lambda what: progress(what, None), delta)
+    progress("laying out the graph", None)
+    graph = _implicit(lg, letters.first_symbol, grammar, units, texts, form)
+    if form.startswith("explicit"):
+        return explicit_graph(graph, "normal" if form == "explicit-normal" else "compact")
+    return graph
 
 
 def _spelled(

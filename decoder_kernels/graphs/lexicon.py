@@ -19,6 +19,9 @@ Lexicon = Mapping[str, Sequence[Spelling]]
 MAX_SPELLING = 256
 """Tokens in one spelling."""
 
+BEHIND_LAST = 1
+"""The state behind a word that no separator follows."""
+
 
 @dataclass(frozen=True, eq=False)
 class LexiconFst:
@@ -76,34 +79,45 @@ def lexicon_fst(
     With a ``separator``, the token that a model of characters writes between words, each word but
     the last of a text ends with it.
     """
-    entries = [
-        (label, spelling)
-        for word, label in word_ids.items()
-        for spelling in dict.fromkeys(lexicon[word])
-    ]
-    loops: tuple[int, ...] = (0,)
-    ends = [(label, spelling, 0) for label, spelling in entries]
-    if separator is not None:
-        loops = (0, 1)
-        ends = [(label, (*spelling, separator), 0) for label, spelling in entries]
-        ends += [(label, spelling, 1) for label, spelling in entries]
-    first_symbol = vocab_size + 1
+    ends = _ends(lexicon, word_ids, separator)
     symbols = _disambiguation([spelling for _, spelling, _ in ends])
-    rows: list[tuple[int, int, int, int]] = [(loop, first_symbol, back_off, loop) for loop in loops]
+    first_symbol = vocab_size + 1
+    loops = [0] if separator is None else [0, BEHIND_LAST]
+    rows = [(loop, first_symbol, back_off, loop) for loop in loops]
     states = len(loops)
     for (word, spelling, end), symbol in zip(ends, symbols, strict=True):
-        labels = [token + 1 for token in spelling]
-        if symbol:
-            labels.append(first_symbol + symbol)
+        labels = [token + 1 for token in spelling] + ([first_symbol + symbol] if symbol else [])
         path = [0, *range(states, states + len(labels) - 1), end]
-        states += len(labels) - 1
         outputs = [word] + [0] * (len(labels) - 1)
         rows.extend(zip(path, labels, outputs, path[1:], strict=False))
+        states += len(labels) - 1
+    fst = _unweighted(rows, states, loops)
+    return LexiconFst(fst, first_symbol, 1 + max(symbols, default=0))
+
+
+def _ends(
+    lexicon: Lexicon, word_ids: Mapping[str, int], separator: int | None
+) -> list[tuple[int, Spelling, int]]:
+    """Each word, a spelling of it, and the state behind that."""
+    entries = [
+        (word, spelling)
+        for text, word in word_ids.items()
+        for spelling in dict.fromkeys(lexicon[text])
+    ]
+    if separator is None:
+        return [(word, spelling, 0) for word, spelling in entries]
+    parted = [(word, (*spelling, separator), 0) for word, spelling in entries]
+    return parted + [(word, spelling, BEHIND_LAST) for word, spelling in entries]
+
+
+def _unweighted(
+    rows: Sequence[tuple[int, int, int, int]], states: int, final: Sequence[int]
+) -> Fst:
+    """Of arcs (source, input, output, target) that cost nothing."""
     sources, inputs, outputs, targets = np.array(rows, np.int64).T
     finals = np.full(states, np.inf)
-    finals[list(loops)] = 0.0
-    fst = Fst.from_columns(0, finals, sources, inputs, outputs, np.zeros(len(rows)), targets)
-    return LexiconFst(fst, first_symbol, 1 + max(symbols, default=0))
+    finals[list(final)] = 0.0
+    return Fst.from_columns(0, finals, sources, inputs, outputs, np.zeros(len(rows)), targets)
 
 
 def _disambiguation(spellings: Sequence[Spelling]) -> list[int]:
