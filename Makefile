@@ -8,6 +8,7 @@ STREAMS ?=
 OPERATIONS ?=
 SEED    ?=
 GRAPH  ?=
+ONLY   ?=
 RECIPE  ?= models/training/recipes/gpu.toml
 HOST_PYTHON ?= 3.12
 DATA   ?= ../shared
@@ -23,14 +24,18 @@ CSRC     = $(shell git ls-files '*.h' '*.cu' '*.cpp')
 SCRIPTS  = $(shell git ls-files 'web/*.js')
 # What a host with torch, numpy, sentencepiece, safetensors, PyYAML and tqdm lacks for training.
 HOST_PACKAGES := soundfile cffi pycparser jiwer rapidfuzz
+# A borrowed machine: nothing can be installed there, and nothing need be.
+BARE_GPU := test ! -e $(VENV) && nvidia-smi >/dev/null 2>&1 && \
+            python3 -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' 2>/dev/null
+GPU_CHECK = benchmarks/gpu_check.py $(if $(GRAPH),--graph $(GRAPH)) $(if $(ONLY),--only $(ONLY))
 PYTHON_OK := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
 PYTHON  ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
              $$python -c '$(PYTHON_OK)' 2>/dev/null && echo $$python && break; done)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help tools setup constraints serve test fuzz style format types layers gpu luggage bench \
-        bundled-graph clean
+.PHONY: help tools setup constraints serve test fuzz style format types layers gpu gpu-here luggage \
+        bench bundled-graph clean
 
 help: ## list the targets
 	@echo "usage: make TARGET [VARIABLE=value]"
@@ -111,13 +116,18 @@ layers: $(STAMP) ## check which package may import which (import-linter)
 	@echo "layers: import-linter"
 	@$(BIN)/lint-imports --no-cache
 
-gpu: $(STAMP) ## compile the CUDA half (needs nvcc), check it where a GPU is; time GRAPH=IMAGE
+gpu: ## compile the CUDA half (needs nvcc); where a GPU is, check it and time GRAPH=IMAGE; ONLY= steps
 	@command -v nvcc >/dev/null || { echo "make gpu: missing: nvcc (the CUDA toolkit)" >&2; exit 1; }
+	@if $(BARE_GPU); then \
+	  echo "gpu: no $(VENV) here, but a GPU and a torch that uses it: checking with python3"; \
+	  python3 $(GPU_CHECK); \
+	else $(MAKE) --no-print-directory gpu-here; fi
+
+gpu-here: $(STAMP)
 	@echo "gpu: compiling the CUDA half"
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt \
 	  --no-build-isolation --config-settings=cmake.define.EARSHOT_CUDA=ON -e .
-	@if nvidia-smi >/dev/null 2>&1; then \
-	  $(BIN)/python benchmarks/gpu_check.py $(if $(GRAPH),--graph $(GRAPH)); \
+	@if nvidia-smi >/dev/null 2>&1; then $(BIN)/python $(GPU_CHECK); \
 	else echo "gpu: compiled; no GPU here to run it on"; fi
 
 luggage: $(STAMP) ## pack what a GPU host without a network needs to train RECIPE= (docs/training.md)

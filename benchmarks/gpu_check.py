@@ -2,8 +2,9 @@
 
 ``python benchmarks/gpu_check.py``: builds both halves into ``build/gpu``, runs the kernels' tests
 on both devices, then compute-sanitizer's memcheck and racecheck over a part of them, then the
-timings against peers; the one of graph search wants ``--graph``, a compact image. Needs nvcc,
-cmake, ninja, nanobind, torch for CUDA, pytest and hypothesis; installs and fetches nothing.
+timings against peers, that of graph search on the bundled model's graph or ``--graph``, a compact
+image. Needs nvcc, cmake, ninja, nanobind, torch for CUDA, pytest and hypothesis; installs and
+fetches nothing.
 Status 1: a step failed; 2: the machine lacks something.
 """
 
@@ -18,6 +19,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 TESTS = "tests/decoder_kernels"
+BUNDLED_GRAPH = REPOSITORY / "models" / "bundled" / "lm.graph.xz"
 PREFIX_SEARCH = "wenets_own or poisoned or too_small or used_again or comes_through or many_tokens"
 GRAPH_SEARCH = "hub or reaches or runs_out or grafted"
 SANITIZED = f"cuda and ({PREFIX_SEARCH} or {GRAPH_SEARCH})"
@@ -76,9 +78,8 @@ def graph_search(build_dir: Path, graph: Path, posteriors: Path | None) -> list[
     return with_native(build_dir, "benchmarks.wfst_gpu", "--graph", str(graph.resolve()), *real)
 
 
-def steps(build_dir: Path, graph: Path | None, posteriors: Path | None) -> dict[str, list[str]]:
+def steps(build_dir: Path, graph: Path, posteriors: Path | None) -> dict[str, list[str]]:
     """All steps by name, in order."""
-    timed = {"wfst": graph_search(build_dir, graph, posteriors)} if graph else {}
     return {
         "configure": configure(build_dir),
         "build": ["cmake", "--build", str(build_dir)],
@@ -86,7 +87,7 @@ def steps(build_dir: Path, graph: Path | None, posteriors: Path | None) -> dict[
         "memcheck": sanitizer("memcheck", build_dir),
         "racecheck": sanitizer("racecheck", build_dir),
         "timing": with_native(build_dir, "benchmarks.prefix_search", "--lanes", "128"),
-        **timed,
+        "wfst": graph_search(build_dir, graph, posteriors),
     }
 
 
@@ -95,7 +96,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Check the CUDA half of the kernels.")
     parser.add_argument("--build-dir", type=Path, default=REPOSITORY / "build" / "gpu")
     parser.add_argument("--only", nargs="*", help="names of steps to run")
-    parser.add_argument("--graph", type=Path, help="compact image, to time graph search")
+    parser.add_argument("--graph", type=Path, default=BUNDLED_GRAPH, help="compact image")
     parser.add_argument("--posteriors", type=Path, help=".npz of real ones for it")
     options = parser.parse_args()
     if lacking := missing():
@@ -103,8 +104,6 @@ def main() -> None:
         sys.exit(2)
     environment = os.environ | {"OMP_NUM_THREADS": "1", "HYPOTHESIS_STORAGE_DIRECTORY": "/tmp"}
     failed: list[str] = []
-    if options.graph is None:
-        print("gpu check: graph search is not timed: say --graph", flush=True)
     planned = steps(options.build_dir, options.graph, options.posteriors)
     for name, command in planned.items():
         if options.only and name not in options.only:
