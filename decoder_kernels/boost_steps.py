@@ -41,11 +41,24 @@ def _excess(trie: PhraseTrie, phrases: Sequence[BoostPhrase], most: float) -> di
     """By state, which share of what ends there may be left, where it is not all."""
     kept = [replace(phrase, weight=max(0.0, phrase.weight)) for phrase in phrases]
     pending, completed = PhraseBonuses(trie, kept).rows()
+    before = _least_before(trie, pending)
     shares: dict[int, float] = {}
     for state in range(1, len(trie)):
-        step = pending[state] + completed[state] - pending[trie.parents[state]]
+        step = pending[state] + completed[state] - before[trie.parents[state]]
         suffix = state
         while step > most + _SLACK and suffix != ROOT:
             shares[suffix] = min(shares.get(suffix, 1.0), most / step)
             suffix = trie.failures[suffix]
     return shares
+
+
+def _least_before(trie: PhraseTrie, pending: Sequence[float]) -> list[float]:
+    """The least pending of a state and of all that end like it, from which a token may lead on.
+
+    In `a a` and `a a b` the third of three `a` comes from `a a`, not from the parent `a`.
+    """
+    least = list(pending)
+    for state in range(len(trie) - 1, 0, -1):
+        failure = trie.failures[state]
+        least[failure] = min(least[failure], least[state])
+    return least

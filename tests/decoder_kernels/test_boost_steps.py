@@ -45,6 +45,13 @@ def test_phrases_that_end_together_share_what_their_last_token_may_earn() -> Non
     assert len({phrase.weight for phrase in limited}) == 1
 
 
+def test_a_phrase_that_begins_as_it_ends_may_be_completed_token_by_token() -> None:
+    phrases = [BoostPhrase((0, 0), MOST), BoostPhrase((0, 0, 1), 0.0)]
+    assert largest_step(phrases, [0, 0]) == pytest.approx(MOST)
+    assert largest_step(phrases, [0, 0, 0]) == pytest.approx(2 * MOST)
+    assert largest_step(within_step(phrases, MOST), [0, 0, 0]) == pytest.approx(MOST)
+
+
 def test_phrases_within_the_limit_are_left_alone() -> None:
     phrases = [BoostPhrase((0, 1), 1.0), BoostPhrase((1,), 0.5), BoostPhrase((2, 1), -9.0)]
     assert within_step(phrases, MOST) == phrases
