@@ -1,11 +1,12 @@
-"""Everything to do with the kernels on a machine with a GPU, in one command.
+"""Everything that has to be seen on a machine with a GPU, in one command.
 
-``python benchmarks/gpu_check.py``: builds both halves into ``build/gpu``, runs the kernels' tests
-on both devices, then compute-sanitizer's memcheck and racecheck over a part of them, then the
-timings against peers, that of graph search on the bundled model's graph or ``--graph``, a compact
-image. Needs nvcc, cmake, ninja, nanobind, torch for CUDA, pytest and hypothesis; installs and
-fetches nothing.
-Status 1: a step failed; 2: the machine lacks something.
+``python benchmarks/gpu_check.py``: builds both halves of the kernels into ``build/gpu``, runs their
+tests on both devices, then those of networks and streams, then compute-sanitizer's memcheck and
+racecheck over a part of the kernels', then timings against peers, of graph search on the bundled
+model's graph or ``--graph``, a compact image. Needs nvcc, cmake, ninja, nanobind, torch for CUDA,
+pytest and hypothesis, for networks and streams sentencepiece, safetensors, PyYAML, tqdm and
+soundfile too; installs and fetches nothing. Status 1: a step failed; 2: the machine lacks
+something.
 """
 
 import argparse
@@ -18,7 +19,14 @@ import time
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-TESTS = "tests/decoder_kernels"
+KERNEL_TESTS = "tests/decoder_kernels"
+NOT_OF_THE_GPU = ("graphs", "ngrams")
+"""Folders of them that want kaldifst, and no GPU."""
+STREAM_TESTS = (
+    "tests/models/test_cuda.py",
+    "tests/models/training/test_cuda.py",
+    "tests/streaming",
+)
 BUNDLED_GRAPH = REPOSITORY / "models" / "bundled" / "lm.graph.xz"
 PREFIX_SEARCH = "wenets_own or poisoned or too_small or used_again or comes_through or many_tokens"
 GRAPH_SEARCH = "hub or reaches or runs_out or grafted"
@@ -61,15 +69,21 @@ def with_native(build_dir: Path, *module: str) -> list[str]:
 
 
 def pytest(build_dir: Path, *arguments: str) -> list[str]:
-    """The command that runs the kernels' tests, without the plugins that other tests need."""
+    """The command that runs tests, without the plugins that some need."""
     options = ["-o", "addopts=--import-mode=importlib", "-o", "filterwarnings=default", "-q", "-ra"]
-    return with_native(build_dir, "pytest", *options, TESTS, *arguments)
+    return with_native(build_dir, "pytest", *options, *arguments)
+
+
+def kernel_tests(build_dir: Path, *arguments: str) -> list[str]:
+    """The command that runs the kernels' tests, on both devices."""
+    ignored = [f"--ignore={KERNEL_TESTS}/{folder}" for folder in NOT_OF_THE_GPU]
+    return pytest(build_dir, KERNEL_TESTS, *ignored, *arguments)
 
 
 def sanitizer(tool: str, build_dir: Path) -> list[str]:
     """The command that runs some tests of the CUDA half under compute-sanitizer."""
     options = ["--tool", tool, "--error-exitcode", "1", "--target-processes", "all"]
-    return ["compute-sanitizer", *options, *pytest(build_dir, "-x", "-k", SANITIZED)]
+    return ["compute-sanitizer", *options, *kernel_tests(build_dir, "-x", "-k", SANITIZED)]
 
 
 def graph_search(build_dir: Path, graph: Path, posteriors: Path | None) -> list[str]:
@@ -83,7 +97,8 @@ def steps(build_dir: Path, graph: Path, posteriors: Path | None) -> dict[str, li
     return {
         "configure": configure(build_dir),
         "build": ["cmake", "--build", str(build_dir)],
-        "tests": pytest(build_dir),
+        "tests": kernel_tests(build_dir),
+        "streams": pytest(build_dir, *STREAM_TESTS, "-m", "gpu"),
         "memcheck": sanitizer("memcheck", build_dir),
         "racecheck": sanitizer("racecheck", build_dir),
         "timing": with_native(build_dir, "benchmarks.prefix_search", "--lanes", "128"),

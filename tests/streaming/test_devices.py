@@ -1,0 +1,108 @@
+"""Streams on a GPU are those on the CPU: bundled model and graph, real speech, all modes.
+
+Where there is no GPU, a pretended one shows at least that nothing mixes devices.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from pretend_gpu import THERE, MixedDevices, PretendGpu, pretend, send_model
+
+from decoder_kernels.graph import Graph
+from decoder_kernels.graph_image import read_image
+from models.assembly import LoadedModel
+from models.bundled import bundled_model_dir
+from models.checkpoint import load_model
+from streaming.engine import Engine
+from streaming.events import Final, Word
+from streaming.stream_config import DECODING_MODES, Boost, StreamConfig
+
+soundfile = pytest.importorskip("soundfile")
+CLIPS = ("iced-coffee", "seven", "the-door")
+BOOSTS = (Boost("ambulance", 3.0), Boost("zorblax", 2.0))
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    return read_image(bundled_model_dir() / "lm.graph.xz")
+
+
+@pytest.fixture(scope="module")
+def clips(repository_dir: Path) -> list[np.ndarray]:
+    """Samples at 16 kHz."""
+    paths = [repository_dir / "web" / "samples" / f"{name}.opus" for name in CLIPS]
+    read = [soundfile.read(path, dtype="float32") for path in paths]
+    assert all(samples.ndim == 1 and 48_000 % rate == 0 for samples, rate in read)
+    return [samples[:: rate // 16_000] for samples, rate in read]
+
+
+def bundled(device: str = "cpu") -> LoadedModel:
+    return load_model(bundled_model_dir(), torch.device(device))
+
+
+def heard(engine: Engine, clips: list[np.ndarray], mode: str, sounds) -> list[list[Final]]:
+    """The finals of streams that are decoded in company."""
+    listeners = []
+    for samples in clips:
+        listener = sounds.Listener()
+        stream = engine.open(StreamConfig(mode=mode, boosts=BOOSTS), listener)
+        stream.push(samples)
+        stream.finish()
+        listeners.append(listener)
+    for listener in listeners:
+        listener.wait_for_last()
+    return [listener.finals for listener in listeners]
+
+
+def assert_alike(there: list[list[Final]], here: list[list[Final]], tolerance: float) -> None:
+    """The same words, as sure. Rounding differs by who shared a batch."""
+    for one, other in zip(map(words, there), map(words, here), strict=True):
+        assert one
+        assert [word.text for word in one] == [word.text for word in other]
+        np.testing.assert_allclose(
+            [word.confidence for word in one], [word.confidence for word in other], atol=tolerance
+        )
+
+
+def words(finals: list[Final]) -> list[Word]:
+    return [word for final in finals for word in final.alternatives[0].words]
+
+
+@pytest.mark.parametrize("mode", DECODING_MODES)
+def test_no_operation_mixes_devices(make_engine, monkeypatch, graph, clips, sounds, mode) -> None:
+    on_cpu = heard(make_engine(bundled(), graph=graph), clips, mode, sounds)
+    gpu, model = pretend(monkeypatch), bundled()
+    with gpu:
+        send_model(model.model)
+        engine = make_engine(model, graph=graph)
+    assert_alike(heard(engine, clips, mode, sounds), on_cpu, tolerance=1e-3)
+    assert gpu.operations > 1000
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("mode", DECODING_MODES)
+def test_a_gpu_hears_what_the_cpu_hears(make_engine, graph, clips, sounds, mode) -> None:
+    on_cpu = heard(make_engine(bundled(), graph=graph), clips, mode, sounds)
+    engine = make_engine(bundled("cuda"), graph=graph)
+    assert_alike(heard(engine, clips, mode, sounds), on_cpu, tolerance=0.02)
+
+
+def test_a_pretended_gpu_refuses_what_a_real_one_would() -> None:
+    with PretendGpu():
+        there, here = torch.arange(3, device=THERE), torch.arange(3)
+        assert there.device == THERE
+        assert (there + 1).device == THERE
+        assert (there + torch.tensor(1)).tolist() == [1, 2, 3]
+        assert there.cpu().device == there[:2].to("cpu").device == here.device
+        for mixed in (
+            lambda: there + here,
+            lambda: here[there],
+            lambda: torch.cat([here, there]),
+            there.numpy,
+            lambda: there.__setitem__(there, here),
+        ):
+            with pytest.raises(MixedDevices):
+                mixed()
