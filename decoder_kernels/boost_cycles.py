@@ -60,8 +60,8 @@ def _safe(trie: PhraseTrie, own: Values, prices: Values) -> Values:
     if not own.any():
         return own
     cycles = _Cycles(trie, own > 0, prices)
-    shares = np.divide(own, cycles.worth, out=np.zeros(len(own)), where=cycles.worth > 0)
-    shares = np.minimum(shares, 1.0)
+    shares = ((own > 0) & (cycles.worth > 0)).astype(np.float64)
+    np.divide(own, cycles.worth, out=shares, where=own < cycles.worth)
     try:
         while found := cycles.gaining(shares):
             for states in found:

@@ -109,6 +109,11 @@ def test_free_words_earn_nothing() -> None:
     assert safe({(0,): 5.0, (0, 1): 2.0}, [0.0, 0.0]) == {(0,): 0.0, (0, 1): 0.0}
 
 
+def test_words_that_cost_next_to_nothing_earn_no_more() -> None:
+    least = math.ulp(0.0)
+    assert safe({(0,): 3.0, (0, 1): 3.0}, [least, least, 1.0]) == {(0,): least, (0, 1): least}
+
+
 def test_a_list_too_large_to_be_searched_is_safe_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
