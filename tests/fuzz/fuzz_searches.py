@@ -30,8 +30,9 @@ FILES, STEPS = 60, 200
 KINDS_OF_FILES = {"image": 20, "foreign graph": 10, "language model": 1}
 FAST_DISK = "/dev/shm" if Path("/dev/shm").is_dir() else None
 EPISODES_OF_A_LONG_RUN = 200
-MAX_GROWTH_MB = 64.0
-"""A tenth of a kilobyte for each of a million operations: sanitizers give little memory back."""
+MAX_GROWTH_MB = 128.0
+"""Sanitizers give little memory back: 29 and 74 MB were seen in runs of a million operations that
+levelled off without them. What leaks, LeakSanitizer finds."""
 
 
 @dataclass
