@@ -25,7 +25,7 @@ NOT_OF_THE_GPU = ("graphs", "ngrams")
 STREAM_TESTS = (
     "tests/models/test_cuda.py",
     "tests/models/training/test_cuda.py",
-    "tests/streaming",
+    "tests/streaming/test_devices.py",
 )
 BUNDLED_GRAPH = REPOSITORY / "models" / "bundled" / "lm.graph.xz"
 PREFIX_SEARCH = "wenets_own or poisoned or too_small or used_again or comes_through or many_tokens"

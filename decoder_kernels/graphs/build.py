@@ -1,6 +1,6 @@
 """From an n-gram and the spellings of its words to a decoding graph."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -82,10 +82,10 @@ def build_graph(
         raise GraphSourceError(
             f"none of its {len(unspelled)} words can be spelled in the units of the model", lm.name
         )
-    texts = (NO_WORD_TEXT, *lexicon)
+    word_ids = {text: i for i, text in enumerate(lexicon, start=1)}
     progress("building the grammar", None)
-    grammar = grammar_of(arpa, {text: i for i, text in enumerate(texts) if i}, len(texts))
-    graph = _composed(lexicon, grammar, units, texts, form, delta, progress)
+    grammar = grammar_of(arpa, word_ids, len(word_ids) + 1)
+    graph = _composed(lexicon, word_ids, grammar, units, form, delta, progress)
     known = set(arpa.words)
     return Build(
         graph=graph,
@@ -100,18 +100,19 @@ def build_graph(
 
 def _composed(
     lexicon: Lexicon,
+    word_ids: Mapping[str, int],
     grammar: Grammar,
     units: Units,
-    texts: Sequence[str],
     form: GraphForm,
     delta: float,
     progress: Progress,
 ) -> Graph:
     """L over G, determinized, minimized and laid out in the form asked for."""
-    word_ids, back_off = {text: i for i, text in enumerate(texts) if i}, len(texts)
+    back_off = len(word_ids) + 1
     letters = lexicon_fst(lexicon, word_ids, len(units.symbols), back_off, units.separator)
     lg = compose_lexicon(letters.fst, grammar.fst, lambda what: progress(what, None), delta)
     progress("laying out the graph", None)
+    texts = (NO_WORD_TEXT, *word_ids)
     graph = _implicit(lg, letters.first_symbol, grammar, units, texts, form)
     if form.startswith("explicit"):
         return explicit_graph(graph, "normal" if form == "explicit-normal" else "compact")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from wfst_cases import compact_graph
 
 from decoder_kernels.epsilon_cycles import PEELING_ROUNDS
 from decoder_kernels.errors import UnsafeEpsilonCycle
@@ -16,9 +17,7 @@ LONG = 20_000
 
 
 def graph_of(arcs: Sequence[Arc], num_nodes: int = NODES) -> Graph:
-    return Graph.from_arcs(
-        arcs, {0: 0.0}, num_nodes, topology="compact", vocab_size=3, word_texts=["<eps>", "a"]
-    )
+    return compact_graph(arcs, num_nodes - 1, ["a"])
 
 
 @st.composite

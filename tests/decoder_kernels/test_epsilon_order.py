@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 from hypothesis import given, settings
-from wfst_cases import graphs
+from wfst_cases import compact_graph, graphs
 
 from decoder_kernels.epsilon_order import MAX_LEVELS, epsilon_order
 from decoder_kernels.errors import InvalidGraph
@@ -37,14 +37,7 @@ def walk(graph: Graph, start: int) -> Walked:
 def chain(length: int) -> Graph:
     """So many epsilon arcs, one behind the other."""
     arcs = [Arc(node, 0, 0, 0.5, node + 1) for node in range(length)]
-    return Graph.from_arcs(
-        arcs,
-        {length: 0.0},
-        length + 1,
-        topology="compact",
-        vocab_size=2,
-        word_texts=["<eps>"],
-    )
+    return compact_graph(arcs, length, [])
 
 
 @given(graph=graphs())
@@ -69,9 +62,6 @@ def test_so_many_epsilons_may_follow_one_another_and_no_more() -> None:
 
 
 def test_a_cycle_that_a_graph_may_have_is_none_that_can_be_searched() -> None:
-    arcs = [Arc(0, 0, 0, 1.0, 1), Arc(1, 0, 0, 1.0, 0)]
-    graph = Graph.from_arcs(
-        arcs, {0: 0.0}, 2, topology="compact", vocab_size=2, word_texts=["<eps>"]
-    )
+    graph = compact_graph([Arc(0, 0, 0, 1.0, 1), Arc(1, 0, 0, 1.0, 0)], 1, [])
     with pytest.raises(InvalidGraph, match="epsilon arcs form a cycle"):
         epsilon_order(graph)

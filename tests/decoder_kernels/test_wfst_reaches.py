@@ -2,8 +2,9 @@
 
 import torch
 from torch import Tensor
+from wfst_cases import compact_graph
 
-from decoder_kernels.graph import Arc, Graph
+from decoder_kernels.graph import Arc
 from decoder_kernels.wfst_options import WfstOptions
 from decoder_kernels.wfst_oracle import WfstOracle
 from decoder_kernels.wfst_search import WfstSearch, WfstSearchConfig
@@ -12,18 +13,6 @@ from decoder_kernels.word_boost import WordBoostTable, WordPhrase
 SLOT = torch.tensor([0])
 A, B = 1, 2
 OPTIONS = WfstOptions(beam=10.0, max_active=100, lattice_beam=5.0)
-
-
-def graph_of(arcs: list[Arc], final: int, words: list[str]) -> Graph:
-    return Graph.from_arcs(
-        arcs,
-        {final: 0.0},
-        final + 1,
-        topology="compact",
-        vocab_size=3,
-        blank_id=0,
-        word_texts=["<eps>", *words],
-    )
 
 
 def sure_of(*tokens: int) -> Tensor:
@@ -42,7 +31,7 @@ def best_words(search: WfstSearch) -> list[int]:
 def test_a_boost_that_comes_while_a_token_stays_is_earned_on_its_epsilon_arcs(
     device: torch.device,
 ) -> None:
-    graph = graph_of(
+    graph = compact_graph(
         [
             Arc(0, 2, 0, 1.0, 1),
             Arc(1, 0, A, 1.0, 2),
@@ -70,7 +59,7 @@ def test_a_boost_that_comes_while_a_token_stays_is_earned_on_its_epsilon_arcs(
 def test_what_an_overflow_has_cost_is_back_one_frame_later(device: torch.device) -> None:
     ways = 110  # more than there is room for, to a node whose epsilon arc comes last
     arcs = [Arc(0, 2, 0, 1.0, 1) for _ in range(ways)]
-    graph = graph_of([*arcs, Arc(1, 0, 0, 0.5, 2), Arc(2, 3, A, 0.5, 3)], 3, ["a"])
+    graph = compact_graph([*arcs, Arc(1, 0, 0, 0.5, 2), Arc(2, 3, A, 0.5, 3)], 3, ["a"])
     config = WfstSearchConfig(max_tokens=100, entry_capacity=100, candidate_capacity=100)
     search = WfstSearch(graph, config, 1, device)
     search.set_options(0, OPTIONS)

@@ -1,5 +1,7 @@
 """Small random graphs, options and boosts that the tests of graph search share."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -9,6 +11,19 @@ from decoder_kernels.word_boost import WordBoostTable, WordPhrase
 
 SMALL = {"record_capacity": 4096, "entry_capacity": 2048, "candidate_capacity": 8192}
 """Sizes that are enough for them."""
+
+
+def compact_graph(arcs: Sequence[Arc], final: int, words: Sequence[str]) -> Graph:
+    """Of three tokens; nodes up to the one where an utterance may end."""
+    return Graph.from_arcs(
+        arcs,
+        {final: 0.0},
+        final + 1,
+        topology="compact",
+        vocab_size=3,
+        blank_id=0,
+        word_texts=["<eps>", *words],
+    )
 
 
 @st.composite

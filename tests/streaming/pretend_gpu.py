@@ -183,15 +183,14 @@ def send_model(model: nn.Module) -> None:
 
 def pretend(monkeypatch: pytest.MonkeyPatch) -> PretendGpu:
     """Let engines and kernels find the device. To be entered where an engine is made."""
-    gpu, run = PretendGpu(), Engine._run
-    half, lend = native.native_half, native.to_dlpack
+    gpu, run, lend = PretendGpu(), Engine._run, native.to_dlpack
 
     def run_there(engine: Engine) -> None:
         with gpu:
             run(engine)
 
     def half_of(device: torch.device) -> Any:
-        return _Half() if is_there(device) else half(device)
+        return _Half() if is_there(device) else native.native_half(device)
 
     monkeypatch.setattr(Engine, "_run", run_there)
     for module in (prefix_search, wfst_memory):
