@@ -21,6 +21,7 @@ ConvNorm = Literal["layer_norm", "batch_norm"]
 MAX_DIMENSION = 16_384
 MAX_BLOCKS = 256
 MAX_VOCABULARY = 1_000_000
+MAX_PHONES = 1_000
 
 Section = TypeVar("Section")
 
@@ -198,9 +199,23 @@ class LossConfig:
         _require_range(self, "label_smoothing", 0.0, 0.99)
 
 
+def _require_phones(phones: object) -> None:
+    good = isinstance(phones, tuple) and all(
+        isinstance(phone, str) and phone.isascii() and phone.isalnum() for phone in phones
+    )
+    _require(good, f"phones={quote(phones)} are not names of letters and digits")
+    assert isinstance(phones, tuple)
+    _require(len(phones) <= MAX_PHONES, f"there are {len(phones)} phones, {MAX_PHONES} at most")
+    _require(len(set(phones)) == len(phones), "a phone is named twice")
+
+
 @dataclass(frozen=True)
 class ModelConfig:
-    """One U2/U2++ model. Build it from a mapping with `from_dict`, the inverse of `to_dict`."""
+    """One U2/U2++ model. Build it from a mapping with `from_dict`, the inverse of `to_dict`.
+
+    `phones` names the units of a second CTC head, 1 the first of them, 0 its blank; none, no head.
+    It puts out `phone_rate` frames for each of the encoder's.
+    """
 
     vocab_size: int
     blank_id: int = 0
@@ -211,9 +226,13 @@ class ModelConfig:
     decoder: DecoderConfig = field(default_factory=DecoderConfig)
     decoding: DecodingConfig = field(default_factory=DecodingConfig)
     loss: LossConfig = field(default_factory=LossConfig)
+    phones: tuple[str, ...] = ()
+    phone_rate: int = 1
 
     def __post_init__(self) -> None:
         _require_range(self, "vocab_size", 2, MAX_VOCABULARY)
+        _require_phones(self.phones)
+        _require_range(self, "phone_rate", 1, 16)
         _require_range(self, "blank_id sos_id eos_id", 0, self.vocab_size - 1)
         _require(
             self.features.num_mel_bins == self.encoder.input_dim,
@@ -225,6 +244,11 @@ class ModelConfig:
             f"output_size={self.encoder.output_size} is not a multiple of the decoder's "
             f"attention_heads={self.decoder.attention_heads}",
         )
+
+    @property
+    def phone_symbols(self) -> tuple[str, ...]:
+        """The units of the phone head by id."""
+        return ("<blank>", *self.phones)
 
     def to_dict(self) -> dict[str, Any]:
         """Nested plain values, as JSON can hold them."""
@@ -238,6 +262,8 @@ class ModelConfig:
             for name, kind in _SECTIONS.items()
             if name in values
         }
+        if isinstance(values.get("phones"), list):
+            nested["phones"] = tuple(values["phones"])
         return read_section(cls, {**values, **nested}, "model")
 
 

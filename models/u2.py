@@ -14,6 +14,7 @@ from models.ctc import CtcHead
 from models.decoder import BidirectionalDecoder, TransformerDecoder
 from models.encoder import Encoder
 from models.masks import padding_mask
+from models.phone_head import PhoneHead
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,10 @@ class TrainingLoss:
 
 
 class U2Model(nn.Module):
-    """Encoder, CTC head and decoder under one configuration."""
+    """Encoder, CTC head and decoder under one configuration; maybe a CTC head over phones."""
 
     decoder: TransformerDecoder | BidirectionalDecoder
+    phone_ctc: PhoneHead | None
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -36,6 +38,9 @@ class U2Model(nn.Module):
         size = config.encoder.output_size
         self.encoder = Encoder(config.encoder)
         self.ctc = CtcHead(config.vocab_size, size, config.blank_id)
+        self.phone_ctc = None
+        if config.phones:
+            self.phone_ctc = PhoneHead(len(config.phones), config.phone_rate, size)
         if config.decoder.bidirectional:
             self.decoder = BidirectionalDecoder(config.decoder, config.vocab_size, size)
         else:
@@ -59,6 +64,15 @@ class U2Model(nn.Module):
     def ctc_log_probs(self, encoded: Tensor) -> Tensor:
         """(…, D) encoder frames to (…, V) log-probabilities, float32."""
         log_probs: Tensor = self.ctc(encoded)
+        return log_probs
+
+    def phone_log_probs(self, encoded: Tensor) -> Tensor:
+        """(…, T, D) encoder frames to (…, T * phone_rate, phones + 1), float32; blank is 0.
+
+        Only of a model with phones.
+        """
+        assert self.phone_ctc is not None
+        log_probs: Tensor = self.phone_ctc(encoded)
         return log_probs
 
     def loss(
