@@ -152,11 +152,17 @@ class OptimiserConfig:
 
 @dataclass(frozen=True)
 class PhoneConfig:
-    """A second CTC loss, over phones, at a lower block: see `phones`."""
+    """A second CTC loss, over phones: see `phones`.
+
+    From the update `sequence_from_step` on, all other phone sequences count against it (CTC-CRF).
+    """
 
     lexicon: Path
-    block: int  # from 1
+    block: int | None = None  # from 1, left behind at export; without it the model's own head
     weight: float = 0.3  # its share of the whole loss
+    rate: int = 1  # phone frames for each of the encoder's, of the model's own head
+    sequence_from_step: int | None = None
+    sequence_ctc_share: float = 0.1  # of plain CTC, beside CTC-CRF
 
 
 @dataclass(frozen=True)
@@ -211,8 +217,9 @@ class Recipe:
                 "data.draws_per_epoch: needs at least one corpus, and no negative number of draws"
             )
         if self.phones is not None:
-            if not 1 <= self.phones.block <= self.network.num_blocks:
-                raise RecipeError(f"phones.block: there is no block {self.phones.block}")
+            block = self.phones.block
+            if block is not None and not 1 <= block <= self.network.num_blocks:
+                raise RecipeError(f"phones.block: there is no block {block}")
             if not 0.0 <= self.phones.weight < 1.0:
                 raise RecipeError("phones.weight: has to be at least 0 and below 1")
 

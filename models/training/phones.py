@@ -1,7 +1,8 @@
-"""Phones as a second target, for a block in the middle of the encoder, while training.
+"""Phones as a second target: of the model's own head, or of one on a block in the middle.
 
-A lexicon says how words sound; CTC over those sounds at a lower block teaches it what letters hide
-(Krishna 2018, arXiv:1807.06234). The head is not part of the model, and is left behind at export.
+A lexicon says how words sound; CTC over those sounds teaches a network what letters hide
+(Krishna 2018, arXiv:1807.06234). A head in the middle is left behind at export; the model's own,
+on the last block, is what a graph spelled in phones searches.
 """
 
 from __future__ import annotations
@@ -11,16 +12,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
 from models.ctc import CtcHead
-from models.encoder import Encoder
 from models.training.batch import Batch
 from models.training.config import PhoneConfig
 from models.training.corpus import Utterance
 from models.training.errors import CorpusError
+from models.training.phone_denominator import PhoneDenominator
+from models.training.phone_trigrams import phone_trigrams
 from models.training.sampler import Example
+from models.u2 import U2Model
 
 BLANK = 0
 STRESS = re.compile(r"\d$")
@@ -49,6 +54,11 @@ def read_lexicon(path: Path) -> dict[str, tuple[str, ...]]:
     return lexicon
 
 
+def phone_names(lexicon: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The phones of a lexicon in alphabetical order."""
+    return tuple(sorted({phone for sounds in lexicon.values() for phone in sounds}))
+
+
 @dataclass(frozen=True)
 class PhoneLabels:
     """How each training utterance sounds; None where the lexicon lacks a word of it."""
@@ -61,7 +71,7 @@ class PhoneLabels:
         cls, utterances: Sequence[Utterance], lexicon: Mapping[str, tuple[str, ...]]
     ) -> PhoneLabels:
         """Looks all words up; phones are numbered from 1 in alphabetical order."""
-        phones = sorted({phone for sounds in lexicon.values() for phone in sounds})
+        phones = phone_names(lexicon)
         number = {phone: place for place, phone in enumerate(phones, start=BLANK + 1)}
         numbered = {word: tuple(number[each] for each in lexicon[word]) for word in lexicon}
 
@@ -72,6 +82,10 @@ class PhoneLabels:
             return tuple(phone for word in words for phone in numbered[word])
 
         return cls([sounds(each.text) for each in utterances], len(phones) + 1)
+
+    def trigrams(self) -> npt.NDArray[np.float32]:
+        """How likely each phone is after two others in these utterances."""
+        return phone_trigrams([each for each in self.utterances if each], self.count)
 
     def example(self, example: Example) -> Phones | None:
         """The phones of an example's recordings, one after another."""
@@ -84,24 +98,53 @@ class PhoneLabels:
         return tuple(found)
 
 
-class PhoneHead(nn.Module):
-    """A CTC head over phones on one block of an encoder, whose output it remembers."""
+class SideHead(nn.Module):
+    """A CTC head on a block in the middle, with the norm that a block's output lacks."""
 
-    def __init__(self, encoder: Encoder, labels: PhoneLabels, config: PhoneConfig) -> None:
+    def __init__(self, size: int, phones: int) -> None:
         super().__init__()
-        size = encoder.output_size
         self.norm = nn.LayerNorm(size)
-        self.ctc = CtcHead(labels.count, size, BLANK)
+        self.ctc = CtcHead(phones, size, BLANK)
+
+    def forward(self, seen: Tensor) -> Tensor:
+        """A block's output (B, T, D) to log-probabilities (B, T, P)."""
+        log_probs: Tensor = self.ctc(self.norm(seen))
+        return log_probs
+
+
+class PhoneLoss:
+    """The loss over phones of the batch that a model has just encoded."""
+
+    def __init__(self, model: U2Model, labels: PhoneLabels, config: PhoneConfig) -> None:
+        self.config = config
+        self.side_head: SideHead | None = None
         self._labels = labels
-        self._output_lengths = encoder.output_lengths
+        self._denominator = PhoneDenominator(torch.from_numpy(labels.trigrams()))
+        self._output_lengths = model.encoder.output_lengths
+        self._rate = 1 if config.block is not None else config.rate
         self._seen = torch.empty(0)
-        encoder.layers[config.block - 1].register_forward_hook(self._remember)
+        if config.block is None:
+            assert model.phone_ctc is not None
+            self._head: nn.Module = model.phone_ctc
+            model.encoder.register_forward_hook(self._remember)
+        else:
+            self._head = self.side_head = SideHead(model.encoder.output_size, labels.count)
+            model.encoder.layers[config.block - 1].register_forward_hook(self._remember)
 
-    def _remember(self, block: nn.Module, inputs: object, output: Tensor) -> None:
-        self._seen = output
+    def _remember(
+        self, module: nn.Module, inputs: object, output: Tensor | tuple[Tensor, Tensor]
+    ) -> None:
+        self._seen = output if isinstance(output, Tensor) else output[0]
 
-    def loss(self, batch: Batch, examples: Sequence[Example]) -> Tensor:
-        """CTC loss of the block's output for the batch just encoded, on WeNet's scale.
+    def to(self, device: torch.device) -> PhoneLoss:
+        """The same, with what it holds on `device`."""
+        self._denominator = self._denominator.to(device)
+        if self.side_head is not None:
+            self.side_head.to(device)
+        return self
+
+    def of(self, batch: Batch, examples: Sequence[Example], step: int) -> Tensor:
+        """CTC or CTC-CRF loss for the batch just encoded, on WeNet's scale.
 
         That is a sum over phones divided by the number of utterances, of which those with an
         unknown word count zero.
@@ -110,12 +153,24 @@ class PhoneHead(nn.Module):
         known = [place for place, phones in enumerate(labels) if phones]
         if not known:
             return self._seen.new_zeros(())
-        device = self._seen.device
-        phones = [torch.tensor(labels[place], device=device) for place in known]
-        loss = self.ctc.loss(
-            self.norm(self._seen[known]),
-            self._output_lengths(batch.feature_lengths[known]),
-            nn.utils.rnn.pad_sequence(phones, batch_first=True),
-            torch.tensor([len(each) for each in phones], device=device),
-        )
+        log_probs = self._head(self._seen[known])
+        lengths = self._rate * self._output_lengths(batch.feature_lengths[known])
+        loss = self._ctc(log_probs, lengths, [labels[place] or () for place in known])
+        start = self.config.sequence_from_step
+        if start is not None and step >= start:
+            others = self._denominator.log_sum(log_probs, lengths).sum()
+            loss = (1.0 + self.config.sequence_ctc_share) * loss + others
         return loss / len(examples)
+
+    def _ctc(self, log_probs: Tensor, lengths: Tensor, labels: Sequence[Phones]) -> Tensor:
+        phones = [torch.tensor(each, device=log_probs.device) for each in labels]
+        loss: Tensor = nn.functional.ctc_loss(
+            log_probs.transpose(0, 1),
+            nn.utils.rnn.pad_sequence(phones, batch_first=True),
+            lengths,
+            torch.tensor([len(each) for each in phones], device=log_probs.device),
+            blank=BLANK,
+            reduction="sum",
+            zero_infinity=True,
+        )
+        return loss

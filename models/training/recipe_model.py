@@ -12,12 +12,14 @@ from models.config import DecoderConfig, DecodingConfig, EncoderConfig, LossConf
 from models.initialisation import InitConfig, initialise
 from models.training.config import Recipe
 from models.training.errors import RecipeError
+from models.training.phones import phone_names, read_lexicon
 from models.u2 import U2Model
 
 
 def model_config(recipe: Recipe, vocab_size: int) -> ModelConfig:
     """The whole configuration: what the recipe chooses in a causal, dynamic-chunk U2++."""
-    net = recipe.network
+    net, phones = recipe.network, recipe.phones
+    own_head = phones is not None and phones.block is None
     return ModelConfig(
         vocab_size=vocab_size,
         encoder=EncoderConfig(
@@ -51,6 +53,8 @@ def model_config(recipe: Recipe, vocab_size: int) -> ModelConfig:
             reverse_weight=recipe.optimiser.reverse_weight,
             label_smoothing=recipe.optimiser.label_smoothing,
         ),
+        phones=phone_names(read_lexicon(phones.lexicon)) if phones and own_head else (),
+        phone_rate=phones.rate if phones and own_head else 1,
     )
 
 
@@ -77,7 +81,12 @@ def build_model(recipe: Recipe, vocab_size: int, mean: Tensor, istd: Tensor) -> 
 
 
 def _take_weights(model: U2Model, model_dir: Path) -> None:
+    """All weights of another model, which may lack a head for phones: then it begins afresh."""
+    weights = load_model(model_dir).model.state_dict()
+    for name, tensor in model.state_dict().items():
+        if name.startswith("phone_ctc."):
+            weights.setdefault(name, tensor)
     try:
-        model.load_state_dict(load_model(model_dir).model.state_dict())
+        model.load_state_dict(weights)
     except RuntimeError as error:
         raise RecipeError(f"start.model: {model_dir} is another network: {error}") from error

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from tqdm import tqdm
 
 from models.training.averaging import ScoredCheckpoint, keep_best
 from models.training.batch import Batch
 from models.training.config import OptimiserConfig, Recipe
 from models.training.deadline import Deadline
-from models.training.phones import PhoneHead, PhoneLabels, read_lexicon
+from models.training.phones import PhoneLabels, PhoneLoss, read_lexicon
 from models.training.prepare import Prepared
 from models.training.run_log import RunLog, UpdateRecord
 from models.training.sampler import FIRST_SHUFFLED_EPOCH, Example
@@ -48,8 +48,8 @@ class Trainer:
         self.progress = Progress(epoch=0 if recipe.start is None else FIRST_SHUFFLED_EPOCH)
         config = recipe.optimiser
         torch.manual_seed(config.seed)
-        self.phone_head = self._build_phone_head()
-        self._trained = [*model.parameters(), *self._phone_parameters()]
+        self.phone_loss = self._build_phone_loss()
+        self._trained = [*model.parameters(), *self._side_parameters()]
         self.optimiser = torch.optim.AdamW(
             self._trained,
             lr=config.peak_rate,
@@ -64,23 +64,28 @@ class Trainer:
         self._planned_epoch = -1
         self._deadline = Deadline()
 
-    def _build_phone_head(self) -> PhoneHead | None:
+    def _build_phone_loss(self) -> PhoneLoss | None:
         phones = self.recipe.phones
         if phones is None:
             return None
         lexicon = read_lexicon(phones.lexicon)
         labels = PhoneLabels.of(self.prepared.sampler.utterances, lexicon)
-        return PhoneHead(self.model.encoder, labels, phones).to(self.device)
+        return PhoneLoss(self.model, labels, phones).to(self.device)
 
-    def _phone_parameters(self) -> list[torch.nn.Parameter]:
-        return [] if self.phone_head is None else list(self.phone_head.parameters())
+    @property
+    def side_head(self) -> nn.Module | None:
+        """What is trained beside the model, if there is something."""
+        return None if self.phone_loss is None else self.phone_loss.side_head
+
+    def _side_parameters(self) -> list[nn.Parameter]:
+        return [] if self.side_head is None else list(self.side_head.parameters())
 
     def resume(self) -> bool:
         """Takes up the state saved in the folder; False if there is none.
 
         Raises TrainingStateError if another recipe saved it.
         """
-        progress = load_state(self.folder, self.model, self.optimiser, self.phone_head)
+        progress = load_state(self.folder, self.model, self.optimiser, self.side_head)
         if progress is not None:
             self.progress = progress
         return progress is not None
@@ -159,10 +164,11 @@ class Trainer:
 
     def _with_phones(self, loss: Tensor, batch: Batch, examples: list[Example]) -> Tensor:
         """`loss` mixed with that of the phones, where the recipe wants them."""
-        if self.phone_head is None or self.recipe.phones is None:
+        if self.phone_loss is None:
             return loss
-        share = self.recipe.phones.weight
-        return (1.0 - share) * loss + share * self.phone_head.loss(batch, examples)
+        share = self.phone_loss.config.weight
+        phones = self.phone_loss.of(batch, examples, self.progress.step)
+        return (1.0 - share) * loss + share * phones
 
     def _descend(self, loss: Tensor, rate: float) -> float:
         """One step against the gradient, whose norm before clipping it returns.
@@ -174,7 +180,7 @@ class Trainer:
         self.optimiser.zero_grad(set_to_none=True)
         torch.autograd.backward(loss)
         limit = self.recipe.optimiser.max_gradient_norm
-        norm = float(torch.nn.utils.clip_grad_norm_(self._trained, limit))
+        norm = float(nn.utils.clip_grad_norm_(self._trained, limit))
         if math.isfinite(norm):
             self.optimiser.step()
         return norm
@@ -194,4 +200,4 @@ class Trainer:
         self._log.restart_clock()
 
     def _save(self) -> None:
-        save_state(self.folder, self.model, self.optimiser, self.progress, self.phone_head)
+        save_state(self.folder, self.model, self.optimiser, self.progress, self.side_head)

@@ -50,12 +50,12 @@ def save_state(
     model: U2Model,
     optimiser: torch.optim.Optimizer,
     progress: Progress,
-    phone_head: nn.Module | None = None,
+    side_head: nn.Module | None = None,
 ) -> None:
     """Writes the whole state of a run: it is there entirely or not at all."""
     state = {
         "model": model.state_dict(),
-        "phone_head": None if phone_head is None else phone_head.state_dict(),
+        "phone_head": None if side_head is None else side_head.state_dict(),
         "optimiser": optimiser.state_dict(),
         "random": torch.get_rng_state(),
         "cuda_random": torch.cuda.get_rng_state() if torch.cuda.is_available() else None,
@@ -70,7 +70,7 @@ def load_state(
     folder: Path,
     model: U2Model,
     optimiser: torch.optim.Optimizer,
-    phone_head: nn.Module | None = None,
+    side_head: nn.Module | None = None,
 ) -> Progress | None:
     """Takes up the state saved in `folder`; None if there is none.
 
@@ -83,8 +83,8 @@ def load_state(
     try:
         model.load_state_dict(state["model"])
         optimiser.load_state_dict(state["optimiser"])
-        if phone_head is not None:
-            phone_head.load_state_dict(state["phone_head"])
+        if side_head is not None:
+            side_head.load_state_dict(state["phone_head"])
     except (RuntimeError, ValueError, KeyError, TypeError) as error:
         raise TrainingStateError(f"{path} was saved by another recipe: {error}") from error
     torch.set_rng_state(state["random"])

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from models.training.config import PhoneConfig, Recipe
+from models.checkpoint import save_model
+from models.training.config import PhoneConfig, Recipe, StartConfig
 from models.training.corpus import Utterance
 from models.training.errors import CorpusError, RecipeError
 from models.training.phones import PhoneLabels, read_lexicon
@@ -86,14 +87,14 @@ def phone_trainer(
     return make
 
 
-def phone_loss(trainer: Trainer) -> float:
+def phone_loss(trainer: Trainer, step: int = 0) -> float:
     """Of all training utterances, without augmentation."""
-    assert trainer.phone_head is not None
+    assert trainer.phone_loss is not None
     examples = [Example((index,), 0.6) for index in range(8)]
     batch = trainer.prepared.builder.build(np.random.default_rng(1), examples, 0)
     with torch.no_grad():
         trainer.model.encoder(batch.features, batch.feature_lengths)
-        return float(trainer.phone_head.loss(batch, examples))
+        return float(trainer.phone_loss.of(batch, examples, step))
 
 
 def test_the_head_learns_the_phones(
@@ -109,9 +110,8 @@ def test_utterances_with_unknown_words_cost_nothing(
     phone_trainer: Callable[[Path], Trainer], tmp_path: Path
 ) -> None:
     trainer = phone_trainer(tmp_path)
-    assert trainer.phone_head is not None
-    unknown = PhoneLabels([None] * 8, trainer.phone_head.ctc.ctc_lo.out_features)
-    trainer.phone_head._labels = unknown
+    assert trainer.phone_loss is not None
+    trainer.phone_loss._labels = PhoneLabels([None] * 8, 9)
     assert phone_loss(trainer) == 0.0
 
 
@@ -124,16 +124,70 @@ def test_an_interrupted_run_goes_on_with_its_head(
     rest = phone_trainer(tmp_path / "parts")
     rest.resume()
     rest.run(stop_at_step=6)
-    assert whole.phone_head is not None
-    assert rest.phone_head is not None
-    for name, tensor in whole.phone_head.state_dict().items():
-        assert torch.equal(tensor, rest.phone_head.state_dict()[name]), name
+    assert whole.side_head is not None
+    assert rest.side_head is not None
+    for name, tensor in whole.side_head.state_dict().items():
+        assert torch.equal(tensor, rest.side_head.state_dict()[name]), name
 
 
-def test_the_model_does_not_hold_the_head(
+def test_the_model_does_not_hold_a_head_in_the_middle(
     phone_trainer: Callable[[Path], Trainer], tmp_path: Path
 ) -> None:
     assert not [name for name in phone_trainer(tmp_path).model.state_dict() if "phone" in name]
+
+
+@pytest.fixture
+def own_head_trainer(
+    with_steps: Callable[[int, int], Recipe], lexicon: Path
+) -> Callable[[Path], Trainer]:
+    """Makes trainers whose model keeps its head, with CTC-CRF from update 10 on."""
+    phones = PhoneConfig(lexicon, weight=0.5, rate=2, sequence_from_step=10)
+    recipe = replace(with_steps(20, 20), phones=phones)
+    ready = prepare(recipe)
+
+    def make(run: Path) -> Trainer:
+        model = build_model(recipe, ready.tokenizer.vocab_size, ready.mean, ready.istd)
+        return Trainer(recipe, ready, model, run)
+
+    return make
+
+
+def test_the_models_own_head_learns_the_phones_and_stays_with_it(
+    own_head_trainer: Callable[[Path], Trainer], tmp_path: Path
+) -> None:
+    trainer = own_head_trainer(tmp_path)
+    assert trainer.side_head is None
+    before = phone_loss(trainer)
+    trainer.run()
+    assert phone_loss(trainer) < 0.5 * before
+    config = trainer.model.config
+    assert config.phones == ("AY", "D", "HH", "IH", "L", "M", "OW")
+    assert trainer.model.state_dict()["phone_ctc.ctc_lo.weight"].size(0) == 2 * 8
+
+
+def test_from_the_step_asked_for_on_other_phones_count_against_the_loss(
+    own_head_trainer: Callable[[Path], Trainer], tmp_path: Path
+) -> None:
+    trainer = own_head_trainer(tmp_path)
+    assert trainer.phone_loss is not None
+    plain, sequence = phone_loss(trainer, 9), phone_loss(trainer, 10)
+    share = trainer.phone_loss.config.sequence_ctc_share
+    # The sum over all that could be said is at most one.
+    assert sequence < (1.0 + share) * plain
+
+
+def test_a_run_may_start_from_a_model_without_phones(
+    tone_recipe: Recipe, own_head_trainer: Callable[[Path], Trainer], tmp_path: Path
+) -> None:
+    ready = prepare(tone_recipe)
+    plain = build_model(tone_recipe, ready.tokenizer.vocab_size, ready.mean, ready.istd)
+    save_model(tmp_path / "plain", plain, ready.tokenizer, "plain")
+    recipe = own_head_trainer(tmp_path / "run").recipe
+    recipe = replace(recipe, start=StartConfig(tmp_path / "plain"))
+    model = build_model(recipe, ready.tokenizer.vocab_size, ready.mean, ready.istd)
+    assert model.phone_ctc is not None
+    for name, tensor in plain.state_dict().items():
+        assert torch.equal(tensor, model.state_dict()[name]), name
 
 
 @pytest.mark.parametrize(("block", "weight"), [(0, 0.3), (2, 0.3), (1, 1.0)])
