@@ -12,6 +12,7 @@ from torch.overrides import TorchFunctionMode
 
 from models.config import ModelConfig
 from models.errors import MissingKeys, ShapeMismatch, TokenizerError, UnknownKeys
+from models.pronouncer import Pronouncer
 from models.tokenizer import Tokenizer
 from models.u2 import U2Model
 
@@ -20,12 +21,16 @@ ModelFormat = Literal["earshot", "wenet"]
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A model ready to decode with: evaluation mode, no gradients."""
+    """A model ready to decode with: evaluation mode, no gradients.
+
+    pronouncer: for words that a graph spelled in the model's phones does not have.
+    """
 
     name: str
     model: U2Model
     tokenizer: Tokenizer
     format: ModelFormat
+    pronouncer: Pronouncer | None = None
 
 
 def assemble(

@@ -7,6 +7,7 @@ may be stored in half precision; they always run in float32 on the CPU.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from torch import Tensor
 from models.assembly import LoadedModel, assemble
 from models.config import ModelConfig
 from models.errors import CheckpointError, NotACheckpoint
+from models.pronouncer import load_pronouncer
 from models.small_file import read_small_text
 from models.tokenizer import Tokenizer, load_tokenizer
 from models.u2 import U2Model
@@ -90,7 +92,8 @@ def _load_own_model(directory: Path) -> LoadedModel:
     weights = _read_safetensors(directory / "model.safetensors")
     tokenizer = load_tokenizer(directory)
     name = header["name"] if isinstance(header.get("name"), str) else directory.name
-    return assemble(name, config, weights, tokenizer, "earshot")
+    loaded = assemble(name, config, weights, tokenizer, "earshot")
+    return replace(loaded, pronouncer=load_pronouncer(directory, config))
 
 
 def _read_header(path: Path) -> dict[str, Any]:

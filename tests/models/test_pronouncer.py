@@ -1,0 +1,139 @@
+"""Pronunciations: of the lexicon, or else read from the letters by a network."""
+
+from __future__ import annotations
+
+import lzma
+from pathlib import Path
+
+import pytest
+import torch
+
+from models.bundled import bundled_model_dir
+from models.checkpoint import load_model, save_model
+from models.errors import (
+    CheckpointError,
+    NotACheckpoint,
+    ShapeMismatch,
+    TokenizerError,
+    UnencodableText,
+)
+from models.letters_to_phones import (
+    LETTERS_FILE,
+    LettersConfig,
+    LettersNetwork,
+    LettersToPhones,
+    letters_of,
+    save_letters_to_phones,
+)
+from models.lexicon import LEXICON_FILE, read_lexicon_text, write_lexicon_text
+from models.pronouncer import Pronouncer
+from models.u2 import U2Model
+from tests.models.test_phone_head import with_phones
+
+PHONES = ("A", "B")
+LEXICON = "abba A B A\nabba A B\nb B\n"
+
+
+def network(seed: int = 1) -> LettersNetwork:
+    torch.manual_seed(seed)
+    return LettersNetwork(len(PHONES), LettersConfig())
+
+
+def test_a_word_is_said_as_the_lexicon_has_it() -> None:
+    pronouncer = Pronouncer(PHONES, LEXICON, None)
+    assert pronouncer.pronounce("ABBA") == ((1, 2, 1), (1, 2))
+    with pytest.raises(UnencodableText, match="not in the model's lexicon"):
+        pronouncer.pronounce("baba")
+
+
+def test_other_words_are_read_out() -> None:
+    letters = LettersToPhones(network())
+    [said] = Pronouncer(PHONES, LEXICON, letters).pronounce("baba")
+    assert said == letters.pronounce("baba")
+
+
+def test_a_word_does_not_depend_on_others_beside_it() -> None:
+    letters = LettersToPhones(network())
+    words = [letters_of(word) for word in ("a", "extraordinarily", "don't")]
+    assert letters.pronounce_all(words) == [letters.pronounce_all([word])[0] for word in words]
+
+
+def test_letters_go_without_accents_case_and_hyphens() -> None:
+    assert letters_of("Café-Bar") == letters_of("cafebar")
+    assert letters_of("don\u2019t") == letters_of("don't")
+
+
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [("3m", "'3'"), ("", "nothing"), ("--'", "nothing"), ("a" * 65, "65 letters"), ("茶", "茶")],
+)
+def test_what_nobody_can_read_out_is_refused(word: str, why: str) -> None:
+    with pytest.raises(UnencodableText, match=why):
+        LettersToPhones(network()).pronounce(word)
+
+
+def test_a_network_that_says_nothing_is_an_error() -> None:
+    silent = network()
+    with torch.no_grad():
+        silent.head.ctc_lo.bias[:: len(PHONES) + 1] = 1e3
+    with pytest.raises(UnencodableText, match="no pronunciation"):
+        LettersToPhones(silent).pronounce("a")
+
+
+@pytest.mark.parametrize("text", ["abba A C\n", "abba\n", "b B\n\n"])
+def test_a_broken_lexicon_names_its_line(text: str) -> None:
+    with pytest.raises(TokenizerError, match="lexicon, line"):
+        Pronouncer(PHONES, text, None).pronounce("abba")
+
+
+@pytest.fixture
+def model_dir(tmp_path: Path) -> Path:
+    config = with_phones()
+    save_model(tmp_path, U2Model(config), load_model(bundled_model_dir()).tokenizer, "phones")
+    write_lexicon_text(tmp_path / LEXICON_FILE, LEXICON)
+    save_letters_to_phones(tmp_path / LETTERS_FILE, network())
+    return tmp_path
+
+
+def test_a_model_directory_brings_its_pronunciations(model_dir: Path) -> None:
+    pronouncer = load_model(model_dir).pronouncer
+    assert pronouncer is not None
+    assert pronouncer.pronounce("b") == ((2,),)
+    assert read_lexicon_text(model_dir / LEXICON_FILE) == LEXICON
+    half = network().half().float()
+    assert pronouncer.pronounce("baba") == (LettersToPhones(half).pronounce("baba"),)
+
+
+def test_either_file_may_be_missing(model_dir: Path) -> None:
+    (model_dir / LEXICON_FILE).unlink()
+    letters_alone = load_model(model_dir).pronouncer
+    assert letters_alone is not None
+    assert letters_alone.pronounce("b") == (
+        LettersToPhones(network().half().float()).pronounce("b"),
+    )
+    (model_dir / LETTERS_FILE).unlink()
+    assert load_model(model_dir).pronouncer is None
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "error"),
+    [
+        (LEXICON_FILE, b"abba A B\n", TokenizerError),
+        (LEXICON_FILE, lzma.compress(b"b B\n")[:-9], TokenizerError),
+        (LEXICON_FILE, lzma.compress(b"\xff\xff"), TokenizerError),
+        (LETTERS_FILE, b"x" * 99, NotACheckpoint),
+    ],
+)
+def test_files_that_are_broken_are_refused_at_once(
+    model_dir: Path, name: str, content: bytes, error: type[Exception]
+) -> None:
+    (model_dir / name).write_bytes(content)
+    with pytest.raises(error, match=name):
+        load_model(model_dir)
+
+
+def test_a_network_of_other_phones_is_refused(model_dir: Path) -> None:
+    save_letters_to_phones(model_dir / LETTERS_FILE, LettersNetwork(5, LettersConfig()))
+    with pytest.raises(ShapeMismatch, match="2 phones"):
+        load_model(model_dir)
+    assert issubclass(ShapeMismatch, CheckpointError)
