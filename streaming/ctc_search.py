@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from models.u2 import U2Model
 from streaming.active_stream import ActiveStream
 from streaming.boosting import NO_BOOSTS, CompiledBoosts
 from streaming.hypothesis import Best, Hypothesis
@@ -16,8 +15,7 @@ from streaming.search_counts import SearchCounts
 class CtcSearch:
     """All searches behind one face. A stream's search lives in its slot until its segment ends."""
 
-    def __init__(self, model: U2Model, searches: Mapping[SearchKind, Search]) -> None:
-        self._model = model
+    def __init__(self, searches: Mapping[SearchKind, Search]) -> None:
         self._searches = searches
 
     @property
@@ -36,10 +34,8 @@ class CtcSearch:
 
     def rewind(self, stream: ActiveStream) -> None:
         """Search the segment's frames anew: they became fewer, or the boosts others."""
-        log_probs = None
-        if stream.segment.frames:
-            log_probs = self._model.ctc_log_probs(stream.segment.memory()).float()
-        self._searches[stream.search].rewind(stream, log_probs)
+        encoded = stream.segment.memory() if stream.segment.frames else None
+        self._searches[stream.search].rewind(stream, encoded)
 
     def leave(self, stream: ActiveStream) -> None:
         """Forget the stream and its boosts, which another search takes over."""

@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 import torch
 
 from decoder_kernels.errors import GraphMismatch
-from decoder_kernels.graph import Graph
+from decoder_kernels.graph import Graph, units_checksum
 from models.checkpoint import LoadedModel
+from models.config import ModelConfig
+from models.phone_head import PHONE_BLANK
 from streaming.active_stream import ActiveStream
 from streaming.boost_compiler import BoostCompiler
 from streaming.boosting import CompiledBoosts, compile_boosts
@@ -49,7 +51,7 @@ class Engine:
         self._compiler = BoostCompiler(self._compile)
         self._decoder = TwoPass(loaded, config, self._words)
         self._settings = self._decoder.settings
-        self.model = describe_model(loaded, self._settings, graph)
+        self.model = describe_model(loaded, self._settings, self._words)
         self._loop = EngineLoop(self._decoder, self._registry, config, self._counters, observer)
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 
@@ -137,12 +139,18 @@ class Engine:
 
 def words_of(graph: Graph, loaded: LoadedModel) -> GraphWords:
     """The graph's words for a model. Raises UnusableGraph if it was built for another one."""
+    config, tokenizer = loaded.model.config, loaded.tokenizer
+    in_phones = spelled_in_phones(graph, config)
     try:
-        graph.require_units(loaded.tokenizer.units.symbols)
+        graph.require_units(config.phone_symbols if in_phones else tokenizer.units.symbols)
     except GraphMismatch as error:
         raise UnusableGraph(str(error)) from error
-    if graph.blank_id != loaded.model.config.blank_id:
-        raise UnusableGraph(
-            f"its blank is unit {graph.blank_id}, the model's {loaded.model.config.blank_id}"
-        )
-    return GraphWords(graph, loaded.tokenizer)
+    blank_id = PHONE_BLANK if in_phones else config.blank_id
+    if graph.blank_id != blank_id:
+        raise UnusableGraph(f"its blank is unit {graph.blank_id}, the model's {blank_id}")
+    return GraphWords(graph, tokenizer, in_phones=in_phones, pronouncer=loaded.pronouncer)
+
+
+def spelled_in_phones(graph: Graph, config: ModelConfig) -> bool:
+    """Whether a graph says that it was built for the model's phones."""
+    return bool(config.phones) and graph.units_checksum == units_checksum(config.phone_symbols)

@@ -12,10 +12,11 @@ from streaming.active_stream import ActiveStream
 from streaming.boosting import CompiledBoosts
 from streaming.graph_confidence import SegmentLattice
 from streaming.graph_config import GraphSearchConfig
+from streaming.graph_frames import GraphFrames, PhoneFrames, PieceFrames
 from streaming.graph_words import GraphWords
 from streaming.hypothesis import Best, Hypothesis
 from streaming.lane import Lane
-from streaming.search import batch_of, replay_of, slots_of
+from streaming.search import padded, slots_of
 from streaming.search_counts import SearchCounts
 from streaming.word_hypothesis import SegmentPosteriors, WordHypothesis
 
@@ -37,6 +38,8 @@ class GraphPaths:
         self._model = model
         self._search = search
         self._words = words
+        frames = PhoneFrames if words.in_phones else PieceFrames
+        self._frames: GraphFrames = frames(model)
         self._config = config
         self._list_size = list_size
         self._device = search.device
@@ -44,7 +47,8 @@ class GraphPaths:
 
     def advance(self, lanes: Sequence[Lane]) -> None:
         """All lanes in one launch."""
-        self._search.advance(*batch_of(lanes, self._device))
+        slots = slots_of([lane.stream for lane in lanes], self._device)
+        self._search.advance(slots, *self._frames.batch(lanes))
 
     def restart(self, streams: Sequence[ActiveStream]) -> None:
         """By mask."""
@@ -53,11 +57,12 @@ class GraphPaths:
         self.counts += SearchCounts(overflows=overflows, dead_ends=dead_ends)
         self._search.reset(slots)
 
-    def rewind(self, stream: ActiveStream, log_probs: Tensor | None) -> None:
+    def rewind(self, stream: ActiveStream, encoded: Tensor | None) -> None:
         """One lane of many frames."""
-        self._search.reset(slots_of([stream], self._device))
-        if log_probs is not None:
-            self._search.advance(*replay_of(stream, log_probs, self._device))
+        slots = slots_of([stream], self._device)
+        self._search.reset(slots)
+        if encoded is not None:
+            self._search.advance(slots, *padded([self._frames.whole(encoded)]))
 
     def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
         """Options, phrases, and words from outside, whose ids begin anew."""

@@ -8,6 +8,7 @@ from decoder_kernels.graph import Graph
 from decoder_kernels.word_boost import Spelling
 from decoder_kernels.word_costs import unigram_costs
 from models.errors import UnencodableText
+from models.pronouncer import Pronouncer
 from models.tokenizer import CJK, Tokenizer
 from streaming.errors import UnusableGraph
 
@@ -23,19 +24,28 @@ class SpelledWord:
 
 
 class GraphWords:
-    """Finds words by their text, and their spellings.
+    """Finds words by their text, and their tokens.
 
     The search says which words were spoken, not by which of their spellings; the tokenizer's is
     taken. A word that it cannot spell (a lexicon may) becomes the model's `<unk>`. `costs`: the
-    graph's `unigram_costs`.
+    graph's `unigram_costs`. in_phones: of a graph that is spelled in the model's phones, to which
+    `pronouncer` adds words.
 
-    Raises UnusableGraph if the graph was built for other units than the model's, or if there are
-    such words and no `<unk>`.
+    Raises UnusableGraph if there are words that cannot be spelled and no `<unk>`.
     """
 
-    def __init__(self, graph: Graph, tokenizer: Tokenizer) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        tokenizer: Tokenizer,
+        *,
+        in_phones: bool = False,
+        pronouncer: Pronouncer | None = None,
+    ) -> None:
         self.graph = graph
         self.tokenizer = tokenizer
+        self.in_phones = in_phones
+        self._pronouncer = pronouncer
         self.costs = unigram_costs(graph)
         self._by_text: dict[str, int] = {}
         self._by_folded_text: dict[str, int] = {}
@@ -61,6 +71,29 @@ class GraphWords:
             text = self.graph.word_texts[word]
             self._spelled[word] = SpelledWord(text, self._tokens(text))
         return self._spelled[word]
+
+    @property
+    def takes_words(self) -> bool:
+        """Whether a request may bring words that the graph does not have."""
+        graph = self.graph
+        open_ended = graph.topology != "explicit" and graph.loop_node >= 0
+        return open_ended and (not self.in_phones or self._pronouncer is not None)
+
+    @property
+    def separator(self) -> int | None:
+        """The token between words, in graphs that have one."""
+        return None if self.in_phones else self.tokenizer.separator
+
+    def spelling(self, text: str) -> Spelling:
+        """How the graph would spell a word that it does not have.
+
+        Raises UnencodableText for one that has no spelling.
+        """
+        if not self.in_phones:
+            return tuple(self.tokenizer.encode(text))
+        if self._pronouncer is None:
+            raise UnencodableText(text, "the model does not know how new words are pronounced")
+        return self._pronouncer.pronounce(text)[0]
 
     def split(self, phrase: str) -> list[int | str]:
         """The words of a phrase: an id, or the text of a word that the graph does not know.

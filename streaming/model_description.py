@@ -1,18 +1,23 @@
 """What there is to say of the model that an engine runs, and of its decoding graph."""
 
 from dataclasses import dataclass
+from typing import Literal
 
-from decoder_kernels.graph import Graph
 from models.checkpoint import LoadedModel
 from streaming.active_stream import StreamSettings
+from streaming.graph_words import GraphWords
 from streaming.stream_config import DECODING_MODES, DecodingMode
 
 
 @dataclass(frozen=True)
 class GraphDescription:
-    """topology: which CTC rule holds. new_words: whether requests may bring words along."""
+    """topology: which CTC rule holds. units: what words are spelled in.
+
+    new_words: whether requests may bring words along.
+    """
 
     topology: str
+    units: Literal["pieces", "phones"]
     words: int
     nodes: int
     arcs: int
@@ -34,10 +39,10 @@ class ModelDescription:
 
 
 def describe_model(
-    loaded: LoadedModel, settings: StreamSettings, graph: Graph | None
+    loaded: LoadedModel, settings: StreamSettings, words: GraphWords | None
 ) -> ModelDescription:
     """The model, and how this engine cuts its audio and searches it."""
-    modes = tuple(m for m in DECODING_MODES if graph or m != "ctc_wfst_beam_search")
+    modes = tuple(m for m in DECODING_MODES if words or m != "ctc_wfst_beam_search")
     return ModelDescription(
         name=loaded.name,
         format=loaded.format,
@@ -46,15 +51,17 @@ def describe_model(
         sample_rate_hz=settings.sample_rate_hz,
         chunk_ms=settings.chunking.chunk_size * settings.chunking.frame_ms,
         modes=modes,
-        graph=None if graph is None else _describe_graph(graph),
+        graph=None if words is None else _describe_graph(words),
     )
 
 
-def _describe_graph(graph: Graph) -> GraphDescription:
+def _describe_graph(words: GraphWords) -> GraphDescription:
+    graph = words.graph
     return GraphDescription(
         topology=graph.topology,
+        units="phones" if words.in_phones else "pieces",
         words=len(graph.word_texts) - 1,
         nodes=graph.num_nodes,
         arcs=graph.num_arcs,
-        new_words=graph.topology != "explicit" and graph.loop_node >= 0,
+        new_words=words.takes_words,
     )

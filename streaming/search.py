@@ -5,6 +5,7 @@ from typing import Protocol
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from streaming.active_stream import ActiveStream
 from streaming.boosting import CompiledBoosts
@@ -26,8 +27,8 @@ class Search(Protocol):
     def restart(self, streams: Sequence[ActiveStream]) -> None:
         """Forget the segments of these streams, which are over; options and boosts stay."""
 
-    def rewind(self, stream: ActiveStream, log_probs: Tensor | None) -> None:
-        """Forget the walk over a segment, and walk over all its frames `(T, V)` if there are some.
+    def rewind(self, stream: ActiveStream, encoded: Tensor | None) -> None:
+        """Forget the walk over a segment; walk over all its encoder frames `(T, D)` if there are.
 
         What was to be counted of the first walk is forgotten too.
         """
@@ -45,23 +46,10 @@ class Search(Protocol):
         """Up to `count` hypotheses, best first; `ended` where an utterance ends, not only words."""
 
 
-def batch_of(lanes: Sequence[Lane], device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
-    """Slots `(B,)`, log-probabilities `(B, T, V)` padded with zeros, and lengths `(B,)`."""
-    longest = max(lane.used for lane in lanes)
-    vocab_size = lanes[0].log_probs.size(1)
-    batch = torch.zeros(len(lanes), longest, vocab_size, device=device)
-    for row, lane in enumerate(lanes):
-        batch[row, : lane.used] = lane.log_probs[: lane.used]
-    lengths = torch.tensor([lane.used for lane in lanes], device=device)
-    return slots_of([lane.stream for lane in lanes], device), batch, lengths
-
-
-def replay_of(
-    stream: ActiveStream, log_probs: Tensor, device: torch.device
-) -> tuple[Tensor, Tensor, Tensor]:
-    """All frames `(T, V)` of one stream as a batch of its own."""
-    lengths = torch.tensor([len(log_probs)], device=device)
-    return slots_of([stream], device), log_probs[None].contiguous(), lengths
+def padded(rows: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    """Frames `(T_i, N)` as one batch `(B, T, N)`, padded with zeros, and the lengths `(B,)`."""
+    lengths = torch.tensor([len(row) for row in rows], device=rows[0].device)
+    return pad_sequence(list(rows), batch_first=True), lengths
 
 
 def slots_of(streams: Sequence[ActiveStream], device: torch.device) -> Tensor:

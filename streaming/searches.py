@@ -38,8 +38,8 @@ def build_searches(
         device,
     )
     searches: dict[SearchKind, Search] = {
-        "prefix": PrefixBeams(prefix, tokenizer, device),
-        "greedy": GreedyPaths(model.config.blank_id, tokenizer),
+        "prefix": PrefixBeams(model, prefix, tokenizer),
+        "greedy": GreedyPaths(model, tokenizer),
     }
     if words is not None:
         wfst = WfstSearch(words.graph, graph_search_sizes(config), config.max_streams, device)

@@ -2,32 +2,34 @@
 
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor
 
 from decoder_kernels.prefix_search import PrefixSearch
 from models.tokenizer import Tokenizer
+from models.u2 import U2Model
 from streaming.active_stream import ActiveStream
 from streaming.boosting import CompiledBoosts
 from streaming.greedy import GreedySearch
 from streaming.hypothesis import Best, Hypothesis, TokenHypothesis
 from streaming.lane import Lane
-from streaming.search import batch_of, replay_of, slots_of
+from streaming.search import padded, slots_of
 from streaming.search_counts import SearchCounts
 
 
 class PrefixBeams:
     """Prefix beam search; see `Search`."""
 
-    def __init__(self, search: PrefixSearch, tokenizer: Tokenizer, device: torch.device) -> None:
+    def __init__(self, model: U2Model, search: PrefixSearch, tokenizer: Tokenizer) -> None:
+        self._model = model
         self._search = search
         self._tokenizer = tokenizer
-        self._device = device
+        self._device = search.device
         self.counts = SearchCounts()
 
     def advance(self, lanes: Sequence[Lane]) -> None:
         """All lanes in one launch."""
-        self._search.advance(*batch_of(lanes, self._device))
+        slots = slots_of([lane.stream for lane in lanes], self._device)
+        self._search.advance(slots, *padded([lane.log_probs[: lane.used] for lane in lanes]))
 
     def restart(self, streams: Sequence[ActiveStream]) -> None:
         """By mask."""
@@ -35,11 +37,12 @@ class PrefixBeams:
         self.counts += SearchCounts(overflows=self._search.overflows(slots))
         self._search.reset(slots)
 
-    def rewind(self, stream: ActiveStream, log_probs: Tensor | None) -> None:
+    def rewind(self, stream: ActiveStream, encoded: Tensor | None) -> None:
         """One lane of many frames."""
-        self._search.reset(slots_of([stream], self._device))
-        if log_probs is not None:
-            self._search.advance(*replay_of(stream, log_probs, self._device))
+        slots = slots_of([stream], self._device)
+        self._search.reset(slots)
+        if encoded is not None:
+            self._search.advance(slots, *padded([self._model.ctc_log_probs(encoded).float()]))
 
     def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
         """There are no options but boosts."""
@@ -66,8 +69,9 @@ class GreedyPaths:
 
     counts = SearchCounts()
 
-    def __init__(self, blank_id: int, tokenizer: Tokenizer) -> None:
-        self._blank_id = blank_id
+    def __init__(self, model: U2Model, tokenizer: Tokenizer) -> None:
+        self._model = model
+        self._blank_id = model.config.blank_id
         self._tokenizer = tokenizer
 
     def advance(self, lanes: Sequence[Lane]) -> None:
@@ -81,11 +85,11 @@ class GreedyPaths:
         for stream in streams:
             stream.segment.greedy = GreedySearch(self._blank_id)
 
-    def rewind(self, stream: ActiveStream, log_probs: Tensor | None) -> None:
+    def rewind(self, stream: ActiveStream, encoded: Tensor | None) -> None:
         """Find the likeliest tokens again."""
         self.restart([stream])
-        if log_probs is not None:
-            best_log_probs, best = log_probs.max(dim=-1)
+        if encoded is not None:
+            best_log_probs, best = self._model.ctc_log_probs(encoded).float().max(dim=-1)
             stream.segment.greedy.advance(best.tolist(), best_log_probs.tolist())
 
     def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:

@@ -45,7 +45,7 @@ class TwoPass:
         self._device = device
         frames = cache_frames(loaded, config, self.settings)
         self._slots = EncoderSlots(model.encoder, config.max_streams, frames, device)
-        self.search = CtcSearch(model, build_searches(loaded, config, self.settings, words))
+        self.search = CtcSearch(build_searches(loaded, config, self.settings, words))
         self.encode = EncodeStep(model, self._slots, self.settings, device)
         self.second_pass = SecondPass(model, loaded.tokenizer, config.beam_size)
         self._beam_size = config.beam_size

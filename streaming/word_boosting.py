@@ -43,7 +43,7 @@ class _Request:
     def take(self, boost: Boost) -> None:
         """Find a phrase's words, or warn of it."""
         try:
-            for variant in self._variants(boost.phrase):
+            for variant in list(self._variants(boost.phrase)):
                 self._phrases[variant] = WordPhrase(variant, boost.weight)
                 self._texts[variant] = boost.phrase
         except (TokenizerError, KernelError) as error:
@@ -93,22 +93,23 @@ class _Request:
         Where the model writes a token between words, a word of the graph comes with and without it.
         A grafted word has to do the same at the end of a phrase, where an utterance may end too.
         """
-        tokenizer = self._words.tokenizer
+        words, tokenizer = self._words, self._words.tokenizer
         spelled: list[int | SpelledWord] = [
             word if isinstance(word, int) else SpelledWord(word, tuple(tokenizer.encode(word)))
-            for word in self._words.split(phrase) or [phrase]
+            for word in words.split(phrase) or [phrase]
         ]
-        for last in dict.fromkeys((None, tokenizer.separator)):
-            behind = [tokenizer.separator] * (len(spelled) - 1) + [last]
+        for last in dict.fromkeys((None, words.separator)):
+            behind = [words.separator] * (len(spelled) - 1) + [last]
             yield tuple(
                 word if isinstance(word, int) else self._graft(word, after)
                 for word, after in zip(spelled, behind, strict=True)
             )
 
     def _graft(self, word: SpelledWord, after: int | None) -> Spelling:
-        tokens = word.tokens if after is None else (*word.tokens, after)
-        self._grafted[tokens] = word
-        return tokens
+        spelling = self._words.spelling(word.text)
+        spelling = spelling if after is None else (*spelling, after)
+        self._grafted[spelling] = word
+        return spelling
 
 
 def _without(table: WordBoostTable, graph_scale: float) -> dict[Words, str]:

@@ -87,6 +87,7 @@ class ToneModel(nn.Module):
             encoder=SimpleNamespace(streamable=True),
             features=FeatureConfig(),
             decoding=DecodingConfig(),
+            phones=(),
         )
 
     def ctc_log_probs(self, encoded: Tensor) -> Tensor:

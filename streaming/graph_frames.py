@@ -1,0 +1,50 @@
+"""What a graph search walks over: frames of pieces, or frames of phones."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from models.u2 import U2Model
+from streaming.lane import Lane
+from streaming.search import padded
+
+
+class GraphFrames(ABC):
+    """Log-probabilities of the units that a graph is spelled in."""
+
+    def __init__(self, model: U2Model) -> None:
+        self._model = model
+
+    @abstractmethod
+    def batch(self, lanes: Sequence[Lane]) -> tuple[Tensor, Tensor]:
+        """Those of the lanes' used frames `(B, T, V)`, and their lengths `(B,)`."""
+
+    @abstractmethod
+    def whole(self, encoded: Tensor) -> Tensor:
+        """Those of encoder frames: `(T, D)` to `(T', V)`."""
+
+
+class PieceFrames(GraphFrames):
+    """One frame for each of the encoder's, which the first pass knows already."""
+
+    def batch(self, lanes: Sequence[Lane]) -> tuple[Tensor, Tensor]:
+        """As the encoder step left them."""
+        return padded([lane.log_probs[: lane.used] for lane in lanes])
+
+    def whole(self, encoded: Tensor) -> Tensor:
+        """By the CTC head."""
+        return self._model.ctc_log_probs(encoded).float()
+
+
+class PhoneFrames(GraphFrames):
+    """Some phone frames for each of the encoder's."""
+
+    def batch(self, lanes: Sequence[Lane]) -> tuple[Tensor, Tensor]:
+        """By the phone head, all lanes at once."""
+        encoded, lengths = padded([lane.encoded[: lane.used] for lane in lanes])
+        return self.whole(encoded).contiguous(), lengths * self._model.config.phone_rate
+
+    def whole(self, encoded: Tensor) -> Tensor:
+        """By the phone head."""
+        return self._model.phone_log_probs(encoded).float()

@@ -1,0 +1,161 @@
+"""Graphs that are spelled in phones, of which there are two for every frame of pieces."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from decoder_kernels.graph import Arc, Graph, units_checksum
+from models.assembly import LoadedModel
+from models.errors import UnencodableText
+from streaming.errors import UnusableGraph
+from streaming.events import Configured, Partial, UnboostablePhrase
+from streaming.graph_config import GraphSearchConfig
+from streaming.stream_config import Boost, StreamConfig
+
+GRAPH = StreamConfig(mode="ctc_wfst_beam_search")
+PHONES = ("A", "B", "C", "D", "E", "F", "G", "H", "I")
+"""One for each digit."""
+SYMBOLS = ("<blank>", *PHONES)
+KNOWN = "一二三四五六七八"
+
+
+class ReadOut:
+    """Says each digit as its phone, and nothing else."""
+
+    def pronounce(self, word: str) -> tuple[tuple[int, ...], ...]:
+        if word not in "一二三四五六七八九":
+            raise UnencodableText(word, "nobody can read it out")
+        return ((1 + "一二三四五六七八九".index(word),),)
+
+
+@pytest.fixture
+def phone_model(tone_model) -> LoadedModel:
+    """The model that hears tones, with a phone head that says each frame twice."""
+    model = type(tone_model.model)().eval()
+    model.config = SimpleNamespace(
+        **{**vars(model.config), "phones": PHONES, "phone_rate": 2, "phone_symbols": SYMBOLS}
+    )
+
+    def phone_log_probs(encoded):
+        pieces = model.ctc_log_probs(encoded)
+        return pieces[..., [0, *range(3, 12)]].repeat_interleave(2, dim=-2)
+
+    model.phone_log_probs = phone_log_probs
+    return replace(tone_model, model=model, pronouncer=ReadOut())
+
+
+def phone_loop(**changes) -> Graph:
+    """Digits in any order."""
+    arcs = [Arc(0, 2 + place, 1 + place, 1.0, 0) for place in range(len(KNOWN))]
+    rest = {"vocab_size": len(SYMBOLS), "units_checksum": units_checksum(SYMBOLS), **changes}
+    return Graph.from_arcs(
+        arcs,
+        {0: 0.0},
+        1,
+        topology="compact",
+        word_texts=["<eps>", *KNOWN],
+        loop_node=0,
+        unknown_cost=5.0,
+        **rest,
+    )
+
+
+@pytest.fixture
+def make_phone_engine(make_engine, phone_model) -> Callable:
+    def make(loaded=None, graph=None):
+        search = GraphSearchConfig(lm_weight=1.0, max_active=200)
+        return make_engine(
+            loaded or phone_model,
+            graph=graph or phone_loop(),
+            graph_search=search,
+            chunk_size=8,
+            num_left_chunks=2,
+            max_streams=8,
+        )
+
+    return make
+
+
+def words_of(heard):
+    return [word for final in heard.finals for word in final.alternatives[0].words]
+
+
+def test_words_come_out_where_pieces_say_they_are(make_phone_engine, graph_engine, sounds):
+    samples = sounds.speech("一二 五_八")
+    heard = sounds.transcribe(make_phone_engine(), samples, GRAPH)
+    pieces = sounds.transcribe(graph_engine, samples, GRAPH)
+    assert [final.alternatives[0].text for final in heard.finals] == ["一二五", "八"]
+    assert [word.text for word in words_of(heard)] == [word.text for word in words_of(pieces)]
+    for ours, theirs in zip(words_of(heard), words_of(pieces), strict=True):
+        assert (ours.start_s, ours.end_s) == (theirs.start_s, theirs.end_s)
+        assert ours.confidence == pytest.approx(theirs.confidence, abs=0.1)
+
+
+def test_streams_of_different_lengths_share_a_step(make_phone_engine, sounds):
+    engine = make_phone_engine()
+    texts = ["一", "二三四五", "六七八一二三"]
+    listeners = [sounds.Listener() for _ in texts]
+    streams = [engine.open(GRAPH, listener) for listener in listeners]
+    for text, stream in zip(texts, streams, strict=True):
+        sounds.push_all(stream, sounds.speech(text))
+        stream.finish()
+    for text, listener in zip(texts, listeners, strict=True):
+        listener.wait_for_last()
+        assert listener.text == text
+
+
+def test_a_word_from_outside_is_pronounced(make_phone_engine, sounds):
+    samples = sounds.speech("一九二")
+    engine = make_phone_engine()
+    assert "九" not in sounds.transcribe(engine, samples, GRAPH).text
+    heard = sounds.transcribe(engine, samples, replace(GRAPH, boosts=(Boost("九", 5.0),)))
+    assert [(word.text, word.boosted) for word in words_of(heard)] == [
+        ("一", False),
+        ("九", True),
+        ("二", False),
+    ]
+
+
+def test_boosts_that_come_later_search_the_segment_again(make_phone_engine, sounds):
+    listener = sounds.Listener()
+    stream = make_phone_engine().open(GRAPH, listener)
+    sounds.push_all(stream, sounds.speech("一九"))
+    listener.wait_for(lambda event: isinstance(event, Partial))
+    stream.configure(boosts=(Boost("九", 5.0),))
+    listener.wait_for(lambda event: isinstance(event, Configured))
+    stream.finish()
+    listener.wait_for_last()
+    assert listener.text == "一九"
+
+
+def test_a_word_that_nobody_can_read_out_is_warned_of(make_phone_engine, phone_model, sounds):
+    engine = make_phone_engine(replace(phone_model, pronouncer=None))
+    boosts = (Boost("九", 5.0), Boost("一", 1.0))
+    heard = sounds.transcribe(engine, sounds.speech("一"), replace(GRAPH, boosts=boosts))
+    [warning] = heard.of(UnboostablePhrase) or heard.of(Configured)[0].warnings
+    assert warning.phrase == "九"
+    assert "how new words are pronounced" in warning.reason
+    assert heard.text == "一"
+
+
+def test_the_description_says_what_words_are_spelled_in(make_phone_engine, phone_model):
+    assert make_phone_engine().model.graph.units == "phones"
+    assert make_phone_engine().model.graph.new_words
+    silent = make_phone_engine(replace(phone_model, pronouncer=None))
+    assert not silent.model.graph.new_words
+
+
+def test_a_graph_of_pieces_is_still_searched(make_phone_engine, digit_loop, phone_model, sounds):
+    graph = digit_loop(phone_model.tokenizer.vocab_size)
+    engine = make_phone_engine(graph=graph)
+    assert engine.model.graph.units == "pieces"
+    assert sounds.transcribe(engine, sounds.speech("二三四"), GRAPH).text == "二三四"
+
+
+def test_a_graph_of_other_phones_is_refused(make_phone_engine):
+    with pytest.raises(UnusableGraph):
+        make_phone_engine(graph=phone_loop(units_checksum=units_checksum(SYMBOLS[::-1])))
+    with pytest.raises(UnusableGraph, match="blank"):
+        make_phone_engine(graph=phone_loop(blank_id=9))
