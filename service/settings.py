@@ -51,11 +51,11 @@ class Settings(BaseSettings):
     max_batch: int = Field(16, ge=1, description="streams per step")
     max_wait_ms: float = Field(30.0, ge=0, description="how long a chunk waits for others")
     beam_size: int = Field(10, ge=1, description="hypotheses kept by the prefix search")
-    lm_weight: float = Field(
-        0.3, ge=0, le=10, description="weight of the graph's costs where a request names none"
+    lm_weight: float | None = Field(
+        None, ge=0, le=10, description="weight of the graph's costs where a request names none"
     )
-    graph_beam: float = Field(
-        10.0, ge=1, le=100, description="beam of the graph search where a request names none"
+    graph_beam: float | None = Field(
+        None, ge=1, le=100, description="beam of the graph search where a request names none"
     )
     max_active: int = Field(
         1000, ge=1, le=100_000, description="tokens of a graph search per frame, at most"

@@ -11,11 +11,15 @@ import torch
 
 from models.checkpoint import load_model
 from models.errors import ModelError
+from models.letters_to_phones import LETTERS_FILE, LettersConfig, save_letters_to_phones
+from models.lexicon import LEXICON_FILE, parse_lexicon, write_lexicon_text
+from models.training.cmudict import lexicon_text, read_pronunciations
 from models.training.config import load_recipe
 from models.training.errors import TrainingError
 from models.training.evaluation import FULL_CONTEXT, transcribe
 from models.training.export import export
 from models.training.host import Call, pack, work
+from models.training.letters import LettersTraining, train_letters
 from models.training.pieces import Piece, cut, folder_files, join
 from models.training.report import markdown_report, write_rates
 from models.training.run import DEVICE_CHOICES, choose_device, default_folder, open_run
@@ -75,6 +79,19 @@ def work_on_host(options: argparse.Namespace) -> int:
     if absent:
         print(f"waiting for {', '.join(absent)}")
     return MORE_TO_COME if absent else 0
+
+
+def add_pronunciations(options: argparse.Namespace) -> int:
+    """Writes a lexicon, and a network that has learnt from it, into a model's directory."""
+    pronunciations = read_pronunciations(options.lexicon)
+    text = lexicon_text(pronunciations)
+    parse_lexicon(text, load_model(options.model).model.config.phones)
+    write_lexicon_text(options.model / LEXICON_FILE, text)
+    first = {word: said[0] for word, said in pronunciations.items()}
+    network, wrong = train_letters(first, LettersConfig(), LettersTraining())
+    save_letters_to_phones(options.model / LETTERS_FILE, network)
+    print(f"of words that it had not seen the network says {100 * wrong:.1f} % wrong")
+    return 0
 
 
 def cut_folder(options: argparse.Namespace) -> int:
@@ -137,6 +154,13 @@ def _add_recipe_actions(actions: argparse._SubParsersAction[argparse.ArgumentPar
     working.set_defaults(do=work_on_host)
 
 
+def _add_pronunciations(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    adding = actions.add_parser("pronunciations", help="give a model with phones a lexicon")
+    adding.add_argument("lexicon", type=Path, help="in the format of the CMU dictionary")
+    adding.add_argument("--model", type=Path, required=True, help="model directory")
+    adding.set_defaults(do=add_pronunciations)
+
+
 def _add_piece_actions(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     cutting = actions.add_parser("cut", help="write a folder in pieces")
     cutting.add_argument("folder", type=Path)
@@ -154,6 +178,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m models.training", description=__doc__)
     actions = parser.add_subparsers(dest="action", required=True)
     _add_recipe_actions(actions)
+    _add_pronunciations(actions)
     _add_piece_actions(actions)
     return parser.parse_args(arguments)
 

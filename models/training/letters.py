@@ -1,4 +1,4 @@
-"""Trains a `LettersToPhones` on a lexicon: `python -m models.training letters`."""
+"""Trains a `LettersToPhones` on a lexicon: `python -m models.training pronunciations`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tqdm import tqdm
 from models.errors import UnencodableText
 from models.letters_to_phones import LettersConfig, LettersNetwork, LettersToPhones, letters_of
 from models.phone_head import PHONE_BLANK
-from models.training.phones import phone_names
+from models.training.cmudict import phone_names
 
 Entry = tuple[list[int], tuple[int, ...]]
 """Letters and phones by number."""

@@ -7,10 +7,8 @@ on the last block, is what a graph spelled in phones searches.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -19,44 +17,17 @@ from torch import Tensor, nn
 
 from models.ctc import CtcHead
 from models.training.batch import Batch
+from models.training.cmudict import phone_names
 from models.training.config import PhoneConfig
 from models.training.corpus import Utterance
-from models.training.errors import CorpusError
 from models.training.phone_denominator import PhoneDenominator
 from models.training.phone_trigrams import phone_trigrams
 from models.training.sampler import Example
 from models.u2 import U2Model
 
 BLANK = 0
-STRESS = re.compile(r"\d$")
-VARIANT = re.compile(r"\(\d+\)$")
 
 Phones = tuple[int, ...]
-
-
-def read_lexicon(path: Path) -> dict[str, tuple[str, ...]]:
-    """Words and their first pronunciation, without stress, of a file in the format of cmudict.
-
-    Raises CorpusError if there is no such file, or no pronunciation in it.
-    """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise CorpusError(f"cannot read {path}: {error}") from error
-    entries = (line.split("#")[0].split() for line in lines if not line.startswith(";;;"))
-    lexicon = {
-        word: tuple(STRESS.sub("", phone) for phone in phones)
-        for word, *phones in entries
-        if phones and not VARIANT.search(word)
-    }
-    if not lexicon:
-        raise CorpusError(f"{path} holds no pronunciation")
-    return lexicon
-
-
-def phone_names(lexicon: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The phones of a lexicon in alphabetical order."""
-    return tuple(sorted({phone for sounds in lexicon.values() for phone in sounds}))
 
 
 @dataclass(frozen=True)

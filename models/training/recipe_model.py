@@ -10,9 +10,9 @@ from torch import Tensor
 from models.checkpoint import load_model
 from models.config import DecoderConfig, DecodingConfig, EncoderConfig, LossConfig, ModelConfig
 from models.initialisation import InitConfig, initialise
+from models.training.cmudict import phone_names, read_lexicon
 from models.training.config import Recipe
 from models.training.errors import RecipeError
-from models.training.phones import phone_names, read_lexicon
 from models.u2 import U2Model
 
 

@@ -13,9 +13,10 @@ from tqdm import tqdm
 
 from models.training.averaging import ScoredCheckpoint, keep_best
 from models.training.batch import Batch
+from models.training.cmudict import read_lexicon
 from models.training.config import OptimiserConfig, Recipe
 from models.training.deadline import Deadline
-from models.training.phones import PhoneLabels, PhoneLoss, read_lexicon
+from models.training.phones import PhoneLabels, PhoneLoss
 from models.training.prepare import Prepared
 from models.training.run_log import RunLog, UpdateRecord
 from models.training.sampler import FIRST_SHUFFLED_EPOCH, Example

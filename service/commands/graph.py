@@ -2,20 +2,17 @@
 
 import argparse
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 from decoder_kernels.errors import GraphError
 from decoder_kernels.graph import TOPOLOGIES, Graph
 from decoder_kernels.graph_image import read_image, write_image
-from decoder_kernels.graphs.build import GRAPH_FORMS, Build, Speller, Units, build_graph
+from decoder_kernels.graphs.build import GRAPH_FORMS, Build, build_graph
 from decoder_kernels.graphs.description import describe_graph
 from decoder_kernels.graphs.foreign import import_graph
-from decoder_kernels.graphs.lexicon import read_lexicon
-from models.errors import ModelError, UnencodableText
-from models.tokenizer import Tokenizer
-from models.units import SPECIAL_SYMBOLS
+from models.errors import ModelError
 from service.commands.build_files import read_words, require_place
+from service.commands.graph_units import GRAPH_UNITS, load, pieces_of, require_fit, spelling_of
 from service.console import progress_stages, say, tell
 from service.errors import StartupError
 
@@ -43,6 +40,11 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lm", type=Path, required=True, metavar="FILE", help="ARPA, plain or .gz")
     parser.add_argument(
         "--lexicon", type=Path, metavar="FILE", help="a word and its units on each line"
+    )
+    parser.add_argument(
+        "--units",
+        choices=GRAPH_UNITS,
+        help="what words are spelled in: phones where the model has them, or else pieces",
     )
     parser.add_argument(
         "--words", type=Path, metavar="FILE", help="build only these words, one on each line"
@@ -93,14 +95,13 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 def _build(arguments: argparse.Namespace) -> int:
     require_place(arguments.out, [arguments.lm, arguments.lexicon, arguments.words])
-    units, tokenizer = _units(arguments.model)
+    spelling = spelling_of(load(arguments.model), arguments.units, arguments.lexicon)
     only = None if arguments.words is None else read_words(arguments.words)
     with progress_stages() as bar:
         done = build_graph(
             arguments.lm,
-            _speller(tokenizer, units, arguments.lexicon),
-            # Spellings from a lexicon say themselves where spaces are.
-            units if arguments.lexicon is None else Units(units.symbols, units.blank_id),
+            spelling.spell,
+            spelling.units,
             form=arguments.topology,
             only=only,
             progress=bar,
@@ -114,7 +115,7 @@ def _build(arguments: argparse.Namespace) -> int:
 
 def _import(arguments: argparse.Namespace) -> int:
     require_place(arguments.out, [arguments.fst, arguments.words, arguments.tokens])
-    units = None if arguments.model is None else _units(arguments.model)[0].symbols
+    units = None if arguments.model is None else pieces_of(load(arguments.model)).symbols
     with progress_stages() as bar:
         graph = import_graph(
             arguments.fst,
@@ -136,36 +137,9 @@ def _info(arguments: argparse.Namespace) -> int:
     about = _about(arguments.image, graph)
     say(json.dumps(about, indent=2) if arguments.json else _table(about))
     if arguments.model is not None:
-        graph.require_units(_units(arguments.model)[0].symbols)
-        tell(f"{arguments.image.name} fits the model {arguments.model}")
+        units = require_fit(graph, load(arguments.model))
+        tell(f"{arguments.image.name} fits the model {arguments.model}: spelled in its {units}")
     return 0
-
-
-def _units(model: Path | None) -> tuple[Units, Tokenizer]:
-    """What a model writes; raises ModelError."""
-    from models.bundled import bundled_model_dir
-    from models.checkpoint import load_model
-
-    loaded = load_model(model or bundled_model_dir())
-    tokenizer = loaded.tokenizer
-    blank_id = loaded.model.config.blank_id
-    units = Units(tokenizer.units.symbols, blank_id, tokenizer.separator)
-    return units, tokenizer
-
-
-def _speller(tokenizer: Tokenizer, units: Units, lexicon: Path | None) -> Speller:
-    if lexicon is not None:
-        writable = {s: i for s, i in tokenizer.units.ids.items() if s not in SPECIAL_SYMBOLS}
-        spellings = read_lexicon(lexicon, writable)
-        return lambda word: spellings.get(word, ())
-
-    def spell(word: str) -> Sequence[tuple[int, ...]]:
-        try:
-            return [tuple(tokenizer.encode(word))]
-        except UnencodableText:
-            return ()
-
-    return spell
 
 
 def _tell_left_out(done: Build) -> None:

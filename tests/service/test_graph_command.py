@@ -9,6 +9,7 @@ import pytest
 
 from decoder_kernels.graph_image import read_image
 from models.bundled import bundled_model_dir
+from models.pronouncer import Pronouncer
 from models.tokenizer import CharTokenizer, load_tokenizer
 from models.units import UnitTable
 from service.cli import main
@@ -96,11 +97,69 @@ def test_a_model_of_characters_with_spaces_gets_its_separator(lm, image, monkeyp
         "".join(f"{s} {i}\n" for i, s in enumerate(["<blank>", "▁", *letters])), "units.txt"
     )
     loaded = SimpleNamespace(
-        tokenizer=CharTokenizer(table), model=SimpleNamespace(config=SimpleNamespace(blank_id=0))
+        tokenizer=CharTokenizer(table),
+        model=SimpleNamespace(config=SimpleNamespace(blank_id=0, phones=())),
     )
     monkeypatch.setattr("models.checkpoint.load_model", lambda directory: loaded)
     assert graph("build", "--lm", lm, "--out", image) == 0
     assert table.ids["▁"] + 1 in read_image(image).labels
+
+
+class TestPhones:
+    """Of a model that has them."""
+
+    SYMBOLS = ("<blank>", "EY", "K", "L", "M", "P", "UW", "Y", "Z")
+
+    @pytest.fixture(autouse=True)
+    def model(self, monkeypatch) -> None:
+        lexicon = "music M Y UW Z K\nplay P L EY\nplay P EY\n"
+        loaded = SimpleNamespace(
+            name="talker",
+            tokenizer=load_tokenizer(bundled_model_dir()),
+            model=SimpleNamespace(
+                config=SimpleNamespace(
+                    blank_id=0, phones=self.SYMBOLS[1:], phone_symbols=self.SYMBOLS
+                )
+            ),
+            pronouncer=Pronouncer(self.SYMBOLS[1:], lexicon, None),
+        )
+        self.loaded = loaded
+        monkeypatch.setattr("models.checkpoint.load_model", lambda directory: loaded)
+
+    def test_words_are_spelled_in_them_by_the_models_lexicon(self, capsys, lm, image) -> None:
+        assert graph("build", "--lm", lm, "--out", image) == 0
+        built = read_image(image)
+        built.require_units(self.SYMBOLS)
+        assert sorted({int(label) for label in built.labels if label}) == list(range(2, 10))
+        assert "for want of a spelling: ζ" in capsys.readouterr().err
+
+    def test_or_by_another_lexicon(self, lm, image, tmp_path) -> None:
+        (tmp_path / "lexicon.txt").write_text("play EY P\n")
+        assert (
+            graph("build", "--lm", lm, "--out", image, "--lexicon", tmp_path / "lexicon.txt") == 0
+        )
+        assert sorted({int(label) for label in read_image(image).labels if label}) == [2, 6]
+
+    def test_or_in_pieces_where_they_are_asked_for(self, lm, image) -> None:
+        assert graph("build", "--lm", lm, "--out", image, "--units", "pieces") == 0
+        read_image(image).require_units(self.loaded.tokenizer.units.symbols)
+
+    def test_info_says_in_which_units_a_graph_is_spelled(self, capsys, lm, image) -> None:
+        for units in ("phones", "pieces"):
+            graph("build", "--lm", lm, "--out", image, "--units", units)
+            assert graph("info", image, "--model", "anywhere") == 0
+            assert f"spelled in its {units}" in capsys.readouterr().err
+
+    def test_without_a_lexicon_there_is_no_graph(self, capsys, lm, image) -> None:
+        self.loaded.pronouncer = None
+        assert graph("build", "--lm", lm, "--out", image) == 1
+        assert "talker has phones and no lexicon" in capsys.readouterr().err
+        assert not image.exists()
+
+    def test_a_model_without_phones_is_named(self, capsys, lm, image) -> None:
+        self.loaded.model.config.phones = ()
+        assert graph("build", "--lm", lm, "--out", image, "--units", "phones") == 1
+        assert "talker has no phones" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

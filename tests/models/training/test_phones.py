@@ -11,10 +11,11 @@ import pytest
 import torch
 
 from models.checkpoint import save_model
+from models.training.cmudict import read_lexicon
 from models.training.config import PhoneConfig, Recipe, StartConfig
 from models.training.corpus import Utterance
-from models.training.errors import CorpusError, RecipeError
-from models.training.phones import PhoneLabels, read_lexicon
+from models.training.errors import RecipeError
+from models.training.phones import PhoneLabels
 from models.training.prepare import prepare
 from models.training.recipe_model import build_model
 from models.training.sampler import Example
@@ -37,22 +38,6 @@ def lexicon(tmp_path: Path) -> Path:
 
 def spoken(*texts: str) -> list[Utterance]:
     return [Utterance(Path("x"), "clips", "somebody", 0.3, text) for text in texts]
-
-
-def test_words_sound_as_their_first_entry_says_without_stress(lexicon: Path) -> None:
-    assert read_lexicon(lexicon) == {
-        "low": ("L", "OW"),
-        "high": ("HH", "AY"),
-        "mid": ("M", "IH", "D"),
-    }
-
-
-def test_a_lexicon_that_is_missing_or_empty_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="cannot read"):
-        read_lexicon(tmp_path / "none")
-    (tmp_path / "empty").write_text(";;; nothing\n", encoding="utf-8")
-    with pytest.raises(CorpusError, match="no pronunciation"):
-        read_lexicon(tmp_path / "empty")
 
 
 def test_the_phones_of_joined_clips_follow_each_other(lexicon: Path) -> None:

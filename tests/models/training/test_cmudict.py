@@ -1,0 +1,56 @@
+"""Words and how they sound, of files in the format of the CMU dictionary."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from models.lexicon import parse_lexicon
+from models.training.cmudict import lexicon_text, phone_names, read_lexicon, read_pronunciations
+from models.training.errors import CorpusError
+
+LEXICON = """;;; made for the test
+low L OW1 # not high
+high HH AY1
+high(2) HH EH1
+high(3) HH AY2
+mid M IH1 D
+"""
+
+
+@pytest.fixture
+def lexicon(tmp_path: Path) -> Path:
+    path = tmp_path / "lexicon"
+    path.write_text(LEXICON, encoding="utf-8")
+    return path
+
+
+def test_words_sound_as_their_first_entry_says_without_stress(lexicon: Path) -> None:
+    assert read_lexicon(lexicon) == {
+        "low": ("L", "OW"),
+        "high": ("HH", "AY"),
+        "mid": ("M", "IH", "D"),
+    }
+
+
+def test_a_lexicon_that_is_missing_or_empty_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="cannot read"):
+        read_lexicon(tmp_path / "none")
+    (tmp_path / "empty").write_text(";;; nothing\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match="no pronunciation"):
+        read_lexicon(tmp_path / "empty")
+
+
+def test_other_entries_follow_the_first_unless_only_the_stress_differs(lexicon: Path) -> None:
+    assert read_pronunciations(lexicon)["high"] == (("HH", "AY"), ("HH", "EH"))
+
+
+def test_a_model_reads_what_is_written_for_it(lexicon: Path) -> None:
+    pronunciations = read_pronunciations(lexicon)
+    phones = ("EH", *phone_names(read_lexicon(lexicon)))
+    number = {phone: place for place, phone in enumerate(phones, start=1)}
+    assert parse_lexicon(lexicon_text(pronunciations), phones) == {
+        word: tuple(tuple(number[phone] for phone in each) for each in said)
+        for word, said in pronunciations.items()
+    }
