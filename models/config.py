@@ -169,14 +169,20 @@ class DecodingConfig:
     """What the model's makers recommend for decoding; a request may ask for something else.
 
     `chunk_size` and `num_left_chunks` count encoder frames and chunks; -1 means all there is.
+    `lm_weight` and `graph_beam` are for the graph that the model comes with: what multiplies its
+    costs, and how much more than the best a hypothesis may cost (in nats).
     """
 
     chunk_size: int = 16
     num_left_chunks: int = -1
     ctc_weight: float = 0.5
     reverse_weight: float = 0.0
+    lm_weight: float = 0.3
+    graph_beam: float = 10.0
 
     def __post_init__(self) -> None:
+        _require_range(self, "lm_weight", 0.0, 10.0)
+        _require_range(self, "graph_beam", 1.0, 100.0)
         _require(
             self.chunk_size == -1 or 1 <= self.chunk_size <= 4_096,
             f"chunk_size={quote(self.chunk_size)} is neither -1 nor within 1..4096",

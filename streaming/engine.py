@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import torch
 
@@ -43,7 +44,8 @@ class Engine:
         observer: Observer | None = None,
         graph: Graph | None = None,
     ) -> None:
-        self._config = config
+        graph_search = config.graph_search.of(loaded.model.config.decoding)
+        self._config = config = replace(config, graph_search=graph_search)
         self._counters = Counters()
         self._registry = Registry(config.max_streams)
         self._tokenizer = loaded.tokenizer

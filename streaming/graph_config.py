@@ -1,14 +1,18 @@
 """How an engine searches its decoding graph, and what one stream may choose of it."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from decoder_kernels.wfst_options import WfstOptions
+from models.config import DecodingConfig
 from streaming.errors import InvalidEngineConfig, InvalidStreamConfig
 
 MAX_LM_WEIGHT = 10.0
 MIN_BEAM, MAX_BEAM = 1.0, 100.0
 MAX_ACTIVE = 100_000
+
+Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True)
@@ -16,8 +20,9 @@ class GraphSearchConfig:
     """Sizes, and what holds where a stream asks for nothing else.
 
     lm_weight: multiplies the costs of the graph. beam: how much more than the best a token may
-        cost, in nats. max_active: tokens that survive a frame; memory is taken for so many, and no
-        stream may ask for more.
+        cost, in nats. None takes what the model's own config recommends for both.
+    max_active: tokens that survive a frame; memory is taken for so many, and no stream may ask for
+        more.
     lattice_beam: how much worse than the best an alternative for the second pass may be. Records
         and the time that a final takes grow steeply with it.
     blank_skip: probability of blank above which a frame is not searched for words; 1 never.
@@ -27,8 +32,8 @@ class GraphSearchConfig:
         (docs/decisions/0036-word-lattices.md).
     """
 
-    lm_weight: float = 0.3
-    beam: float = 10.0
+    lm_weight: float | None = None
+    beam: float | None = None
     max_active: int = 1000
     lattice_beam: float = 3.0
     blank_skip: float = 1.0
@@ -46,13 +51,21 @@ class GraphSearchConfig:
         except InvalidStreamConfig as error:
             raise InvalidEngineConfig(str(error)) from error
 
+    def of(self, model: DecodingConfig) -> "GraphSearchConfig":
+        """The same with what a model recommends in the places that are open."""
+        return replace(
+            self,
+            lm_weight=_first(self.lm_weight, model.lm_weight),
+            beam=_first(self.beam, model.graph_beam),
+        )
+
     def options(self, asked: "GraphOptions") -> WfstOptions:
-        """What one stream is searched with."""
+        """What one stream is searched with, where the config is complete (`of`)."""
         return WfstOptions(
-            beam=self.beam if asked.beam is None else asked.beam,
-            max_active=self.max_active if asked.max_active is None else asked.max_active,
+            beam=_first(asked.beam, self.beam),
+            max_active=_first(asked.max_active, self.max_active),
             lattice_beam=self.lattice_beam,
-            graph_scale=self.lm_weight if asked.lm_weight is None else asked.lm_weight,
+            graph_scale=_first(asked.lm_weight, self.lm_weight),
             blank_skip=self.blank_skip,
         )
 
@@ -78,6 +91,11 @@ class GraphOptions:
         """The options that say how the graph is to be searched."""
         values = {"lm_weight": self.lm_weight, "beam": self.beam, "max_active": self.max_active}
         return [name for name, value in values.items() if value is not None]
+
+
+def _first(*values: Number | None) -> Number:
+    """The first value that is there."""
+    return next(value for value in values if value is not None)
 
 
 def check_choices(lm_weight: float | None, beam: float | None, max_active: int | None) -> None:
