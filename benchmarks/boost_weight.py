@@ -15,6 +15,8 @@ from pathlib import Path
 import torch
 from report import RESULTS, SHARED, table, write_report
 
+from streaming.engine import words_of
+
 try:
     from wfst.boost_plot import Curve, plot_curves
 except ModuleNotFoundError as error:
@@ -140,17 +142,19 @@ class Material:
         self.without_graph = TokenBoosting(loaded.tokenizer)
         self.searches = {
             rule: GraphBoosting(
-                dataclasses.replace(self.graph, topology=rule), loaded.tokenizer, options
+                words_of(dataclasses.replace(self.graph, topology=rule), loaded), options
             )
             for rule in RULES
         }
-        self.heard = {
-            corpus: posteriors(
-                loaded,
-                recordings(SHARED / "speech" / "dev.tsv", chosen.per_corpus, chosen.seed, [corpus]),
+        some = {
+            corpus: recordings(
+                SHARED / "speech" / "dev.tsv", chosen.per_corpus, chosen.seed, [corpus]
             )
             for corpus in (ORDERS, WAKES)
         }
+        words = words_of(self.graph, loaded)
+        self.heard = {corpus: posteriors(loaded, some[corpus], words) for corpus in some}
+        self.in_pieces = posteriors(loaded, some[ORDERS])
         self._dictionary = read_dictionary(chosen.dictionary)
         self._seed: int = chosen.seed
 
@@ -204,7 +208,7 @@ again, nor do several of them where phrases overlap.
 
 def no_graph_part(material: Material) -> str:
     """The page's part on the prefix search."""
-    utterances, lists = material.heard[ORDERS], material.lists(ORDERS)
+    utterances, lists = material.in_pieces, material.lists(ORDERS)
     search = material.without_graph
     found = curves(search, utterances, lists, NO_GRAPH_WEIGHTS)
     return f"""

@@ -30,6 +30,7 @@ from decoder_kernels.wfst_search import WfstOptions
 from models.bundled import bundled_model_dir
 from models.checkpoint import LoadedModel, load_model
 from models.training.greedy import collapse
+from streaming.engine import words_of
 
 Decode = Callable[[Tensor], str]
 SLOT = torch.tensor([0])
@@ -145,11 +146,18 @@ def main() -> None:
     loaded, graph = load_model(bundled_model_dir()), read_image(chosen.image)
     some = recordings(SHARED / "speech" / "dev.tsv", chosen.per_corpus, chosen.seed)
     utterances = posteriors(loaded, some)
-    arms = [Arm("greedy", greedy(loaded)), Arm("prefix beam search", prefix(loaded))]
-    arms += graph_arms(graph, chosen.beam, chosen.max_active, chosen.scales, chosen.explicit_scale)
-    for utterance in utterances:
-        for arm in arms:
-            arm.take(utterance)
+    words = words_of(graph, loaded)
+    of_graph = posteriors(loaded, some, words)
+    without = [Arm("greedy", greedy(loaded)), Arm("prefix beam search", prefix(loaded))]
+    searches = graph_arms(
+        graph, chosen.beam, chosen.max_active, chosen.scales, chosen.explicit_scale
+    )
+    for pieces, units in zip(utterances, of_graph, strict=True):
+        for arm in without:
+            arm.take(pieces)
+        for arm in searches:
+            arm.take(units)
+    arms = without + searches
     corpora = sorted({each.corpus for each in utterances})
     counts = [sum(each.corpus == name for each in utterances) for name in corpora]
     header = [f"{name} ({count})" for name, count in zip(corpora, counts, strict=True)]
@@ -162,7 +170,8 @@ chunks of {config.decoding.chunk_size} frames, no second pass. Language model: {
 {graph.num_nodes:,} nodes and {graph.num_arcs:,} arcs, {len(graph.word_texts) - 1:,} words. Beam
 {chosen.beam:g}, max_active {chosen.max_active:,}, the language model's costs multiplied by the
 scale. Percent of words, ± half of the interval of 95 %; microseconds per frame of {frame_ms} ms on
-one thread, decoder only.
+one thread, decoder only. Greedy and prefix search hear pieces, the graph is spelled in
+{"phones" if words.in_phones else "pieces"}.
 
 {table(["decoder", *header, "us per frame"], [*rows, unknown_row(graph, utterances, corpora)])}
 """

@@ -48,7 +48,9 @@ from models.training.batch import pad
 from models.training.greedy import length_batches
 from models.training.speech import Speech, load_speech
 from streaming.alignment import align
+from streaming.engine import words_of
 from streaming.graph_config import GraphOptions, GraphSearchConfig
+from streaming.graph_frames import frames_of
 from streaming.graph_words import GraphWords
 
 SLOT = torch.tensor([0])
@@ -61,7 +63,7 @@ COVERAGES = [percent / 100 for percent in range(60, 101, 2)]
 
 @dataclass(frozen=True)
 class Heard:
-    """A recording: encoder output ``(T, D)`` and log-probabilities ``(T, V)``."""
+    """A recording: encoder output ``(T, D)`` and log-probabilities ``(T, V)`` of pieces."""
 
     index: int
     memory: Tensor
@@ -141,8 +143,9 @@ class Trial:
         capacity = sizes.records_per_token * sizes.max_active
         config = WfstSearchConfig(max_tokens=sizes.max_active, record_capacity=capacity)
         self._search = WfstSearch(graph.graph, config, 1)
-        self.options = sizes.options(GraphOptions())
+        self.options = sizes.of(loaded.model.config.decoding).options(GraphOptions())
         self._search.set_options(0, self.options)
+        self._frames = frames_of(graph, loaded.model)
         self._confidences = Confidences(loaded, graph)
         self._words: dict[tuple[str, str, str, bool], Words] = defaultdict(Words)
         self.lattice_seconds: list[float] = []
@@ -152,8 +155,9 @@ class Trial:
     def take(self, one: Heard, corpus: str, truth: str) -> None:
         """Search a recording and judge its words."""
         self._search.reset(SLOT)
-        self._search.advance(SLOT, one.log_probs[None], torch.tensor([len(one.log_probs)]))
-        self.frames += len(one.log_probs)
+        frames = self._frames.whole(one.memory)
+        self._search.advance(SLOT, frames[None].contiguous(), torch.tensor([len(frames)]))
+        self.frames += len(frames)
         listed, lattice = self._search.nbest(0, LIST_SIZE), self._lattice()
         scores = self._attention(one, listed)
         ranks = [self._confidences.score(each, scores, row) for row, each in enumerate(listed)]
@@ -276,7 +280,7 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     loaded = load_model(bundled_model_dir())
-    graph = GraphWords(read_image(arguments.image), loaded.tokenizer)
+    graph = words_of(read_image(arguments.image), loaded)
     sizes = GraphSearchConfig(
         lattice_beam=arguments.lattice_beam, records_per_token=arguments.records_per_token
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from models.u2 import U2Model
+from streaming.graph_words import GraphWords
 from streaming.lane import Lane
 from streaming.search import padded
 
@@ -22,7 +23,7 @@ class GraphFrames(ABC):
 
     @abstractmethod
     def whole(self, encoded: Tensor) -> Tensor:
-        """Those of encoder frames: `(T, D)` to `(T', V)`."""
+        """Those of encoder frames: `(…, T, D)` to `(…, T', V)`."""
 
 
 class PieceFrames(GraphFrames):
@@ -48,3 +49,8 @@ class PhoneFrames(GraphFrames):
     def whole(self, encoded: Tensor) -> Tensor:
         """By the phone head."""
         return self._model.phone_log_probs(encoded).float()
+
+
+def frames_of(words: GraphWords, model: U2Model) -> GraphFrames:
+    """Frames of what the words of a graph are spelled in."""
+    return PhoneFrames(model) if words.in_phones else PieceFrames(model)

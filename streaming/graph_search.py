@@ -12,7 +12,7 @@ from streaming.active_stream import ActiveStream
 from streaming.boosting import CompiledBoosts
 from streaming.graph_confidence import SegmentLattice
 from streaming.graph_config import GraphSearchConfig
-from streaming.graph_frames import GraphFrames, PhoneFrames, PieceFrames
+from streaming.graph_frames import frames_of
 from streaming.graph_words import GraphWords
 from streaming.hypothesis import Best, Hypothesis
 from streaming.lane import Lane
@@ -38,8 +38,7 @@ class GraphPaths:
         self._model = model
         self._search = search
         self._words = words
-        frames = PhoneFrames if words.in_phones else PieceFrames
-        self._frames: GraphFrames = frames(model)
+        self._frames = frames_of(words, model)
         self._config = config
         self._list_size = list_size
         self._device = search.device

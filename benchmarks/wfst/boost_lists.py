@@ -9,7 +9,7 @@ from pathlib import Path
 from decoder_kernels.graph import Graph
 from decoder_kernels.wfst_options import WfstOptions
 from decoder_kernels.word_boost import Spelling, WordBoostTable, WordPhrase
-from models.tokenizer import Tokenizer
+from streaming.graph_words import GraphWords
 
 SPELLABLE = re.compile("[a-z']+")
 
@@ -80,12 +80,12 @@ class BoostedWords:
         words: BoostList,
         weight: float,
         options: WfstOptions,
-        graph: Graph,
-        tokenizer: Tokenizer,
+        of_graph: GraphWords,
     ) -> "BoostedWords":
         """``options`` are the stream's. A graph does not disfavour words that it does not have."""
+        graph = of_graph.graph
         ids: dict[str, int | Spelling] = {text: i for i, text in enumerate(graph.word_texts)}
-        spellings: dict[Spelling, str] = {tuple(tokenizer.encode(w)): w for w in words.spelled}
+        spellings: dict[Spelling, str] = {of_graph.spelling(w): w for w in words.spelled}
         ids |= {word: spelling for spelling, word in spellings.items()}
         phrases = [
             WordPhrase(tuple(ids[word] for word in phrase.split()), weight)
@@ -96,7 +96,7 @@ class BoostedWords:
             graph,
             beam=options.beam,
             graph_scale=options.graph_scale,
-            num_tokens=lambda word: len(tokenizer.encode(graph.word_texts[word])),
+            num_tokens=lambda word: len(of_graph.spelled(word).tokens),
         )
         if table.refused and weight >= 0:
             raise ValueError(f"cannot be boosted: {table.refused}")

@@ -7,11 +7,11 @@ from typing import Protocol
 
 import torch
 
-from decoder_kernels.graph import Graph
 from decoder_kernels.prefix_search import PrefixSearch, PrefixSearchConfig
 from decoder_kernels.wfst_options import WfstOptions
 from models.tokenizer import Tokenizer
 from streaming.boosting import compile_boosts
+from streaming.graph_words import GraphWords
 from streaming.stream_config import Boost
 from wfst.boost_lists import BoostedWords, BoostList
 from wfst.ours import Batch, OurSearch
@@ -44,15 +44,14 @@ class Boosting(Protocol):
 class GraphBoosting:
     """The WFST search of a graph."""
 
-    def __init__(self, graph: Graph, tokenizer: Tokenizer, options: WfstOptions) -> None:
-        self._graph = graph
-        self._tokenizer = tokenizer
+    def __init__(self, words: GraphWords, options: WfstOptions) -> None:
+        self._words = words
         self._options = options
-        self._ours = OurSearch(graph, options)
+        self._ours = OurSearch(words.graph, options)
 
     def run(self, utterances: Sequence[Utterance], words: BoostList, weight: float) -> Run:
         """As the service limits the weight."""
-        boosted = BoostedWords.of(words, weight, self._options, self._graph, self._tokenizer)
+        boosted = BoostedWords.of(words, weight, self._options, self._words)
         self._ours.search.set_boost(0, boosted.table)
         texts = []
         began = time.process_time()

@@ -15,6 +15,8 @@ from models.training.corpus import read_speech
 from models.training.feature_cache import build_feature_cache
 from models.training.greedy import length_batches
 from models.training.speech import Source, Speech
+from streaming.graph_frames import GraphFrames, PieceFrames, frames_of
+from streaming.graph_words import GraphWords
 from wfst.posteriors import Utterance
 
 
@@ -35,16 +37,22 @@ def recordings(
     return chosen
 
 
-def posteriors(loaded: LoadedModel, chosen: Sequence[Recording]) -> list[Utterance]:
-    """Of each recording, in order of length; those too short for one frame are left out."""
+def posteriors(
+    loaded: LoadedModel, chosen: Sequence[Recording], words: GraphWords | None = None
+) -> list[Utterance]:
+    """Of each recording, in order of length; those too short for one frame are left out.
+
+    Of pieces, or of what the words of a graph are spelled in.
+    """
+    frames = PieceFrames(loaded.model) if words is None else frames_of(words, loaded.model)
     with tempfile.TemporaryDirectory() as cache:
         features = build_feature_cache(Path(cache), list(chosen), FeatureConfig())
         speech = Speech(chosen, [Source(features, index) for index in range(len(chosen))])
-        return list(_posteriors(loaded, speech))
+        return list(_posteriors(loaded, speech, frames))
 
 
 @torch.inference_mode()
-def _posteriors(loaded: LoadedModel, speech: Speech) -> Iterator[Utterance]:
+def _posteriors(loaded: LoadedModel, speech: Speech, frames: GraphFrames) -> Iterator[Utterance]:
     """Chunk-masked, which equals streaming."""
     encoder = loaded.model.encoder
     chunk_size = loaded.model.config.decoding.chunk_size
@@ -54,7 +62,8 @@ def _posteriors(loaded: LoadedModel, speech: Speech) -> Iterator[Utterance]:
         indices = [usable[place] for place in places]
         batch = pad([speech.features(index) for index in indices], [[] for _ in indices])
         encoded, lengths = encoder(batch.features, batch.feature_lengths, chunk_size, -1)
-        rows = loaded.model.ctc_log_probs(encoded).float().numpy()
+        rows = frames.whole(encoded).numpy()
+        lengths = lengths * (rows.shape[1] // encoded.size(1))
         for index, row, length in zip(indices, rows, lengths.tolist(), strict=True):
             said = speech.utterances[index]
             yield Utterance(said.corpus, said.text, row[:length].copy())

@@ -8,6 +8,7 @@ from wfst.boost_lists import BoostedWords, BoostList, read_dictionary
 from decoder_kernels.graph import Arc, Graph
 from decoder_kernels.wfst_options import WfstOptions
 from models.tokenizer import Tokenizer
+from streaming.graph_words import GraphWords
 
 
 @pytest.fixture
@@ -21,7 +22,8 @@ def looped() -> Graph:
 
 
 def spelled_with(spellings: dict[str, list[int]]) -> Tokenizer:
-    return cast(Tokenizer, SimpleNamespace(encode=spellings.__getitem__))
+    units = SimpleNamespace(ids={"<unk>": 0})
+    return cast(Tokenizer, SimpleNamespace(encode=spellings.__getitem__, units=units))
 
 
 def test_every_word_that_is_said_is_listed_once(looped: Graph) -> None:
@@ -48,7 +50,7 @@ def test_a_wrong_list_has_as_many_words_of_both_kinds_and_none_of_the_true_one(
 def test_spelled_words_have_texts_after_those_of_the_graph(looped: Graph) -> None:
     words = BoostList(["tea"], ["latte", "mocha"])
     tokenizer = spelled_with({"tea": [4], "latte": [6, 1], "mocha": [6, 2]})
-    boosted = BoostedWords.of(words, 1.0, WfstOptions(), looped, tokenizer)
+    boosted = BoostedWords.of(words, 1.0, WfstOptions(), GraphWords(looped, tokenizer))
     assert list(boosted.texts) == [*looped.word_texts, "latte", "mocha"]
     assert boosted.table.spellings == ((6, 1), (6, 2))
 
@@ -63,7 +65,7 @@ def test_sequences_are_of_words_that_are_said_in_a_row(looped: Graph) -> None:
 def test_a_word_that_cannot_be_boosted_is_an_error(looped: Graph) -> None:
     words, tokenizer = BoostList([], ["x"]), spelled_with({"x": [99]})
     with pytest.raises(ValueError, match="cannot be boosted"):
-        BoostedWords.of(words, 1.0, WfstOptions(), looped, tokenizer)
+        BoostedWords.of(words, 1.0, WfstOptions(), GraphWords(looped, tokenizer))
 
 
 def test_a_dictionary_gives_words_of_plain_letters(tmp_path: Path) -> None:
