@@ -67,7 +67,11 @@ class ConvolutionModule(nn.Module):
     def _depthwise(self, x: Tensor) -> Tensor:
         conv = self.depthwise_conv
         weight = conv.weight.unsqueeze(2)
-        y = functional.conv2d(x.transpose(1, 2).unsqueeze(2), weight, conv.bias, groups=x.size(-1))
+        columns = x.transpose(1, 2).unsqueeze(2)
+        if torch.is_autocast_enabled("cpu"):
+            # On CPUs with AMX oneDNN never returns from this in bfloat16 with 16 channels.
+            columns = columns.contiguous()
+        y = functional.conv2d(columns, weight, conv.bias, groups=x.size(-1))
         return y.squeeze(2).transpose(1, 2)
 
     def step(self, x: Tensor, cache: Tensor | None) -> tuple[Tensor, Tensor]:
