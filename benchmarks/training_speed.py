@@ -20,7 +20,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from models.training.config import Recipe, load_recipe
+from models.training.config import PhoneConfig, Recipe, load_recipe
 from models.training.run import DEVICE_CHOICES, choose_device, open_run
 
 RATE_HZ = 16_000
@@ -31,9 +31,11 @@ NEVER = 10**6
 
 
 def write_noise(folder: Path, recordings: int = RECORDINGS) -> None:
-    """Recordings of 2 to 16 s with random words for text, and manifests of them."""
+    """Recordings of 2 to 16 s with random words for text, manifests, and how the words sound."""
     rng, draw = np.random.default_rng(1), random.Random(1)
     words = ["".join(draw.choices(LETTERS, k=draw.randint(1, 8))) for _ in range(2000)]
+    sounds = "".join(f"{word} {' '.join(word.upper())}\n" for word in words)
+    (folder / "lexicon.txt").write_text(sounds, encoding="utf-8")
     rows = ["path\tcorpus\tspeaker\tseconds\ttext"]
     for number in range(recordings):
         seconds = draw.uniform(2.0, 16.0)
@@ -74,8 +76,14 @@ def on_noise(recipe: Recipe, folder: Path, batch_seconds: float) -> Recipe:
             decay_from_step=NEVER - 1,
             total_steps=NEVER,
         ),
+        phones=None if recipe.phones is None else _on_noise(recipe.phones, folder),
         checkpoints=replace(recipe.checkpoints, save_every=NEVER, log_every=NEVER),
     )
+
+
+def _on_noise(phones: PhoneConfig, folder: Path) -> PhoneConfig:
+    later = phones.sequence_from_step is not None
+    return replace(phones, lexicon=folder / "lexicon.txt", sequence_from_step=0 if later else None)
 
 
 def measure(recipe: Recipe, folder: Path, device: torch.device, updates: int) -> str:
