@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from decoder_kernels.graph_image import read_image
 from models.bundled import bundled_model_dir
 from models.checkpoint import LoadedModel, load_model
 from models.training.evaluation import rates_by, transcribe
@@ -49,6 +50,27 @@ def test_it_is_small_enough_for_a_repository() -> None:
 def test_it_streams_and_has_both_decoders(bundled: LoadedModel) -> None:
     assert bundled.model.config.encoder.streamable
     assert bundled.model.right_decoder is not None
+
+
+def test_its_graph_is_spelled_in_its_phones(bundled: LoadedModel) -> None:
+    graph = read_image(bundled_model_dir() / "lm.graph.xz")
+    graph.require_units(bundled.model.config.phone_symbols)
+
+
+@pytest.mark.parametrize(
+    ("word", "sounds"),
+    [
+        ("earshot", "IH R SH AA T"),
+        ("blorping", "B L AO R P IH NG"),
+        ("snaxify", "S N AE K S AH F AY"),
+    ],
+)
+def test_it_says_words_that_no_dictionary_has(bundled: LoadedModel, word: str, sounds: str) -> None:
+    assert bundled.pronouncer is not None
+    phones = bundled.model.config.phone_symbols
+    assert sounds in [
+        " ".join(phones[phone] for phone in said) for said in bundled.pronouncer.pronounce(word)
+    ]
 
 
 def test_its_card_names_every_corpus() -> None:
