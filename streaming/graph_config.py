@@ -38,8 +38,8 @@ class GraphSearchConfig:
     lattice_beam: float = 3.0
     blank_skip: float = 1.0
     records_per_token: int = 40
-    posterior_scale: float = 0.4
-    coverage: float = 0.76
+    posterior_scale: float = 0.5
+    coverage: float = 0.94
 
     def __post_init__(self) -> None:
         if not 0.0 < self.posterior_scale < math.inf:
