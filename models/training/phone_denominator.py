@@ -43,9 +43,11 @@ class PhoneDenominator:
     def log_sum(self, log_probs: Tensor, lengths: Tensor) -> Tensor:
         """Log of the sum over all paths `(B,)` for log-probabilities `(B, T, N)`, blank 0.
 
-        Frames from `lengths` on count nothing. Differentiable in `log_probs`.
+        Frames from `lengths` on count nothing. Differentiable in `log_probs`. In full precision,
+        whatever autocast says: errors would add up from frame to frame.
         """
-        total: Tensor = _LogSum.apply(log_probs, lengths, self)  # type: ignore[no-untyped-call]
+        with torch.autocast(log_probs.device.type, enabled=False):
+            total: Tensor = _LogSum.apply(log_probs, lengths, self)  # type: ignore[no-untyped-call]
         return total
 
 

@@ -129,11 +129,13 @@ class PhoneLoss:
         loss = self._ctc(log_probs, lengths, [labels[place] or () for place in known])
         start = self.config.sequence_from_step
         if start is not None and step >= start:
-            others = self._denominator.log_sum(log_probs, lengths).sum()
+            # Of an utterance too short for its phones, which costs zero, there is no quotient.
+            others = self._denominator.log_sum(log_probs, lengths) * (loss > 0)
             loss = (1.0 + self.config.sequence_ctc_share) * loss + others
-        return loss / len(examples)
+        return loss.sum() / len(examples)
 
     def _ctc(self, log_probs: Tensor, lengths: Tensor, labels: Sequence[Phones]) -> Tensor:
+        """Of each utterance (B,); zero where there are too few frames."""
         phones = [torch.tensor(each, device=log_probs.device) for each in labels]
         loss: Tensor = nn.functional.ctc_loss(
             log_probs.transpose(0, 1),
@@ -141,7 +143,7 @@ class PhoneLoss:
             lengths,
             torch.tensor([len(each) for each in phones], device=log_probs.device),
             blank=BLANK,
-            reduction="sum",
+            reduction="none",
             zero_infinity=True,
         )
         return loss

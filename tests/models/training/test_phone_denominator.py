@@ -66,6 +66,15 @@ def test_long_utterances_neither_overflow_nor_vanish() -> None:
     torch.testing.assert_close(log_probs.grad.sum(dim=-1), torch.ones(1, 2000))
 
 
+def test_the_sum_is_exact_under_autocast_too() -> None:
+    denominator = PhoneDenominator(torch.from_numpy(random_trigrams(2)))
+    log_probs = torch.randn(2, 30, PHONES).log_softmax(-1)
+    lengths = torch.tensor([30, 20])
+    with torch.autocast("cpu", torch.bfloat16):
+        found = denominator.log_sum(log_probs, lengths)
+    assert torch.equal(found, denominator.log_sum(log_probs, lengths))
+
+
 @pytest.mark.parametrize("count", [2, 5])
 def test_trigrams_are_distributions_and_nothing_is_impossible(count: int) -> None:
     trigrams = phone_trigrams([[1, 1], [1]], count)

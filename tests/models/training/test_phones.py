@@ -161,6 +161,16 @@ def test_from_the_step_asked_for_on_other_phones_count_against_the_loss(
     assert sequence < (1.0 + share) * plain
 
 
+def test_an_utterance_too_short_for_its_phones_costs_nothing(
+    own_head_trainer: Callable[[Path], Trainer], tmp_path: Path
+) -> None:
+    trainer = own_head_trainer(tmp_path)
+    assert trainer.phone_loss is not None
+    trainer.phone_loss._labels = PhoneLabels([(1, 2) * 500] * 8, 8)
+    assert phone_loss(trainer, 9) == 0.0
+    assert phone_loss(trainer, 10) == 0.0
+
+
 def test_a_run_may_start_from_a_model_without_phones(
     tone_recipe: Recipe, own_head_trainer: Callable[[Path], Trainer], tmp_path: Path
 ) -> None:
