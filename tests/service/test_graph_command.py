@@ -9,6 +9,7 @@ import pytest
 
 from decoder_kernels.graph_image import read_image
 from models.bundled import bundled_model_dir
+from models.checkpoint import load_model
 from models.pronouncer import Pronouncer
 from models.tokenizer import CharTokenizer, load_tokenizer
 from models.units import UnitTable
@@ -53,7 +54,7 @@ def graph(*words: object) -> int:
 def test_build_writes_an_image_for_the_bundled_model(capsys, lm, image) -> None:
     assert graph("build", "--lm", lm, "--out", image) == 0
     built = read_image(image)
-    built.require_units(load_tokenizer(bundled_model_dir()).units.symbols)
+    built.require_units(load_model(bundled_model_dir()).model.config.phone_symbols)
     assert list(built.word_texts) == ["<eps>", "play", "music"]
     captured = capsys.readouterr()
     assert f"arcs                 {built.num_arcs}\n" in captured.out
@@ -83,7 +84,7 @@ def test_no_input_is_overwritten(capsys, lm) -> None:
 
 def test_build_takes_spellings_from_a_lexicon(lm, image, tmp_path) -> None:
     (tmp_path / "lexicon.txt").write_text("ζ z e e\nplay p l e\n")
-    lexicon = ["--lexicon", tmp_path / "lexicon.txt"]
+    lexicon = ["--lexicon", tmp_path / "lexicon.txt", "--units", "pieces"]
     assert graph("build", "--lm", lm, "--out", image, *lexicon) == 0
     built = read_image(image)
     assert list(built.word_texts) == ["<eps>", "play", "ζ"]
@@ -194,7 +195,7 @@ def test_info_describes_an_image(capsys, lm, image) -> None:
     kinds = [about[f"{kind}_arcs"] for kind in ("epsilon", "blank", "repeat", "token")]
     assert sum(kinds) == about["arcs"] == read_image(image).num_arcs
     assert min(kinds) > 0
-    assert (about["words"], about["units"], about["topology"]) == (2, 162, "explicit")
+    assert (about["words"], about["units"], about["topology"]) == (2, 40, "explicit")
     assert about["bytes"] == image.stat().st_size
     assert about["takes_unknown_words"] is False
 
@@ -207,7 +208,7 @@ def test_info_checks_a_graph_against_a_model(capsys, lm, image, golden_dir) -> N
     assert "takes unknown words  yes" in captured.out
     assert "fits the model" in captured.err
     assert graph("info", image, "--model", golden_dir / "u2pp_conformer") == 2
-    assert "the graph was built for 162 units; the model has" in capsys.readouterr().err
+    assert "the graph was built for 40 units; the model has" in capsys.readouterr().err
 
 
 def test_info_refuses_what_is_no_image(capsys, lm) -> None:
