@@ -29,7 +29,7 @@ from decoder_kernels.prefix_search import PrefixSearch, PrefixSearchConfig
 from decoder_kernels.wfst_search import WfstOptions
 from models.bundled import bundled_model_dir
 from models.checkpoint import LoadedModel, load_model
-from models.training.greedy import collapse
+from models.ctc import collapse
 from streaming.engine import words_of
 
 Decode = Callable[[Tensor], str]

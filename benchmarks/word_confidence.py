@@ -50,8 +50,8 @@ from models.training.speech import Speech, load_speech
 from streaming.alignment import align
 from streaming.engine import words_of
 from streaming.graph_config import GraphOptions, GraphSearchConfig
-from streaming.graph_frames import frames_of
 from streaming.graph_words import GraphWords
+from streaming.search_frames import frames_of
 
 SLOT = torch.tensor([0])
 LIST_SIZE = 10

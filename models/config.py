@@ -22,6 +22,12 @@ MAX_DIMENSION = 16_384
 MAX_BLOCKS = 256
 MAX_VOCABULARY = 1_000_000
 MAX_PHONES = 1_000
+PHONE_BLANK = 0
+"""The phone head's blank; its phones follow."""
+
+MAX_LM_WEIGHT = 10.0
+MIN_BEAM, MAX_BEAM = 1.0, 100.0
+"""Of graph search, whoever asks."""
 
 Section = TypeVar("Section")
 
@@ -181,8 +187,8 @@ class DecodingConfig:
     graph_beam: float = 10.0
 
     def __post_init__(self) -> None:
-        _require_range(self, "lm_weight", 0.0, 10.0)
-        _require_range(self, "graph_beam", 1.0, 100.0)
+        _require_range(self, "lm_weight", 0.0, MAX_LM_WEIGHT)
+        _require_range(self, "graph_beam", MIN_BEAM, MAX_BEAM)
         _require(
             self.chunk_size == -1 or 1 <= self.chunk_size <= 4_096,
             f"chunk_size={quote(self.chunk_size)} is neither -1 nor within 1..4096",

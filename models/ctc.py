@@ -1,6 +1,9 @@
-"""CTC output layer and its loss."""
+"""CTC: an output layer, its loss, and what a path says."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
 
 import torch
 from torch import Tensor, nn
@@ -27,13 +30,28 @@ class CtcHead(nn.Module):
         An utterance that is too short for its tokens counts zero.
         encoded (B, T, D), tokens (B, U) padded on the right, lengths (B,).
         """
-        loss: Tensor = functional.ctc_loss(
-            self(encoded).transpose(0, 1),
-            tokens,
-            lengths,
-            token_lengths,
-            blank=self.blank_id,
-            reduction="sum",
-            zero_infinity=True,
-        )
-        return loss
+        return ctc_losses(self(encoded), lengths, tokens, token_lengths, self.blank_id).sum()
+
+
+def ctc_losses(
+    log_probs: Tensor, lengths: Tensor, tokens: Tensor, token_lengths: Tensor, blank_id: int
+) -> Tensor:
+    """Negative log-likelihood of each utterance (B,); zero of one too short for its tokens.
+
+    log_probs (B, T, V), tokens (B, U) padded on the right, lengths (B,).
+    """
+    losses: Tensor = functional.ctc_loss(
+        log_probs.transpose(0, 1),
+        tokens,
+        lengths,
+        token_lengths,
+        blank=blank_id,
+        reduction="none",
+        zero_infinity=True,
+    )
+    return losses
+
+
+def collapse(frame_tokens: Sequence[int], blank_id: int) -> list[int]:
+    """CTC's rule: merge repeats, then drop blanks."""
+    return [token for token, _ in groupby(frame_tokens) if token != blank_id]

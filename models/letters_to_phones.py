@@ -10,7 +10,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 
 import safetensors
@@ -18,8 +17,10 @@ import safetensors.torch
 import torch
 from torch import Tensor, nn
 
+from models.config import PHONE_BLANK
+from models.ctc import collapse
 from models.errors import NotACheckpoint, ShapeMismatch, UnencodableText
-from models.phone_head import PHONE_BLANK, PhoneHead
+from models.phone_head import PhoneHead
 
 LETTERS_FILE = "letters.safetensors"
 LETTERS = "abcdefghijklmnopqrstuvwxyz'"
@@ -29,7 +30,7 @@ MAX_LETTERS = 64
 
 @dataclass(frozen=True)
 class LettersConfig:
-    """Sizes of the network, which the shapes of its weights tell."""
+    """Sizes of the network; what lies beside a model has these."""
 
     embedding: int = 64
     hidden: int = 160
@@ -100,7 +101,7 @@ class LettersToPhones:
             best = self._network(padded, lengths).argmax(dim=-1).tolist()
         frames = (lengths * self._network.head.rate).tolist()
         return [
-            tuple(phone for phone, _ in groupby(row[:count]) if phone != PHONE_BLANK)
+            tuple(collapse(row[:count], PHONE_BLANK))
             for row, count in zip(best, frames, strict=True)
         ]
 

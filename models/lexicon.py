@@ -6,6 +6,7 @@ import lzma
 from collections.abc import Sequence
 from pathlib import Path
 
+from models.config import PHONE_BLANK
 from models.errors import TokenizerError
 
 LEXICON_FILE = "lexicon.txt.xz"
@@ -32,12 +33,17 @@ def write_lexicon_text(path: Path, text: str) -> None:
     path.write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
 
 
+def phone_numbers(phones: Sequence[str]) -> dict[str, int]:
+    """The phones as units of the phone head."""
+    return {phone: place for place, phone in enumerate(phones, start=PHONE_BLANK + 1)}
+
+
 def parse_lexicon(text: str, phones: Sequence[str]) -> dict[str, tuple[Phones, ...]]:
     """The pronunciations of each word, in their order; a word may stand on several lines.
 
     Raises TokenizerError, naming the line, for one without phones or with others than these.
     """
-    number = {phone: place for place, phone in enumerate(phones, start=1)}
+    number = phone_numbers(phones)
     found: dict[str, tuple[Phones, ...]] = {}
     for place, line in enumerate(text.splitlines(), start=1):
         word, *said = line.split() or [""]

@@ -6,8 +6,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-PHONE_BLANK = 0
-
 
 class PhoneHead(nn.Module):
     """Linear layer from an encoder frame to `rate` frames of phones, and log-softmax.

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar, get_args
 
+from models.config import MAX_BEAM, MAX_LM_WEIGHT, MIN_BEAM
 from service.audio.pcm import ENCODINGS, PcmFormat
 from service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ
 from service.boosts import BoostRules
 from service.errors import BadRequest
 from service.settings import Settings
-from streaming.graph_config import MAX_ACTIVE, MAX_BEAM, MAX_LM_WEIGHT, MIN_BEAM, GraphOptions
+from streaming.graph_config import MAX_ACTIVE, GraphOptions
 from streaming.stream_config import DECODING_MODES, Boost, EndpointConfig, StreamConfig
 
 FileFormat: TypeAlias = Literal["json", "text", "srt", "vtt"]

@@ -7,10 +7,8 @@ from dataclasses import replace
 import torch
 
 from decoder_kernels.errors import GraphMismatch
-from decoder_kernels.graph import Graph, units_checksum
+from decoder_kernels.graph import Graph
 from models.checkpoint import LoadedModel
-from models.config import ModelConfig
-from models.phone_head import PHONE_BLANK
 from streaming.active_stream import ActiveStream
 from streaming.boost_compiler import BoostCompiler
 from streaming.boosting import CompiledBoosts, compile_boosts
@@ -19,6 +17,7 @@ from streaming.engine_loop import EngineLoop
 from streaming.engine_stats import Counters, EngineStats, Observer
 from streaming.errors import EngineFull, EngineStopped, StreamingError, UnusableGraph
 from streaming.events import Event
+from streaming.graph_fit import fitting_units
 from streaming.graph_words import GraphWords
 from streaming.inbox import Inbox
 from streaming.model_description import describe_model
@@ -141,18 +140,10 @@ class Engine:
 
 def words_of(graph: Graph, loaded: LoadedModel) -> GraphWords:
     """The graph's words for a model. Raises UnusableGraph if it was built for another one."""
-    config, tokenizer = loaded.model.config, loaded.tokenizer
-    in_phones = spelled_in_phones(graph, config)
     try:
-        graph.require_units(config.phone_symbols if in_phones else tokenizer.units.symbols)
+        units = fitting_units(graph, loaded)
     except GraphMismatch as error:
         raise UnusableGraph(str(error)) from error
-    blank_id = PHONE_BLANK if in_phones else config.blank_id
-    if graph.blank_id != blank_id:
-        raise UnusableGraph(f"its blank is unit {graph.blank_id}, the model's {blank_id}")
-    return GraphWords(graph, tokenizer, in_phones=in_phones, pronouncer=loaded.pronouncer)
-
-
-def spelled_in_phones(graph: Graph, config: ModelConfig) -> bool:
-    """Whether a graph says that it was built for the model's phones."""
-    return bool(config.phones) and graph.units_checksum == units_checksum(config.phone_symbols)
+    return GraphWords(
+        graph, loaded.tokenizer, in_phones=units == "phones", pronouncer=loaded.pronouncer
+    )

@@ -5,11 +5,9 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from decoder_kernels.wfst_options import WfstOptions
-from models.config import DecodingConfig
+from models.config import MAX_BEAM, MAX_LM_WEIGHT, MIN_BEAM, DecodingConfig
 from streaming.errors import InvalidEngineConfig, InvalidStreamConfig
 
-MAX_LM_WEIGHT = 10.0
-MIN_BEAM, MAX_BEAM = 1.0, 100.0
 MAX_ACTIVE = 100_000
 
 Number = TypeVar("Number", int, float)

@@ -12,12 +12,12 @@ from streaming.active_stream import ActiveStream
 from streaming.boosting import CompiledBoosts
 from streaming.graph_confidence import SegmentLattice
 from streaming.graph_config import GraphSearchConfig
-from streaming.graph_frames import frames_of
 from streaming.graph_words import GraphWords
 from streaming.hypothesis import Best, Hypothesis
 from streaming.lane import Lane
 from streaming.search import padded, slots_of
 from streaming.search_counts import SearchCounts
+from streaming.search_frames import frames_of
 from streaming.word_hypothesis import SegmentPosteriors, WordHypothesis
 
 LOOK_EVERY_MS = 2000

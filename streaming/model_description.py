@@ -1,10 +1,10 @@
 """What there is to say of the model that an engine runs, and of its decoding graph."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 from models.checkpoint import LoadedModel
 from streaming.active_stream import StreamSettings
+from streaming.graph_fit import UnitKind
 from streaming.graph_words import GraphWords
 from streaming.stream_config import DECODING_MODES, DecodingMode
 
@@ -17,7 +17,7 @@ class GraphDescription:
     """
 
     topology: str
-    units: Literal["pieces", "phones"]
+    units: UnitKind
     words: int
     nodes: int
     arcs: int

@@ -14,13 +14,14 @@ from streaming.hypothesis import Best, Hypothesis, TokenHypothesis
 from streaming.lane import Lane
 from streaming.search import padded, slots_of
 from streaming.search_counts import SearchCounts
+from streaming.search_frames import PieceFrames
 
 
 class PrefixBeams:
     """Prefix beam search; see `Search`."""
 
     def __init__(self, model: U2Model, search: PrefixSearch, tokenizer: Tokenizer) -> None:
-        self._model = model
+        self._frames = PieceFrames(model)
         self._search = search
         self._tokenizer = tokenizer
         self._device = search.device
@@ -29,7 +30,7 @@ class PrefixBeams:
     def advance(self, lanes: Sequence[Lane]) -> None:
         """All lanes in one launch."""
         slots = slots_of([lane.stream for lane in lanes], self._device)
-        self._search.advance(slots, *padded([lane.log_probs[: lane.used] for lane in lanes]))
+        self._search.advance(slots, *self._frames.batch(lanes))
 
     def restart(self, streams: Sequence[ActiveStream]) -> None:
         """By mask."""
@@ -42,7 +43,7 @@ class PrefixBeams:
         slots = slots_of([stream], self._device)
         self._search.reset(slots)
         if encoded is not None:
-            self._search.advance(slots, *padded([self._model.ctc_log_probs(encoded).float()]))
+            self._search.advance(slots, *padded([self._frames.whole(encoded)]))
 
     def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
         """There are no options but boosts."""
@@ -70,7 +71,7 @@ class GreedyPaths:
     counts = SearchCounts()
 
     def __init__(self, model: U2Model, tokenizer: Tokenizer) -> None:
-        self._model = model
+        self._frames = PieceFrames(model)
         self._blank_id = model.config.blank_id
         self._tokenizer = tokenizer
 
@@ -89,7 +90,7 @@ class GreedyPaths:
         """Find the likeliest tokens again."""
         self.restart([stream])
         if encoded is not None:
-            best_log_probs, best = self._model.ctc_log_probs(encoded).float().max(dim=-1)
+            best_log_probs, best = self._frames.whole(encoded).max(dim=-1)
             stream.segment.greedy.advance(best.tolist(), best_log_probs.tolist())
 
     def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:

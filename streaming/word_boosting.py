@@ -43,7 +43,7 @@ class _Request:
     def take(self, boost: Boost) -> None:
         """Find a phrase's words, or warn of it."""
         try:
-            for variant in list(self._variants(boost.phrase)):
+            for variant in self._variants(boost.phrase):
                 self._phrases[variant] = WordPhrase(variant, boost.weight)
                 self._texts[variant] = boost.phrase
         except (TokenizerError, KernelError) as error:

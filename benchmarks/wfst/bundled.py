@@ -15,8 +15,8 @@ from models.training.corpus import read_speech
 from models.training.feature_cache import build_feature_cache
 from models.training.greedy import length_batches
 from models.training.speech import Source, Speech
-from streaming.graph_frames import GraphFrames, PieceFrames, frames_of
 from streaming.graph_words import GraphWords
+from streaming.search_frames import PieceFrames, SearchFrames, frames_of
 from wfst.posteriors import Utterance
 
 
@@ -52,7 +52,7 @@ def posteriors(
 
 
 @torch.inference_mode()
-def _posteriors(loaded: LoadedModel, speech: Speech, frames: GraphFrames) -> Iterator[Utterance]:
+def _posteriors(loaded: LoadedModel, speech: Speech, frames: SearchFrames) -> Iterator[Utterance]:
     """Chunk-masked, which equals streaming."""
     encoder = loaded.model.encoder
     chunk_size = loaded.model.config.decoding.chunk_size

@@ -15,7 +15,7 @@ from models.letters_to_phones import LETTERS_FILE, LettersConfig, save_letters_t
 from models.lexicon import LEXICON_FILE, parse_lexicon, write_lexicon_text
 from models.training.cmudict import lexicon_text, read_pronunciations
 from models.training.config import load_recipe
-from models.training.errors import TrainingError
+from models.training.errors import RecipeError, TrainingError
 from models.training.evaluation import FULL_CONTEXT, transcribe
 from models.training.export import export
 from models.training.host import Call, pack, work
@@ -83,12 +83,15 @@ def work_on_host(options: argparse.Namespace) -> int:
 
 def add_pronunciations(options: argparse.Namespace) -> int:
     """Writes a lexicon, and a network that has learnt from it, into a model's directory."""
+    phones = load_model(options.model).model.config.phones
+    if not phones:
+        raise RecipeError(f"{options.model} has no phones: its recipe gives it none")
     pronunciations = read_pronunciations(options.lexicon)
     text = lexicon_text(pronunciations)
-    parse_lexicon(text, load_model(options.model).model.config.phones)
+    parse_lexicon(text, phones)  # raises for phones that the model does not have
     write_lexicon_text(options.model / LEXICON_FILE, text)
     first = {word: said[0] for word, said in pronunciations.items()}
-    network, wrong = train_letters(first, LettersConfig(), LettersTraining())
+    network, wrong = train_letters(first, phones, LettersConfig(), LettersTraining())
     save_letters_to_phones(options.model / LETTERS_FILE, network)
     print(f"of words that it had not seen the network says {100 * wrong:.1f} % wrong")
     return 0

@@ -121,6 +121,8 @@ class NetworkConfig:
     chunk_size: int = 11
     decoding_ctc_weight: float = 0.5
     decoding_reverse_weight: float = 0.3
+    decoding_lm_weight: float = 0.3
+    decoding_graph_beam: float = 10.0
 
 
 @dataclass(frozen=True)
@@ -220,6 +222,8 @@ class Recipe:
             block = self.phones.block
             if block is not None and not 1 <= block <= self.network.num_blocks:
                 raise RecipeError(f"phones.block: there is no block {block}")
+            if self.phones.rate < 1:
+                raise RecipeError("phones.rate: has to be at least 1")
             if not 0.0 <= self.phones.weight < 1.0:
                 raise RecipeError("phones.weight: has to be at least 0 and below 1")
 

@@ -13,9 +13,10 @@ from tqdm import tqdm
 
 from models.assembly import LoadedModel
 from models.attention_search import attention_beam_search
+from models.ctc import collapse
 from models.rescoring import attention_scores
 from models.training.batch import pad
-from models.training.greedy import collapse, length_batches
+from models.training.greedy import length_batches
 from models.training.prefix_beam import Prefix, prefix_beam_search
 from models.training.speech import Speech
 

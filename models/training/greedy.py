@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
 import jiwer
 import torch
 from torch import Tensor
 
+from models.ctc import collapse
 from models.tokenizer import Tokenizer
 from models.training.batch import pad
 from models.training.speech import Speech
 from models.u2 import U2Model
 
 BATCH_FRAMES = 6000
-
-
-def collapse(frame_tokens: Sequence[int], blank_id: int) -> list[int]:
-    """CTC's rule: merge repeats, then drop blanks."""
-    return [token for token, _ in groupby(frame_tokens) if token != blank_id]
 
 
 def length_batches(frame_counts: Sequence[int]) -> Iterator[list[int]]:

@@ -11,10 +11,13 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
+from models.config import PHONE_BLANK
+from models.ctc import ctc_losses
 from models.errors import UnencodableText
 from models.letters_to_phones import LettersConfig, LettersNetwork, LettersToPhones, letters_of
-from models.phone_head import PHONE_BLANK
-from models.training.cmudict import phone_names
+from models.lexicon import phone_numbers
+from models.training.batch import pad_tokens
+from models.training.cmudict import Sounds
 
 Entry = tuple[list[int], tuple[int, ...]]
 """Letters and phones by number."""
@@ -32,29 +35,30 @@ class LettersTraining:
     seed: int = 1
 
 
-def entries_of(lexicon: Mapping[str, tuple[str, ...]]) -> list[Entry]:
-    """Those that are written in letters, in the order of the lexicon."""
-    number = {phone: place for place, phone in enumerate(phone_names(lexicon), start=1)}
+def entries_of(lexicon: Mapping[str, Sounds], phones: Sequence[str]) -> list[Entry]:
+    """Those that are written in letters, in the order of the lexicon; `phones` are the model's."""
+    number = phone_numbers(phones)
     entries: list[Entry] = []
-    for word, phones in lexicon.items():
+    for word, said in lexicon.items():
         try:
-            entries.append((letters_of(word), tuple(number[phone] for phone in phones)))
+            entries.append((letters_of(word), tuple(number[phone] for phone in said)))
         except UnencodableText:
             continue
     return entries
 
 
 def train_letters(
-    lexicon: Mapping[str, tuple[str, ...]],
+    lexicon: Mapping[str, Sounds],
+    phones: Sequence[str],
     config: LettersConfig,
     training: LettersTraining,
 ) -> tuple[LettersNetwork, float]:
     """The network, and the share of held-out words that it gets wrong."""
     torch.manual_seed(training.seed)
-    entries = entries_of(lexicon)
+    entries = entries_of(lexicon, phones)
     held_out = entries[::HELD_OUT]
     learned = [entry for place, entry in enumerate(entries) if place % HELD_OUT]
-    network = LettersNetwork(len(phone_names(lexicon)), config)
+    network = LettersNetwork(len(phones), config)
     optimiser = torch.optim.AdamW(network.parameters(), lr=training.peak_rate)
     updates = training.epochs * math.ceil(len(learned) / training.batch)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, updates)
@@ -86,15 +90,8 @@ def _batches(entries: Sequence[Entry], training: LettersTraining) -> Iterator[li
 
 
 def _loss(network: LettersNetwork, batch: Sequence[Entry]) -> Tensor:
-    lengths = torch.tensor([len(letters) for letters, _ in batch])
-    letters = nn.utils.rnn.pad_sequence([torch.tensor(row) for row, _ in batch], batch_first=True)
-    phones = [torch.tensor(row) for _, row in batch]
-    loss: Tensor = nn.functional.ctc_loss(
-        network(letters, lengths).transpose(0, 1),
-        torch.cat(phones),
-        lengths * network.head.rate,
-        torch.tensor([len(row) for row in phones]),
-        blank=PHONE_BLANK,
-        zero_infinity=True,
-    )
-    return loss
+    letters, lengths = pad_tokens([row for row, _ in batch])
+    phones, counts = pad_tokens([row for _, row in batch])
+    log_probs = network(letters, lengths)
+    losses = ctc_losses(log_probs, lengths * network.head.rate, phones, counts, PHONE_BLANK)
+    return (losses / counts).mean()

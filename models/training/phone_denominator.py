@@ -34,11 +34,10 @@ class PhoneDenominator:
         self.moves = torch.cat([direct, spoken], dim=1)  # (j, 2 i, k)
         self.moves_back = self.moves.transpose(1, 2).contiguous()  # (j, k, 2 i)
 
-    def to(self, device: torch.device) -> PhoneDenominator:
-        """The same sum on `device`."""
+    def to(self, device: torch.device) -> None:
+        """Move to `device`."""
         self.end, self.moves = self.end.to(device), self.moves.to(device)
         self.moves_back = self.moves_back.to(device)
-        return self
 
     def log_sum(self, log_probs: Tensor, lengths: Tensor) -> Tensor:
         """Log of the sum over all paths `(B,)` for log-probabilities `(B, T, N)`, blank 0.

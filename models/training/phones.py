@@ -15,8 +15,10 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from models.ctc import CtcHead
-from models.training.batch import Batch
+from models.config import PHONE_BLANK
+from models.ctc import CtcHead, ctc_losses
+from models.lexicon import Phones, phone_numbers
+from models.training.batch import Batch, pad_tokens
 from models.training.cmudict import phone_names
 from models.training.config import PhoneConfig
 from models.training.corpus import Utterance
@@ -24,10 +26,6 @@ from models.training.phone_denominator import PhoneDenominator
 from models.training.phone_trigrams import phone_trigrams
 from models.training.sampler import Example
 from models.u2 import U2Model
-
-BLANK = 0
-
-Phones = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class PhoneLabels:
     ) -> PhoneLabels:
         """Looks all words up; phones are numbered from 1 in alphabetical order."""
         phones = phone_names(lexicon)
-        number = {phone: place for place, phone in enumerate(phones, start=BLANK + 1)}
+        number = phone_numbers(phones)
         numbered = {word: tuple(number[each] for each in lexicon[word]) for word in lexicon}
 
         def sounds(text: str) -> Phones | None:
@@ -75,7 +73,7 @@ class SideHead(nn.Module):
     def __init__(self, size: int, phones: int) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(size)
-        self.ctc = CtcHead(phones, size, BLANK)
+        self.ctc = CtcHead(phones, size, PHONE_BLANK)
 
     def forward(self, seen: Tensor) -> Tensor:
         """A block's output (B, T, D) to log-probabilities (B, T, P)."""
@@ -90,7 +88,9 @@ class PhoneLoss:
         self.config = config
         self.side_head: SideHead | None = None
         self._labels = labels
-        self._denominator = PhoneDenominator(torch.from_numpy(labels.trigrams()))
+        self._denominator: PhoneDenominator | None = None
+        if config.sequence_from_step is not None:
+            self._denominator = PhoneDenominator(torch.from_numpy(labels.trigrams()))
         self._output_lengths = model.encoder.output_lengths
         self._rate = 1 if config.block is not None else config.rate
         self._seen = torch.empty(0)
@@ -109,7 +109,8 @@ class PhoneLoss:
 
     def to(self, device: torch.device) -> PhoneLoss:
         """The same, with what it holds on `device`."""
-        self._denominator = self._denominator.to(device)
+        if self._denominator is not None:
+            self._denominator.to(device)
         if self.side_head is not None:
             self.side_head.to(device)
         return self
@@ -126,24 +127,11 @@ class PhoneLoss:
             return self._seen.new_zeros(())
         log_probs = self._head(self._seen[known])
         lengths = self._rate * self._output_lengths(batch.feature_lengths[known])
-        loss = self._ctc(log_probs, lengths, [labels[place] or () for place in known])
-        start = self.config.sequence_from_step
-        if start is not None and step >= start:
+        phones, counts = pad_tokens([labels[place] or () for place in known])
+        device = log_probs.device
+        loss = ctc_losses(log_probs, lengths, phones.to(device), counts.to(device), PHONE_BLANK)
+        if self._denominator is not None and step >= (self.config.sequence_from_step or 0):
             # Of an utterance too short for its phones, which costs zero, there is no quotient.
             others = self._denominator.log_sum(log_probs, lengths) * (loss > 0)
             loss = (1.0 + self.config.sequence_ctc_share) * loss + others
         return loss.sum() / len(examples)
-
-    def _ctc(self, log_probs: Tensor, lengths: Tensor, labels: Sequence[Phones]) -> Tensor:
-        """Of each utterance (B,); zero where there are too few frames."""
-        phones = [torch.tensor(each, device=log_probs.device) for each in labels]
-        loss: Tensor = nn.functional.ctc_loss(
-            log_probs.transpose(0, 1),
-            nn.utils.rnn.pad_sequence(phones, batch_first=True),
-            lengths,
-            torch.tensor([len(each) for each in phones], device=log_probs.device),
-            blank=BLANK,
-            reduction="none",
-            zero_infinity=True,
-        )
-        return loss

@@ -47,6 +47,8 @@ def model_config(recipe: Recipe, vocab_size: int) -> ModelConfig:
             chunk_size=net.chunk_size,
             ctc_weight=net.decoding_ctc_weight,
             reverse_weight=net.decoding_reverse_weight,
+            lm_weight=net.decoding_lm_weight,
+            graph_beam=net.decoding_graph_beam,
         ),
         loss=LossConfig(
             ctc_weight=recipe.optimiser.ctc_weight,

@@ -12,9 +12,10 @@ from decoder_kernels.graphs.description import describe_graph
 from decoder_kernels.graphs.foreign import import_graph
 from models.errors import ModelError
 from service.commands.build_files import read_words, require_place
-from service.commands.graph_units import GRAPH_UNITS, load, pieces_of, require_fit, spelling_of
+from service.commands.graph_units import GRAPH_UNITS, load, pieces_of, spelling_of
 from service.console import progress_stages, say, tell
 from service.errors import StartupError
+from streaming.graph_fit import fitting_units
 
 NAMES_SHOWN = 8
 
@@ -137,7 +138,7 @@ def _info(arguments: argparse.Namespace) -> int:
     about = _about(arguments.image, graph)
     say(json.dumps(about, indent=2) if arguments.json else _table(about))
     if arguments.model is not None:
-        units = require_fit(graph, load(arguments.model))
+        units = fitting_units(graph, load(arguments.model))
         tell(f"{arguments.image.name} fits the model {arguments.model}: spelled in its {units}")
     return 0
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from decoder_kernels.graph import Graph, units_checksum
 from decoder_kernels.graphs.build import Speller, Units
 from decoder_kernels.graphs.lexicon import Spelling, read_lexicon
+from models.config import PHONE_BLANK
 from models.errors import UnencodableText
 from models.units import SPECIAL_SYMBOLS
 from service.errors import StartupError
+from streaming.graph_fit import UnitKind
 
 if TYPE_CHECKING:
     from models.checkpoint import LoadedModel
 
-UnitKind = Literal["pieces", "phones"]
 GRAPH_UNITS: tuple[UnitKind, ...] = ("pieces", "phones")
 
 
@@ -43,14 +43,6 @@ def pieces_of(loaded: LoadedModel) -> Units:
     return Units(tokenizer.units.symbols, loaded.model.config.blank_id, tokenizer.separator)
 
 
-def require_fit(graph: Graph, loaded: LoadedModel) -> UnitKind:
-    """Which units of the model a graph is spelled in. Raises GraphMismatch."""
-    if _in_phones(graph, loaded):
-        return "phones"
-    graph.require_units(pieces_of(loaded).symbols)
-    return "pieces"
-
-
 def spelling_of(loaded: LoadedModel, kind: UnitKind | None, lexicon: Path | None) -> GraphSpelling:
     """By the lexicon, or else as the model spells; None is phones where it has them.
 
@@ -64,16 +56,11 @@ def spelling_of(loaded: LoadedModel, kind: UnitKind | None, lexicon: Path | None
     return _by_pronunciation(loaded) if kind == "phones" else _by_tokenizer(loaded)
 
 
-def _in_phones(graph: Graph, loaded: LoadedModel) -> bool:
-    config = loaded.model.config
-    return bool(config.phones) and graph.units_checksum == units_checksum(config.phone_symbols)
-
-
 def _by_lexicon(loaded: LoadedModel, kind: UnitKind, path: Path) -> GraphSpelling:
     """Its spellings say themselves where spaces are."""
     config = loaded.model.config
     symbols = config.phone_symbols if kind == "phones" else loaded.tokenizer.units.symbols
-    blank_id = 0 if kind == "phones" else config.blank_id
+    blank_id = PHONE_BLANK if kind == "phones" else config.blank_id
     writable = {s: i for i, s in enumerate(symbols) if s not in SPECIAL_SYMBOLS}
     spellings = read_lexicon(path, writable)
     return GraphSpelling(lambda word: spellings.get(word, ()), Units(symbols, blank_id))
@@ -90,7 +77,7 @@ def _by_pronunciation(loaded: LoadedModel) -> GraphSpelling:
         except UnencodableText:
             return ()
 
-    return GraphSpelling(spell, Units(loaded.model.config.phone_symbols, 0))
+    return GraphSpelling(spell, Units(loaded.model.config.phone_symbols, PHONE_BLANK))
 
 
 def _by_tokenizer(loaded: LoadedModel) -> GraphSpelling:

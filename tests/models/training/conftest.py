@@ -22,6 +22,13 @@ from models.training.config import (
 
 RATE_HZ = 16_000
 TONES_HZ = {"low": 300.0, "mid": 1200.0, "high": 4000.0}
+LEXICON = """;;; made for the test
+low L OW1 # not high
+high HH AY1
+high(2) HH EH1
+high(3) HH AY2
+mid M IH1 D
+"""
 COLUMNS = ("path", "corpus", "speaker", "seconds", "text", "slots")
 
 
@@ -117,3 +124,11 @@ def with_steps(tone_recipe: Recipe) -> Callable[[int, int], Recipe]:
         return replace(tone_recipe, optimiser=optimiser, checkpoints=checkpoints)
 
     return change
+
+
+@pytest.fixture
+def lexicon(tmp_path: Path) -> Path:
+    """How the tones sound, in the format of the CMU dictionary."""
+    path = tmp_path / "lexicon"
+    path.write_text(LEXICON, encoding="utf-8")
+    return path

@@ -10,21 +10,6 @@ from models.lexicon import parse_lexicon
 from models.training.cmudict import lexicon_text, phone_names, read_lexicon, read_pronunciations
 from models.training.errors import CorpusError
 
-LEXICON = """;;; made for the test
-low L OW1 # not high
-high HH AY1
-high(2) HH EH1
-high(3) HH AY2
-mid M IH1 D
-"""
-
-
-@pytest.fixture
-def lexicon(tmp_path: Path) -> Path:
-    path = tmp_path / "lexicon"
-    path.write_text(LEXICON, encoding="utf-8")
-    return path
-
 
 def test_words_sound_as_their_first_entry_says_without_stress(lexicon: Path) -> None:
     assert read_lexicon(lexicon) == {

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from models.ctc import collapse
 from models.training.evaluation import MODES, Transcript, error_rate, rates_by
-from models.training.greedy import collapse, length_batches
+from models.training.greedy import length_batches
 from models.training.prefix_beam import prefix_beam_search
 from models.training.report import markdown_table, write_rates
 

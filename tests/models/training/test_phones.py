@@ -21,20 +21,6 @@ from models.training.recipe_model import build_model
 from models.training.sampler import Example
 from models.training.trainer import Trainer
 
-LEXICON = """;;; made for the test
-low L OW1 # not high
-high HH AY1
-high(2) HH EH1
-mid M IH1 D
-"""
-
-
-@pytest.fixture
-def lexicon(tmp_path: Path) -> Path:
-    path = tmp_path / "lexicon"
-    path.write_text(LEXICON, encoding="utf-8")
-    return path
-
 
 def spoken(*texts: str) -> list[Utterance]:
     return [Utterance(Path("x"), "clips", "somebody", 0.3, text) for text in texts]

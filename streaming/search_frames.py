@@ -1,4 +1,4 @@
-"""What a graph search walks over: frames of pieces, or frames of phones."""
+"""What searches walk over: frames of pieces, or frames of the phones of a graph."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ from streaming.lane import Lane
 from streaming.search import padded
 
 
-class GraphFrames(ABC):
-    """Log-probabilities of the units that a graph is spelled in."""
+class SearchFrames(ABC):
+    """Log-probabilities of the units that a search knows."""
 
     def __init__(self, model: U2Model) -> None:
         self._model = model
@@ -26,7 +26,7 @@ class GraphFrames(ABC):
         """Those of encoder frames: `(…, T, D)` to `(…, T', V)`."""
 
 
-class PieceFrames(GraphFrames):
+class PieceFrames(SearchFrames):
     """One frame for each of the encoder's, which the first pass knows already."""
 
     def batch(self, lanes: Sequence[Lane]) -> tuple[Tensor, Tensor]:
@@ -38,7 +38,7 @@ class PieceFrames(GraphFrames):
         return self._model.ctc_log_probs(encoded).float()
 
 
-class PhoneFrames(GraphFrames):
+class PhoneFrames(SearchFrames):
     """Some phone frames for each of the encoder's."""
 
     def batch(self, lanes: Sequence[Lane]) -> tuple[Tensor, Tensor]:
@@ -51,6 +51,6 @@ class PhoneFrames(GraphFrames):
         return self._model.phone_log_probs(encoded).float()
 
 
-def frames_of(words: GraphWords, model: U2Model) -> GraphFrames:
+def frames_of(words: GraphWords, model: U2Model) -> SearchFrames:
     """Frames of what the words of a graph are spelled in."""
     return PhoneFrames(model) if words.in_phones else PieceFrames(model)
