@@ -57,11 +57,14 @@ class _LogSum(torch.autograd.Function):
     def forward(
         ctx: Any, log_probs: Tensor, lengths: Tensor, denominator: PhoneDenominator
     ) -> Tensor:
-        probs = log_probs.detach().exp()
-        forward, total = _forward(probs, lengths, denominator)
+        factors = _factors(log_probs.detach().exp())
+        pasts, scales = _pasts(factors, denominator)
+        last, streams = lengths - 1, torch.arange(len(lengths), device=lengths.device)
         if ctx.needs_input_grad[0]:
-            ctx.save_for_backward(_occupation(probs, lengths, denominator, forward))
-        return total
+            futures = _futures(factors, last.tolist(), denominator)
+            ctx.save_for_backward(_occupation(pasts, futures, lengths))
+        ends = (pasts[last, :, streams] * denominator.end).sum(dim=(1, 2))
+        return scales.log().cumsum(dim=0)[last, streams] + ends.log()
 
     @staticmethod
     @once_differentiable
@@ -70,58 +73,62 @@ class _LogSum(torch.autograd.Function):
         return gradient[:, None, None] * occupation, None, None
 
 
-def _advance(state: Tensor, probs: Tensor, denominator: PhoneDenominator) -> Tensor:
-    """One frame: states (N, B, 2 N) by last phone, `probs` (B, N)."""
-    size = denominator.size
-    phone, blank = state[:, :, :size], state[:, :, size:]
-    said = probs.t().unsqueeze(2)  # (N, B, 1)
-    fresh = torch.bmm(state, denominator.moves).permute(2, 1, 0)  # (k, B, j)
-    return torch.cat([said * (phone + fresh), probs[:, :1] * (phone + blank)], dim=2)
+def _factors(probs: Tensor) -> Tensor:
+    """What each frame multiplies states by, from probabilities (B, T, N): (T, N, B, 2, 1).
+
+    The phone's where the frame says it, the blank's where it says nothing new.
+    """
+    said = probs.permute(1, 2, 0)
+    return torch.stack([said, said[:, :1].expand_as(said)], dim=3).unsqueeze(4)
 
 
-def _forward(
-    probs: Tensor, lengths: Tensor, denominator: PhoneDenominator
-) -> tuple[Tensor, Tensor]:
-    """Scaled states (T, N, B, 2 N) after each frame, and the log of the whole sum (B,)."""
-    batch, frames, size = probs.shape
-    state = probs.new_zeros(size, batch, 2 * size)
+def _pasts(factors: Tensor, denominator: PhoneDenominator) -> tuple[Tensor, Tensor]:
+    """States (T, N, B, 2 N) by last phone after each frame, and what divides them (T, B).
+
+    The states before sum to that divisor. It goes into the factors, which are fewer.
+    """
+    frames, size, batch = factors.shape[:3]
+    pasts = factors.new_empty(frames, size, batch, 2 * size)
+    scales = factors.new_ones(frames, batch)
+    state = factors.new_zeros(size, batch, 2 * size)
     state[0, :, size] = 1.0
-    states = probs.new_empty(frames, size, batch, 2 * size)
-    total = probs.new_zeros(batch)
     for frame in range(frames):
-        moved = _advance(state, probs[:, frame], denominator)
-        scale = moved.sum(dim=(0, 2))
-        running = frame < lengths
-        total += torch.where(running, scale.log(), 0.0)
-        state = torch.where(running[:, None], moved / scale[:, None], state)
-        states[frame] = state
-    return states, total + (state * denominator.end[:, None]).sum(dim=(0, 2)).log()
+        scales[frame] = state.sum(dim=(0, 2))
+        phone, blank = state[:, :, :size], state[:, :, size:]
+        fresh = torch.bmm(state, denominator.moves)  # (j, B, k)
+        state = pasts[frame]
+        torch.add(phone, fresh.permute(2, 1, 0), out=state[:, :, :size])
+        torch.add(phone, blank, out=state[:, :, size:])
+        state.view(size, batch, 2, size).mul_(factors[frame] / scales[frame, :, None, None])
+    return pasts, scales
 
 
-def _occupation(
-    probs: Tensor, lengths: Tensor, denominator: PhoneDenominator, states: Tensor
-) -> Tensor:
+def _futures(factors: Tensor, last: list[int], denominator: PhoneDenominator) -> Tensor:
+    """What is left to come after each frame, (T, N, B, 2 N) by last phone, up to a scale.
+
+    `last`: the frame in which each utterance ends.
+    """
+    frames, size, batch = factors.shape[:3]
+    futures = factors.new_empty(frames, size, batch, 2 * size)
+    futures[-1] = denominator.end[:, None]
+    for frame in range(frames - 1, 0, -1):
+        scale = futures[frame].sum(dim=(0, 2))[:, None, None]
+        entered = futures[frame].view(size, batch, 2, size) * (factors[frame] / scale)
+        said, before = entered[:, :, 0], futures[frame - 1]  # (k, B, j), (j, B, 2 i)
+        torch.bmm(said.permute(2, 1, 0).contiguous(), denominator.moves_back, out=before)
+        before.view(size, batch, 2, size).add_(entered[:, :, 1:])
+        before[:, :, :size].add_(said)
+        for stream in (each for each, end in enumerate(last) if end == frame - 1):
+            before[:, stream] = denominator.end
+    return futures
+
+
+def _occupation(pasts: Tensor, futures: Tensor, lengths: Tensor) -> Tensor:
     """How much of the sum says each symbol in each frame: (B, T, N), rows of one."""
-    batch, frames, size = probs.shape
-    occupation = torch.zeros_like(probs)
-    end = denominator.end[:, None].expand(size, batch, 2 * size)
-    future = end
-    for frame in range(frames - 1, -1, -1):
-        future = torch.where((frame >= lengths - 1)[:, None], end, future)
-        shares = states[frame] * future
-        said = shares[:, :, :size].sum(dim=2).t().contiguous()  # (B, N)
-        said[:, 0] = shares[:, :, size:].sum(dim=(0, 2))
-        said = said / said.sum(dim=1, keepdim=True)
-        occupation[:, frame] = torch.where((frame < lengths)[:, None], said, 0.0)
-        future = _retreat(future, probs[:, frame], denominator)
-    return occupation
-
-
-def _retreat(future: Tensor, probs: Tensor, denominator: PhoneDenominator) -> Tensor:
-    """What is left to come before a frame, scaled to a largest of one; the mirror of `_advance`."""
-    size = denominator.size
-    said = probs.t().unsqueeze(2) * future[:, :, :size]  # (k, B, j)
-    blank = probs[:, :1] * future[:, :, size:]
-    before = torch.bmm(said.permute(2, 1, 0), denominator.moves_back)  # (j, B, 2 i)
-    before = before + torch.cat([said + blank, blank], dim=2)
-    return before / before.amax(dim=(0, 2))[:, None]
+    size = pasts.size(1)
+    shares = pasts * futures
+    said = shares[..., :size].sum(dim=3).permute(2, 0, 1).contiguous()
+    said[:, :, 0] = shares[..., size:].sum(dim=(1, 3)).t()
+    said = said / said.sum(dim=2, keepdim=True)
+    frames = torch.arange(len(pasts), device=lengths.device)
+    return said * (frames < lengths[:, None])[:, :, None]
