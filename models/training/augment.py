@@ -59,6 +59,17 @@ def narrow_band(features: Features, cutoff_hz: float, floor: Features) -> Featur
     return np.where(excess_hz > 0, np.maximum(np.minimum(features, floor), attenuated), features)
 
 
+def trim_quiet(features: Features, below_db: float) -> Features:
+    """`(T, F)` without the frames at its ends that are `below_db` under the loudest.
+
+    So does whoever cuts a recording by its level, and loses what is said softly: of "six" the vowel
+    may be all that is left.
+    """
+    level = np.logaddexp.reduce(features, axis=1)
+    (loud,) = np.nonzero(level >= level.max() - below_db * LOG_POWER_PER_DB)
+    return features[loud[0] : loud[-1] + 1]
+
+
 def add_noise(features: Features, noise: Features, snr_db: float) -> Features:
     """Mixes `noise` `(T, F)` in, `snr_db` below the features' mean power over their louder half."""
     level = np.exp(features).sum(axis=1)
@@ -110,8 +121,10 @@ class Augmenter:
     def clip(self, rng: np.random.Generator, features: Features, short: bool) -> Features:
         """One recording `(T, F)` at another tempo, from another vocal tract.
 
-        `short` clips are changed more: they are few words by few people.
+        `short` clips are changed more: they are few words by few people. Some are cut too close.
         """
+        if short and rng.random() < self.config.clip_trim_probability:
+            features = trim_quiet(features, rng.uniform(*self.config.clip_trim_db))
         tempo = self.config.clip_tempo if short else self.config.tempo
         warp = self.config.clip_warp if short else self.config.warp
         return warp_frequency(change_tempo(features, rng.uniform(*tempo)), rng.uniform(*warp))

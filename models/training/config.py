@@ -46,6 +46,8 @@ class AugmentConfig:
     warp: tuple[float, float] = (0.88, 1.14)
     clip_tempo: tuple[float, float] = (0.75, 1.5)  # of the joined corpora
     clip_warp: tuple[float, float] = (0.80, 1.25)
+    clip_trim_probability: float = 0.0
+    clip_trim_db: tuple[float, float] = (12.0, 32.0)  # under the loudest frame
     gain_db: tuple[float, float] = (-15.0, 9.0)
     tilt_db: float = 4.0
     noise_probability: float = 0.5
@@ -210,7 +212,8 @@ class Recipe:
             raise RecipeError(
                 f"optimiser.precision: {steps.precision!r} is not float32 or bfloat16"
             )
-        for name in ("tempo", "warp", "clip_tempo", "clip_warp", "gain_db", "noise_snr_db"):
+        ranges = ("tempo", "warp", "clip_tempo", "clip_warp", "clip_trim_db", "gain_db")
+        for name in (*ranges, "noise_snr_db"):
             low, high = getattr(self.augment, name)
             if not low <= high:
                 raise RecipeError(f"augment.{name}: {low} is above {high}")

@@ -14,6 +14,7 @@ from models.training.augment import (
     narrow_band,
     pad_silence,
     spec_augment,
+    trim_quiet,
     warp_frequency,
 )
 from models.training.config import AugmentConfig
@@ -52,6 +53,24 @@ def test_mel_centres_are_those_of_the_filters() -> None:
 
     peaks_hz = mel_filters(80, 512, 16_000).argmax(dim=0).numpy() * 16_000 / 512
     assert np.abs(peaks_hz - mel_centres_hz(80)).max() < 16_000 / 512
+
+
+def test_ends_are_cut_where_they_are_softer_than_asked() -> None:
+    level_db = np.array([0.0, 50.0, 25.0, 60.0, 10.0, 41.0, 39.0, 5.0], dtype=np.float32)
+    features = np.repeat(level_db[:, None] * np.log(10.0) / 10.0, 80, axis=1)
+    np.testing.assert_array_equal(trim_quiet(features, 20.0), features[1:6])
+    np.testing.assert_array_equal(trim_quiet(features, 5.0), features[3:4])
+
+
+def test_only_short_clips_are_cut(features: np.ndarray) -> None:
+    features[:20] -= 60.0
+    augmenter = Augmenter(
+        AugmentConfig(clip_trim_probability=1.0, clip_tempo=(1.0, 1.0), tempo=(1.0, 1.0))
+    )
+    lengths = [
+        len(augmenter.clip(np.random.default_rng(1), features, short)) for short in (True, False)
+    ]
+    assert lengths == [100, 120]
 
 
 def test_noise_is_as_far_below_speech_as_asked() -> None:
