@@ -18,6 +18,7 @@ from models.training.config import load_recipe
 from models.training.errors import RecipeError, TrainingError
 from models.training.evaluation import FULL_CONTEXT, transcribe
 from models.training.export import export
+from models.training.gathering import Source, gather
 from models.training.host import Call, pack, work
 from models.training.letters import LettersTraining, train_letters
 from models.training.pieces import Piece, cut, folder_files, join
@@ -79,6 +80,22 @@ def work_on_host(options: argparse.Namespace) -> int:
     if absent:
         print(f"waiting for {', '.join(absent)}")
     return MORE_TO_COME if absent else 0
+
+
+def gather_recordings(options: argparse.Namespace) -> int:
+    """Makes published recordings of one voice a corpus."""
+    source = Source(
+        options.folder,
+        options.corpus,
+        options.speaker,
+        options.suffix,
+        options.texts,
+        options.only,
+        options.leave_out,
+    )
+    for refused in gather(source, options.output):
+        print(f"left out {refused}")
+    return 0
 
 
 def add_pronunciations(options: argparse.Namespace) -> int:
@@ -164,6 +181,21 @@ def _add_pronunciations(actions: argparse._SubParsersAction[argparse.ArgumentPar
     adding.set_defaults(do=add_pronunciations)
 
 
+def _add_gathering(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    gathering = actions.add_parser("gather", help="add recordings of one voice to a manifest")
+    gathering.add_argument("folder", type=Path, help="of recordings")
+    gathering.add_argument("--corpus", required=True, help="name in recipes")
+    gathering.add_argument("--speaker", required=True)
+    gathering.add_argument("--suffix", default=".wav", help=".wav if absent")
+    gathering.add_argument(
+        "--texts", type=Path, help="lines `name: text`; else a .txt beside each recording"
+    )
+    gathering.add_argument("--only", nargs="+", default=["*"], help="patterns of names")
+    gathering.add_argument("--leave-out", nargs="+", default=[], help="patterns of names")
+    gathering.add_argument("--output", type=Path, required=True, help="folder of the manifest")
+    gathering.set_defaults(do=gather_recordings)
+
+
 def _add_piece_actions(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     cutting = actions.add_parser("cut", help="write a folder in pieces")
     cutting.add_argument("folder", type=Path)
@@ -182,6 +214,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     actions = parser.add_subparsers(dest="action", required=True)
     _add_recipe_actions(actions)
     _add_pronunciations(actions)
+    _add_gathering(actions)
     _add_piece_actions(actions)
     return parser.parse_args(arguments)
 
