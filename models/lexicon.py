@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 from models.config import PHONE_BLANK
@@ -38,16 +39,36 @@ def phone_numbers(phones: Sequence[str]) -> dict[str, int]:
     return {phone: place for place, phone in enumerate(phones, start=PHONE_BLANK + 1)}
 
 
-def parse_lexicon(text: str, phones: Sequence[str]) -> dict[str, tuple[Phones, ...]]:
-    """The pronunciations of each word, in their order; a word may stand on several lines.
+class Lexicon:
+    """The pronunciations of words, by lines of a word and its phones; letter case is no matter.
 
-    Raises TokenizerError, naming the line, for one without phones or with others than these.
+    Its lines are checked at once, and sorted by word when one is first asked for.
+
+    Raises TokenizerError, naming the line, for one without phones or with others than `phones`.
     """
-    number = phone_numbers(phones)
-    found: dict[str, tuple[Phones, ...]] = {}
-    for place, line in enumerate(text.splitlines(), start=1):
-        word, *said = line.split() or [""]
-        if not said or not all(phone in number for phone in said):
-            raise TokenizerError(f"lexicon, line {place}: {line!r} is no word and its phones")
-        found[word] = (*found.get(word, ()), tuple(number[phone] for phone in said))
-    return found
+
+    def __init__(self, text: str, phones: Sequence[str]) -> None:
+        self._number = phone_numbers(phones)
+        self._lines = text.splitlines()
+        said = [line.partition(" ")[2].strip() for line in self._lines]
+        if not all(said) or not self._number.keys() >= set(" ".join(said).split()):
+            self._name_broken_line()
+
+    def _name_broken_line(self) -> None:
+        for place, line in enumerate(self._lines, start=1):
+            said = set(line.partition(" ")[2].split())
+            if not said or not self._number.keys() >= said:
+                raise TokenizerError(f"lexicon, line {place}: {line!r} is no word and its phones")
+
+    @cached_property
+    def _said(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for line in self._lines:
+            word, _, said = line.partition(" ")
+            found.setdefault(word.casefold(), []).append(said)
+        return found
+
+    def pronounce(self, word: str) -> tuple[Phones, ...]:
+        """What is said for a word, in the order of the lines; empty if no line has it."""
+        lines = self._said.get(word.casefold().replace("\u2019", "'"), ())
+        return tuple(tuple(self._number[phone] for phone in line.split()) for line in lines)

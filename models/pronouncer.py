@@ -2,45 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable
 from pathlib import Path
 
 from models.config import ModelConfig
 from models.errors import UnencodableText
 from models.letters_to_phones import LETTERS_FILE, LettersToPhones, load_letters_to_phones
-from models.lexicon import LEXICON_FILE, Phones, parse_lexicon, read_lexicon_text
+from models.lexicon import LEXICON_FILE, Lexicon, Phones, read_lexicon_text
 
 
 class Pronouncer:
-    """Pronounces words. May be called from any thread.
+    """Pronounces words. May be called from any thread."""
 
-    lexicon: its text, taken apart when it is first needed, since servers may never need it.
-    """
-
-    def __init__(
-        self, phones: Sequence[str], lexicon: str, letters: LettersToPhones | None
-    ) -> None:
-        self._phones = phones
-        self._text = lexicon
+    def __init__(self, lexicon: Lexicon, letters: LettersToPhones | None) -> None:
+        self._lexicon = lexicon
         self._letters = letters
 
     def pronounce(self, word: str) -> tuple[Phones, ...]:
         """The ways to say a word, likeliest first, as units of the phone head; at least one.
 
-        Raises UnencodableText for a word that the lexicon lacks and nobody can read out, and
-        TokenizerError where the lexicon is broken.
+        Raises UnencodableText for a word that the lexicon lacks and nobody can read out.
         """
-        known = self._lexicon.get(word.casefold().replace("\u2019", "'"))
-        if known is not None:
+        known = self._lexicon.pronounce(word)
+        if known:
             return known
         if self._letters is None:
             raise UnencodableText(word, "it is not in the model's lexicon")
         return (self._letters.pronounce(word),)
 
-    @cached_property
-    def _lexicon(self) -> Mapping[str, tuple[Phones, ...]]:
-        return parse_lexicon(self._text, self._phones)
+    def pronounce_all(self, words: Iterable[str]) -> dict[str, tuple[Phones, ...]]:
+        """`pronounce` of those words that have a pronunciation, faster than one by one."""
+        known = {word: self._lexicon.pronounce(word) for word in words}
+        if self._letters is not None:
+            read = self._letters.read_out(word for word, said in known.items() if not said)
+            known |= {word: (said,) for word, said in read.items()}
+        return {word: said for word, said in known.items() if said}
 
 
 def load_pronouncer(directory: Path, config: ModelConfig) -> Pronouncer | None:
@@ -53,7 +49,6 @@ def load_pronouncer(directory: Path, config: ModelConfig) -> Pronouncer | None:
         return None
     lexicon, letters = files
     return Pronouncer(
-        config.phones,
-        read_lexicon_text(lexicon) if lexicon.is_file() else "",
+        Lexicon(read_lexicon_text(lexicon) if lexicon.is_file() else "", config.phones),
         load_letters_to_phones(letters, len(config.phones)) if letters.is_file() else None,
     )

@@ -1,13 +1,14 @@
 """The words of a decoding graph in the model's units."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from decoder_kernels.graph import Graph
 from decoder_kernels.word_boost import Spelling
 from decoder_kernels.word_costs import unigram_costs
 from models.errors import UnencodableText
+from models.letters_to_phones import read_as
 from models.pronouncer import Pronouncer
 from models.tokenizer import CJK, Tokenizer
 from streaming.errors import UnusableGraph
@@ -94,6 +95,26 @@ class GraphWords:
         if self._pronouncer is None:
             raise UnencodableText(text, "the model does not know how new words are pronounced")
         return self._pronouncer.pronounce(text)[0]
+
+    def spellings(self, texts: Iterable[str]) -> dict[str, Spelling]:
+        """`spelling` of those words that have one and take time one by one: in phones."""
+        if not self.in_phones or self._pronouncer is None:
+            return {}
+        said = self._pronouncer.pronounce_all(texts)
+        return {text: pronunciations[0] for text, pronunciations in said.items()}
+
+    def new_word(self, text: str) -> SpelledWord:
+        """A word that the graph does not have, for the second pass.
+
+        In a graph of phones it may have signs that the tokenizer cannot write ("ice-cream"), which
+        are left out there. Raises UnencodableText where that does not help.
+        """
+        try:
+            return SpelledWord(text, tuple(self.tokenizer.encode(text)))
+        except UnencodableText:
+            if not self.in_phones:
+                raise
+            return SpelledWord(text, tuple(self.tokenizer.encode(read_as(text))))
 
     def split(self, phrase: str) -> list[int | str]:
         """The words of a phrase: an id, or the text of a word that the graph does not know.

@@ -7,7 +7,7 @@ from decoder_kernels.boost import BoostPhrase
 from decoder_kernels.errors import KernelError
 from decoder_kernels.wfst_options import WfstOptions
 from decoder_kernels.word_boost import Spelling, WordBoostTable, WordPhrase
-from models.errors import TokenizerError
+from models.errors import UnencodableText
 from streaming.boosting import CompiledBoosts
 from streaming.events import UnboostablePhrase
 from streaming.graph_words import GraphWords, SpelledWord
@@ -24,7 +24,8 @@ def compile_word_boosts(
     Warns of each phrase that cannot be boosted, or earns nothing, by name. Of two phrases with the
     same words the last counts. `options` are those of the stream: they bound what a word can earn.
     """
-    request = _Request(words)
+    boosts = list(boosts)
+    request = _Request(words, [boost.phrase for boost in boosts])
     for boost in boosts:
         request.take(boost)
     return request.compiled(options)
@@ -33,8 +34,12 @@ def compile_word_boosts(
 class _Request:
     """The phrases of one request, by their words."""
 
-    def __init__(self, words: GraphWords) -> None:
+    def __init__(self, words: GraphWords, phrases: Sequence[str]) -> None:
         self._words = words
+        self._split = {phrase: words.split(phrase) or [phrase] for phrase in phrases}
+        self._spellings = words.spellings(
+            word for split in self._split.values() for word in split if isinstance(word, str)
+        )
         self._texts: dict[Words, str] = {}
         self._phrases: dict[Words, WordPhrase] = {}
         self._grafted: dict[Spelling, SpelledWord] = {}
@@ -46,7 +51,7 @@ class _Request:
             for variant in self._variants(boost.phrase):
                 self._phrases[variant] = WordPhrase(variant, boost.weight)
                 self._texts[variant] = boost.phrase
-        except (TokenizerError, KernelError) as error:
+        except (UnencodableText, KernelError) as error:
             self._warnings.append(UnboostablePhrase(boost.phrase, str(error)))
 
     def compiled(self, options: WfstOptions) -> CompiledBoosts:
@@ -93,21 +98,23 @@ class _Request:
         Where the model writes a token between words, a word of the graph comes with and without it.
         A grafted word has to do the same at the end of a phrase, where an utterance may end too.
         """
-        words, tokenizer = self._words, self._words.tokenizer
+        words = self._words
         spelled: list[int | SpelledWord] = [
-            word if isinstance(word, int) else SpelledWord(word, tuple(tokenizer.encode(word)))
-            for word in words.split(phrase) or [phrase]
+            word if isinstance(word, int) else words.new_word(word) for word in self._split[phrase]
         ]
+        behind = [words.separator] * (len(spelled) - 1)
         for last in dict.fromkeys((None, words.separator)):
-            behind = [words.separator] * (len(spelled) - 1) + [last]
             yield tuple(
                 word if isinstance(word, int) else self._graft(word, after)
-                for word, after in zip(spelled, behind, strict=True)
+                for word, after in zip(spelled, [*behind, last], strict=True)
             )
 
     def _graft(self, word: SpelledWord, after: int | None) -> Spelling:
-        spelling = self._words.spelling(word.text)
+        spelling = self._spellings.get(word.text) or self._words.spelling(word.text)
         spelling = spelling if after is None else (*spelling, after)
+        held = self._grafted.get(spelling, word).text
+        if held.casefold() != word.text.casefold():
+            raise UnencodableText(word.text, f"it sounds like {held!r} of the same request")
         self._grafted[spelling] = word
         return spelling
 

@@ -12,7 +12,7 @@ import torch
 from models.checkpoint import load_model
 from models.errors import ModelError
 from models.letters_to_phones import LETTERS_FILE, LettersConfig, save_letters_to_phones
-from models.lexicon import LEXICON_FILE, parse_lexicon, write_lexicon_text
+from models.lexicon import LEXICON_FILE, Lexicon, write_lexicon_text
 from models.training.cmudict import lexicon_text, read_pronunciations
 from models.training.config import load_recipe
 from models.training.errors import RecipeError, TrainingError
@@ -20,7 +20,7 @@ from models.training.evaluation import FULL_CONTEXT, transcribe
 from models.training.export import export
 from models.training.gathering import Source, gather
 from models.training.host import Call, pack, work
-from models.training.letters import LettersTraining, train_letters
+from models.training.letters import LEAST_ENTRIES, LettersTraining, entries_of, train_letters
 from models.training.pieces import Piece, cut, folder_files, join
 from models.training.report import markdown_report, write_rates
 from models.training.run import DEVICE_CHOICES, choose_device, default_folder, open_run
@@ -105,10 +105,13 @@ def add_pronunciations(options: argparse.Namespace) -> int:
         raise RecipeError(f"{options.model} has no phones: its recipe gives it none")
     pronunciations = read_pronunciations(options.lexicon)
     text = lexicon_text(pronunciations)
-    parse_lexicon(text, phones)  # raises for phones that the model does not have
+    Lexicon(text, phones)  # raises for phones that the model does not have
     write_lexicon_text(options.model / LEXICON_FILE, text)
-    first = {word: said[0] for word, said in pronunciations.items()}
-    network, wrong = train_letters(first, phones, LettersConfig(), LettersTraining())
+    entries = entries_of({word: said[0] for word, said in pronunciations.items()}, phones)
+    if len(entries) < LEAST_ENTRIES:
+        print("no network for other words: the lexicon's are not written in letters from a to z")
+        return 0
+    network, wrong = train_letters(entries, len(phones), LettersConfig(), LettersTraining())
     save_letters_to_phones(options.model / LETTERS_FILE, network)
     print(f"of words that it had not seen the network says {100 * wrong:.1f} % wrong")
     return 0

@@ -15,19 +15,19 @@ Sounds = tuple[str, ...]
 
 
 def read_pronunciations(path: Path) -> dict[str, tuple[Sounds, ...]]:
-    """Words and all that is said for them, likeliest first.
+    """Words without upper case and all that is said for them, likeliest first.
 
-    Raises CorpusError if there is no such file, or no pronunciation in it.
+    Raises CorpusError if there is no such file of text, or no pronunciation in it.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise CorpusError(f"cannot read {path}: {error}") from error
     found: dict[str, tuple[Sounds, ...]] = {}
     for line in lines:
         word, *phones = ([] if line.startswith(";;;") else line.split("#")[0].split()) or [""]
         if phones:
-            word = VARIANT.sub("", word)
+            word = VARIANT.sub("", word).casefold()
             said = tuple(STRESS.sub("", phone) for phone in phones)
             found[word] = tuple(dict.fromkeys((*found.get(word, ()), said)))
     if not found:

@@ -22,6 +22,7 @@ from models.training.cmudict import Sounds
 Entry = tuple[list[int], tuple[int, ...]]
 """Letters and phones by number."""
 
+LEAST_ENTRIES = 2  # one to learn, one to be asked
 HELD_OUT = 50  # one word in so many is not trained on
 
 
@@ -48,17 +49,16 @@ def entries_of(lexicon: Mapping[str, Sounds], phones: Sequence[str]) -> list[Ent
 
 
 def train_letters(
-    lexicon: Mapping[str, Sounds],
-    phones: Sequence[str],
-    config: LettersConfig,
-    training: LettersTraining,
+    entries: Sequence[Entry], phones: int, config: LettersConfig, training: LettersTraining
 ) -> tuple[LettersNetwork, float]:
-    """The network, and the share of held-out words that it gets wrong."""
+    """The network, and the share of held-out words that it gets wrong.
+
+    There have to be `LEAST_ENTRIES`.
+    """
     torch.manual_seed(training.seed)
-    entries = entries_of(lexicon, phones)
     held_out = entries[::HELD_OUT]
     learned = [entry for place, entry in enumerate(entries) if place % HELD_OUT]
-    network = LettersNetwork(len(phones), config)
+    network = LettersNetwork(phones, config)
     optimiser = torch.optim.AdamW(network.parameters(), lr=training.peak_rate)
     updates = training.epochs * math.ceil(len(learned) / training.batch)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, updates)

@@ -25,7 +25,7 @@ from models.letters_to_phones import (
     letters_of,
     save_letters_to_phones,
 )
-from models.lexicon import LEXICON_FILE, read_lexicon_text, write_lexicon_text
+from models.lexicon import LEXICON_FILE, Lexicon, read_lexicon_text, write_lexicon_text
 from models.pronouncer import Pronouncer
 from models.u2 import U2Model
 from tests.models.test_phone_head import with_phones
@@ -40,7 +40,7 @@ def network(seed: int = 1) -> LettersNetwork:
 
 
 def test_a_word_is_said_as_the_lexicon_has_it() -> None:
-    pronouncer = Pronouncer(PHONES, LEXICON, None)
+    pronouncer = Pronouncer(Lexicon(LEXICON, PHONES), None)
     assert pronouncer.pronounce("ABBA") == ((1, 2, 1), (1, 2))
     with pytest.raises(UnencodableText, match="not in the model's lexicon"):
         pronouncer.pronounce("baba")
@@ -48,7 +48,7 @@ def test_a_word_is_said_as_the_lexicon_has_it() -> None:
 
 def test_other_words_are_read_out() -> None:
     letters = LettersToPhones(network())
-    [said] = Pronouncer(PHONES, LEXICON, letters).pronounce("baba")
+    [said] = Pronouncer(Lexicon(LEXICON, PHONES), letters).pronounce("baba")
     assert said == letters.pronounce("baba")
 
 
@@ -56,6 +56,19 @@ def test_a_word_does_not_depend_on_others_beside_it() -> None:
     letters = LettersToPhones(network())
     words = [letters_of(word) for word in ("a", "extraordinarily", "don't")]
     assert letters.pronounce_all(words) == [letters.pronounce_all([word])[0] for word in words]
+
+
+def test_many_words_are_said_as_each_of_them_alone() -> None:
+    pronouncer = Pronouncer(Lexicon(LEXICON, PHONES), LettersToPhones(network()))
+    words = ["abba", "baba", "Baab", "x" * 40, "3m"]
+    assert pronouncer.pronounce_all(words) == {
+        word: pronouncer.pronounce(word) for word in words if word != "3m"
+    }
+
+
+def test_letter_case_of_lexicon_and_word_is_no_matter() -> None:
+    assert Lexicon("ABBA A B\nStraße B\n", PHONES).pronounce("abba") == ((1, 2),)
+    assert Lexicon("ABBA A B\nStraße B\n", PHONES).pronounce("STRASSE") == ((2,),)
 
 
 def test_letters_go_without_accents_case_and_hyphens() -> None:
@@ -80,10 +93,10 @@ def test_a_network_that_says_nothing_is_an_error() -> None:
         LettersToPhones(silent).pronounce("a")
 
 
-@pytest.mark.parametrize("text", ["abba A C\n", "abba\n", "b B\n\n"])
+@pytest.mark.parametrize("text", ["abba A C\n", "abba\n", "abba  \n", "b B\n\n"])
 def test_a_broken_lexicon_names_its_line(text: str) -> None:
     with pytest.raises(TokenizerError, match="lexicon, line"):
-        Pronouncer(PHONES, text, None).pronounce("abba")
+        Lexicon(text, PHONES)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 from decoder_kernels.graph_image import read_image
 from models.bundled import bundled_model_dir
 from models.checkpoint import load_model
+from models.lexicon import Lexicon
 from models.pronouncer import Pronouncer
 from models.tokenizer import CharTokenizer, load_tokenizer
 from models.units import UnitTable
@@ -122,7 +123,7 @@ class TestPhones:
                     blank_id=0, phones=self.SYMBOLS[1:], phone_symbols=self.SYMBOLS
                 )
             ),
-            pronouncer=Pronouncer(self.SYMBOLS[1:], lexicon, None),
+            pronouncer=Pronouncer(Lexicon(lexicon, self.SYMBOLS[1:]), None),
         )
         self.loaded = loaded
         monkeypatch.setattr("models.checkpoint.load_model", lambda directory: loaded)

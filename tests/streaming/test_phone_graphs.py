@@ -1,6 +1,6 @@
 """Graphs that are spelled in phones, of which there are two for every frame of pieces."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -8,10 +8,13 @@ import pytest
 
 from decoder_kernels.graph import Arc, Graph, units_checksum
 from models.assembly import LoadedModel
+from models.bundled import bundled_model_dir
+from models.checkpoint import load_model
 from models.errors import UnencodableText
 from streaming.errors import UnusableGraph
 from streaming.events import Configured, Partial, UnboostablePhrase
 from streaming.graph_config import GraphSearchConfig
+from streaming.graph_words import GraphWords
 from streaming.stream_config import Boost, StreamConfig
 
 GRAPH = StreamConfig(mode="ctc_wfst_beam_search")
@@ -21,13 +24,19 @@ SYMBOLS = ("<blank>", *PHONES)
 KNOWN = "一二三四五六七八"
 
 
+SOUNDS = dict(zip(f"{KNOWN}九", range(1, 10), strict=True)) | {"九九": 9}
+
+
 class ReadOut:
-    """Says each digit as its phone, and nothing else."""
+    """Says each digit as its phone, the last also if it is written twice, and nothing else."""
 
     def pronounce(self, word: str) -> tuple[tuple[int, ...], ...]:
-        if word not in "一二三四五六七八九":
+        if word not in SOUNDS:
             raise UnencodableText(word, "nobody can read it out")
-        return ((1 + "一二三四五六七八九".index(word),),)
+        return ((SOUNDS[word],),)
+
+    def pronounce_all(self, words: Iterable[str]) -> dict[str, tuple[tuple[int, ...], ...]]:
+        return {word: self.pronounce(word) for word in words if word in SOUNDS}
 
 
 @pytest.fixture
@@ -130,14 +139,48 @@ def test_boosts_that_come_later_search_the_segment_again(make_phone_engine, soun
     assert listener.text == "一九"
 
 
-def test_a_word_that_nobody_can_read_out_is_warned_of(make_phone_engine, phone_model, sounds):
+def warning_of(heard):
+    """The one that the stream began with."""
+    [warning] = heard.of(UnboostablePhrase)
+    return warning
+
+
+def test_a_word_that_nobody_can_read_out_is_warned_of(make_phone_engine, sounds):
+    boosts = (Boost("八九", 5.0), Boost("九", 1.0))
+    heard = sounds.transcribe(
+        make_phone_engine(), sounds.speech("九"), replace(GRAPH, boosts=boosts)
+    )
+    assert warning_of(heard).phrase == "八九"
+    assert "nobody can read it out" in warning_of(heard).reason
+    assert heard.text == "九"
+
+
+def test_a_model_without_pronunciations_takes_no_new_words(make_phone_engine, phone_model, sounds):
     engine = make_phone_engine(replace(phone_model, pronouncer=None))
     boosts = (Boost("九", 5.0), Boost("一", 1.0))
     heard = sounds.transcribe(engine, sounds.speech("一"), replace(GRAPH, boosts=boosts))
-    [warning] = heard.of(UnboostablePhrase) or heard.of(Configured)[0].warnings
-    assert warning.phrase == "九"
-    assert "how new words are pronounced" in warning.reason
+    assert warning_of(heard).phrase == "九"
+    assert "how new words are pronounced" in warning_of(heard).reason
     assert heard.text == "一"
+
+
+def test_of_new_words_that_sound_alike_the_first_is_heard(make_phone_engine, sounds):
+    boosts = (Boost("九", 5.0), Boost("一 九九", 5.0))
+    heard = sounds.transcribe(
+        make_phone_engine(), sounds.speech("一九"), replace(GRAPH, boosts=boosts)
+    )
+    assert warning_of(heard).phrase == "一 九九"
+    assert "sounds like '九'" in warning_of(heard).reason
+    assert heard.text == "一九"
+
+
+def test_signs_that_pieces_lack_are_left_out_in_the_second_pass(phone_model):
+    tokenizer = load_model(bundled_model_dir()).tokenizer
+    words = GraphWords(phone_loop(), tokenizer, in_phones=True, pronouncer=phone_model.pronouncer)
+    assert words.new_word("Ice-Café").tokens == tuple(tokenizer.encode("icecafe"))
+    assert words.new_word("Ice-Café").text == "Ice-Café"
+    with pytest.raises(UnencodableText, match="茶"):
+        words.new_word("茶")
 
 
 def test_the_description_says_what_words_are_spelled_in(make_phone_engine, phone_model):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from models.lexicon import parse_lexicon
+from models.lexicon import Lexicon
 from models.training.cmudict import lexicon_text, phone_names, read_lexicon, read_pronunciations
 from models.training.errors import CorpusError
 
@@ -35,7 +35,8 @@ def test_a_model_reads_what_is_written_for_it(lexicon: Path) -> None:
     pronunciations = read_pronunciations(lexicon)
     phones = ("EH", *phone_names(read_lexicon(lexicon)))
     number = {phone: place for place, phone in enumerate(phones, start=1)}
-    assert parse_lexicon(lexicon_text(pronunciations), phones) == {
-        word: tuple(tuple(number[phone] for phone in each) for each in said)
-        for word, said in pronunciations.items()
-    }
+    lexicon_of_model = Lexicon(lexicon_text(pronunciations), phones)
+    for word, said in pronunciations.items():
+        assert lexicon_of_model.pronounce(word) == tuple(
+            tuple(number[phone] for phone in each) for each in said
+        )

@@ -21,7 +21,7 @@ def lexicon() -> dict[str, tuple[str, ...]]:
 def test_it_reads_out_words_that_it_has_not_seen() -> None:
     small = LettersConfig(embedding=16, hidden=24, layers=1)
     training = LettersTraining(epochs=30, batch=16, peak_rate=1e-2)
-    network, errors = train_letters(lexicon(), PHONES, small, training)
+    network, errors = train_letters(entries_of(lexicon(), PHONES), len(PHONES), small, training)
     assert errors < 0.1
     # AA B K S are numbered from 1
     assert LettersToPhones(network).pronounce("xabax") == (3, 4, 1, 2, 1, 3, 4)
