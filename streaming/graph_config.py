@@ -58,7 +58,10 @@ class GraphSearchConfig:
         )
 
     def options(self, asked: "GraphOptions") -> WfstOptions:
-        """What one stream is searched with, where the config is complete (`of`)."""
+        """What one stream is searched with, where the config is complete (`of`).
+
+        Raises InvalidEngineConfig where it is not.
+        """
         return WfstOptions(
             beam=_first(asked.beam, self.beam),
             max_active=_first(asked.max_active, self.max_active),
@@ -92,8 +95,11 @@ class GraphOptions:
 
 
 def _first(*values: Number | None) -> Number:
-    """The first value that is there."""
-    return next(value for value in values if value is not None)
+    """The first value that is there. Raises InvalidEngineConfig for none."""
+    for value in values:
+        if value is not None:
+            return value
+    raise InvalidEngineConfig("lm_weight or beam is open: take what the model recommends (`of`)")
 
 
 def check_choices(lm_weight: float | None, beam: float | None, max_active: int | None) -> None:

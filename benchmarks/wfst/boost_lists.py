@@ -82,11 +82,16 @@ class BoostedWords:
         options: WfstOptions,
         of_graph: GraphWords,
     ) -> "BoostedWords":
-        """``options`` are the stream's. A graph does not disfavour words that it does not have."""
+        """``options`` are the stream's. A graph does not disfavour words that it does not have.
+
+        Raises ValueError for words that it cannot take.
+        """
         graph = of_graph.graph
         ids: dict[str, int | Spelling] = {text: i for i, text in enumerate(graph.word_texts)}
-        spellings: dict[Spelling, str] = {of_graph.spelling(w): w for w in words.spelled}
-        ids |= {word: spelling for spelling, word in spellings.items()}
+        ids |= {word: of_graph.spelling(word) for word in words.spelled}
+        spellings = {ids[word]: word for word in words.spelled}
+        if len(spellings) < len(words.spelled):
+            raise ValueError("some of these words sound alike, and only one of them can be written")
         phrases = [
             WordPhrase(tuple(ids[word] for word in phrase.split()), weight)
             for phrase in words.phrases

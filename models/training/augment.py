@@ -123,7 +123,8 @@ class Augmenter:
 
         `short` clips are changed more: they are few words by few people. Some are cut too close.
         """
-        if short and rng.random() < self.config.clip_trim_probability:
+        trimmed = self.config.clip_trim_probability
+        if short and trimmed > 0 and rng.random() < trimmed:
             features = trim_quiet(features, rng.uniform(*self.config.clip_trim_db))
         tempo = self.config.clip_tempo if short else self.config.tempo
         warp = self.config.clip_warp if short else self.config.warp

@@ -9,6 +9,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from models.training.config import Kept
+
 
 @dataclass(frozen=True, order=True)
 class ScoredCheckpoint:
@@ -19,9 +21,18 @@ class ScoredCheckpoint:
     path: Path
 
 
-def keep_best(checkpoints: Sequence[ScoredCheckpoint], count: int) -> list[ScoredCheckpoint]:
-    """The `count` best, best first; of equal ones the later. Deletes the files of the others."""
-    ranked = sorted(checkpoints, key=lambda checkpoint: (checkpoint.error, -checkpoint.step))
+def keep(
+    checkpoints: Sequence[ScoredCheckpoint], count: int, which: Kept
+) -> list[ScoredCheckpoint]:
+    """The `count` best, best first, of equal ones the later; or the last, latest first.
+
+    Deletes the files of the others.
+    """
+
+    def rank(checkpoint: ScoredCheckpoint) -> tuple[float, int]:
+        return (checkpoint.error if which == "best" else 0.0, -checkpoint.step)
+
+    ranked = sorted(checkpoints, key=rank)
     for dropped in ranked[count:]:
         dropped.path.unlink(missing_ok=True)
     return ranked[:count]

@@ -14,6 +14,7 @@ from models.config import InputLayer, Positions
 from models.training.errors import RecipeError
 
 Precision: TypeAlias = Literal["float32", "bfloat16"]
+Kept: TypeAlias = Literal["best", "last"]
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,18 @@ class PhoneConfig:
     sequence_from_step: int | None = None
     sequence_ctc_share: float = 0.1  # of plain CTC, beside CTC-CRF
 
+    def __post_init__(self) -> None:
+        if self.rate < 1:
+            raise RecipeError("phones.rate: has to be at least 1")
+        if self.block is not None and self.rate != 1:
+            raise RecipeError("phones.rate: a head on a lower block has a rate of 1")
+        if not 0.0 <= self.weight < 1.0:
+            raise RecipeError("phones.weight: has to be at least 0 and below 1")
+        if self.sequence_from_step is not None and self.sequence_from_step < 0:
+            raise RecipeError("phones.sequence_from_step: has to be at least 0")
+        if not self.sequence_ctc_share >= 0.0:
+            raise RecipeError("phones.sequence_ctc_share: has to be at least 0")
+
 
 @dataclass(frozen=True)
 class StartConfig:
@@ -181,12 +194,20 @@ class StartConfig:
 
 @dataclass(frozen=True)
 class CheckpointConfig:
-    """How often to log, save and measure, and how many of the best checkpoints to average."""
+    """How often to log, save and measure, and how many checkpoints to average: `keep`.
+
+    The best by word error rate in pieces; or, of a model that is to hear phones, the last.
+    """
 
     log_every: int = 20
     save_every: int = 250
     dev_utterances: int = 300
     average: int = 8
+    keep: Kept = "best"
+
+    def __post_init__(self) -> None:
+        if self.keep not in get_args(Kept):
+            raise RecipeError(f"checkpoints.keep: {self.keep!r} is not best or last")
 
 
 @dataclass(frozen=True)
@@ -217,6 +238,10 @@ class Recipe:
             low, high = getattr(self.augment, name)
             if not low <= high:
                 raise RecipeError(f"augment.{name}: {low} is above {high}")
+        if self.augment.clip_trim_db[0] < 0:
+            raise RecipeError("augment.clip_trim_db: has to be at least 0")
+        if self.waveform is not None and self.augment.clip_trim_probability > 0:
+            raise RecipeError("augment.clip_trim_probability: only without [waveform]")
         if not self.data.draws_per_epoch or min(self.data.draws_per_epoch.values()) < 0:
             raise RecipeError(
                 "data.draws_per_epoch: needs at least one corpus, and no negative number of draws"
@@ -225,10 +250,6 @@ class Recipe:
             block = self.phones.block
             if block is not None and not 1 <= block <= self.network.num_blocks:
                 raise RecipeError(f"phones.block: there is no block {block}")
-            if self.phones.rate < 1:
-                raise RecipeError("phones.rate: has to be at least 1")
-            if not 0.0 <= self.phones.weight < 1.0:
-                raise RecipeError("phones.weight: has to be at least 0 and below 1")
 
 
 Section = TypeVar("Section")

@@ -22,6 +22,7 @@ from models.training.batch import Batch, pad_tokens
 from models.training.cmudict import phone_names
 from models.training.config import PhoneConfig
 from models.training.corpus import Utterance
+from models.training.errors import CorpusError
 from models.training.phone_denominator import PhoneDenominator
 from models.training.phone_trigrams import phone_trigrams
 from models.training.sampler import Example
@@ -39,7 +40,10 @@ class PhoneLabels:
     def of(
         cls, utterances: Sequence[Utterance], lexicon: Mapping[str, tuple[str, ...]]
     ) -> PhoneLabels:
-        """Looks all words up; phones are numbered from 1 in alphabetical order."""
+        """Looks all words up; phones are numbered from 1 in alphabetical order.
+
+        Raises CorpusError if that leaves no utterance.
+        """
         phones = phone_names(lexicon)
         number = phone_numbers(phones)
         numbered = {word: tuple(number[each] for each in lexicon[word]) for word in lexicon}
@@ -50,7 +54,10 @@ class PhoneLabels:
                 return None
             return tuple(phone for word in words for phone in numbered[word])
 
-        return cls([sounds(each.text) for each in utterances], len(phones) + 1)
+        labels = [sounds(each.text) for each in utterances]
+        if not any(labels):
+            raise CorpusError("phones.lexicon: it lacks a word in every utterance")
+        return cls(labels, len(phones) + 1)
 
     def trigrams(self) -> npt.NDArray[np.float32]:
         """How likely each phone is after two others in these utterances."""

@@ -84,7 +84,10 @@ def build_model(recipe: Recipe, vocab_size: int, mean: Tensor, istd: Tensor) -> 
 
 def _take_weights(model: U2Model, model_dir: Path) -> None:
     """All weights of another model, which may lack a head for phones: then it begins afresh."""
-    weights = load_model(model_dir).model.state_dict()
+    start = load_model(model_dir).model
+    if start.config.phones not in ((), model.config.phones):
+        raise RecipeError(f"start.model: {model_dir} has other phones than phones.lexicon")
+    weights = start.state_dict()
     for name, tensor in model.state_dict().items():
         if name.startswith("phone_ctc."):
             weights.setdefault(name, tensor)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from models.training.averaging import ScoredCheckpoint, keep_best
+from models.training.averaging import ScoredCheckpoint, keep
 from models.training.batch import Batch
 from models.training.cmudict import read_lexicon
 from models.training.config import OptimiserConfig, Recipe
@@ -194,7 +194,8 @@ class Trainer:
         path = self.folder / f"step-{progress.step:06d}.pt"
         torch.save(self.model.state_dict(), path)
         scored = [*progress.kept, ScoredCheckpoint(mean, progress.step, path)]
-        progress.kept = keep_best(scored, self.recipe.checkpoints.average)
+        checkpoints = self.recipe.checkpoints
+        progress.kept = keep(scored, checkpoints.average, checkpoints.keep)
         by_corpus = {f"dev_{corpus}": round(error, 4) for corpus, error in errors.items()}
         self._log.write(progress.place(), dev_wer=round(mean, 4), **by_corpus)
         self._save()

@@ -12,7 +12,7 @@ from decoder_kernels.graphs.description import describe_graph
 from decoder_kernels.graphs.foreign import import_graph
 from models.errors import ModelError
 from service.commands.build_files import read_words, require_place
-from service.commands.graph_units import GRAPH_UNITS, load, pieces_of, spelling_of
+from service.commands.graph_units import GRAPH_UNITS, kind_of, load, spelling_of, units_of
 from service.console import progress_stages, say, tell
 from service.errors import StartupError
 from streaming.graph_fit import fitting_units
@@ -42,11 +42,7 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--lexicon", type=Path, metavar="FILE", help="a word and its units on each line"
     )
-    parser.add_argument(
-        "--units",
-        choices=GRAPH_UNITS,
-        help="what words are spelled in: phones where the model has them, or else pieces",
-    )
+    _add_units(parser, "what words are spelled in: phones where the model has them, or else pieces")
     parser.add_argument(
         "--words", type=Path, metavar="FILE", help="build only these words, one on each line"
     )
@@ -75,6 +71,7 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
         help="of an LG: the CTC rule that the search is to add",
     )
     _add_model(parser, "compare its units with tokens.txt")
+    _add_units(parser, "which of the model's: phones where it has them, or else pieces")
     _add_output(parser)
     parser.set_defaults(do=_import)
 
@@ -90,13 +87,18 @@ def _add_model(parser: argparse.ArgumentParser, purpose: str) -> None:
     parser.add_argument("--model", type=Path, metavar="DIR", help=purpose)
 
 
+def _add_units(parser: argparse.ArgumentParser, purpose: str) -> None:
+    parser.add_argument("--units", choices=GRAPH_UNITS, help=purpose)
+
+
 def _add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="IMAGE", help="what to write")
 
 
 def _build(arguments: argparse.Namespace) -> int:
     require_place(arguments.out, [arguments.lm, arguments.lexicon, arguments.words])
-    spelling = spelling_of(load(arguments.model), arguments.units, arguments.lexicon)
+    model = load(arguments.model)
+    spelling = spelling_of(model, kind_of(model, arguments.units), arguments.lexicon)
     only = None if arguments.words is None else read_words(arguments.words)
     with progress_stages() as bar:
         done = build_graph(
@@ -116,7 +118,8 @@ def _build(arguments: argparse.Namespace) -> int:
 
 def _import(arguments: argparse.Namespace) -> int:
     require_place(arguments.out, [arguments.fst, arguments.words, arguments.tokens])
-    units = None if arguments.model is None else pieces_of(load(arguments.model)).symbols
+    model = None if arguments.model is None else load(arguments.model)
+    units = None if model is None else units_of(model, kind_of(model, arguments.units)).symbols
     with progress_stages() as bar:
         graph = import_graph(
             arguments.fst,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from decoder_kernels.graphs.build import Speller, Units
 from decoder_kernels.graphs.lexicon import Spelling, read_lexicon
@@ -18,7 +18,7 @@ from streaming.graph_fit import UnitKind
 if TYPE_CHECKING:
     from models.checkpoint import LoadedModel
 
-GRAPH_UNITS: tuple[UnitKind, ...] = ("pieces", "phones")
+GRAPH_UNITS: tuple[UnitKind, ...] = get_args(UnitKind)
 
 
 @dataclass(frozen=True)
@@ -37,36 +37,44 @@ def load(model: Path | None) -> LoadedModel:
     return load_model(model or bundled_model_dir())
 
 
-def pieces_of(loaded: LoadedModel) -> Units:
-    """What the model writes."""
-    tokenizer = loaded.tokenizer
-    return Units(tokenizer.units.symbols, loaded.model.config.blank_id, tokenizer.separator)
+def kind_of(loaded: LoadedModel, asked: UnitKind | None) -> UnitKind:
+    """Phones where the model has them and nobody says otherwise.
 
-
-def spelling_of(loaded: LoadedModel, kind: UnitKind | None, lexicon: Path | None) -> GraphSpelling:
-    """By the lexicon, or else as the model spells; None is phones where it has them.
-
-    Raises StartupError for phones of a model that has none, GraphSourceError for a broken lexicon.
+    Raises StartupError for phones of a model that has none.
     """
-    kind = kind or ("phones" if loaded.model.config.phones else "pieces")
-    if kind == "phones" and not loaded.model.config.phones:
-        raise StartupError(f"build: the model {loaded.name} has no phones")
+    has_phones = bool(loaded.model.config.phones)
+    if asked == "phones" and not has_phones:
+        raise StartupError(f"the model {loaded.name} has no phones")
+    return asked or ("phones" if has_phones else "pieces")
+
+
+def units_of(loaded: LoadedModel, kind: UnitKind) -> Units:
+    """What the model writes, or hears."""
+    config, tokenizer = loaded.model.config, loaded.tokenizer
+    if kind == "phones":
+        return Units(config.phone_symbols, PHONE_BLANK)
+    return Units(tokenizer.units.symbols, config.blank_id, tokenizer.separator)
+
+
+def spelling_of(loaded: LoadedModel, kind: UnitKind, lexicon: Path | None) -> GraphSpelling:
+    """By the lexicon, or else as the model spells.
+
+    Raises StartupError for phones that nobody can spell in, GraphSourceError for a broken lexicon.
+    """
+    units = units_of(loaded, kind)
     if lexicon is not None:
-        return _by_lexicon(loaded, kind, lexicon)
-    return _by_pronunciation(loaded) if kind == "phones" else _by_tokenizer(loaded)
+        return _by_lexicon(units, lexicon)
+    return (_by_pronunciation if kind == "phones" else _by_tokenizer)(loaded, units)
 
 
-def _by_lexicon(loaded: LoadedModel, kind: UnitKind, path: Path) -> GraphSpelling:
+def _by_lexicon(units: Units, path: Path) -> GraphSpelling:
     """Its spellings say themselves where spaces are."""
-    config = loaded.model.config
-    symbols = config.phone_symbols if kind == "phones" else loaded.tokenizer.units.symbols
-    blank_id = PHONE_BLANK if kind == "phones" else config.blank_id
-    writable = {s: i for i, s in enumerate(symbols) if s not in SPECIAL_SYMBOLS}
+    writable = {s: i for i, s in enumerate(units.symbols) if s not in SPECIAL_SYMBOLS}
     spellings = read_lexicon(path, writable)
-    return GraphSpelling(lambda word: spellings.get(word, ()), Units(symbols, blank_id))
+    return GraphSpelling(lambda word: spellings.get(word, ()), replace(units, separator=None))
 
 
-def _by_pronunciation(loaded: LoadedModel) -> GraphSpelling:
+def _by_pronunciation(loaded: LoadedModel, units: Units) -> GraphSpelling:
     pronouncer = loaded.pronouncer
     if pronouncer is None:
         raise StartupError(f"build: the model {loaded.name} has phones and no lexicon: --lexicon")
@@ -77,14 +85,14 @@ def _by_pronunciation(loaded: LoadedModel) -> GraphSpelling:
         except UnencodableText:
             return ()
 
-    return GraphSpelling(spell, Units(loaded.model.config.phone_symbols, PHONE_BLANK))
+    return GraphSpelling(spell, units)
 
 
-def _by_tokenizer(loaded: LoadedModel) -> GraphSpelling:
+def _by_tokenizer(loaded: LoadedModel, units: Units) -> GraphSpelling:
     def spell(word: str) -> Sequence[Spelling]:
         try:
             return [tuple(loaded.tokenizer.encode(word))]
         except UnencodableText:
             return ()
 
-    return GraphSpelling(spell, pieces_of(loaded))
+    return GraphSpelling(spell, units)

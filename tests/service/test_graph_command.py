@@ -1,6 +1,7 @@
 """`earshot graph`, with the bundled model's units and language models of a few words."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -217,14 +218,34 @@ def test_info_refuses_what_is_no_image(capsys, lm) -> None:
     assert "lm.arpa is not a graph image" in capsys.readouterr().err
 
 
+def write_tlg(folder: Path, units: Sequence[str]) -> list[object]:
+    """Kaldi's files for one word of two units; the command that imports them."""
+    kaldifst.compile("0 0 1 0\n0 1 4 1 0.5\n1 1 4 0\n1 0 0 0\n0\n").write(str(folder / "TLG.fst"))
+    (folder / "words.txt").write_text("<eps> 0\nplay 1\n")
+    tokens = ["<eps>", *units, "#0"]
+    (folder / "tokens.txt").write_text("".join(f"{t} {i}\n" for i, t in enumerate(tokens)))
+    return ["import", folder / "TLG.fst"]
+
+
+@pytest.mark.parametrize("kind", ["pieces", "phones"])
+def test_import_compares_units_with_the_models(capsys, image, tmp_path, kind) -> None:
+    loaded = load_model(bundled_model_dir())
+    symbols = {
+        "pieces": loaded.tokenizer.units.symbols,
+        "phones": loaded.model.config.phone_symbols,
+    }
+    command = [*write_tlg(tmp_path, symbols[kind]), "--out", image, "--model", bundled_model_dir()]
+    assert graph(*command, "--units", kind) == 0
+    read_image(image).require_units(symbols[kind])
+    assert graph(*command) == (0 if kind == "phones" else 2)
+    if kind == "pieces":
+        assert "has 162 units, the model 40" in capsys.readouterr().err
+
+
 def test_import_reads_kaldis_files(capsys, image, tmp_path) -> None:
     units = load_tokenizer(bundled_model_dir()).units.symbols
-    kaldifst.compile("0 0 1 0\n0 1 4 1 0.5\n1 1 4 0\n1 0 0 0\n0\n").write(str(tmp_path / "TLG.fst"))
-    (tmp_path / "words.txt").write_text("<eps> 0\nplay 1\n")
-    tokens = ["<eps>", *units, "#0"]
-    (tmp_path / "tokens.txt").write_text("".join(f"{t} {i}\n" for i, t in enumerate(tokens)))
-    command = ["import", tmp_path / "TLG.fst", "--out", image]
-    assert graph(*command, "--model", bundled_model_dir()) == 0
+    command = [*write_tlg(tmp_path, units), "--out", image]
+    assert graph(*command) == 0
     assert read_image(image).topology == "explicit"
     (tmp_path / "tokens.txt").rename(tmp_path / "t.txt")
     assert graph(*command) == 2

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from models.config import DecodingConfig
 from streaming.errors import InvalidEngineConfig, InvalidStreamConfig
 from streaming.graph_config import GraphOptions, GraphSearchConfig
 from streaming.search_choice import choose_search
@@ -69,6 +70,16 @@ def test_numbers_out_of_range_are_named(asked, complaint):
         GraphOptions(**asked)
     with pytest.raises(InvalidEngineConfig, match=complaint):
         GraphSearchConfig(**asked)
+
+
+def test_what_the_engine_leaves_open_the_model_recommends():
+    model = DecodingConfig(lm_weight=0.7, graph_beam=13.0)
+    told = GraphSearchConfig().of(model).options(GraphOptions())
+    assert (told.graph_scale, told.beam) == (0.7, 13.0)
+    told = GraphSearchConfig(beam=9.0).of(model).options(GraphOptions())
+    assert (told.graph_scale, told.beam) == (0.7, 9.0)
+    with pytest.raises(InvalidEngineConfig, match="recommends"):
+        GraphSearchConfig(beam=9.0).options(GraphOptions())
 
 
 def test_what_a_stream_does_not_say_the_engine_says():

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from models.training.averaging import ScoredCheckpoint, average_checkpoints, keep_best
+from models.training.averaging import ScoredCheckpoint, average_checkpoints, keep
+from models.training.config import Kept
 
 
 def save(path: Path, weight: float, count: int = 1, name: str = "weight") -> Path:
@@ -38,11 +39,14 @@ def test_nothing_has_no_average() -> None:
         average_checkpoints([])
 
 
-def test_the_best_are_kept_and_of_equals_the_latest(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("which", "kept"), [("best", [3, 2]), ("last", [4, 3])])
+def test_the_best_are_kept_and_of_equals_the_latest_or_the_last(
+    tmp_path: Path, which: Kept, kept: list[int]
+) -> None:
     errors = {1: 0.5, 2: 0.3, 3: 0.3, 4: 0.9}
     checkpoints = [
         ScoredCheckpoint(error, step, save(tmp_path / f"{step}.pt", error))
         for step, error in errors.items()
     ]
-    assert [kept.step for kept in keep_best(checkpoints, 2)] == [3, 2]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["2.pt", "3.pt"]
+    assert [each.step for each in keep(checkpoints, 2, which)] == kept
+    assert {path.name for path in tmp_path.iterdir()} == {f"{step}.pt" for step in kept}

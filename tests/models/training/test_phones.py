@@ -14,7 +14,7 @@ from models.checkpoint import save_model
 from models.training.cmudict import read_lexicon
 from models.training.config import PhoneConfig, Recipe, StartConfig
 from models.training.corpus import Utterance
-from models.training.errors import RecipeError
+from models.training.errors import CorpusError, RecipeError
 from models.training.phones import PhoneLabels
 from models.training.prepare import prepare
 from models.training.recipe_model import build_model
@@ -41,6 +41,11 @@ def test_an_unknown_word_leaves_its_utterance_without_phones(lexicon: Path) -> N
     labels = PhoneLabels.of(spoken("low", "low gargle"), read_lexicon(lexicon))
     assert labels.example(Example((0,), 1.0)) is not None
     assert labels.example(Example((0, 1), 1.0)) is None
+
+
+def test_a_lexicon_of_other_words_is_an_error(lexicon: Path) -> None:
+    with pytest.raises(CorpusError, match="every utterance"):
+        PhoneLabels.of(spoken("gargle", ""), read_lexicon(lexicon))
 
 
 @pytest.fixture
@@ -169,6 +174,19 @@ def test_a_run_may_start_from_a_model_without_phones(
     assert model.phone_ctc is not None
     for name, tensor in plain.state_dict().items():
         assert torch.equal(tensor, model.state_dict()[name]), name
+
+
+def test_a_model_with_other_phones_is_no_start(
+    own_head_trainer: Callable[[Path], Trainer], tmp_path: Path
+) -> None:
+    trainer = own_head_trainer(tmp_path / "run")
+    phones = trainer.model.config.phones
+    trainer.model.config = replace(trainer.model.config, phones=("Q", *phones[1:]))
+    tokenizer = trainer.prepared.tokenizer
+    save_model(tmp_path / "other", trainer.model, tokenizer, "other")
+    recipe = replace(trainer.recipe, start=StartConfig(tmp_path / "other"))
+    with pytest.raises(RecipeError, match="other phones"):
+        build_model(recipe, tokenizer.vocab_size, trainer.prepared.mean, trainer.prepared.istd)
 
 
 @pytest.mark.parametrize(("block", "weight"), [(0, 0.3), (2, 0.3), (1, 1.0)])

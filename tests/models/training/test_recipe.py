@@ -26,6 +26,9 @@ books = 1.0
 """
 
 
+PHONES = '\n[phones]\nlexicon = "words"\n'
+
+
 def read(folder: Path, text: str) -> Recipe:
     path = folder / "recipe.toml"
     path.write_text(text, encoding="utf-8")
@@ -62,6 +65,13 @@ def test_the_recipes_that_come_along_are_whole(repository_dir: Path) -> None:
         ("\n[waveform]\nclip_speeds = [9.0]\n", r"waveform\.clip_speeds"),
         ("\n[waveform]\nsimulated_rooms = 0\n", "no rooms"),
         ("\n[waveform]\nbabble_share = 0.9\n", "babble_share"),
+        ("\n[waveform]\n[augment]\nclip_trim_probability = 0.1\n", "clip_trim_probability"),
+        ("\n[augment]\nclip_trim_db = [-1.0, 3.0]\n", "clip_trim_db"),
+        ('\n[checkpoints]\nkeep = "first"\n', r"checkpoints\.keep"),
+        (f"{PHONES}rate = 0\n", r"phones\.rate"),
+        (f"{PHONES}rate = 2\nblock = 3\n", r"phones\.rate"),
+        (f"{PHONES}sequence_from_step = -3\n", r"phones\.sequence_from_step"),
+        (f"{PHONES}sequence_ctc_share = nan\n", r"phones\.sequence_ctc_share"),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, change: str, named: str) -> None:
