@@ -171,7 +171,7 @@ chunks of {config.decoding.chunk_size} frames, no second pass. Language model: {
 {chosen.beam:g}, max_active {chosen.max_active:,}, the language model's costs multiplied by the
 scale. Percent of words, ± half of the interval of 95 %; microseconds per frame of {frame_ms} ms on
 one thread, decoder only. Greedy and prefix search hear pieces, the graph is spelled in
-{"phones" if words.in_phones else "pieces"}.
+{words.units}.
 
 {table(["decoder", *header, "us per frame"], [*rows, unknown_row(graph, utterances, corpora)])}
 """

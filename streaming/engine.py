@@ -144,6 +144,4 @@ def words_of(graph: Graph, loaded: LoadedModel) -> GraphWords:
         units = fitting_units(graph, loaded)
     except GraphMismatch as error:
         raise UnusableGraph(str(error)) from error
-    return GraphWords(
-        graph, loaded.tokenizer, in_phones=units == "phones", pronouncer=loaded.pronouncer
-    )
+    return GraphWords(graph, loaded.tokenizer, units=units, pronouncer=loaded.pronouncer)

@@ -12,6 +12,7 @@ from models.letters_to_phones import read_as
 from models.pronouncer import Pronouncer
 from models.tokenizer import CJK, Tokenizer
 from streaming.errors import UnusableGraph
+from streaming.graph_fit import UnitKind
 
 UNKNOWN_UNIT = "<unk>"
 
@@ -29,8 +30,8 @@ class GraphWords:
 
     The search says which words were spoken, not by which of their spellings; the tokenizer's is
     taken. A word that it cannot spell (a lexicon may) becomes the model's `<unk>`. `costs`: the
-    graph's `unigram_costs`. in_phones: of a graph that is spelled in the model's phones, to which
-    `pronouncer` adds words.
+    graph's `unigram_costs`. units: what the graph is spelled in; to one in phones `pronouncer` adds
+    words.
 
     Raises UnusableGraph if there are words that cannot be spelled and no `<unk>`.
     """
@@ -40,12 +41,12 @@ class GraphWords:
         graph: Graph,
         tokenizer: Tokenizer,
         *,
-        in_phones: bool = False,
+        units: UnitKind = "pieces",
         pronouncer: Pronouncer | None = None,
     ) -> None:
         self.graph = graph
         self.tokenizer = tokenizer
-        self.in_phones = in_phones
+        self.units = units
         self._pronouncer = pronouncer
         self.costs = unigram_costs(graph)
         self._by_text: dict[str, int] = {}
@@ -78,19 +79,19 @@ class GraphWords:
         """Whether a request may bring words that the graph does not have."""
         graph = self.graph
         open_ended = graph.topology != "explicit" and graph.loop_node >= 0
-        return open_ended and (not self.in_phones or self._pronouncer is not None)
+        return open_ended and (self.units == "pieces" or self._pronouncer is not None)
 
     @property
     def separator(self) -> int | None:
         """The token between words, in graphs that have one."""
-        return None if self.in_phones else self.tokenizer.separator
+        return None if self.units == "phones" else self.tokenizer.separator
 
     def spelling(self, text: str) -> Spelling:
         """How the graph would spell a word that it does not have.
 
         Raises UnencodableText for one that has no spelling.
         """
-        if not self.in_phones:
+        if self.units == "pieces":
             return tuple(self.tokenizer.encode(text))
         if self._pronouncer is None:
             raise UnencodableText(text, "the model does not know how new words are pronounced")
@@ -98,7 +99,7 @@ class GraphWords:
 
     def spellings(self, texts: Iterable[str]) -> dict[str, Spelling]:
         """`spelling` of those words that have one and take time one by one: in phones."""
-        if not self.in_phones or self._pronouncer is None:
+        if self.units == "pieces" or self._pronouncer is None:
             return {}
         said = self._pronouncer.pronounce_all(texts)
         return {text: pronunciations[0] for text, pronunciations in said.items()}
@@ -112,7 +113,7 @@ class GraphWords:
         try:
             return SpelledWord(text, tuple(self.tokenizer.encode(text)))
         except UnencodableText:
-            if not self.in_phones:
+            if self.units == "pieces":
                 raise
             return SpelledWord(text, tuple(self.tokenizer.encode(read_as(text))))
 

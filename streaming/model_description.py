@@ -59,7 +59,7 @@ def _describe_graph(words: GraphWords) -> GraphDescription:
     graph = words.graph
     return GraphDescription(
         topology=graph.topology,
-        units="phones" if words.in_phones else "pieces",
+        units=words.units,
         words=len(graph.word_texts) - 1,
         nodes=graph.num_nodes,
         arcs=graph.num_arcs,

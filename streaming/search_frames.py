@@ -48,9 +48,9 @@ class PhoneFrames(SearchFrames):
 
     def whole(self, encoded: Tensor) -> Tensor:
         """By the phone head."""
-        return self._model.phone_log_probs(encoded).float()
+        return self._model.phone_log_probs(encoded)
 
 
 def frames_of(words: GraphWords, model: U2Model) -> SearchFrames:
     """Frames of what the words of a graph are spelled in."""
-    return PhoneFrames(model) if words.in_phones else PieceFrames(model)
+    return PhoneFrames(model) if words.units == "phones" else PieceFrames(model)

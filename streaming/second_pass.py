@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
 from decoder_kernels.prefix_search import PrefixHypothesis
 from models.attention_search import AttentionHypothesis, attention_beam_search
@@ -25,6 +24,7 @@ from streaming.boosting import NO_BOOSTS
 from streaming.hypothesis import Hypothesis, TokenHypothesis
 from streaming.lane import Ending
 from streaming.results import Scored, first_pass_scores
+from streaming.search import padded
 from streaming.stream_config import StreamConfig
 
 _LENGTH_PENALTY = 1.0
@@ -136,6 +136,4 @@ class _Weights:
 
 def _memories(endings: Sequence[Ending]) -> tuple[Tensor, Tensor]:
     """The segments' encoder frames `(S, T, D)`, padded, and their lengths `(S,)`."""
-    memories = [ending.stream.segment.memory() for ending in endings]
-    lengths = torch.tensor([len(memory) for memory in memories], device=memories[0].device)
-    return pad_sequence(memories, batch_first=True), lengths
+    return padded([ending.stream.segment.memory() for ending in endings])

@@ -9,7 +9,6 @@ from wfst.ours import Batch
 from wfst.posteriors import Utterance
 from wfst.streams import NotRun, StreamDecoder, Timing, Words, measure
 
-FRAME_MS = 40.0  # as most published models have; real time is counted so
 HEADER = (
     "posteriors", "streams", "pieces", "decoder", "times real time", "us per frame",
     "us per piece, p50", "p95", "times riva", "of the memory floor", "same words as ours",
@@ -23,7 +22,7 @@ Found = Timing | NotRun
 class Task:
     """Streams side by side, in pieces of ``chunk_frames`` or whole; each has ``frames`` frames.
 
-    ``floor_us``: what a frame's memory traffic takes at least.
+    ``floor_us``: what a frame's memory traffic takes at least. ``frame_ms``: of sound.
     """
 
     what: str
@@ -33,6 +32,7 @@ class Task:
     chunk_frames: int | None
     rounds: int
     floor_us: float
+    frame_ms: float
 
     def run(self, make: Make, device: torch.device) -> Timing:
         """Decode; the streams take the utterances in turn, from their beginnings."""
@@ -61,7 +61,7 @@ class Task:
             return [f"not run: {reason}", *[""] * (len(HEADER) - 5)]
         took = found.us_per_frame()
         return [
-            f"{1e3 * FRAME_MS / took:,.0f}",
+            f"{1e3 * self.frame_ms / took:,.0f}",
             f"{took:.2f}",
             f"{found.us_per_chunk(50):,.0f}",
             f"{found.us_per_chunk(95):,.0f}",

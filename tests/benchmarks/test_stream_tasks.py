@@ -13,7 +13,7 @@ OPTIONS = WfstOptions(max_active=100)
 
 def task(graph: Graph, chunk_frames: int | None) -> Task:
     utterances = simulated(graph, 2, words=6, seed=1)
-    return Task("simulated", utterances, 3, 8, chunk_frames, rounds=2, floor_us=0.5)
+    return Task("simulated", utterances, 3, 8, chunk_frames, rounds=2, floor_us=0.5, frame_ms=40.0)
 
 
 def test_streams_take_the_utterances_in_turn_and_all_pieces_are_timed(graph: Graph) -> None:

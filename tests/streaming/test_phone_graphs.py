@@ -176,7 +176,7 @@ def test_of_new_words_that_sound_alike_the_first_is_heard(make_phone_engine, sou
 
 def test_signs_that_pieces_lack_are_left_out_in_the_second_pass(phone_model):
     tokenizer = load_model(bundled_model_dir()).tokenizer
-    words = GraphWords(phone_loop(), tokenizer, in_phones=True, pronouncer=phone_model.pronouncer)
+    words = GraphWords(phone_loop(), tokenizer, units="phones", pronouncer=phone_model.pronouncer)
     assert words.new_word("Ice-Café").tokens == tuple(tokenizer.encode("icecafe"))
     assert words.new_word("Ice-Café").text == "Ice-Café"
     with pytest.raises(UnencodableText, match="茶"):
