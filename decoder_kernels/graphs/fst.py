@@ -152,6 +152,8 @@ class _FstFile:
     def _const(self, start: int, num_states: int, num_arcs: int, aligned: bool) -> Fst:
         states = self._array(CONST_STATE, num_states, aligned)
         arcs = self._array(ARC, num_arcs, aligned)
+        if self._at != len(self._data):
+            raise self._error("is damaged: it goes on after its last arc")
         counts = states["arcs"].astype(np.int64)
         first_arc = np.concatenate(([0], np.cumsum(counts)))
         if first_arc[-1] != num_arcs or (states["first"] != first_arc[:-1])[counts > 0].any():

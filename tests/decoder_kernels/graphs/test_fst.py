@@ -117,6 +117,14 @@ def test_a_cut_off_file_is_refused(kind: str, fst: Fst, tmp_path: Path) -> None:
         assert read.num_states < fst.num_states
 
 
+@pytest.mark.parametrize("kind", ["const", "vector"])
+def test_what_follows_the_last_arc_is_refused(kind: str, tmp_path: Path) -> None:
+    path = kaldifst_file(tmp_path / "a.fst", kind)
+    path.write_bytes(path.read_bytes() + b"junk")
+    with pytest.raises(GraphSourceError, match="damaged"):
+        read_fst(path)
+
+
 @many
 @given(data=st.data(), kind=st.sampled_from(["const", "vector"]))
 def test_damage_anywhere_is_read_or_refused(data: st.DataObject, kind: str, tmp_path: Path) -> None:
