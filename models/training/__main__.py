@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
+from tqdm import tqdm
 
 from models.checkpoint import load_model
 from models.errors import ModelError
@@ -93,8 +94,7 @@ def gather_recordings(options: argparse.Namespace) -> int:
         options.only,
         options.leave_out,
     )
-    for refused in gather(source, options.output):
-        print(f"left out {refused}")
+    gather(source, options.output, tqdm.write)
     return 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -30,7 +30,7 @@ MANIFEST = "manifest.tsv"
 COLUMNS = ("path", "corpus", "speaker", "seconds", "text", "slots")
 HEADLESS = {".sln16": (16_000, "PCM_16"), ".gsm": (8_000, "GSM610")}  # Asterisk's
 # 162, AC, [beep], *: of those nobody can say how they were read, if they were.
-NOT_AS_WRITTEN = re.compile(r"[^\w\s.,;:!?'’\"-]|[\d_]|[A-Z]{2}")
+NOT_AS_WRITTEN = re.compile(r"[^\w\s.,;:!?'’\"-]|[\d_]+|[A-Z]{2,}")
 
 
 @dataclass(frozen=True)
@@ -50,67 +50,81 @@ class Source:
     only: Sequence[str] = ("*",)
     leave_out: Sequence[str] = ()
 
+    def __post_init__(self) -> None:
+        for name in ("corpus", "speaker"):
+            if not re.fullmatch(r"[\w-]+", getattr(self, name)):
+                raise CorpusError(f"{name} {getattr(self, name)!r}: letters, digits, - and _ only")
+
     def named(self) -> Iterator[tuple[str, str]]:
-        """Name and text of each recording that is asked for and is read as it is written."""
-        for name, text in dict(self._all()).items():
-            if ".." in name or name.startswith("/"):
-                raise CorpusError(f"{name} is not below {self.folder}")
+        """Name of each recording that is asked for, and what its text file or the list says.
+
+        Raises CorpusError if there is no folder, or no list.
+        """
+        if not self.folder.is_dir():
+            raise CorpusError(f"there is no folder {self.folder}")
+        for name, text in _listed(self.texts) if self.texts else self._beside():
             wanted = any(fnmatchcase(name, each) for each in self.only)
-            unwanted = any(fnmatchcase(name, each) for each in self.leave_out)
-            if wanted and not unwanted and text and not NOT_AS_WRITTEN.search(text):
+            if wanted and not any(fnmatchcase(name, each) for each in self.leave_out):
                 yield name, text
 
-    def _all(self) -> Iterator[tuple[str, str]]:
-        try:
-            yield from _beside(self) if self.texts is None else _listed(self.texts)
-        except (OSError, UnicodeDecodeError) as error:
-            raise CorpusError(f"no text of a recording: {error}") from error
-
-
-def _beside(source: Source) -> Iterator[tuple[str, str]]:
-    for path in sorted(source.folder.rglob(f"*{source.suffix}")):
-        text = path.with_suffix(".txt").read_text(encoding="utf-8")
-        name = path.relative_to(source.folder).with_suffix("").as_posix()
-        yield name, " ".join(text.split())
+    def _beside(self) -> Iterator[tuple[str, str]]:
+        for path in sorted(self.folder.rglob(f"*{self.suffix}")):
+            text = path.with_suffix(".txt")
+            name = path.relative_to(self.folder).with_suffix("").as_posix()
+            yield name, text.read_text(encoding="utf-8", errors="replace") if text.is_file() else ""
 
 
 def _listed(texts: Path) -> Iterator[tuple[str, str]]:
-    for line in texts.read_text(encoding="utf-8").splitlines():
-        name, colon, text = line.partition(":")
-        if colon and not line.startswith(";"):
-            yield name.strip(), " ".join(text.split())
+    try:
+        lines = texts.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CorpusError(f"cannot read {texts}: {error}") from error
+    said = (line.partition(":") for line in lines if not line.startswith(";"))
+    yield from {name.strip(): text for name, colon, text in said if colon}.items()
 
 
-def gather(source: Source, out: Path) -> list[str]:
+def gather(source: Source, out: Path, tell: Callable[[str], object]) -> None:
     """Writes the recordings to `out` as 16 kHz Ogg Opus, and adds them to its manifest.
 
-    Returns what was left out, and why. Raises CorpusError where a text is missing, the corpus has
-    been gathered from this speaker before, or nothing is left.
+    `tell` hears what is left out, and why. Raises CorpusError where the corpus has been gathered
+    from this speaker before, where nothing can be written, or nothing is left.
     """
-    manifest = out / MANIFEST
-    _refuse_twice(source, manifest)
-    rows, refused = [], []
-    for name, text in tqdm(list(source.named()), desc=source.corpus, unit="recording"):
+    _refuse_twice(source, out / MANIFEST)
+    rows = []
+    for name, written in tqdm(list(source.named()), desc=source.corpus, unit="recording"):
+        text = " ".join(written.split())
         place = f"{source.corpus}/{source.speaker}/{name}.opus"
         try:
+            _check_text(name, text)
             seconds = _copy(source.folder / f"{name}{source.suffix}", text, out / place)
             rows.append((place, source.corpus, source.speaker, f"{seconds:.2f}", text, ""))
         except BadRecording as error:
-            refused.append(f"{name}: {error}")
+            tell(f"left out {name}: {error}")
     if not rows:
-        raise CorpusError(f"{source.folder} has no {source.suffix} that has a text")
-    _append(rows, manifest)
-    return refused
+        raise CorpusError(f"{source.folder} has no {source.suffix} that can be used")
+    _append(rows, out / MANIFEST)
+
+
+def _check_text(name: str, text: str) -> None:
+    if ".." in name or name.startswith("/"):
+        raise BadRecording("it is not below the folder")
+    if not text:
+        raise BadRecording("nobody says what is said")
+    if found := NOT_AS_WRITTEN.search(text):
+        raise BadRecording(f"who knows how {found.group()!r} is read")
 
 
 def _copy(path: Path, text: str, to: Path) -> float:
-    """Its seconds. Raises BadRecording."""
+    """Its seconds. Raises BadRecording, and CorpusError where it cannot be written."""
     samples = read_recording(path)
     seconds = len(samples) / SAMPLE_RATE_HZ
     check_length(seconds, normalise_text(text), rate=1.0)
     sound = encode(samples)
-    to.parent.mkdir(parents=True, exist_ok=True)
-    to.write_bytes(sound)
+    try:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_bytes(sound)
+    except OSError as error:
+        raise CorpusError(f"cannot write {to}: {error}") from error
     return seconds
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -28,15 +30,22 @@ def record(path: Path, seconds: float = 1.0, rate_hz: int = 48_000, **options: o
 
 @pytest.fixture
 def beside(tmp_path: Path) -> Source:
-    """Two recordings with a text beside each."""
+    """Two recordings with a text beside each, of which one is not read as it is written."""
     for name, text in (("a/first", "Good\tmorning,\nall.\n"), ("second", "Don't say 7.")):
         record(tmp_path / "in" / f"{name}.wav")
         (tmp_path / "in" / f"{name}.txt").write_text(text, encoding="utf-8")
     return Source(tmp_path / "in", "tones", "ann")
 
 
+def gathered(source: Source, out: Path) -> list[str]:
+    """What was left out, and why."""
+    told: list[str] = []
+    gather(source, out, told.append)
+    return told
+
+
 def test_recordings_become_what_training_reads(beside: Source, tmp_path: Path) -> None:
-    assert gather(beside, tmp_path / "out") == []
+    assert gathered(beside, tmp_path / "out") == ["left out second: who knows how '7' is read"]
     (utterance,) = read_speech(tmp_path / "out" / "manifest.tsv")
     assert (utterance.corpus, utterance.speaker) == ("tones", "ann")
     assert (utterance.text, utterance.seconds) == ("good morning all", 1.0)
@@ -53,7 +62,7 @@ def test_asterisks_files_say_nothing_of_their_rate(
     record(tmp_path / f"digits/7{suffix}", 0.5, rate_hz, format="RAW", subtype=subtype)
     (tmp_path / "texts").write_text("; a comment\ndigits/7: seven\n", encoding="utf-8")
     source = Source(tmp_path, "digits", "us", suffix, tmp_path / "texts")
-    assert gather(source, tmp_path / "out") == []
+    assert gathered(source, tmp_path / "out") == []
     (utterance,) = read_speech(tmp_path / "out" / "manifest.tsv")
     assert utterance.text == "seven"
     assert utterance.seconds == pytest.approx(0.5, abs=0.03)  # GSM comes in whole frames
@@ -71,11 +80,24 @@ def test_names_are_chosen_by_pattern(tmp_path: Path) -> None:
     assert chosen(leave_out=("digits/?", "letters/*")) == ["digits/70", "hello"]
 
 
-@pytest.mark.parametrize("text", ["press 1", "[beep]", "AC", "say * now", "<beep>", ""])
-def test_texts_that_are_not_read_as_written_are_left_out(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("press 12", "how '12' is read"),
+        ("[beep]", "how '\\['"),
+        ("AC", "how 'AC'"),
+        ("say * now", "how '\\*'"),
+        ("", "nobody says"),
+    ],
+)
+def test_texts_that_are_not_read_as_written_are_left_out(
+    tmp_path: Path, text: str, why: str
+) -> None:
+    for name in ("one", "two"):
+        record(tmp_path / f"{name}.wav")
     (tmp_path / "texts").write_text(f"one: {text}\ntwo: P. T. Barnum's\n", encoding="utf-8")
-    source = Source(tmp_path, "c", "s", texts=tmp_path / "texts")
-    assert list(source.named()) == [("two", "P. T. Barnum's")]
+    [told] = gathered(Source(tmp_path, "c", "s", texts=tmp_path / "texts"), tmp_path / "out")
+    assert re.match(f"left out one: .*{why}", told)
 
 
 def test_what_cannot_be_right_is_left_out_and_named(beside: Source, tmp_path: Path) -> None:
@@ -84,33 +106,39 @@ def test_what_cannot_be_right_is_left_out_and_named(beside: Source, tmp_path: Pa
     (beside.folder / "torn.wav").write_bytes(b"RIFF")
     soundfile.write(beside.folder / "silent.wav", np.zeros(16_000), 16_000)
     record(beside.folder / "long.wav", seconds=4.0)
-    refused = gather(beside, tmp_path / "out")
-    assert [each.partition(":")[0] for each in refused] == ["long", "silent", "torn"]
+    record(beside.folder / "untold.wav")
+    record(beside.folder / "latin.wav")
+    (beside.folder / "latin.txt").write_bytes("café".encode("latin-1"))
+    left_out = [each.split()[2] for each in gathered(beside, tmp_path / "out")]
+    assert left_out == ["latin:", "long:", "second:", "silent:", "torn:", "untold:"]
     assert len(read_speech(tmp_path / "out" / "manifest.tsv")) == 1
 
 
 def test_corpora_are_added_to_one_manifest_each_once(beside: Source, tmp_path: Path) -> None:
-    gather(beside, tmp_path / "out")
+    gathered(beside, tmp_path / "out")
     other = Source(beside.folder, beside.corpus, "bob")
-    gather(other, tmp_path / "out")
+    gathered(other, tmp_path / "out")
     assert [each.speaker for each in read_speech(tmp_path / "out" / "manifest.tsv")] == [
         "ann",
         "bob",
     ]
     with pytest.raises(CorpusError, match="has tones by ann already"):
-        gather(beside, tmp_path / "out")
+        gathered(beside, tmp_path / "out")
 
 
-def test_a_recording_without_a_text_is_an_error(beside: Source, tmp_path: Path) -> None:
-    record(beside.folder / "third.wav")
-    with pytest.raises(CorpusError, match=r"third\.txt"):
-        gather(beside, tmp_path / "out")
+def test_names_do_not_lead_out_of_the_folder(beside: Source, tmp_path: Path) -> None:
+    (tmp_path / "texts").write_text("../../one: one\nsecond: two\n", encoding="utf-8")
+    source = Source(beside.folder, "c", "s", texts=tmp_path / "texts")
+    assert gathered(source, tmp_path / "out") == ["left out ../../one: it is not below the folder"]
+    for changed in ({"corpus": "../x"}, {"speaker": "a\tb"}):
+        with pytest.raises(CorpusError, match="letters, digits"):
+            replace(source, **changed)
 
 
-def test_names_do_not_lead_out_of_the_folder(tmp_path: Path) -> None:
-    (tmp_path / "texts").write_text("../../one: one\n", encoding="utf-8")
-    with pytest.raises(CorpusError, match="one is not below"):
-        gather(Source(tmp_path, "c", "s", texts=tmp_path / "texts"), tmp_path / "out")
+def test_where_nothing_can_be_written_is_named(beside: Source, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("a file", encoding="utf-8")
+    with pytest.raises(CorpusError, match="cannot write"):
+        gathered(beside, tmp_path / "out")
 
 
 def test_the_command_says_what_it_left_out(
@@ -122,4 +150,4 @@ def test_the_command_says_what_it_left_out(
     assert "left out second: 1.00 s for 100 letters" in capsys.readouterr().out
     assert main([*command, str(tmp_path / "out")]) == 1
     assert main(["gather", str(tmp_path / "none"), *command[2:], str(tmp_path / "new")]) == 1
-    assert "none has no .wav that has a text" in capsys.readouterr().err
+    assert "there is no folder" in capsys.readouterr().err
