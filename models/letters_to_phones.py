@@ -7,7 +7,6 @@ the others miss a phone or two.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from models.config import PHONE_BLANK
 from models.ctc import collapse
 from models.errors import NotACheckpoint, ShapeMismatch, UnencodableText
 from models.phone_head import PhoneHead
+from models.plain_letters import plain_letters
 
 LETTERS_FILE = "letters.safetensors"
 LETTERS = "abcdefghijklmnopqrstuvwxyz'"
@@ -66,8 +66,7 @@ def read_as(word: str) -> str:
 
     Raises UnencodableText, naming what is no letter.
     """
-    plain = unicodedata.normalize("NFKD", word.replace("\u2019", "'")).casefold()
-    kept = [sign for sign in plain if not unicodedata.combining(sign) and sign not in SILENT]
+    kept = [sign for sign in plain_letters(word) if sign not in SILENT]
     strange = sorted({sign for sign in kept if sign not in LETTERS})
     if strange:
         raise UnencodableText(word, f"nobody says how {', '.join(map(repr, strange))} is said")

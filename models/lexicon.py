@@ -9,6 +9,7 @@ from pathlib import Path
 
 from models.config import PHONE_BLANK
 from models.errors import TokenizerError
+from models.plain_letters import plain_letters
 
 LEXICON_FILE = "lexicon.txt.xz"
 MAX_LEXICON_BYTES = 64 * 1024 * 1024
@@ -69,6 +70,6 @@ class Lexicon:
         return found
 
     def pronounce(self, word: str) -> tuple[Phones, ...]:
-        """What is said for a word, in the order of the lines; empty if no line has it."""
-        lines = self._said.get(word.casefold().replace("\u2019", "'"), ())
+        """What is said for a word, or else without its accents, in the order of the lines."""
+        lines = self._said.get(word.casefold()) or self._said.get(plain_letters(word)) or ()
         return tuple(tuple(self._number[phone] for phone in line.split()) for line in lines)

@@ -9,6 +9,7 @@ from decoder_kernels.word_boost import Spelling
 from decoder_kernels.word_costs import unigram_costs
 from models.errors import UnencodableText
 from models.letters_to_phones import read_as
+from models.plain_letters import plain_letters
 from models.pronouncer import Pronouncer
 from models.tokenizer import CJK, Tokenizer
 from streaming.errors import UnusableGraph
@@ -121,16 +122,30 @@ class GraphWords:
         """The words of a phrase: an id, or the text of a word that the graph does not know.
 
         Words are what spaces separate; what is written without spaces falls into the longest words
-        that the graph knows, from left to right.
+        that the graph knows, from left to right. Accents and hyphens are no matter where the model
+        cannot write them.
         """
         return [word for piece in phrase.split() for word in self._split_piece(piece)]
 
     def _split_piece(self, piece: str) -> Sequence[int | str]:
         if (word := self.find(piece)) is not None:
             return [word]
-        if not all(CJK.fullmatch(letter) for letter in piece):
-            return [piece]
-        return self._longest_words(piece) or [piece]
+        if all(CJK.fullmatch(letter) for letter in piece):
+            return self._longest_words(piece) or [piece]
+        return [piece] if self._is_writable(piece) else self._plain_parts(piece)
+
+    def _is_writable(self, piece: str) -> bool:
+        try:
+            self.tokenizer.encode(piece)
+        except UnencodableText:
+            return False
+        return True
+
+    def _plain_parts(self, piece: str) -> list[int | str]:
+        """What hyphens part, without accents where the graph knows that: "Ice-Café" is ice cafe."""
+        parts = [part for part in piece.split("-") if part]
+        found = [self.find(part) or self.find(plain_letters(part)) for part in parts]
+        return [word or part for word, part in zip(found, parts, strict=True)]
 
     def _longest_words(self, piece: str) -> list[int] | None:
         found: list[int] = []

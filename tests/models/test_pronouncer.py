@@ -26,6 +26,7 @@ from models.letters_to_phones import (
     save_letters_to_phones,
 )
 from models.lexicon import LEXICON_FILE, Lexicon, read_lexicon_text, write_lexicon_text
+from models.plain_letters import plain_letters
 from models.pronouncer import Pronouncer
 from models.u2 import U2Model
 from tests.models.test_phone_head import with_phones
@@ -69,6 +70,25 @@ def test_many_words_are_said_as_each_of_them_alone() -> None:
 def test_letter_case_of_lexicon_and_word_is_no_matter() -> None:
     assert Lexicon("ABBA A B\nStraße B\n", PHONES).pronounce("abba") == ((1, 2),)
     assert Lexicon("ABBA A B\nStraße B\n", PHONES).pronounce("STRASSE") == ((2,),)
+
+
+@pytest.mark.parametrize("word", ["Ábba", "abbå", "ABBA"])
+def test_accents_are_no_matter_where_the_lexicon_has_none(word: str) -> None:
+    assert Lexicon(LEXICON, PHONES).pronounce(word) == ((1, 2, 1), (1, 2))
+    assert Lexicon("ábba B\nabba A\n", PHONES).pronounce("Ábba") == ((2,),)
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("Łódź", "lodz"),
+        ("Æsop's", "aesop's"),
+        ("hors d’œuvre", "hors d'oeuvre"),
+        ("Straße 7", "strasse 7"),
+    ],
+)
+def test_letters_are_taken_apart(text: str, plain: str) -> None:
+    assert plain_letters(text) == plain
 
 
 def test_letters_go_without_accents_case_and_hyphens() -> None:

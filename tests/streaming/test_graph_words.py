@@ -89,3 +89,22 @@ def test_no_word_is_looked_for_that_is_longer_than_the_longest(monkeypatch):
 def test_a_space_stands_between_words_but_not_between_cjk_characters():
     assert spaces(["tea", "now", "今天", "天气", "x"]) == [False, True, True, False, True]
     assert spaces([]) == []
+
+
+@pytest.mark.parametrize(
+    ("phrase", "split"),
+    [
+        ("Café", [1]),
+        ("ice-CAFÉ", [2, 1]),
+        ("ice\u2019d", [3]),
+        ("ice-Zoë", [2, "Zoë"]),
+        ("-", []),
+        ("fac", ["fac"]),
+    ],
+)
+def test_signs_that_the_model_cannot_write_are_no_matter(phrase, split):
+    assert words("acdefi'", "cafe", "ice", "ice'd").split(phrase) == split
+
+
+def test_accents_that_the_model_writes_make_another_word():
+    assert words("acdefé", "cafe").split("café") == ["café"]
