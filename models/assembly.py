@@ -11,8 +11,9 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from models.config import ModelConfig
-from models.errors import MissingKeys, ShapeMismatch, TokenizerError, UnknownKeys
+from models.errors import TokenizerError
 from models.pronouncer import Pronouncer
+from models.tensor_check import check_tensors
 from models.tokenizer import Tokenizer
 from models.u2 import U2Model
 
@@ -81,20 +82,6 @@ def lay_out(config: ModelConfig) -> U2Model:
     """The network with shapes but neither memory nor values."""
     with torch.device("meta"), _WithoutValues():
         return U2Model(config)
-
-
-def check_tensors(expected: Mapping[str, Tensor], found: Mapping[str, Tensor]) -> None:
-    """Raises MissingKeys, UnknownKeys or ShapeMismatch unless names and shapes agree."""
-    if missing := expected.keys() - found.keys():
-        raise MissingKeys(missing)
-    if unknown := found.keys() - expected.keys():
-        raise UnknownKeys(unknown)
-    for key, tensor in expected.items():
-        if found[key].shape != tensor.shape:
-            raise ShapeMismatch(
-                f"{key} is {tuple(found[key].shape)} in the file, "
-                f"{tuple(tensor.shape)} in the configuration"
-            )
 
 
 def _as_parameter(tensor: Tensor) -> Tensor:

@@ -78,6 +78,13 @@ class ShapeMismatch(CheckpointError):
     """Tensors whose shapes contradict the configuration."""
 
 
+class DamagedWeights(CheckpointError):
+    """Some weights are infinite, or no numbers."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"{key} holds what is no finite number: the file is damaged")
+
+
 class TokenizerError(ModelError):
     """The units table or the BPE model is broken."""
 

@@ -19,9 +19,10 @@ from torch import Tensor, nn
 
 from models.config import PHONE_BLANK
 from models.ctc import collapse
-from models.errors import NotACheckpoint, ShapeMismatch, UnencodableText
+from models.errors import CheckpointError, NotACheckpoint, UnencodableText
 from models.phone_head import PhoneHead
 from models.plain_letters import plain_letters
+from models.tensor_check import check_tensors
 
 LETTERS_FILE = "letters.safetensors"
 LETTERS = "abcdefghijklmnopqrstuvwxyz'"
@@ -145,7 +146,8 @@ def load_letters_to_phones(path: Path, phones: int) -> LettersToPhones:
         raise NotACheckpoint(f"{path} is not a safetensors file: {error}") from error
     network = LettersNetwork(phones, LettersConfig())
     try:
-        network.load_state_dict({name: tensor.float() for name, tensor in weights.items()})
-    except RuntimeError as error:
-        raise ShapeMismatch(f"{path} does not fit the model's {phones} phones: {error}") from error
+        check_tensors(network.state_dict(), weights)
+    except CheckpointError as error:
+        raise CheckpointError(f"{path} does not fit {phones} phones: {error}") from error
+    network.load_state_dict({name: tensor.float() for name, tensor in weights.items()})
     return LettersToPhones(network)

@@ -48,7 +48,8 @@ class Lexicon:
     Raises TokenizerError, naming the line, for one without phones or with others than `phones`.
     """
 
-    def __init__(self, text: str, phones: Sequence[str]) -> None:
+    def __init__(self, text: str, phones: Sequence[str], name: str = "lexicon") -> None:
+        self._name = name
         self._number = phone_numbers(phones)
         self._lines = text.splitlines()
         said = [line.partition(" ")[2].strip() for line in self._lines]
@@ -59,7 +60,9 @@ class Lexicon:
         for place, line in enumerate(self._lines, start=1):
             said = set(line.partition(" ")[2].split())
             if not said or not self._number.keys() >= said:
-                raise TokenizerError(f"lexicon, line {place}: {line!r} is no word and its phones")
+                raise TokenizerError(
+                    f"{self._name}, line {place}: {line!r} is no word and its phones"
+                )
 
     @cached_property
     def _said(self) -> dict[str, list[str]]:

@@ -44,11 +44,11 @@ def load_pronouncer(directory: Path, config: ModelConfig) -> Pronouncer | None:
 
     Raises CheckpointError and TokenizerError for files that are broken.
     """
-    files = [directory / name for name in (LEXICON_FILE, LETTERS_FILE)]
-    if not config.phones or not any(file.is_file() for file in files):
+    lexicon, letters = (directory / name for name in (LEXICON_FILE, LETTERS_FILE))
+    if not config.phones or not (lexicon.exists() or letters.exists()):
         return None
-    lexicon, letters = files
+    text = read_lexicon_text(lexicon) if lexicon.exists() else ""
     return Pronouncer(
-        Lexicon(read_lexicon_text(lexicon) if lexicon.is_file() else "", config.phones),
-        load_letters_to_phones(letters, len(config.phones)) if letters.is_file() else None,
+        Lexicon(text, config.phones, str(lexicon)),
+        load_letters_to_phones(letters, len(config.phones)) if letters.exists() else None,
     )

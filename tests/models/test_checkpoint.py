@@ -6,12 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import safetensors.torch
 import torch
 
 from models.checkpoint import load_model, save_model
 from models.errors import (
     CheckpointError,
     ConfigError,
+    DamagedWeights,
     MissingKeys,
     NotACheckpoint,
     ShapeMismatch,
@@ -148,6 +150,16 @@ def test_weights_and_configuration_must_agree(model_dir, tiny_models):
         rewrite_header(model_dir, model=changed.to_dict())
         with pytest.raises(error, match=named):
             load_model(model_dir)
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+def test_weights_that_are_no_numbers_are_refused(model_dir, value):
+    path = model_dir / "model.safetensors"
+    weights = safetensors.torch.load_file(path)
+    weights["ctc.ctc_lo.bias"][1] = value
+    safetensors.torch.save_file(weights, path)
+    with pytest.raises(DamagedWeights, match=r"ctc\.ctc_lo\.bias"):
+        load_model(model_dir)
 
 
 def test_a_boastful_configuration_takes_no_memory(model_dir, tiny_models):
