@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import BinaryIO
 
 from service.audio.containers import AIFF, CAF, OGG, WAV, Container
+from service.audio.ogg_pages import check_ogg_pages
 from service.errors import UndecodableAudio
 
 UNKNOWN_SIZE = 0xFFFF_FF00  # writers that cannot seek back leave nearly 2^32, or 0
 _MAX_CHUNKS = 1000
-_LAST_PAGE_BYTES = 1 << 16
 
 
 def check_is_whole(path: Path, container: Container) -> None:
-    """Look at the sizes in a file's header.
+    """Look at the sizes in a file's header, or at its pages.
 
     Raises:
-        UndecodableAudio: it says more than is there.
+        UndecodableAudio: it says more than is there, or is damaged.
     """
     check = _CHECKS.get(container)
     if check is not None:
@@ -64,12 +64,7 @@ def _check_caf(file: BinaryIO, file_size: int) -> None:
 
 
 def _check_ogg(file: BinaryIO, file_size: int) -> None:
-    """The last page says that it is the last."""
-    file.seek(max(0, file_size - _LAST_PAGE_BYTES))
-    tail = file.read()
-    page = tail.rfind(b"OggS")
-    if page < 0 or len(tail) < page + 6 or not tail[page + 5] & 4:
-        raise UndecodableAudio("the Ogg file is cut: its last page is missing")
+    check_ogg_pages(file)
 
 
 def _check_holds(name: str, claimed: int, held: int) -> None:
