@@ -70,7 +70,7 @@ def parse_parameters(
     _check_offered(values, rules)
     stream = StreamConfig(
         mode=values.choice("mode", DECODING_MODES, "attention_rescoring"),
-        interim_results=not is_file and values.boolean("interim_results", False),
+        interim_results=values.boolean("interim_results", False) and not is_file,
         alternatives=values.integer("alternatives", 1, 10, 1),
         endpoint=_endpoint(values, rules),
         utterance_end_ms=values.optional_integer("utterance_end_ms", 300, 60_000),

@@ -120,3 +120,5 @@ def test_what_is_asked_of_the_graph_arrives():
 
 def test_files_have_no_partials():
     assert parse("interim_results=true", is_file=True).stream.interim_results is False
+    with pytest.raises(BadRequest, match="interim_results=maybe"):
+        parse("interim_results=maybe", is_file=True)
