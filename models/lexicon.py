@@ -51,7 +51,7 @@ class Lexicon:
     def __init__(self, text: str, phones: Sequence[str], name: str = "lexicon") -> None:
         self._name = name
         self._number = phone_numbers(phones)
-        self._lines = text.splitlines()
+        self._lines = text.replace("\t", " ").splitlines()
         said = [line.partition(" ")[2].strip() for line in self._lines]
         if not all(said) or not self._number.keys() >= set(" ".join(said).split()):
             self._name_broken_line()

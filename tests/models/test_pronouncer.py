@@ -67,7 +67,7 @@ def test_many_words_are_said_as_each_of_them_alone() -> None:
 
 
 def test_letter_case_of_lexicon_and_word_is_no_matter() -> None:
-    assert Lexicon("ABBA A B\nStraße B\n", PHONES).pronounce("abba") == ((1, 2),)
+    assert Lexicon("ABBA\tA B\nStraße B\n", PHONES).pronounce("abba") == ((1, 2),)
     assert Lexicon("ABBA A B\nStraße B\n", PHONES).pronounce("STRASSE") == ((2,),)
 
 
