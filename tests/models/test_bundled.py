@@ -76,7 +76,15 @@ def test_it_says_words_that_no_dictionary_has(bundled: LoadedModel, word: str, s
 
 def test_its_card_names_every_corpus() -> None:
     card = (bundled_model_dir() / "CARD.md").read_text(encoding="utf-8")
-    for name in ("LibriSpeech", "LJ Speech", "speechocean762", "Picovoice", "Free Spoken Digit", "kathleen", "Asterisk"):
+    for name in (
+        "LibriSpeech",
+        "LJ Speech",
+        "speechocean762",
+        "Picovoice",
+        "Free Spoken Digit",
+        "kathleen",
+        "Asterisk",
+    ):
         assert name in card
     assert "CC BY-SA 4.0" in card
 
