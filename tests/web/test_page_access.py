@@ -48,6 +48,7 @@ def test_phone_has_no_sideways_scroll(page: Page, width: int, height: int) -> No
         page.start()
         page.until(lambda: page.finals())
         page.stop()
+        page.run(LONGEST_TIMES)
         assert page.run(TOO_WIDE) == []
         assert page.run("return document.documentElement.scrollWidth") <= width
     finally:
@@ -81,6 +82,10 @@ const right = parseFloat(label.right) === 0 && arguments[0].matches('.on-right')
 return right ? [word.right - wide, word.right] : [word.left, word.left + wide];
 """
 
+LONGEST_TIMES = """
+for (const name of ['latency-words', 'latency-finals'])
+  document.getElementById(name).textContent = '888 ms';
+"""
 TOO_WIDE = """
 return [...document.querySelectorAll('body *')]
   .filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest('.unseen'))
