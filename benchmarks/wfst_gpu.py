@@ -120,6 +120,19 @@ def long_enough(utterances: Sequence[Utterance], frames: int) -> list[Utterance]
     return found
 
 
+def tasks_of(
+    sets: dict[str, list[Utterance]], loads: dict[str, Load], chosen: argparse.Namespace
+) -> list[Task]:
+    """All that is timed: each set in all numbers of streams, in pieces and whole."""
+    return [
+        Task(what, each, streams, chosen.frames, pieces, chosen.rounds, floor, chosen.frame_ms)
+        for what, each in sets.items()
+        for floor in [floor_us(loads[what])]
+        for streams in chosen.streams
+        for pieces in (CHUNK_FRAMES, None)
+    ]
+
+
 def arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
@@ -153,22 +166,7 @@ def main() -> None:
         sets["real"] = load(chosen.posteriors)
     sets = {what: long_enough(each, chosen.frames) for what, each in sets.items()}
     loads = {what: measured_load(graph, each, options) for what, each in sets.items()}
-    tasks = [
-        Task(
-            what,
-            each,
-            streams,
-            chosen.frames,
-            pieces,
-            chosen.rounds,
-            floor_us(loads[what]),
-            chosen.frame_ms,
-        )
-        for what, each in sets.items()
-        for floor in [floor_us(loads[what])]
-        for streams in chosen.streams
-        for pieces in (CHUNK_FRAMES, None)
-    ]
+    tasks = tasks_of(sets, loads, chosen)
     explicit = explicit_graph(graph, "compact")
     makers = our_decoders(graph, explicit, options)
     with tempfile.TemporaryDirectory() as folder:

@@ -108,8 +108,8 @@ class GraphWords:
     def new_word(self, text: str) -> SpelledWord:
         """A word that the graph does not have, for the second pass.
 
-        In a graph of phones it may have signs that the tokenizer cannot write ("ice-cream"), which
-        are left out there. Raises UnencodableText where that does not help.
+        In a graph of phones it may have letters that the tokenizer cannot write ("Zoë"), which
+        are plain there. Raises UnencodableText where that does not help.
         """
         try:
             return SpelledWord(text, tuple(self.tokenizer.encode(text)))

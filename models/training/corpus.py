@@ -7,9 +7,12 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Any
 
 from models.training.errors import CorpusError
 
+MANIFEST_FILE = "manifest.tsv"
+MANIFEST_COLUMNS = ("path", "corpus", "speaker", "seconds", "text", "slots")
 NOT_SPOKEN = re.compile(r"[^a-z' ]+")
 STRAY_APOSTROPHE = re.compile(r"(?<![a-z])'|'(?![a-z])")
 FOLDED = str.maketrans(
@@ -35,6 +38,13 @@ def normalise_text(text: str) -> str:
     """Lower case letters, single spaces and apostrophes within words: all we train to write."""
     lowered = NOT_SPOKEN.sub(" ", text.lower().translate(FOLDED))
     return " ".join(STRAY_APOSTROPHE.sub(" ", lowered).split())
+
+
+def manifest_writer(output: IO[str]) -> Any:
+    """Writes rows as `read_speech` reads them; text is never quoted."""
+    return csv.writer(
+        output, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_NONE, quotechar=None
+    )
 
 
 def _rows(manifest: Path, columns: Iterable[str]) -> list[dict[str, str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,20 +13,24 @@ import soundfile
 import soxr
 from tqdm import tqdm
 
-from models.training.corpus import normalise_text
+from models.training.corpus import (
+    MANIFEST_COLUMNS,
+    MANIFEST_FILE,
+    manifest_writer,
+    normalise_text,
+    read_speech,
+)
 from models.training.errors import CorpusError
 from models.training.synthetic.errors import BadRecording
 from models.training.synthetic.recording import (
-    PEAK,
     SAMPLE_RATE_HZ,
     Samples,
+    at_peak,
     check_length,
     check_sound,
     encode,
 )
 
-MANIFEST = "manifest.tsv"
-COLUMNS = ("path", "corpus", "speaker", "seconds", "text", "slots")
 HEADLESS = {".sln16": (16_000, "PCM_16"), ".gsm": (8_000, "GSM610")}  # Asterisk's
 # 162, AC, [beep], *: of those nobody can say how they were read, if they were.
 NOT_AS_WRITTEN = re.compile(r"[^\w\s.,;:!?'’\"-]|[\d_]+|[A-Z]{2,}")
@@ -89,7 +92,7 @@ def gather(source: Source, out: Path, tell: Callable[[str], object]) -> None:
     `tell` hears what is left out, and why. Raises CorpusError where the corpus has been gathered
     from this speaker before, where nothing can be written, or nothing is left.
     """
-    _refuse_twice(source, out / MANIFEST)
+    _refuse_twice(source, out / MANIFEST_FILE)
     rows = []
     for name, written in tqdm(list(source.named()), desc=source.corpus, unit="recording"):
         text = " ".join(written.split())
@@ -102,7 +105,7 @@ def gather(source: Source, out: Path, tell: Callable[[str], object]) -> None:
             tell(f"left out {name}: {error}")
     if not rows:
         raise CorpusError(f"{source.folder} has no {source.suffix} that can be used")
-    _append(rows, out / MANIFEST)
+    _append(rows, out / MANIFEST_FILE)
 
 
 def _check_text(name: str, text: str) -> None:
@@ -142,21 +145,16 @@ def read_recording(path: Path) -> Samples:
         raise BadRecording("empty")
     samples = np.asarray(soxr.resample(sound.mean(axis=1), rate, SAMPLE_RATE_HZ), np.float32)
     check_sound(samples)
-    louder: Samples = samples * np.float32(PEAK / np.abs(samples).max())
-    return louder
+    return at_peak(samples)
 
 
 def _refuse_twice(source: Source, manifest: Path) -> None:
-    if not manifest.is_file():
-        return
-    with manifest.open(encoding="utf-8", newline="") as lines:
-        for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
-            if (row["corpus"], row["speaker"]) == (source.corpus, source.speaker):
-                raise CorpusError(f"{manifest} has {source.corpus} by {source.speaker} already")
+    here = read_speech(manifest) if manifest.is_file() else []
+    if (source.corpus, source.speaker) in {(each.corpus, each.speaker) for each in here}:
+        raise CorpusError(f"{manifest} has {source.corpus} by {source.speaker} already")
 
 
 def _append(rows: Sequence[tuple[str, ...]], manifest: Path) -> None:
-    header = [] if manifest.is_file() else [COLUMNS]
+    header = [] if manifest.is_file() else [MANIFEST_COLUMNS]
     with manifest.open("a", encoding="utf-8", newline="") as lines:
-        for row in (*header, *rows):
-            lines.write("\t".join(row) + "\n")
+        manifest_writer(lines).writerows([*header, *rows])

@@ -131,4 +131,4 @@ def _occupation(pasts: Tensor, futures: Tensor, lengths: Tensor) -> Tensor:
     said[:, :, 0] = shares[..., size:].sum(dim=(1, 3)).t()
     said = said / said.sum(dim=2, keepdim=True)
     frames = torch.arange(len(pasts), device=lengths.device)
-    return said * (frames < lengths[:, None])[:, :, None]
+    return torch.where((frames < lengths[:, None])[:, :, None], said, 0.0)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from models.training.corpus import MANIFEST_FILE
 from models.training.synthetic.maker import Amount, Made, Maker
 from models.training.synthetic.plan import Plan
 from models.training.synthetic.sentences import Sentences
@@ -18,7 +19,7 @@ def synthesise(folder: Path, count: int, seed: int) -> Path:
     Returns the manifest; if it is there already, no engine is needed. Raises SynthesisError.
     """
     folder = folder / f"digits-{seed}-{count}"
-    manifest = folder / "manifest.tsv"
+    manifest = folder / MANIFEST_FILE
     if manifest.is_file():
         return manifest
     engines = {"espeak-ng": 2.0, "flite": 1.0}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import json
 import math
@@ -11,8 +10,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
 
+from models.training.corpus import MANIFEST_COLUMNS, MANIFEST_FILE, manifest_writer
 from models.training.synthetic.engines import ENGINES
 from models.training.synthetic.errors import BadRecording, SynthesisError
 from models.training.synthetic.journal import Entry, Journal
@@ -21,7 +20,6 @@ from models.training.synthetic.plan import Plan, Prompt
 from models.training.synthetic.recording import SAMPLE_RATE_HZ, encode, speak
 from models.training.synthetic.sentences import Sentences
 
-COLUMNS = ("path", "corpus", "speaker", "seconds", "text", "slots")
 AHEAD = 4  # prompts waiting for each worker: a long one holds nobody up, and memory is bounded
 ALLOWED_REJECTED, ALLOWED_SHARE = 20, 0.02
 
@@ -102,10 +100,11 @@ class Maker:
         """Makes what is missing, then the manifest. `progress` hears of every recording."""
         self.plan.required_engines()
         journal = Journal(self.folder, self.plan.identity(self.sentences))
-        made = Made(self.folder / "manifest.tsv")
+        made = Made(self.folder / MANIFEST_FILE)
         unfinished = made.manifest.with_suffix(".tsv.part")
         with unfinished.open("w", encoding="utf-8", newline="") as output:
-            writer = _manifest_writer(output)
+            writer = manifest_writer(output)
+            writer.writerow(MANIFEST_COLUMNS)
             for prompt, entry in self._recordings(journal, lambda: amount.reached(made)):
                 if entry.rejected:
                     made.reject(prompt, entry)
@@ -171,14 +170,6 @@ class Maker:
             prompt.saying.text,
             json.dumps(prompt.saying.slots, sort_keys=True) if prompt.saying.slots else "",
         ]
-
-
-def _manifest_writer(output: IO[str]) -> Any:
-    writer = csv.writer(
-        output, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_NONE, quotechar=None
-    )
-    writer.writerow(COLUMNS)
-    return writer
 
 
 def _write_whole(path: Path, file: bytes) -> None:

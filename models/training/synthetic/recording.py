@@ -55,6 +55,12 @@ def check_sound(samples: Samples) -> None:
         raise BadRecording(f"clipped: {clipped:.2%} of the samples")
 
 
+def at_peak(samples: Samples) -> Samples:
+    """As loud as all recordings are: with a peak of one half."""
+    louder: Samples = samples * np.float32(PEAK / np.abs(samples).max())
+    return louder
+
+
 def check_length(seconds: float, text: str, rate: float) -> None:
     """Raises BadRecording if so much `text` cannot take so long at this rate of speech."""
     words = text.split()
@@ -74,8 +80,7 @@ def speak(engine: Engine, text: str, delivery: Delivery) -> Samples:
     check_sound(samples)
     samples = np.asarray(soxr.resample(samples, rate_hz * pitch, SAMPLE_RATE_HZ), np.float32)
     check_length(len(samples) / SAMPLE_RATE_HZ, normalise_text(text), delivery.rate)
-    louder: Samples = samples * np.float32(PEAK / np.abs(samples).max())
-    return louder
+    return at_peak(samples)
 
 
 def encode(samples: Samples) -> bytes:

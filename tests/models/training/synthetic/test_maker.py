@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import soundfile
 
-from models.training.corpus import read_speech
+from models.training.corpus import MANIFEST_COLUMNS, read_speech
 from models.training.synthetic.errors import EngineMissing, FolderTaken, SynthesisError
-from models.training.synthetic.maker import COLUMNS, Amount, Maker
+from models.training.synthetic.maker import Amount, Maker
 from models.training.synthetic.plan import Plan
 from models.training.synthetic.saying import Saying
 from models.training.synthetic.sentences import Sentences
@@ -52,7 +52,7 @@ def test_training_reads_the_manifest(corpus: Path) -> None:
 
 def test_the_manifest_has_the_slots_of_orders(corpus: Path) -> None:
     header, *rows = (corpus / "manifest.tsv").read_text(encoding="utf-8").splitlines()
-    assert header.split("\t") == list(COLUMNS)
+    assert header.split("\t") == list(MANIFEST_COLUMNS)
     for index, row in enumerate(rows):
         slots = row.split("\t")[-1]
         assert (json.loads(slots) if slots else {}) == PLAN.prompt(index, NONE).saying.slots
