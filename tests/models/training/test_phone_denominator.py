@@ -88,3 +88,15 @@ def test_trigrams_that_were_seen_are_likelier() -> None:
     assert trigrams[1, 2].argmax() == 3
     assert trigrams[0, 0, 1] > trigrams[0, 0, 2] > trigrams[0, 0, 3]
     assert trigrams[2, 3].argmax() == 0  # the end
+
+
+def test_what_lies_beyond_an_utterances_end_is_not_looked_at() -> None:
+    denominator = PhoneDenominator(torch.from_numpy(random_trigrams(1)))
+    log_probs = torch.randn(2, 6, PHONES).log_softmax(-1)
+    log_probs[0, 4:] = torch.nan
+    log_probs.requires_grad_()
+    total = denominator.log_sum(log_probs, torch.tensor([4, 6]))
+    [gradient] = torch.autograd.grad(total.sum(), log_probs)
+    assert total.isfinite().all()
+    assert gradient.isfinite().all()
+    assert not gradient[0, 4:].any()
