@@ -4,9 +4,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
+from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
 from service import listen_file, listen_socket, probes
+from service.refusals import unrouted
 from service.services import Services
 from service.web_files import add_web_files
 
@@ -28,6 +30,7 @@ def create_app(services: Services) -> FastAPI:
         allow_headers=["*"],
         expose_headers=["dg-request-id", "dg-error", "retry-after"],
     )
+    app.add_exception_handler(HTTPException, unrouted)
     app.state.services = services
     for part in (listen_socket, listen_file, probes):
         app.include_router(part.router)

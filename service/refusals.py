@@ -1,21 +1,40 @@
 """Errors as HTTP answers, also on the handshake of a WebSocket."""
 
+from http import HTTPStatus
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import Response
 
 from service.close_codes import outcome_of, public_message
 from service.errors import Refused
+from service.services import new_request_id
 from service.wire import ErrorBody
 
 
 def refusal(error: BaseException, request_id: str) -> Response:
     """Build the answer {err_code, err_msg, request_id}, as Deepgram's SDKs read it."""
     outcome = outcome_of(error)
-    message = public_message(error)
-    headers = {"dg-request-id": request_id, "dg-error": _header_safe(message)}
+    answer = _answer(outcome.http_status, outcome.err_code, public_message(error), request_id)
     if isinstance(error, Refused):
-        headers["retry-after"] = str(error.retry_after_s)
-    body = ErrorBody(err_code=outcome.err_code, err_msg=message, request_id=request_id)
-    return Response(body.to_json(), outcome.http_status, headers, media_type="application/json")
+        answer.headers["retry-after"] = str(error.retry_after_s)
+    return answer
+
+
+async def unrouted(request: Request, error: Exception) -> Response:
+    """Answer in the same shape what no route takes: an unknown path, another method."""
+    assert isinstance(error, HTTPException)
+    status = HTTPStatus(error.status_code)
+    message = f"{request.method} {request.url.path}: {status.phrase.lower()}"
+    answer = _answer(status, status.name, message, new_request_id())
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+def _answer(status: int, code: str, message: str, request_id: str) -> Response:
+    headers = {"dg-request-id": request_id, "dg-error": _header_safe(message)}
+    body = ErrorBody(err_code=code, err_msg=message, request_id=request_id)
+    return Response(body.to_json(), status, headers, media_type="application/json")
 
 
 def _header_safe(text: str) -> str:

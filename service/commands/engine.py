@@ -29,6 +29,7 @@ from streaming.stream_config import StreamConfig
 STOP_S = 5.0
 OWN_GRAPH = "lm.graph.xz"
 """In the directory of a model that comes with a graph."""
+GRAPH_SEARCH_SETTINGS = ("lm_weight", "graph_beam", "max_active")
 _WEIGHT_FILES = ("model.safetensors", "final.pt")
 
 
@@ -40,6 +41,8 @@ def load_engine(settings: Settings, observer: Observer | None = None) -> Engine:
             message says why.
     """
     graph = _graph_of(settings)
+    if graph is None:
+        _refuse_graph_search(settings)
     try:
         return build_engine(
             settings.model, settings.device, _engine_config(settings), observer, graph
@@ -94,6 +97,12 @@ def _graph_of(settings: Settings) -> Path | None:
         return None if settings.graph == "none" else settings.graph
     own = (settings.model or bundled_model_dir()) / OWN_GRAPH
     return own if own.is_file() else None
+
+
+def _refuse_graph_search(settings: Settings) -> None:
+    for name in GRAPH_SEARCH_SETTINGS:
+        if name in settings.model_fields_set:
+            raise StartupError(f"{name} is a setting of the graph search, and there is no graph")
 
 
 def _weights_digest(directory: Path) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from models.bundled import bundled_model_dir
 from service.commands import engine
+from service.errors import StartupError
 from service.settings import Settings
 
 
@@ -46,3 +47,9 @@ def test_it_can_be_another_or_none(searched, model: Path, monkeypatch) -> None:
     assert searched(model=model, graph="./none") == Path("none")
     monkeypatch.setenv("EARSHOT_GRAPH", "none")
     assert searched(model=model) is None
+
+
+@pytest.mark.parametrize("name", engine.GRAPH_SEARCH_SETTINGS)
+def test_settings_of_a_search_that_does_not_happen_are_refused(searched, name: str) -> None:
+    with pytest.raises(StartupError, match=f"{name} is a setting of the graph search"):
+        searched(graph="none", **{name: 2})

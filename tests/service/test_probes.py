@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 
 async def test_probes_answer_while_all_streams_are_taken(live):
     live.engine.max_streams = 0
@@ -14,6 +16,25 @@ async def test_probes_answer_load_balancers_that_ask_for_the_head_alone(live):
     async with live.client() as client:
         for path in ("/healthz", "/readyz"):
             assert (await client.head(path)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/v2/listen", 404, "NOT_FOUND"),
+        ("GET", "/nowhere%0d%0a.js", 404, "NOT_FOUND"),
+        ("PUT", "/v1/listen", 405, "METHOD_NOT_ALLOWED"),
+    ],
+)
+async def test_what_is_not_served_is_an_error_like_all_others(live, method, path, status, code):
+    async with live.client() as client:
+        answer = await client.request(method, path)
+    assert answer.status_code == status
+    body = answer.json()
+    assert body["err_code"] == code
+    assert body["err_msg"].startswith(f"{method} /")
+    assert answer.headers["dg-request-id"] == body["request_id"]
+    assert (answer.headers.get("allow") is not None) == (status == 405)
 
 
 async def test_models_lists_the_model_and_its_other_names(live):
