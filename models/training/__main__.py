@@ -14,6 +14,7 @@ from models.checkpoint import load_model
 from models.errors import ModelError
 from models.letters_to_phones import LETTERS_FILE, LettersConfig, save_letters_to_phones
 from models.lexicon import LEXICON_FILE, Lexicon, write_lexicon_text
+from models.training.books import Shelf, write_books
 from models.training.cmudict import lexicon_text, read_pronunciations
 from models.training.config import load_recipe
 from models.training.errors import RecipeError, TrainingError
@@ -29,6 +30,7 @@ from models.training.speech import load_dev_speech
 
 MIB = 1 << 20
 MORE_TO_COME = 3
+LAST_FREE_YEAR = 1929  # of what was published until then the copyright of the USA has ended
 
 
 def train(options: argparse.Namespace) -> int:
@@ -95,6 +97,14 @@ def gather_recordings(options: argparse.Namespace) -> int:
         options.leave_out,
     )
     gather(source, options.output, tqdm.write)
+    return 0
+
+
+def gather_books(options: argparse.Namespace) -> int:
+    """Makes books in markdown one text for language models."""
+    shelf = Shelf(options.folder, options.until, options.leave_out, options.unlike)
+    count = write_books(shelf, options.output, tqdm.write)
+    print(f"{count} books in {options.output}")
     return 0
 
 
@@ -199,6 +209,16 @@ def _add_gathering(actions: argparse._SubParsersAction[argparse.ArgumentParser])
     gathering.set_defaults(do=gather_recordings)
 
 
+def _add_books(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    books = actions.add_parser("books", help="make books in markdown one text")
+    books.add_argument("folder", type=Path, help="of books")
+    books.add_argument("--until", type=int, default=LAST_FREE_YEAR, help="last year of writing")
+    books.add_argument("--leave-out", nargs="+", default=[], help="patterns of AUTHOR/TITLE")
+    books.add_argument("--unlike", type=Path, help="manifest of speech that no book may say")
+    books.add_argument("--output", type=Path, required=True, help="xz file to write")
+    books.set_defaults(do=gather_books)
+
+
 def _add_piece_actions(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     cutting = actions.add_parser("cut", help="write a folder in pieces")
     cutting.add_argument("folder", type=Path)
@@ -218,6 +238,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     _add_recipe_actions(actions)
     _add_pronunciations(actions)
     _add_gathering(actions)
+    _add_books(actions)
     _add_piece_actions(actions)
     return parser.parse_args(arguments)
 
