@@ -2,7 +2,10 @@
 
 import argparse
 import hashlib
-from collections.abc import Iterable, Iterator
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.progress import Progress, TaskID, TimeRemainingColumn
@@ -20,15 +23,17 @@ from service.file_transcription import FileTranscription
 from service.parameters import FILE_FORMATS, ListenParameters
 from service.result_messages import ResultMessages, ServedModel
 from service.services import new_request_id
+from service.upload import temporary_file
 from streaming.errors import StreamingError
 
 _SUFFIXES = {"text": ".txt", "json": ".json", "srt": ".srt", "vtt": ".vtt"}
 SOME_FAILED = 1
+STANDARD_INPUT = Path("-")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare files, format, stream and model."""
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="- for standard input")
     parser.add_argument("--format", choices=FILE_FORMATS, default="text")
     parser.add_argument(
         "--output-dir", type=Path, metavar="DIR", help="write NAME.txt, .json, .srt or .vtt there"
@@ -58,14 +63,28 @@ def run(arguments: argparse.Namespace) -> int:
     return SOME_FAILED if failed else 0
 
 
-def _check_outputs(directory: Path, files: Iterable[Path]) -> None:
+def _check_outputs(directory: Path, files: Sequence[Path]) -> None:
     if not directory.is_dir():
         raise StartupError(f"--output-dir {directory} is not a directory")
+    if STANDARD_INPUT in files:
+        raise StartupError("--output-dir: standard input has no name to write to")
     first: dict[str, Path] = {}
     for path in files:
         other = first.setdefault(path.stem, path)
         if other != path:
             raise StartupError(f"--output-dir: {other} and {path} would write the same file")
+
+
+@contextmanager
+def _file(path: Path) -> Iterator[Path]:
+    """The file itself, or one with what comes from standard input: formats need seeking."""
+    if path != STANDARD_INPUT:
+        yield path
+        return
+    with temporary_file() as (copy, file):
+        shutil.copyfileobj(sys.stdin.buffer, file)
+        file.flush()
+        yield copy
 
 
 class _Transcriber:
@@ -87,7 +106,8 @@ class _Transcriber:
         """Write the text of one file; False after saying why it could not be read."""
         task = self._progress.add_task(path.name, total=None)
         try:
-            text = self._text(path, task)
+            with _file(path) as file:
+                text = self._text(file, task)
         except (ServiceError, StreamingError, OSError) as error:
             tell(f"earshot transcribe: {path}: {error}")
             return False

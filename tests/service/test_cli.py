@@ -61,6 +61,7 @@ def test_show_config_prints_the_effective_settings(capsys, monkeypatch):
         (["serve", "--port", "eighty"], "setting port"),
         (["serve", "--config", "nowhere.toml"], "nowhere.toml does not exist"),
         (["transcribe", "x.wav", "--output-dir", "nowhere"], "nowhere is not a directory"),
+        (["transcribe", "-", "--output-dir", "."], "standard input has no name"),
         (["transcribe", "x.wav", "--keyterm", ""], "the phrase is empty"),
         (["bench", "--audio", "nowhere"], "--audio nowhere"),
     ],

@@ -3,6 +3,7 @@
 import json
 import sys
 import types
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +31,13 @@ def wavs(golden_dir):
 
 def test_transcribe_writes_the_text(capsys, model, wavs):
     assert main(["transcribe", wavs[1], "--model", model]) == 0
+    assert capsys.readouterr() == (LIBRISPEECH + "\n", "")
+
+
+def test_transcribe_reads_standard_input(capsys, monkeypatch, model, wavs):
+    with Path(wavs[1]).open("rb") as sound:
+        monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=sound))
+        assert main(["transcribe", "-", "--model", model]) == 0
     assert capsys.readouterr() == (LIBRISPEECH + "\n", "")
 
 
