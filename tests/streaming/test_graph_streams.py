@@ -11,7 +11,7 @@ import pytest
 from decoder_kernels.wfst_search import WfstSearch
 from streaming.errors import InvalidStreamConfig, UnusableGraph
 from streaming.events import Closed, Configured, Failed, NotConfigured, Partial, UnboostablePhrase
-from streaming.graph_config import GraphOptions
+from streaming.graph_config import GraphOptions, GraphSearchConfig
 from streaming.stream_config import Boost, EndpointConfig, StreamConfig
 from streaming.word_boosting import compile_word_boosts
 
@@ -62,6 +62,17 @@ def test_the_language_model_counts_as_much_as_a_stream_says(engine, sounds):
     for weight, text in ((0.0, "一七二"), (1.0, "一二")):
         config = asking(graph=GraphOptions(lm_weight=weight))
         assert sounds.transcribe(engine, samples, config).text == text
+
+
+@pytest.mark.parametrize(("recommended", "text"), [(0.0, "一七二"), (1.0, "一二")])
+def test_or_else_as_much_as_the_model_recommends(
+    make_graph_engine, tone_model, sounds, recommended, text
+):
+    loaded = copy.deepcopy(tone_model)
+    decoding = loaded.model.config.decoding
+    loaded.model.config.decoding = replace(decoding, lm_weight=recommended)
+    engine = make_graph_engine(loaded, graph_search=GraphSearchConfig(max_active=200))
+    assert sounds.transcribe(engine, sounds.speech("一七二"), GRAPH).text == text
 
 
 def test_a_stream_without_the_graph_is_that_of_an_engine_without_one(engine, tone_engine, sounds):
