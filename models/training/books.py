@@ -82,17 +82,21 @@ def write_books(shelf: Shelf, output: Path, tell: Callable[[str], object]) -> in
     Raises CorpusError where nothing can be read or written, or no book is left.
     """
     count = 0
+    unfinished = output.with_name(f"{output.name}.part")
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-        with lzma.open(output, "wt", encoding="utf-8", preset=1) as text:
+        with lzma.open(unfinished, "wt", encoding="utf-8", preset=1) as text:
             for paragraphs in shelf.books(tell):
                 text.writelines(f"{paragraph}\n" for paragraph in paragraphs)
                 count += 1
+        if not count:
+            raise CorpusError(f"no book below {shelf.folder} is left")
+        unfinished.replace(output)
     except OSError as error:
         raise CorpusError(f"cannot write {output}: {error}") from error
-    if not count:
-        output.unlink()
-        raise CorpusError(f"no book below {shelf.folder} is left")
+    finally:
+        if unfinished.is_file():
+            unfinished.unlink()
     return count
 
 
