@@ -14,7 +14,7 @@ from models.checkpoint import load_model
 from models.errors import ModelError
 from models.letters_to_phones import LETTERS_FILE, LettersConfig, save_letters_to_phones
 from models.lexicon import LEXICON_FILE, Lexicon, write_lexicon_text
-from models.training.books import Shelf, write_books
+from models.training.books import LAST_FREE_YEAR, Shelf, write_books
 from models.training.cmudict import lexicon_text, read_pronunciations
 from models.training.config import load_recipe
 from models.training.errors import RecipeError, TrainingError
@@ -30,7 +30,6 @@ from models.training.speech import load_dev_speech
 
 MIB = 1 << 20
 MORE_TO_COME = 3
-LAST_FREE_YEAR = 1929  # of what was published until then the copyright of the USA has ended
 
 
 def train(options: argparse.Namespace) -> int:

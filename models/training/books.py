@@ -19,10 +19,11 @@ from models.training.errors import CorpusError
 
 RUN_WORDS = 10
 """So many words in a row that two texts share were hardly written twice."""
+LAST_FREE_YEAR = 1929
+"""Of what was published until then the copyright of the USA has ended."""
 MOST_RUNS_SHARED = 1  # a verse of the Bible, a saying
 HEAD_CHARACTERS = 600
 _YEAR = re.compile(r"^#+ Year: *(-?\d+)", re.MULTILINE)
-_WORD = re.compile(r"[a-z]+(?:'[a-z]+)*")
 _MARKS = re.compile(
     r"<[^<>]*>"  # tags and comments
     r"|!\[[^\]]*\]\([^)]*\)"  # pictures
@@ -44,7 +45,7 @@ class Shelf:
     """
 
     folder: Path
-    until: int
+    until: int = LAST_FREE_YEAR
     leave_out: Sequence[str] = ()
     unlike: Path | None = None
 
@@ -114,11 +115,11 @@ def _paragraphs(markdown: str) -> list[str]:
 
 
 def _runs_of_manifest(manifest: Path) -> frozenset[Run]:
-    transcripts = (normalise_text(each.text).split() for each in read_speech(manifest))
-    return frozenset(run for words in transcripts for run in _runs(words))
+    return frozenset(run for each in read_speech(manifest) for run in _runs(each.text))
 
 
-def _runs(words: Sequence[str]) -> Iterator[Run]:
+def _runs(text: str) -> Iterator[Run]:
+    words = normalise_text(text).split()
     return zip(*(words[start:] for start in range(RUN_WORDS)), strict=False)
 
 
@@ -126,6 +127,5 @@ def _likeness(paragraphs: Sequence[str], forbidden: frozenset[Run]) -> str:
     """Why a book says too much of what none may say, or nothing."""
     if not forbidden:
         return ""
-    words = _WORD.findall(" ".join(paragraphs).lower().replace("’", "'"))
-    shared = sum(run in forbidden for run in _runs(words))
+    shared = sum(run in forbidden for run in _runs(" ".join(paragraphs)))
     return f"it shares {shared} runs of words" if shared > MOST_RUNS_SHARED else ""

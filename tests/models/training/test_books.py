@@ -43,7 +43,7 @@ def test_a_paragraph_is_a_line_without_marks(tmp_path: Path) -> None:
         "## CHAPTER I\n\n_A list_ of **old**\nthings [of his](x.md), <br>\n\n---\n\n> said *he*.\n"
     )
     put(tmp_path / "in", "Things", text)
-    said, told = written(Shelf(tmp_path / "in", until=1929), tmp_path / "books.txt.xz")
+    said, told = written(Shelf(tmp_path / "in"), tmp_path / "books.txt.xz")
     assert said.splitlines() == ["CHAPTER I", "A list of old things of his,", "said he."]
     assert told == []
 
@@ -54,7 +54,7 @@ def test_books_are_left_out_by_year_and_by_name(tmp_path: Path) -> None:
     put(tmp_path, "New", "new words", 1930)
     put(tmp_path, "Undated", "words", "")
     put(tmp_path, "Unwanted", "words")
-    shelf = Shelf(tmp_path, until=1929, leave_out=("*/Unw?nted",))
+    shelf = Shelf(tmp_path, leave_out=("*/Unw?nted",))
     said, told = written(shelf, tmp_path / "books.txt.xz")
     assert said.splitlines() == ["older words", "old words"]
     assert told == [
@@ -68,7 +68,7 @@ def test_a_book_that_says_the_test_is_left_out(tmp_path: Path, manifest: Path) -
     put(tmp_path, "Test", "It was the first of the *seven* hills\nthat we had CLIMBED!")
     put(tmp_path, "Half", " ".join(TEST_SENTENCE.split()[:10]))
     put(tmp_path, "Other", "it was the last of the seven hills that we had climbed")
-    shelf = Shelf(tmp_path, until=1929, unlike=manifest)
+    shelf = Shelf(tmp_path, unlike=manifest)
     said, told = written(shelf, tmp_path / "books.txt.xz")
     assert told == ["left out Ann/Test: it shares 3 runs of words"]
     assert len(said.splitlines()) == 2
@@ -83,6 +83,6 @@ def test_what_cannot_be_used_is_a_clear_error(
     assert "no book below" in capsys.readouterr().err
     assert not list((tmp_path / "out").iterdir())
     with pytest.raises(CorpusError, match="there is no book"):
-        write_books(Shelf(tmp_path / "out", until=1929), tmp_path / "books.txt.xz", print)
+        write_books(Shelf(tmp_path / "out"), tmp_path / "books.txt.xz", print)
     with pytest.raises(CorpusError, match="cannot write"):
         write_books(Shelf(tmp_path / "in", until=2000), manifest / "books.txt.xz", print)
