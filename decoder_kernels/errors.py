@@ -15,6 +15,7 @@
         ├── UnsafeEpsilonCycle     the search could go round without a frame, for gain
         ├── GraphImageError        a file that is no graph image, or a damaged or foreign one
         ├── GraphSourceError       a language model, lexicon or foreign graph that cannot be read
+        ├── NoCompactRule          the rule in an explicit graph's arcs is not the compact one
         └── GraphMismatch          the graph was built for other units
 """
 
@@ -97,6 +98,10 @@ class GraphSourceError(GraphError):
     def unreadable(cls, error: Exception, source: str) -> "GraphSourceError":
         """Of a file that cannot be opened, unzipped or taken for text."""
         return cls(f"cannot be read: {getattr(error, 'strerror', None) or error}", source)
+
+
+class NoCompactRule(GraphError):
+    """An explicit graph's arcs hold another rule than the compact one of CTC, or part of it."""
 
 
 class GraphMismatch(GraphError):

@@ -4,12 +4,13 @@ import argparse
 import json
 from pathlib import Path
 
-from decoder_kernels.errors import GraphError
+from decoder_kernels.errors import GraphError, NoCompactRule
 from decoder_kernels.graph import TOPOLOGIES, Graph
 from decoder_kernels.graph_image import read_image, write_image
 from decoder_kernels.graphs.build import GRAPH_FORMS, Build, build_graph
 from decoder_kernels.graphs.description import describe_graph
 from decoder_kernels.graphs.foreign import import_graph
+from decoder_kernels.graphs.implicit import implicit_graph
 from models.errors import ModelError
 from service.commands.build_files import read_words, require_place
 from service.commands.graph_units import GRAPH_UNITS, kind_of, load, spelling_of, units_of
@@ -67,8 +68,8 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--topology",
         choices=TOPOLOGIES,
-        default="explicit",
-        help="of an LG: the CTC rule that the search is to add",
+        help="compact or normal: FST is an LG, and the search is to add this CTC rule; explicit: a "
+        "rule in the arcs stays there. If absent, a compact rule is taken out of the arcs",
     )
     _add_model(parser, "compare its units with tokens.txt")
     _add_units(parser, "which of the model's: phones where it has them, or else pieces")
@@ -120,20 +121,34 @@ def _import(arguments: argparse.Namespace) -> int:
     require_place(arguments.out, [arguments.fst, arguments.words, arguments.tokens])
     model = None if arguments.model is None else load(arguments.model)
     units = None if model is None else units_of(model, kind_of(model, arguments.units)).symbols
+    outcome = ""
     with progress_stages() as bar:
         graph = import_graph(
             arguments.fst,
             arguments.words or arguments.fst.with_name("words.txt"),
             arguments.tokens or arguments.fst.with_name("tokens.txt"),
-            topology=arguments.topology,
+            topology=arguments.topology or "explicit",
             blank=arguments.blank,
             units=units,
             progress=lambda done: bar(f"reading {arguments.fst.name}", done),
         )
+        if arguments.topology is None:
+            bar("taking out the CTC rule", None)
+            graph, outcome = _without_rule(graph)
         bar(f"writing {arguments.out.name}", None)
         write_image(arguments.out, graph)
+    if outcome:
+        tell(outcome)
     say(_table(_about(arguments.out, graph)))
     return 0
+
+
+def _without_rule(graph: Graph) -> tuple[Graph, str]:
+    """The graph with the CTC rule left to the search, or as it is, and what to tell of that."""
+    try:
+        return implicit_graph(graph), "the compact CTC rule is left to the search: fewer arcs"
+    except NoCompactRule as fault:
+        return graph, f"the graph stays explicit, its CTC rule is not the compact one: {fault}"
 
 
 def _info(arguments: argparse.Namespace) -> int:

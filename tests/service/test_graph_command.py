@@ -246,10 +246,29 @@ def test_import_reads_kaldis_files(capsys, image, tmp_path) -> None:
     units = load_tokenizer(bundled_model_dir()).units.symbols
     command = [*write_tlg(tmp_path, units), "--out", image]
     assert graph(*command) == 0
-    assert read_image(image).topology == "explicit"
+    assert read_image(image).num_nodes == 1
     (tmp_path / "tokens.txt").rename(tmp_path / "t.txt")
     assert graph(*command) == 2
     assert "tokens.txt: cannot be read" in capsys.readouterr().err
     assert graph(*command, "--tokens", tmp_path / "t.txt") == 0
     assert graph(*command, "--tokens", tmp_path / "t.txt", "--blank", "?") == 2
     assert "say which one is blank" in capsys.readouterr().err
+
+
+def test_import_takes_a_compact_rule_out_of_the_arcs(capsys, image, tmp_path) -> None:
+    units = load_tokenizer(bundled_model_dir()).units.symbols
+    command = [*write_tlg(tmp_path, units), "--out", image]
+    assert graph(*command) == 0
+    assert "the compact CTC rule is left to the search" in capsys.readouterr().err
+    assert (read_image(image).topology, read_image(image).num_arcs) == ("compact", 1)
+    assert graph(*command, "--topology", "explicit") == 0
+    assert (read_image(image).topology, read_image(image).num_arcs) == ("explicit", 4)
+
+
+def test_import_says_why_a_graph_stays_explicit(capsys, image, tmp_path) -> None:
+    units = load_tokenizer(bundled_model_dir()).units.symbols
+    command = [*write_tlg(tmp_path, units), "--out", image]
+    kaldifst.compile("0 0 1 0\n0 1 4 1 0.5\n1 0 0 0\n0\n").write(str(tmp_path / "TLG.fst"))
+    assert graph(*command) == 0
+    assert "its CTC rule is not the compact one: a unit cannot be held" in capsys.readouterr().err
+    assert (read_image(image).topology, read_image(image).num_arcs) == ("explicit", 3)

@@ -86,6 +86,25 @@ def texts_of_fst() -> Callable[[Fst, Sequence[int]], Costs]:
     return walk
 
 
+def tokens_of_frames(frames: Sequence[int], rule: str, blank: int = 0) -> set[tuple[int, ...]]:
+    """What a path of frames may say: normal, one sequence; compact, any run may be cut."""
+    found: set[tuple[int, ...]] = {()}
+    last = blank
+    for frame in frames:
+        if frame != blank and frame != last:
+            found = {(*tokens, frame) for tokens in found}
+        elif frame != blank and rule == "compact":
+            found |= {(*tokens, frame) for tokens in found}
+        last = frame
+    return found
+
+
+@pytest.fixture(scope="session")
+def frames_to_tokens() -> Callable[[Sequence[int], str], set[tuple[int, ...]]]:
+    """``frames_to_tokens(frames, rule)``: all sequences of tokens that such frames may say."""
+    return tokens_of_frames
+
+
 @pytest.fixture
 def arpa_file(tmp_path: Path) -> Callable[..., Path]:
     """``arpa_file(orders)``: an ARPA file of n-grams ``{"a b": (log10 prob, log10 back-off)}``."""

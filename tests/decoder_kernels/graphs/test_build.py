@@ -141,22 +141,11 @@ def test_lg_has_every_text_at_its_cost_and_no_other(model: Model, tmp_path, text
             assert in_words(texts_of(graph, tokens), graph) == pytest.approx(expected, **EXACT)
 
 
-def frames_to_tokens(frames: tuple[int, ...], rule: str) -> set[tuple[int, ...]]:
-    """What a path of frames may say: normal, one sequence; compact, any run may be cut."""
-    found = {()}
-    last = BLANK
-    for frame in frames:
-        if frame != BLANK and frame != last:
-            found = {(*tokens, frame) for tokens in found}
-        elif frame != BLANK and rule == "compact":
-            found |= {(*tokens, frame) for tokens in found}
-        last = frame
-    return found
-
-
 @few
 @given(model=models(), rule=st.sampled_from(["compact", "normal"]))
-def test_explicit_graph_is_lg_under_the_ctc_rule(model: Model, rule, tmp_path, texts_of) -> None:
+def test_explicit_graph_is_lg_under_the_ctc_rule(
+    model: Model, rule, tmp_path, texts_of, frames_to_tokens
+) -> None:
     graph = build(model, tmp_path).graph
     explicit = explicit_graph(replace(graph, topology=rule), rule)
     assert build(model, tmp_path, form=f"explicit-{rule}").graph.num_arcs == explicit.num_arcs
