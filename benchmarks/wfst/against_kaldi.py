@@ -1,4 +1,4 @@
-"""Our search and Kaldi's decoders on one explicit graph; ours on its implicit form beside them."""
+"""Our search and Kaldi's decoders on one TLG: as it is, and as `earshot graph import` has it."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ class KaldiComparison:
     """The graphs of the comparison, read once."""
 
     def __init__(self, files: GraphFiles) -> None:
-        self._implicit, self._explicit = files.compact(), files.explicit()
+        self._explicit, self._imported = files.explicit(), files.imported()
         self._peers = kaldi.read_graph(files.openfst())
 
     def rows(
@@ -71,7 +71,7 @@ class KaldiComparison:
             lattice = kaldi.lattice_decoder(self._peers, beam, LATTICE_BEAM)
             name = "LatticeSimpleDecoder, alternatives"
             arms.append(timed(name, lambda each: (lattice.decode(each.log_probs), "")))
-        for form, graph in (("explicit", self._explicit), ("implicit", self._implicit)):
+        for form, graph in (("explicit", self._explicit), ("imported", self._imported)):
             arms += [
                 ours(f"ours, {form}", graph, best, CHUNK_FRAMES),
                 ours(f"ours, {form}, whole", graph, best, None),

@@ -8,7 +8,9 @@ from pathlib import Path
 from decoder_kernels.graph import Graph
 from decoder_kernels.graph_image import read_image
 from decoder_kernels.graphs.explicit import explicit_graph
+from decoder_kernels.graphs.foreign import import_graph
 from decoder_kernels.graphs.fst import Fst, write_fst
+from decoder_kernels.graphs.implicit import implicit_graph
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -17,12 +19,20 @@ class GraphFiles:
     """A cache folder for one language model: its image, its explicit graph, and peers' files.
 
     ``words``: a file with the words to build, one on each line; all of the model's if absent.
+    ``units``: what they are spelled in, as for ``earshot graph build``.
     """
 
-    def __init__(self, cache: Path, arpa: Path | None, words: Path | None = None) -> None:
+    def __init__(
+        self,
+        cache: Path,
+        arpa: Path | None,
+        words: Path | None = None,
+        units: str | None = None,
+    ) -> None:
         self._cache = cache
         self._arpa = arpa
         self._words = words
+        self._units = units
         cache.mkdir(parents=True, exist_ok=True)
 
     def compact(self) -> Graph:
@@ -36,6 +46,13 @@ class GraphFiles:
     def openfst(self) -> Path:
         """The explicit graph as OpenFst's const form."""
         return self._made("explicit.fst", lambda path: write_openfst(path, self.explicit()))
+
+    def imported(self) -> Graph:
+        """What ``earshot graph import`` makes of that file: the CTC rule is taken out again."""
+        explicit = self.explicit()
+        words = self._made("words.txt", lambda path: write_words(path, explicit))
+        tokens = self._made("tokens.txt", lambda path: write_tokens(path, explicit))
+        return implicit_graph(import_graph(self.openfst(), words, tokens))
 
     def _made(self, name: str, make: Callable[[Path], None]) -> Path:
         """The file of that name; what was made half is never taken for it."""
@@ -52,6 +69,7 @@ class GraphFiles:
         command = [sys.executable, "-m", "service", "graph", "build"]
         command += ["--lm", str(self._arpa), "--out", str(path)]
         command += ["--words", str(self._words)] if self._words else []
+        command += ["--units", self._units] if self._units else []
         subprocess.run(command, cwd=REPOSITORY, check=True)
 
 
@@ -72,4 +90,11 @@ def write_openfst(path: Path, graph: Graph) -> None:
 def write_words(path: Path, graph: Graph) -> None:
     """words.txt: a word and its id on each line."""
     lines = (f"{text} {i}\n" for i, text in enumerate(graph.word_texts))
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def write_tokens(path: Path, graph: Graph) -> None:
+    """tokens.txt: a name and its input label on each line; a graph knows of units by number."""
+    names = (f"{i}" if i != graph.blank_id else "<blank>" for i in range(graph.vocab_size))
+    lines = (f"{name} {label}\n" for label, name in enumerate(("<eps>", *names)))
     path.write_text("".join(lines), encoding="utf-8")

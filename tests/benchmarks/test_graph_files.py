@@ -38,6 +38,15 @@ def test_a_cache_folder_keeps_what_was_made(graph: Graph, tmp_path: Path) -> Non
     assert sorted(path.name for path in tmp_path.iterdir()) == ["compact.graph", "explicit.fst"]
 
 
+def test_the_imported_graph_is_what_import_makes_of_the_file(graph: Graph, tmp_path: Path) -> None:
+    write_image(tmp_path / "compact.graph", graph)
+    files = GraphFiles(tmp_path, arpa=None)
+    imported = files.imported()
+    assert imported.topology == "compact"
+    assert imported.num_arcs <= graph.num_arcs < files.explicit().num_arcs
+    assert list(imported.word_texts) == list(graph.word_texts)
+
+
 def test_an_empty_cache_folder_wants_a_language_model(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="--arpa"):
         GraphFiles(tmp_path, arpa=None).compact()
