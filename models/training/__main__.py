@@ -26,6 +26,7 @@ from models.training.letters import LEAST_ENTRIES, LettersTraining, entries_of, 
 from models.training.pieces import Piece, cut, folder_files, join
 from models.training.report import markdown_report, write_rates
 from models.training.run import DEVICE_CHOICES, choose_device, default_folder, open_run
+from models.training.sentences import FORMATS, Collection, write_sentences
 from models.training.speech import load_dev_speech
 
 MIB = 1 << 20
@@ -104,6 +105,14 @@ def gather_books(options: argparse.Namespace) -> int:
     shelf = Shelf(options.folder, options.until, options.leave_out, options.unlike)
     count = write_books(shelf, options.output, tqdm.write)
     print(f"{count} books in {options.output}")
+    return 0
+
+
+def gather_sentences(options: argparse.Namespace) -> int:
+    """Makes collections of sentences one text for language models, and one to tune them on."""
+    collections = [Collection.parse(each) for each in options.collections]
+    kept, said = write_sentences(collections, options.output, options.name, options.unlike)
+    print(f"{kept:,} sentences of {options.name}; left out: {said:,} that the manifest says")
     return 0
 
 
@@ -218,6 +227,20 @@ def _add_books(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     books.set_defaults(do=gather_books)
 
 
+def _add_sentences(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    sentences = actions.add_parser("sentences", help="make collections of sentences one text")
+    sentences.add_argument("name", help="of the files NAME.txt and NAME.held_out.txt")
+    sentences.add_argument(
+        "collections",
+        nargs="+",
+        metavar="FORMAT=PATTERN",
+        help=f"files, as in a shell, and how they hold sentences: {', '.join(FORMATS)}",
+    )
+    sentences.add_argument("--unlike", type=Path, help="manifest of speech that none may say")
+    sentences.add_argument("--output", type=Path, required=True, help="folder to write to")
+    sentences.set_defaults(do=gather_sentences)
+
+
 def _add_piece_actions(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     cutting = actions.add_parser("cut", help="write a folder in pieces")
     cutting.add_argument("folder", type=Path)
@@ -238,6 +261,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     _add_pronunciations(actions)
     _add_gathering(actions)
     _add_books(actions)
+    _add_sentences(actions)
     _add_piece_actions(actions)
     return parser.parse_args(arguments)
 
