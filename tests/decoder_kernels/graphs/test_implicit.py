@@ -144,6 +144,13 @@ def rows_of(graph: Graph) -> Rows:
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
+@pytest.mark.parametrize("topology", sorted(TOPOLOGIES))
+def test_nothing_but_lg_is_left_of_any_rule(topology: str) -> None:
+    lg = [(0, X, 1, 0.5, 0), (0, Y, 2, 0.25, 0)]
+    graph = implicit_graph(composed(TOPOLOGIES[topology], lg, {0: 0.0}))
+    assert rows_of(graph) == lg
+
+
 def test_what_is_left_is_lg() -> None:
     assert rows_of(tlg()) == [
         (0, BLANK, 0, 0.0, 0), (0, X, 1, 0.5, 1), (0, Y, 2, 0.25, 2),
