@@ -20,16 +20,16 @@ def unigram_costs(graph: Graph) -> Costs:
     none. Where the graph does not name its loop node, the node is taken that most epsilon arcs
     enter: the one without a history, to which all others back off.
     """
-    loop = graph.loop_node if graph.loop_node >= 0 else _most_entered(graph)
-    words = _cheapest(graph, np.array([loop]))
+    loop = graph.loop_node if graph.loop_node >= 0 else most_entered(graph)
+    words = costs_from(graph, np.array([loop]))
     if np.isinf(words[1:]).any():
         ends = np.unique(graph.targets[graph.words > 0])
-        anywhere = _cheapest(graph, np.union1d(ends, [graph.start]))
+        anywhere = costs_from(graph, np.union1d(ends, [graph.start]))
         words = np.where(np.isinf(words), anywhere, words)
     return words
 
 
-def _most_entered(graph: Graph) -> int:
+def most_entered(graph: Graph) -> int:
     """By epsilon arcs, or by any where the graph has none of those."""
     into = graph.targets[graph.labels == EPSILON]
     if not len(into):
@@ -37,7 +37,7 @@ def _most_entered(graph: Graph) -> int:
     return int(np.bincount(into, minlength=graph.num_nodes).argmax())
 
 
-def _cheapest(graph: Graph, sources: Indices) -> Costs:
+def costs_from(graph: Graph, sources: Indices) -> Costs:
     """By word id, the cost (W,) of the cheapest path to it from one of the nodes."""
     words = np.full(len(graph.word_texts), np.inf)
     nodes = np.full(graph.num_nodes, np.inf)

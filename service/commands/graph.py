@@ -11,6 +11,7 @@ from decoder_kernels.graphs.build import GRAPH_FORMS, Build, build_graph
 from decoder_kernels.graphs.description import describe_graph
 from decoder_kernels.graphs.foreign import import_graph
 from decoder_kernels.graphs.implicit import implicit_graph
+from decoder_kernels.graphs.open_ended import open_ended
 from models.errors import ModelError
 from service.commands.build_files import read_words, require_place
 from service.commands.graph_units import GRAPH_UNITS, kind_of, load, spelling_of, units_of
@@ -135,6 +136,7 @@ def _import(arguments: argparse.Namespace) -> int:
         if arguments.topology is None:
             bar("taking out the CTC rule", None)
             graph, outcome = _without_rule(graph)
+        graph = open_ended(graph)
         bar(f"writing {arguments.out.name}", None)
         write_image(arguments.out, graph)
     if outcome:

@@ -1,6 +1,7 @@
 """`earshot graph`, with the bundled model's units and language models of a few words."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -259,7 +260,9 @@ def test_import_takes_a_compact_rule_out_of_the_arcs(capsys, image, tmp_path) ->
     units = load_tokenizer(bundled_model_dir()).units.symbols
     command = [*write_tlg(tmp_path, units), "--out", image]
     assert graph(*command) == 0
-    assert "the compact CTC rule is left to the search" in capsys.readouterr().err
+    told = capsys.readouterr()
+    assert "the compact CTC rule is left to the search" in told.err
+    assert re.search("takes unknown words +yes", told.out)
     assert (read_image(image).topology, read_image(image).num_arcs) == ("compact", 1)
     assert graph(*command, "--topology", "explicit") == 0
     assert (read_image(image).topology, read_image(image).num_arcs) == ("explicit", 4)
