@@ -74,14 +74,14 @@ def read_slots(manifest: Path) -> dict[Path, list[str]]:
 
 
 class Served:
-    """An engine of the bundled model, or another, that takes chunks of one size."""
+    """An engine of a model that takes chunks of one size; with the bundled graph, or another."""
 
-    def __init__(self, model: Path, chunk_size: int) -> None:
+    def __init__(self, model: Path, chunk_size: int, graph: Path | None = None) -> None:
         config = EngineConfig(
             max_streams=TOGETHER, max_file_lanes=TOGETHER, chunk_size=chunk_size, threads=1,
             max_backlog_s=120, max_utterance_ms=40_000,
         )  # fmt: skip
-        graph = bundled_model_dir() / "lm.graph.xz"
+        graph = graph or bundled_model_dir() / "lm.graph.xz"
         self._engine = build_engine(model, "cpu", config, graph=graph)
         self._engine.start()
 
