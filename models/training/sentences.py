@@ -20,6 +20,7 @@ from models.training.errors import CorpusError
 
 HELD_OUT_EVERY = 8
 _END = re.compile(r"[.!?;]+\s")
+_OTHER_SHAPE = (ValueError, KeyError, IndexError, TypeError, AttributeError)
 
 
 def _first_column(text: str) -> Iterator[str]:
@@ -86,11 +87,17 @@ class Collection:
         for path in paths:
             try:
                 text = path.read_text(encoding="utf-8", errors="replace")
-                yield from FORMATS[self.format](text)
+                yield from map(_require_text, FORMATS[self.format](text))
             except OSError as error:
                 raise CorpusError(f"cannot read {path}: {error}") from error
-            except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+            except (*_OTHER_SHAPE, csv.Error) as error:
                 raise CorpusError(f"{path} does not have the format {self.format}") from error
+
+
+def _require_text(sentence: Any) -> str:
+    if not isinstance(sentence, str):
+        raise TypeError(f"{sentence!r} is no sentence")
+    return sentence
 
 
 def write_sentences(

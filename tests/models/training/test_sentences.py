@@ -53,6 +53,8 @@ def test_sentences_are_found_in_each_format(form: str, tmp_path: Path) -> None:
         ("intents", "{"),
         ("intents", "[1]"),
         ("intents", '{"train": [["one", "two", "three"]]}'),
+        ("intents", '{"train": [[1, "number"]]}'),
+        ("csv", "text\n" + "x" * 200_000),
         ("fragments", '{"Play": [{"words": []}]}'),
         ("fragments", '{"Play": 3}'),
         ("dialogues", '{"turns": []}'),
