@@ -103,6 +103,15 @@ class LiveSocket(WebSocketsSansIOProtocol):
             self.loop.call_later(CLOSE_TIMEOUT_S, self._abort)
         await super().send(message)
 
+    def shutdown(self) -> None:
+        """Close because the server stops; a close that we have sent waits for its answer.
+
+        With audio on its way, a connection closed at once is reset, and the client may lose the
+        frame whose code says to come back. The server waits as for other last responses.
+        """
+        if self.close_timer is None:
+            super().shutdown()
+
     def _abort(self) -> None:
         if not self.disconnected:
             self.transport.abort()

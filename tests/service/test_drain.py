@@ -6,7 +6,10 @@ import os
 import signal
 
 import pytest
+from websockets.client import ClientProtocol
 from websockets.exceptions import InvalidStatus
+from websockets.protocol import State
+from websockets.uri import parse_uri
 
 CLOSE = '{"type": "CloseStream"}'
 
@@ -90,3 +93,27 @@ async def test_metadata_comes_before_the_close_of_a_drain(serve, tone):
         final = json.loads(await socket.recv())
         metadata = json.loads(await socket.recv())
         assert (final["is_final"], metadata["duration"]) == (True, 0.6)
+
+
+async def test_a_connection_stays_until_the_client_has_answered_the_close(serve, tone):
+    """Closed before, with audio on its way, it is reset, and the code to reconnect on is lost."""
+    async with serve(drain_s=0) as server, server.raw() as (reader, writer):
+        query = "encoding=linear16&sample_rate=16000"
+        client = ClientProtocol(parse_uri(f"{server.ws}/v1/listen?{query}"))
+        client.send_request(client.connect())
+        writer.write(b"".join(client.data_to_send()))
+        while client.state is not State.OPEN:
+            client.receive_data(await reader.read(1 << 16))
+        client.send_binary(tone(3))
+        late = b"".join(client.data_to_send())
+        [connection] = server.server.server_state.connections
+        shut_down, shutdown = asyncio.Event(), connection.shutdown
+        connection.shutdown = lambda: (shutdown(), shut_down.set())
+        server.server.should_exit = True
+        while client.close_rcvd is None:
+            client.receive_data(await reader.read(1 << 16))
+        await asyncio.wait_for(shut_down.wait(), 5)
+        assert not connection.transport.is_closing()
+        writer.write(late + b"".join(client.data_to_send()))
+        assert await asyncio.wait_for(reader.read(), 5) == b""
+        assert client.close_rcvd.code == 1012
