@@ -8,9 +8,7 @@ from pathlib import Path
 from decoder_kernels.graph import Graph
 from decoder_kernels.graph_image import read_image
 from decoder_kernels.graphs.explicit import explicit_graph
-from decoder_kernels.graphs.foreign import import_graph
 from decoder_kernels.graphs.fst import Fst, write_fst
-from decoder_kernels.graphs.implicit import implicit_graph
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -49,10 +47,7 @@ class GraphFiles:
 
     def imported(self) -> Graph:
         """What ``earshot graph import`` makes of that file: the CTC rule is taken out again."""
-        explicit = self.explicit()
-        words = self._made("words.txt", lambda path: write_words(path, explicit))
-        tokens = self._made("tokens.txt", lambda path: write_tokens(path, explicit))
-        return implicit_graph(import_graph(self.openfst(), words, tokens))
+        return read_image(self._made("imported.graph", self._import))
 
     def _made(self, name: str, make: Callable[[Path], None]) -> Path:
         """The file of that name; what was made half is never taken for it."""
@@ -66,11 +61,22 @@ class GraphFiles:
     def _build(self, path: Path) -> None:
         if self._arpa is None:
             raise SystemExit(f"{self._cache} holds no compact.graph: say --arpa, to build one")
-        command = [sys.executable, "-m", "service", "graph", "build"]
-        command += ["--lm", str(self._arpa), "--out", str(path)]
-        command += ["--words", str(self._words)] if self._words else []
-        command += ["--units", self._units] if self._units else []
-        subprocess.run(command, cwd=REPOSITORY, check=True)
+        options = ["--lm", self._arpa.resolve(), "--out", path.resolve()]
+        options += ["--words", self._words.resolve()] if self._words else []
+        options += ["--units", self._units] if self._units else []
+        _graph_command("build", *options)
+
+    def _import(self, path: Path) -> None:
+        graph = self.compact()
+        words = self._made("words.txt", lambda part: write_words(part, graph))
+        tokens = self._made("tokens.txt", lambda part: write_tokens(part, graph))
+        tables = ["--words", words.resolve(), "--tokens", tokens.resolve()]
+        _graph_command("import", self.openfst().resolve(), *tables, "--out", path.resolve())
+
+
+def _graph_command(*arguments: object) -> None:
+    command = [sys.executable, "-m", "service", "graph", *map(str, arguments)]
+    subprocess.run(command, cwd=REPOSITORY, check=True)
 
 
 def write_openfst(path: Path, graph: Graph) -> None:

@@ -17,8 +17,8 @@ from typing import Any
 
 from models.training.corpus import normalise_text, read_speech
 from models.training.errors import CorpusError
+from models.training.language_texts import HELD_OUT_EVERY
 
-HELD_OUT_EVERY = 8
 _END = re.compile(r"[.!?;]+\s")
 _OTHER_SHAPE = (ValueError, KeyError, IndexError, TypeError, AttributeError)
 
@@ -114,16 +114,18 @@ def write_sentences(
     kept = [each for each in found if not says_any(each, forbidden)]
     if not kept:
         raise CorpusError("there is no sentence left")
-    held_out = kept[::HELD_OUT_EVERY]
     learnt = [each for i, each in enumerate(kept) if i % HELD_OUT_EVERY]
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-        for ending, part in ((".txt", learnt), (".held_out.txt", held_out)):
-            text = "".join(f"{each}\n" for each in part)
-            (output / f"{name}{ending}").write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise CorpusError(f"cannot write to {output}: {error}") from error
+    _write(output / f"{name}.txt", learnt)
+    _write(output / f"{name}.held_out.txt", kept[::HELD_OUT_EVERY])
     return len(kept), len(found) - len(kept)
+
+
+def _write(path: Path, lines: Sequence[str]) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    except OSError as error:
+        raise CorpusError(f"cannot write to {path}: {error}") from error
 
 
 def says_any(line: str, forbidden: set[str]) -> bool:
