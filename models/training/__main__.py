@@ -101,8 +101,15 @@ def gather_recordings(options: argparse.Namespace) -> int:
 
 
 def gather_books(options: argparse.Namespace) -> int:
-    """Makes books in markdown one text for language models."""
-    shelf = Shelf(options.folder, options.until, options.leave_out, options.unlike)
+    """Makes books one text for language models."""
+    shelf = Shelf(
+        folder=options.folder,
+        until=options.until,
+        undated=options.undated,
+        leave_out=options.leave_out,
+        unlike=options.unlike,
+        beyond=options.beyond,
+    )
     count = write_books(shelf, options.output, tqdm.write)
     print(f"{count} books in {options.output}")
     return 0
@@ -218,11 +225,15 @@ def _add_gathering(actions: argparse._SubParsersAction[argparse.ArgumentParser])
 
 
 def _add_books(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    books = actions.add_parser("books", help="make books in markdown one text")
+    books = actions.add_parser("books", help="make books one text")
     books.add_argument("folder", type=Path, help="of books")
     books.add_argument("--until", type=int, default=LAST_FREE_YEAR, help="last year of writing")
+    books.add_argument("--undated", action="store_true", help="take books that name no year too")
     books.add_argument("--leave-out", nargs="+", default=[], help="patterns of AUTHOR/TITLE")
     books.add_argument("--unlike", type=Path, help="manifest of speech that no book may say")
+    books.add_argument(
+        "--beyond", type=Path, nargs="+", default=[], help="texts made earlier: no book again"
+    )
     books.add_argument("--output", type=Path, required=True, help="xz file to write")
     books.set_defaults(do=gather_books)
 

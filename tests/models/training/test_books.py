@@ -1,4 +1,4 @@
-"""Books in markdown, made one text that says nothing of what models are measured on."""
+"""Books made one text that says nothing of what models are measured on, and none twice."""
 
 from __future__ import annotations
 
@@ -62,6 +62,42 @@ def test_books_are_left_out_by_year_and_by_name(tmp_path: Path) -> None:
         "left out Ann/Undated: its head names no year",
         "left out Ann/Unwanted: as asked",
     ]
+
+
+def test_plain_text_is_free_of_what_surrounds_it_and_of_no_year(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    around = "The Project Gutenberg EBook of {0}\r\n*** START OF THIS PROJECT GUTENBERG EBOOK ***"
+    behind = "*** END OF THIS PROJECT GUTENBERG EBOOK ***\r\nSection 1. General Terms"
+    text = f"{around}\r\n\r\nCaf\xe9s of\r\nthe _old_ town\r\n\r\n{behind}"
+    (folder / "Ann___Town.txt").write_bytes(text.encode("latin-1"))
+    (folder / "Ann___More.txt").write_text("End of the day\n\nEnd of the Project Gutenberg EBook\n")
+    said, told = written(Shelf(folder, undated=True), tmp_path / "books.txt.xz")
+    assert said.splitlines() == ["End of the day", "Caf\xe9s of the old town"]
+    assert told == []
+    with pytest.raises(CorpusError, match="no book below"):
+        write_books(Shelf(folder), tmp_path / "dated.txt.xz", print)
+
+
+def test_no_book_is_taken_twice(tmp_path: Path) -> None:
+    first, second = TEST_SENTENCE, NEXT_SENTENCE
+    put(tmp_path / "old", "Hills", f"{first}\n\n{second}\n\nshort")
+    old = tmp_path / "old.txt.xz"
+    write_books(Shelf(tmp_path / "old"), old, print)
+    new = "nobody had told us that the house was as old as the hills"
+    put(tmp_path / "new", "Again", f"{first.upper()}!\n\n{second}\n\n{new}")
+    put(tmp_path / "new", "Half", f"{first}\n\n{new}")
+    put(tmp_path / "new", "Same", f"{first}\n\n{new}")
+    put(tmp_path / "new", "Tiny", "short")
+    shelf = Shelf(tmp_path / "new", beyond=(old,))
+    said, told = written(shelf, tmp_path / "new.txt.xz")
+    assert said.splitlines() == [first, new, "short"]
+    assert told == [
+        "left out Ann/Again: 2 of 3 paragraphs are known",
+        "left out Ann/Same: 2 of 2 paragraphs are known",
+    ]
+    with pytest.raises(CorpusError, match="cannot read"):
+        write_books(Shelf(tmp_path / "new", beyond=(tmp_path / "none",)), old, print)
 
 
 def test_a_book_that_says_the_test_is_left_out(tmp_path: Path, manifest: Path) -> None:
