@@ -33,33 +33,35 @@ def count_ngrams(ids: Ids, vocab_size: int, order: int) -> NGramCounts:
         np.bincount(words, minlength=vocab_size).astype(np.float64),
     ]
     ending = single_words(ids)
-    for _ in range(2, order + 1):
-        level, seen, ending = _next_level(ids, ending, levels[-1])
+    for n in range(2, order + 1):
+        contexts = before(ending)
+        level, seen = _next_level(ids, contexts, ending != MISSING, levels[-1])
         levels.append(level)
         counts.append(seen)
+        if n < order:
+            ending = level.find(contexts, ids)
     return NGramCounts(levels, counts)
 
 
-def _next_level(ids: Ids, ending: Ints, below: Level) -> tuple[Level, Floats, Ints]:
-    """The n-grams that are one word longer, how often each was seen, and which ends where.
+def _next_level(
+    ids: Ids, contexts: Ints, known: npt.NDArray[np.bool_], below: Level
+) -> tuple[Level, Floats]:
+    """The n-grams that are one word longer, and how often each was seen.
 
-    ``ending`` has the row below of what ends at each place of the text.
+    ``contexts`` (T,) has the row below of what ends one place earlier, ``known`` whether something
+    ends here. Of a text of hundreds of millions of words nothing is kept but one key for each.
     """
-    contexts = before(ending)
     # After the end of a sentence comes the start of the next: nothing goes over that.
-    places = np.flatnonzero((contexts != MISSING) & (ending != MISSING) & (ids != START))
+    places = np.flatnonzero((contexts != MISSING) & known & (ids != START))
     keys = keys_of(contexts[places], ids[places], below.vocab_size)
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    new = np.ones(len(keys), bool)
-    new[1:] = keys[1:] != keys[:-1]
-    firsts = np.flatnonzero(new)
+    keys.sort()
+    firsts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else keys
     seen = np.diff(np.append(firsts, len(keys))).astype(np.float64)
-    examples = places[order[firsts]]
-    level = Level(below.vocab_size, contexts[examples], ids[examples], ending[examples])
-    longer = np.full(len(ids), MISSING, np.int32)
-    longer[places[order]] = np.cumsum(new) - 1
-    return level, seen, longer
+    keys = keys[firsts]
+    befores = (keys // below.vocab_size).astype(np.int32)
+    words = (keys % below.vocab_size).astype(np.int32)
+    suffixes = below.find(below.suffixes[befores], words)
+    return Level(below.vocab_size, befores, words, suffixes), seen
 
 
 def single_words(ids: Ids) -> Ints:

@@ -16,6 +16,8 @@ Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 
 MISSING = -1
+FOUND_TOGETHER = 1 << 24
+"""N-grams looked for at a time: what that takes is half a gigabyte."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,14 +39,16 @@ class Level:
 
     def find(self, contexts: Ints, words: Ints) -> Ints:
         """The rows (M,) of n-grams; MISSING for those that are not there, or have no context."""
+        rows = np.full(len(words), MISSING, np.int32)
+        for start in range(0, len(words) if len(self) else 0, FOUND_TOGETHER):
+            part = slice(start, start + FOUND_TOGETHER)
+            rows[part] = self._find(contexts[part], words[part])
+        return rows
+
+    def _find(self, contexts: Ints, words: Ints) -> Ints:
         wanted = keys_of(contexts, words, self.vocab_size)
-        rows = np.searchsorted(self.keys, wanted).astype(np.int32)
-        rows[rows == len(self)] = 0
-        there = (contexts >= 0) & (words >= 0)
-        if len(self):
-            there &= self.keys[rows] == wanted
-        else:
-            there[:] = False
+        rows = np.minimum(np.searchsorted(self.keys, wanted), len(self) - 1).astype(np.int32)
+        there = (contexts >= 0) & (words >= 0) & (self.keys[rows] == wanted)
         return np.where(there, rows, MISSING).astype(np.int32)
 
     def only(self, kept: npt.NDArray[np.bool_], below: Ints) -> "Level":

@@ -70,6 +70,13 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="prune to so many n-grams; words stay",
     )
+    parser.add_argument(
+        "--min-count",
+        type=int,
+        default=1,
+        metavar="N",
+        help="of the longest n-grams of TEXT, leave out what it has less often",
+    )
     _add_as_is(parser)
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="ARPA to write, zipped if .gz"
@@ -107,7 +114,8 @@ def _build(arguments: argparse.Namespace) -> int:
         models = []
         for part in (text, *others):
             bar(f"counting {part.num_words:,} words", None)
-            models.append(estimate(words, part.in_words_of(words), arguments.order))
+            least = arguments.min_count if part is text else 1
+            models.append(estimate(words, part.in_words_of(words), arguments.order, least))
         if others:
             held_out = [_read([path], arguments.as_is, bar) for path in arguments.tune]
             models = [_mixed(models, words, held_out, arguments.mix, bar)]
@@ -131,6 +139,8 @@ def _check(arguments: argparse.Namespace) -> None:
         raise StartupError(f"--max-words is {arguments.max_words}")
     if arguments.max_ngrams < 1:
         raise StartupError(f"--max-ngrams is {arguments.max_ngrams}")
+    if arguments.min_count < 1:
+        raise StartupError(f"--min-count is {arguments.min_count}")
     if arguments.tune and not arguments.mix:
         raise StartupError("--tune finds weights of --mix, which is not there")
 

@@ -55,8 +55,8 @@ def all_histories(vocab_size: int, longest: int) -> list[Words]:
 class PlainKneserNey:
     """Probabilities by recursion, of counts in dictionaries."""
 
-    def __init__(self, vocab_size: int, ids: Sequence[int], order: int) -> None:
-        self.vocab_size, self.order = vocab_size, order
+    def __init__(self, vocab_size: int, ids: Sequence[int], order: int, min_count: int = 1) -> None:
+        self.vocab_size, self.order, self.min_count = vocab_size, order, min_count
         raw = self._raw(ids)
         self.counts = {
             n: {
@@ -97,6 +97,8 @@ class PlainKneserNey:
         return raw
 
     def _taken(self, n: int, count: int) -> float:
+        if n == self.order > 1 and count < self.min_count:
+            return count
         return (0.0, *self.discounts[n])[min(count, 3)]
 
     def _discounts(self, n: int) -> tuple[float, float, float]:

@@ -82,6 +82,7 @@ def test_text_may_be_taken_as_it_is(book: Path, out: Path) -> None:
         (["--out", "."], "--out . is a directory"),
         (["--out", "gone/x"], "--out gone/x: there is no directory gone"),
         (["--max-ngrams", 0], "--max-ngrams is 0"),
+        (["--min-count", 0], "--min-count is 0"),
     ],
 )
 def test_what_cannot_be_built_is_one_line(capsys, book, out, words, complaint: str) -> None:
