@@ -36,6 +36,7 @@ from report import SHARED, table, write_report
 from told_words import ToldWords, right_words
 from torch import Tensor
 
+from decoder_kernels.alignment import align
 from decoder_kernels.graph_image import read_image
 from decoder_kernels.wfst_confidence import WordConfidences
 from decoder_kernels.wfst_hypotheses import WfstHypothesis
@@ -47,7 +48,6 @@ from models.rescoring import AttentionScores, attention_scores
 from models.training.batch import pad
 from models.training.greedy import length_batches
 from models.training.speech import Speech, load_speech
-from streaming.alignment import align
 from streaming.engine import words_of
 from streaming.graph_config import GraphOptions, GraphSearchConfig
 from streaming.graph_words import GraphWords

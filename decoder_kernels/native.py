@@ -7,6 +7,8 @@ device, passed through DLPack and only borrowed.
 import importlib
 from typing import NewType, Protocol, cast
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.utils.dlpack import to_dlpack  # type: ignore[attr-defined]
@@ -176,6 +178,14 @@ class NativeModule(Protocol):
         candidate_capacity: int,
     ) -> WfstShape:
         """Gather the sizes that a WFST search is built for."""
+
+    def find_peaks(
+        self,
+        emissions: npt.NDArray[np.float32],
+        skippable: npt.NDArray[np.uint8],
+        peaks: npt.NDArray[np.int64],
+    ) -> None:
+        """Write the frame of each token (N,): emissions (T, S) and skippable (S,), S = 2 N + 1."""
 
     def Launch(self, *, threads: int, workers: int, stream: int) -> Launch:
         """Say how kernels are started."""

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from decoder_kernels.alignment import align
 from decoder_kernels.prefix_search import PrefixHypothesis
 from models.attention_search import AttentionHypothesis, attention_beam_search
 from models.rescoring import AttentionScores, attention_scores
 from models.tokenizer import Tokenizer
 from models.u2 import U2Model
-from streaming.alignment import align
 from streaming.boosting import NO_BOOSTS
 from streaming.hypothesis import Hypothesis, TokenHypothesis
 from streaming.lane import Ending

@@ -6,9 +6,9 @@ from functools import cached_property
 
 from torch import Tensor
 
+from decoder_kernels.alignment import align
 from decoder_kernels.wfst_hypotheses import WfstHypothesis
 from models.u2 import U2Model
-from streaming.alignment import align
 from streaming.graph_confidence import SegmentLattice
 from streaming.graph_words import SpelledWord, spaces
 from streaming.hypothesis import SpokenWord

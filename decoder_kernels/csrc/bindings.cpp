@@ -3,6 +3,7 @@
 // are checked, by nanobind.
 #include <nanobind/nanobind.h>
 
+#include "alignment.h"
 #include "borrowed.h"
 #include "prefix_search.h"
 #include "wfst_bindings.h"
@@ -143,6 +144,23 @@ void bind_plain_data(nb::module_& module) {
           nb::kw_only(), "threads"_a, "workers"_a, "stream"_a);
 }
 
+template <class T, std::size_t Dimensions>
+using OnHost = Array<nb::device::cpu, T, Dimensions>;
+
+void bind_alignment(nb::module_& module) {
+  module.def(
+      "find_peaks",
+      [](OnHost<const float, 2> emissions, OnHost<const std::uint8_t, 1> skippable,
+         OnHost<std::int64_t, 1> peaks) {
+        const Emissions told{emissions.data(), static_cast<int>(emissions.shape(0)),
+                             static_cast<int>(emissions.shape(1)), skippable.data()};
+        nb::gil_scoped_release released;
+        find_peaks(told, peaks.data());
+      },
+      "emissions"_a, "skippable"_a, "peaks"_a,
+      "Write the frame at which each token is likeliest on the best path.");
+}
+
 }  // namespace
 }  // namespace earshot
 
@@ -150,6 +168,7 @@ NB_MODULE(_native, module) {
   module.doc() = "Native kernels: the CPU half, and the CUDA half where it was built.";
   earshot::bind_plain_data(module);
   earshot::bind_wfst_shape(module);
+  earshot::bind_alignment(module);
   nanobind::module_ cpu_half = module.def_submodule("cpu", "The CPU half.");
   earshot::bind<earshot::CpuHalf>(cpu_half);
   earshot::bind_wfst<earshot::CpuWfst>(cpu_half);

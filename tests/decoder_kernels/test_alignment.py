@@ -1,9 +1,16 @@
 import itertools
 import math
 
+import numpy as np
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from streaming.alignment import align
+from decoder_kernels import alignment_oracle
+from decoder_kernels.alignment import align
+
+COARSE = st.sampled_from([0.0, -0.5, -1.0, -3.0, -50.0])
+"""Many paths cost the same."""
 
 
 def best_alignment(log_probs, tokens):
@@ -29,6 +36,18 @@ def test_tokens_lie_on_the_best_path_at_their_likeliest_frame():
         assert align(log_probs, tokens, blank_id=0) == peaks
 
 
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_frames_are_those_of_the_oracle(data):
+    tokens = data.draw(st.lists(st.integers(1, 3), min_size=1, max_size=5))
+    least = len(tokens) + sum(a == b for a, b in itertools.pairwise(tokens))
+    frames = data.draw(st.integers(least, least + 6))
+    values = data.draw(st.lists(COARSE, min_size=4 * frames, max_size=4 * frames))
+    rows = np.array(values, np.float32).reshape(frames, 4)
+    expected = alignment_oracle.align(rows.tolist(), tokens, blank_id=0)
+    assert align(torch.from_numpy(rows), tokens, blank_id=0) == expected
+
+
 def test_nothing_is_aligned_to_nothing():
     assert align(torch.zeros(5, 3), [], blank_id=0) == []
 
@@ -36,3 +55,8 @@ def test_nothing_is_aligned_to_nothing():
 def test_more_tokens_than_frames_are_spread():
     assert align(torch.zeros(4, 3), [1, 1, 1, 1], blank_id=0) == [0, 1, 2, 3]
     assert align(torch.zeros(2, 3), [1, 2, 1, 2], blank_id=0) == [0, 0, 1, 1]
+
+
+def test_impossible_tokens_are_spread():
+    log_probs = torch.tensor([[0.0, -1.0, -math.inf]] * 6)
+    assert align(log_probs, [1, 2, 1], blank_id=0) == [0, 2, 4]
