@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import kaldifst
+import numpy as np
 import pytest
 
 from decoder_kernels.graph_image import read_image
@@ -68,6 +69,22 @@ def test_build_writes_an_image_for_the_bundled_model(capsys, lm, image) -> None:
 def test_build_knows_all_topologies(lm, image, topology: str) -> None:
     assert graph("build", "--lm", lm, "--out", image, "--topology", topology) == 0
     assert read_image(image).topology == topology.split("-")[0]
+
+
+def test_build_rounds_costs_to_the_step_asked_for(lm, image) -> None:
+    assert graph("build", "--lm", lm, "--out", image) == 0
+    exact = read_image(image).weights
+    assert graph("build", "--lm", lm, "--out", image, "--cost-step", 0.125) == 0
+    rounded = read_image(image).weights
+    assert np.all(rounded * 8 == np.round(rounded * 8))
+    assert not np.all(exact * 8 == np.round(exact * 8))
+
+
+@pytest.mark.parametrize("step", ["0", "-1", "0.5", "nan"])
+def test_build_refuses_a_step_that_is_none(capsys, lm, image, step: str) -> None:
+    assert graph("build", "--lm", lm, "--out", image, f"--cost-step={step}") == 2
+    assert f"--cost-step is {float(step)}" in capsys.readouterr().err
+    assert not image.exists()
 
 
 def test_build_of_some_words_says_which_are_missing(capsys, lm, image, tmp_path) -> None:
