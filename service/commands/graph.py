@@ -62,7 +62,7 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=DELTA,
         metavar="NATS",
-        help="round arcs' costs to its multiples; 0.015625 packs images a sixth smaller",
+        help="round arcs' costs to its multiples; 0.015625 packs images a fifth smaller",
     )
     _add_model(parser, "the bundled model if absent")
     _add_output(parser)
