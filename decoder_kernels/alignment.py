@@ -20,10 +20,10 @@ def align(log_probs: Tensor, tokens: Sequence[int], blank_id: int) -> list[int]:
     hold (more of them than frames, or impossible ones) are spread evenly: the hypothesis stands,
     only its times are a guess. Raises BackendMissing without the native half.
     """
-    repeats = sum(left == right for left, right in itertools.pairwise(tokens))
-    num_frames = len(log_probs)
     if not tokens:
         return []
+    repeats = sum(left == right for left, right in itertools.pairwise(tokens))
+    num_frames = len(log_probs)
     if len(tokens) + repeats > num_frames:
         return _spread(len(tokens), num_frames)
     labels = np.full(2 * len(tokens) + 1, blank_id)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from decoder_kernels.ngrams.levels import MISSING, Ints, Level, all_words, keys_of, root
+from decoder_kernels.ngrams.levels import MISSING, Ints, Level, Mask, all_words, keys_of, root
 from decoder_kernels.ngrams.text import START, Ids
 
 Floats = npt.NDArray[np.float64]
@@ -43,13 +43,11 @@ def count_ngrams(ids: Ids, vocab_size: int, order: int) -> NGramCounts:
     return NGramCounts(levels, counts)
 
 
-def _next_level(
-    ids: Ids, contexts: Ints, known: npt.NDArray[np.bool_], below: Level
-) -> tuple[Level, Floats]:
+def _next_level(ids: Ids, contexts: Ints, known: Mask, below: Level) -> tuple[Level, Floats]:
     """The n-grams that are one word longer, and how often each was seen.
 
     ``contexts`` (T,) has the row below of what ends one place earlier, ``known`` whether something
-    ends here. Of a text of hundreds of millions of words nothing is kept but one key for each.
+    ends here.
     """
     # After the end of a sentence comes the start of the next: nothing goes over that.
     places = np.flatnonzero((contexts != MISSING) & known & (ids != START))
@@ -74,7 +72,7 @@ def before(ending: Ints) -> Ints:
     return np.concatenate([[MISSING], ending[:-1]]).astype(np.int32)
 
 
-def starts_sentence(levels: Sequence[Level]) -> list[npt.NDArray[np.bool_]]:
+def starts_sentence(levels: Sequence[Level]) -> list[Mask]:
     """Of each n-gram of each order, whether its first word is the start of a sentence."""
     starts = [np.zeros(1, bool), levels[1].words == START]
     for level in levels[2:]:

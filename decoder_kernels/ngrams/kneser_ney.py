@@ -7,14 +7,12 @@ only at the start of a sentence, where there are none, for how often it was seen
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from decoder_kernels.ngrams.counts import Floats, NGramCounts, count_ngrams, starts_sentence
-from decoder_kernels.ngrams.levels import Ints
+from decoder_kernels.ngrams.levels import Ints, Mask
 from decoder_kernels.ngrams.model import NGramModel
 from decoder_kernels.ngrams.text import START, Ids
 
-Mask = npt.NDArray[np.bool_]
 FEW_DATA_DISCOUNTS = (0.5, 1.0, 1.5)
 """Where a text is too small to estimate them."""
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
 MISSING = -1
 FOUND_TOGETHER = 1 << 24
@@ -54,7 +55,7 @@ class Level:
         there = (contexts >= 0) & (words >= 0) & (self.keys[rows] == wanted)
         return np.where(there, rows, MISSING).astype(np.int32)
 
-    def only(self, kept: npt.NDArray[np.bool_], below: Ints) -> "Level":
+    def only(self, kept: Mask, below: Ints) -> "Level":
         """The rows that are kept; ``below`` has the new numbers of the rows of the level below."""
         return Level(
             self.vocab_size,

@@ -8,12 +8,11 @@ estimate of that.
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from decoder_kernels.ngrams.counts import Floats
+from decoder_kernels.ngrams.levels import Mask
 from decoder_kernels.ngrams.model import NEARLY_NOTHING, NGramModel, normalizing_back_offs
 
-Mask = npt.NDArray[np.bool_]
 HALVINGS = 60
 
 

@@ -51,7 +51,7 @@ class Shelf:
 
         Raises CorpusError if there is no book, or one cannot be read.
         """
-        paths = sorted(path for path in self.folder.rglob("*") if path.suffix in SUFFIXES)
+        paths = sorted(self._paths())
         if not paths:
             raise CorpusError(f"there is no book (*.md, *.txt) below {self.folder}")
         forbidden = _runs_of_manifest(self.unlike) if self.unlike else frozenset()
@@ -59,13 +59,21 @@ class Shelf:
         for path in tqdm(paths, desc="books", unit="book"):
             name = path.relative_to(self.folder).with_suffix("").as_posix()
             text = read_book(path)
-            said = paragraphs(text)
-            spoken = [normalise_text(paragraph) for paragraph in said]
-            why = self._refusal(name, text) or _likeness(spoken, forbidden) or known.admit(spoken)
+            said: list[str] = []
+            why = self._refusal(name, text)
+            if not why:
+                said = paragraphs(text)
+                spoken = [normalise_text(paragraph) for paragraph in said]
+                why = _likeness(spoken, forbidden) or known.admit(spoken)
             if why:
                 tell(f"left out {name}: {why}")
             else:
                 yield said
+
+    def _paths(self) -> Iterator[Path]:
+        return (
+            path for path in self.folder.rglob("*") if path.suffix in SUFFIXES and path.is_file()
+        )
 
     def _refusal(self, name: str, text: str) -> str:
         if any(fnmatchcase(name, pattern) for pattern in self.leave_out):

@@ -1,3 +1,5 @@
+"""Where tokens lie, against all paths and against the oracle."""
+
 import itertools
 import math
 
