@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import lzma
 import random
@@ -10,15 +9,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
+from models.training.packed_text import open_text
 from models.training.synthetic.errors import SynthesisError, UnsayableText
 from models.training.synthetic.saying import Saying
 from models.training.synthetic.spoken_text import TITLES, spoken_text
 
 MOST_SENTENCES = 200_000  # kept in memory, of however many there are
 LEAST_WORDS, MOST_WORDS = 2, 30
-OPENERS = {".xz": lzma.open, ".gz": gzip.open}
 END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[A-Z])")
 NO_END = re.compile(rf"(?:\b(?:{'|'.join(TITLES)})|\b[A-Z])\.$")
 
@@ -52,14 +50,10 @@ def split_sentences(line: str) -> list[str]:
     return sentences
 
 
-def _open(path: Path) -> IO[str]:
-    return OPENERS.get(path.suffix, open)(path, "rt", encoding="utf-8")  # type: ignore[operator,no-any-return]
-
-
 def _written(paths: Sequence[Path]) -> Iterator[str]:
     for path in paths:
         try:
-            with _open(path) as lines:
+            with open_text(path) as lines:
                 for line in lines:
                     for sentence in split_sentences(line):
                         if LEAST_WORDS <= len(sentence.split()) <= MOST_WORDS:
