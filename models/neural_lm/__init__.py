@@ -1,0 +1,1 @@
+"""A small neural language model of sentences, which judges what the searches have found."""

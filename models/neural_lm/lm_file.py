@@ -1,0 +1,91 @@
+"""One file with everything of a neural language model: sizes, pieces and weights."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import safetensors
+import safetensors.torch
+import sentencepiece
+import torch
+from torch import Tensor
+
+from models.errors import CheckpointError, ConfigError, NotACheckpoint
+from models.neural_lm.network import NeuralLm, NeuralLmConfig
+from models.neural_lm.sentence_scorer import SentenceScorer
+from models.tensor_check import check_tensors
+
+NEURAL_LM_FILE = "neural_lm.safetensors"
+FORMAT_VERSION = "1"
+PIECES = "pieces"  # the sentencepiece model, as bytes
+
+
+def save_neural_lm(
+    path: Path, network: NeuralLm, pieces: bytes, dtype: torch.dtype = torch.float16
+) -> None:
+    """The file is there entirely or not at all."""
+    tensors = {
+        name: tensor.detach().to("cpu", dtype).contiguous()
+        for name, tensor in network.state_dict().items()
+    }
+    tensors[PIECES] = torch.frombuffer(bytearray(pieces), dtype=torch.uint8)
+    config = json.dumps(dataclasses.asdict(network.config))
+    metadata = {"format_version": FORMAT_VERSION, "network": config}
+    partial = path.with_name(path.name + ".partial")
+    safetensors.torch.save_file(tensors, partial, metadata)
+    partial.replace(path)
+
+
+def load_neural_lm(path: Path, device: torch.device | str = "cpu") -> SentenceScorer:
+    """What was saved, ready to score on `device`, in single precision.
+
+    Raises CheckpointError (see `models.errors`).
+    """
+    metadata, tensors = _read(path)
+    if metadata.get("format_version") != FORMAT_VERSION or PIECES not in tensors:
+        raise NotACheckpoint(f"{path} is not a neural language model of format {FORMAT_VERSION}")
+    with torch.device("meta"):  # no memory is taken for sizes that the weights may not have
+        network = NeuralLm(_config(path, metadata.get("network", "")))
+    pieces = _pieces(path, tensors.pop(PIECES), network.config)
+    try:
+        check_tensors(network.state_dict(), tensors)
+    except CheckpointError as error:
+        raise CheckpointError(f"{path} does not have the weights of its sizes: {error}") from error
+    weights = {name: tensor.float() for name, tensor in tensors.items()}
+    network.load_state_dict(weights, assign=True)
+    return SentenceScorer(network.to(device), pieces)
+
+
+def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            return file.metadata() or {}, tensors
+    except (OSError, safetensors.SafetensorError) as error:
+        raise NotACheckpoint(f"{path} is not a safetensors file: {error}") from error
+
+
+def _config(path: Path, text: str) -> NeuralLmConfig:
+    try:
+        return NeuralLmConfig(**json.loads(text))
+    except (ValueError, TypeError, RecursionError, ConfigError) as error:
+        raise CheckpointError(f"{path} has no usable sizes: {error}") from error
+
+
+def _pieces(
+    path: Path, data: Tensor, config: NeuralLmConfig
+) -> sentencepiece.SentencePieceProcessor:
+    if data.dtype != torch.uint8 or data.dim() != 1:
+        raise CheckpointError(f"{path} has no usable pieces")
+    try:
+        pieces = sentencepiece.SentencePieceProcessor(model_proto=bytes(data.tolist()))
+    except RuntimeError as error:
+        raise CheckpointError(f"{path} has no usable pieces: {error}") from error
+    if pieces.get_piece_size() != config.vocab_size or pieces.eos_id() < 0:
+        raise CheckpointError(
+            f"{path} has {pieces.get_piece_size()} pieces for {config.vocab_size} places, "
+            "or no piece for the end"
+        )
+    return pieces

@@ -1,0 +1,59 @@
+"""Scores by tree and in batches are those of each sentence by itself."""
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from models.neural_lm import sentence_scorer
+from models.neural_lm.sentence_scorer import SentenceScorer
+
+WORDS = ["the", "cat", "dog's", "can't", "mat", "on", "zebra", "é"]
+SENTENCES = st.lists(st.lists(st.sampled_from(WORDS), max_size=3), min_size=1, max_size=5)
+
+
+@pytest.fixture
+def scorer(network, pieces) -> SentenceScorer:
+    return SentenceScorer(network, pieces)
+
+
+def plainly(scorer, words) -> tuple[list[float], float]:
+    """The oracle: one sentence, word by word, without a tree and without a batch."""
+    spelled = [scorer.pieces.encode(word) for word in words]
+    row = [1, *(piece for word in spelled for piece in word)]
+    log_probs = scorer.network(torch.tensor([row])).log_softmax(dim=-1)[0]
+    each = iter(float(log_probs[place, piece]) for place, piece in enumerate(row[1:]))
+    return [sum(next(each) for _ in word) for word in spelled], float(log_probs[-1, 1])
+
+
+@given(st.lists(SENTENCES, max_size=4), st.sampled_from([1, 30, 512]))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_scores_are_those_of_each_sentence_alone(scorer, monkeypatch, lists, at_once):
+    monkeypatch.setattr(sentence_scorer, "NODES_AT_ONCE", at_once)
+    for own, found in zip(lists, scorer.score(lists), strict=True):
+        for words, score in zip(own, found, strict=True):
+            expected, end = plainly(scorer, words)
+            assert score.words == pytest.approx(expected, abs=1e-4)
+            assert score.end == pytest.approx(end, abs=1e-4)
+
+
+def test_probabilities_of_all_that_may_follow_sum_to_one(scorer):
+    [[score]] = scorer.score([[["the"]]])
+    row = torch.tensor([[1, *scorer.pieces.encode("the")]])
+    ways = scorer.network(row).log_softmax(dim=-1)[0, -1].exp()
+    assert float(ways.sum()) == pytest.approx(1.0, abs=1e-5)
+    assert score.end == pytest.approx(float(ways[1].log()), abs=1e-4)
+
+
+def test_words_are_taken_in_lower_case(scorer):
+    [small], [large] = scorer.score([[["the", "cat"]], [["The", "CAT"]]])
+    assert small.words == pytest.approx(large.words, abs=1e-5)
+
+
+def test_a_list_with_a_sentence_longer_than_the_context_has_no_scores(scorer):
+    short, long = [["the"]], [["the"], ["cat"] * 30]
+    assert [found is None for found in scorer.score([short, long, short])] == [False, True, False]
+
+
+def test_no_lists_have_no_scores(scorer):
+    assert scorer.score([]) == []
