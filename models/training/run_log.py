@@ -50,6 +50,11 @@ class RunLog:
 
     def write(self, place: dict[str, float], **values: float) -> None:
         """Appends one line."""
-        row = {"time": round(time.time()), **place, **values}
-        with self._path.open("a", encoding="utf-8") as log:
-            log.write(json.dumps(row) + "\n")
+        append_line(self._path, **place, **values)
+
+
+def append_line(path: Path, **values: float) -> None:
+    """Appends a JSON object with the time."""
+    row = {"time": round(time.time()), **values}
+    with path.open("a", encoding="utf-8") as log:
+        log.write(json.dumps(row) + "\n")

@@ -1,4 +1,4 @@
-"""`earshot lm`: n-gram language models of text, and how well they predict other text."""
+"""`earshot lm`: language models of text, and how well n-grams predict other text."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -14,6 +14,7 @@ from decoder_kernels.ngrams.perplexity import ArpaScores
 from decoder_kernels.ngrams.pruning import prune
 from decoder_kernels.ngrams.text import Text, choose_vocabulary
 from decoder_kernels.ngrams.text_files import read_sentences
+from service.commands import lm_train
 from service.commands.build_files import read_words, require_place, require_readable
 from service.console import Stages, progress_stages, say, tell
 from service.errors import StartupError
@@ -25,12 +26,15 @@ MAX_NGRAMS = 30_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare build, clean and perplexity."""
+    """Declare build, clean, perplexity and train."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     _add_build(actions.add_parser("build", help="from text files", allow_abbrev=False))
     _add_clean(actions.add_parser("clean", help="print text as it is spoken", allow_abbrev=False))
     _add_perplexity(
         actions.add_parser("perplexity", help="how a model predicts text", allow_abbrev=False)
+    )
+    lm_train.add_arguments(
+        actions.add_parser("train", help="a neural one, by a recipe", allow_abbrev=False)
     )
 
 

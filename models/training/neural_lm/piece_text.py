@@ -1,0 +1,127 @@
+"""Texts as arrays of pieces, made once and kept beside the run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import lzma
+import random
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import sentencepiece
+
+from models.training.errors import CorpusError
+from models.training.neural_lm.recipe import LmRecipe
+from models.training.packed_text import open_text
+
+Pieces = npt.NDArray[np.uint16]
+END = 1  # </s>, between sentences as well as before the first
+LINES_FOR_PIECES = 500_000
+LINES_AT_ONCE = 100_000
+PIECES_FILE = "pieces.model"
+
+
+class PieceTexts:
+    """The pieces of a recipe, and its texts in them; taken from `work_dir` where they are there.
+
+    Raises CorpusError for a text that is missing, broken or too short for one row.
+    """
+
+    def __init__(self, recipe: LmRecipe) -> None:
+        self._folder = recipe.work_dir
+        self._folder.mkdir(parents=True, exist_ok=True)
+        paths = [text.path for text in recipe.texts]
+        self.pieces = self._model(paths, recipe.network.vocab_size, recipe.optimiser.seed)
+        self.arrays = [self._encoded(path) for path in paths]
+        for path, array in zip(paths, self.arrays, strict=True):
+            if len(array) <= recipe.network.context + 1:
+                raise CorpusError(f"{path} is too short: it has {len(array)} pieces")
+
+    def _model(
+        self, paths: Sequence[Path], size: int, seed: int
+    ) -> sentencepiece.SentencePieceProcessor:
+        path = self._folder / PIECES_FILE
+        made_of = [*map(_checksum, paths), str(size), str(seed)]
+        if not _current(path, made_of):
+            _train_pieces(path, paths, size, seed)
+            _note(path, made_of)
+        return sentencepiece.SentencePieceProcessor(model_file=str(path))
+
+    def _encoded(self, text: Path) -> Pieces:
+        path = self._folder / f"{text.name}.npy"
+        made_of = [_checksum(text), _checksum(self._folder / PIECES_FILE)]
+        if not _current(path, made_of):
+            np.save(path, _encode(self.pieces, text))
+            _note(path, made_of)
+        array: Pieces = np.load(path)
+        return array
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """Lines that are not empty. Raises CorpusError."""
+    try:
+        with open_text(path) as text:
+            yield from (line for line in map(str.strip, text) if line)
+    except (OSError, EOFError, UnicodeDecodeError, lzma.LZMAError) as error:
+        raise CorpusError(f"cannot read {path}: {error}") from error
+
+
+def _train_pieces(path: Path, texts: Sequence[Path], size: int, seed: int) -> None:
+    """Pieces (Kudo 2018, unigram) of an equal number of lines of each text, where it has them."""
+    rng = random.Random(seed)
+    lines: list[str] = []
+    for text in texts:
+        own = list(read_lines(text))
+        lines += rng.sample(own, min(len(own), LINES_FOR_PIECES))
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(lines),
+            model_prefix=str(path.with_suffix("")),
+            vocab_size=size,
+            model_type="unigram",
+            character_coverage=1.0,
+            normalization_rule_name="identity",
+            unk_id=0,
+            eos_id=END,
+            bos_id=-1,
+            pad_id=-1,
+            input_sentence_size=LINES_FOR_PIECES,
+            num_threads=1,  # with more, runs differ
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        raise CorpusError(f"no {size} pieces can be made of the texts: {error}") from error
+
+
+def _encode(pieces: sentencepiece.SentencePieceProcessor, text: Path) -> Pieces:
+    parts = [np.array([END], np.uint16)]
+    lines = read_lines(text)
+    while some := list(islice(lines, LINES_AT_ONCE)):
+        encoded = pieces.encode(some, add_eos=True)
+        parts.append(np.fromiter((piece for line in encoded for piece in line), np.uint16))
+    return np.concatenate(parts)
+
+
+def _checksum(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise CorpusError(f"cannot read {path}: {error}") from error
+
+
+def _note_of(path: Path) -> Path:
+    return path.with_name(path.name + ".made_of.json")
+
+
+def _current(path: Path, made_of: Sequence[str]) -> bool:
+    note = _note_of(path)
+    return path.exists() and note.exists() and json.loads(note.read_text()) == list(made_of)
+
+
+def _note(path: Path, made_of: Sequence[str]) -> None:
+    _note_of(path).write_text(json.dumps(list(made_of)))

@@ -1,0 +1,176 @@
+"""The training loop of a neural language model; goes on exactly where it stopped."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from tqdm import tqdm
+
+from models.neural_lm.lm_file import save_neural_lm
+from models.neural_lm.network import NeuralLm, initialise
+from models.neural_lm.sentence_scorer import SentenceScorer
+from models.training.deadline import Deadline
+from models.training.errors import CorpusError, TrainingStateError
+from models.training.neural_lm.perplexity import perplexity
+from models.training.neural_lm.piece_text import PieceTexts, read_lines
+from models.training.neural_lm.recipe import LmRecipe
+from models.training.neural_lm.row_sampler import RowSampler
+from models.training.run_log import append_line
+from models.training.stop_signal import StopSignal
+
+STATE_FILE = "state.pt"
+LOG_FILE = "log.jsonl"
+
+
+class LmTrainer:
+    """Trains a network on `device`; everything it writes goes to the recipe's `work_dir`.
+
+    It begins at update 0, or where the run in that folder stopped. Raises CorpusError for texts,
+    TrainingStateError for a folder with the run of another recipe.
+    """
+
+    def __init__(self, recipe: LmRecipe, device: torch.device) -> None:
+        config = recipe.optimiser
+        self.recipe = recipe
+        self.device = device
+        self.step = 0
+        self._texts = PieceTexts(recipe)
+        _require_lines(recipe.held_out)
+        shares = [text.share for text in recipe.texts]
+        self._sampler = RowSampler(self._texts.arrays, shares, recipe.network.context, config.seed)
+        torch.set_num_threads(min(config.threads, os.cpu_count() or 1))
+        torch.manual_seed(config.seed)
+        self.network = NeuralLm(recipe.network)
+        initialise(self.network)
+        self.network.to(device)
+        self._optimiser = torch.optim.AdamW(
+            self.network.parameters(),
+            lr=config.peak_rate,
+            betas=(0.9, 0.95),
+            weight_decay=config.weight_decay,
+            fused=True,
+        )
+        self.folder = recipe.work_dir
+        self.log_file = self.folder / LOG_FILE
+        self._state_file = self.folder / STATE_FILE
+        self._losses: list[float] = []
+        self._window_began = time.monotonic()
+        self._resume()
+
+    @property
+    def finished(self) -> bool:
+        """Whether the schedule's last update is done."""
+        return self.step >= self.recipe.optimiser.total_steps
+
+    def run(self, deadline: Deadline) -> None:
+        """To the end of the schedule, a deadline, or SIGTERM or Ctrl-C; saves in every case."""
+        total = self.recipe.optimiser.total_steps
+        bar = tqdm(total=total, initial=self.step, unit="update", mininterval=10.0)
+        with StopSignal() as stop:
+            while not (self.finished or stop.received or deadline.passed):
+                self._update(deadline.rate_share)
+                bar.update()
+                if self.step % self.recipe.optimiser.save_every == 0:
+                    self._save()
+        bar.close()
+        self._save()
+
+    def export(self, path: Path) -> None:
+        """The network with its pieces, in half precision."""
+        save_neural_lm(path, self.network, self._texts.pieces.serialized_model_proto())
+
+    def perplexities(self) -> dict[str, float]:
+        """Per word and end of sentence, of each held-out text."""
+        scorer = SentenceScorer(self.network, self._texts.pieces)
+        found = {path.name: perplexity(scorer, path) for path in self.recipe.held_out}
+        self.network.requires_grad_(True)
+        return found
+
+    def _update(self, rate_share: float) -> None:
+        config = self.recipe.optimiser
+        pieces, following = self._sampler.rows(self.step, config.batch)
+        self.network.train()
+        with torch.autocast(
+            self.device.type, torch.bfloat16, enabled=config.precision == "bfloat16"
+        ):
+            logits = self.network(pieces.to(self.device))
+        targets = following.to(self.device).flatten()
+        loss = functional.cross_entropy(logits.float().flatten(0, 1), targets)
+        self._descend(loss, config.rate(self.step) * rate_share)
+        self.step += 1
+        self._note(loss, pieces.numel())
+
+    def _descend(self, loss: Tensor, rate: float) -> None:
+        """A gradient that is not finite is left out."""
+        for group in self._optimiser.param_groups:
+            group["lr"] = rate
+        self._optimiser.zero_grad(set_to_none=True)
+        torch.autograd.backward(loss)
+        limit = self.recipe.optimiser.max_gradient_norm
+        norm = float(nn.utils.clip_grad_norm_(self.network.parameters(), limit))
+        if math.isfinite(norm):
+            self._optimiser.step()
+
+    def _note(self, loss: Tensor, pieces: int) -> None:
+        self._losses.append(float(loss.detach()))
+        if len(self._losses) < self.recipe.optimiser.log_every:
+            return
+        seconds = time.monotonic() - self._window_began
+        append_line(
+            self.log_file,
+            step=self.step,
+            loss=round(sum(self._losses) / len(self._losses), 4),
+            rate=round(self._optimiser.param_groups[0]["lr"], 8),
+            pieces_per_second=round(len(self._losses) * pieces / seconds),
+        )
+        self._restart_window()
+
+    def _restart_window(self) -> None:
+        self._losses = []
+        self._window_began = time.monotonic()
+
+    def _save(self) -> None:
+        """Everything that the next update depends on: it is there entirely or not at all."""
+        found = {
+            f"perplexity_{name}": round(value, 1) for name, value in self.perplexities().items()
+        }
+        append_line(self.log_file, step=self.step, **found)
+        state = {
+            "step": self.step,
+            "pieces": self._texts.pieces.serialized_model_proto(),
+            "network": self.network.state_dict(),
+            "optimiser": self._optimiser.state_dict(),
+        }
+        partial = self._state_file.with_name(STATE_FILE + ".partial")
+        torch.save(state, partial)
+        partial.replace(self._state_file)
+        self._restart_window()
+
+    def _resume(self) -> None:
+        if not self._state_file.is_file():
+            return
+        state = torch.load(self._state_file, map_location="cpu", weights_only=True)
+        try:
+            if state["pieces"] != self._texts.pieces.serialized_model_proto():
+                raise ValueError("its pieces are others")
+            self.network.load_state_dict(state["network"])
+            self._optimiser.load_state_dict(state["optimiser"])
+            self.step = state["step"]
+        except (RuntimeError, ValueError, KeyError, TypeError) as error:
+            raise TrainingStateError(
+                f"{self._state_file} was saved by another recipe: {error}"
+            ) from error
+
+
+def _require_lines(paths: Sequence[Path]) -> None:
+    """Now, and not when they are first measured, hours later."""
+    for path in paths:
+        if next(read_lines(path), None) is None:
+            raise CorpusError(f"{path} is empty")

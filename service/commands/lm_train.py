@@ -1,0 +1,61 @@
+"""`earshot lm train`: a neural language model of text, for the second pass."""
+
+import argparse
+from pathlib import Path
+
+from service.commands.build_files import require_place
+from service.commands.train import DEVICES, MORE_TO_DO
+from service.console import tell
+from service.errors import StartupError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the recipe, the file to write, and how far the run goes now."""
+    parser.add_argument("config", type=Path, metavar="CONFIG", help="the recipe, a TOML file")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="model to write")
+    parser.add_argument(
+        "--device", choices=DEVICES, default="auto", help="auto (the default) takes a GPU if any"
+    )
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        metavar="M",
+        default=float("inf"),
+        help="stop after so many, to be gone on with by the same command",
+    )
+    parser.add_argument(
+        "--cool-minutes",
+        type=float,
+        default=0.0,
+        metavar="M",
+        help="let the learning rate fall to nothing in the last of those minutes",
+    )
+    parser.set_defaults(do=_train)
+
+
+def _train(arguments: argparse.Namespace) -> int:
+    """Train; 0 at the end of the schedule, 3 where the same command would go on."""
+    try:
+        from models.training.errors import TrainingError
+        from models.training.neural_lm.recipe import load_lm_recipe
+        from models.training.neural_lm.trainer import LmTrainer
+        from models.training.run import choose_device
+    except ModuleNotFoundError as error:
+        raise StartupError(
+            f"training needs {error.name}: pip install 'earshot[train]' brings it"
+        ) from error
+    from models.training.deadline import Deadline
+
+    require_place(arguments.out, [arguments.config])
+    try:
+        trainer = LmTrainer(load_lm_recipe(arguments.config), choose_device(arguments.device))
+        tell(f"from update {trainer.step} on {trainer.device}, in {trainer.folder}")
+        trainer.run(Deadline(60 * arguments.minutes, 60 * arguments.cool_minutes))
+        trainer.export(arguments.out)
+        found = trainer.perplexities()
+    except TrainingError as error:
+        raise StartupError(str(error)) from error
+    for name, value in found.items():
+        tell(f"{name}: perplexity {value:.1f}")
+    tell(f"stands at update {trainer.step}; log: {trainer.log_file}")
+    return 0 if trainer.finished else MORE_TO_DO

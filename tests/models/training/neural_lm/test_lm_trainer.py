@@ -1,0 +1,94 @@
+"""A run learns its text, and goes on exactly where it stopped."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+
+from models.neural_lm.lm_file import load_neural_lm
+from models.training.deadline import Deadline
+from models.training.errors import CorpusError, TrainingStateError
+from models.training.neural_lm.perplexity import perplexity
+from models.training.neural_lm.trainer import LOG_FILE, LmTrainer
+
+CPU = torch.device("cpu")
+
+
+def lines(recipe) -> list[dict]:
+    return [json.loads(line) for line in (recipe.work_dir / LOG_FILE).read_text().splitlines()]
+
+
+def updates_until(count: int) -> Deadline:
+    """A deadline that passes after about so many updates: each looks at the clock once."""
+    ticks = iter(range(1000))
+    return Deadline(seconds=count, clock=lambda: next(ticks))
+
+
+def test_a_run_learns_what_its_text_says(recipe, tmp_path):
+    trainer = LmTrainer(recipe, CPU)
+    before = trainer.perplexities()["told.txt"]
+    trainer.run(Deadline())
+    assert trainer.finished
+    assert trainer.perplexities()["told.txt"] < 0.2 * before
+    losses = [line["loss"] for line in lines(recipe) if "loss" in line]
+    assert losses[-1] < 0.5 * losses[0]
+    trainer.export(tmp_path / "out.safetensors")
+    [[likely, odd]] = load_neural_lm(tmp_path / "out.safetensors").score(
+        [[["the", "cat", "sees", "the", "river"], ["the", "cat", "sees", "river", "the"]]]
+    )
+    assert sum(likely.words) > sum(odd.words) + 2.0
+
+
+def test_a_stopped_run_ends_as_one_that_never_stopped(recipe, tmp_path):
+    whole = LmTrainer(recipe, CPU)
+    whole.run(Deadline())
+    parts = replace(recipe, work_dir=tmp_path / "parts")
+    stops = []
+    trainer = LmTrainer(parts, CPU)
+    while not trainer.finished:
+        trainer.run(updates_until(40))
+        stops.append(trainer.step)
+        trainer = LmTrainer(parts, CPU)
+    assert len(stops) > 2
+    for name, weight in whole.network.state_dict().items():
+        assert torch.equal(trainer.network.state_dict()[name], weight), name
+
+
+def test_the_run_of_another_recipe_is_not_gone_on_with(recipe):
+    LmTrainer(recipe, CPU).run(updates_until(10))
+    other = replace(recipe, network=replace(recipe.network, size=32))
+    with pytest.raises(TrainingStateError, match="another recipe"):
+        LmTrainer(other, CPU)
+    recipe.texts[0].path.write_text("other words make up other pieces than before\n" * 30)
+    with pytest.raises(TrainingStateError, match="its pieces are others"):
+        LmTrainer(recipe, CPU)
+
+
+def test_perplexity_is_that_of_words_and_ends(recipe, tmp_path):
+    trainer = LmTrainer(recipe, CPU)
+    trainer.export(tmp_path / "out.safetensors")
+    scorer = load_neural_lm(tmp_path / "out.safetensors")
+    path = tmp_path / "two.txt"
+    path.write_text("the cat sees\n\na dog\n")
+    [[first], [second]] = scorer.score([[["the", "cat", "sees"]], [["a", "dog"]]])
+    total = sum(first.words) + first.end + sum(second.words) + second.end
+    assert perplexity(scorer, path) == pytest.approx(torch.tensor(-total / 7).exp().item())
+    assert perplexity(scorer, path, most=1) == pytest.approx(
+        torch.tensor(-(sum(first.words) + first.end) / 4).exp().item()
+    )
+
+
+def test_a_text_of_sentences_that_do_not_fit_has_no_perplexity(recipe, tmp_path):
+    trainer = LmTrainer(recipe, CPU)
+    trainer.export(tmp_path / "out.safetensors")
+    (tmp_path / "long.txt").write_text("the cat sees " * 30)
+    with pytest.raises(CorpusError, match="no sentence that fits"):
+        perplexity(load_neural_lm(tmp_path / "out.safetensors"), tmp_path / "long.txt")
+
+
+def test_a_held_out_text_that_is_empty_is_refused_before_anything_is_trained(recipe):
+    recipe.held_out[0].with_name("empty.txt").write_text("")
+    empty = replace(recipe, held_out=(recipe.held_out[0].with_name("empty.txt"),))
+    with pytest.raises(CorpusError, match="is empty"):
+        LmTrainer(empty, CPU)
