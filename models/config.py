@@ -176,7 +176,8 @@ class DecodingConfig:
 
     `chunk_size` and `num_left_chunks` count encoder frames and chunks; -1 means all there is.
     `lm_weight` and `graph_beam` are for the graph that the model comes with: what multiplies its
-    costs, and how much more than the best a hypothesis may cost (in nats).
+    costs, and how much more than the best a hypothesis may cost (in nats). `neural_lm_weight`
+    multiplies what a neural language model says beside it.
     """
 
     chunk_size: int = 16
@@ -185,9 +186,10 @@ class DecodingConfig:
     reverse_weight: float = 0.0
     lm_weight: float = 0.3
     graph_beam: float = 10.0
+    neural_lm_weight: float = 0.5
 
     def __post_init__(self) -> None:
-        _require_range(self, "lm_weight", 0.0, MAX_LM_WEIGHT)
+        _require_range(self, "lm_weight neural_lm_weight", 0.0, MAX_LM_WEIGHT)
         _require_range(self, "graph_beam", MIN_BEAM, MAX_BEAM)
         _require(
             self.chunk_size == -1 or 1 <= self.chunk_size <= 4_096,

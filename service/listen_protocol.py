@@ -88,6 +88,7 @@ class _Wishes:
         named: dict[str, Any] = {
             "lm": None if message.lm is None else message.lm == "on",
             "lm_weight": message.lm_weight,
+            "neural_lm_weight": message.neural_lm_weight,
             "beam": message.beam,
             "max_active": message.max_active,
         }

@@ -175,6 +175,7 @@ def _graph(values: _Values) -> GraphOptions:
     return GraphOptions(
         lm=None if lm is None else lm == "on",
         lm_weight=values.optional_number("lm_weight", 0.0, MAX_LM_WEIGHT),
+        neural_lm_weight=values.optional_number("neural_lm_weight", 0.0, MAX_LM_WEIGHT),
         beam=values.optional_number("beam", MIN_BEAM, MAX_BEAM),
         max_active=values.optional_integer("max_active", 1, MAX_ACTIVE),
     )

@@ -35,6 +35,9 @@ class Settings(BaseSettings):
     graph: Literal["none"] | Path | None = Field(
         None, description="decoding graph image, or none; the model's own if absent, if it has one"
     )
+    neural_lm: Literal["none"] | Path | None = Field(
+        None, description="neural language model, or none; the model's own if absent, if it has one"
+    )
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where the model runs")
 
     host: str = Field("127.0.0.1", description="address to listen on")
@@ -53,6 +56,9 @@ class Settings(BaseSettings):
     beam_size: int = Field(10, ge=1, description="hypotheses kept by the prefix search")
     lm_weight: float | None = Field(
         None, ge=0, le=10, description="weight of the graph's costs where a request names none"
+    )
+    neural_lm_weight: float | None = Field(
+        None, ge=0, le=10, description="weight of the neural model where a request names none"
     )
     graph_beam: float | None = Field(
         None, ge=1, le=100, description="beam of the graph search where a request names none"

@@ -230,6 +230,7 @@ class Configure(BaseModel):
     keywords: Annotated[list[str] | None, FailFast()] = None
     lm: Literal["on", "off"] | None = None
     lm_weight: StrictFloat | None = None
+    neural_lm_weight: StrictFloat | None = None
     beam: StrictFloat | None = None
     max_active: StrictInt | None = None
 

@@ -9,13 +9,20 @@ import torch
 from decoder_kernels.errors import GraphMismatch
 from decoder_kernels.graph import Graph
 from models.checkpoint import LoadedModel
+from models.neural_lm.sentence_scorer import SentenceScorer
 from streaming.active_stream import ActiveStream
 from streaming.boost_compiler import BoostCompiler
 from streaming.boosting import CompiledBoosts, compile_boosts
 from streaming.engine_config import EngineConfig, engine_threads
 from streaming.engine_loop import EngineLoop
 from streaming.engine_stats import Counters, EngineStats, Observer
-from streaming.errors import EngineFull, EngineStopped, StreamingError, UnusableGraph
+from streaming.errors import (
+    EngineFull,
+    EngineStopped,
+    InvalidEngineConfig,
+    StreamingError,
+    UnusableGraph,
+)
 from streaming.events import Event
 from streaming.graph_fit import fitting_units
 from streaming.graph_words import GraphWords
@@ -31,7 +38,8 @@ from streaming.word_boosting import compile_word_boosts
 class Engine:
     """Decodes streams from `start` to `stop`. Every method may be called from any thread.
 
-    With a decoding graph, streams are searched in it unless they ask for another search. Raises
+    With a decoding graph, streams are searched in it unless they ask for another search, and a
+    neural language model ranks what is found. Raises InvalidEngineConfig for one without a graph,
     NotStreamable for a model that was not trained in chunks, UnusableGraph for a graph of other
     units, KernelError where the sizes asked for make no search.
     """
@@ -42,7 +50,10 @@ class Engine:
         config: EngineConfig,
         observer: Observer | None = None,
         graph: Graph | None = None,
+        sentences: SentenceScorer | None = None,
     ) -> None:
+        if sentences is not None and graph is None:
+            raise InvalidEngineConfig("a neural language model needs a graph to rank what it finds")
         graph_search = config.graph_search.of(loaded.model.config.decoding)
         self._config = config = replace(config, graph_search=graph_search)
         self._counters = Counters()
@@ -50,9 +61,9 @@ class Engine:
         self._tokenizer = loaded.tokenizer
         self._words = None if graph is None else words_of(graph, loaded)
         self._compiler = BoostCompiler(self._compile)
-        self._decoder = TwoPass(loaded, config, self._words)
+        self._decoder = TwoPass(loaded, config, self._words, sentences)
         self._settings = self._decoder.settings
-        self.model = describe_model(loaded, self._settings, self._words)
+        self.model = describe_model(loaded, self._settings, self._words, sentences)
         self._loop = EngineLoop(self._decoder, self._registry, config, self._counters, observer)
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 

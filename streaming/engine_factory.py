@@ -10,6 +10,7 @@ from decoder_kernels.graph import Graph
 from decoder_kernels.graph_image import read_image
 from models.bundled import bundled_model_dir
 from models.checkpoint import load_model
+from models.neural_lm.lm_file import load_neural_lm
 from streaming.engine import Engine
 from streaming.engine_config import EngineConfig
 from streaming.engine_stats import Observer
@@ -24,17 +25,20 @@ def build_engine(
     config: EngineConfig,
     observer: Observer | None = None,
     graph: Path | None = None,
+    neural_lm: Path | None = None,
 ) -> Engine:
     """An engine, not yet started, for a model directory or else the bundled model.
 
-    graph: the image of a decoding graph. Raises ModelError for a directory without a streaming
-    model, UnusableGraph for an image that is none or not this model's, InvalidEngineConfig for a
-    device that is not there or that the native kernels were not built for.
+    graph: the image of a decoding graph. neural_lm: the file of a neural language model. Raises
+    ModelError for a directory without a streaming model or another file, UnusableGraph for an image
+    that is none or not this model's, InvalidEngineConfig for a device that is not there or that the
+    native kernels were not built for.
     """
     image = None if graph is None else _read(graph)  # tells at once what a model takes long to load
+    sentences = None if neural_lm is None else load_neural_lm(neural_lm, _device(device))
     loaded = load_model(model_dir or bundled_model_dir(), _device(device))
     try:
-        return Engine(loaded, config, observer, image)
+        return Engine(loaded, config, observer, image, sentences)
     except KernelError as error:
         raise InvalidEngineConfig(str(error)) from error
 

@@ -18,7 +18,8 @@ class GraphSearchConfig:
     """Sizes, and what holds where a stream asks for nothing else.
 
     lm_weight: multiplies the costs of the graph. beam: how much more than the best a token may
-        cost, in nats. None takes what the model's own config recommends for both.
+        cost, in nats. neural_lm_weight: multiplies what a neural language model says. None takes
+        what the model's own config recommends.
     max_active: tokens that survive a frame; memory is taken for so many, and no stream may ask for
         more.
     lattice_beam: how much worse than the best an alternative for the second pass may be. Records
@@ -32,6 +33,7 @@ class GraphSearchConfig:
 
     lm_weight: float | None = None
     beam: float | None = None
+    neural_lm_weight: float | None = None
     max_active: int = 1000
     lattice_beam: float = 3.0
     blank_skip: float = 1.0
@@ -45,7 +47,7 @@ class GraphSearchConfig:
         if not 0.0 < self.coverage <= 1.0:
             raise InvalidEngineConfig(f"coverage is {self.coverage}, not in (0, 1]")
         try:
-            check_choices(self.lm_weight, self.beam, self.max_active)
+            check_choices(self.lm_weight, self.beam, self.max_active, self.neural_lm_weight)
         except InvalidStreamConfig as error:
             raise InvalidEngineConfig(str(error)) from error
 
@@ -55,7 +57,12 @@ class GraphSearchConfig:
             self,
             lm_weight=_first(self.lm_weight, model.lm_weight),
             beam=_first(self.beam, model.graph_beam),
+            neural_lm_weight=_first(self.neural_lm_weight, model.neural_lm_weight),
         )
+
+    def neural_weight(self, asked: "GraphOptions") -> float:
+        """What one stream's neural language model counts, where the config is complete (`of`)."""
+        return _first(asked.neural_lm_weight, self.neural_lm_weight)
 
     def options(self, asked: "GraphOptions") -> WfstOptions:
         """What one stream is searched with, where the config is complete (`of`).
@@ -83,15 +90,15 @@ class GraphOptions:
     lm_weight: float | None = None
     beam: float | None = None
     max_active: int | None = None
+    neural_lm_weight: float | None = None
 
     def __post_init__(self) -> None:
-        check_choices(self.lm_weight, self.beam, self.max_active)
+        check_choices(self.lm_weight, self.beam, self.max_active, self.neural_lm_weight)
 
     @property
     def named(self) -> list[str]:
         """The options that say how the graph is to be searched."""
-        values = {"lm_weight": self.lm_weight, "beam": self.beam, "max_active": self.max_active}
-        return [name for name, value in values.items() if value is not None]
+        return [name for name, value in vars(self).items() if name != "lm" and value is not None]
 
 
 def _first(*values: Number | None) -> Number:
@@ -99,13 +106,19 @@ def _first(*values: Number | None) -> Number:
     for value in values:
         if value is not None:
             return value
-    raise InvalidEngineConfig("lm_weight or beam is open: take what the model recommends (`of`)")
+    raise InvalidEngineConfig("a weight or beam is open: take what the model recommends (`of`)")
 
 
-def check_choices(lm_weight: float | None, beam: float | None, max_active: int | None) -> None:
+def check_choices(
+    lm_weight: float | None,
+    beam: float | None,
+    max_active: int | None,
+    neural_lm_weight: float | None,
+) -> None:
     """Raises InvalidStreamConfig; written so that NaN fails."""
-    if lm_weight is not None and not 0.0 <= lm_weight <= MAX_LM_WEIGHT:
-        raise InvalidStreamConfig(f"lm_weight is {lm_weight}, must be 0 to {MAX_LM_WEIGHT:g}")
+    for name, weight in (("lm_weight", lm_weight), ("neural_lm_weight", neural_lm_weight)):
+        if weight is not None and not 0.0 <= weight <= MAX_LM_WEIGHT:
+            raise InvalidStreamConfig(f"{name} is {weight}, must be 0 to {MAX_LM_WEIGHT:g}")
     if beam is not None and not MIN_BEAM <= beam <= MAX_BEAM:
         raise InvalidStreamConfig(f"beam is {beam}, must be {MIN_BEAM:g} to {MAX_BEAM:g}")
     if max_active is not None and not 1 <= max_active <= MAX_ACTIVE:

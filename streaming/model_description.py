@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 
+from torch import nn
+
 from models.checkpoint import LoadedModel
+from models.neural_lm.sentence_scorer import SentenceScorer
 from streaming.active_stream import StreamSettings
 from streaming.graph_fit import UnitKind
 from streaming.graph_words import GraphWords
@@ -25,6 +28,14 @@ class GraphDescription:
 
 
 @dataclass(frozen=True)
+class NeuralLmDescription:
+    """The neural language model that ranks what the graph search finds."""
+
+    parameters: int
+    vocab_size: int
+
+
+@dataclass(frozen=True)
 class ModelDescription:
     """format: "earshot" or "wenet". chunk_ms: audio between two steps of one stream."""
 
@@ -36,23 +47,37 @@ class ModelDescription:
     chunk_ms: float
     modes: tuple[DecodingMode, ...]
     graph: GraphDescription | None
+    neural_lm: NeuralLmDescription | None
 
 
 def describe_model(
-    loaded: LoadedModel, settings: StreamSettings, words: GraphWords | None
+    loaded: LoadedModel,
+    settings: StreamSettings,
+    words: GraphWords | None,
+    sentences: SentenceScorer | None = None,
 ) -> ModelDescription:
     """The model, and how this engine cuts its audio and searches it."""
     modes = tuple(m for m in DECODING_MODES if words or m != "ctc_wfst_beam_search")
     return ModelDescription(
         name=loaded.name,
         format=loaded.format,
-        parameters=sum(parameter.numel() for parameter in loaded.model.parameters()),
+        parameters=_count(loaded.model),
         vocab_size=loaded.model.config.vocab_size,
         sample_rate_hz=settings.sample_rate_hz,
         chunk_ms=settings.chunking.chunk_size * settings.chunking.frame_ms,
         modes=modes,
         graph=None if words is None else _describe_graph(words),
+        neural_lm=None if sentences is None else _describe_neural_lm(sentences),
     )
+
+
+def _count(network: nn.Module) -> int:
+    return sum(parameter.numel() for parameter in network.parameters())
+
+
+def _describe_neural_lm(sentences: SentenceScorer) -> NeuralLmDescription:
+    network = sentences.network
+    return NeuralLmDescription(_count(network), network.config.vocab_size)
 
 
 def _describe_graph(words: GraphWords) -> GraphDescription:

@@ -10,11 +10,13 @@ SearchKind: TypeAlias = Literal["greedy", "prefix", "graph"]
 """How the first pass searches a stream."""
 
 
-def choose_search(config: StreamConfig, graph: GraphSearchConfig | None) -> SearchKind:
+def choose_search(
+    config: StreamConfig, graph: GraphSearchConfig | None, has_neural_lm: bool = False
+) -> SearchKind:
     """The stream's search on an engine with a graph, or with None.
 
-    Raises InvalidStreamConfig for wishes that contradict each other, or that take a graph where
-    there is none.
+    Raises InvalidStreamConfig for wishes that contradict each other, or that take a graph or a
+    neural language model where there is none.
     """
     kind = _by_mode(config, graph is not None)
     asked = config.graph
@@ -27,6 +29,8 @@ def choose_search(config: StreamConfig, graph: GraphSearchConfig | None) -> Sear
         raise InvalidStreamConfig(
             f"max_active is {asked.max_active}, at most {graph.max_active} here"
         )
+    if asked.neural_lm_weight is not None:
+        _require_neural_lm(config, has_neural_lm)
     return kind
 
 
@@ -43,6 +47,13 @@ def _by_mode(config: StreamConfig, has_graph: bool) -> SearchKind:
             raise InvalidStreamConfig("mode ctc_wfst_beam_search: there is no decoding graph here")
         case _:
             return "prefix"
+
+
+def _require_neural_lm(config: StreamConfig, has_neural_lm: bool) -> None:
+    if not has_neural_lm:
+        raise InvalidStreamConfig("neural_lm_weight: there is no neural language model here")
+    if config.mode != "attention_rescoring":
+        raise InvalidStreamConfig(f"neural_lm_weight: mode {config.mode} has no second pass")
 
 
 def _why_none(config: StreamConfig) -> str:

@@ -8,6 +8,7 @@ from decoder_kernels.errors import CapacityExceeded
 from models.checkpoint import LoadedModel
 from models.errors import NotStreamable
 from models.fbank import Fbank
+from models.neural_lm.sentence_scorer import SentenceScorer
 from streaming.active_stream import ActiveStream, StreamSettings
 from streaming.boosting import NO_BOOSTS, CompiledBoosts
 from streaming.chunking import Chunking
@@ -19,6 +20,7 @@ from streaming.events import UnboostablePhrase
 from streaming.graph_words import GraphWords
 from streaming.hypothesis import Hypothesis
 from streaming.lane import Ending, Lane
+from streaming.neural_rescoring import NeuralRescoring
 from streaming.seam import word_seam
 from streaming.search_choice import SearchKind, choose_search
 from streaming.searches import build_searches
@@ -30,12 +32,17 @@ from streaming.stream_config import StreamConfig
 class TwoPass:
     """U2's two passes over many streams. Only the engine thread calls it.
 
-    words: of the decoding graph, if there is one. Raises NotStreamable for a model that was not
+    words: of the decoding graph, if there is one. sentences: the neural language model, if there is
+    one; it needs a graph. Raises NotStreamable for a model that was not
     trained in chunks, KernelError where a search cannot be built.
     """
 
     def __init__(
-        self, loaded: LoadedModel, config: EngineConfig, words: GraphWords | None = None
+        self,
+        loaded: LoadedModel,
+        config: EngineConfig,
+        words: GraphWords | None = None,
+        sentences: SentenceScorer | None = None,
     ) -> None:
         model = loaded.model
         if not model.config.encoder.streamable:
@@ -47,7 +54,10 @@ class TwoPass:
         self._slots = EncoderSlots(model.encoder, config.max_streams, frames, device)
         self.search = CtcSearch(build_searches(loaded, config, self.settings, words))
         self.encode = EncodeStep(model, self._slots, self.settings, device)
-        self.second_pass = SecondPass(model, loaded.tokenizer, config.beam_size)
+        self._second_pass = SecondPass(model, loaded.tokenizer, config.beam_size)
+        self._neural = None
+        if sentences is not None:
+            self._neural = NeuralRescoring(sentences, config.graph_search)
         self._beam_size = config.beam_size
         self._graph_search = None if words is None else config.graph_search
 
@@ -65,6 +75,12 @@ class TwoPass:
             lane.observe(self.settings.blank_id)
             self.search.rewind(lane.stream)
             lane.ending = lane.ending or self._ending(lane)
+
+    def second_pass(self, endings: Sequence[Ending]) -> None:
+        """Fill in `scored`, best first: the attention decoders', then the neural model's word."""
+        self._second_pass(endings)
+        if self._neural is not None:
+            self._neural(endings)
 
     def restart(self, endings: Sequence[Ending]) -> None:
         """Reset the state of segments that are over, and begin the next ones at their seams."""
@@ -103,7 +119,7 @@ class TwoPass:
 
     def choose_search(self, config: StreamConfig) -> SearchKind:
         """The search that a stream with this config gets; for any thread. See `choose_search`."""
-        return choose_search(config, self._graph_search)
+        return choose_search(config, self._graph_search, self._neural is not None)
 
     def free(self, stream: ActiveStream) -> None:
         """Leave nothing of the stream in its slot."""

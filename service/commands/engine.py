@@ -29,7 +29,9 @@ from streaming.stream_config import StreamConfig
 STOP_S = 5.0
 OWN_GRAPH = "lm.graph.xz"
 """In the directory of a model that comes with a graph."""
-GRAPH_SEARCH_SETTINGS = ("lm_weight", "graph_beam", "max_active")
+OWN_NEURAL_LM = "neural_lm.safetensors"
+"""In the directory of a model that comes with one."""
+GRAPH_SEARCH_SETTINGS = ("lm_weight", "graph_beam", "max_active", "neural_lm_weight")
 _WEIGHT_FILES = ("model.safetensors", "final.pt")
 
 
@@ -45,7 +47,12 @@ def load_engine(settings: Settings, observer: Observer | None = None) -> Engine:
         _refuse_graph_search(settings)
     try:
         return build_engine(
-            settings.model, settings.device, _engine_config(settings), observer, graph
+            settings.model,
+            settings.device,
+            _engine_config(settings),
+            observer,
+            graph,
+            _neural_lm_of(settings, graph),
         )
     except UnusableGraph as error:
         raise StartupError(f"cannot use the graph {graph}: {error}") from error
@@ -99,6 +106,18 @@ def _graph_of(settings: Settings) -> Path | None:
     return own if own.is_file() else None
 
 
+def _neural_lm_of(settings: Settings, graph: Path | None) -> Path | None:
+    """The file asked for, or else the one beside the model's weights; it needs a graph."""
+    asked = settings.neural_lm
+    own = (settings.model or bundled_model_dir()) / OWN_NEURAL_LM
+    found = None if asked == "none" else asked or (own if own.is_file() else None)
+    if graph is None and asked is not None and found is not None:
+        raise StartupError(f"neural_lm={asked} ranks what a graph search finds; there is no graph")
+    if found is None and settings.neural_lm_weight is not None:
+        raise StartupError("neural_lm_weight is set, and there is no neural language model")
+    return None if graph is None else found
+
+
 def _refuse_graph_search(settings: Settings) -> None:
     for name in GRAPH_SEARCH_SETTINGS:
         if name in settings.model_fields_set:
@@ -130,6 +149,7 @@ def _engine_config(settings: Settings) -> EngineConfig:
         graph_search=GraphSearchConfig(
             lm_weight=settings.lm_weight,
             beam=settings.graph_beam,
+            neural_lm_weight=settings.neural_lm_weight,
             max_active=settings.max_active,
         ),
     )

@@ -9,9 +9,9 @@ from pydantic.fields import FieldInfo
 from service.settings import Settings
 
 ENGINE_SETTINGS = (
-    "config", "model", "graph", "device", "chunk_size", "num_left_chunks", "threads", "beam_size",
-    "lm_weight", "graph_beam", "max_active", "max_batch", "max_wait_ms", "max_backlog_s",
-    "boost_weight", "max_phrases", "silence_ms",
+    "config", "model", "graph", "neural_lm", "device", "chunk_size", "num_left_chunks", "threads",
+    "beam_size", "lm_weight", "neural_lm_weight", "graph_beam", "max_active", "max_batch",
+    "max_wait_ms", "max_backlog_s", "boost_weight", "max_phrases", "silence_ms",
 )  # fmt: skip
 """What matters to commands that decode without a server."""
 

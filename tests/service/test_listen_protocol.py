@@ -245,6 +245,7 @@ def test_configure_keeps_the_list_that_is_left_out():
         ({"keyterms": ["a", "b", "c", "d"]}, "CONFIGURE_KEYTERM_LIMIT_EXCEEDED"),
         ({"keywords": ["a:b"]}, "CONFIGURE_KEYTERM_INVALID"),
         ({"lm_weight": -1}, "CONFIGURE_LM_INVALID"),
+        ({"neural_lm_weight": 11}, "CONFIGURE_LM_INVALID"),
         ({"beam": 1e9}, "CONFIGURE_LM_INVALID"),
     ],
 )
@@ -265,6 +266,8 @@ def test_configure_says_how_the_graph_is_used_and_off_forgets_it():
         ({"lm": "off"}, GraphOptions(lm=False)),
         ({"keyterms": []}, GraphOptions(lm=False)),
         ({"lm": "on", "lm_weight": 1}, GraphOptions(lm=True, lm_weight=1.0)),
+        ({"lm": "off"}, GraphOptions(lm=False)),
+        ({"lm": "on", "neural_lm_weight": 0}, GraphOptions(lm=True, neural_lm_weight=0.0)),
     ):
         text = json.dumps({"type": "Configure", **message})
         assert session.receive_text(text) == [ConfigureStream((), graph)]

@@ -101,6 +101,7 @@ def test_the_last_of_repeated_values_holds():
         ("lm_weight=nan", "lm_weight=nan"),
         ("lm_weight=1e0", "lm_weight=1e0"),
         ("lm_weight=٣", "lm_weight"),
+        ("neural_lm_weight=-0.1", "neural_lm_weight=-0.1: must be a number from 0 to 10"),
         ("beam=0.5", "beam=0.5: must be a number from 1 to 100"),
         ("beam=-12", "beam=-12"),
         ("max_active=0", "max_active=0"),
@@ -116,6 +117,7 @@ def test_what_is_asked_of_the_graph_arrives():
     asked = parse("lm=on&lm_weight=0.5&beam=12&max_active=800").stream.graph
     assert asked == GraphOptions(lm=True, lm_weight=0.5, beam=12.0, max_active=800)
     assert parse("lm=off").stream.graph == GraphOptions(lm=False)
+    assert parse("neural_lm_weight=0.2").stream.graph == GraphOptions(neural_lm_weight=0.2)
 
 
 def test_files_have_no_partials():

@@ -214,8 +214,9 @@ def make_engine() -> Iterator[Callable[..., Engine]]:
     """Makes and starts engines; stops them after the test."""
     engines: list[Engine] = []
 
-    def make(loaded: LoadedModel, observer=None, graph=None, **options) -> Engine:
-        engine = Engine(loaded, EngineConfig(**{"threads": 1, **options}), observer, graph)
+    def make(loaded: LoadedModel, observer=None, graph=None, sentences=None, **options) -> Engine:
+        config = EngineConfig(**{"threads": 1, **options})
+        engine = Engine(loaded, config, observer, graph, sentences)
         engines.append(engine)
         engine.start()
         return engine
@@ -235,12 +236,12 @@ def tone_engine(make_engine, tone_model) -> Engine:
 def make_graph_engine(make_engine, tone_model) -> Callable[..., Engine]:
     """Makes engines that search the loop of digits."""
 
-    def make(loaded=None, graph_search=None, **changes) -> Engine:
+    def make(loaded=None, graph_search=None, sentences=None, **changes) -> Engine:
         loaded = loaded or tone_model
         graph = make_digit_loop(loaded.tokenizer.vocab_size, **changes)
         config = graph_search or GraphSearchConfig(lm_weight=1.0, max_active=200)
         options = {"chunk_size": 8, "num_left_chunks": 2, "max_streams": 8}
-        return make_engine(loaded, graph=graph, graph_search=config, **options)
+        return make_engine(loaded, graph=graph, sentences=sentences, graph_search=config, **options)
 
     return make
 
