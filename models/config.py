@@ -177,7 +177,9 @@ class DecodingConfig:
     `chunk_size` and `num_left_chunks` count encoder frames and chunks; -1 means all there is.
     `lm_weight` and `graph_beam` are for the graph that the model comes with: what multiplies its
     costs, and how much more than the best a hypothesis may cost (in nats). `neural_lm_weight`
-    multiplies what a neural language model says beside it.
+    multiplies what a neural language model says beside it. `lead_in_ms` of digital silence come
+    before a recording, and after it where `flush_with_silence`, else what repeats its quietest
+    frame: a word that is cut close gets room for its sounds, if the model was trained to hear it.
     """
 
     chunk_size: int = 16
@@ -187,6 +189,8 @@ class DecodingConfig:
     lm_weight: float = 0.3
     graph_beam: float = 10.0
     neural_lm_weight: float = 0.5
+    lead_in_ms: int = 0
+    flush_with_silence: bool = False
 
     def __post_init__(self) -> None:
         _require_range(self, "lm_weight neural_lm_weight", 0.0, MAX_LM_WEIGHT)
@@ -196,6 +200,14 @@ class DecodingConfig:
             f"chunk_size={quote(self.chunk_size)} is neither -1 nor within 1..4096",
         )
         _require_range(self, "num_left_chunks", -1, 4_096)
+        _require(
+            type(self.lead_in_ms) is int and 0 <= self.lead_in_ms <= 1_000,
+            f"lead_in_ms={quote(self.lead_in_ms)} is not within 0..1000",
+        )
+        _require(
+            type(self.flush_with_silence) is bool,
+            f"flush_with_silence={quote(self.flush_with_silence)} is not true or false",
+        )
         _require_range(self, "ctc_weight", 0.0, 1e3)
         _require_range(self, "reverse_weight", 0.0, 1.0)
 

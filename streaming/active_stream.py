@@ -23,7 +23,7 @@ from streaming.stream_config import StreamConfig, StreamPriority
 
 @dataclass(frozen=True)
 class StreamSettings:
-    """What all streams of one engine share."""
+    """What all streams of one engine share; see `DecodingConfig`."""
 
     fbank: Fbank
     chunking: Chunking
@@ -31,6 +31,13 @@ class StreamSettings:
     sample_rate_hz: int
     max_utterance_ms: int
     flush_padding_ms: int
+    lead_in_ms: int = 0
+    flush_frame: Tensor | None = None
+
+    @property
+    def lead_in_frames(self) -> int:
+        """Feature frames decoded before the first sample, and before the first after a flush."""
+        return int(self.lead_in_ms / self.chunking.feature_ms)
 
     @property
     def kept_frames(self) -> int:
@@ -93,9 +100,11 @@ class ActiveStream:
     def clock(self) -> SegmentClock:
         """Places the segment's encoder frames in the stream's time."""
         rate = self.settings.sample_rate_hz
-        start = self._sample_of(self.segment.start_frame)
+        first = self._sample_of(self.segment.start_frame)
+        start = max(first, self.track.start)
         end = self.track.origin + self.track.num_samples
-        return SegmentClock(start / rate, end / rate, self.settings.chunking.frame_ms / 1000)
+        frame_s = self.settings.chunking.frame_ms / 1000
+        return SegmentClock(start / rate, end / rate, frame_s, (start - first) / rate)
 
     @property
     def decoded_s(self) -> float:
@@ -181,8 +190,20 @@ class ActiveStream:
     def _sample_of(self, frame: int) -> int:
         return self.track.origin + frame * self.settings.fbank.frame_shift
 
-    def _start_track(self, origin: int) -> None:
-        self.track = FeatureTrack(self.settings.fbank, origin, self.settings.kept_frames)
+    @property
+    def consumed_samples(self) -> int:
+        """Samples, counted from the stream's start, that no frame to come needs."""
+        return max(self.track.origin + self.track.consumed_samples, self.track.start)
+
+    def _start_track(self, start: int) -> None:
+        settings = self.settings
+        self.track = FeatureTrack(
+            settings.fbank,
+            start,
+            settings.kept_frames,
+            settings.lead_in_frames,
+            settings.flush_frame,
+        )
         self._start_segment(0)
 
     def _start_segment(self, frame: int) -> None:

@@ -50,18 +50,31 @@ class SampleBuffer:
 class FeatureTrack:
     """The features of one stream from a sample on, as far as they are needed.
 
-    Frames are counted from the track's first sample, which is sample `origin` of the stream. Frames
-    are computed late, for all lanes of a step together (`compute_frames`), and `kept_frames` of
-    them are kept behind the newest so that a seam can be replayed.
+    Frames are counted from the track's first sample, which is sample `origin` of the stream. The
+    track's audio comes after `lead_in` frames of digital silence, whose samples count as its own;
+    what a flush adds is the frame `flush_frame` `(F,)`, or else the quietest that was heard.
+    Frames are computed late, for all lanes of a step together (`compute_frames`), and `kept_frames`
+    of them are kept behind the newest so that a seam can be replayed.
     """
 
-    def __init__(self, fbank: Fbank, origin: int, kept_frames: int) -> None:
+    def __init__(
+        self,
+        fbank: Fbank,
+        start: int,
+        kept_frames: int,
+        lead_in: int = 0,
+        flush_frame: Tensor | None = None,
+    ) -> None:
         self._fbank = fbank
         self._samples = SampleBuffer()
+        self._lead_in = lead_in
+        self._flush_frame = flush_frame
+        self.start = start
+        self.origin = start - lead_in * fbank.frame_shift
+        self._samples.append(np.zeros(start - self.origin, np.float32))
         self._kept_frames = kept_frames
         self._features = torch.zeros(0, fbank.config.num_mel_bins)
         self._first_frame = 0
-        self.origin = origin
         self._padding = 0
         self.ended = False
 
@@ -77,8 +90,9 @@ class FeatureTrack:
 
     @property
     def heard(self) -> int:
-        """Frames whose samples are all here."""
-        return self._fbank.frame_count(self._samples.end)
+        """Frames whose samples are all here; none before there is a frame of audio."""
+        audio = self.origin + self._samples.end - self.start
+        return self._fbank.frame_count(self._samples.end) if self._fbank.frame_count(audio) else 0
 
     @property
     def computed(self) -> int:
@@ -105,11 +119,7 @@ class FeatureTrack:
         self._samples.append(samples * np.float32(INT16_SCALE))
 
     def end(self, padding: int) -> None:
-        """No more samples will come; `padding` quiet frames let the last word come out.
-
-        They repeat the quietest frame heard: digital silence after a noisy room is a sound of its
-        own, to which a model may answer with a word.
-        """
+        """No more samples will come; `padding` quiet frames let the last word come out."""
         self._padding = padding if self.heard else 0
         self.ended = True
 
@@ -133,15 +143,32 @@ class FeatureTrack:
     def window(self, start: int, frames: int, segment_start: int) -> Tensor:
         """Features `(frames, F)` from `start` on, of the segment that began at `segment_start`.
 
-        What lies behind the last sample is the quietest of the segment's kept frames.
+        What lies behind the last sample is the track's `flush_frame`, or the quietest of the
+        segment's kept frames.
         """
         assert start >= self._first_frame, "the frame has been dropped"
         window = self._features[start - self._first_frame :][:frames]
         if len(window) == frames:
             return window
-        segment = self._features[max(segment_start - self._first_frame, 0) :]
-        quietest = segment[segment.logsumexp(dim=1).argmin()]
-        return torch.cat((window, quietest.expand(frames - len(window), -1)))
+        quiet = self._flush_frame
+        if quiet is None:
+            quiet = self._quietest(max(segment_start, self._lead_in))
+        return torch.cat((window, quiet.expand(frames - len(window), -1)))
+
+    def _quietest(self, start: int) -> Tensor:
+        """Of the kept frames from `start` on.
+
+        Digital silence after a noisy room is a sound of its own, to which a model that was not
+        trained with it may answer with a word.
+        """
+        heard = self._features[max(start - self._first_frame, 0) :]
+        return heard[heard.logsumexp(dim=1).argmin()]
+
+
+def digital_silence(fbank: Fbank) -> Tensor:
+    """The features `(F,)` of a frame of zeros."""
+    frame: Tensor = fbank(torch.zeros(1, fbank.frame_length))[0, 0]
+    return frame
 
 
 def compute_frames(fbank: Fbank, raw: Sequence[Tensor]) -> list[Tensor]:

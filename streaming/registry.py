@@ -73,7 +73,7 @@ class Registry:
     def release(self, stream: ActiveStream) -> bool:
         """Note how much of the stream's audio is decoded; True when this ends an overflow."""
         with self.lock:
-            return stream.inbox.release(stream.track.origin + stream.track.consumed_samples)
+            return stream.inbox.release(stream.consumed_samples)
 
     def take_items(self, stream: ActiveStream) -> list[Item]:
         """What the stream's callers asked for, up to the next flush."""

@@ -13,15 +13,20 @@ TOKEN_SPAN_S = 0.1
 
 @dataclass(frozen=True)
 class SegmentClock:
-    """Places a segment's encoder frames in its stream's time; `end_s` is the end of the audio."""
+    """Places a segment's encoder frames in its stream's time.
+
+    start_s, end_s: of its audio. lead_in_s: how much silence its frames begin with, before that.
+    """
 
     start_s: float
     end_s: float
     frame_s: float
+    lead_in_s: float = 0.0
 
     def at(self, frame: float) -> float:
         """The stream time of a frame's start, within the segment's audio."""
-        return min(round(self.start_s + frame * self.frame_s, 6), self.end_s)
+        time_s = round(self.start_s - self.lead_in_s + frame * self.frame_s, 6)
+        return min(max(time_s, self.start_s), self.end_s)
 
 
 def token_times(frames: Sequence[int], clock: SegmentClock) -> list[tuple[float, float]]:
@@ -32,7 +37,8 @@ def token_times(frames: Sequence[int], clock: SegmentClock) -> list[tuple[float,
     its first feature, 40 ms too early, and rounds the middle down to whole frames, so that words
     may overlap.
     """
-    spikes = [clock.at(frame + 1) for frame in frames]
+    earliest = min(clock.start_s + clock.frame_s, clock.end_s)  # of a spike in the lead-in
+    spikes = [max(clock.at(frame + 1), earliest) for frame in frames]
     times = []
     for index, spike in enumerate(spikes):
         start, end = max(spike - TOKEN_SPAN_S, clock.start_s), spike

@@ -17,6 +17,7 @@ from streaming.encode import EncodeStep
 from streaming.endpoint import Endpoint, pause_seam
 from streaming.engine_config import EngineConfig
 from streaming.events import UnboostablePhrase
+from streaming.features import digital_silence
 from streaming.graph_words import GraphWords
 from streaming.hypothesis import Hypothesis
 from streaming.lane import Ending, Lane
@@ -161,9 +162,10 @@ def stream_settings(loaded: LoadedModel, config: EngineConfig) -> StreamSettings
     """What the model and the engine's config mean for every stream."""
     model = loaded.model
     features, decoding = model.config.features, model.config.decoding
+    fbank = Fbank(features)
     chunk_size = config.chunk_size or (decoding.chunk_size if decoding.chunk_size > 0 else 16)
     return StreamSettings(
-        fbank=Fbank(features),
+        fbank=fbank,
         chunking=Chunking(
             chunk_size=chunk_size,
             rate=model.encoder.subsampling_rate,
@@ -174,6 +176,8 @@ def stream_settings(loaded: LoadedModel, config: EngineConfig) -> StreamSettings
         sample_rate_hz=features.sample_rate_hz,
         max_utterance_ms=config.max_utterance_ms,
         flush_padding_ms=config.flush_padding_ms,
+        lead_in_ms=decoding.lead_in_ms,
+        flush_frame=digital_silence(fbank) if decoding.flush_with_silence else None,
     )
 
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.fbank import Fbank
-from streaming.features import FeatureTrack, SampleBuffer, compute_frames
+from streaming.features import FeatureTrack, SampleBuffer, compute_frames, digital_silence
 
 FBANK = Fbank()
 
@@ -79,6 +79,49 @@ def test_a_flush_of_nothing_has_no_frames():
     track = track_of(np.zeros(399, np.float32))
     track.end(10)
     assert track.available == 0
+
+
+def test_a_flush_may_be_followed_by_digital_silence():
+    track = FeatureTrack(FBANK, 0, 1000, flush_frame=digital_silence(FBANK))
+    track.append(np.random.default_rng(0).normal(0, 0.1, 1600).astype(np.float32))
+    heard = track.available
+    track.end(3)
+    compute([track], track.available)
+    window = track.window(heard - 1, 4, segment_start=0)
+    zeros = FBANK(torch.zeros(2, FBANK.frame_length))[:, 0]
+    torch.testing.assert_close(window[1:], zeros[:1].expand(3, -1))
+    assert window[0].logsumexp(dim=0) > window[1].logsumexp(dim=0) + 5
+
+
+def test_a_lead_in_is_digital_silence_before_the_audio():
+    samples = np.random.default_rng(0).normal(0, 0.1, 4000).astype(np.float32)
+    track = FeatureTrack(FBANK, 8000, 1000, lead_in=20)
+    track.append(samples)
+    assert (track.start, track.origin, track.num_samples) == (8000, 8000 - 3200, 3200 + 4000)
+    compute([track], track.available)
+    plain = track_of(np.concatenate((np.zeros(3200, np.float32), samples)))
+    compute([plain], plain.available)
+    assert track.available == plain.available
+    assert torch.equal(track.window(0, track.available, 0), plain.window(0, plain.available, 0))
+
+
+@pytest.mark.parametrize("count", [0, 399])
+def test_a_lead_in_without_audio_has_no_frames(count):
+    track = FeatureTrack(FBANK, 0, 1000, lead_in=20)
+    track.append(np.zeros(count, np.float32))
+    track.end(10)
+    assert track.available == 0
+    assert track.origin + track.consumed_samples <= 0
+
+
+def test_the_quietest_frame_of_a_flush_is_one_that_was_heard():
+    track = FeatureTrack(FBANK, 0, 1000, lead_in=20)
+    track.append(np.random.default_rng(0).normal(0, 0.1, 1600).astype(np.float32))
+    heard = track.available
+    track.end(2)
+    compute([track], track.available)
+    energies = track.window(20, heard - 20, 20).logsumexp(dim=1)
+    assert track.window(heard, 2, 0).logsumexp(dim=1).tolist() == [energies.min()] * 2
 
 
 def test_only_the_kept_frames_stay_in_memory():

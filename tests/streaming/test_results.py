@@ -32,6 +32,15 @@ def test_times_stay_in_the_audio_of_the_segment():
     assert (start, end) == (10.0, 20.0)
 
 
+def test_a_lead_in_is_no_part_of_the_streams_time():
+    clock = SegmentClock(start_s=10.0, end_s=20.0, frame_s=0.04, lead_in_s=0.2)
+    assert [clock.at(frame) for frame in (0, 5, 10)] == [10.0, 10.0, 10.2]
+    assert token_times([2, 9], clock) == [
+        (pytest.approx(10.0), pytest.approx(10.04)),
+        (pytest.approx(10.1), pytest.approx(10.2)),
+    ]
+
+
 def test_times_never_run_backwards():
     frames = [0, 1, 2, 5, 6, 20, 21, 22, 260, 261, 262]
     times = [time for span in token_times(frames, CLOCK) for time in span]
