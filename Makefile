@@ -35,7 +35,7 @@ PYTHON  ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help tools setup constraints serve test fuzz style format types layers gpu gpu-here luggage \
-        bench bundled-graph clean
+        bench bundled-graph bundled-neural-lm clean
 
 help: ## list the targets
 	@echo "usage: make TARGET [VARIABLE=value]"
@@ -147,6 +147,7 @@ bench: $(STAMP) ## measure live streams at several counts, or at STREAMS="10 40"
 LM      := build/language
 BOOKS   = $(DATA)/text/books.txt.xz
 DOMAINS := librispeech speechocean coffee fsdd wakewords
+SAID    := speechocean coffee fsdd wakewords
 TUNE    := librispeech librispeech $(DOMAINS) # read speech counts three times
 TODAY   := $(if $(SENTENCES),everyday assistant) # of the folder SENTENCES=
 
@@ -161,6 +162,21 @@ bundled-graph: $(STAMP) ## make the bundled model's decoding graph from the text
 	  --max-words 75000 --words $(LM)/words.txt --max-ngrams 2400000 --out $(LM)/lm.arpa.gz
 	@echo "bundled-graph: building the graph"
 	@$(BIN)/earshot graph build --lm $(LM)/lm.arpa.gz --out models/bundled/lm.graph.xz
+
+bundled-neural-lm: $(STAMP) ## train the bundled model's neural language model, of the same text
+	@test -n "$(SENTENCES)" || { echo "bundled-neural-lm: SENTENCES= is missing: see docs/graphs.md" >&2; exit 1; }
+	@echo "bundled-neural-lm: gathering and cleaning texts from $(DATA)"
+	@$(BIN)/python -m models.training.language_texts --speech $(DATA)/speech/train.tsv \
+	  --dictionary $(DATA)/text/cmudict.dict --out $(LM)
+	@$(BIN)/earshot lm clean $(BOOKS) > $(LM)/books.txt
+	@$(BIN)/earshot lm clean $(TODAY:%=$(SENTENCES)/%.txt) > $(LM)/today.txt
+	@$(BIN)/earshot lm clean $(LM)/librispeech.txt > $(LM)/read.txt
+	@$(BIN)/earshot lm clean $(SAID:%=$(LM)/%.txt) > $(LM)/said.txt
+	@for name in everyday assistant; do \
+	  $(BIN)/earshot lm clean $(SENTENCES)/$$name.held_out.txt > $(LM)/$$name.held_out.txt; done
+	@echo "bundled-neural-lm: training, two hours of two cores; stop it and it goes on"
+	@$(BIN)/earshot lm train models/training/neural_lm/recipes/bundled.toml \
+	  --out models/bundled/neural_lm.safetensors
 
 clean: ## remove .venv, build outputs and caches
 	@echo "clean: .venv, build, caches"

@@ -24,6 +24,7 @@ NOT_OF_THE_GPU = ("graphs", "ngrams")
 """Folders of them that want kaldifst, and no GPU."""
 STREAM_TESTS = (
     "tests/models/test_cuda.py",
+    "tests/models/neural_lm/test_lm_cuda.py",
     "tests/models/training/test_cuda.py",
     "tests/streaming/test_devices.py",
 )

@@ -36,7 +36,7 @@ class Settings(BaseSettings):
         None, description="decoding graph image, or none; the model's own if absent, if it has one"
     )
     neural_lm: Literal["none"] | Path | None = Field(
-        None, description="neural language model, or none; the model's own if absent, if it has one"
+        None, description="neural language model, or none; if absent, that of the model's own graph"
     )
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where the model runs")
 

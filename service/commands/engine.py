@@ -107,10 +107,11 @@ def _graph_of(settings: Settings) -> Path | None:
 
 
 def _neural_lm_of(settings: Settings, graph: Path | None) -> Path | None:
-    """The file asked for, or else the one beside the model's weights; it needs a graph."""
+    """The file asked for, or else what comes with the model's own graph; it needs a graph."""
     asked = settings.neural_lm
     own = (settings.model or bundled_model_dir()) / OWN_NEURAL_LM
-    found = None if asked == "none" else asked or (own if own.is_file() else None)
+    comes_along = own if settings.graph is None and own.is_file() else None
+    found = None if asked == "none" else asked or comes_along
     if graph is None and asked is not None and found is not None:
         raise StartupError(f"neural_lm={asked} ranks what a graph search finds; there is no graph")
     if found is None and settings.neural_lm_weight is not None:

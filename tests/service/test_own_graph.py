@@ -73,6 +73,8 @@ def test_the_neural_model_can_be_another_or_none(built, model: Path, monkeypatch
         (model / name).touch()
     assert built(model=model, neural_lm="my.lm", neural_lm_weight=0.3)[1] == Path("my.lm")
     assert built(model=model, neural_lm="none")[1] is None
+    assert built(model=model, graph="my.graph") == (Path("my.graph"), None)
+    assert built(model=model, graph="my.graph", neural_lm="my.lm")[1] == Path("my.lm")
     monkeypatch.setenv("EARSHOT_NEURAL_LM", "none")
     assert built(model=model)[1] is None
 
