@@ -19,8 +19,11 @@ from streaming.hypothesis import Hypothesis
 from streaming.lane import Ending
 from streaming.results import Scored
 
-REACH = 12.0
+REACH = 6.0
 """In nats of the second pass. Who is further behind is not made up for, and costs time."""
+
+MOST_ASKED = 20
+"""Candidates of one segment, however many are within reach: a tree takes its size squared."""
 
 LEAST_BOOSTED = -8.0
 """What a boosted word counts at least: the model cannot expect what a request brings along."""
@@ -52,7 +55,7 @@ class NeuralRescoring:
 
 def _within_reach(scored: Sequence[Scored]) -> int:
     """How many of the candidates, best first."""
-    return sum(scored[0].score - each.score <= REACH for each in scored)
+    return sum(scored[0].score - each.score <= REACH for each in scored[:MOST_ASKED])
 
 
 def _words(hypothesis: Hypothesis) -> list[str]:

@@ -9,7 +9,12 @@ from streaming.errors import InvalidStreamConfig
 from streaming.graph_config import GraphOptions, GraphSearchConfig
 from streaming.hypothesis import SpokenWord
 from streaming.lane import Ending
-from streaming.neural_rescoring import LEAST_BOOSTED, REACH, NeuralRescoring
+from streaming.neural_rescoring import (
+    LEAST_BOOSTED,
+    MOST_ASKED,
+    REACH,
+    NeuralRescoring,
+)
 from streaming.results import Scored
 from streaming.second_pass import SecondPass
 from streaming.stream_config import StreamConfig
@@ -91,6 +96,14 @@ def test_it_is_asked_only_about_what_is_within_reach():
     assert [text for text, _ in ranked(found)] == ["b", "a", "far"]
     scores = [each.score for each in found.scored]
     assert scores == sorted(scores, reverse=True)
+
+
+def test_it_is_asked_about_so_many_candidates_at_most():
+    words = Likes()
+    found = ending(*(scored(f"word{place}", -0.1 * place) for place in range(MOST_ASKED + 5)))
+    NeuralRescoring(words, CONFIG)([found])
+    assert len(words.asked[0]) == MOST_ASKED
+    assert len(found.scored) == MOST_ASKED + 5
 
 
 def test_it_is_not_asked_where_there_is_no_choice():
