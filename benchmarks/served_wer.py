@@ -18,6 +18,7 @@ from wfst.bundled import recordings
 from wfst.word_errors import WordErrors
 
 from models.bundled import bundled_model_dir
+from models.neural_lm.lm_file import NEURAL_LM_FILE
 from models.training.corpus import Utterance, normalise_text
 from streaming.engine_config import EngineConfig
 from streaming.engine_factory import build_engine
@@ -32,6 +33,9 @@ ARMS = {
         interim_results=False, graph=GraphOptions(lm=False)
     ),
     "`ctc_wfst_beam_search`": StreamConfig(mode="ctc_wfst_beam_search", interim_results=False),
+    "`attention_rescoring`, `neural_lm_weight=0`": StreamConfig(
+        interim_results=False, graph=GraphOptions(neural_lm_weight=0.0)
+    ),
     "`attention_rescoring`": StreamConfig(interim_results=False),
 }
 
@@ -74,7 +78,10 @@ def read_slots(manifest: Path) -> dict[Path, list[str]]:
 
 
 class Served:
-    """An engine of a model that takes chunks of one size; with the bundled graph, or another."""
+    """An engine of a model that takes chunks of one size; with the bundled graph, or another.
+
+    And with the bundled neural language model.
+    """
 
     def __init__(self, model: Path, chunk_size: int, graph: Path | None = None) -> None:
         config = EngineConfig(
@@ -82,7 +89,8 @@ class Served:
             max_backlog_s=120, max_utterance_ms=40_000,
         )  # fmt: skip
         graph = graph or bundled_model_dir() / "lm.graph.xz"
-        self._engine = build_engine(model, "cpu", config, graph=graph)
+        neural_lm = bundled_model_dir() / NEURAL_LM_FILE
+        self._engine = build_engine(model, "cpu", config, graph=graph, neural_lm=neural_lm)
         self._engine.start()
 
     def hear(self, chosen: Sequence[Utterance], config: StreamConfig) -> Heard:

@@ -9,6 +9,8 @@ import soundfile
 from confidence_measures import Words
 from long_stream import decode
 
+from models.bundled import bundled_model_dir
+from models.neural_lm.lm_file import NEURAL_LM_FILE
 from streaming.engine_config import EngineConfig
 from streaming.engine_factory import build_engine
 from streaming.events import Final
@@ -23,7 +25,8 @@ class ToldWords:
 
     def __init__(self, image: Path, sizes: GraphSearchConfig) -> None:
         config = EngineConfig(max_streams=1, threads=1, graph_search=sizes)
-        self._engine = build_engine(None, "cpu", config, graph=image)
+        neural_lm = bundled_model_dir() / NEURAL_LM_FILE
+        self._engine = build_engine(None, "cpu", config, graph=image, neural_lm=neural_lm)
         self._engine.start()
         self.words = Words()
         self.finals = 0

@@ -124,6 +124,7 @@ async def test_what_is_configured_in_a_stream_counts_for_the_words_before(
         ({"max_active": 99999}, "max_active is 99999, at most 1000 here"),
         ({"lm": "off", "beam": 12}, "beam: no decoding graph is searched, because of lm=off"),
         ({"lm_weight": "much"}, "lm_weight=much"),
+        ({"neural_lm_weight": 1}, "neural_lm_weight: there is no neural language model here"),
     ],
 )
 async def test_what_cannot_be_had_is_refused_streamed_and_for_files(
@@ -144,5 +145,6 @@ async def test_the_server_tells_of_its_graph(server: Server) -> None:
         [model] = (await client.get(server.http("/v1/models"))).json()["stt"]
         metrics = (await client.get(server.http("/metrics"))).text
     assert model["graph"]["words"] == 4
+    assert model["neural_lm"] is None
     assert "ctc_wfst_beam_search" in model["modes"]
     assert "earshot_search_dead_ends_total 0.0" in metrics

@@ -10,6 +10,7 @@ from decoder_kernels.graph_image import read_image
 from models.bundled import bundled_model_dir
 from models.checkpoint import LoadedModel, load_model
 from models.lexicon import LEXICON_FILE, read_lexicon_text
+from models.neural_lm.lm_file import NEURAL_LM_FILE, load_neural_lm
 from models.training.evaluation import rates_by, transcribe
 from models.training.greedy import greedy_error_rates
 from models.training.speech import Speech, load_speech
@@ -51,6 +52,15 @@ def test_it_is_small_enough_for_a_repository() -> None:
 def test_it_streams_and_has_both_decoders(bundled: LoadedModel) -> None:
     assert bundled.model.config.encoder.streamable
     assert bundled.model.right_decoder is not None
+
+
+def test_its_language_model_prefers_what_people_say() -> None:
+    scorer = load_neural_lm(bundled_model_dir() / NEURAL_LM_FILE)
+    said, heard = "what time does the next train leave", "what time duss the necks train leave"
+    [[likely, odd]] = scorer.score([[said.split(), heard.split()]])
+    assert sum(likely.words) + likely.end > sum(odd.words) + odd.end + 10.0
+    [[ordered, scrambled]] = scorer.score([[said.split(), said.split()[::-1]]])
+    assert sum(ordered.words) > sum(scrambled.words) + 10.0
 
 
 def test_its_graph_is_spelled_in_its_phones(bundled: LoadedModel) -> None:

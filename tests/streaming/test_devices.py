@@ -1,4 +1,4 @@
-"""Streams on a GPU are those on the CPU: bundled model and graph, real speech, all modes.
+"""Streams on a GPU are those on the CPU: all that is bundled, real speech, all modes.
 
 Where there is no GPU, a pretended one shows at least that nothing mixes devices.
 """
@@ -16,6 +16,8 @@ from decoder_kernels.graph_image import read_image
 from models.assembly import LoadedModel
 from models.bundled import bundled_model_dir
 from models.checkpoint import load_model
+from models.neural_lm.lm_file import NEURAL_LM_FILE, load_neural_lm
+from models.neural_lm.sentence_scorer import SentenceScorer
 from streaming.engine import Engine
 from streaming.events import Final, Word
 from streaming.stream_config import DECODING_MODES, Boost, StreamConfig
@@ -40,6 +42,10 @@ def clips(repository_dir: Path) -> list[np.ndarray]:
 
 def bundled(device: str = "cpu") -> LoadedModel:
     return load_model(bundled_model_dir(), torch.device(device))
+
+
+def sentences(device: str = "cpu") -> SentenceScorer:
+    return load_neural_lm(bundled_model_dir() / NEURAL_LM_FILE, torch.device(device))
 
 
 def heard(engine: Engine, clips: list[np.ndarray], mode: str, sounds) -> list[list[Final]]:
@@ -72,11 +78,12 @@ def words(finals: list[Final]) -> list[Word]:
 
 @pytest.mark.parametrize("mode", DECODING_MODES)
 def test_no_operation_mixes_devices(make_engine, monkeypatch, graph, clips, sounds, mode) -> None:
-    on_cpu = heard(make_engine(bundled(), graph=graph), clips, mode, sounds)
-    gpu, model = pretend(monkeypatch), bundled()
+    on_cpu = heard(make_engine(bundled(), graph=graph, sentences=sentences()), clips, mode, sounds)
+    gpu, model, scorer = pretend(monkeypatch), bundled(), sentences()
     with gpu:
         send_model(model.model)
-        engine = make_engine(model, graph=graph)
+        send_model(scorer.network)
+        engine = make_engine(model, graph=graph, sentences=scorer)
     assert_alike(heard(engine, clips, mode, sounds), on_cpu, tolerance=1e-3)
     assert gpu.operations > 1000
 
@@ -85,8 +92,8 @@ def test_no_operation_mixes_devices(make_engine, monkeypatch, graph, clips, soun
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 @pytest.mark.parametrize("mode", DECODING_MODES)
 def test_a_gpu_hears_what_the_cpu_hears(make_engine, graph, clips, sounds, mode) -> None:
-    on_cpu = heard(make_engine(bundled(), graph=graph), clips, mode, sounds)
-    engine = make_engine(bundled("cuda"), graph=graph)
+    on_cpu = heard(make_engine(bundled(), graph=graph, sentences=sentences()), clips, mode, sounds)
+    engine = make_engine(bundled("cuda"), graph=graph, sentences=sentences("cuda"))
     assert_alike(heard(engine, clips, mode, sounds), on_cpu, tolerance=0.02)
 
 
