@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
-from models.training.config import OptimiserConfig
+from typing import Protocol
 
 
-def learning_rate(step: int, config: OptimiserConfig) -> float:
+class Schedule(Protocol):
+    """Updates, and the rate between them. A recipe's optimiser has one."""
+
+    @property
+    def peak_rate(self) -> float:
+        """Of the plateau."""
+
+    @property
+    def warmup_steps(self) -> int:
+        """Updates before it."""
+
+    @property
+    def decay_from_step(self) -> int:
+        """Its end."""
+
+    @property
+    def total_steps(self) -> int:
+        """Where the rate is zero."""
+
+
+def learning_rate(step: int, config: Schedule) -> float:
     """The rate of update `step` (0 is the first).
 
     The plateau lets a run be lengthened or cut short after it has started: only the decay needs to

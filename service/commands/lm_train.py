@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from service.commands.build_files import require_place
-from service.commands.train import DEVICES, MORE_TO_DO
+from service.commands.train import MORE_TO_DO, add_run_flags
 from service.console import tell
 from service.errors import StartupError
 
@@ -13,23 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the recipe, the file to write, and how far the run goes now."""
     parser.add_argument("config", type=Path, metavar="CONFIG", help="the recipe, a TOML file")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="model to write")
-    parser.add_argument(
-        "--device", choices=DEVICES, default="auto", help="auto (the default) takes a GPU if any"
-    )
-    parser.add_argument(
-        "--minutes",
-        type=float,
-        metavar="M",
-        default=float("inf"),
-        help="stop after so many, to be gone on with by the same command",
-    )
-    parser.add_argument(
-        "--cool-minutes",
-        type=float,
-        default=0.0,
-        metavar="M",
-        help="let the learning rate fall to nothing in the last of those minutes",
-    )
+    add_run_flags(parser)
     parser.set_defaults(do=_train)
 
 

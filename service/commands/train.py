@@ -16,6 +16,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--run", type=Path, metavar="DIR", help="checkpoints and log; work_dir/runs/NAME if absent"
     )
+    add_run_flags(parser)
+    parser.add_argument(
+        "--export",
+        type=Path,
+        metavar="DIR",
+        help="write the model, an average of the best checkpoints",
+    )
+
+
+def add_run_flags(parser: argparse.ArgumentParser) -> None:
+    """Declare where a run happens, and how far it goes now."""
     parser.add_argument(
         "--device", choices=DEVICES, default="auto", help="auto (the default) takes a GPU if any"
     )
@@ -32,12 +43,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=0.0,
         metavar="M",
         help="let the learning rate fall to nothing in the last of those minutes",
-    )
-    parser.add_argument(
-        "--export",
-        type=Path,
-        metavar="DIR",
-        help="write the model, an average of the best checkpoints",
     )
 
 

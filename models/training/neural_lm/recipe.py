@@ -30,7 +30,7 @@ class TextConfig:
 
 @dataclass(frozen=True)
 class LmOptimiserConfig:
-    """AdamW on batches of `batch` rows, each of `NeuralLmConfig.context` pieces."""
+    """AdamW on batches of `batch` rows, each of `NeuralLmConfig.context` pieces; see `schedule`."""
 
     batch: int = 32
     peak_rate: float = 1.5e-3
@@ -50,15 +50,6 @@ class LmOptimiserConfig:
             raise RecipeError("optimiser: needs 0 < warmup_steps <= decay_from_step < total_steps")
         if self.precision not in get_args(Precision):
             raise RecipeError(f"optimiser.precision: {self.precision!r} is not float32 or bfloat16")
-
-    def rate(self, step: int) -> float:
-        """Of update `step` (0 is the first): warm-up, plateau, linear decay to zero."""
-        if step < self.warmup_steps:
-            return self.peak_rate * (step + 1) / self.warmup_steps
-        if step < self.decay_from_step:
-            return self.peak_rate
-        left = self.total_steps - step
-        return self.peak_rate * max(0.0, left / (self.total_steps - self.decay_from_step))
 
 
 @dataclass(frozen=True)

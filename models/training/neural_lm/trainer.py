@@ -23,6 +23,7 @@ from models.training.neural_lm.piece_text import PieceTexts, read_lines
 from models.training.neural_lm.recipe import LmRecipe
 from models.training.neural_lm.row_sampler import RowSampler
 from models.training.run_log import append_line
+from models.training.schedule import learning_rate
 from models.training.stop_signal import StopSignal
 
 STATE_FILE = "state.pt"
@@ -103,7 +104,7 @@ class LmTrainer:
             logits = self.network(pieces.to(self.device))
         targets = following.to(self.device).flatten()
         loss = functional.cross_entropy(logits.float().flatten(0, 1), targets)
-        self._descend(loss, config.rate(self.step) * rate_share)
+        self._descend(loss, learning_rate(self.step, config) * rate_share)
         self.step += 1
         self._note(loss, pieces.numel())
 

@@ -6,7 +6,7 @@ import pytest
 
 from models.training import neural_lm
 from models.training.errors import RecipeError
-from models.training.neural_lm.recipe import LmOptimiserConfig, load_lm_recipe
+from models.training.neural_lm.recipe import load_lm_recipe
 
 TEXT = """
 name = "some"
@@ -67,9 +67,3 @@ def test_what_is_wrong_is_named(tmp_path, old, new, complaint):
 def test_a_recipe_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(RecipeError, match="cannot read"):
         load_lm_recipe(tmp_path / "none.toml")
-
-
-def test_the_rate_rises_stays_and_falls_to_nothing():
-    config = LmOptimiserConfig(peak_rate=1.0, warmup_steps=4, decay_from_step=6, total_steps=10)
-    rates = [config.rate(step) for step in range(11)]
-    assert rates == [0.25, 0.5, 0.75, 1.0, 1.0, 1.0, 1.0, 0.75, 0.5, 0.25, 0.0]
