@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
 
 from models.config import ModelConfig
 from models.errors import TokenizerError
+from models.layout import without_memory
 from models.pronouncer import Pronouncer
 from models.tensor_check import check_tensors
 from models.tokenizer import Tokenizer
@@ -58,29 +58,9 @@ def assemble(
     return LoadedModel(name, model, tokenizer, model_format)
 
 
-class _WithoutValues(TorchFunctionMode):
-    """Skips initialisers.
-
-    There is nothing to fill, and filling meta tensors with random numbers would import all of
-    torch's compiler (2.5 s).
-    """
-
-    def __torch_function__(
-        self,
-        func: Callable[..., Any],
-        types: Sequence[type],
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:
-        kwargs = kwargs or {}
-        if getattr(func, "__module__", None) == "torch.nn.init":
-            return args[0] if args else kwargs["tensor"]
-        return func(*args, **kwargs)
-
-
 def lay_out(config: ModelConfig) -> U2Model:
     """The network with shapes but neither memory nor values."""
-    with torch.device("meta"), _WithoutValues():
+    with without_memory():
         return U2Model(config)
 
 

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from models.errors import CheckpointError, ConfigError, NotACheckpoint
+from models.layout import without_memory
 from models.neural_lm.network import NeuralLm, NeuralLmConfig
 from models.neural_lm.sentence_scorer import SentenceScorer
 from models.tensor_check import check_tensors
@@ -46,7 +47,7 @@ def load_neural_lm(path: Path, device: torch.device | str = "cpu") -> SentenceSc
     metadata, tensors = _read(path)
     if metadata.get("format_version") != FORMAT_VERSION or PIECES not in tensors:
         raise NotACheckpoint(f"{path} is not a neural language model of format {FORMAT_VERSION}")
-    with torch.device("meta"):  # no memory is taken for sizes that the weights may not have
+    with without_memory():
         network = NeuralLm(_config(path, metadata.get("network", "")))
     pieces = _pieces(path, tensors.pop(PIECES), network.config)
     try:
@@ -55,6 +56,7 @@ def load_neural_lm(path: Path, device: torch.device | str = "cpu") -> SentenceSc
         raise CheckpointError(f"{path} does not have the weights of its sizes: {error}") from error
     weights = {name: tensor.float() for name, tensor in tensors.items()}
     network.load_state_dict(weights, assign=True)
+    network.requires_grad_(False)
     return SentenceScorer(network.to(device), pieces)
 
 
@@ -80,7 +82,7 @@ def _pieces(
     if data.dtype != torch.uint8 or data.dim() != 1:
         raise CheckpointError(f"{path} has no usable pieces")
     try:
-        pieces = sentencepiece.SentencePieceProcessor(model_proto=bytes(data.tolist()))
+        pieces = sentencepiece.SentencePieceProcessor(model_proto=data.numpy().tobytes())
     except RuntimeError as error:
         raise CheckpointError(f"{path} has no usable pieces: {error}") from error
     if pieces.get_piece_size() != config.vocab_size or pieces.eos_id() < 0:

@@ -30,12 +30,12 @@ class SentenceScore:
 class SentenceScorer:
     """Scores sentences of words; those of one list should begin alike. For one thread at a time.
 
-    network: in evaluation mode, on any device. pieces: what text falls into; its </s> stands both
-    before and after a sentence.
+    network: on any device; it is put into evaluation mode. pieces: what text falls into; its </s>
+    stands both before and after a sentence.
     """
 
     def __init__(self, network: NeuralLm, pieces: sentencepiece.SentencePieceProcessor) -> None:
-        self.network = network.eval().requires_grad_(False)
+        self.network = network.eval()
         self.pieces = pieces
         self._boundary = pieces.eos_id()
         self._spell = lru_cache(WORDS_REMEMBERED)(self._pieces_of)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
-import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from models.config import InputLayer, Positions
 from models.training.errors import RecipeError
+from models.training.recipe_file import Precision, check_optimiser, read_document, section
 
-Precision: TypeAlias = Literal["float32", "bfloat16"]
 Kept: TypeAlias = Literal["best", "last"]
 
 
@@ -126,6 +123,9 @@ class NetworkConfig:
     decoding_reverse_weight: float = 0.3
     decoding_lm_weight: float = 0.3
     decoding_graph_beam: float = 10.0
+    decoding_neural_lm_weight: float = 0.5
+    lead_in_ms: int = 0
+    flush_with_silence: bool = False
 
 
 @dataclass(frozen=True)
@@ -226,13 +226,7 @@ class Recipe:
     start: StartConfig | None = None
 
     def __post_init__(self) -> None:
-        steps = self.optimiser
-        if not 0 < steps.warmup_steps <= steps.decay_from_step < steps.total_steps:
-            raise RecipeError("optimiser: needs 0 < warmup_steps <= decay_from_step < total_steps")
-        if steps.precision not in get_args(Precision):
-            raise RecipeError(
-                f"optimiser.precision: {steps.precision!r} is not float32 or bfloat16"
-            )
+        check_optimiser(self.optimiser)
         ranges = ("tempo", "warp", "clip_tempo", "clip_warp", "clip_trim_db", "gain_db")
         for name in (*ranges, "noise_snr_db"):
             low, high = getattr(self.augment, name)
@@ -250,32 +244,6 @@ class Recipe:
             block = self.phones.block
             if block is not None and not 1 <= block <= self.network.num_blocks:
                 raise RecipeError(f"phones.block: there is no block {block}")
-
-
-Section = TypeVar("Section")
-
-
-def _path(root: Path, value: str) -> Path:
-    # As it is written: where data is linked to from beside the checkout, that is where it is.
-    return Path(os.path.normpath(root / value))
-
-
-def _section(kind: type[Section], name: str, values: Mapping[str, Any], root: Path) -> Section:
-    fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    unknown = set(values) - set(fields)
-    if unknown:
-        raise RecipeError(f"{name}: unknown keys {', '.join(sorted(unknown))}")
-    arguments = {}
-    for key, value in values.items():
-        if fields[key].type == "Path":
-            value = _path(root, value)
-        elif fields[key].type == "tuple[Path, ...]":
-            value = [_path(root, each) for each in value]
-        arguments[key] = tuple(value) if isinstance(value, list) else value
-    try:
-        return kind(**arguments)
-    except TypeError as error:
-        raise RecipeError(f"{name}: {error}") from error
 
 
 SECTIONS = {
@@ -296,10 +264,7 @@ def load_recipe(path: Path) -> Recipe:
 
     Raises RecipeError, naming what is wrong.
     """
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise RecipeError(f"cannot read {path}: {error}") from error
+    document = read_document(path)
     unknown = set(document) - set(SECTIONS) - {"name"}
     if unknown:
         raise RecipeError(f"{path}: unknown sections {', '.join(sorted(unknown))}")
@@ -307,7 +272,7 @@ def load_recipe(path: Path) -> Recipe:
         raise RecipeError(f"{path}: needs a name and a [data] section")
     root = path.resolve().parent
     sections: dict[str, Any] = {
-        name: _section(kind, name, document[name], root)
+        name: section(kind, name, document[name], root)
         for name, kind in SECTIONS.items()
         if name in document
     }

@@ -49,6 +49,9 @@ def model_config(recipe: Recipe, vocab_size: int) -> ModelConfig:
             reverse_weight=net.decoding_reverse_weight,
             lm_weight=net.decoding_lm_weight,
             graph_beam=net.decoding_graph_beam,
+            neural_lm_weight=net.decoding_neural_lm_weight,
+            lead_in_ms=net.lead_in_ms,
+            flush_with_silence=net.flush_with_silence,
         ),
         loss=LossConfig(
             ctc_weight=recipe.optimiser.ctc_weight,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from models.training.batch import Batch
 from models.training.cmudict import read_lexicon
 from models.training.config import OptimiserConfig, Recipe
 from models.training.deadline import Deadline
+from models.training.descent import descend
 from models.training.phones import PhoneLabels, PhoneLoss
 from models.training.prepare import Prepared
 from models.training.run_log import RunLog, UpdateRecord
@@ -137,7 +137,7 @@ class Trainer:
         with self._precision():
             loss = self._loss(batch, rng)
             total = self._with_phones(loss.total, batch, examples)
-        norm = self._descend(total, rate)
+        norm = descend(self.optimiser, self._trained, total, rate, config.max_gradient_norm)
         progress.step += 1
         progress.heard_seconds += batch.seconds
         per_token = float(loss.ctc.detach() / batch.token_lengths.float().mean())
@@ -170,21 +170,6 @@ class Trainer:
         share = self.phone_loss.config.weight
         phones = self.phone_loss.of(batch, examples, self.progress.step)
         return (1.0 - share) * loss + share * phones
-
-    def _descend(self, loss: Tensor, rate: float) -> float:
-        """One step against the gradient, whose norm before clipping it returns.
-
-        A gradient that is not finite is left out, as WeNet does.
-        """
-        for group in self.optimiser.param_groups:
-            group["lr"] = rate
-        self.optimiser.zero_grad(set_to_none=True)
-        torch.autograd.backward(loss)
-        limit = self.recipe.optimiser.max_gradient_norm
-        norm = float(nn.utils.clip_grad_norm_(self._trained, limit))
-        if math.isfinite(norm):
-            self.optimiser.step()
-        return norm
 
     def _checkpoint(self) -> None:
         """Measures the model, keeps it if it is among the best, and saves the run."""

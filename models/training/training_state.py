@@ -52,7 +52,7 @@ def save_state(
     progress: Progress,
     side_head: nn.Module | None = None,
 ) -> None:
-    """Writes the whole state of a run: it is there entirely or not at all."""
+    """Writes the whole state of a run."""
     state = {
         "model": model.state_dict(),
         "phone_head": None if side_head is None else side_head.state_dict(),
@@ -61,9 +61,14 @@ def save_state(
         "cuda_random": torch.cuda.get_rng_state() if torch.cuda.is_available() else None,
         "progress": progress.to_dict(),
     }
-    partial = folder / (STATE_FILE + ".partial")
+    save_whole(folder / STATE_FILE, state)
+
+
+def save_whole(path: Path, state: dict[str, Any]) -> None:
+    """The file is there entirely or not at all."""
+    partial = path.with_name(path.name + ".partial")
     torch.save(state, partial)
-    partial.replace(folder / STATE_FILE)
+    partial.replace(path)
 
 
 def load_state(

@@ -12,6 +12,7 @@ import numpy as np
 
 from models.bundled import bundled_model_dir
 from models.errors import ModelError
+from models.neural_lm.lm_file import NEURAL_LM_FILE
 from service.audio.resampler import MODEL_RATE_HZ
 from service.engine_port import EnginePort
 from service.errors import StartupError
@@ -29,8 +30,6 @@ from streaming.stream_config import StreamConfig
 STOP_S = 5.0
 OWN_GRAPH = "lm.graph.xz"
 """In the directory of a model that comes with a graph."""
-OWN_NEURAL_LM = "neural_lm.safetensors"
-"""In the directory of a model that comes with one."""
 GRAPH_SEARCH_SETTINGS = ("lm_weight", "graph_beam", "max_active", "neural_lm_weight")
 _WEIGHT_FILES = ("model.safetensors", "final.pt")
 
@@ -109,7 +108,7 @@ def _graph_of(settings: Settings) -> Path | None:
 def _neural_lm_of(settings: Settings, graph: Path | None) -> Path | None:
     """The file asked for, or else what comes with the model's own graph; it needs a graph."""
     asked = settings.neural_lm
-    own = (settings.model or bundled_model_dir()) / OWN_NEURAL_LM
+    own = (settings.model or bundled_model_dir()) / NEURAL_LM_FILE
     comes_along = own if settings.graph is None and own.is_file() else None
     found = None if asked == "none" else asked or comes_along
     if graph is None and asked is not None and found is not None:

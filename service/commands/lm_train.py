@@ -36,10 +36,9 @@ def _train(arguments: argparse.Namespace) -> int:
         tell(f"from update {trainer.step} on {trainer.device}, in {trainer.folder}")
         trainer.run(Deadline(60 * arguments.minutes, 60 * arguments.cool_minutes))
         trainer.export(arguments.out)
-        found = trainer.perplexities()
     except TrainingError as error:
         raise StartupError(str(error)) from error
-    for name, value in found.items():
+    for name, value in trainer.perplexities.items():
         tell(f"{name}: perplexity {value:.1f}")
     tell(f"stands at update {trainer.step}; log: {trainer.log_file}")
     return 0 if trainer.finished else MORE_TO_DO

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from models.bundled import bundled_model_dir
+from models.neural_lm.lm_file import NEURAL_LM_FILE
 from service.commands import engine
 from service.errors import StartupError
 from service.settings import Settings
@@ -64,12 +65,12 @@ def test_settings_of_a_search_that_does_not_happen_are_refused(searched, name: s
 def test_the_neural_model_is_the_one_beside_the_weights_if_there_is_one(built, model: Path) -> None:
     (model / engine.OWN_GRAPH).touch()
     assert built(model=model) == (model / "lm.graph.xz", None)
-    (model / engine.OWN_NEURAL_LM).touch()
+    (model / NEURAL_LM_FILE).touch()
     assert built(model=model) == (model / "lm.graph.xz", model / "neural_lm.safetensors")
 
 
 def test_the_neural_model_can_be_another_or_none(built, model: Path, monkeypatch) -> None:
-    for name in (engine.OWN_GRAPH, engine.OWN_NEURAL_LM):
+    for name in (engine.OWN_GRAPH, NEURAL_LM_FILE):
         (model / name).touch()
     assert built(model=model, neural_lm="my.lm", neural_lm_weight=0.3)[1] == Path("my.lm")
     assert built(model=model, neural_lm="none")[1] is None
@@ -80,7 +81,7 @@ def test_the_neural_model_can_be_another_or_none(built, model: Path, monkeypatch
 
 
 def test_without_a_graph_there_is_nothing_for_it_to_rank(built, model: Path) -> None:
-    (model / engine.OWN_NEURAL_LM).touch()
+    (model / NEURAL_LM_FILE).touch()
     assert built(model=model) == (None, None)
     assert built(model=model, graph="none", neural_lm="none") == (None, None)
     with pytest.raises(StartupError, match=r"neural_lm=my\.lm .* there is no graph"):

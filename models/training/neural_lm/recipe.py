@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-import os
-import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
 
 from models.errors import ConfigError
 from models.neural_lm.network import NeuralLmConfig
-from models.training.config import Precision
 from models.training.errors import RecipeError
+from models.training.recipe_file import Precision, check_optimiser, read_document, section
 
 
 @dataclass(frozen=True)
@@ -46,10 +41,7 @@ class LmOptimiserConfig:
     save_every: int = 500
 
     def __post_init__(self) -> None:
-        if not 0 < self.warmup_steps <= self.decay_from_step < self.total_steps:
-            raise RecipeError("optimiser: needs 0 < warmup_steps <= decay_from_step < total_steps")
-        if self.precision not in get_args(Precision):
-            raise RecipeError(f"optimiser.precision: {self.precision!r} is not float32 or bfloat16")
+        check_optimiser(self)
 
 
 @dataclass(frozen=True)
@@ -74,32 +66,12 @@ def load_lm_recipe(path: Path) -> LmRecipe:
 
     Raises RecipeError, naming what is wrong.
     """
+    document, root = read_document(path), path.resolve().parent
+    texts = [section(TextConfig, "texts", text, root) for text in document.pop("texts", ())]
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise RecipeError(f"cannot read {path}: {error}") from error
-    root = path.resolve().parent
-    try:
-        return _recipe(document, root)
-    except (TypeError, KeyError, ConfigError) as error:
-        raise RecipeError(f"{path}: {error}") from error
-
-
-def _recipe(document: Mapping[str, Any], root: Path) -> LmRecipe:
-    known = {each.name for each in dataclasses.fields(LmRecipe)}
-    if unknown := document.keys() - known:
-        raise RecipeError(f"unknown keys {', '.join(sorted(unknown))}")
-    return LmRecipe(
-        name=document["name"],
-        work_dir=_path(root, document["work_dir"]),
-        texts=tuple(
-            TextConfig(_path(root, text["path"]), text["share"]) for text in document["texts"]
-        ),
-        held_out=tuple(_path(root, each) for each in document.get("held_out", ())),
-        network=NeuralLmConfig(**document.get("network", {})),
-        optimiser=LmOptimiserConfig(**document.get("optimiser", {})),
-    )
-
-
-def _path(root: Path, value: str) -> Path:
-    return Path(os.path.normpath(root / value))
+        network = section(NeuralLmConfig, "network", document.pop("network", {}), root)
+    except ConfigError as error:
+        raise RecipeError(f"network: {error}") from error
+    optimiser = section(LmOptimiserConfig, "optimiser", document.pop("optimiser", {}), root)
+    parts = {"texts": texts, "network": network, "optimiser": optimiser}
+    return section(LmRecipe, str(path), {**document, **parts}, root)

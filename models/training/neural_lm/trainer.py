@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 from tqdm import tqdm
 
@@ -17,6 +16,7 @@ from models.neural_lm.lm_file import save_neural_lm
 from models.neural_lm.network import NeuralLm, initialise
 from models.neural_lm.sentence_scorer import SentenceScorer
 from models.training.deadline import Deadline
+from models.training.descent import descend
 from models.training.errors import CorpusError, TrainingStateError
 from models.training.neural_lm.perplexity import perplexity
 from models.training.neural_lm.piece_text import PieceTexts, read_lines
@@ -25,14 +25,15 @@ from models.training.neural_lm.row_sampler import RowSampler
 from models.training.run_log import append_line
 from models.training.schedule import learning_rate
 from models.training.stop_signal import StopSignal
+from models.training.training_state import STATE_FILE, save_whole
 
-STATE_FILE = "state.pt"
 LOG_FILE = "log.jsonl"
 
 
 class LmTrainer:
     """Trains a network on `device`; everything it writes goes to the recipe's `work_dir`.
 
+    perplexities: per word and end of sentence, of each held-out text when the run last stopped.
     It begins at update 0, or where the run in that folder stopped. Raises CorpusError for texts,
     TrainingStateError for a folder with the run of another recipe.
     """
@@ -61,6 +62,8 @@ class LmTrainer:
         self.folder = recipe.work_dir
         self.log_file = self.folder / LOG_FILE
         self._state_file = self.folder / STATE_FILE
+        self.perplexities: dict[str, float] = {}
+        self._measured_at: int | None = None
         self._losses: list[float] = []
         self._window_began = time.monotonic()
         self._resume()
@@ -71,7 +74,10 @@ class LmTrainer:
         return self.step >= self.recipe.optimiser.total_steps
 
     def run(self, deadline: Deadline) -> None:
-        """To the end of the schedule, a deadline, or SIGTERM or Ctrl-C; saves in every case."""
+        """To the end of the schedule, a deadline, or SIGTERM or Ctrl-C.
+
+        In every case it saves, and then measures, which takes longer: see `perplexities`.
+        """
         total = self.recipe.optimiser.total_steps
         bar = tqdm(total=total, initial=self.step, unit="update", mininterval=10.0)
         with StopSignal() as stop:
@@ -79,20 +85,14 @@ class LmTrainer:
                 self._update(deadline.rate_share)
                 bar.update()
                 if self.step % self.recipe.optimiser.save_every == 0:
-                    self._save()
+                    self._checkpoint()
         bar.close()
-        self._save()
+        if self.step != self._measured_at:
+            self._checkpoint()
 
     def export(self, path: Path) -> None:
         """The network with its pieces, in half precision."""
         save_neural_lm(path, self.network, self._texts.pieces.serialized_model_proto())
-
-    def perplexities(self) -> dict[str, float]:
-        """Per word and end of sentence, of each held-out text."""
-        scorer = SentenceScorer(self.network, self._texts.pieces)
-        found = {path.name: perplexity(scorer, path) for path in self.recipe.held_out}
-        self.network.requires_grad_(True)
-        return found
 
     def _update(self, rate_share: float) -> None:
         config = self.recipe.optimiser
@@ -104,20 +104,11 @@ class LmTrainer:
             logits = self.network(pieces.to(self.device))
         targets = following.to(self.device).flatten()
         loss = functional.cross_entropy(logits.float().flatten(0, 1), targets)
-        self._descend(loss, learning_rate(self.step, config) * rate_share)
+        rate = learning_rate(self.step, config) * rate_share
+        weights = self.network.parameters()
+        descend(self._optimiser, weights, loss, rate, config.max_gradient_norm)
         self.step += 1
         self._note(loss, pieces.numel())
-
-    def _descend(self, loss: Tensor, rate: float) -> None:
-        """A gradient that is not finite is left out."""
-        for group in self._optimiser.param_groups:
-            group["lr"] = rate
-        self._optimiser.zero_grad(set_to_none=True)
-        torch.autograd.backward(loss)
-        limit = self.recipe.optimiser.max_gradient_norm
-        norm = float(nn.utils.clip_grad_norm_(self.network.parameters(), limit))
-        if math.isfinite(norm):
-            self._optimiser.step()
 
     def _note(self, loss: Tensor, pieces: int) -> None:
         self._losses.append(float(loss.detach()))
@@ -137,22 +128,25 @@ class LmTrainer:
         self._losses = []
         self._window_began = time.monotonic()
 
-    def _save(self) -> None:
-        """Everything that the next update depends on: it is there entirely or not at all."""
-        found = {
-            f"perplexity_{name}": round(value, 1) for name, value in self.perplexities().items()
-        }
+    def _checkpoint(self) -> None:
+        """Saves, then measures."""
+        self._save()
+        scorer = SentenceScorer(self.network, self._texts.pieces)
+        self.perplexities = {path.name: perplexity(scorer, path) for path in self.recipe.held_out}
+        self._measured_at = self.step
+        found = {f"perplexity_{name}": round(it, 1) for name, it in self.perplexities.items()}
         append_line(self.log_file, step=self.step, **found)
+        self._restart_window()
+
+    def _save(self) -> None:
+        """Everything that the next update depends on."""
         state = {
             "step": self.step,
             "pieces": self._texts.pieces.serialized_model_proto(),
             "network": self.network.state_dict(),
             "optimiser": self._optimiser.state_dict(),
         }
-        partial = self._state_file.with_name(STATE_FILE + ".partial")
-        torch.save(state, partial)
-        partial.replace(self._state_file)
-        self._restart_window()
+        save_whole(self._state_file, state)
 
     def _resume(self) -> None:
         if not self._state_file.is_file():

@@ -17,6 +17,7 @@ def scorer(network, pieces) -> SentenceScorer:
     return SentenceScorer(network, pieces)
 
 
+@torch.no_grad()
 def plainly(scorer, words) -> tuple[list[float], float]:
     """The oracle: one sentence, word by word, without a tree and without a batch."""
     spelled = [scorer.pieces.encode(word) for word in words]

@@ -49,7 +49,7 @@ def test_the_bundled_recipe_is_one():
         ('name = "some"', 'name = "some"\ncolour = 1', "unknown keys colour"),
         ("share = 0.8", "share = 0.0", "share above 0"),
         ("share = 0.8", "share = nan", "share above 0"),
-        ("share = 0.8", "part = 0.8", "share"),
+        ("share = 0.8", "part = 0.8", "texts: unknown keys part"),
         ("size = 64", "size = 63", "multiple of heads"),
         ("size = 64", "width = 64", "width"),
         ("batch = 4", "warmup_steps = 0", "warmup_steps"),
