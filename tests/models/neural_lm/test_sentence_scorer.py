@@ -38,6 +38,7 @@ def test_scores_are_those_of_each_sentence_alone(scorer, monkeypatch, lists, at_
             assert score.end == pytest.approx(end, abs=1e-4)
 
 
+@torch.no_grad()
 def test_probabilities_of_all_that_may_follow_sum_to_one(scorer):
     [[score]] = scorer.score([[["the"]]])
     row = torch.tensor([[1, *scorer.pieces.encode("the")]])
