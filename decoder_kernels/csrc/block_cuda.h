@@ -46,10 +46,22 @@ struct Block {
   KERNEL_FN T load(const T* value) const {
     return *static_cast<const volatile T*>(value);
   }
-  // Behind the list's end may be written to as well.
-  KERNEL_FN void append_if(bool condition, int* list, int* size, int value) const {
-    if (condition) list[atomicAdd(size, 1)] = value;
+  KERNEL_FN void count_if(bool condition, int* counter) const {
+    if (condition) atomicAdd(counter, 1);
   }
+
+  // Lengthens a list that all threads share.
+  class Appender {
+   public:
+    KERNEL_FN Appender(int* list, int* size) : list_(list), size_(size) {}
+    KERNEL_FN void append_if(bool condition, int value) const {
+      if (condition) list_[atomicAdd(size_, 1)] = value;
+    }
+
+   private:
+    int* list_;
+    int* size_;
+  };
 };
 
 KERNEL_FN void prefetch(const void*) {}

@@ -39,11 +39,27 @@ struct Block {
   KERNEL_FN T load(const T* value) const {
     return *value;
   }
-  // Behind the list's end is written to as well: no branch.
-  KERNEL_FN void append_if(bool condition, int* list, int* size, int value) const {
-    list[*size] = value;
-    *size += condition ? 1 : 0;
-  }
+  KERNEL_FN void count_if(bool condition, int* counter) const { *counter += condition ? 1 : 0; }
+
+  // Lengthens a list for as long as it lives, without a branch: behind the end is written to as
+  // well. Its length is nobody else's meanwhile, so that it need not go through memory.
+  class Appender {
+   public:
+    KERNEL_FN Appender(int* list, int* size) : list_(list), size_(size), length_(*size) {}
+    KERNEL_FN ~Appender() { *size_ = length_; }
+    Appender(const Appender&) = delete;
+    Appender& operator=(const Appender&) = delete;
+
+    KERNEL_FN void append_if(bool condition, int value) {
+      list_[length_] = value;
+      length_ += condition ? 1 : 0;
+    }
+
+   private:
+    int* list_;
+    int* size_;
+    int length_;
+  };
 };
 
 template <class Kernel, class Params>

@@ -47,9 +47,22 @@ struct Block {
   KERNEL_FN T load(const T* value) const {
     return std::atomic_ref<T>(*const_cast<T*>(value)).load(std::memory_order_acquire);
   }
-  KERNEL_FN void append_if(bool condition, int* list, int* size, int value) const {
-    if (condition) list[fetch_add(size, 1)] = value;
+  KERNEL_FN void count_if(bool condition, int* counter) const {
+    if (condition) fetch_add(counter, 1);
   }
+
+  // Lengthens a list that all threads share.
+  class Appender {
+   public:
+    KERNEL_FN Appender(int* list, int* size) : list_(list), size_(*size) {}
+    KERNEL_FN void append_if(bool condition, int value) const {
+      if (condition) list_[size_.fetch_add(1, std::memory_order_relaxed)] = value;
+    }
+
+   private:
+    int* list_;
+    std::atomic_ref<int> size_;
+  };
 };
 
 template <class Kernel, class Params>

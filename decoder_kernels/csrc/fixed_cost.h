@@ -23,4 +23,10 @@ KERNEL_FN Cost fixed_cost(double nats) {
   return std::bit_cast<Cost>(shifted) - std::bit_cast<Cost>(ROUNDER);
 }
 
+// A choice without a branch, for where data decides: a processor would guess wrong too often.
+template <class T>
+KERNEL_FN T choose(bool condition, T one, T other) {
+  return other + ((one - other) & -static_cast<T>(condition));
+}
+
 }  // namespace earshot::EARSHOT_BACKEND

@@ -36,7 +36,8 @@ class Crowd {
     block_.sync();
     if (most_keys() <= max_active_) return;
     int count = 0;
-    for (int i = block_.thread; i < frontier_.size(); i += block_.threads) {
+    const int size = frontier_.size();
+    for (int i = block_.thread; i < size; i += block_.threads) {
       count += entries_.nexts[i] <= highest ? 1 : 0;
     }
     if (count > 0) block_.fetch_add(&frontier_.totals().num_survivors, count);
@@ -75,9 +76,11 @@ class Crowd {
     const int shift = shift_to_bins(cut - best);
     for (int i = block_.thread; i < 1 << CROWD_BITS; i += block_.threads) work_.histogram[i] = 0;
     block_.sync();
-    for (int i = block_.thread; i < frontier_.size(); i += block_.threads) {
+    const int size = frontier_.size();
+    for (int i = block_.thread; i < size; i += block_.threads) {
       const Cost next = entries_.nexts[i];
-      if (next <= cut) block_.fetch_add(&work_.histogram[(next - best) >> shift], 1);
+      const bool counts = next <= cut;
+      block_.count_if(counts, &work_.histogram[choose(counts, (next - best) >> shift, Cost{0})]);
     }
     block_.sync();
   }

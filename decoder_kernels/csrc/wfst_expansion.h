@@ -60,21 +60,13 @@ class Expansion {
 
   // In blank, or in the same token. Notes who can afford an arc as well.
   KERNEL_FN void stay() const {
-    FrameTotals& totals = frontier_.totals();
     nodes_.know_arcs();
     if (shape_.topology != WFST_EXPLICIT) {
       repeat();
       fall_silent();
     }
     crowd_.crowd_out();
-    const Cost richest = frontier_.cut() - labels_.least() - prices_.cheapest_arc();
-    for (int i = block_.thread; i < frontier_.num_alive(); i += block_.threads) {
-      const int place = work_.alive[i];
-      const Cost cost = entries_.costs[place];
-      bool is_able = cost <= richest;
-      if (nodes_.has_graft()) is_able |= nodes_.sees_graft(entries_.keys[place]);
-      block_.append_if(is_able, work_.able, &totals.num_able, place);
-    }
+    choose_able(frontier_.cut() - labels_.least() - prices_.cheapest_arc());
     block_.sync();
     bands_.sort();
   }
@@ -136,6 +128,18 @@ class Expansion {
   }
 
  private:
+  // Those who could pay the cheapest arc of all, or may stand before one that no bound knows.
+  KERNEL_FN void choose_able(Cost richest) const {
+    Block::Appender able(work_.able, &frontier_.totals().num_able);
+    const int size = frontier_.num_alive();
+    for (int i = block_.thread; i < size; i += block_.threads) {
+      const int place = work_.alive[i];
+      bool is_able = entries_.costs[place] <= richest;
+      if (nodes_.has_graft()) is_able |= nodes_.sees_graft(entries_.keys[place]);
+      able.append_if(is_able, place);
+    }
+  }
+
   // Of the tokens that can afford some arc, those at whose nodes there is one. What grafted words
   // begin with is followed here.
   KERNEL_FN void choose_rich(int first, int last) const {
@@ -143,18 +147,23 @@ class Expansion {
     block_.sync();
     if (block_.thread == 0) totals.num_rich = totals.num_hubs = 0;
     block_.sync();
-    const int* order = bands_.order();
     Ways ways(prices_, frontier_);
+    choose_rich(first, last, ways);
+    ways.take();
+    block_.sync();
+  }
+
+  KERNEL_FN void choose_rich(int first, int last, Ways& ways) const {
+    Block::Appender rich(work_.rich, &frontier_.totals().num_rich);
+    const int* order = bands_.order();
     for (int i = first + block_.thread; i < last; i += block_.threads) {
       const int place = order[i];
-      block_.append_if(is_rich_at(place), work_.rich, &totals.num_rich, place);
+      rich.append_if(is_rich_at(place), place);
       if (nodes_.is_hook(entries_.keys[place])) {
         const Cost cut = frontier_.cut();
         follow_node(nodes_.graft(), nodes_.root_of_graft(), place, cut, Share{0, 1}, ways);
       }
     }
-    ways.take();
-    block_.sync();
   }
 
   KERNEL_FN bool is_rich_at(int place) const {
@@ -222,28 +231,34 @@ class Expansion {
 
   // The way of each token to itself is in no list: most have no other.
   KERNEL_FN void repeat() const {
-    FrameTotals& totals = frontier_.totals();
     const Cost cut = frontier_.cut();
-    Cost best = NO_COST;
     block_.sync();
-    if (block_.thread == 0) totals.has_stays = 1;
-    for (int i = block_.thread; i < frontier_.num_alive(); i += block_.threads) {
+    if (block_.thread == 0) frontier_.totals().has_stays = 1;
+    const Cost best = repeat_below(cut);
+    if (best < NO_COST) block_.lower(&frontier_.totals().best, best);
+    frontier_.lower_ceiling(best);
+    block_.sync();
+  }
+
+  // Returns the least that it costs one of the thread's tokens; those in a label may fall silent.
+  KERNEL_FN Cost repeat_below(Cost cut) const {
+    Block::Appender falling(work_.falling, &frontier_.totals().num_falling);
+    const int size = frontier_.num_alive();
+    Cost best = NO_COST;
+    for (int i = block_.thread; i < size; i += block_.threads) {
       const int place = work_.alive[i];
       const Cost next = repeat_at(place, cut);
       best = next < best ? next : best;
-      const bool falls = label_of(entries_.keys[place]) != 0;
-      block_.append_if(falls, work_.falling, &totals.num_falling, place);
+      falling.append_if(label_of(entries_.keys[place]) != 0, place);
     }
-    if (best < NO_COST) block_.lower(&totals.best, best);
-    frontier_.lower_ceiling(best);
-    block_.sync();
+    return best;
   }
 
   // Returns what that costs, NO_COST if it is hopeless.
   KERNEL_FN Cost repeat_at(int place, Cost cut) const {
     const Cost cost = cost_to_stay(place);
     const bool stays = cost <= cut + prices_.slack(entries_.kinds[place]);
-    const Cost next = stays ? cost : NO_COST;
+    const Cost next = choose(stays, cost, NO_COST);
     entries_.nexts[place] = next;
     if (stays & (frontier_.reach(place) == OPEN)) frontier_.open(place, BY_STAYING);
     return next;
@@ -323,8 +338,8 @@ class Expansion {
     while (low < high) {
       const int middle = (low + high) / 2;
       const bool is_left = label_in(arcs.labels[middle]) < label;
-      low = is_left ? middle + 1 : low;
-      high = is_left ? high : middle;
+      low = choose(is_left, middle + 1, low);
+      high = choose(is_left, high, middle);
     }
     return low;
   }

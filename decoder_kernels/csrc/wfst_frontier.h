@@ -92,8 +92,7 @@ class Frontier {
   }
 
   KERNEL_FN void prefetch_entry(int position) const {
-    const int place = block_.load(&work_.index[position]);
-    if (place == NONE) return;
+    const int place = block_.load(&work_.index[position]);  // where there is none no harm is done
     prefetch(&entries().keys[place]);
     prefetch(&entries().nexts[place]);
   }
@@ -110,7 +109,7 @@ class Frontier {
   KERNEL_FN void offer_at(int place, int kind, int reach, Cost cost, int from, int word) const {
     Cost* next = &entries().nexts[place];
     const Cost before = block_.load(next);
-    if (cost > before && cost - before > options_.lattice_beam) return;
+    if (cost - before > options_.lattice_beam) return;
     if (!list_way(place, Candidate{cost, from, word, NONE, reach})) return overflow();
     if (cost < before) block_.lower(next, cost);
     if (has_epsilons(kind)) note_reach(place, reach);
@@ -142,7 +141,9 @@ class Frontier {
       totals().last_limit = totals().limit_cost;
     }
     block_.sync();
-    keep_survivors();
+    const Cost least = keep_survivors();
+    if (least < NO_COST) block_.lower(&totals().least, least);
+    block_.sync();
     for (int i = block_.thread; i < totals().num_touched; i += block_.threads) {
       const int place = work_.touched[i];
       entries().histories[place] = entries().next_histories[place];
@@ -170,9 +171,8 @@ class Frontier {
       totals().num_known = 0;
     }
     block_.sync();
-    for (int i = block_.thread; i <= totals().index_mask; i += block_.threads) {
-      work_.index[i] = NONE;
-    }
+    const int last = totals().index_mask;
+    for (int i = block_.thread; i <= last; i += block_.threads) work_.index[i] = NONE;
   }
 
   KERNEL_FN void load_token(int i) const {
@@ -187,25 +187,31 @@ class Frontier {
   KERNEL_FN bool list_way(int place, Candidate way) const {
     const int index = work_.num_entries + block_.fetch_add(&totals().num_ways, 1);
     if (index >= work_.num_entries + state_.shape.candidate_capacity) return false;
-    if (way.word != 0) block_.fetch_add(&totals().num_words, 1);
+    block_.count_if(way.word != 0, &totals().num_words);
     way.next = block_.exchange(&entries().ways[place], index);
     work_.candidates[index] = way;
     if (way.next == NONE) work_.touched[block_.fetch_add(&totals().num_touched, 1)] = place;
     return true;
   }
 
-  KERNEL_FN void keep_survivors() const {
+  // Returns the least that one of the thread's survivors costs.
+  KERNEL_FN Cost keep_survivors() const {
+    Block::Appender alive(work_.alive, &totals().num_alive);
+    const int num_entries = size();
+    const Cost limit = totals().limit_cost;
     Cost least = NO_COST;
-    for (int i = block_.thread; i < size(); i += block_.threads) {
+    for (int i = block_.thread; i < num_entries; i += block_.threads) {
       const Cost next = entries().nexts[i];
-      const bool survived = survives(i, next);
-      entries().nexts[i] = survived ? next : NO_COST;
+      bool survived = next < limit;
+      if (next == limit) [[unlikely]]
+        survived = entries().keys[i] <= totals().limit_key;
+      const Cost kept = choose(survived, next, NO_COST);
+      entries().nexts[i] = kept;
       entries().costs[i] = NO_COST;
-      least = survived && next < least ? next : least;
-      block_.append_if(survived, work_.alive, &totals().num_alive, i);
+      least = kept < least ? kept : least;
+      alive.append_if(survived, i);
     }
-    if (least < NO_COST) block_.lower(&totals().least, least);
-    block_.sync();
+    return least;
   }
 
   // What the frame has found out about entries holds no more.
@@ -241,12 +247,6 @@ class Frontier {
     entries().reaches[place] = has_epsilons(kind) ? OPEN : NEVER;
     entries().ways[place] = entries().blanks[place] = NONE;
     entries().opens[place] = CLOSED;
-  }
-
-  KERNEL_FN bool survives(int place, Cost next) const {
-    const FrameTotals& found = totals();
-    return next < found.limit_cost ||
-           (next == found.limit_cost && entries().keys[place] <= found.limit_key);
   }
 
   KERNEL_FN void clear() const {

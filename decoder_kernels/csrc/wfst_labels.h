@@ -42,6 +42,7 @@ class FrameLabels {
     price(row);
     find_least();
     gather_near();
+    block_.sync();
     shelve();
   }
 
@@ -101,10 +102,10 @@ class FrameLabels {
   KERNEL_FN void gather_near() const {
     const Cost last_shelf = least() + (static_cast<Cost>(SHELVES - 1) << shift_);
     const Cost end = last_shelf < NO_COST ? last_shelf : NO_COST;
+    Block::Appender near(work_.near_labels, &work_.totals->num_near);
     for (int label = block_.thread + 1; label <= shape_.vocab_size; label += block_.threads) {
-      block_.append_if(cost(label) < end, work_.near_labels, &work_.totals->num_near, label);
+      near.append_if(cost(label) < end, label);
     }
-    block_.sync();
   }
 
   KERNEL_FN void shelve() const {

@@ -30,7 +30,7 @@ class Prices {
   KERNEL_FN Cost of_arc(const WfstArc& arc, int before, int* context) const {
     const Cost weight = fixed_cost(static_cast<double>(arc.weight) * scale_);
     *context = before;
-    if (arc.word == 0 || automaton_.empty()) return weight;
+    if (automaton_.empty() || arc.word == 0) return weight;
     *context = automaton_.next(before, arc.word);
     const Cost earned = pending(*context) + fixed_cost(automaton_.completed(*context));
     return weight + pending(before) - earned;
@@ -54,11 +54,12 @@ class Prices {
 
   // By how much epsilon paths from a node can still lower a cost.
   KERNEL_FN Cost slack(int kind) const {
+    const Cost earned = choose(has_epsilons(kind), boost_slack_, Cost{0});
     const int steps = gain_of(kind);
-    if (steps == 0) return has_epsilons(kind) ? boost_slack_ : 0;
+    if (steps == 0) return earned;
     const Cost gain = steps < MAX_GAIN_STEPS ? steps * gain_step_ : max_gain_;
     // Each arc gains no more than fixed_cost can say, and is rounded.
-    return boost_slack_ + (gain < max_gain_ ? gain : max_gain_) + ROUNDING + num_levels_;
+    return earned + (gain < max_gain_ ? gain : max_gain_) + ROUNDING + num_levels_;
   }
 
   // Whether a way lies above the cut, whatever can still be gained after it.

@@ -121,7 +121,7 @@ struct Workspace {
   FrameTotals* totals;
   int* histogram;
   Cost* label_costs;
-  int* near_labels;           // that a shelf but the last is for; one more for Block::append_if
+  int* near_labels;           // that a shelf but the last is for; one more for Block::Appender
   int* label_order;           // the same, from the cheapest shelf to the dearest
   std::uint64_t* shelf_bits;  // of the labels up to a shelf
   int* shelf_ends;            // in label_order
