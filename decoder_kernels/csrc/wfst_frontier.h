@@ -35,7 +35,7 @@ class Frontier {
     if (least < NO_COST) block_.lower(&totals().least, least);
     block_.sync();
     for (int i = block_.thread; i < size(); i += block_.threads) {
-      int position = hash_of(entries().keys[i]) & totals().index_mask;
+      int position = position_of(entries().keys[i]);
       while (block_.compare_exchange(&work_.index[position], NONE, i) != NONE) {
         position = (position + 1) & totals().index_mask;
       }
@@ -86,7 +86,7 @@ class Frontier {
 
   // Where the search for a key begins, in memory that is asked for.
   KERNEL_FN int prefetch_position(Key key) const {
-    const int position = hash_of(key) & totals().index_mask;
+    const int position = position_of(key);
     prefetch(&work_.index[position]);
     return position;
   }
@@ -101,7 +101,13 @@ class Frontier {
   // `reach` OPEN unless the way stays at a node whose epsilon arcs lead to tokens already. Returns
   // the entry, or NONE if there is no room.
   KERNEL_FN int offer(Key key, int kind, int reach, Cost cost, int from, int word) const {
-    const int place = find(key, kind);
+    return offer_from(position_of(key), key, kind, reach, cost, from, word);
+  }
+
+  // The same where the search for the key begins at a known position.
+  KERNEL_FN int offer_from(int position, Key key, int kind, int reach, Cost cost, int from,
+                           int word) const {
+    const int place = find(position, key, kind);
     if (place != NONE) offer_at(place, kind, reach, cost, from, word);
     return place;
   }
@@ -267,11 +273,13 @@ class Frontier {
 
   KERNEL_FN void overflow() const { block_.exchange(&totals().overflowed, 1); }
 
+  KERNEL_FN int position_of(Key key) const { return hash_of(key) & totals().index_mask; }
+
   // The entry of a key, made if need be; NONE if there is no room.
-  KERNEL_FN int find(Key key, int kind) const {
+  KERNEL_FN int find(int position, Key key, int kind) const {
     int fresh = NONE;
     const int mask = totals().index_mask;
-    for (int position = hash_of(key) & mask;; position = (position + 1) & mask) {
+    for (;; position = (position + 1) & mask) {
       int found = block_.load(&work_.index[position]);
       if (found == NONE) {
         if (fresh == NONE) fresh = make(key, kind);

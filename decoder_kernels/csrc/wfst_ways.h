@@ -19,47 +19,51 @@ class Ways {
   KERNEL_FN void ask_for(const WfstArc& arc, Key key, Cost cost, int label, int from) {
     if (count_ == FETCHED_TOGETHER) take();
     prefetch(&arc);
-    ways_[count_++] = Way{&arc, key, cost, label, from, 0, 0, 0};
+    asked_[count_++] = Asked{&arc, key, cost, label, from};
   }
 
   // Offers all that lie below the cut.
   KERNEL_FN void take() {
     const int count = price();
-    for (int i = 0; i < count; ++i) frontier_.prefetch_entry(ways_[i].position);
+    for (int i = 0; i < count; ++i) frontier_.prefetch_entry(priced_[i].position);
     for (int i = 0; i < count; ++i) {
-      const Way& way = ways_[i];
-      frontier_.offer(way.key, way.kind, OPEN, way.cost, way.from, way.word);
+      const Priced& way = priced_[i];
+      frontier_.offer_from(way.position, way.key, way.kind, OPEN, way.cost, way.from, way.word);
     }
     count_ = 0;
   }
 
  private:
-  struct Way {
+  struct Asked {
     const WfstArc* arc;
-    Key key;  // of the source, then of the target
+    Key key;  // of the source
     Cost cost;
     int label;
     int from;
+  };
+  struct Priced {
+    Key key;  // of the target
+    Cost cost;
     int kind;
+    int from;
     int word;
     int position;
   };
 
-  // Returns how many lie below the cut; these come first.
+  // Returns how many lie below the cut.
   KERNEL_FN int price() {
     int kept = 0;
     for (int i = 0; i < count_; ++i) {
-      Way way = ways_[i];
+      const Asked& way = asked_[i];
+      const WfstArc& arc = *way.arc;
       int context;
-      const Cost own = prices_.of_arc(*way.arc, context_of(way.key), &context);
+      const Cost own = prices_.of_arc(arc, context_of(way.key), &context);
       if (way.from < 0) reach_for(~way.from, own);
-      way.cost += own;
-      way.kind = way.arc->target_kind;
-      way.word = way.arc->word;
-      if (prices_.is_hopeless(way.cost, way.kind, frontier_.cut())) continue;
-      way.key = make_key(way.arc->target, way.label, context);
-      way.position = frontier_.prefetch_position(way.key);
-      ways_[kept++] = way;
+      const Cost cost = way.cost + own;
+      if (prices_.is_hopeless(cost, arc.target_kind, frontier_.cut())) continue;
+      const Key key = make_key(arc.target, way.label, context);
+      const int position = frontier_.prefetch_position(key);
+      priced_[kept++] = Priced{key, cost, arc.target_kind, way.from, arc.word, position};
     }
     return kept;
   }
@@ -73,7 +77,8 @@ class Ways {
   const Prices& prices_;
   const Frontier& frontier_;
   int count_ = 0;
-  Way ways_[FETCHED_TOGETHER];
+  Asked asked_[FETCHED_TOGETHER];
+  Priced priced_[FETCHED_TOGETHER];
 };
 
 }  // namespace earshot::EARSHOT_BACKEND
