@@ -8,7 +8,6 @@
 
 namespace earshot::EARSHOT_BACKEND {
 
-inline constexpr int NEVER = INT32_MIN;
 inline constexpr int LEAST_TIDIED = 256;  // entries
 inline constexpr int LEAST_INDEX_MASK = (1 << 11) - 1;
 
@@ -185,7 +184,7 @@ class Frontier {
     make_at(i, slot_.keys[i], slot_.kinds[i]);
     entries().costs[i] = slot_.costs[i];
     entries().histories[i] = slot_.histories[i];
-    if (has_epsilons(slot_.kinds[i])) entries().reaches[i] = slot_.reaches[i];
+    entries().reaches[i] = slot_.reaches[i];
     work_.alive[i] = i;
   }
 
@@ -250,7 +249,7 @@ class Frontier {
     entries().keys[place] = key;
     entries().costs[place] = entries().nexts[place] = NO_COST;
     entries().kinds[place] = kind;
-    entries().reaches[place] = has_epsilons(kind) ? OPEN : NEVER;
+    entries().reaches[place] = reach_of_fresh(kind);
     entries().ways[place] = entries().blanks[place] = NONE;
     entries().opens[place] = CLOSED;
   }

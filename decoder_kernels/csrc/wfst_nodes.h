@@ -19,7 +19,8 @@ class Nodes {
         num_nodes_(state.shape.num_nodes),
         loop_node_(state.shape.loop_node),
         frontier_(frontier),
-        graft_(graft_of(state, slot)) {}
+        graft_(graft_of(state, slot)),
+        graft_rows_(graft_.nodes == nullptr ? nullptr : graft_.nodes - num_nodes_) {}
 
   KERNEL_FN const WfstArcs& arcs_of(Key key) const {
     return node_of(key) < num_nodes_ ? graph_ : graft_;
@@ -41,8 +42,10 @@ class Nodes {
     FrameTotals& totals = frontier_.totals();
     const Entries& entries = frontier_.entries();
     const int size = frontier_.size();
-    for (int i = totals.num_known + block_.thread; i < size; i += block_.threads) {
-      if (i + PREFETCH_AHEAD < size) prefetch(&row_of(entries.keys[i + PREFETCH_AHEAD]));
+    const int known = totals.num_known;
+    for (int i = known + block_.thread; i < size; i += block_.threads) {
+      const int ahead = i + PREFETCH_AHEAD < size ? i + PREFETCH_AHEAD : i;
+      prefetch(&row_of(entries.keys[ahead]));
       entries.arcs[i] = node_at(entries.keys[i]);
     }
     block_.sync();
@@ -60,7 +63,7 @@ class Nodes {
 
   KERNEL_FN const WfstNode& row_of(Key key) const {
     const int node = node_of(key);
-    return arcs_of(key).nodes[node < num_nodes_ ? node : node - num_nodes_];
+    return (node < num_nodes_ ? graph_.nodes : graft_rows_)[node];
   }
 
   static KERNEL_FN NodeArcs arcs_at(const WfstNode& node) {
@@ -74,6 +77,7 @@ class Nodes {
   int loop_node_;
   const Frontier& frontier_;
   WfstArcs graft_;
+  const WfstNode* graft_rows_;  // by the numbers that keys have for its nodes
 };
 
 }  // namespace earshot::EARSHOT_BACKEND

@@ -25,7 +25,7 @@ struct WfstReset {
     slot.costs[0] = 0;
     slot.histories[0] = NO_RECORD;
     slot.kinds[0] = params.state.graph.nodes[shape.start].kind;
-    slot.reaches[0] = OPEN;
+    slot.reaches[0] = reach_of_fresh(slot.kinds[0]);
     *slot.num_tokens = 1;
     *slot.num_free = shape.record_capacity;
     *slot.num_frames = *slot.overflows = *slot.dead_ends = 0;

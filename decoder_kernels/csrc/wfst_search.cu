@@ -88,7 +88,7 @@ class WfstLane {
 
   KERNEL_FN void reopen_all() {
     for (int i = block_.thread; i < *slot_.num_tokens; i += block_.threads) {
-      slot_.reaches[i] = OPEN;
+      slot_.reaches[i] = reach_of_fresh(slot_.kinds[i]);
     }
   }
 

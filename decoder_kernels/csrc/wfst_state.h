@@ -48,14 +48,15 @@ struct Closure {
   std::int64_t lattice_beam;
 };
 
-inline constexpr int OPEN = INT32_MAX;  // of a reach: epsilon arcs are still to be followed
+inline constexpr int OPEN = INT32_MAX;   // of a reach: epsilon arcs are still to be followed
+inline constexpr int NEVER = INT32_MIN;  // there are none
 
 struct WfstSlot {
   Key* keys;
   Cost* costs;
   int* histories;  // records
   int* kinds;      // of the node, as in WfstArc
-  int* reaches;    // what the dearest epsilon arc costs, where all lead to tokens; or OPEN
+  int* reaches;    // what the dearest epsilon arc costs, where all lead to tokens; OPEN or NEVER
   WfstRecord* records;
   int* free_records;  // a stack
   int* num_free;
@@ -101,6 +102,9 @@ KERNEL_FN int excess_in(std::uint32_t packed) {
 
 KERNEL_FN bool has_epsilons(int kind) {
   return (kind & 1) != 0;
+}
+KERNEL_FN int reach_of_fresh(int kind) {
+  return has_epsilons(kind) ? OPEN : NEVER;
 }
 KERNEL_FN int level_of(int kind) {
   return (kind >> 1) & 255;
