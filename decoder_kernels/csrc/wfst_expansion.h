@@ -66,7 +66,7 @@ class Expansion {
       fall_silent();
     }
     crowd_.crowd_out();
-    choose_able(frontier_.cut() - labels_.least() - prices_.cheapest_arc());
+    list_able(frontier_.cut() - labels_.least() - prices_.cheapest_arc());
     block_.sync();
     bands_.sort();
   }
@@ -129,7 +129,7 @@ class Expansion {
 
  private:
   // Those who could pay the cheapest arc of all, or may stand before one that no bound knows.
-  KERNEL_FN void choose_able(Cost richest) const {
+  KERNEL_FN void list_able(Cost richest) const {
     Block::Appender able(work_.able, &frontier_.totals().num_able);
     const int size = frontier_.num_alive();
     for (int i = block_.thread; i < size; i += block_.threads) {
@@ -148,12 +148,12 @@ class Expansion {
     if (block_.thread == 0) totals.num_rich = totals.num_hubs = 0;
     block_.sync();
     Ways ways(prices_, frontier_);
-    choose_rich(first, last, ways);
+    list_rich(first, last, ways);
     ways.take();
     block_.sync();
   }
 
-  KERNEL_FN void choose_rich(int first, int last, Ways& ways) const {
+  KERNEL_FN void list_rich(int first, int last, Ways& ways) const {
     Block::Appender rich(work_.rich, &frontier_.totals().num_rich);
     const int* order = bands_.order();
     for (int i = first + block_.thread; i < last; i += block_.threads) {

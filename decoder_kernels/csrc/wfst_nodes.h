@@ -42,8 +42,7 @@ class Nodes {
     FrameTotals& totals = frontier_.totals();
     const Entries& entries = frontier_.entries();
     const int size = frontier_.size();
-    const int known = totals.num_known;
-    for (int i = known + block_.thread; i < size; i += block_.threads) {
+    for (int i = totals.num_known + block_.thread; i < size; i += block_.threads) {
       const int ahead = i + PREFETCH_AHEAD < size ? i + PREFETCH_AHEAD : i;
       prefetch(&row_of(entries.keys[ahead]));
       entries.arcs[i] = node_at(entries.keys[i]);
