@@ -2,7 +2,9 @@
 
 A hypothesis that follows a phrase earns the phrase's weight token by token. This bonus is
 *pending*: it is taken back when the hypothesis leaves the phrase. A hypothesis that completes the
-phrase keeps ``weight * len(tokens)``, its *completed* bonus. So the boost of a token sequence is
+phrase keeps ``weight * len(tokens)``, its *completed* bonus. What a negative weight costs is paid
+by completion alone: on the way it would fall on all that begins like the phrase. So the boost of a
+token sequence is
 
     boost = sum of completed(state) over all states passed + pending(present state),
 
@@ -67,9 +69,16 @@ class BoostTable:
 
     @classmethod
     def compile(
-        cls, phrases: Sequence[BoostPhrase], vocab_size: int, *, hold_completed: bool = False
+        cls,
+        phrases: Sequence[BoostPhrase],
+        vocab_size: int,
+        *,
+        hold_completed: bool = False,
+        most_pending: float = math.inf,
     ) -> "BoostTable":
         """Build the automaton; a phrase given twice counts once, with the larger weight.
+
+        ``most_pending``: nats that phrases under way may have pending; their end pays the rest.
 
         ``hold_completed`` is WeNet's rule: the bonus of a phrase stays pending when the phrase is
         complete, on top of what it keeps, until the next token. That holds the next token back in
@@ -82,7 +91,7 @@ class BoostTable:
                 if not 0 <= token < vocab_size:
                     raise BoostTableError(f"token {token} is outside the vocabulary {vocab_size}")
         trie = PhraseTrie(phrase.tokens for phrase in phrases)
-        rows = PhraseBonuses(trie, phrases).rows(hold_completed)
+        rows = PhraseBonuses(trie, phrases).rows(most_pending, hold_completed)
         return cls(_links(trie), torch.tensor(rows, dtype=torch.float64))
 
     @property
@@ -113,26 +122,24 @@ class PhraseBonuses:
         own, other = phrase.bonus * len(phrase.tokens), self.own[end]
         self.own[end] = own if other is None else max(own, other)
 
-    def rows(self, hold_completed: bool = False) -> tuple[list[float], list[float]]:
+    def rows(
+        self, most_pending: float = math.inf, hold_completed: bool = False
+    ) -> tuple[list[float], list[float]]:
         """Pending and completed bonus of each state."""
         trie = self.trie
         pending, completed, kept = ([0.0] * len(trie) for _ in range(3))
         for state in range(1, len(trie)):
             own, failure = self.own[state] or 0.0, trie.failures[state]
-            kept[state] = kept[trie.parents[state]] + own
+            kept[state] = kept[trie.parents[state]] + max(0.0, own)
             completed[state] = own + completed[failure]
             if hold_completed:
                 pending[state] = self.weight[state] * trie.depths[state]
             elif trie.children[state]:
-                pending[state] = self._open(state, kept[state])
+                earned = self.weight[state] * trie.depths[state]
+                pending[state] = min(most_pending, max(0.0, earned - kept[state]))
             else:  # from here on only a suffix of the phrase can go on
                 pending[state] = pending[failure]
         return pending, completed
-
-    def _open(self, state: int, kept: float) -> float:
-        """What the path to a state has earned and does not keep yet."""
-        earned = self.weight[state] * self.trie.depths[state] - kept
-        return max(0.0, earned) if self.weight[state] >= 0 else min(0.0, earned)
 
 
 def _links(trie: PhraseTrie) -> Tensor:

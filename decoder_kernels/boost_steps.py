@@ -1,14 +1,16 @@
 """No one token earns more than it may, however many phrases it completes.
 
-A phrase pays its weight token by token. Where several end together, as `b`, `a b` and `c a b` do,
-the last token pays for all but the longest at once.
+A phrase pays its weight token by token, as far as that may be pending; the last token pays the
+rest. Where several end together, as `b`, `a b` and `c a b` do, it pays for all but the longest at
+once.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 
 from decoder_kernels.boost import BoostPhrase, PhraseBonuses
-from decoder_kernels.phrase_trie import ROOT, PhraseTrie
+from decoder_kernels.phrase_trie import PhraseTrie
 
 MAX_ROUNDS = 20
 _SLACK = 1e-9
@@ -17,17 +19,19 @@ _SLACK = 1e-9
 def within_step(phrases: Sequence[BoostPhrase], most: float) -> list[BoostPhrase]:
     """The phrases, with weights lowered until no token earns more than ``most`` nats.
 
-    Where one does, all phrases that end there are lowered alike; a list that still has such a token
-    after `MAX_ROUNDS` is lowered as a whole. Negative weights are left alone.
+    Nor do phrases under way have more pending. Where a token earns more, all phrases that end there
+    are lowered alike; a list that still has such a token after `MAX_ROUNDS` is lowered as a whole,
+    to half or less at a time. Negative weights are left alone.
     """
     trie = PhraseTrie(phrase.tokens for phrase in phrases)
     ends = [trie.end(phrase.tokens) for phrase in phrases]
     limited = list(phrases)
-    for round_ in range(MAX_ROUNDS + 1):
-        excess = _excess(trie, limited, most)
-        if not excess:
+    for round_ in count():
+        shares = _excess(trie, limited, most)
+        if not shares:
             break
-        shares = dict.fromkeys(ends, min(excess.values())) if round_ == MAX_ROUNDS else excess
+        if round_ >= MAX_ROUNDS:
+            shares = dict.fromkeys(ends, min(0.5, *shares.values()))
         limited = [
             replace(phrase, weight=phrase.weight * shares.get(end, 1.0))
             if phrase.weight > 0
@@ -40,15 +44,18 @@ def within_step(phrases: Sequence[BoostPhrase], most: float) -> list[BoostPhrase
 def _excess(trie: PhraseTrie, phrases: Sequence[BoostPhrase], most: float) -> dict[int, float]:
     """By state, which share of what ends there may be left, where it is not all."""
     kept = [replace(phrase, weight=max(0.0, phrase.weight)) for phrase in phrases]
-    pending, completed = PhraseBonuses(trie, kept).rows()
+    pending, completed = PhraseBonuses(trie, kept).rows(most)
     before = _least_before(trie, pending)
     shares: dict[int, float] = {}
     for state in range(1, len(trie)):
-        step = pending[state] + completed[state] - before[trie.parents[state]]
-        suffix = state
-        while step > most + _SLACK and suffix != ROOT:
-            shares[suffix] = min(shares.get(suffix, 1.0), most / step)
-            suffix = trie.failures[suffix]
+        paid = before[trie.parents[state]]
+        step = pending[state] + completed[state] - paid
+        if step <= most + _SLACK:
+            continue
+        # Where all is pending that may be, less weight makes it no less.
+        share = most / step if paid < most else (paid + most - pending[state]) / completed[state]
+        for suffix in trie.suffixes(state):
+            shares[suffix] = min(shares.get(suffix, 1.0), share)
     return shares
 
 

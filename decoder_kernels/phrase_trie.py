@@ -56,6 +56,12 @@ class PhraseTrie:
         """The state of a whole phrase."""
         return deque(self.path(tokens), maxlen=1)[0]
 
+    def suffixes(self, state: int) -> Iterator[int]:
+        """The state itself and all that end like it, longest first."""
+        while state != ROOT:
+            yield state
+            state = self.failures[state]
+
     @cached_property
     def failures(self) -> list[int]:
         """For each state the longest proper suffix that is a state."""

@@ -8,8 +8,9 @@ word id of its own and returns to the loop node.
 **Safe at any weight.** What phrases earn has three limits:
 
 - no word earns more than half of the stream's beam, the rule of Galvez et al. 2023
-  (arXiv:2311.04996), all phrases that end with it together (`boost_steps`): a hypothesis that says
-  it cannot by that alone push all others out of the beam;
+  (arXiv:2311.04996), all phrases that end with it together (`boost_steps`), nor has a phrase under
+  way more than that pending: a hypothesis that says it cannot by that alone push all others out of
+  the beam, and a phrase earns the beam at most;
 - no words that are said again and again, whatever phrases they complete, earn more than
   `COST_SHARE` of what they cost without a history (`word_costs`), as the stream scales the graph's
   costs (`boost_cycles`);
@@ -104,7 +105,9 @@ class WordBoostTable:
             for spelling, word in ids.items()
         } | _known_prices(accepted, costs, graph_scale, num_tokens)
         limited = _limited(accepted, ids, beam / 2, prices)
-        automaton = BoostTable.compile(limited, len(graph.word_texts) + len(ids))
+        automaton = BoostTable.compile(
+            limited, len(graph.word_texts) + len(ids), most_pending=beam / 2
+        )
         graft, num_nodes = _graft(ids, graph.unknown_cost)
         _check_sizes(automaton.num_states, num_nodes)
         earnings = zip(accepted, limited, strict=True)

@@ -75,9 +75,22 @@ def test_the_next_token_is_not_held_back_by_a_complete_phrase() -> None:
     assert held == [2.0, 8.0, 4.0]
 
 
-def test_a_negative_weight_costs() -> None:
-    assert boosts([((1, 2), -2.0)], [1, 2, 5]) == [-2.0, -4.0, -4.0]
-    assert boosts([((1, 2), -2.0)], [1, 5]) == [-2.0, 0.0]
+def test_a_negative_weight_costs_when_the_phrase_is_complete() -> None:
+    assert boosts([((1, 2), -2.0)], [1, 2, 5]) == [0.0, -4.0, -4.0]
+
+
+def test_words_that_begin_like_a_disfavoured_phrase_cost_nothing() -> None:
+    assert boosts([((1, 2, 3), -2.0)], [1, 2, 5]) == [0.0, 0.0, 0.0]
+
+
+def test_a_phrase_that_goes_on_does_not_pay_for_a_disfavoured_beginning() -> None:
+    assert boosts([((1,), -5.0), ((1, 2), 3.0)], [1, 2]) == [-2.0, 1.0]
+
+
+def test_no_more_is_pending_than_may_be_and_the_end_pays_the_rest() -> None:
+    table = BoostTable.compile([BoostPhrase((1, 2, 3), 2.0)], VOCAB_SIZE, most_pending=3.0)
+    assert walk(table, [1, 2, 3, 4])[0] == [2.0, 3.0, 6.0, 6.0]
+    assert walk(table, [1, 2, 4])[0] == [2.0, 3.0, 0.0]
 
 
 def test_a_phrase_given_twice_counts_once() -> None:
@@ -96,7 +109,7 @@ def test_weights_must_be_finite(weight: float) -> None:
 
 @pytest.mark.parametrize(("weight", "bonus"), [(1e9, MAX_WEIGHT), (-1e9, -MAX_WEIGHT)])
 def test_silly_weights_are_clamped(weight: float, bonus: float) -> None:
-    assert boosts([((1, 2), weight)], [1, 2]) == [bonus, 2 * bonus]
+    assert boosts([((1, 2), weight)], [1, 2])[-1] == 2 * bonus
 
 
 def test_a_phrase_needs_tokens() -> None:
