@@ -290,7 +290,7 @@ class Expansion {
   KERNEL_FN void follow_node(const WfstArcs& arcs, const NodeArcs& node, int place, Cost cut,
                              Share share, Ways& ways) const {
     const Cost room = room_at(node.min_weight, entries_.costs[place], cut);
-    if (!is_rich(node, room)) return;
+    if (!is_rich(node, room) || frontier_.is_full()) return;
     const int shelf = labels_.shelf(room);
     const int count = labels_.count(shelf);
     if (shelf < SHELVES - 1 && count * BISECTION_STEPS < node.num_labels()) {
@@ -375,7 +375,7 @@ class Expansion {
     const Cost base = entries_.nexts[place];
     const bool is_hopeless = prices_.is_hopeless(base, entries_.kinds[place], frontier_.cut());
     entries_.reaches[place] = is_hopeless ? OPEN : 0;
-    if (is_hopeless) return;
+    if (is_hopeless || frontier_.is_full()) return;
     const NodeArcs& node = entries_.arcs[place];
     for (int i = node.first_arc; i < node.first_label; ++i) {
       ways.ask_for(state_.graph.arcs[i], key, base, label_of(key), ~place);

@@ -8,7 +8,7 @@
 
 namespace earshot::EARSHOT_BACKEND {
 
-inline constexpr int LEAST_TIDIED = 256;  // entries
+inline constexpr int LEAST_TIDIED = 256;                // entries
 inline constexpr int LEAST_INDEX_MASK = (1 << 11) - 1;
 
 class Frontier {
@@ -130,6 +130,12 @@ class Frontier {
     return entries().costs[place] + reach < totals().last_limit ? reach : OPEN;
   }
 
+  // Whether no more ways fit into the frame. They are not counted then either: a count that went on
+  // would leave what an int can hold.
+  KERNEL_FN bool is_full() const {
+    return block_.load(&totals().num_ways) >= state_.shape.candidate_capacity;
+  }
+
   // The entry's epsilon arcs are to be followed.
   KERNEL_FN void open(int place, Opening why) const {
     if (block_.load(&entries().opens[place]) != CLOSED) return;
@@ -190,6 +196,7 @@ class Frontier {
 
   // Returns whether there was room.
   KERNEL_FN bool list_way(int place, Candidate way) const {
+    if (is_full()) return false;
     const int index = work_.num_entries + block_.fetch_add(&totals().num_ways, 1);
     if (index >= work_.num_entries + state_.shape.candidate_capacity) return false;
     block_.count_if(way.word != 0, &totals().num_words);
