@@ -16,6 +16,7 @@ import numpy.typing as npt
 from decoder_kernels.epsilon_cycles import refuse_unsafe_cycles
 from decoder_kernels.errors import GraphMismatch, InvalidGraph
 from decoder_kernels.wfst_key import LABEL_BITS, NODE_BITS
+from decoder_kernels.wfst_options import MAX_COST
 
 Topology = Literal["compact", "normal", "explicit"]
 TOPOLOGIES: tuple[Topology, ...] = ("compact", "normal", "explicit")
@@ -223,8 +224,10 @@ def _check_scalars(graph: Graph) -> None:
         raise InvalidGraph(f"the start {graph.start} is not among the {graph.num_nodes} nodes")
     if not -1 <= graph.loop_node < graph.num_nodes:
         raise InvalidGraph(f"the loop {graph.loop_node} is not among the {graph.num_nodes} nodes")
-    if not np.isfinite(graph.unknown_cost):
-        raise InvalidGraph(f"the cost of an unknown word is {graph.unknown_cost}")
+    if not abs(graph.unknown_cost) <= MAX_COST:  # written so that NaN fails
+        raise InvalidGraph(
+            f"the cost of an unknown word is {graph.unknown_cost:g}, not within {MAX_COST:,.0f}"
+        )
     if not re.fullmatch("(?:[0-9a-f]{32})?", graph.units_checksum):
         raise InvalidGraph(f"the checksum of the units is {graph.units_checksum!r}")
     if not graph.word_texts or graph.word_texts[0] != NO_WORD_TEXT:

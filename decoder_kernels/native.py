@@ -133,6 +133,7 @@ class NativeHalf(Protocol):
         shape: WfstShape,
         graph: BorrowedArcs,
         min_weight: float,
+        max_weight: float,
         max_eps_words: int,
         slots: Tensor,
         workspaces: Tensor,

@@ -94,6 +94,7 @@ class WfstMemory:
             shape=shape,
             graph=half.WfstArcs(tables.nodes, tables.labels, tables.arcs),
             min_weight=tables.min_weight,
+            max_weight=tables.max_weight,
             max_eps_words=tables.max_eps_words,
             slots=self._slots,
             workspaces=torch.empty(blocks, bytes_per_block, dtype=torch.uint8, device=device),

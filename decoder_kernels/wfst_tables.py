@@ -19,9 +19,6 @@ EXCESS_STEP, MAX_EXCESS_STEPS = 1 / 512, (1 << 16) - 1
 UNLIMITED = 1e30
 """What many steps may stand for; finite, as it is multiplied with a scale that can be 0."""
 
-MAX_PLAIN_WEIGHT = 1000.0
-"""Arcs that cost or gain more could be clamped by the search: no excess is said of them."""
-
 
 @dataclass(frozen=True)
 class WfstTables:
@@ -32,7 +29,9 @@ class WfstTables:
     the bits of an int64; the last row says where arcs end. ``arcs`` (A, 4) int32: bits of the
     weight, target, word, its target's kind. ``labels`` (A,) uint32: the label, and above it by
     how much the arc costs more than the node's least (``wfst_state.h``); ``finals`` (S,) float32;
-    ``kinds`` (S,) `node_kinds`; ``max_eps_words`` the most words on one path of epsilon arcs.
+    ``kinds`` (S,) `node_kinds`; ``min_weight`` the least of all nodes, ``max_weight`` what an arc
+    costs or gains at most, those of new words too; ``max_eps_words`` the most words on one path of
+    epsilon arcs.
     """
 
     nodes: Tensor
@@ -41,6 +40,7 @@ class WfstTables:
     finals: Tensor
     kinds: npt.NDArray[np.int32]
     min_weight: float
+    max_weight: float
     num_levels: int
     max_eps_words: int
 
@@ -68,6 +68,7 @@ class WfstTables:
             kinds=kinds,
             finals=torch.from_numpy(np.array(graph.finals)).to(device),
             min_weight=float(nodes[:, 2].view(np.float32).min()),
+            max_weight=float(np.abs(graph.weights).max(initial=abs(graph.unknown_cost))),
             num_levels=order.num_levels,
             max_eps_words=int(order.words.max()),
         )
@@ -109,9 +110,9 @@ def _packed_labels(
     """(A,): labels, and in the upper half by how much an arc costs more than its node's least."""
     sources = np.repeat(np.arange(graph.num_nodes), np.diff(graph.first_arc))
     gains = _gains(kinds[graph.targets])
-    plain = (np.abs(graph.weights) < MAX_PLAIN_WEIGHT) & (gains < MAX_PLAIN_WEIGHT)
-    excess = (graph.weights - np.where(plain, gains, 0.0) - of_nodes[sources]) / EXCESS_STEP
-    steps = np.where(plain, np.clip(excess, 0, MAX_EXCESS_STEPS), 0).astype(np.uint32)
+    is_known = gains < UNLIMITED
+    excess = (graph.weights - np.where(is_known, gains, 0.0) - of_nodes[sources]) / EXCESS_STEP
+    steps = np.where(is_known, np.clip(excess, 0, MAX_EXCESS_STEPS), 0).astype(np.uint32)
     return graph.labels.astype(np.uint32) | steps << np.uint32(16)
 
 

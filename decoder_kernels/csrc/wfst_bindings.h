@@ -64,8 +64,8 @@ class WfstMemory {
     }
   };
 
-  WfstMemory(const WfstShape& shape, Arcs graph, double min_weight, int max_eps_words,
-             Out<std::uint8_t, 2> slots, Out<std::uint8_t, 2> workspaces,
+  WfstMemory(const WfstShape& shape, Arcs graph, double min_weight, double max_weight,
+             int max_eps_words, Out<std::uint8_t, 2> slots, Out<std::uint8_t, 2> workspaces,
              In<std::int64_t, 2> options, In<double, 2> scales, In<std::int32_t, 2> boost_links,
              In<double, 2> boost_bonuses, In<std::int64_t, 1> boost_rows, Arcs grafts,
              In<std::int64_t, 2> graft_rows)
@@ -79,7 +79,7 @@ class WfstMemory {
         boost_rows_(boost_rows),
         grafts_(grafts),
         graft_rows_(graft_rows),
-        state_(borrow(shape, min_weight, max_eps_words)) {}
+        state_(borrow(shape, min_weight, max_weight, max_eps_words)) {}
 
   void reset(In<std::int64_t, 1> slots, const Launch& how) const {
     run_over<Device>(slots, Half::reset, how, WfstSlotParams{state_, slots.data()});
@@ -121,10 +121,12 @@ class WfstMemory {
   }
 
  private:
-  WfstState borrow(const WfstShape& shape, double min_weight, int max_eps_words) const {
+  WfstState borrow(const WfstShape& shape, double min_weight, double max_weight,
+                   int max_eps_words) const {
     return WfstState{shape,
                      graph_.borrow(),
                      min_weight,
+                     max_weight,
                      max_eps_words,
                      reinterpret_cast<std::byte*>(slots_.data()),
                      static_cast<std::int64_t>(slots_.shape(1)),
@@ -169,14 +171,15 @@ void bind_wfst(nb::module_ submodule) {
           },
           "nodes"_a, "labels"_a, "arcs"_a);
   nb::class_<M>(submodule, "WfstMemory", "The memory of one search, borrowed from its owner.")
-      .def(nb::init<const WfstShape&, Arcs, double, int, typename M::template Out<std::uint8_t, 2>,
+      .def(nb::init<const WfstShape&, Arcs, double, double, int,
+                    typename M::template Out<std::uint8_t, 2>,
                     typename M::template Out<std::uint8_t, 2>,
                     typename M::template In<std::int64_t, 2>, typename M::template In<double, 2>,
                     typename M::template In<std::int32_t, 2>, typename M::template In<double, 2>,
                     typename M::template In<std::int64_t, 1>, Arcs,
                     typename M::template In<std::int64_t, 2>>(),
-           nb::kw_only(), "shape"_a, "graph"_a, "min_weight"_a, "max_eps_words"_a, "slots"_a,
-           "workspaces"_a, "options"_a, "scales"_a, "boost_links"_a, "boost_bonuses"_a,
+           nb::kw_only(), "shape"_a, "graph"_a, "min_weight"_a, "max_weight"_a, "max_eps_words"_a,
+           "slots"_a, "workspaces"_a, "options"_a, "scales"_a, "boost_links"_a, "boost_bonuses"_a,
            "boost_rows"_a, "grafts"_a, "graft_rows"_a)
       .def("reset", &M::reset, "slots"_a, "how"_a, "Start the slots over.")
       .def("forget_boosts", &M::forget_boosts, "slots"_a, "how"_a,

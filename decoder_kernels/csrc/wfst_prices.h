@@ -10,17 +10,17 @@ namespace earshot::EARSHOT_BACKEND {
 
 inline constexpr Cost ROUNDING = 4;
 inline constexpr double MAX_BOUND = 1e6;  // in nats
-inline constexpr double MAX_PLAIN_SCALE = 5.0;
 
 class Prices {
  public:
   KERNEL_FN Prices(const WfstState& state, std::int64_t slot)
       : num_levels_(state.shape.num_levels),
         scale_(state.scales[slot].graph),
+        may_clamp_(state.max_weight * scale_ > MAX_COST),
         automaton_(state.boosts, state.boost_rows[slot]),
         boost_step_(automaton_.empty() ? 0 : state.options[slot].boost_step),
         boost_slack_(boost_step_ * state.max_eps_words),
-        excess_step_(excess_step_at(scale_)),
+        excess_step_(may_clamp_ ? 0 : static_cast<Cost>(EXCESS_STEP * ONE_NAT * scale_)),
         gain_step_(static_cast<Cost>(GAIN_STEP * ONE_NAT * scale_) + 1),
         max_gain_(fixed_cost(MAX_COST) * num_levels_),
         margin_(boost_step_ + boost_slack_ + ROUNDING + num_levels_),
@@ -42,9 +42,9 @@ class Prices {
   // min_weight.
   KERNEL_FN Cost at_least(double min_weight) const {
     const double nats = min_weight * scale_;
-    const bool is_clamped = nats > MAX_COST || nats < -MAX_BOUND;
-    const Cost cost = is_clamped ? fixed_cost(nats) - max_gain_ : static_cast<Cost>(nats * ONE_NAT);
-    return cost - margin_;
+    const bool is_unknown = may_clamp_ | (nats < -MAX_BOUND);
+    if (is_unknown) return fixed_cost(-MAX_COST) - max_gain_ - margin_;
+    return static_cast<Cost>(nats * ONE_NAT) - margin_;
   }
 
   KERNEL_FN Cost cheapest_arc() const { return cheapest_arc_; }
@@ -56,8 +56,9 @@ class Prices {
   KERNEL_FN Cost slack(int kind) const {
     const Cost earned = choose(has_epsilons(kind), boost_slack_, Cost{0});
     const int steps = gain_of(kind);
-    if (steps == 0) return earned;
-    const Cost gain = steps < MAX_GAIN_STEPS ? steps * gain_step_ : max_gain_;
+    if (steps == 0 && !may_clamp_) return earned;
+    const bool is_unknown = may_clamp_ | (steps == MAX_GAIN_STEPS);
+    const Cost gain = is_unknown ? max_gain_ : steps * gain_step_;
     // Each arc gains no more than fixed_cost can say, and is rounded.
     return earned + (gain < max_gain_ ? gain : max_gain_) + ROUNDING + num_levels_;
   }
@@ -68,13 +69,9 @@ class Prices {
   }
 
  private:
-  // None at scales at which the arcs' own costs could be clamped (see wfst_tables.py).
-  static KERNEL_FN Cost excess_step_at(double scale) {
-    return scale < MAX_PLAIN_SCALE ? static_cast<Cost>(EXCESS_STEP * ONE_NAT * scale) : 0;
-  }
-
   int num_levels_;
   double scale_;
+  bool may_clamp_;  // some arc costs or gains so much that sums of weights say little of costs
   BoostAutomaton automaton_;
   Cost boost_step_;
   Cost boost_slack_;  // the most that words on epsilon arcs can earn

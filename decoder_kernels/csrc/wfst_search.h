@@ -72,6 +72,7 @@ struct WfstState {
   WfstShape shape;
   WfstArcs graph;
   double min_weight;  // the least of all nodes
+  double max_weight;  // what an arc costs or gains at most
   int max_eps_words;  // on one path of epsilon arcs
   std::byte* memory;  // num_slots * slot_bytes
   std::int64_t slot_bytes;

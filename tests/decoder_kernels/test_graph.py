@@ -70,6 +70,7 @@ def test_an_arc_that_leads_nowhere_is_refused(arc: Arc, complaint: str) -> None:
         ({"start": 2}, "start 2"),
         ({"loop_node": -2}, "loop -2"),
         ({"unknown_cost": float("nan")}, "unknown word"),
+        ({"unknown_cost": -1e300}, "unknown word"),
         ({"word_texts": ()}, "word 0"),
         ({"word_texts": ("a", "b", "c")}, "word 0"),
         ({"finals": np.zeros(3, np.float32)}, "first_arc"),

@@ -3,13 +3,15 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
 from decoder_kernels.errors import CapacityExceeded, InvalidConfig, InvalidGraph, InvalidInput
-from decoder_kernels.graph import Arc, Graph
-from decoder_kernels.wfst_options import WfstOptions
+from decoder_kernels.graph import Arc, ArcColumns, Graph
+from decoder_kernels.wfst_options import WfstOptions, nats
+from decoder_kernels.wfst_oracle import WfstOracle
 from decoder_kernels.wfst_search import WfstSearch, WfstSearchConfig
 from decoder_kernels.word_boost import WordBoostTable, WordPhrase
 
@@ -287,3 +289,49 @@ def test_a_list_is_found_where_everything_costs_the_same(device: torch.device) -
     listed = search.nbest(0, 5)
     assert len({one.words for one in listed}) == 5
     assert {one.cost for one in listed} == {0.0}
+
+
+def test_ways_beyond_what_an_int_can_count_are_an_overflow(device: torch.device) -> None:
+    labels, arcs_each, tokens = 16_382, 135, 1000
+    arcs = labels * arcs_each
+    assert arcs * tokens > 2**31
+    none = np.zeros(arcs, int)
+    columns = ArcColumns(
+        none, np.repeat(np.arange(2, labels + 2), arcs_each), none, np.zeros(arcs), none
+    )
+    graph = Graph.from_columns(
+        columns,
+        np.zeros(1, np.float32),
+        topology="compact",
+        vocab_size=labels + 1,
+        word_texts=["<eps>"],
+    )
+    sizes = WfstSearchConfig(
+        max_tokens=tokens, record_capacity=1000, entry_capacity=65_536, candidate_capacity=131_072
+    )
+    search = WfstSearch(graph, sizes, 1, device)
+    search.set_options(0, WfstOptions(beam=1e9, lattice_beam=1e9, max_active=tokens))
+    search.advance(
+        torch.tensor([0]), torch.zeros(1, 2, labels + 1, device=device), torch.tensor([2])
+    )
+    assert search.overflows() == 2
+
+
+@pytest.mark.parametrize(("weight", "scale"), [(20_000.0, 1.0), (1_500.0, 10.0), (150.0, 100.0)])
+def test_a_clamped_cost_is_not_pruned_for_what_it_would_have_been(
+    weight: float, scale: float, device: torch.device
+) -> None:
+    arcs = [Arc(0, 2, AB, weight, 1), Arc(1, 0, 0, -0.8 * weight, 2)]
+    graph = Graph.from_arcs(
+        arcs, {2: 0.0}, 3, topology="compact", vocab_size=VOCAB_SIZE, word_texts=["<eps>", "ab"]
+    )
+    options = WfstOptions(max_active=100, graph_scale=scale)
+    frames = torch.full((2, VOCAB_SIZE), -1.0)
+    search, oracle = WfstSearch(graph, SMALL, 1, device), WfstOracle(graph, options, None)
+    search.set_options(0, options)
+    search.advance(torch.tensor([0]), frames[None].to(device), torch.tensor([2]))
+    oracle.advance(frames.tolist())
+    token, cost = oracle.best(finalize=True)
+    [found] = search.best(torch.tensor([0]), finalize=True)
+    assert (found.hypothesis.words, found.hypothesis.cost) == ((AB,), nats(cost))
+    assert [word for word, _ in token.best] == [AB]

@@ -28,11 +28,14 @@ def compact_graph(arcs: Sequence[Arc], final: int, words: Sequence[str]) -> Grap
 
 @st.composite
 def graphs(draw: st.DrawFn) -> Graph:
-    """A few nodes; epsilon arcs lead to nodes with a higher number, and some of them gain."""
+    """A few nodes; epsilon arcs lead to nodes with a higher number, and some of them gain.
+
+    The weights of some are so large that the search clamps them.
+    """
     nodes, vocab_size = draw(st.integers(1, 6)), draw(st.integers(2, 5))
     topology = draw(st.sampled_from(TOPOLOGIES))
     blank_id, num_words = draw(st.integers(0, vocab_size - 1)), draw(st.integers(0, 4))
-    coarse = draw(st.booleans())
+    coarse, spread = draw(st.booleans()), draw(st.sampled_from([1.5, 1.5, 150.0, 15_000.0]))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     arcs = []
     for _ in range(draw(st.integers(0, 20))):
@@ -44,7 +47,7 @@ def graphs(draw: st.DrawFn) -> Graph:
             if source == target:
                 continue
             source, target = min(source, target), max(source, target)
-        weight = float(rng.normal(1.0, 1.5))
+        weight = float(rng.normal(1.0, spread))
         word = int(rng.integers(0, num_words + 1))
         arcs.append(Arc(source, label, word, round(weight) if coarse else weight, target))
     finals = {int(n): float(rng.integers(0, 3)) for n in rng.integers(0, nodes, rng.integers(0, 3))}
@@ -92,6 +95,6 @@ def options() -> st.SearchStrategy[WfstOptions]:
         max_active=st.sampled_from([1, 2, 3, 7, 1000]),
         lattice_beam=st.sampled_from([0.5, 3.0, 8.0]),
         acoustic_scale=st.sampled_from([0.0, 0.7, 1.0]),
-        graph_scale=st.sampled_from([0.0, 0.8, 1.0]),
+        graph_scale=st.sampled_from([0.0, 0.8, 1.0, 10.0]),
         blank_skip=st.sampled_from([0.5, 1.0, 1.0]),
     )
