@@ -19,14 +19,15 @@ from typing import Any
 
 import hostile_inputs
 from hostile_files import HostileFiles
+from oracle_trial import OracleTrial
 from prefix_trial import PrefixTrial
 from search_trial import Outcome, SearchTrial
 from wfst_trial import WfstTrial
 
-from decoder_kernels.errors import GraphError
+from decoder_kernels.errors import GraphError, KernelError
 from decoder_kernels.graph import Graph
 
-FILES, STEPS = 60, 200
+FILES, STEPS, COMPARISONS = 60, 200, 10
 KINDS_OF_FILES = {"image": 20, "foreign graph": 10, "language model": 1}
 FAST_DISK = "/dev/shm" if Path("/dev/shm").is_dir() else None
 EPISODES_OF_A_LONG_RUN = 200
@@ -61,7 +62,10 @@ class Tally:
 
 
 class Episode:
-    """Some bad files, then a search; raises what no client should be able to cause."""
+    """Some bad files, a search, then comparisons with the oracle.
+
+    Raises what no client should be able to cause.
+    """
 
     def __init__(self, seed: int, number: int, tally: Tally) -> None:
         self._dice = Random(f"{seed}/{number}")
@@ -74,6 +78,15 @@ class Episode:
         trial = self._trial(graphs)
         for _ in range(STEPS if trial else 0):
             self._tally.add(trial.step(), type(trial.search).__name__)
+        for _ in range(COMPARISONS):
+            self._tally.add(self._compare())
+
+    def _compare(self) -> Outcome:
+        try:
+            OracleTrial(self._dice).run()
+        except (GraphError, KernelError) as error:
+            return Outcome("comparison", 1, 1, type(error).__name__)
+        return Outcome("comparison")
 
     def _read_files(self, files: HostileFiles) -> list[Graph]:
         graphs = []

@@ -15,6 +15,8 @@ from decoder_kernels.word_boost import WordBoostTable, WordPhrase
 FINITE = (0.0, -0.0, 1e-45, -1e-45, 1e-30, 1.0, -1.0, -50.0, 1e4, -1e4, 1e30, -1e30, 3e38, -3e38)
 EXTREMES = (*FINITE, math.inf, -math.inf, math.nan)
 INTEGERS = (-1, 0, 1, 2, 255, 1 << 14, (1 << 31) - 1, 1 << 31, -(1 << 31), 1 << 40, -(1 << 63))
+USUAL = (-0.25, 0.0, 0.5, 1.0, 2.0)
+DEAR = (-15_000.0, -1_200.0, -150.0, 0.0, 1.0, 120.0, 1_500.0, 20_000.0)  # clamped, or nearly
 MANY_PHRASES = 2_000
 
 Rows = npt.NDArray[np.float32]
@@ -110,12 +112,12 @@ def _tokens(dice: Random, vocab_size: int, blank_id: int) -> tuple[int, ...]:
     return tuple(dice.choice(others) for _ in range(_length(dice))) if others else (blank_id,)
 
 
-def graph(dice: Random) -> Graph:
+def graph(dice: Random, most_nodes: int = 30) -> Graph:
     """Anything from one node to some dozens. Raises GraphError where it cannot be searched."""
-    nodes, vocab_size = dice.randint(1, 30), dice.choice((2, 3, 5, 20, 200))
+    nodes, vocab_size = dice.randint(1, most_nodes), dice.choice((2, 3, 5, 20, 200))
     topology, blank_id = dice.choice(TOPOLOGIES), dice.randrange(vocab_size)
     num_words, may_cycle = dice.randint(1, 6), dice.random() < 0.05
-    weights = (*FINITE, 0.5, 2.0) if dice.random() < 0.3 else (-0.25, 0.0, 0.5, 1.0, 2.0)
+    weights = dice.choice((FINITE, DEAR, USUAL, USUAL))
     arcs = []
     for _ in range(dice.randint(0, 6 * nodes)):
         source, target = dice.randrange(nodes), dice.randrange(nodes)
@@ -137,5 +139,5 @@ def graph(dice: Random) -> Graph:
         start=dice.randrange(nodes),
         word_texts=["<eps>", *"abcdef"[: num_words - 1]],
         loop_node=dice.randint(-1, nodes - 1),
-        unknown_cost=mostly(dice, (0.0, 2.5, -3.0, 1e30, -1e30), EXTREMES),
+        unknown_cost=mostly(dice, (0.0, 2.5, -3.0, 1e4, -1e4), (1e300, *EXTREMES)),
     )

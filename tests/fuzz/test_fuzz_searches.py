@@ -15,6 +15,8 @@ def test_nothing_hostile_does_harm() -> None:
     tally = fuzz(seed=1, operations=2_500)
     refusals = {error for _, error in tally.refused}
     assert {"InvalidInput", "BoostTableError", "CapacityExceeded", "GraphImageError"} <= refusals
+    compared = tally.done["comparison"]
+    assert compared > sum(n for (what, _), n in tally.refused.items() if what == "comparison")
 
 
 def test_a_stream_that_others_disturb_is_noticed() -> None:
