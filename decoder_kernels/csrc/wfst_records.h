@@ -19,11 +19,50 @@ struct History {
   int word;
 };
 
-class RecordPool {
+// What the records of a slot say.
+class Records {
+ public:
+  explicit KERNEL_FN Records(const WfstSlot& slot) : slot_(slot) {}
+
+  // The newest word on the cheapest history, or NO_RECORD.
+  KERNEL_FN int skip_merges(int record) const {
+    while (record != NO_RECORD && is_merge(record)) record = slot_.records[record].first;
+    return record;
+  }
+
+  KERNEL_FN int num_words(int record) const { return depth_of(record) >> 1; }
+
+  // The newest record of the words that two cheapest histories begin with.
+  KERNEL_FN int common(int a, int b) const {
+    a = skip_merges(a);
+    b = skip_merges(b);
+    while (a != b && !(num_words(a) == num_words(b) && hash_of_words(a) == hash_of_words(b))) {
+      int& longer = num_words(a) >= num_words(b) ? a : b;
+      longer = skip_merges(slot_.records[longer].first);
+    }
+    return a;
+  }
+
+ protected:
+  KERNEL_FN bool is_merge(int record) const { return slot_.records[record].word == 0; }
+  KERNEL_FN int depth_of(int record) const {
+    return record == NO_RECORD ? 1 : slot_.records[record].depth;
+  }
+  KERNEL_FN bool is_alone(int record) const { return (depth_of(record) & 1) != 0; }
+  KERNEL_FN std::uint64_t hash_of_words(int word_record) const {
+    return word_record == NO_RECORD ? 0
+                                    : static_cast<std::uint64_t>(slot_.records[word_record].value);
+  }
+
+  const WfstSlot& slot_;
+};
+
+// The same, with what makes and frees them.
+class RecordPool : public Records {
  public:
   KERNEL_FN RecordPool(const Block& block, const WfstSlot& slot, const Workspace& work,
                        int capacity)
-      : block_(block), slot_(slot), work_(work), capacity_(capacity) {}
+      : Records(slot), block_(block), work_(work), capacity_(capacity) {}
 
   KERNEL_FN int num_free() const { return *slot_.num_free; }
 
@@ -65,25 +104,6 @@ class RecordPool {
     block_.sync();
   }
 
-  // The newest word on the cheapest history, or NO_RECORD.
-  KERNEL_FN int skip_merges(int record) const {
-    while (record != NO_RECORD && is_merge(record)) record = slot_.records[record].first;
-    return record;
-  }
-
-  KERNEL_FN int num_words(int record) const { return depth_of(record) >> 1; }
-
-  // The newest record of the words that two cheapest histories begin with.
-  KERNEL_FN int common(int a, int b) const {
-    a = skip_merges(a);
-    b = skip_merges(b);
-    while (a != b && !(num_words(a) == num_words(b) && hash_of_words(a) == hash_of_words(b))) {
-      int& longer = num_words(a) >= num_words(b) ? a : b;
-      longer = skip_merges(slot_.records[longer].first);
-    }
-    return a;
-  }
-
  private:
   // Those of the tokens' histories, then, wave by wave, those that marked ones lead to.
   KERNEL_FN void mark_reached() const {
@@ -101,15 +121,6 @@ class RecordPool {
     }
   }
 
-  KERNEL_FN bool is_merge(int record) const { return slot_.records[record].word == 0; }
-  KERNEL_FN int depth_of(int record) const {
-    return record == NO_RECORD ? 1 : slot_.records[record].depth;
-  }
-  KERNEL_FN bool is_alone(int record) const { return (depth_of(record) & 1) != 0; }
-  KERNEL_FN std::uint64_t hash_of_words(int word_record) const {
-    return word_record == NO_RECORD ? 0
-                                    : static_cast<std::uint64_t>(slot_.records[word_record].value);
-  }
   static KERNEL_FN std::uint64_t extend(std::uint64_t hash, int word) {
     hash = (hash ^ static_cast<std::uint64_t>(word)) * 0x9E3779B97F4A7C15ULL;
     return hash ^ (hash >> 29);
@@ -167,7 +178,6 @@ class RecordPool {
   }
 
   const Block& block_;
-  const WfstSlot& slot_;
   const Workspace& work_;
   int capacity_;
 };

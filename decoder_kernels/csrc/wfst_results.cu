@@ -61,8 +61,7 @@ class BestOfLane {
         automaton_(params.state.boosts, params.state.boost_rows[lane_]),
         totals_(*reinterpret_cast<BestTotals*>(block.scratch)),
         stable_(reinterpret_cast<int*>(block.scratch + sizeof(BestTotals))),
-        records_(block, slot_, Workspace(Carver(nullptr), params.state.shape),
-                 params.state.shape.record_capacity) {}
+        records_(slot_) {}
 
   KERNEL_FN void run() {
     if (block_.thread == 0) totals_ = BestTotals{NO_COST, ~Key{0}, 0};
@@ -145,7 +144,7 @@ class BestOfLane {
   BoostAutomaton automaton_;
   BestTotals& totals_;
   int* stable_;
-  RecordPool records_;
+  Records records_;
 };
 
 struct WfstBest {
