@@ -1,1 +1,1 @@
-"""CTC prefix beam search and boost tables: kernels with one source for CPU and CUDA."""
+"""CTC searches, over prefixes and in decoding graphs, with boosts: one source for CPU and CUDA."""

@@ -53,6 +53,6 @@ class BoostArena:
         if start is None:
             raise CapacityExceeded(
                 f"a boost table of {length} states does not fit beside those of the other streams "
-                f"({self.free_states} of {self.links.shape[1]} states free)"
+                f"({self._free.longest} of {self.links.shape[1]} are free in one place)"
             )
         return start

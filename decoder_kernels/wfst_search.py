@@ -89,7 +89,11 @@ class WfstSearch:
                 self._tables[slot] = [_Boosted(0, self._tables[slot][-1].automaton)]
 
     def set_options(self, slot: int, options: WfstOptions) -> None:
-        """Search the slot so from the next frame on. Raises InvalidConfig for too many tokens."""
+        """Search the slot so from the next frame on. Raises InvalidConfig for too many tokens.
+
+        What a narrower ``lattice_beam`` has not noted is not found again by a wider one; what it
+        has noted of epsilon arcs may be listed beyond what it would have let through.
+        """
         self._lanes.slots(torch.tensor([slot]))
         if options.max_active > self.config.max_tokens:
             raise InvalidConfig(
