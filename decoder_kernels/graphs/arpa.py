@@ -23,6 +23,9 @@ MAX_LINE_BYTES = 1 << 16
 LEAST_LOG10 = -99.0
 """How the format writes zero; whatever is lower is taken for this."""
 
+MOST_LOG10_BACK_OFF = 10.0
+"""Above 1 some are; one of ten billion would say of no word how probable it is."""
+
 LINES_PER_REPORT = 20_000
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -114,7 +117,7 @@ class _ArpaReader:
                 raise self._error(f"{_shown(line)} is not a {order}-gram")
             back_off = self._number_of(fields[order + 1]) if len(fields) == order + 2 else 0.0
             prob = max(self._number_of(fields[0]), LEAST_LOG10)
-            if prob > 0 or back_off == -math.inf:
+            if prob > 0 or not -math.inf < back_off <= MOST_LOG10_BACK_OFF:
                 raise self._error(f"{_shown(line)}: no such probability")
             if order == 1:
                 self._learn(fields[1])

@@ -81,6 +81,7 @@ def test_space_within_a_word_that_is_not_ascii_stays(tmp_path: Path) -> None:
         ("-0.25\ta", "0.25\ta", 10, "no such probability"),
         ("a\t0.125", "a\tinf", 10, "'inf' is not a logarithm"),
         ("a\t0.125", "a\t-inf", 10, "no such probability"),
+        ("a\t0.125", "a\t30", 10, "no such probability"),
         ("made by hand", "x" * (MAX_LINE_BYTES + 1), 1, "not an ARPA file"),
     ],
 )
