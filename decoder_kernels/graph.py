@@ -131,7 +131,7 @@ class Graph:
     ) -> "Graph":
         """A graph of arcs in any order. Raises InvalidGraph."""
         num_nodes = len(finals)
-        columns.check_sources(num_nodes)
+        columns.check(num_nodes)
         order = np.lexsort(
             (columns.weights, columns.targets, columns.words, columns.labels, columns.sources)
         )
@@ -187,14 +187,17 @@ class ArcColumns:
         weights = np.array([arc.weight for arc in rows], np.float64)
         return cls(sources, labels, words, weights, targets)
 
-    def check_sources(self, num_nodes: int) -> None:
-        """Raises InvalidGraph for too many arcs, or one that leaves none of these nodes."""
+    def check(self, num_nodes: int) -> None:
+        """Raises InvalidGraph for arcs that leave none of these nodes, or cannot be stored."""
         if len(self.sources) > MAX_ARCS:
             raise InvalidGraph(f"{len(self.sources)} arcs; at most {MAX_ARCS} are possible")
         if (self.sources < 0).any():
             raise InvalidGraph("an arc leaves a node below 0")
         if (self.sources >= num_nodes).any():
             raise InvalidGraph(f"an arc leaves a node that is not among the {num_nodes}")
+        for name, column in (("label", self.labels), ("word", self.words), ("node", self.targets)):
+            if (column > np.iinfo(np.int32).max).any():
+                raise InvalidGraph(f"{column.max()} is the number of no {name}")
 
 
 def units_checksum(units: Sequence[str]) -> str:

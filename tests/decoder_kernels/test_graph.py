@@ -127,6 +127,19 @@ def test_other_epsilons_are_accepted(arcs: tuple[Arc, ...]) -> None:
     assert graph_of(*arcs, num_nodes=201).num_arcs == len(arcs)
 
 
+@pytest.mark.parametrize(
+    ("arc", "what"),
+    [
+        (Arc(0, 2**32 + 1, 1, 0.0, 0), "label"),
+        (Arc(0, 1, 2**32 + 1, 0.0, 0), "word"),
+        (Arc(0, 1, 1, 0.0, 2**32), "node"),
+    ],
+)
+def test_numbers_too_large_to_be_stored_do_not_become_others(arc: Arc, what: str) -> None:
+    with pytest.raises(InvalidGraph, match=f"429496729. is the number of no {what}"):
+        graph_of(arc)
+
+
 def test_graph_errors_have_one_base() -> None:
     assert issubclass(InvalidGraph, GraphError)
     assert issubclass(UnsafeEpsilonCycle, GraphError)
