@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from decoder_kernels.epsilon_order import epsilon_order
 from decoder_kernels.graph import EPSILON, Graph
 
 
@@ -9,7 +10,8 @@ def describe_graph(graph: Graph) -> dict[str, object]:
     """Sizes, arcs by kind and what the graph was built for, by name.
 
     Arcs are ``epsilon`` (back-off and ends of words), ``blank`` and ``repeat`` (of explicit graphs:
-    a token goes on), or ``token``; ``arcs_with_words`` are of any kind.
+    a token goes on), or ``token``; ``arcs_with_words`` are of any kind. Raises InvalidGraph for a
+    graph whose epsilon arcs no search takes.
     """
     counts = np.diff(graph.first_arc)
     sources = np.repeat(np.arange(graph.num_nodes, dtype=np.int32), counts)
@@ -23,6 +25,7 @@ def describe_graph(graph: Graph) -> dict[str, object]:
         "final_nodes": int(np.isfinite(graph.finals).sum()),
         "arcs": graph.num_arcs,
         "epsilon_arcs": int(epsilon.sum()),
+        "epsilon_levels": epsilon_order(graph).num_levels,
         "blank_arcs": int(blank.sum()),
         "repeat_arcs": int(repeat.sum()),
         "token_arcs": int((~epsilon & ~blank & ~repeat).sum()),

@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from decoder_kernels.epsilon_order import epsilon_order
 from decoder_kernels.errors import GraphSourceError
-from decoder_kernels.graph import NO_WORD_TEXT, ArcColumns, Graph, Topology, units_checksum
+from decoder_kernels.graph import EPSILON, NO_WORD_TEXT, ArcColumns, Graph, Topology, units_checksum
 from decoder_kernels.graphs.fst import Fst, read_fst
 from decoder_kernels.graphs.text_lines import read_fields
 from decoder_kernels.wfst_options import MAX_COST
@@ -58,8 +59,8 @@ def import_graph(
     _require_labels("input", fst.ilabels, tokens.num_labels, fst_path, tokens_path)
     _require_labels("output", fst.olabels, len(texts), fst_path, words_path)
     labels = np.where(fst.ilabels > len(tokens.units), 0, fst.ilabels)
-    open_arcs = _open_arcs(fst, fst_path)
-    return Graph.from_columns(
+    open_arcs = _open_arcs(fst, fst_path) & ~_idle(fst, labels)
+    graph = Graph.from_columns(
         ArcColumns(
             fst.sources[open_arcs],
             labels[open_arcs],
@@ -75,6 +76,15 @@ def import_graph(
         blank_id=blank_id,
         units_checksum=units_checksum(units or tokens.units),
     )
+    epsilon_order(graph)
+    return graph
+
+
+def _idle(fst: Fst, labels: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
+    """Arcs that lead nowhere and gain nothing, such as those of disambiguation symbols."""
+    nothing = (labels == EPSILON) & (fst.olabels == 0) & (fst.weights >= 0)
+    idle: npt.NDArray[np.bool_] = nothing & (fst.sources == fst.targets)
+    return idle
 
 
 def _open_arcs(fst: Fst, path: Path) -> npt.NDArray[np.bool_]:

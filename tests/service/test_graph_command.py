@@ -10,7 +10,8 @@ import kaldifst
 import numpy as np
 import pytest
 
-from decoder_kernels.graph_image import read_image
+from decoder_kernels.graph import Arc, Graph
+from decoder_kernels.graph_image import read_image, write_image
 from models.bundled import bundled_model_dir
 from models.checkpoint import load_model
 from models.lexicon import Lexicon
@@ -229,6 +230,16 @@ def test_info_checks_a_graph_against_a_model(capsys, lm, image, golden_dir) -> N
     assert "fits the model" in captured.err
     assert graph("info", image, "--model", golden_dir / "u2pp_conformer") == 2
     assert "the graph was built for 40 units; the model has" in capsys.readouterr().err
+
+
+def test_info_refuses_a_graph_that_no_search_takes(capsys, image) -> None:
+    arcs = [Arc(0, 1, 1, 0.0, 1), Arc(1, 0, 0, 0.0, 2), Arc(2, 0, 0, 0.0, 1)]
+    cycle = Graph.from_arcs(
+        arcs, {1: 0.0}, 3, topology="explicit", vocab_size=2, word_texts=["<eps>", "a"]
+    )
+    write_image(image, cycle)
+    assert graph("info", image) == 2
+    assert "epsilon arcs form a cycle" in capsys.readouterr().err
 
 
 def test_info_refuses_what_is_no_image(capsys, lm) -> None:

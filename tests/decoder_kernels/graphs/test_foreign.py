@@ -114,6 +114,17 @@ def test_a_cycle_of_gain_is_refused(files) -> None:
         import_graph(*files)
 
 
+def test_a_cycle_that_no_search_takes_is_refused(files) -> None:
+    kaldifst.compile("0 0 2 1\n0 1 0 0 0.5\n1 0 5 0 0.0\n0\n").write(str(files[0]))
+    with pytest.raises(GraphError, match="epsilon arcs form a cycle"):
+        import_graph(*files)
+
+
+def test_disambiguation_symbols_that_lead_nowhere_are_left_out(files) -> None:
+    kaldifst.compile("0 0 2 1\n0 0 5 0 0.5\n0\n").write(str(files[0]))
+    assert import_graph(*files).labels.tolist() == [2]
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
