@@ -9,7 +9,7 @@
 namespace earshot::EARSHOT_BACKEND {
 
 inline constexpr int LEAST_TIDIED = 256;                // entries
-inline constexpr int LEAST_INDEX_MASK = (1 << 11) - 1;
+inline constexpr int LEAST_INDEX_MASK = (1 << 15) - 1;  // less, and frames outgrow it
 
 class Frontier {
  public:
