@@ -197,8 +197,10 @@ class Frontier {
   // Returns whether there was room.
   KERNEL_FN bool list_way(int place, Candidate way) const {
     if (is_full()) return false;
-    const int index = work_.num_entries + block_.fetch_add(&totals().num_ways, 1);
-    if (index >= work_.num_entries + state_.shape.candidate_capacity) return false;
+    const int number = block_.fetch_add(&totals().num_ways, 1);
+    // Another thread may have been faster.
+    if (block_.threads > 1 && number >= state_.shape.candidate_capacity) return false;
+    const int index = work_.num_entries + number;
     block_.count_if(way.word != 0, &totals().num_words);
     way.next = block_.exchange(&entries().ways[place], index);
     work_.candidates[index] = way;
