@@ -8,6 +8,15 @@ from text_to_num import Occurence, find_numbers
 SCALES = frozenset(("million", "billion", "trillion"))
 """Never part of a number here: "1.5 million" is easier to read than 1500000."""
 
+PLURALS = frozenset((
+    "ones", "twos", "threes", "fours", "fives", "sixes", "sevens", "eights", "nines", "niners",
+    "tens", "elevens", "twelves", "teens", "twenties", "thirties", "forties", "fifties", "sixties",
+    "seventies", "eighties", "nineties", "hundreds", "thousands", "millions", "billions",
+    "trillions", "halves", "thirds", "fourths", "fifths", "sixths", "sevenths", "eighths",
+    "ninths", "tenths", "twelfths", "sixteenths", "hundredths", "thousandths",
+))  # fmt: skip
+"""With the number before them one thing: a decade, a century, a fraction, the forty niners."""
+
 
 @dataclass(frozen=True)
 class Run:

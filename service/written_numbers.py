@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from text_to_num import Occurence
 
-from service.spoken_numbers import SCALES, Run, number_runs
+from service.spoken_numbers import PLURALS, SCALES, Run, number_runs
 
 SMALLEST = 10
 """Smaller numbers stay words, as in books, unless they are money, percent or a date."""
@@ -71,6 +71,8 @@ class _Sentence:
         return bool(left) or not right
 
     def _run(self, run: Run) -> Written | None:
+        if self._word(run.stop) in PLURALS:
+            return None
         if len(run.numbers) > 1:
             return self._year(run) or _digits(run)
         if run.numbers[0].is_ordinal:

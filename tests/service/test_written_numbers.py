@@ -96,6 +96,24 @@ def test_what_is_in_doubt_stays_words(said):
 @pytest.mark.parametrize(
     "said",
     [
+        "the nineteen fifties",
+        "the early nineteen hundreds",
+        "the forty niners",
+        "fifteen sixteenths of an inch",
+        "ten or nineteen fifties",
+    ],
+)
+def test_a_number_before_a_plural_number_stays_words(said):
+    assert written(said) == said
+
+
+def test_seconds_are_no_plural_number():
+    assert written("in thirty seconds") == "in 30 seconds"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
         "five or six hundred",
         "forty or fifty thousand dollars",
         "thirty or forty dollars",
