@@ -170,7 +170,7 @@ class _Sentence:
 def _digits(run: Run) -> Written | None:
     """Three or more digits said one by one, if nobody is counting "one two three"."""
     texts = [number.text for number in run.numbers]
-    if not all(each.isdigit() and (len(each) == 1 or each[0] == "0") for each in texts):
+    if not all(each.isdigit() and len(each.lstrip("0")) < 2 for each in texts):
         return None
     text = "".join(texts)
     counting = all(int(right) == int(left) + 1 for left, right in pairwise(text))

@@ -71,6 +71,11 @@ def test_three_digits_or_more_are_written_together(said, read):
     assert written(said) == read
 
 
+@pytest.mark.parametrize("said", ["o ten people", "o five hundred", "two o two hundred"])
+def test_an_o_before_a_larger_number_is_no_digit_of_it(said):
+    assert written(said) == said
+
+
 @pytest.mark.parametrize(
     "said",
     [
