@@ -7,8 +7,9 @@ Partials stay as heard: the form of a number changes with every word that joins 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from service.spoken_years import MONTHS
 from service.subtitles import word_spans
-from service.written_numbers import MONTHS, Written, written_numbers
+from service.written_numbers import Written, written_numbers
 from streaming.events import Alternative, Final, Word
 
 _ALSO_WORDS = frozenset(("march", "may", "august"))

@@ -11,16 +11,12 @@ from itertools import pairwise
 from text_to_num import Occurence
 
 from service.spoken_numbers import PLURALS, SCALES, Run, number_runs
+from service.spoken_years import MONTHS, comes_before, is_counted, year_of
 
 SMALLEST = 10
 """Smaller numbers stay words, as in books, unless they are money, percent or a date."""
-MONTHS = frozenset((
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-))  # fmt: skip
 _CONNECTIVES = frozenset(("and", "or", "to"))
 _VERBS = frozenset((("may", "first"), ("may", "second"), ("march", "first"), ("march", "second")))
-_CENTURIES = range(17, 21)
 
 
 @dataclass(frozen=True)
@@ -44,6 +40,8 @@ class _Sentence:
         self._words = words
         self._runs = number_runs(words)
         self._starting = {run.first: run for run in self._runs}
+        self._ending = {run.stop: run for run in self._runs}
+        self._year_ends: set[int] = set()  # of those found so far: one year makes the next likely
 
     def written(self) -> list[Written]:
         found = {run.first: written for run in self._runs if (written := self._run(run))}
@@ -64,11 +62,21 @@ class _Sentence:
         """Not "five or 600", "30 or $40", nor "40 or 50,000" for "forty or fifty thousand"."""
         if None in written or len({each.text[0] == "$" for each in written if each}) > 1:
             return False
+        if self._goes_on_as_years(*pair):
+            return False
         left, right = (
             {self._word(run.stop - 1), self._word(run.stop)} & {"hundred", "thousand", *SCALES}
             for run in pair
         )
         return bool(left) or not right
+
+    def _goes_on_as_years(self, left: Run, right: Run) -> bool:
+        """As "of eighteen nineteen and twenty", of which none is a year."""
+        return (
+            left.stop in self._year_ends
+            and left.numbers[-1].value < right.numbers[0].value < 100
+            and len(right.numbers) == 1
+        )
 
     def _run(self, run: Run) -> Written | None:
         if self._word(run.stop) in PLURALS:
@@ -80,16 +88,20 @@ class _Sentence:
         return self._money(run) or self._percent(run) or self._cardinal(run) or _digits(run)
 
     def _year(self, run: Run) -> Written | None:
-        """The century, then two digits, as in "nineteen ninety eight"; other pairs may be times."""
-        century, *rest = run.numbers
-        if len(rest) != 1 or rest[0].is_ordinal or int(century.value) not in _CENTURIES:
+        """As "in nineteen ninety eight"; other pairs may be times, prices or two numbers."""
+        year = year_of(run)
+        if not year or is_counted(self._word(run.stop)) or not self._dated(run, year):
             return None
-        if len(century.text) != 2 or len(rest[0].text) != 2 or self._counts_something(run):
-            return None
-        return Written(run.first, run.stop, century.text + rest[0].text)
+        self._year_ends.add(run.stop)
+        return Written(run.first, run.stop, year)
 
-    def _counts_something(self, run: Run) -> bool:
-        return self._word(run.stop) in {"dollars", "cents", "percent", "per", "hundred", *SCALES}
+    def _dated(self, run: Run, year: str) -> bool:
+        """By the word before it, by a day ("may fifth") or by another year ("1914 and")."""
+        before = self._word(run.first - 1)
+        day = self._ending.get(run.first)
+        after_day = day is not None and day.numbers[0].is_ordinal and self._date(day) is not None
+        after_year = before in _CONNECTIVES and run.first - 1 in self._year_ends
+        return comes_before(before, year) or after_day or after_year
 
     def _date(self, run: Run) -> Written | None:
         """As "May the 5th" or "5th of May"; not in "i may first"."""

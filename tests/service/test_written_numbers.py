@@ -49,12 +49,15 @@ def test_dollars_become_money(said, read):
         ("may fifth nineteen ninety eight", "May 5th 1998"),
         ("june the third", "June the 3rd"),
         ("the twenty second of march", "the 22nd of March"),
-        ("twenty twenty was after nineteen o five", "2020 was after 1905"),
+        ("the fifth of may nineteen ninety eight", "the 5th of May 1998"),
+        ("in twenty twenty as since nineteen o five", "in 2020 as since 1905"),
+        ("by nineteen fourteen and nineteen eighteen", "by 1914 and 1918"),
+        ("not before nineteen ninety nor in march twenty ten", "not before 1990 nor in march 2010"),
         ("i may first go home and she may second that", None),
         ("nineteen fifty dollars", None),
     ],
 )
-def test_dates_and_years_are_known_by_their_form(said, read):
+def test_dates_are_known_by_their_form_and_years_by_what_is_before_them(said, read):
     assert written(said) == (read or said)
 
 
@@ -95,6 +98,25 @@ def test_an_o_before_a_larger_number_is_no_digit_of_it(said):
     ],
 )
 def test_what_is_in_doubt_stays_words(said):
+    assert written(said) == said
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "kids aged eighteen nineteen and twenty",
+        "kids of eighteen nineteen and twenty",
+        "leaves at seventeen thirty",
+        "not before seventeen thirty",
+        "he turns nineteen twenty times a day",
+        "that costs nineteen ninety nine",
+        "twenty twenty dollar bills",
+        "paid in twenty twenty dollar bills",
+        "a class of seventeen eighteen year olds",
+        "between eighteen twenty and nineteen fifty",
+    ],
+)
+def test_a_pair_that_need_not_be_a_year_stays_words(said):
     assert written(said) == said
 
 
