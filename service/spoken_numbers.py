@@ -40,6 +40,22 @@ class Run:
 
 def number_runs(words: Sequence[str]) -> list[Run]:
     """All numbers in lower-case ``words``, in order; an empty word is part of none."""
+    return _runs(_with_zeros(words) if "oh" in words else words)
+
+
+def _with_zeros(words: Sequence[str]) -> list[str]:
+    """An "oh" behind a number is text2num's "o", a zero; before one it may be a cry."""
+    read = list(words)
+    ends = {run.stop for run in _runs(words) if not run.numbers[-1].is_ordinal}
+    for index, word in enumerate(words):
+        before = index - 1 if index and words[index - 1] == "point" else index
+        if word == "oh" and before in ends:
+            read[index] = "o"
+            ends.add(index + 1)
+    return read
+
+
+def _runs(words: Sequence[str]) -> list[Run]:
     runs: list[Run] = []
     for number in find_numbers([_Token(word) for word in words], "en", threshold=0.0):
         previous = runs[-1].numbers[-1] if runs else None

@@ -17,6 +17,7 @@ SMALLEST = 10
 """Smaller numbers stay words, as in books, unless they are money, percent or a date."""
 _CONNECTIVES = frozenset(("and", "or", "to"))
 _VERBS = frozenset((("may", "first"), ("may", "second"), ("march", "first"), ("march", "second")))
+_ZEROS = frozenset(("zero", "nought", "o", "oh"))
 
 
 @dataclass(frozen=True)
@@ -82,10 +83,10 @@ class _Sentence:
         if self._word(run.stop) in PLURALS:
             return None
         if len(run.numbers) > 1:
-            return self._year(run) or _digits(run)
+            return self._year(run) or self._digits(run)
         if run.numbers[0].is_ordinal:
             return self._date(run) or self._ordinal(run)
-        return self._money(run) or self._percent(run) or self._cardinal(run) or _digits(run)
+        return self._money(run) or self._percent(run) or self._cardinal(run) or self._digits(run)
 
     def _year(self, run: Run) -> Written | None:
         """As "in nineteen ninety eight"; other pairs may be times, prices or two numbers."""
@@ -161,11 +162,36 @@ class _Sentence:
         number = run.numbers[0]
         small = number.value < SMALLEST and number.text.isdigit()
         zeros = number.text.isdigit() and number.text[0] == "0"
-        spoken_on = self._word(run.stop) in {"past", "o'clock", "oh"}
+        spoken_on = self._word(run.stop) in {"past", "o'clock"} or self._word(run.stop - 1) == "oh"
         after_clock = self._word(run.first - 1) == "past"
         if small or zeros or spoken_on or after_clock or self._is_part(run):
             return None
         return Written(run.first, run.stop, _figures(number))
+
+    def _digits(self, run: Run) -> Written | None:
+        """Three or more digits said one by one, if nobody is counting "one two three"."""
+        texts = [number.text for number in run.numbers]
+        if not all(each.isdigit() and len(each.lstrip("0")) < 2 for each in texts):
+            return None
+        first = run.first
+        while self._word(first - 1) == "oh":
+            first -= 1
+        text = "0" * (run.first - first) + "".join(texts)
+        counting = all(int(right) == int(left) + 1 for left, right in pairwise(text))
+        if counting or len(text) < 3 or self._may_be_no_digits(first, run.stop):
+            return None
+        return Written(first, run.stop, text)
+
+    def _may_be_no_digits(self, first: int, stop: int) -> bool:
+        """As "five oh five", a time, and "oh nine one one", unless it has a zero that is no cry.
+
+        Nor is "double five" read: with it the whole stays words.
+        """
+        words = [self._word(index) for index in range(first, stop)]
+        is_time = len(words) == 3 and words[0] not in _ZEROS and words[1] in {"o", "oh"}
+        cry = "oh" in {words[0], words[-1]} and _ZEROS.isdisjoint(words[1:-1])
+        repeats = {self._word(first - 1), self._word(stop)} & {"double", "triple"}
+        return is_time or cry or bool(repeats)
 
     def _is_part(self, run: Run) -> bool:
         """Of a number that goes on before or after it: "a hundred", "two million and five"."""
@@ -177,16 +203,6 @@ class _Sentence:
         after = run.stop + 1
         after += self._word(after) == "and"
         return self._word(run.stop) in SCALES and after in self._starting
-
-
-def _digits(run: Run) -> Written | None:
-    """Three or more digits said one by one, if nobody is counting "one two three"."""
-    texts = [number.text for number in run.numbers]
-    if not all(each.isdigit() and len(each.lstrip("0")) < 2 for each in texts):
-        return None
-    text = "".join(texts)
-    counting = all(int(right) == int(left) + 1 for left, right in pairwise(text))
-    return None if counting or len(text) < 3 else Written(run.first, run.stop, text)
 
 
 def _figures(number: Occurence) -> str:

@@ -67,10 +67,51 @@ def test_dates_are_known_by_their_form_and_years_by_what_is_before_them(said, re
         ("call five five five one two three four", "call 5551234"),
         ("o five five", "055"),
         ("one two three testing", "one two three testing"),
-        ("double o seven", "double o seven"),
+        ("five five five oh one nine nine", "5550199"),
+        ("oh seven seven oh nine one two three now", "07709123 now"),
+        ("flight four five oh oh", "flight 4500"),
     ],
 )
 def test_three_digits_or_more_are_written_together(said, read):
+    assert written(said) == read
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "double o seven",
+        "six one seven double five one two three",
+        "oh nine one one is the number",
+        "call nine one one oh please",
+        "five five five twelve oh nine one two three",
+        "at five oh five or five o five",
+        "one oh one dalmatians",
+    ],
+)
+def test_digits_in_doubt_are_not_written_in_part(said):
+    assert written(said) == said
+
+
+DIGITS = ["zero", "oh", "o", "one", "two", "five", "nine"]
+
+
+@given(st.lists(st.sampled_from(DIGITS), min_size=1, max_size=12))
+def test_of_digits_all_are_written_or_none(words):
+    said = " ".join(words)
+    assert written(said) == said or written(said).isdigit()
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("oh twenty people came", "oh 20 people came"),
+        ("the twenty first oh ten more", "the 21st oh 10 more"),
+        ("two point oh five", "2.05"),
+        ("one point five oh well", "one point five oh well"),
+        ("in nineteen oh five", "in 1905"),
+    ],
+)
+def test_an_oh_is_a_zero_only_behind_a_number(said, read):
     assert written(said) == read
 
 
@@ -161,8 +202,9 @@ def test_an_empty_word_parts_what_is_around_it():
 
 
 WORDS = (
-    "one three nine ten nineteen twenty hundred thousand million and or to point oh zero a the of "
-    "may first second tenth hundredth dollars dollar cents percent per cent past half minus"
+    "one three nine ten nineteen twenty hundred thousand million and or to point oh o zero a the "
+    "of in double fifties may first second tenth hundredth dollars dollar cents percent per cent "
+    "past half minus"
 )
 
 
