@@ -178,7 +178,8 @@ class _Sentence:
             first -= 1
         text = "0" * (run.first - first) + "".join(texts)
         counting = all(int(right) == int(left) + 1 for left, right in pairwise(text))
-        if counting or len(text) < 3 or self._may_be_no_digits(first, run.stop):
+        doubtful = self._is_part(run) or self._may_be_no_digits(first, run.stop)
+        if counting or doubtful or len(text) < 3:
             return None
         return Written(first, run.stop, text)
 
@@ -194,7 +195,7 @@ class _Sentence:
         return is_time or cry or bool(repeats)
 
     def _is_part(self, run: Run) -> bool:
-        """Of a number that goes on before or after it: "a hundred", "two million and five"."""
+        """Of a number that goes on before or after it: "a hundred", "one point zero point two"."""
         before = self._word(run.first - 1)
         if before == "and":
             before = self._word(run.first - 2)
@@ -202,7 +203,7 @@ class _Sentence:
             return True
         after = run.stop + 1
         after += self._word(after) == "and"
-        return self._word(run.stop) in SCALES and after in self._starting
+        return self._word(run.stop) in {"point", *SCALES} and after in self._starting
 
 
 def _figures(number: Occurence) -> str:

@@ -145,6 +145,19 @@ def test_what_is_in_doubt_stays_words(said):
 @pytest.mark.parametrize(
     "said",
     [
+        "one point zero point two",
+        "twelve point five point two percent",
+        "one point zero point two five four",
+        "ten point fifteen",
+    ],
+)
+def test_versions_stay_words_as_a_whole(said):
+    assert written(said) == said
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
         "kids aged eighteen nineteen and twenty",
         "kids of eighteen nineteen and twenty",
         "leaves at seventeen thirty",
