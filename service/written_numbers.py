@@ -17,6 +17,9 @@ SMALLEST = 10
 """Smaller numbers stay words, as in books, unless they are money, percent or a date."""
 _CONNECTIVES = frozenset(("and", "or", "to"))
 _VERBS = frozenset((("may", "first"), ("may", "second"), ("march", "first"), ("march", "second")))
+_DOLLARS = frozenset(("dollar", "dollars", "buck", "bucks"))
+_UNITS = _DOLLARS | {"cent", "cents", "percent", "per"}
+_BEFORE_CENTS = frozenset(("and", "or", "oh"))
 _ZEROS = frozenset(("zero", "nought", "o", "oh"))
 
 
@@ -201,9 +204,29 @@ class _Sentence:
             before = self._word(run.first - 2)
         if before in {"point", *SCALES} or self._word(run.first) in {"hundred", "thousand"}:
             return True
+        if self._is_bare_cents(run) or self._has_bare_cents(run):
+            return True
         after = run.stop + 1
         after += self._word(after) == "and"
         return self._word(run.stop) in {"point", *SCALES} and after in self._starting
+
+    def _has_bare_cents(self, run: Run) -> bool:
+        after = run.stop + 1
+        after += self._word(after) in _BEFORE_CENTS
+        cents = self._starting.get(after)
+        return cents is not None and self._is_bare_cents(cents)
+
+    def _is_bare_cents(self, run: Run) -> bool:
+        """As "a dollar fifty" or "five dollars and ten", where no unit follows."""
+        dollars = run.first - 1
+        dollars -= self._word(dollars) in _BEFORE_CENTS
+        if self._word(dollars) not in _DOLLARS or self._word(dollars - 1) in SCALES:
+            return False
+        number = run.numbers[0]
+        with_zero = number.text[0] == "0" or self._word(run.first - 1) == "oh"
+        least = 0 if with_zero else SMALLEST
+        small = least <= number.value < 100 and not number.is_ordinal
+        return small and self._word(run.stop) not in _UNITS
 
 
 def _figures(number: Occurence) -> str:

@@ -44,6 +44,34 @@ def test_dollars_become_money(said, read):
 
 
 @pytest.mark.parametrize(
+    "said",
+    [
+        "twelve dollars fifty",
+        "five dollars and ten",
+        "fifty dollars or sixty",
+        "twelve dollars oh five",
+        "a dollar fifty or two bucks twenty five",
+    ],
+)
+def test_dollars_and_what_may_be_their_cents_stay_words(said):
+    assert written(said) == said
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("ten dollars and twenty dollars", "$10 and $20"),
+        ("five dollars and ten percent", "$5 and 10%"),
+        ("five dollars and two hundred people", "$5 and 200 people"),
+        ("three million dollars and fifty people", "$3 million and 50 people"),
+        ("ten dollars to twenty people", "$10 to 20 people"),
+    ],
+)
+def test_dollars_before_what_cannot_be_their_cents_are_money(said, read):
+    assert written(said) == read
+
+
+@pytest.mark.parametrize(
     ("said", "read"),
     [
         ("may fifth nineteen ninety eight", "May 5th 1998"),
