@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from service.written_numbers import written_numbers
@@ -236,6 +236,32 @@ def test_alternatives_are_written_alike(said):
 
 def test_alternatives_of_one_form_are_figures():
     assert written("ten to fifteen percent") == "10 to 15%"
+
+
+ORDINARY = (
+    "no one of them knew what to do with one",
+    "oh one of us must second the motion",
+    "wait a second or two",
+    "half past ten or quarter past three p m",
+    "he was born in the nineteen fifties or sixties",
+    "two by two they came and a million thanks",
+    "it was a fifty fifty chance and hindsight is twenty twenty",
+    "the train at nineteen oh five leaves at seventeen thirty now",
+    "coffee is a dollar fifty each",
+    "i drink it for twelve dollars fifty times a day",
+    "twenty twenties in an envelope",
+    "the number is five double o seven or nine one one oh please",
+    "from nineteen fifty to sixty",
+    "in nineteen eighty four and eighty five",
+    "o captain my captain",
+)
+
+
+@given(st.lists(st.sampled_from(ORDINARY), min_size=1, max_size=4))
+@example(ORDINARY)
+def test_ordinary_sentences_stay_as_they_are(sentences):
+    said = " then ".join(sentences)
+    assert written(said) == said
 
 
 def test_an_empty_word_parts_what_is_around_it():
