@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import torch
 from tqdm import tqdm
 
 from models.training.corpus import Utterance
+from models.training.errors import CorpusError
 
 INDEX_FILE, ROWS_FILE = "index.json", "rows.bin"
 AT_ONCE = 256  # recordings in memory while a cache is built
@@ -25,7 +27,6 @@ class RowCache:
 
     def __init__(self, folder: Path) -> None:
         index = json.loads((folder / INDEX_FILE).read_text(encoding="utf-8"))
-        self.paths: list[str] = index["paths"]
         self.file = folder / ROWS_FILE
         self.dtype = np.dtype(index["dtype"])
         self.starts = np.concatenate(([0], np.cumsum(index["lengths"]))).astype(np.int64)
@@ -35,7 +36,7 @@ class RowCache:
             self._rows = np.memmap(self.file, dtype=self.dtype, mode="r", shape=shape)
 
     def __len__(self) -> int:
-        return len(self.paths)
+        return len(self.starts) - 1
 
     def length(self, index: int) -> int:
         """Rows of recording `index`."""
@@ -44,15 +45,6 @@ class RowCache:
     def rows(self, index: int) -> Rows:
         """Rows of recording `index`, not to be written to."""
         return self._rows[self.starts[index] : self.starts[index + 1]]
-
-
-def holds(folder: Path, utterances: Sequence[Utterance], dtype: npt.DTypeLike) -> bool:
-    """Whether the cache in `folder` is of exactly these recordings."""
-    if not (folder / INDEX_FILE).is_file():
-        return False
-    index = json.loads((folder / INDEX_FILE).read_text(encoding="utf-8"))
-    paths = [str(utterance.path) for utterance in utterances]
-    return bool(index.get("dtype") == np.dtype(dtype).name and index["paths"] == paths)
 
 
 def build_row_cache(
@@ -64,9 +56,12 @@ def build_row_cache(
 ) -> None:
     """Writes the cache of what `read` gives for each recording, unless it is there.
 
-    As many threads as torch has read at once.
+    It is made anew where recordings have changed since, and where it is damaged. As many threads as
+    torch has read at once. Raises CorpusError for a recording that is missing.
     """
-    if holds(folder, utterances, dtype):
+    kind = {"dtype": np.dtype(dtype).name, "row_shape": list(row_shape)}
+    wanted = {"recordings": [_as_it_is(each.path) for each in utterances], **kind}
+    if _holds(folder, wanted):
         return
     folder.mkdir(parents=True, exist_ok=True)
     (folder / INDEX_FILE).unlink(missing_ok=True)
@@ -75,13 +70,29 @@ def build_row_cache(
         for rows in _read_all(folder.name, utterances, read):
             output.write(rows.astype(dtype).tobytes())
             lengths.append(len(rows))
-    index = {
-        "paths": [str(utterance.path) for utterance in utterances],
-        "lengths": lengths,
-        "dtype": np.dtype(dtype).name,
-        "row_shape": row_shape,
-    }
+    index = {**wanted, "lengths": lengths}
     (folder / INDEX_FILE).write_text(json.dumps(index), encoding="utf-8")
+
+
+def _as_it_is(path: Path) -> list[str | int]:
+    """Path, bytes and time of change: what is made again has its old name, but not all three."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise CorpusError(f"cannot read {path}: {error.strerror}") from error
+    return [str(path), found.st_size, found.st_mtime_ns]
+
+
+def _holds(folder: Path, wanted: Mapping[str, Any]) -> bool:
+    """Whether the cache in `folder` is of exactly these recordings, and whole."""
+    try:
+        index = json.loads((folder / INDEX_FILE).read_text(encoding="utf-8"))
+        size = (folder / ROWS_FILE).stat().st_size
+        values = math.prod(wanted["row_shape"], start=sum(index["lengths"]))
+        whole = size == values * np.dtype(wanted["dtype"]).itemsize
+        return whole and all(index[key] == value for key, value in wanted.items())
+    except (OSError, ValueError, TypeError, LookupError):
+        return False
 
 
 def _read_all(

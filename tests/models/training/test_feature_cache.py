@@ -11,6 +11,8 @@ import torch
 
 from models.config import FeatureConfig
 from models.fbank import Fbank
+from models.training import feature_cache
+from models.training.audio_file import read_samples
 from models.training.corpus import Utterance
 from models.training.errors import CorpusError
 from models.training.feature_cache import build_feature_cache
@@ -37,11 +39,60 @@ def test_cached_features_are_those_of_the_audio(
     np.testing.assert_allclose(cache[2], expected.numpy(), rtol=1e-3, atol=1e-3)
 
 
-def test_the_same_list_is_not_decoded_again(utterances: list[Utterance], tmp_path: Path) -> None:
-    first = build_feature_cache(tmp_path / "cache", utterances, FeatureConfig())
-    utterances[0].path.unlink()
+def times_read(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, utterances: list[Utterance]
+) -> list[Path]:
+    """The recordings that opening the cache in `folder` decodes."""
+    read: list[Path] = []
+
+    def note(path: Path, sample_rate_hz: int) -> torch.Tensor:
+        read.append(path)
+        return read_samples(path, sample_rate_hz)
+
+    monkeypatch.setattr(feature_cache, "read_samples", note)
+    build_feature_cache(folder, utterances, FeatureConfig())
+    return read
+
+
+def test_the_same_list_is_not_decoded_again(
+    utterances: list[Utterance], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build_feature_cache(tmp_path / "cache", utterances, FeatureConfig())
+    assert times_read(monkeypatch, tmp_path / "cache", utterances) == []
+
+
+def test_what_was_recorded_again_under_its_old_name_is_decoded(
+    utterances: list[Utterance], tmp_path: Path
+) -> None:
+    before = build_feature_cache(tmp_path / "cache", utterances, FeatureConfig())[2]
+    soundfile.write(utterances[2].path, np.full(16_000, 0.5), 16_000, subtype="PCM_16")
+    cache = build_feature_cache(tmp_path / "cache", utterances, FeatureConfig())
+    assert cache.frame_count(2) == len(before)
+    assert not np.array_equal(cache[2], before)
+
+
+@pytest.mark.parametrize("index", [b"", b"{}", b"[1]", b"\xff", b'{"lengths": 3}'])
+def test_a_broken_index_is_made_anew(
+    utterances: list[Utterance], tmp_path: Path, index: bytes
+) -> None:
+    build_feature_cache(tmp_path / "cache", utterances, FeatureConfig())
+    (tmp_path / "cache" / "index.json").write_bytes(index)
+    assert build_feature_cache(tmp_path / "cache", utterances, FeatureConfig())[2].any()
+
+
+def test_rows_that_were_cut_are_made_anew(utterances: list[Utterance], tmp_path: Path) -> None:
+    first = build_feature_cache(tmp_path / "cache", utterances, FeatureConfig())[2]
+    rows = tmp_path / "cache" / "rows.bin"
+    rows.write_bytes(rows.read_bytes()[:-100])
     again = build_feature_cache(tmp_path / "cache", utterances, FeatureConfig())
-    np.testing.assert_array_equal(again[0], first[0])
+    np.testing.assert_array_equal(again[2], first)
+
+
+def test_a_recording_that_is_gone_is_named(utterances: list[Utterance], tmp_path: Path) -> None:
+    build_feature_cache(tmp_path / "cache", utterances, FeatureConfig())
+    utterances[0].path.unlink()
+    with pytest.raises(CorpusError, match=r"8000\.wav"):
+        build_feature_cache(tmp_path / "cache", utterances, FeatureConfig())
 
 
 def test_another_list_is(utterances: list[Utterance], tmp_path: Path) -> None:
