@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +22,10 @@ from models.training.config import Recipe
 from models.training.corpus import read_noise
 from models.training.feature_cache import build_feature_cache
 from models.training.greedy import greedy_error_rates
+from models.training.made_of import keep_made
 from models.training.sampler import Example, Sampler
 from models.training.speech import Speech, load_dev_speech, load_training_speech
-from models.training.units import train_units
+from models.training.units import UNITS_FILE, train_units
 from models.training.waveform.load import build_sound
 from models.u2 import U2Model
 
@@ -64,10 +66,13 @@ def units_folder(recipe: Recipe) -> Path:
 
 
 def make_units(recipe: Recipe, speech: Speech) -> Tokenizer:
-    """The run's units, made of the transcripts the first time."""
+    """The run's units, made of the transcripts the first time, and again when those change."""
     folder = units_folder(recipe)
-    if recipe.start is None and not (folder / "units.txt").is_file():
-        train_units([utterance.text for utterance in speech.utterances], recipe.units, folder)
+    if recipe.start is None:
+        texts = [utterance.text for utterance in speech.utterances]
+        checksum = hashlib.sha256("\n".join(texts).encode()).hexdigest()
+        made_of = (str(recipe.units.pieces), checksum)
+        keep_made(folder / UNITS_FILE, made_of, lambda: train_units(texts, recipe.units, folder))
     return load_tokenizer(folder)
 
 

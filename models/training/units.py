@@ -11,6 +11,7 @@ import sentencepiece
 from models.training.config import UnitsConfig
 from models.training.errors import RecipeError
 
+UNITS_FILE = "units.txt"
 BLANK, UNKNOWN, SOS_EOS = "<blank>", "<unk>", "<sos/eos>"
 
 
@@ -47,4 +48,4 @@ def train_units(texts: Iterable[str], config: UnitsConfig, folder: Path) -> None
     lines = (
         f"{piece} {number}\n" for number, piece in enumerate((BLANK, UNKNOWN, SOS_EOS, *pieces))
     )
-    (folder / "units.txt").write_text("".join(lines), encoding="utf-8")
+    (folder / UNITS_FILE).write_text("".join(lines), encoding="utf-8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import lzma
 import random
 from collections.abc import Iterator, Sequence
@@ -15,6 +14,7 @@ import numpy.typing as npt
 import sentencepiece
 
 from models.training.errors import CorpusError
+from models.training.made_of import keep_made
 from models.training.neural_lm.recipe import LmRecipe
 from models.training.packed_text import open_text
 
@@ -46,17 +46,13 @@ class PieceTexts:
     ) -> sentencepiece.SentencePieceProcessor:
         path = self._folder / PIECES_FILE
         made_of = [*map(_checksum, paths), str(size), str(seed)]
-        if not _current(path, made_of):
-            _train_pieces(path, paths, size, seed)
-            _note(path, made_of)
+        keep_made(path, made_of, lambda: _train_pieces(path, paths, size, seed))
         return sentencepiece.SentencePieceProcessor(model_file=str(path))
 
     def _encoded(self, text: Path) -> Pieces:
         path = self._folder / f"{text.name}.npy"
         made_of = [_checksum(text), _checksum(self._folder / PIECES_FILE)]
-        if not _current(path, made_of):
-            np.save(path, _encode(self.pieces, text))
-            _note(path, made_of)
+        keep_made(path, made_of, lambda: np.save(path, _encode(self.pieces, text)))
         array: Pieces = np.load(path)
         return array
 
@@ -112,16 +108,3 @@ def _checksum(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise CorpusError(f"cannot read {path}: {error}") from error
-
-
-def _note_of(path: Path) -> Path:
-    return path.with_name(path.name + ".made_of.json")
-
-
-def _current(path: Path, made_of: Sequence[str]) -> bool:
-    note = _note_of(path)
-    return path.exists() and note.exists() and json.loads(note.read_text()) == list(made_of)
-
-
-def _note(path: Path, made_of: Sequence[str]) -> None:
-    _note_of(path).write_text(json.dumps(list(made_of)))
