@@ -57,7 +57,8 @@ def build_row_cache(
     """Writes the cache of what `read` gives for each recording, unless it is there.
 
     It is made anew where recordings have changed since, and where it is damaged. As many threads as
-    torch has read at once. Raises CorpusError for a recording that is missing.
+    torch has read at once. Raises CorpusError for a recording that is missing, or gives no
+    finite numbers.
     """
     kind = {"dtype": np.dtype(dtype).name, "row_shape": list(row_shape)}
     wanted = {"recordings": [_as_it_is(each.path) for each in utterances], **kind}
@@ -101,7 +102,10 @@ def _read_all(
     bar = tqdm(total=len(utterances), desc=f"reading {name}", unit="file")
     with ThreadPoolExecutor(torch.get_num_threads()) as pool:
         for first in range(0, len(utterances), AT_ONCE):
-            for rows in pool.map(read, utterances[first : first + AT_ONCE]):
+            some = utterances[first : first + AT_ONCE]
+            for utterance, rows in zip(some, pool.map(read, some), strict=True):
+                if not np.isfinite(rows).all():
+                    raise CorpusError(f"{utterance.path} is too loud to have features")
                 yield rows
                 bar.update()
     bar.close()

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from models.training.cmvn import compute_cmvn
+from models.training.errors import CorpusError
 
 
 def test_normalised_features_have_mean_zero_and_variance_one() -> None:
@@ -26,5 +27,13 @@ def test_a_constant_bin_stays_finite() -> None:
 
 
 def test_no_frames_are_an_error() -> None:
-    with pytest.raises(ValueError, match="no frames"):
+    with pytest.raises(CorpusError, match="no frames"):
         compute_cmvn([])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_is_no_number_is_an_error(value: float) -> None:
+    features = np.ones((10, 80), dtype=np.float32)
+    features[3, 7] = value
+    with pytest.raises(CorpusError, match="no finite numbers"):
+        compute_cmvn([features])

@@ -113,3 +113,22 @@ def test_another_sample_rate_is_refused(tmp_path: Path) -> None:
         build_feature_cache(
             tmp_path / "cache", [record(tmp_path, "slow.wav", 8000, 8000)], FeatureConfig()
         )
+
+
+@pytest.mark.parametrize(
+    ("samples", "complaint"),
+    [
+        ([0.1, np.nan] * 400, "no finite numbers"),
+        ([1e30, -1e30] * 400, "too loud"),
+        ([], "is empty"),
+    ],
+)
+def test_a_recording_without_sound_in_it_is_refused(
+    tmp_path: Path, samples: list[float], complaint: str
+) -> None:
+    path = tmp_path / "odd.wav"
+    soundfile.write(path, np.array(samples, dtype=np.float32), 16_000, subtype="FLOAT")
+    with pytest.raises(CorpusError, match=rf"odd\.wav .*{complaint}"):
+        build_feature_cache(
+            tmp_path / "cache", [Utterance(path, "noise", "none", 1.0, "text")], FeatureConfig()
+        )
