@@ -4,6 +4,7 @@ TrainingError
 ├── RecipeError            the configuration file is wrong; the message names the key
 ├── CorpusError            a manifest or an audio file is missing or not what it says
 ├── BrokenPieces           pieces of a packed folder are missing or damaged
+├── Diverged               gradients, weights or measurements of a run are no finite numbers
 ├── DeviceMissing          the recipe is to be trained on a device that is not here
 └── TrainingStateError     a saved training state does not fit the run that should go on from it
 """
@@ -25,6 +26,10 @@ class CorpusError(TrainingError):
 
 class BrokenPieces(TrainingError):
     """Pieces of a packed folder are missing or damaged."""
+
+
+class Diverged(TrainingError):
+    """Gradients, weights or measurements of a run are no finite numbers any more."""
 
 
 class DeviceMissing(TrainingError):

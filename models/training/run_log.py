@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,16 +13,27 @@ import numpy as np
 
 @dataclass(frozen=True)
 class UpdateRecord:
-    """What one update was like; losses in nats, audio in seconds."""
+    """What one update was like; losses in nats, audio in seconds.
+
+    The gradient's norm is no number where the update was skipped.
+    """
 
     loss: float
     ctc_per_token: float
     gradient_norm: float
     audio_seconds: float
 
+    @property
+    def taken(self) -> bool:
+        """Whether it changed the weights."""
+        return math.isfinite(self.gradient_norm)
+
 
 class RunLog:
-    """Writes the mean of every few updates, and whatever else it is given."""
+    """Writes the mean of every few updates, and whatever else it is given.
+
+    Means are of updates that were taken; how many were skipped stands beside them.
+    """
 
     def __init__(self, path: Path, every: int) -> None:
         self._path = path
@@ -36,12 +48,22 @@ class RunLog:
             return
         seconds = time.monotonic() - self._started
         heard = sum(entry.audio_seconds for entry in self._window)
-        means = {
-            name: round(float(np.mean([getattr(entry, name) for entry in self._window])), 4)
-            for name in ("loss", "ctc_per_token", "gradient_norm")
-        }
-        self.write(place, **means, rate=round(rate, 8), audio_per_second=round(heard / seconds, 1))
+        self.write(
+            place,
+            **self._means(),
+            skipped=sum(not entry.taken for entry in self._window),
+            rate=round(rate, 8),
+            audio_per_second=round(heard / seconds, 1),
+        )
         self.restart_clock()
+
+    def _means(self) -> dict[str, float]:
+        taken = [entry for entry in self._window if entry.taken]
+        names = ("loss", "ctc_per_token", "gradient_norm") if taken else ()
+        return {
+            name: round(float(np.mean([getattr(entry, name) for entry in taken])), 4)
+            for name in names
+        }
 
     def restart_clock(self) -> None:
         """Starts a new window, so that what was done in between does not count as training."""
@@ -54,7 +76,7 @@ class RunLog:
 
 
 def append_line(path: Path, **values: float) -> None:
-    """Appends a JSON object with the time."""
+    """Appends a JSON object with the time. Values are finite: JSON has no others."""
     row = {"time": round(time.time()), **values}
     with path.open("a", encoding="utf-8") as log:
-        log.write(json.dumps(row) + "\n")
+        log.write(json.dumps(row, allow_nan=False) + "\n")

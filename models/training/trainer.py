@@ -15,7 +15,7 @@ from models.training.batch import Batch
 from models.training.cmudict import read_lexicon
 from models.training.config import OptimiserConfig, Recipe
 from models.training.deadline import Deadline
-from models.training.descent import descend
+from models.training.descent import Descent, require_usable
 from models.training.phones import PhoneLabels, PhoneLoss
 from models.training.prepare import Prepared
 from models.training.run_log import RunLog, UpdateRecord
@@ -58,6 +58,7 @@ class Trainer:
             weight_decay=config.weight_decay,
             fused=True,
         )
+        self._descent = Descent(self.optimiser, self._trained, config.max_gradient_norm)
         folder.mkdir(parents=True, exist_ok=True)
         self.log_file = folder / LOG_FILE
         self._log = RunLog(self.log_file, recipe.checkpoints.log_every)
@@ -101,6 +102,7 @@ class Trainer:
 
         It stops sooner at a deadline, and at SIGTERM or Ctrl-C after the update in progress; the
         state is saved in every case. A model that cooled towards a deadline is measured there.
+        Raises Diverged, and leaves what was saved as it is.
         """
         total = self.recipe.optimiser.total_steps
         last = min(total, stop_at_step or total)
@@ -137,7 +139,7 @@ class Trainer:
         with self._precision():
             loss = self._loss(batch, rng)
             total = self._with_phones(loss.total, batch, examples)
-        norm = descend(self.optimiser, self._trained, total, rate, config.max_gradient_norm)
+        norm = self._descent.step(total, rate)
         progress.step += 1
         progress.heard_seconds += batch.seconds
         per_token = float(loss.ctc.detach() / batch.token_lengths.float().mean())
@@ -173,6 +175,7 @@ class Trainer:
 
     def _checkpoint(self) -> None:
         """Measures the model, keeps it if it is among the best, and saves the run."""
+        require_usable(self.model)
         progress = self.progress
         errors = self.prepared.dev_errors(self.model)
         mean = sum(errors.values()) / len(errors)
@@ -187,4 +190,5 @@ class Trainer:
         self._log.restart_clock()
 
     def _save(self) -> None:
+        require_usable(self.model)
         save_state(self.folder, self.model, self.optimiser, self.progress, self.side_head)

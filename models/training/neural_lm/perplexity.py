@@ -11,13 +11,15 @@ from models.training.errors import CorpusError
 from models.training.neural_lm.piece_text import read_lines
 
 SENTENCES_AT_ONCE = 256
+MOST_NATS = 700.0  # a word: what is more, or no number, has no finite perplexity
 
 
 def perplexity(scorer: SentenceScorer, path: Path, most: int = 1000) -> float:
     """Per word and end of sentence, each sentence by itself, of the first `most` sentences.
 
     As `earshot lm perplexity` counts, except that no word is unknown. Sentences longer than the
-    context are left out. Raises CorpusError for a text without one.
+    context are left out. Infinite where the model says nothing sensible. Raises CorpusError for a
+    text without one.
     """
     sentences = [line.split() for line in islice(read_lines(path), most)]
     total, count = 0.0, 0
@@ -29,4 +31,5 @@ def perplexity(scorer: SentenceScorer, path: Path, most: int = 1000) -> float:
                 count += len(score.words) + 1
     if not count:
         raise CorpusError(f"{path} has no sentence that fits the context")
-    return math.exp(-total / count)
+    nats = -total / count
+    return math.exp(nats) if nats < MOST_NATS else math.inf

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Sequence
@@ -16,8 +17,8 @@ from models.neural_lm.lm_file import save_neural_lm
 from models.neural_lm.network import NeuralLm, initialise
 from models.neural_lm.sentence_scorer import SentenceScorer
 from models.training.deadline import Deadline
-from models.training.descent import descend
-from models.training.errors import CorpusError, TrainingStateError
+from models.training.descent import Descent, require_usable
+from models.training.errors import CorpusError, Diverged, TrainingStateError
 from models.training.neural_lm.perplexity import perplexity
 from models.training.neural_lm.piece_text import PieceTexts, read_lines
 from models.training.neural_lm.recipe import LmRecipe
@@ -59,12 +60,14 @@ class LmTrainer:
             weight_decay=config.weight_decay,
             fused=True,
         )
+        weights = self.network.parameters()
+        self._descent = Descent(self._optimiser, weights, config.max_gradient_norm)
         self.folder = recipe.work_dir
         self.log_file = self.folder / LOG_FILE
         self._state_file = self.folder / STATE_FILE
         self.perplexities: dict[str, float] = {}
         self._measured_at: int | None = None
-        self._losses: list[float] = []
+        self._losses: list[float | None] = []  # None where the update was skipped
         self._window_began = time.monotonic()
         self._resume()
 
@@ -76,7 +79,8 @@ class LmTrainer:
     def run(self, deadline: Deadline) -> None:
         """To the end of the schedule, a deadline, or SIGTERM or Ctrl-C.
 
-        In every case it saves, and then measures, which takes longer: see `perplexities`.
+        In every case it saves, and then measures, which takes longer: see `perplexities`. Raises
+        Diverged.
         """
         total = self.recipe.optimiser.total_steps
         bar = tqdm(total=total, initial=self.step, unit="update", mininterval=10.0)
@@ -105,20 +109,22 @@ class LmTrainer:
         targets = following.to(self.device).flatten()
         loss = functional.cross_entropy(logits.float().flatten(0, 1), targets)
         rate = learning_rate(self.step, config) * rate_share
-        weights = self.network.parameters()
-        descend(self._optimiser, weights, loss, rate, config.max_gradient_norm)
+        norm = self._descent.step(loss, rate)
         self.step += 1
-        self._note(loss, pieces.numel())
+        self._note(loss, norm, pieces.numel())
 
-    def _note(self, loss: Tensor, pieces: int) -> None:
-        self._losses.append(float(loss.detach()))
+    def _note(self, loss: Tensor, norm: float, pieces: int) -> None:
+        self._losses.append(float(loss.detach()) if math.isfinite(norm) else None)
         if len(self._losses) < self.recipe.optimiser.log_every:
             return
         seconds = time.monotonic() - self._window_began
+        taken = [each for each in self._losses if each is not None]
+        means = {"loss": round(sum(taken) / len(taken), 4)} if taken else {}
         append_line(
             self.log_file,
             step=self.step,
-            loss=round(sum(self._losses) / len(self._losses), 4),
+            **means,
+            skipped=len(self._losses) - len(taken),
             rate=round(self._optimiser.param_groups[0]["lr"], 8),
             pieces_per_second=round(len(self._losses) * pieces / seconds),
         )
@@ -133,13 +139,17 @@ class LmTrainer:
         self._save()
         scorer = SentenceScorer(self.network, self._texts.pieces)
         self.perplexities = {path.name: perplexity(scorer, path) for path in self.recipe.held_out}
+        for name, value in self.perplexities.items():
+            if not math.isfinite(value):
+                raise Diverged(f"{name} has no finite perplexity: try a lower peak_rate")
         self._measured_at = self.step
         found = {f"perplexity_{name}": round(it, 1) for name, it in self.perplexities.items()}
         append_line(self.log_file, step=self.step, **found)
         self._restart_window()
 
     def _save(self) -> None:
-        """Everything that the next update depends on."""
+        """Everything that the next update depends on. Raises Diverged."""
+        require_usable(self.network)
         state = {
             "step": self.step,
             "pieces": self._texts.pieces.serialized_model_proto(),

@@ -14,7 +14,7 @@ import torch
 from models.checkpoint import load_model
 from models.training.config import Recipe, StartConfig, UnitsConfig
 from models.training.deadline import Deadline
-from models.training.errors import RecipeError, TrainingStateError
+from models.training.errors import Diverged, RecipeError, TrainingStateError
 from models.training.export import export
 from models.training.greedy import greedy_texts
 from models.training.prepare import Prepared, prepare
@@ -177,3 +177,16 @@ def test_a_start_that_is_another_network_is_refused(
     recipe = replace(tone_recipe, network=network, start=StartConfig(tmp_path))
     with pytest.raises(RecipeError, match="another network"):
         make_trainer(recipe, prepared, tmp_path / "run")
+
+
+@pytest.mark.parametrize("steps", [12, 40])
+def test_a_rate_that_is_far_too_high_ends_in_an_error(
+    with_steps: Callable[[int, int], Recipe], prepared: Prepared, tmp_path: Path, steps: int
+) -> None:
+    recipe = with_steps(steps, 100)
+    optimiser = replace(recipe.optimiser, peak_rate=1e30)
+    trainer = make_trainer(replace(recipe, optimiser=optimiser), prepared, tmp_path)
+    with pytest.raises(Diverged):
+        trainer.run()
+    assert not (tmp_path / STATE_FILE).exists()
+    assert all("nan" not in str(row).lower() for row in read_log(tmp_path))

@@ -1,14 +1,16 @@
 """A run learns its text, and goes on exactly where it stopped."""
 
 import json
+import math
 from dataclasses import replace
 
 import pytest
 import torch
 
 from models.neural_lm.lm_file import load_neural_lm
+from models.neural_lm.sentence_scorer import SentenceScorer
 from models.training.deadline import Deadline
-from models.training.errors import CorpusError, TrainingStateError
+from models.training.errors import CorpusError, Diverged, TrainingStateError
 from models.training.neural_lm.perplexity import perplexity
 from models.training.neural_lm.trainer import LOG_FILE, LmTrainer
 
@@ -112,3 +114,20 @@ def test_what_was_just_measured_is_not_measured_again(recipe):
     LmTrainer(replace(recipe, optimiser=every), CPU).run(Deadline())
     measured = [line["step"] for line in lines(recipe) if "perplexity_told.txt" in line]
     assert measured == [60, 120]
+
+
+@pytest.mark.parametrize("steps", [7, 120])
+def test_a_rate_that_is_far_too_high_ends_in_an_error(recipe, steps):
+    high = replace(
+        recipe.optimiser, peak_rate=1e30, decay_from_step=steps - 1, total_steps=steps, save_every=9
+    )
+    with pytest.raises(Diverged):
+        LmTrainer(replace(recipe, optimiser=high), CPU).run(Deadline())
+
+
+def test_a_model_that_knows_nothing_has_no_finite_perplexity(recipe):
+    trainer = LmTrainer(recipe, CPU)
+    for weight in (1e4, float("nan")):
+        trainer.network.bias.data[0] = weight
+        scorer = SentenceScorer(trainer.network, trainer._texts.pieces)
+        assert perplexity(scorer, recipe.held_out[0]) == math.inf
