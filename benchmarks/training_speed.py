@@ -65,6 +65,9 @@ def on_noise(recipe: Recipe, folder: Path, batch_seconds: float) -> Recipe:
             work_dir=folder / "work",
             draws_first_epoch={"noise": 1.0},
             draws_per_epoch={"noise": 1.0},
+            joined_corpora=(),
+            narrow_corpora=(),
+            whole_corpora=(),
         ),
         augment=replace(recipe.augment, from_step=0, spec_augment_from_step=0),
         optimiser=replace(

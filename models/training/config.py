@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -12,6 +12,9 @@ from models.training.errors import RecipeError
 from models.training.recipe_file import Precision, check_optimiser, read_document, section
 
 Kept: TypeAlias = Literal["best", "last"]
+CORPUS_KEYS = (
+    "draws_first_epoch", "draws_per_epoch", "joined_corpora", "narrow_corpora", "whole_corpora",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,19 @@ class DataConfig:
     narrow_corpora: tuple[str, ...] = ()  # recorded at 8 kHz
     whole_corpora: tuple[str, ...] = ()  # of words that stand alone: no time is masked
     max_seconds: float = 17.0
+
+    def require_corpora(self, known: Collection[str]) -> None:
+        """Raises RecipeError for corpora that are named here and not among those of the manifests.
+
+        Misspelled ones would never be heard, and nobody would notice.
+        """
+        for key in CORPUS_KEYS:
+            unknown = sorted(set(getattr(self, key)) - set(known))
+            if unknown:
+                raise RecipeError(
+                    f"data.{key}: no manifest has {', '.join(unknown)}; "
+                    f"there are {', '.join(sorted(known))}"
+                )
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from models.training.batch import Batch, BatchBuilder
 from models.training.cmvn import compute_cmvn
 from models.training.config import Recipe
 from models.training.corpus import read_noise
+from models.training.errors import CorpusError
 from models.training.feature_cache import build_feature_cache
 from models.training.greedy import greedy_error_rates
 from models.training.made_of import keep_made
@@ -77,10 +78,14 @@ def make_units(recipe: Recipe, speech: Speech) -> Tokenizer:
 
 
 def build_features(recipe: Recipe, speech: Speech, tokens: Tokens, mean: Tensor) -> BatchBuilder:
-    """What makes batches of features that are kept on disk."""
+    """What makes batches of features that are kept on disk. Raises CorpusError."""
     data = recipe.data
     noise = data.work_dir / "noise"
-    cache = build_feature_cache(noise, read_noise(data.noise_manifest), FeatureConfig())
+    recordings = read_noise(data.noise_manifest)
+    cache = build_feature_cache(noise, recordings, FeatureConfig())
+    for index, recording in enumerate(recordings):
+        if not cache.frame_count(index):
+            raise CorpusError(f"{recording.path} is too short: it has no frame")
     return BatchBuilder(
         speech=speech,
         tokens=tokens,
@@ -94,7 +99,7 @@ def build_features(recipe: Recipe, speech: Speech, tokens: Tokens, mean: Tensor)
 def prepare(recipe: Recipe, device: torch.device | None = None) -> Prepared:
     """Builds or reopens features or samples, and units; sound is changed on `device`.
 
-    Raises CorpusError for a recording that is missing.
+    Raises CorpusError for a recording that is missing or broken, RecipeError for corpora that are.
     """
     data = recipe.data
     speech = load_training_speech(data, as_audio=recipe.waveform is not None)

@@ -13,6 +13,7 @@ import numpy as np
 
 from models.training.config import DataConfig
 from models.training.corpus import Utterance
+from models.training.errors import RecipeError
 
 JOIN_SHARES = {
     1: 0.4,
@@ -91,10 +92,13 @@ class Sampler:
         """Batches of similar length and at most `batch_seconds`, padding included.
 
         The first two epochs go roughly from short to long (Amodei 2016, section 3.2, SortaGrad);
-        the others are shuffled.
+        the others are shuffled. Raises RecipeError if nothing is drawn.
         """
         rng = np.random.default_rng((self.seed, epoch, 1))
         examples = self.examples(epoch)
+        if not examples:
+            key = "draws_first_epoch" if epoch == 0 else "draws_per_epoch"
+            raise RecipeError(f"data.{key}: it draws nothing of at most {self.data.max_seconds} s")
         jitter = rng.uniform(0.9, 1.1, size=len(examples))
         order = np.argsort([example.seconds for example in examples] * jitter, kind="stable")
         most = self.first_batch_seconds if epoch == 0 else self.batch_seconds

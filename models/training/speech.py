@@ -13,6 +13,7 @@ from models.training.audio_cache import build_audio_cache
 from models.training.augment import Features
 from models.training.config import DataConfig
 from models.training.corpus import Utterance, read_speech
+from models.training.errors import CorpusError
 from models.training.feature_cache import build_feature_cache
 
 
@@ -94,19 +95,37 @@ def load_speech(manifest: Path, cache_dir: Path, as_audio: bool = False) -> Spee
 
 
 def load_training_speech(data: DataConfig, as_audio: bool = False) -> Speech:
-    """The training corpora of all manifests and, where the recipe wants it, synthetic digits."""
-    kind = "-audio" if as_audio else ""
-    recorded = load_speech(data.train_manifest, data.work_dir / f"train{kind}", as_audio)
-    for number, more in enumerate(data.more_manifests, start=2):
-        recorded += load_speech(more, data.work_dir / f"train-{number}{kind}", as_audio)
-    if data.synthetic_count == 0:
-        return recorded
-    # What makes speech needs an encoder, which a machine that only trains may lack.
-    from models.training.synthetic.digits import synthesise
+    """The training corpora of all manifests and, where the recipe wants it, synthetic digits.
 
-    folder = data.work_dir / "synthetic"
-    manifest = synthesise(folder, data.synthetic_count, data.synthetic_seed)
-    return recorded + load_speech(manifest, data.work_dir / f"synthetic-features{kind}", as_audio)
+    Raises CorpusError like `load_speech`, and for recordings without a frame; RecipeError for
+    corpora that the recipe names and no manifest has.
+    """
+    manifests = _training_manifests(data)
+    # Before hours of sound are decoded.
+    named = {each.corpus for manifest in manifests.values() for each in read_speech(manifest)}
+    data.require_corpora(named)
+    kind = "-audio" if as_audio else ""
+    speech = Speech([], [])
+    for name, manifest in manifests.items():
+        speech += load_speech(manifest, data.work_dir / f"{name}{kind}", as_audio)
+    for index, utterance in enumerate(speech.utterances):
+        if not speech.frame_count(index):
+            raise CorpusError(f"{utterance.path} is too short: it has no frame")
+    return speech
+
+
+def _training_manifests(data: DataConfig) -> dict[str, Path]:
+    """Manifests by the names of their caches. Synthetic digits are made, if they are not there."""
+    more = {f"train-{number}": path for number, path in enumerate(data.more_manifests, start=2)}
+    manifests = {"train": data.train_manifest, **more}
+    if data.synthetic_count:
+        # What makes speech needs an encoder, which a machine that only trains may lack.
+        from models.training.synthetic.digits import synthesise
+
+        folder = data.work_dir / "synthetic"
+        made = synthesise(folder, data.synthetic_count, data.synthetic_seed)
+        manifests["synthetic-features"] = made
+    return manifests
 
 
 def load_dev_speech(data: DataConfig) -> Speech:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+import soundfile
 
-from models.training.config import Recipe, UnitsConfig
-from models.training.prepare import make_units, units_folder
+from models.training.config import CORPUS_KEYS, Recipe, UnitsConfig
+from models.training.errors import CorpusError, RecipeError
+from models.training.prepare import make_units, prepare, units_folder
 from models.training.speech import Speech, load_training_speech
+
+MANIFESTS = ("train_manifest", "dev_manifest", "noise_manifest")
 
 
 @pytest.fixture
@@ -42,3 +48,23 @@ def test_other_texts_have_other_units(recipe: Recipe, speech: Speech) -> None:
     after = make_units(recipe, Speech(other, speech.sources)).units.symbols
     assert "x" in "".join(after)
     assert "x" not in "".join(before)
+
+
+@pytest.mark.parametrize("key", CORPUS_KEYS)
+def test_a_corpus_that_no_manifest_has_is_named(recipe: Recipe, key: str) -> None:
+    named = {"clips": 1.0, "clipz": 9.0} if key.startswith("draws") else ("clips", "clipz")
+    data = replace(recipe.data, **{key: named})
+    with pytest.raises(RecipeError, match=rf"data\.{key}: .* clipz; there are clips, sentences"):
+        load_training_speech(data)
+
+
+@pytest.mark.parametrize("name", ["train", "noise"])
+def test_a_recording_without_a_frame_is_named(recipe: Recipe, tmp_path: Path, name: str) -> None:
+    manifest = getattr(recipe.data, f"{name}_manifest")
+    shutil.copytree(manifest.parent, tmp_path / "data", ignore=shutil.ignore_patterns("work"))
+    here = {key: tmp_path / "data" / f"{key.split('_')[0]}.tsv" for key in MANIFESTS}
+    short = {"train": "train-3.flac", "noise": "noise.flac"}[name]
+    soundfile.write(tmp_path / "data" / short, np.full(300, 0.1), 16_000)
+    changed = replace(recipe, data=replace(recipe.data, **here))
+    with pytest.raises(CorpusError, match=rf"{short} is too short"):
+        prepare(changed)

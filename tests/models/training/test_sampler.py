@@ -10,6 +10,7 @@ import pytest
 
 from models.training.config import DataConfig
 from models.training.corpus import Utterance
+from models.training.errors import RecipeError
 from models.training.sampler import Sampler
 
 UTTERANCES = [
@@ -90,3 +91,10 @@ def test_an_epoch_depends_on_seed_and_number_only(sampler: Sampler) -> None:
     assert sampler.batches(2) == replace(sampler).batches(2)
     assert sampler.batches(2) != sampler.batches(3)
     assert sampler.batches(2) != replace(sampler, seed=2).batches(2)
+
+
+@pytest.mark.parametrize(("epoch", "key"), [(0, "draws_first_epoch"), (1, "draws_per_epoch")])
+def test_an_epoch_without_anything_is_refused(sampler: Sampler, epoch: int, key: str) -> None:
+    data = replace(sampler.data, draws_first_epoch={}, draws_per_epoch={"books": 0.0})
+    with pytest.raises(RecipeError, match=key):
+        replace(sampler, data=data).batches(epoch)
