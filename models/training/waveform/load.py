@@ -16,6 +16,7 @@ from models.training.audio_cache import build_audio_cache
 from models.training.audio_file import read_samples
 from models.training.config import Recipe, WaveformConfig
 from models.training.corpus import read_noise, read_rooms
+from models.training.errors import CorpusError
 from models.training.speech import Source, Speech
 from models.training.waveform.augmenter import SoundAugmenter
 from models.training.waveform.builder import SoundBatchBuilder
@@ -27,13 +28,19 @@ STATIONARY_NOISES = 16
 
 
 def load_rooms(manifest: Path, config: WaveformConfig, seed: int, sample_rate_hz: int) -> Tensor:
-    """Impulse responses `(R, L)`, simulated and measured."""
+    """Impulse responses `(R, L)`, simulated and measured. Raises CorpusError."""
     measured = [
-        from_direct_sound(read_samples(room.path, sample_rate_hz).double().numpy())
-        for room in read_rooms(manifest, config.measured_rooms)
+        _measured(room.path, sample_rate_hz) for room in read_rooms(manifest, config.measured_rooms)
     ]
     rooms: list[Response] = simulated_rooms(config.simulated_rooms, seed, sample_rate_hz)
     return pad_sequence([torch.from_numpy(room) for room in (*rooms, *measured)], batch_first=True)
+
+
+def _measured(path: Path, sample_rate_hz: int) -> Response:
+    samples = read_samples(path, sample_rate_hz).double().numpy()
+    if not samples.any():
+        raise CorpusError(f"{path} is silent: it is no room response")
+    return from_direct_sound(samples)
 
 
 def load_noises(manifest: Path, cache_dir: Path, device: torch.device) -> Clips:

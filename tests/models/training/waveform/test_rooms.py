@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+import soundfile
 
+from models.training.config import WaveformConfig
+from models.training.errors import CorpusError
+from models.training.waveform.load import load_rooms
 from models.training.waveform.rooms import (
     SOUND_M_PER_S,
     Room,
@@ -73,3 +79,13 @@ def test_the_same_seed_gives_the_same_rooms() -> None:
     once, again, other = (simulated_rooms(2, seed, RATE_HZ) for seed in (1, 1, 2))
     np.testing.assert_array_equal(once, again)
     assert not np.array_equal(once, other)
+
+
+def test_a_measured_room_that_is_silent_is_named(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "hall.flac", np.zeros(800), RATE_HZ)
+    manifest = tmp_path / "noise.tsv"
+    rows = "path\tkind\tset\tseconds\nhall.flac\trir\tsurrey\t0.05\n"
+    manifest.write_text(rows, encoding="utf-8")
+    config = WaveformConfig(simulated_rooms=1, measured_rooms=("surrey",))
+    with pytest.raises(CorpusError, match=r"hall\.flac is silent"):
+        load_rooms(manifest, config, seed=1, sample_rate_hz=RATE_HZ)
