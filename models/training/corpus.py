@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -13,6 +14,7 @@ from models.training.errors import CorpusError
 
 MANIFEST_FILE = "manifest.tsv"
 MANIFEST_COLUMNS = ("path", "corpus", "speaker", "seconds", "text", "slots")
+CORPUS_NAME = re.compile(r"[\w-]+")  # of what is made: nothing that a table or a path minds
 NOT_SPOKEN = re.compile(r"[^a-z' ]+")
 STRAY_APOSTROPHE = re.compile(r"(?<![a-z])'|'(?![a-z])")
 FOLDED = str.maketrans(
@@ -47,21 +49,41 @@ def manifest_writer(output: IO[str]) -> Any:
     )
 
 
-def _rows(manifest: Path, columns: Iterable[str]) -> list[dict[str, str]]:
-    if not manifest.is_file():
-        raise CorpusError(f"no manifest at {manifest}")
-    with manifest.open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
-    missing = set(columns) - set(rows[0] if rows else ())
-    if missing:
+def _rows(manifest: Path, columns: Sequence[str]) -> list[dict[str, str]]:
+    """Rows with as many values as the header has names. Raises CorpusError."""
+    try:
+        with manifest.open(encoding="utf-8", newline="") as lines:
+            reader = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+            header = next(reader, [])
+            rows = [(reader.line_num, row) for row in reader if row]
+    except FileNotFoundError as error:
+        raise CorpusError(f"no manifest at {manifest}") from error
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise CorpusError(f"cannot read {manifest}: {error}") from error
+    if missing := set(columns) - set(header):
         raise CorpusError(f"{manifest} lacks the columns {', '.join(sorted(missing))}")
-    return rows
+    for line, row in rows:
+        if len(row) != len(header):
+            raise CorpusError(f"{manifest}, line {line}: {len(row)} values for {len(header)} names")
+    if not rows:
+        raise CorpusError(f"{manifest} names no recording")
+    return [dict(zip(header, row, strict=True)) for _, row in rows]
+
+
+def _seconds(manifest: Path, row: Mapping[str, str]) -> float:
+    try:
+        seconds = float(row["seconds"])
+    except ValueError:
+        seconds = math.nan
+    if not 0.0 < seconds < math.inf:
+        raise CorpusError(f"{manifest}: {row['path']} cannot last {row['seconds']!r} seconds")
+    return seconds
 
 
 def read_speech(manifest: Path) -> list[Utterance]:
     """Utterances of a manifest: tab-separated path, corpus, speaker, seconds and text.
 
-    Raises CorpusError if the manifest is missing or lacks a column.
+    Raises CorpusError if the manifest is missing, is no table, lacks a column or has no row.
     """
     rows = _rows(manifest, ("path", "corpus", "speaker", "seconds", "text"))
     return [
@@ -69,7 +91,7 @@ def read_speech(manifest: Path) -> list[Utterance]:
             manifest.parent / row["path"],
             row["corpus"],
             row["speaker"],
-            float(row["seconds"]),
+            _seconds(manifest, row),
             normalise_text(row["text"]),
         )
         for row in rows
@@ -79,7 +101,7 @@ def read_speech(manifest: Path) -> list[Utterance]:
 def _read_sounds(manifest: Path, kind: str) -> list[Utterance]:
     rows = _rows(manifest, ("path", "kind", "set", "seconds"))
     return [
-        Utterance(manifest.parent / row["path"], kind, row["set"], float(row["seconds"]), "")
+        Utterance(manifest.parent / row["path"], kind, row["set"], _seconds(manifest, row), "")
         for row in rows
         if row["kind"] == kind
     ]

@@ -14,6 +14,7 @@ import soxr
 from tqdm import tqdm
 
 from models.training.corpus import (
+    CORPUS_NAME,
     MANIFEST_COLUMNS,
     MANIFEST_FILE,
     manifest_writer,
@@ -55,7 +56,7 @@ class Source:
 
     def __post_init__(self) -> None:
         for name in ("corpus", "speaker"):
-            if not re.fullmatch(r"[\w-]+", getattr(self, name)):
+            if not CORPUS_NAME.fullmatch(getattr(self, name)):
                 raise CorpusError(f"{name} {getattr(self, name)!r}: letters, digits, - and _ only")
 
     def named(self) -> Iterator[tuple[str, str]]:

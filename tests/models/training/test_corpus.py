@@ -64,3 +64,34 @@ def test_no_dev_speaker_is_in_train(speech_dir: Path) -> None:
     ]
     assert len(named[1]) == 18
     assert not named[0] & named[1]
+
+
+HEADER = "path\tcorpus\tspeaker\tseconds\ttext\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (HEADER + "a.opus\tc\ts\tsoon\tone\n", r"a\.opus cannot last 'soon' seconds"),
+        (HEADER + "a.opus\tc\ts\tnan\tone\n", "cannot last 'nan'"),
+        (HEADER + "a.opus\tc\ts\t-1\tone\n", "cannot last '-1'"),
+        (HEADER + "a.opus\tc\ts\t1.0\tone\na.opus\tc\n", "line 3: 2 values for 5 names"),
+        (HEADER + "a.opus\tc\ts\t1.0\tone\ttwo\n", "line 2: 6 values for 5 names"),
+        (HEADER, "names no recording"),
+        ("", "lacks the columns"),
+    ],
+)
+def test_what_is_no_manifest_is_refused(tmp_path: Path, content: str, complaint: str) -> None:
+    manifest = tmp_path / "train.tsv"
+    manifest.write_text(content, encoding="utf-8")
+    with pytest.raises(CorpusError, match=rf"train\.tsv.*{complaint}"):
+        read_speech(manifest)
+
+
+def test_a_manifest_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    for content in (HEADER.encode() + b"\xff\xfe\n", b"a" * 200_000):
+        (tmp_path / "train.tsv").write_bytes(content)
+        with pytest.raises(CorpusError, match=r"cannot read .*train\.tsv"):
+            read_speech(tmp_path / "train.tsv")
+    with pytest.raises(CorpusError, match="cannot read"):
+        read_speech(tmp_path)
