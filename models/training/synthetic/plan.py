@@ -7,6 +7,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from models.training.corpus import CORPUS_NAME
 from models.training.synthetic.engines import ENGINES, Delivery, Engine
 from models.training.synthetic.errors import SynthesisError
 from models.training.synthetic.kinds import BALANCED, GRAMMARS, SENTENCES
@@ -50,7 +51,7 @@ class Plan:
     """Shares of kinds and engines among the recordings, and ranges of the factors.
 
     `corpus` names the corpus in the manifest; without it each kind is one, "synthetic-numbers".
-    Raises SynthesisError for kinds, engines, shares and factors that cannot be.
+    Raises SynthesisError for names, kinds, engines, shares and factors that cannot be.
     """
 
     seed: int
@@ -63,6 +64,8 @@ class Plan:
     def __post_init__(self) -> None:
         _require_shares("kind", self.kinds, {SENTENCES: None, **GRAMMARS})
         _require_shares("engine", self.engines, ENGINES)
+        if self.corpus is not None and not CORPUS_NAME.fullmatch(self.corpus):
+            raise SynthesisError(f"corpus {self.corpus!r}: letters, digits, - and _ only")
         for what, (low, high) in (("rate", self.rate), ("pitch", self.pitch)):
             if not LEAST_FACTOR <= low <= high <= MOST_FACTOR:
                 raise SynthesisError(
@@ -84,7 +87,7 @@ class Plan:
 
     def corpus_of(self, kind: str) -> str:
         """What the manifest calls the corpus of a kind."""
-        return self.corpus or f"synthetic-{kind}"
+        return f"synthetic-{kind}" if self.corpus is None else self.corpus
 
     def required_engines(self) -> dict[str, Engine]:
         """The engines by name. Raises EngineMissing unless all of them are installed."""

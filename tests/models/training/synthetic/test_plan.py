@@ -66,6 +66,8 @@ def test_a_corpus_is_named_by_kind_or_as_asked() -> None:
         ({"kinds": {}}, "shares above 0"),
         ({"rate": (1.2, 0.8)}, "rate: needs 0.5 <= low <= high <= 2"),
         ({"pitch": (0.1, 1.0)}, "pitch: needs"),
+        ({"corpus": "a\tb"}, r"corpus 'a\\tb': letters, digits"),
+        ({"corpus": ""}, "corpus '': letters, digits"),
     ],
 )
 def test_what_cannot_be_is_refused(changes: dict[str, object], said: str) -> None:
