@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
 from torch import Tensor
 
 from models.training.config import Kept
+from models.training.errors import TrainingStateError
+from models.training.saved_file import read_saved, taking_up
 
 
 @dataclass(frozen=True, order=True)
@@ -41,17 +42,19 @@ def keep(
 def average_checkpoints(paths: Sequence[Path]) -> dict[str, Tensor]:
     """The mean of the state dicts in `paths`, summed in float64; integers come from the first.
 
-    Raises ValueError if there are none, or if they do not hold the same tensors.
+    Raises ValueError if there are none, TrainingStateError for one that is missing or broken, or
+    does not hold the same tensors.
     """
     if not paths:
         raise ValueError("no checkpoints to average")
-    first: dict[str, Tensor] = torch.load(paths[0], map_location="cpu", weights_only=True)
+    first: dict[str, Tensor] = read_saved(paths[0])
     sums = {name: tensor.double() for name, tensor in first.items() if tensor.is_floating_point()}
     for path in paths[1:]:
-        state = torch.load(path, map_location="cpu", weights_only=True)
+        state = read_saved(path)
         if state.keys() != first.keys():
-            raise ValueError(f"{path} holds other tensors than {paths[0]}")
-        for name, total in sums.items():
-            total += state[name].double()
+            raise TrainingStateError(f"{path} holds other tensors than {paths[0]}")
+        with taking_up(path):
+            for name, total in sums.items():
+                total += state[name].double()
     averaged = {name: (total / len(paths)).to(first[name].dtype) for name, total in sums.items()}
     return {name: averaged.get(name, tensor) for name, tensor in first.items()}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+
+from models.training.errors import CorpusError
 
 
 def keep_made(path: Path, made_of: Sequence[str], make: Callable[[], None]) -> None:
@@ -22,3 +25,12 @@ def _read(note: Path) -> object:
         return json.loads(note.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
+
+
+def file_checksum(path: Path) -> str:
+    """Of a file's bytes. Raises CorpusError."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise CorpusError(f"cannot read {path}: {error}") from error

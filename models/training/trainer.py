@@ -18,6 +18,7 @@ from models.training.deadline import Deadline
 from models.training.descent import Descent, require_usable
 from models.training.phones import PhoneLabels, PhoneLoss
 from models.training.prepare import Prepared
+from models.training.run_identity import run_identity
 from models.training.run_log import RunLog, UpdateRecord
 from models.training.sampler import FIRST_SHUFFLED_EPOCH, Example
 from models.training.schedule import learning_rate
@@ -48,6 +49,7 @@ class Trainer:
         self.folder = folder
         self.progress = Progress(epoch=0 if recipe.start is None else FIRST_SHUFFLED_EPOCH)
         config = recipe.optimiser
+        self._identity = run_identity(recipe, prepared.sampler.utterances, prepared.tokenizer)
         torch.manual_seed(config.seed)
         self.phone_loss = self._build_phone_loss()
         self._trained = [*model.parameters(), *self._side_parameters()]
@@ -85,9 +87,11 @@ class Trainer:
     def resume(self) -> bool:
         """Takes up the state saved in the folder; False if there is none.
 
-        Raises TrainingStateError if another recipe saved it.
+        Raises TrainingStateError if another recipe saved it, or it is broken.
         """
-        progress = load_state(self.folder, self.model, self.optimiser, self.side_head)
+        progress = load_state(
+            self.folder, self._identity, self.model, self.optimiser, self.side_head
+        )
         if progress is not None:
             self.progress = progress
         return progress is not None
@@ -191,4 +195,11 @@ class Trainer:
 
     def _save(self) -> None:
         require_usable(self.model)
-        save_state(self.folder, self.model, self.optimiser, self.progress, self.side_head)
+        save_state(
+            self.folder,
+            self._identity,
+            self.model,
+            self.optimiser,
+            self.progress,
+            self.side_head,
+        )

@@ -11,6 +11,8 @@ from torch import nn
 
 from models.training.averaging import ScoredCheckpoint
 from models.training.errors import TrainingStateError
+from models.training.run_identity import Identity, require_same
+from models.training.saved_file import read_saved, save_whole, taking_up
 from models.u2 import U2Model
 
 STATE_FILE = "state.pt"
@@ -47,13 +49,15 @@ class Progress:
 
 def save_state(
     folder: Path,
+    identity: Identity,
     model: U2Model,
     optimiser: torch.optim.Optimizer,
     progress: Progress,
     side_head: nn.Module | None = None,
 ) -> None:
-    """Writes the whole state of a run."""
+    """Writes the whole state of a run, and what it is the state of."""
     state = {
+        "identity": identity,
         "model": model.state_dict(),
         "phone_head": None if side_head is None else side_head.state_dict(),
         "optimiser": optimiser.state_dict(),
@@ -64,47 +68,53 @@ def save_state(
     save_whole(folder / STATE_FILE, state)
 
 
-def save_whole(path: Path, state: dict[str, Any]) -> None:
-    """The file is there entirely or not at all."""
-    partial = path.with_name(path.name + ".partial")
-    torch.save(state, partial)
-    partial.replace(path)
-
-
 def load_state(
     folder: Path,
+    identity: Identity,
     model: U2Model,
     optimiser: torch.optim.Optimizer,
     side_head: nn.Module | None = None,
 ) -> Progress | None:
     """Takes up the state saved in `folder`; None if there is none.
 
-    Raises TrainingStateError if another recipe saved it.
+    Raises TrainingStateError if another recipe saved it, or it is broken.
     """
     path = folder / STATE_FILE
-    if not path.is_file():
+    if not path.exists():
         return None
-    state = torch.load(path, map_location="cpu", weights_only=True)
-    try:
+    state = read_saved(path)
+    with taking_up(path):
+        require_same(path, state["identity"], identity)
         model.load_state_dict(state["model"])
         optimiser.load_state_dict(state["optimiser"])
         if side_head is not None:
             side_head.load_state_dict(state["phone_head"])
-    except (RuntimeError, ValueError, KeyError, TypeError) as error:
-        raise TrainingStateError(f"{path} was saved by another recipe: {error}") from error
-    torch.set_rng_state(state["random"])
-    if state.get("cuda_random") is not None and torch.cuda.is_available():
-        torch.cuda.set_rng_state(state["cuda_random"])
-    return Progress.from_dict(state["progress"], folder)
+        torch.set_rng_state(state["random"])
+        if state["cuda_random"] is not None and torch.cuda.is_available():
+            torch.cuda.set_rng_state(state["cuda_random"])
+        return Progress.from_dict(state["progress"], folder)
 
 
-def kept_checkpoints(folder: Path) -> list[Path]:
-    """The best checkpoints of a run, best first. Raises TrainingStateError if it has none."""
-    path = folder / STATE_FILE
-    if not path.is_file():
-        raise TrainingStateError(f"no run at {folder}")
-    state = torch.load(path, map_location="cpu", weights_only=True)
-    progress = Progress.from_dict(state["progress"], folder)
-    if not progress.kept:
-        raise TrainingStateError(f"the run at {folder} has no checkpoint yet")
-    return [checkpoint.path for checkpoint in progress.kept]
+@dataclass(frozen=True)
+class SavedRun:
+    """What an export needs of a run: its best checkpoints, best first, and whose units it writes.
+
+    units: their checksum.
+    """
+
+    checkpoints: list[Path]
+    units: str
+
+    @classmethod
+    def read(cls, folder: Path) -> SavedRun:
+        """Raises TrainingStateError if there is none, it is broken or has no checkpoint."""
+        path = folder / STATE_FILE
+        if not path.exists():
+            raise TrainingStateError(f"no run at {folder}")
+        state = read_saved(path)
+        with taking_up(path):
+            progress = Progress.from_dict(state["progress"], folder)
+            units: str = state["identity"]["units"]
+        if not progress.kept:
+            raise TrainingStateError(f"the run at {folder} has no checkpoint yet")
+        return cls([checkpoint.path for checkpoint in progress.kept], units)

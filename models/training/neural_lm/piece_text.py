@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import lzma
 import random
 from collections.abc import Iterator, Sequence
@@ -14,7 +13,7 @@ import numpy.typing as npt
 import sentencepiece
 
 from models.training.errors import CorpusError
-from models.training.made_of import keep_made
+from models.training.made_of import file_checksum, keep_made
 from models.training.neural_lm.recipe import LmRecipe
 from models.training.packed_text import open_text
 
@@ -28,6 +27,7 @@ PIECES_FILE = "pieces.model"
 class PieceTexts:
     """The pieces of a recipe, and its texts in them; taken from `work_dir` where they are there.
 
+    checksums: of the texts, in their order.
     Raises CorpusError for a text that is missing, broken or too short for one row.
     """
 
@@ -35,8 +35,12 @@ class PieceTexts:
         self._folder = recipe.work_dir
         self._folder.mkdir(parents=True, exist_ok=True)
         paths = [text.path for text in recipe.texts]
+        self.checksums = [file_checksum(path) for path in paths]
         self.pieces = self._model(paths, recipe.network.vocab_size, recipe.optimiser.seed)
-        self.arrays = [self._encoded(path) for path in paths]
+        self.arrays = [
+            self._encoded(path, checksum)
+            for path, checksum in zip(paths, self.checksums, strict=True)
+        ]
         for path, array in zip(paths, self.arrays, strict=True):
             if len(array) <= recipe.network.context + 1:
                 raise CorpusError(f"{path} is too short: it has {len(array)} pieces")
@@ -45,13 +49,13 @@ class PieceTexts:
         self, paths: Sequence[Path], size: int, seed: int
     ) -> sentencepiece.SentencePieceProcessor:
         path = self._folder / PIECES_FILE
-        made_of = [*map(_checksum, paths), str(size), str(seed)]
+        made_of = [*self.checksums, str(size), str(seed)]
         keep_made(path, made_of, lambda: _train_pieces(path, paths, size, seed))
         return sentencepiece.SentencePieceProcessor(model_file=str(path))
 
-    def _encoded(self, text: Path) -> Pieces:
+    def _encoded(self, text: Path, checksum: str) -> Pieces:
         path = self._folder / f"{text.name}.npy"
-        made_of = [_checksum(text), _checksum(self._folder / PIECES_FILE)]
+        made_of = [checksum, file_checksum(self._folder / PIECES_FILE)]
         keep_made(path, made_of, lambda: np.save(path, _encode(self.pieces, text)))
         array: Pieces = np.load(path)
         return array
@@ -100,11 +104,3 @@ def _encode(pieces: sentencepiece.SentencePieceProcessor, text: Path) -> Pieces:
         encoded = pieces.encode(some, add_eos=True)
         parts.append(np.fromiter((piece for line in encoded for piece in line), np.uint16))
     return np.concatenate(parts)
-
-
-def _checksum(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise CorpusError(f"cannot read {path}: {error}") from error

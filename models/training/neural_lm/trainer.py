@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -18,17 +20,29 @@ from models.neural_lm.network import NeuralLm, initialise
 from models.neural_lm.sentence_scorer import SentenceScorer
 from models.training.deadline import Deadline
 from models.training.descent import Descent, require_usable
-from models.training.errors import CorpusError, Diverged, TrainingStateError
+from models.training.errors import CorpusError, Diverged
 from models.training.neural_lm.perplexity import perplexity
 from models.training.neural_lm.piece_text import PieceTexts, read_lines
 from models.training.neural_lm.recipe import LmRecipe
 from models.training.neural_lm.row_sampler import RowSampler
+from models.training.run_identity import (
+    OPTIMISER_MAY_CHANGE,
+    Identity,
+    recipe_values,
+    require_same,
+)
 from models.training.run_log import append_line
+from models.training.saved_file import read_saved, save_whole, taking_up
 from models.training.schedule import learning_rate
 from models.training.stop_signal import StopSignal
-from models.training.training_state import STATE_FILE, save_whole
+from models.training.training_state import STATE_FILE
 
 LOG_FILE = "log.jsonl"
+MAY_CHANGE = {
+    "name", "work_dir", "texts", "held_out",  # of texts see `_identity`
+    "optimiser.log_every", "optimiser.save_every",
+    *OPTIMISER_MAY_CHANGE,
+}  # fmt: skip
 
 
 class LmTrainer:
@@ -36,7 +50,7 @@ class LmTrainer:
 
     perplexities: per word and end of sentence, of each held-out text when the run last stopped.
     It begins at update 0, or where the run in that folder stopped. Raises CorpusError for texts,
-    TrainingStateError for a folder with the run of another recipe.
+    TrainingStateError for a folder with the run of another recipe, or a broken one.
     """
 
     def __init__(self, recipe: LmRecipe, device: torch.device) -> None:
@@ -152,26 +166,30 @@ class LmTrainer:
         require_usable(self.network)
         state = {
             "step": self.step,
-            "pieces": self._texts.pieces.serialized_model_proto(),
+            "identity": self._identity(),
             "network": self.network.state_dict(),
             "optimiser": self._optimiser.state_dict(),
         }
         save_whole(self._state_file, state)
 
+    def _identity(self) -> Identity:
+        texts = zip(self._texts.checksums, self.recipe.texts, strict=True)
+        pieces = hashlib.sha256(self._texts.pieces.serialized_model_proto())
+        return {
+            **recipe_values(asdict(self.recipe), MAY_CHANGE),
+            "texts": [[checksum, text.share] for checksum, text in texts],
+            "pieces": pieces.hexdigest(),
+        }
+
     def _resume(self) -> None:
-        if not self._state_file.is_file():
+        if not self._state_file.exists():
             return
-        state = torch.load(self._state_file, map_location="cpu", weights_only=True)
-        try:
-            if state["pieces"] != self._texts.pieces.serialized_model_proto():
-                raise ValueError("its pieces are others")
+        state = read_saved(self._state_file)
+        with taking_up(self._state_file):
+            require_same(self._state_file, state["identity"], self._identity())
             self.network.load_state_dict(state["network"])
             self._optimiser.load_state_dict(state["optimiser"])
-            self.step = state["step"]
-        except (RuntimeError, ValueError, KeyError, TypeError) as error:
-            raise TrainingStateError(
-                f"{self._state_file} was saved by another recipe: {error}"
-            ) from error
+            self.step = int(state["step"])
 
 
 def _require_lines(paths: Sequence[Path]) -> None:

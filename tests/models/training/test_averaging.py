@@ -9,6 +9,7 @@ import torch
 
 from models.training.averaging import ScoredCheckpoint, average_checkpoints, keep
 from models.training.config import Kept
+from models.training.errors import TrainingStateError
 
 
 def save(path: Path, weight: float, count: int = 1, name: str = "weight") -> Path:
@@ -30,7 +31,7 @@ def test_integers_come_from_the_first(tmp_path: Path) -> None:
 
 def test_other_tensors_are_refused_by_name(tmp_path: Path) -> None:
     paths = [save(tmp_path / "a.pt", 1.0), save(tmp_path / "b.pt", 1.0, name="bias")]
-    with pytest.raises(ValueError, match=r"b\.pt"):
+    with pytest.raises(TrainingStateError, match=r"b\.pt"):
         average_checkpoints(paths)
 
 

@@ -21,7 +21,7 @@ from models.training.prepare import Prepared, prepare
 from models.training.recipe_model import build_model
 from models.training.sampler import FIRST_SHUFFLED_EPOCH
 from models.training.trainer import LOG_FILE, Trainer
-from models.training.training_state import STATE_FILE, kept_checkpoints
+from models.training.training_state import STATE_FILE, SavedRun
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_text_comes_out_of_the_exported_average(
 
 
 def test_the_best_checkpoints_are_kept(finished_run: Path) -> None:
-    kept = kept_checkpoints(finished_run)
+    kept = SavedRun.read(finished_run).checkpoints
     assert len(kept) == 2
     assert set(kept) == set(finished_run.glob("step-*.pt"))
 
@@ -146,7 +146,7 @@ def test_the_state_of_another_network_is_refused(
 
 def test_a_run_without_checkpoints_cannot_be_exported(tmp_path: Path) -> None:
     with pytest.raises(TrainingStateError, match="no run at"):
-        kept_checkpoints(tmp_path)
+        SavedRun.read(tmp_path)
 
 
 def test_a_run_that_starts_from_a_model_begins_with_its_weights_and_shuffled(
@@ -190,3 +190,130 @@ def test_a_rate_that_is_far_too_high_ends_in_an_error(
         trainer.run()
     assert not (tmp_path / STATE_FILE).exists()
     assert all("nan" not in str(row).lower() for row in read_log(tmp_path))
+
+
+def other(section: str, **values: object) -> Callable[[Recipe], Recipe]:
+    """The recipe with other values in a section."""
+
+    def change(recipe: Recipe) -> Recipe:
+        return replace(recipe, **{section: replace(getattr(recipe, section), **values)})
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (other("optimiser", seed=2), "optimiser.seed"),
+        (other("optimiser", batch_seconds=3.0), "optimiser.batch_seconds"),
+        (other("data", draws_per_epoch={"clips": 1.0}), "data.draws_per_epoch"),
+        (other("augment", from_step=7), "augment.from_step"),
+        (other("network", dropout_rate=0.1), "network.dropout_rate"),
+    ],
+)
+def test_the_run_of_another_recipe_is_refused(
+    tone_recipe: Recipe,
+    prepared: Prepared,
+    finished_run: Path,
+    change: Callable[[Recipe], Recipe],
+    named: str,
+) -> None:
+    trainer = make_trainer(change(tone_recipe), prepared, finished_run)
+    with pytest.raises(TrainingStateError, match=rf"another recipe: other {named}\."):
+        trainer.resume()
+
+
+def test_the_run_of_other_texts_is_refused(
+    tone_recipe: Recipe, prepared: Prepared, finished_run: Path
+) -> None:
+    first, *rest = prepared.sampler.utterances
+    sampler = replace(prepared.sampler, utterances=[replace(first, text="high"), *rest])
+    trainer = make_trainer(tone_recipe, replace(prepared, sampler=sampler), finished_run)
+    with pytest.raises(TrainingStateError, match="other recordings"):
+        trainer.resume()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        other("optimiser", total_steps=400, decay_from_step=300, threads=2),
+        other("checkpoints", save_every=7, average=9, keep="last"),
+        other("network", decoding_ctc_weight=2.0, chunk_size=16),
+        other("data", work_dir=Path("/elsewhere")),
+    ],
+)
+def test_what_changes_no_update_may_change(
+    tone_recipe: Recipe,
+    prepared: Prepared,
+    finished_run: Path,
+    change: Callable[[Recipe], Recipe],
+) -> None:
+    trainer = make_trainer(change(tone_recipe), prepared, finished_run)
+    assert trainer.resume()
+    assert trainer.progress.step == 240
+
+
+@pytest.fixture
+def short_run(
+    with_steps: Callable[[int, int], Recipe], prepared: Prepared, tmp_path: Path
+) -> tuple[Recipe, Path]:
+    """A recipe and a run of it that can be broken."""
+    recipe = with_steps(12, 6)
+    make_trainer(recipe, prepared, tmp_path / "run").run()
+    return recipe, tmp_path / "run"
+
+
+def without(path: Path, section: str, key: str) -> bytes:
+    """What a state would be that lacks a value."""
+    state = torch.load(path, weights_only=True)
+    del (state[section] if section else state)[key]
+    torch.save(state, path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        lambda path: b"",
+        lambda path: b"no state at all",
+        lambda path: path.read_bytes()[:-2000],
+        lambda path: without(path, "progress", "kept"),
+        lambda path: without(path, "", "identity"),
+    ],
+)
+def test_a_broken_state_is_named(
+    short_run: tuple[Recipe, Path], prepared: Prepared, broken: Callable[[Path], bytes]
+) -> None:
+    recipe, run = short_run
+    (run / STATE_FILE).write_bytes(broken(run / STATE_FILE))
+    with pytest.raises(TrainingStateError, match=rf"{STATE_FILE} .*broken"):
+        make_trainer(recipe, prepared, run).resume()
+    with pytest.raises(TrainingStateError, match=rf"{STATE_FILE} .*broken"):
+        export(recipe, run, run / "model")
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no weights"])
+def test_a_kept_checkpoint_that_is_gone_or_broken_is_named(
+    short_run: tuple[Recipe, Path], content: bytes | None
+) -> None:
+    recipe, run = short_run
+    checkpoint = SavedRun.read(run).checkpoints[0]
+    checkpoint.unlink()
+    if content is not None:
+        checkpoint.write_bytes(content)
+    with pytest.raises(TrainingStateError, match=rf"{checkpoint.name} is missing or broken"):
+        export(recipe, run, run / "model")
+
+
+def test_a_run_is_not_exported_with_units_made_since(
+    short_run: tuple[Recipe, Path], tmp_path: Path
+) -> None:
+    recipe, run = short_run
+    fewer = replace(
+        recipe,
+        data=replace(recipe.data, work_dir=tmp_path / "work"),
+        units=UnitsConfig(recipe.units.pieces - 1),
+    )
+    prepare(fewer)
+    with pytest.raises(TrainingStateError, match="other units"):
+        export(fewer, run, tmp_path / "model")

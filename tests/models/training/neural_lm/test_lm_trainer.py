@@ -64,7 +64,7 @@ def test_the_run_of_another_recipe_is_not_gone_on_with(recipe):
     with pytest.raises(TrainingStateError, match="another recipe"):
         LmTrainer(other, CPU)
     recipe.texts[0].path.write_text("other words make up other pieces than before\n" * 30)
-    with pytest.raises(TrainingStateError, match="its pieces are others"):
+    with pytest.raises(TrainingStateError, match="another recipe: other pieces, texts"):
         LmTrainer(recipe, CPU)
 
 
@@ -131,3 +131,38 @@ def test_a_model_that_knows_nothing_has_no_finite_perplexity(recipe):
         trainer.network.bias.data[0] = weight
         scorer = SentenceScorer(trainer.network, trainer._texts.pieces)
         assert perplexity(scorer, recipe.held_out[0]) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [({"seed": 8}, "optimiser.seed"), ({"batch": 7}, "optimiser.batch")],
+)
+def test_the_run_of_other_numbers_is_not_gone_on_with(recipe, change, named):
+    LmTrainer(recipe, CPU).run(updates_until(10))
+    with pytest.raises(TrainingStateError, match=rf"other .*{named}"):
+        LmTrainer(replace(recipe, optimiser=replace(recipe.optimiser, **change)), CPU)
+
+
+def test_a_run_may_be_lengthened(recipe):
+    LmTrainer(recipe, CPU).run(updates_until(10))
+    longer = replace(recipe.optimiser, total_steps=500, decay_from_step=400)
+    assert LmTrainer(replace(recipe, optimiser=longer), CPU).step > 0
+
+
+@pytest.mark.parametrize("content", [b"", b"no state", None])
+def test_a_broken_state_is_named(recipe, content):
+    LmTrainer(recipe, CPU).run(updates_until(10))
+    state = recipe.work_dir / "state.pt"
+    state.write_bytes(state.read_bytes()[:-2000] if content is None else content)
+    with pytest.raises(TrainingStateError, match=r"state\.pt is missing or broken"):
+        LmTrainer(recipe, CPU)
+
+
+def test_a_state_that_lacks_something_is_named(recipe):
+    LmTrainer(recipe, CPU).run(updates_until(10))
+    path = recipe.work_dir / "state.pt"
+    state = torch.load(path, weights_only=True)
+    del state["step"]
+    torch.save(state, path)
+    with pytest.raises(TrainingStateError, match="it lacks 'step'"):
+        LmTrainer(recipe, CPU)
