@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
-from models.config import InputLayer, Positions
+from models.config import FeatureConfig, InputLayer, Positions
 from models.training.errors import RecipeError
-from models.training.recipe_file import Precision, check_optimiser, read_document, section
+from models.training.ranges import Ranges
+from models.training.recipe_file import Precision, check_schedule, read_document, section
+from models.training.recipe_value import read_value
 
 Kept: TypeAlias = Literal["best", "last"]
 CORPUS_KEYS = (
@@ -37,6 +40,16 @@ class DataConfig:
     narrow_corpora: tuple[str, ...] = ()  # recorded at 8 kHz
     whole_corpora: tuple[str, ...] = ()  # of words that stand alone: no time is masked
     max_seconds: float = 17.0
+
+    def __post_init__(self) -> None:
+        ranges = Ranges("data", self)
+        ranges.at_least(0, "synthetic_count")
+        ranges.above_zero("max_seconds")
+        for key in ("draws_first_epoch", "draws_per_epoch"):
+            if not all(0 <= draws < math.inf for draws in getattr(self, key).values()):
+                raise RecipeError(f"data.{key}: numbers of draws are at least 0")
+        if not any(self.draws_per_epoch.values()):
+            raise RecipeError("data.draws_per_epoch: needs at least one corpus")
 
     def require_corpora(self, known: Collection[str]) -> None:
         """Raises RecipeError for corpora that are named here and not among those of the manifests.
@@ -76,6 +89,22 @@ class AugmentConfig:
     time_masks: int = 2
     time_mask_frames: int = 30
 
+    def __post_init__(self) -> None:
+        ranges = Ranges("augment", self)
+        ranges.above_zero("tempo", "warp", "clip_tempo", "clip_warp")
+        ranges.between(
+            0, 1, "clip_trim_probability", "noise_probability", "narrowband_probability",
+            "pad_probability",
+        )  # fmt: skip
+        ranges.at_least(
+            0, "clip_trim_db", "tilt_db", "pad_seconds", "from_step", "spec_augment_from_step",
+            "freq_masks", "time_masks", "time_mask_frames",
+        )  # fmt: skip
+        ranges.between(0, FeatureConfig().num_mel_bins, "freq_mask_bins")
+        ranges.ordered(
+            "tempo", "warp", "clip_tempo", "clip_warp", "clip_trim_db", "gain_db", "noise_snr_db"
+        )
+
     @property
     def most_pad_frames(self) -> int:
         """`pad_seconds` in feature frames."""
@@ -103,6 +132,9 @@ class WaveformConfig:
             speeds = getattr(self, name)
             if not speeds or not all(0.5 <= speed <= 2.0 for speed in speeds):
                 raise RecipeError(f"waveform.{name}: needs speeds between 0.5 and 2.0")
+        ranges = Ranges("waveform", self)
+        ranges.between(0, 1, "room_probability", "babble_share", "stationary_share")
+        ranges.at_least(0, "simulated_rooms")
         if self.room_probability > 0 and self.simulated_rooms < 1 and not self.measured_rooms:
             raise RecipeError("waveform.room_probability: there are no rooms")
         if self.babble_share + self.stationary_share > 1:
@@ -114,6 +146,9 @@ class UnitsConfig:
     """Size of the sentencepiece unigram model, its characters included."""
 
     pieces: int = 160
+
+    def __post_init__(self) -> None:
+        Ranges("units", self).at_least(1, "pieces")
 
 
 @dataclass(frozen=True)
@@ -170,6 +205,15 @@ class OptimiserConfig:
     seed: int = 1
     threads: int = 1
 
+    def __post_init__(self) -> None:
+        check_schedule(self)
+        ranges = Ranges("optimiser", self)
+        ranges.above_zero("max_gradient_norm", "batch_seconds", "first_batch_seconds")
+        ranges.at_least(0, "weight_decay", "ctc_only_steps", "seed")
+        ranges.at_least(1, "max_chunk_frames", "threads")
+        ranges.between(0, 1, "ctc_weight", "reverse_weight", "full_context_probability")
+        ranges.between(0, 0.99, "label_smoothing")
+
 
 @dataclass(frozen=True)
 class PhoneConfig:
@@ -186,16 +230,15 @@ class PhoneConfig:
     sequence_ctc_share: float = 0.1  # of plain CTC, beside CTC-CRF
 
     def __post_init__(self) -> None:
-        if self.rate < 1:
-            raise RecipeError("phones.rate: has to be at least 1")
+        ranges = Ranges("phones", self)
+        ranges.at_least(1, "rate")
+        ranges.at_least(0, "sequence_ctc_share")
         if self.block is not None and self.rate != 1:
             raise RecipeError("phones.rate: a head on a lower block has a rate of 1")
         if not 0.0 <= self.weight < 1.0:
             raise RecipeError("phones.weight: has to be at least 0 and below 1")
         if self.sequence_from_step is not None and self.sequence_from_step < 0:
             raise RecipeError("phones.sequence_from_step: has to be at least 0")
-        if not self.sequence_ctc_share >= 0.0:
-            raise RecipeError("phones.sequence_ctc_share: has to be at least 0")
 
 
 @dataclass(frozen=True)
@@ -222,8 +265,9 @@ class CheckpointConfig:
     keep: Kept = "best"
 
     def __post_init__(self) -> None:
-        if self.keep not in get_args(Kept):
-            raise RecipeError(f"checkpoints.keep: {self.keep!r} is not best or last")
+        Ranges("checkpoints", self).at_least(
+            1, "log_every", "save_every", "dev_utterances", "average"
+        )
 
 
 @dataclass(frozen=True)
@@ -242,24 +286,15 @@ class Recipe:
     start: StartConfig | None = None
 
     def __post_init__(self) -> None:
-        check_optimiser(self.optimiser)
-        ranges = ("tempo", "warp", "clip_tempo", "clip_warp", "clip_trim_db", "gain_db")
-        for name in (*ranges, "noise_snr_db"):
-            low, high = getattr(self.augment, name)
-            if not low <= high:
-                raise RecipeError(f"augment.{name}: {low} is above {high}")
-        if self.augment.clip_trim_db[0] < 0:
-            raise RecipeError("augment.clip_trim_db: has to be at least 0")
+        if not self.name or "/" in self.name or self.name in (".", ".."):
+            raise RecipeError(f"name: {self.name!r} cannot be the name of a folder")
+        if self.start is None and not any(self.data.draws_first_epoch.values()):
+            raise RecipeError("data.draws_first_epoch: needs a corpus, or [start] a model")
         if self.waveform is not None and self.augment.clip_trim_probability > 0:
             raise RecipeError("augment.clip_trim_probability: only without [waveform]")
-        if not self.data.draws_per_epoch or min(self.data.draws_per_epoch.values()) < 0:
-            raise RecipeError(
-                "data.draws_per_epoch: needs at least one corpus, and no negative number of draws"
-            )
-        if self.phones is not None:
-            block = self.phones.block
-            if block is not None and not 1 <= block <= self.network.num_blocks:
-                raise RecipeError(f"phones.block: there is no block {block}")
+        block = self.phones.block if self.phones is not None else None
+        if block is not None and not 1 <= block <= self.network.num_blocks:
+            raise RecipeError(f"phones.block: there is no block {block}")
 
 
 SECTIONS = {
@@ -292,4 +327,4 @@ def load_recipe(path: Path) -> Recipe:
         for name, kind in SECTIONS.items()
         if name in document
     }
-    return Recipe(document["name"], **sections)
+    return Recipe(read_value(str, "name", document["name"], root), **sections)

@@ -61,7 +61,7 @@ def test_a_run_that_is_cut_short_goes_on(capsys, recipe: Path) -> None:
 def test_what_is_wrong_is_told_in_a_line(capsys, recipe: Path) -> None:
     recipe.write_text(RECIPE.replace("share = 1.0", "share = -1.0"))
     assert train(recipe) == USAGE_ERROR
-    assert "share above 0" in capsys.readouterr().err
+    assert "share: has to be above 0" in capsys.readouterr().err
     recipe.write_text(RECIPE.replace('path = "text.txt"', 'path = "none.txt"'))
     assert train(recipe) == USAGE_ERROR
     assert "none.txt" in capsys.readouterr().err

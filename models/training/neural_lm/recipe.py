@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from models.errors import ConfigError
 from models.neural_lm.network import NeuralLmConfig
 from models.training.errors import RecipeError
-from models.training.recipe_file import Precision, check_optimiser, read_document, section
+from models.training.ranges import Ranges
+from models.training.recipe_file import Precision, check_schedule, read_document, section
+from models.training.recipe_value import read_value
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,9 @@ class TextConfig:
 
     path: Path
     share: float
+
+    def __post_init__(self) -> None:
+        Ranges("texts", self).above_zero("share")
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,11 @@ class LmOptimiserConfig:
     save_every: int = 500
 
     def __post_init__(self) -> None:
-        check_optimiser(self)
+        check_schedule(self)
+        ranges = Ranges("optimiser", self)
+        ranges.above_zero("max_gradient_norm")
+        ranges.at_least(0, "weight_decay", "seed")
+        ranges.at_least(1, "batch", "threads", "log_every", "save_every")
 
 
 @dataclass(frozen=True)
@@ -56,9 +65,8 @@ class LmRecipe:
     optimiser: LmOptimiserConfig = field(default_factory=LmOptimiserConfig)
 
     def __post_init__(self) -> None:
-        shares = [text.share for text in self.texts]
-        if not shares or not all(0 < share < math.inf for share in shares):
-            raise RecipeError("texts: needs at least one, each with a share above 0")
+        if not self.texts:
+            raise RecipeError("texts: needs at least one")
 
 
 def load_lm_recipe(path: Path) -> LmRecipe:
@@ -67,11 +75,12 @@ def load_lm_recipe(path: Path) -> LmRecipe:
     Raises RecipeError, naming what is wrong.
     """
     document, root = read_document(path), path.resolve().parent
-    texts = [section(TextConfig, "texts", text, root) for text in document.pop("texts", ())]
+    told = read_value(tuple[Any, ...], "texts", document.pop("texts", []), root)
+    texts = [section(TextConfig, "texts", text, root) for text in told]
     try:
         network = section(NeuralLmConfig, "network", document.pop("network", {}), root)
     except ConfigError as error:
         raise RecipeError(f"network: {error}") from error
     optimiser = section(LmOptimiserConfig, "optimiser", document.pop("optimiser", {}), root)
     parts = {"texts": texts, "network": network, "optimiser": optimiser}
-    return section(LmRecipe, str(path), {**document, **parts}, root)
+    return section(LmRecipe, path.name, {**document, **parts}, root)

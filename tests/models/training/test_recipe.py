@@ -68,6 +68,25 @@ def test_the_recipes_that_come_along_are_whole(repository_dir: Path) -> None:
         ("\n[waveform]\n[augment]\nclip_trim_probability = 0.1\n", "clip_trim_probability"),
         ("\n[augment]\nclip_trim_db = [-1.0, 3.0]\n", "clip_trim_db"),
         ('\n[checkpoints]\nkeep = "first"\n', r"checkpoints\.keep"),
+        ('\n[optimiser]\ntotal_steps = "40"\n', r"optimiser\.total_steps: '40'"),
+        ("\n[optimiser]\ntotal_steps = 9000.0\n", r"optimiser\.total_steps: 9000\.0"),
+        ("\n[optimiser]\npeak_rate = nan\n", r"optimiser\.peak_rate: nan"),
+        ("\n[optimiser]\npeak_rate = -1\n", r"optimiser\.peak_rate: has to be above 0"),
+        ("\n[optimiser]\nbatch_seconds = -4\n", r"optimiser\.batch_seconds"),
+        ("\n[optimiser]\nweight_decay = true\n", r"optimiser\.weight_decay: True"),
+        ("\n[optimiser]\nlabel_smoothing = 1.0\n", r"optimiser\.label_smoothing"),
+        ("\n[augment]\ntempo = [1.0]\n", r"augment\.tempo: \[1\.0\] is not a list of 2"),
+        ("\n[augment]\ntempo = 1.0\n", r"augment\.tempo: 1\.0 is not a list"),
+        ("\n[augment]\nwarp = [0.0, 1.0]\n", r"augment\.warp: has to be above 0"),
+        ("\n[augment]\nnoise_probability = 1.5\n", r"augment\.noise_probability"),
+        ("\n[augment]\nfreq_mask_bins = 90\n", r"augment\.freq_mask_bins"),
+        ('\n[units]\npieces = "10"\n', r"units\.pieces"),
+        ('\n[network]\nblock_norm = "no"\n', r"network\.block_norm: 'no' is not true or false"),
+        ('\n[network]\ninput_layer = "conv9"\n', r"network\.input_layer: 'conv9' is not conv"),
+        ("\n[checkpoints]\nsave_every = 0\n", r"checkpoints\.save_every"),
+        ("\n[checkpoints]\naverage = 0\n", r"checkpoints\.average"),
+        ("\n[start]\nmodel = 5\n", r"start\.model: 5 is not a path"),
+        (f'{PHONES}block = "1"\n', r"phones\.block: '1'"),
         (f"{PHONES}rate = 0\n", r"phones\.rate"),
         (f"{PHONES}rate = 2\nblock = 3\n", r"phones\.rate"),
         (f"{PHONES}sequence_from_step = -3\n", r"phones\.sequence_from_step"),
@@ -91,3 +110,44 @@ def test_the_rate_rises_stays_and_falls_to_nothing() -> None:
     assert set(rates[10:101]) == {1.0}
     assert all(later < earlier for earlier, later in pairwise(rates[100:]))
     assert rates[200] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ("books = 1.0", 'books = "x"', r"data\.draws_per_epoch\.books: 'x' is not a finite number"),
+        ("books = 1.0", "books = -1.0", r"data\.draws_per_epoch"),
+        ("books = 1.0", "books = 0.0", r"data\.draws_per_epoch"),
+        ("digits = 2.0", "", r"data\.draws_first_epoch"),
+        ("[data.draws_per_epoch]\nbooks = 1.0", "[other]", "unknown sections other"),
+        ('"speech/train.tsv"', "5", r"data\.train_manifest: 5 is not a path"),
+        ('["spoken/manifest.tsv"]', '"spoken/manifest.tsv"', r"data\.more_manifests"),
+        ('name = "small"', "name = 5", "name: 5 is not text"),
+        ('name = "small"', 'name = "a/b"', "name: 'a/b'"),
+    ],
+)
+def test_mistakes_in_what_every_recipe_has_are_named(
+    tmp_path: Path, old: str, new: str, named: str
+) -> None:
+    assert old in RECIPE
+    with pytest.raises(RecipeError, match=named):
+        read(tmp_path, RECIPE.replace(old, new))
+
+
+@pytest.mark.parametrize("data", ["5", "[1]", '"x"'])
+def test_data_that_are_no_table_are_named(tmp_path: Path, data: str) -> None:
+    with pytest.raises(RecipeError, match=r"data: .* is not a table"):
+        read(tmp_path, f'name = "small"\ndata = {data}\n')
+
+
+def test_draws_that_are_no_table_are_named(tmp_path: Path) -> None:
+    text = RECIPE.split("[data.draws_per_epoch]")[0].replace(
+        'work_dir = "work"', 'work_dir = "work"\ndraws_per_epoch = 3'
+    )
+    with pytest.raises(RecipeError, match=r"data\.draws_per_epoch: 3 is not a table"):
+        read(tmp_path, text)
+
+
+def test_whole_numbers_are_numbers(tmp_path: Path) -> None:
+    recipe = read(tmp_path, RECIPE + "\n[optimiser]\npeak_rate = 1\n")
+    assert isinstance(recipe.optimiser.peak_rate, float)

@@ -95,6 +95,6 @@ def test_an_epoch_depends_on_seed_and_number_only(sampler: Sampler) -> None:
 
 @pytest.mark.parametrize(("epoch", "key"), [(0, "draws_first_epoch"), (1, "draws_per_epoch")])
 def test_an_epoch_without_anything_is_refused(sampler: Sampler, epoch: int, key: str) -> None:
-    data = replace(sampler.data, draws_first_epoch={}, draws_per_epoch={"books": 0.0})
+    data = replace(sampler.data, draws_first_epoch={}, draws_per_epoch={"songs": 1.0})
     with pytest.raises(RecipeError, match=key):
         replace(sampler, data=data).batches(epoch)

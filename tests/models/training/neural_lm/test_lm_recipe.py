@@ -47,12 +47,19 @@ def test_the_bundled_recipe_is_one():
     [
         ('name = "some"', "", "'name'"),
         ('name = "some"', 'name = "some"\ncolour = 1', "unknown keys colour"),
-        ("share = 0.8", "share = 0.0", "share above 0"),
-        ("share = 0.8", "share = nan", "share above 0"),
+        ("share = 0.8", "share = 0.0", r"texts\.share: has to be above 0"),
+        ("share = 0.8", "share = nan", r"texts\.share: nan is not a finite number"),
         ("share = 0.8", "part = 0.8", "texts: unknown keys part"),
         ("size = 64", "size = 63", "multiple of heads"),
         ("size = 64", "width = 64", "width"),
         ("batch = 4", "warmup_steps = 0", "warmup_steps"),
+        ('name = "some"', "name = 5", "name: 5 is not text"),
+        ('held_out = ["c.txt"]', "held_out = 5", "held_out: 5 is not a list"),
+        ("batch = 4", "batch = 0", r"optimiser\.batch: has to be at least 1"),
+        ("batch = 4", 'batch = "4"', r"optimiser\.batch: '4' is not a whole number"),
+        ("batch = 4", "save_every = 0", r"optimiser\.save_every"),
+        ("batch = 4", "peak_rate = inf", r"optimiser\.peak_rate"),
+        ("size = 64", "size = 64.0", r"network\.size: 64\.0 is not a whole number"),
         ("batch = 4", 'precision = "half"', "'half' is not float32 or bfloat16"),
         ("[network]", "[network", "cannot read"),
     ],
@@ -67,3 +74,11 @@ def test_what_is_wrong_is_named(tmp_path, old, new, complaint):
 def test_a_recipe_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(RecipeError, match="cannot read"):
         load_lm_recipe(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize("section", ["texts = 5", "network = 5", 'optimiser = "x"', "texts = [5]"])
+def test_sections_that_are_none_are_named(tmp_path, section):
+    path = tmp_path / "some.toml"
+    path.write_text(f'name = "some"\nwork_dir = "runs"\n{section}\n')
+    with pytest.raises(RecipeError, match=section.split(" =")[0]):
+        load_lm_recipe(path)
