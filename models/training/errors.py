@@ -6,6 +6,7 @@ TrainingError
 ├── BrokenPieces           pieces of a packed folder are missing or damaged
 ├── Diverged               gradients, weights or measurements of a run are no finite numbers
 ├── DeviceMissing          the recipe is to be trained on a device that is not here
+├── NoPlace                a run or a model cannot be written where it should be
 └── TrainingStateError     a saved training state does not fit the run that should go on from it
 """
 
@@ -34,6 +35,10 @@ class Diverged(TrainingError):
 
 class DeviceMissing(TrainingError):
     """The device asked for is not here."""
+
+
+class NoPlace(TrainingError):
+    """A folder cannot be written to."""
 
 
 class TrainingStateError(TrainingError):

@@ -16,6 +16,7 @@ from tqdm import tqdm
 
 from models.training.corpus import Utterance
 from models.training.errors import CorpusError
+from models.training.output_folder import make_folder
 
 INDEX_FILE, ROWS_FILE = "index.json", "rows.bin"
 AT_ONCE = 256  # recordings in memory while a cache is built
@@ -64,7 +65,7 @@ def build_row_cache(
     wanted = {"recordings": [_as_it_is(each.path) for each in utterances], **kind}
     if _holds(folder, wanted):
         return
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     (folder / INDEX_FILE).unlink(missing_ok=True)
     lengths: list[int] = []
     with (folder / ROWS_FILE).open("wb") as output:

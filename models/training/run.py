@@ -10,6 +10,7 @@ import torch
 
 from models.training.config import Recipe
 from models.training.errors import DeviceMissing, RecipeError
+from models.training.output_folder import make_folder
 from models.training.prepare import prepare
 from models.training.recipe_model import build_model
 from models.training.trainer import Trainer
@@ -36,10 +37,11 @@ def open_run(recipe: Recipe, folder: Path, device: torch.device) -> Trainer:
 
     Raises RecipeError for a start that is not there or another network, ModelError for one that is
     broken, CorpusError for data that is missing or broken, TrainingStateError for a folder that
-    holds the run of another recipe.
+    holds the run of another recipe, NoPlace for one that cannot be made.
     """
     if recipe.start is not None and not recipe.start.model.is_dir():
         raise RecipeError(f"start.model: there is no model at {recipe.start.model}")
+    make_folder(folder)  # now, and not when everything is decoded
     torch.set_num_threads(min(recipe.optimiser.threads, os.cpu_count() or 1))
     prepared = prepare(recipe, device)
     model = build_model(recipe, prepared.tokenizer.vocab_size, prepared.mean, prepared.istd)

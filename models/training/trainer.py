@@ -16,6 +16,7 @@ from models.training.cmudict import read_lexicon
 from models.training.config import OptimiserConfig, Recipe
 from models.training.deadline import Deadline
 from models.training.descent import Descent, require_usable
+from models.training.output_folder import make_folder
 from models.training.phones import PhoneLabels, PhoneLoss
 from models.training.prepare import Prepared
 from models.training.run_identity import run_identity
@@ -61,8 +62,7 @@ class Trainer:
             fused=True,
         )
         self._descent = Descent(self.optimiser, self._trained, config.max_gradient_norm)
-        folder.mkdir(parents=True, exist_ok=True)
-        self.log_file = folder / LOG_FILE
+        self.log_file = make_folder(folder) / LOG_FILE
         self._log = RunLog(self.log_file, recipe.checkpoints.log_every)
         self._plan: list[list[Example]] = []
         self._planned_epoch = -1

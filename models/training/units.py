@@ -10,6 +10,7 @@ import sentencepiece
 
 from models.training.config import UnitsConfig
 from models.training.errors import RecipeError
+from models.training.output_folder import make_folder
 
 UNITS_FILE = "units.txt"
 BLANK, UNKNOWN, SOS_EOS = "<blank>", "<unk>", "<sos/eos>"
@@ -37,7 +38,7 @@ def train_units(texts: Iterable[str], config: UnitsConfig, folder: Path) -> None
         )
     except RuntimeError as error:
         raise RecipeError(f"units.pieces = {config.pieces}: {error}") from error
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     (folder / "bpe.model").write_bytes(model.getvalue())
     processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
     pieces = [

@@ -59,12 +59,15 @@ def run(arguments: argparse.Namespace) -> int:
     from models.training.config import load_recipe
     from models.training.deadline import Deadline
     from models.training.export import export
+    from models.training.output_folder import make_folder
 
     try:
         recipe = load_recipe(arguments.config)
         folder: Path = arguments.run or default_folder(recipe)
         trainer = open_run(recipe, folder, choose_device(arguments.device))
         tell(f"{recipe.name}: from update {trainer.progress.step} on {trainer.device}, in {folder}")
+        if arguments.export is not None:
+            make_folder(arguments.export)  # known before the work, not after it
         trainer.run(deadline=Deadline(60 * arguments.minutes, 60 * arguments.cool_minutes))
         tell(f"stands at update {trainer.progress.step}; log: {trainer.log_file}")
         if arguments.export is not None:

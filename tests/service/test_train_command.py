@@ -112,3 +112,13 @@ def test_what_training_needs_is_named(
     monkeypatch.setitem(sys.modules, "jiwer", None)
     assert train(recipe) == USAGE_ERROR
     assert "pip install 'earshot[train]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("flag", ["--run", "--export"])
+def test_a_file_where_a_folder_should_be_is_told_before_the_work(
+    recipe: Path, tmp_path: Path, capsys, flag: str
+) -> None:
+    (tmp_path / "taken").write_text("")
+    assert train(recipe, "--device", "cpu", flag, tmp_path / "taken") == USAGE_ERROR
+    assert "cannot write to a folder" in capsys.readouterr().err
+    assert not (tmp_path / "work" / "runs" / "tones" / "log.jsonl").exists()

@@ -15,6 +15,7 @@ import sentencepiece
 from models.training.errors import CorpusError
 from models.training.made_of import file_checksum, keep_made
 from models.training.neural_lm.recipe import LmRecipe
+from models.training.output_folder import make_folder
 from models.training.packed_text import open_text
 
 Pieces = npt.NDArray[np.uint16]
@@ -32,8 +33,7 @@ class PieceTexts:
     """
 
     def __init__(self, recipe: LmRecipe) -> None:
-        self._folder = recipe.work_dir
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._folder = make_folder(recipe.work_dir)
         paths = [text.path for text in recipe.texts]
         self.checksums = [file_checksum(path) for path in paths]
         self.pieces = self._model(paths, recipe.network.vocab_size, recipe.optimiser.seed)

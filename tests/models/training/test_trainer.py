@@ -14,7 +14,7 @@ import torch
 from models.checkpoint import load_model
 from models.training.config import Recipe, StartConfig, UnitsConfig
 from models.training.deadline import Deadline
-from models.training.errors import Diverged, RecipeError, TrainingStateError
+from models.training.errors import Diverged, NoPlace, RecipeError, TrainingStateError
 from models.training.export import export
 from models.training.greedy import greedy_texts
 from models.training.prepare import Prepared, prepare
@@ -290,6 +290,12 @@ def test_a_broken_state_is_named(
         make_trainer(recipe, prepared, run).resume()
     with pytest.raises(TrainingStateError, match=rf"{STATE_FILE} .*broken"):
         export(recipe, run, run / "model")
+
+
+def test_a_model_is_not_written_where_a_file_is(short_run: tuple[Recipe, Path]) -> None:
+    recipe, run = short_run
+    with pytest.raises(NoPlace, match=STATE_FILE):
+        export(recipe, run, run / STATE_FILE)
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no weights"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.training.errors import CorpusError
+from models.training.errors import CorpusError, NoPlace
 from models.training.neural_lm.piece_text import END, PieceTexts
 from models.training.neural_lm.recipe import LmRecipe, TextConfig
 
@@ -67,3 +67,9 @@ def test_a_text_shorter_than_a_row_is_refused(recipe):
     longer = replace(recipe, network=replace(recipe.network, context=60_000))
     with pytest.raises(CorpusError, match="too short"):
         PieceTexts(longer)
+
+
+def test_a_file_where_the_run_should_be_is_refused(recipe):
+    recipe.work_dir.write_text("")
+    with pytest.raises(NoPlace, match="run"):
+        PieceTexts(recipe)
