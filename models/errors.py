@@ -7,7 +7,9 @@ ModelError
 │   ├── UnsafeCheckpoint     a pickle that wants to run code, an archive that would explode
 │   ├── MissingKeys          tensors the network needs are not in the file
 │   ├── UnknownKeys          tensors in the file that the network has no place for
-│   └── ShapeMismatch        a tensor of another shape than the configuration says
+│   ├── ShapeMismatch        a tensor of another shape than the configuration says
+│   ├── UnusableNumbers      a tensor of integers, complex numbers or fewer than 16 bits
+│   └── DamagedWeights       a tensor with what is no finite number
 ├── TokenizerError           a broken units table or BPE model
 │   └── UnencodableText      text that the model has no units for
 └── NotStreamable            a full-context model was asked for a chunk
@@ -76,6 +78,10 @@ class UnknownKeys(CheckpointError):
 
 class ShapeMismatch(CheckpointError):
     """Tensors whose shapes contradict the configuration."""
+
+
+class UnusableNumbers(CheckpointError):
+    """Weights of a type that no network of ours computes with."""
 
 
 class DamagedWeights(CheckpointError):

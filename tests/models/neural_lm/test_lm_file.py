@@ -85,6 +85,11 @@ def test_sizes_that_make_no_sense_are_refused(path, sizes):
         ({"more": torch.zeros(2)}, "1 unknown tensor.* more"),
         ({"bias": torch.zeros(25)}, r"bias is \(25,\) in the file"),
         ({"bias": torch.full((24,), float("nan"))}, "bias holds what is no finite number"),
+        ({"bias": torch.full((24,), 1e300, dtype=torch.float64)}, "bias holds what is no finite"),
+        ({"bias": torch.zeros(24).to(torch.float8_e4m3fn)}, "bias holds torch.float8_e4m3fn"),
+        ({"bias": torch.zeros(24, dtype=torch.int32)}, "bias holds torch.int32"),
+        ({"bias": torch.zeros(24, dtype=torch.complex64)}, "bias holds torch.complex64"),
+        ({"bias": torch.zeros(24, dtype=torch.bool)}, "bias holds torch.bool"),
     ],
 )
 def test_weights_that_do_not_fit_are_refused(path, tensors, complaint):
