@@ -32,8 +32,9 @@ def _train(arguments: argparse.Namespace) -> int:
 
     require_place(arguments.out, [arguments.config])
     try:
-        trainer = LmTrainer(load_lm_recipe(arguments.config), choose_device(arguments.device))
-        tell(f"from update {trainer.step} on {trainer.device}, in {trainer.folder}")
+        recipe = load_lm_recipe(arguments.config)
+        trainer = LmTrainer(recipe, choose_device(arguments.device))
+        tell(f"{recipe.name}: from update {trainer.step} on {trainer.device}, in {trainer.folder}")
         trainer.run(Deadline(60 * arguments.minutes, 60 * arguments.cool_minutes))
         trainer.export(arguments.out)
     except TrainingError as error:

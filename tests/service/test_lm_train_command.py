@@ -46,6 +46,7 @@ def train(recipe: Path, *more: object) -> int:
 def test_it_writes_a_model_that_scores_sentences(capsys, recipe: Path) -> None:
     assert train(recipe) == 0
     said = capsys.readouterr().err
+    assert "words: from update 0" in said
     assert "text.txt: perplexity" in said
     assert "stands at update 4" in said
     [[score]] = load_neural_lm(recipe.with_name("out.safetensors")).score([[["the", "cat"]]])

@@ -55,7 +55,10 @@ class LmOptimiserConfig:
 
 @dataclass(frozen=True)
 class LmRecipe:
-    """One run. held_out: texts whose perplexity is measured. Raises RecipeError."""
+    """One run. held_out: texts whose perplexity is measured. Raises RecipeError.
+
+    name: what the run is called where it is told of.
+    """
 
     name: str
     work_dir: Path
