@@ -80,3 +80,25 @@ def append_line(path: Path, **values: float) -> None:
     row = {"time": round(time.time()), **values}
     with path.open("a", encoding="utf-8") as log:
         log.write(json.dumps(row, allow_nan=False) + "\n")
+
+
+def cut_log(path: Path, step: int) -> None:
+    """Leaves out what a log says of updates after `step`, and a line that was cut itself.
+
+    So a run that was killed, and goes on where it was last saved, says nothing twice.
+    """
+    if not path.is_file():
+        return
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+    kept = [line for line in lines if _step_of(line) <= step]
+    if len(kept) < len(lines):
+        partial = path.with_name(path.name + ".partial")
+        partial.write_text("".join(kept), encoding="utf-8")
+        partial.replace(path)
+
+
+def _step_of(line: str) -> float:
+    try:
+        return float(json.loads(line)["step"])
+    except (ValueError, TypeError, LookupError):
+        return math.inf

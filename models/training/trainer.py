@@ -20,7 +20,7 @@ from models.training.output_folder import make_folder
 from models.training.phones import PhoneLabels, PhoneLoss
 from models.training.prepare import Prepared
 from models.training.run_identity import run_identity
-from models.training.run_log import RunLog, UpdateRecord
+from models.training.run_log import RunLog, UpdateRecord, cut_log
 from models.training.sampler import FIRST_SHUFFLED_EPOCH, Example
 from models.training.schedule import learning_rate
 from models.training.stop_signal import StopSignal
@@ -85,7 +85,7 @@ class Trainer:
         return [] if self.side_head is None else list(self.side_head.parameters())
 
     def resume(self) -> bool:
-        """Takes up the state saved in the folder; False if there is none.
+        """Takes up the state saved in the folder; False if there is none. The log is cut to it.
 
         Raises TrainingStateError if another recipe saved it, or it is broken.
         """
@@ -94,6 +94,7 @@ class Trainer:
         )
         if progress is not None:
             self.progress = progress
+        cut_log(self.log_file, self.progress.step)
         return progress is not None
 
     @property

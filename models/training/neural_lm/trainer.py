@@ -31,7 +31,7 @@ from models.training.run_identity import (
     recipe_values,
     require_same,
 )
-from models.training.run_log import append_line
+from models.training.run_log import append_line, cut_log
 from models.training.saved_file import read_saved, save_whole, taking_up
 from models.training.schedule import learning_rate
 from models.training.stop_signal import StopSignal
@@ -84,6 +84,7 @@ class LmTrainer:
         self._losses: list[float | None] = []  # None where the update was skipped
         self._window_began = time.monotonic()
         self._resume()
+        cut_log(self.log_file, self.step)
 
     @property
     def finished(self) -> bool:

@@ -6,7 +6,7 @@ import json
 import math
 from pathlib import Path
 
-from models.training.run_log import RunLog, UpdateRecord
+from models.training.run_log import RunLog, UpdateRecord, append_line, cut_log
 
 
 def read(path: Path) -> list[dict[str, float]]:
@@ -28,3 +28,15 @@ def test_where_all_were_skipped_there_are_no_means(tmp_path: Path) -> None:
     (line,) = read(tmp_path / "log.jsonl")
     assert line["skipped"] == 1
     assert "loss" not in line
+
+
+def test_a_log_is_cut_to_where_a_run_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    for step in (5, 10, 15):
+        append_line(path, step=step)
+    with path.open("a") as log:
+        log.write('{"step": 2')
+    cut_log(path, 10)
+    assert [line["step"] for line in read(path)] == [5, 10]
+    cut_log(tmp_path / "none.jsonl", 10)
+    assert not (tmp_path / "none.jsonl").exists()

@@ -323,3 +323,23 @@ def test_a_run_is_not_exported_with_units_made_since(
     prepare(fewer)
     with pytest.raises(TrainingStateError, match="other units"):
         export(fewer, run, tmp_path / "model")
+
+
+def test_a_run_that_was_killed_says_nothing_twice(
+    short_run: tuple[Recipe, Path], prepared: Prepared
+) -> None:
+    recipe, run = short_run
+    state = run / STATE_FILE
+    before = state.read_bytes()
+    longer = replace(
+        recipe, optimiser=replace(recipe.optimiser, total_steps=24, decay_from_step=23)
+    )
+    for kill in (True, False):
+        trainer = make_trainer(longer, prepared, run)
+        assert trainer.resume()
+        assert trainer.progress.step == 12
+        trainer.run()
+        if kill:
+            state.write_bytes(before)  # as if it had not come to saving
+    measured = [row["step"] for row in read_log(run) if "dev_wer" in row]
+    assert measured == [6, 12, 18, 24]

@@ -166,3 +166,14 @@ def test_a_state_that_lacks_something_is_named(recipe):
     torch.save(state, path)
     with pytest.raises(TrainingStateError, match="it lacks 'step'"):
         LmTrainer(recipe, CPU)
+
+
+def test_a_run_that_was_killed_says_nothing_twice(recipe):
+    trainer = LmTrainer(recipe, CPU)
+    trainer.run(updates_until(40))
+    stopped = trainer.step
+    before = (recipe.work_dir / "state.pt").read_bytes()
+    trainer.run(Deadline())
+    (recipe.work_dir / "state.pt").write_bytes(before)  # as if it had not come to saving
+    LmTrainer(recipe, CPU)
+    assert max(line["step"] for line in lines(recipe)) == stopped
