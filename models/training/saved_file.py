@@ -25,8 +25,8 @@ def read_saved(path: Path) -> dict[str, Any]:
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
     except READ_ERRORS as error:
-        # The first line: the others of torch advise to load the file with its code.
-        reason = (str(error) or type(error).__name__).splitlines()[0]
+        # Not torch's words, which advise to load the file with its code.
+        reason = error.strerror if isinstance(error, OSError) else "cut short, or not a run's file"
         raise TrainingStateError(f"{path} is missing or broken: {reason}") from error
     if not isinstance(state, dict):
         raise TrainingStateError(f"{path} is broken: it holds no names")
