@@ -62,7 +62,7 @@ class FeatureConfig:
     frame_shift_ms: float = 10.0
 
     def __post_init__(self) -> None:
-        _require_range(self, "sample_rate_hz", 1_000, 192_000)
+        _require_range(self, "sample_rate_hz", 4_000, 192_000)
         _require_range(self, "num_mel_bins", 1, 512)
         _require_range(self, "frame_length_ms frame_shift_ms", 1.0, 1_000.0)
 

@@ -20,7 +20,7 @@ class StreamPort(Protocol):
         """Seconds of audio decoded so far."""
 
     def push(self, samples: Samples) -> None:
-        """Append 16 kHz mono samples; BacklogFull takes none of them."""
+        """Append mono samples at the engine's `sample_rate_hz`; BacklogFull takes none of them."""
 
     def finalize(self) -> None:
         """Ask for the final of all audio pushed so far; BacklogFull where too many are due."""
@@ -40,6 +40,10 @@ class StreamPort(Protocol):
 
 class EnginePort(Protocol):
     """Where streams come from."""
+
+    @property
+    def sample_rate_hz(self) -> int:
+        """The rate that its model listens at, and its streams take."""
 
     def can_open(self) -> bool:
         """Say whether a stream could be opened now."""

@@ -15,7 +15,7 @@ from streaming.stream_config import StreamConfig, StreamPriority
 
 
 class AudioSource(Protocol):
-    """Audio of a known or unknown length, in blocks of 16 kHz mono samples."""
+    """Audio of a known or unknown length, in blocks of mono samples at the model's rate."""
 
     @property
     def duration_s(self) -> float | None:

@@ -4,7 +4,6 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from service.audio.resampler import MODEL_RATE_HZ
 from service.metrics import Metrics
 from streaming.events import Final, Partial
 
@@ -14,8 +13,11 @@ MAX_MARKS = 2048  # about 40 s of the smallest usual messages; older ones no lon
 class LatencyClock:
     """One session's clock: when did the audio that a result covers arrive?"""
 
-    def __init__(self, metrics: Metrics, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, metrics: Metrics, rate_hz: int, now: Callable[[], float] = time.monotonic
+    ) -> None:
         self._metrics = metrics
+        self._rate_hz = rate_hz
         self._now = now
         self._arrived_s = 0.0
         self._marks: deque[tuple[float, float]] = deque(maxlen=MAX_MARKS)
@@ -27,8 +29,8 @@ class LatencyClock:
         return self._arrived_s
 
     def audio_arrived(self, samples: int) -> None:
-        """Note ``samples`` at 16 kHz that are decodable from now on."""
-        self._arrived_s += samples / MODEL_RATE_HZ
+        """Note ``samples``, at the model's rate, that are decodable from now on."""
+        self._arrived_s += samples / self._rate_hz
         self._marks.append((self._arrived_s, self._now()))
 
     def final_asked(self) -> None:

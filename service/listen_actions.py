@@ -11,7 +11,7 @@ from streaming.stream_config import Boost
 
 @dataclass(frozen=True, eq=False)
 class PushAudio:
-    """Give 16 kHz samples, shape ``(N,)``, to the stream."""
+    """Give samples at the model's rate, shape ``(N,)``, to the stream."""
 
     samples: Samples
 

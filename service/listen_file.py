@@ -70,7 +70,7 @@ async def _begin(
         path, file = stack.enter_context(temporary_file())
         sha256 = await receive_upload(request, file, limits)
         audio = await asyncio.get_running_loop().run_in_executor(
-            services.file_threads, _open_audio, path, parameters, services.settings.max_file_s
+            services.file_threads, _open_audio, path, parameters, services
         )
         job = FileJob(services.engine, audio, parameters.stream, services.file_threads)
         stack.enter_context(services.work.doing(job))
@@ -128,10 +128,13 @@ def _event(name: str, data: str) -> str:
     return f"event: {name}\ndata: {data}\n\n"
 
 
-def _open_audio(path: Path, parameters: ListenParameters, max_s: float) -> AudioFile | RawFile:
+def _open_audio(
+    path: Path, parameters: ListenParameters, services: Services
+) -> AudioFile | RawFile:
+    rate_hz, max_s = services.engine.sample_rate_hz, services.settings.max_file_s
     if parameters.pcm is not None:
-        return RawFile(path, parameters.pcm, max_s)
-    return AudioFile(path, max_s)
+        return RawFile(path, parameters.pcm, rate_hz, max_s)
+    return AudioFile(path, rate_hz, max_s)
 
 
 def _note_success(

@@ -104,11 +104,15 @@ class ListenProtocol:
     """One session of /v1/listen."""
 
     def __init__(
-        self, messages: ResultMessages, parameters: ListenParameters, boosts: BoostRules
+        self,
+        messages: ResultMessages,
+        parameters: ListenParameters,
+        boosts: BoostRules,
+        model_rate_hz: int,
     ) -> None:
         self.state = State.OPEN
         self._messages = messages
-        self._audio = SocketAudio(parameters.pcm)
+        self._audio = SocketAudio(parameters.pcm, model_rate_hz)
         self._boosts = boosts
         self._holds = _Wishes(
             list(parameters.keyterms), list(parameters.keywords), parameters.stream.graph

@@ -51,17 +51,17 @@ def _admit(socket: WebSocket, services: Services, request_id: str) -> tuple[Sess
 def _session(
     socket: WebSocket, services: Services, parameters: ListenParameters, request_id: str
 ) -> Session:
-    settings = services.settings
+    settings, rate_hz = services.settings, services.engine.sample_rate_hz
     messages = ResultMessages(request_id, services.model, smart_format=parameters.smart_format)
     return Session(
         socket,
-        ListenProtocol(messages, parameters, services.rules.boosts),
+        ListenProtocol(messages, parameters, services.rules.boosts, rate_hz),
         SessionLimits(
             idle_timeout_s=settings.idle_timeout_s,
             send_timeout_s=settings.send_timeout_s,
             max_outbox_bytes=settings.max_outbox_bytes,
         ),
-        LatencyClock(services.metrics),
+        LatencyClock(services.metrics, rate_hz),
         _text_logger(request_id) if settings.log_text else None,
     )
 

@@ -4,7 +4,6 @@ import asyncio
 from collections import deque
 
 from service.audio.pcm import Samples
-from service.audio.resampler import MODEL_RATE_HZ
 from service.engine_port import StreamPort
 from service.listen_actions import (
     ConfigureStream,
@@ -15,7 +14,8 @@ from service.listen_actions import (
 )
 from streaming.errors import BacklogFull
 
-PUSH_SAMPLES = MODEL_RATE_HZ  # a long message goes in by the second, so that it can fit
+PUSH_SAMPLES = 4_000
+"""A long message goes in by pieces: half of the least backlog, 2 s, at the lowest rate, 4 kHz."""
 
 
 class StreamFeed:

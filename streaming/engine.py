@@ -122,6 +122,11 @@ class Engine:
         return Stream(active, self._compiler, self._registry, self._decoder.choose_search)
 
     @property
+    def sample_rate_hz(self) -> int:
+        """The rate of the samples that streams take: the model's."""
+        return self._settings.sample_rate_hz
+
+    @property
     def stats(self) -> EngineStats:
         """A snapshot."""
         streams = self._registry.streams

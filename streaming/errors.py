@@ -5,7 +5,7 @@ StreamingError
 ├── EngineStopped        the engine is not running (not started, stopped, or it broke)
 ├── StreamClosed         the stream was finished, cancelled, or has failed
 ├── BacklogFull          the stream holds as much undecoded audio, or as many requests, as it may
-├── InvalidAudio         samples that are not 16 kHz mono float32 in [-1, 1]
+├── InvalidAudio         samples that are not mono float32 in [-1, 1]
 ├── InvalidStreamConfig  an option of one stream is out of range
 ├── InvalidEngineConfig  an option of the engine is out of range
 ├── UnusableGraph        a decoding graph that cannot be read, or not with this model
@@ -37,7 +37,7 @@ class BacklogFull(StreamingError):
 
 
 class InvalidAudio(StreamingError):
-    """The samples are not 16 kHz mono float32 in [-1, 1]."""
+    """The samples are not mono float32 in [-1, 1]."""
 
 
 class InvalidStreamConfig(StreamingError):

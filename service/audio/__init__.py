@@ -1,1 +1,1 @@
-"""From bytes of any kind to float32 mono samples at 16 kHz."""
+"""From bytes of any kind to float32 mono samples at the model's rate."""

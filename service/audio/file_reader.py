@@ -13,7 +13,7 @@ import soundfile
 
 from service.audio.containers import SNIFF_BYTES, Container, sniff
 from service.audio.pcm import Samples, limited
-from service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ, MODEL_RATE_HZ, Resampler
+from service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ, Resampler
 from service.audio.whole_file import check_is_whole
 from service.errors import AudioTooLong, UndecodableAudio
 
@@ -25,14 +25,15 @@ _MISSING_S = 0.5  # what a decoder may leave out of a whole file: its delay, an 
 
 
 class AudioFile:
-    """One file on disk, recognised and ready to be decoded.
+    """One file on disk, recognised and ready to be decoded for a model of ``model_rate_hz``.
 
     Raises:
         UndecodableAudio: the file is of no known format, damaged, cut short or without audio.
     """
 
-    def __init__(self, path: Path, max_s: float = float("inf")) -> None:
+    def __init__(self, path: Path, model_rate_hz: int, max_s: float = float("inf")) -> None:
         self._path = path
+        self._model_rate_hz = model_rate_hz
         self._max_s = max_s
         self.container = _recognise(path)
         self.duration_s, self._read = self._open()
@@ -43,7 +44,7 @@ class AudioFile:
             raise AudioTooLong(f"the file holds {self.duration_s:.0f} s, {max_s:.0f} s are allowed")
 
     def blocks(self) -> Iterator[Samples]:
-        """Yield mono float32 samples at 16 kHz, about a second at a time.
+        """Yield mono float32 samples at the model's rate, about a second at a time.
 
         Raises:
             UndecodableAudio: the decoder failed, or the file ends before its header says.
@@ -52,7 +53,7 @@ class AudioFile:
         rate_hz, samples = self._read()
         if not MIN_RATE_HZ <= rate_hz <= MAX_RATE_HZ:
             raise UndecodableAudio(f"a sample rate of {rate_hz} Hz is not supported")
-        resampler, count = Resampler(rate_hz), 0
+        resampler, count = Resampler(rate_hz, self._model_rate_hz), 0
         for block in samples:
             count += len(block)
             if count > self._max_s * rate_hz:
@@ -149,7 +150,7 @@ def _duration_with_av(path: Path, container: Container) -> float | None:
 
 def _read_with_av(path: Path, container: Container) -> tuple[int, Iterator[Samples]]:
     opened = _open_with_av(path, container)
-    rate_hz = opened.streams.audio[0].rate or MODEL_RATE_HZ
+    rate_hz = opened.streams.audio[0].rate or 0
     return rate_hz, _av_blocks(opened, container)
 
 

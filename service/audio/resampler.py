@@ -5,19 +5,18 @@ import soxr
 
 from service.audio.pcm import Samples
 
-MODEL_RATE_HZ = 16_000
 MIN_RATE_HZ = 4_000
 MAX_RATE_HZ = 192_000
 
 
 class Resampler:
-    """Brings mono audio of any rate to 16 kHz, block by block, as if it were resampled whole."""
+    """Brings mono audio of any rate to the model's, block by block, as if resampled whole."""
 
-    def __init__(self, rate_hz: int) -> None:
+    def __init__(self, rate_hz: int, model_rate_hz: int) -> None:
         self._stream = (
             None
-            if rate_hz == MODEL_RATE_HZ
-            else soxr.ResampleStream(rate_hz, MODEL_RATE_HZ, num_channels=1, dtype="float32")
+            if rate_hz == model_rate_hz
+            else soxr.ResampleStream(rate_hz, model_rate_hz, num_channels=1, dtype="float32")
         )
 
     def resample(self, samples: Samples, last: bool = False) -> Samples:

@@ -1,4 +1,4 @@
-"""The audio of one socket: binary messages in, 16 kHz samples out."""
+"""The audio of one socket: binary messages in, samples at the model's rate out."""
 
 import hashlib
 
@@ -15,7 +15,8 @@ _NOTHING: Samples = np.empty(0, dtype=np.float32)
 class SocketAudio:
     """Decodes and resamples what a client sends; without a stated format it reads a WAV header."""
 
-    def __init__(self, pcm: PcmFormat | None) -> None:
+    def __init__(self, pcm: PcmFormat | None, model_rate_hz: int) -> None:
+        self._model_rate_hz = model_rate_hz
         self._header = WavHeader()
         self._decoder: PcmDecoder | None = None
         self._resampler: Resampler | None = None
@@ -29,7 +30,7 @@ class SocketAudio:
         return self._digest.hexdigest()
 
     def decode(self, data: bytes) -> Samples:
-        """Return the 16 kHz samples completed by ``data``, shape ``(N,)``.
+        """Return the samples completed by ``data``, shape ``(N,)``.
 
         Raises:
             UndecodableAudio: the bytes are not the audio they should be.
@@ -59,4 +60,4 @@ class SocketAudio:
 
     def _begin(self, pcm: PcmFormat) -> None:
         self._decoder = PcmDecoder(pcm)
-        self._resampler = Resampler(pcm.sample_rate_hz)
+        self._resampler = Resampler(pcm.sample_rate_hz, self._model_rate_hz)

@@ -11,13 +11,13 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
-from service.bench.clips import BYTES_PER_SECOND, Clip
+from service.bench.clips import BYTES_PER_SECOND, RATE_HZ, Clip
 from service.bench.measurements import Heard, Measurements
 
 FRAME_MS = 100
 FRAME_S = FRAME_MS / 1000
 FRAME_BYTES = BYTES_PER_SECOND * FRAME_MS // 1000
-QUERY = "encoding=linear16&sample_rate=16000&interim_results=true"
+QUERY = f"encoding=linear16&sample_rate={RATE_HZ}&interim_results=true"
 FINALIZE = '{"type": "Finalize"}'
 CLOSE_STREAM = '{"type": "CloseStream"}'
 LAST_RESULTS_S = 30.0

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from service.audio.file_reader import AudioFile
-from service.audio.resampler import MODEL_RATE_HZ
 from service.errors import ServiceError, StartupError
 
-BYTES_PER_SECOND = 2 * MODEL_RATE_HZ
+RATE_HZ = 16_000
+BYTES_PER_SECOND = 2 * RATE_HZ
 
 
 @dataclass(frozen=True)
@@ -84,5 +84,5 @@ def _tsv_rows(source: Path) -> list[dict[str, str]]:
 
 
 def _read(path: Path) -> bytes:
-    samples = np.concatenate(list(AudioFile(path).blocks()))
+    samples = np.concatenate(list(AudioFile(path, RATE_HZ).blocks()))
     return np.round(samples * 32767).astype("<i2").tobytes()

@@ -13,7 +13,6 @@ import numpy as np
 from models.bundled import bundled_model_dir
 from models.errors import ModelError
 from models.neural_lm.lm_file import NEURAL_LM_FILE
-from service.audio.resampler import MODEL_RATE_HZ
 from service.engine_port import EnginePort
 from service.errors import StartupError
 from service.result_messages import ServedModel
@@ -79,7 +78,7 @@ def warm_up(engine: EnginePort) -> None:
             ended.set()
 
     stream = engine.open(StreamConfig(), sink)
-    stream.push(np.zeros(MODEL_RATE_HZ, np.float32))
+    stream.push(np.zeros(engine.sample_rate_hz, np.float32))
     stream.finish()
     ended.wait()
 

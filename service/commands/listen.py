@@ -9,7 +9,6 @@ from rich.live import Live
 from rich.text import Text
 
 from service.audio.pcm import Samples
-from service.audio.resampler import MODEL_RATE_HZ
 from service.commands.settings_flags import ENGINE_SETTINGS, add_settings_flags, settings_from
 from service.commands.stream_flags import add_stream_flags, parameters_from
 from service.console import live_line, say, tell
@@ -61,6 +60,7 @@ class _Listening:
     """One stream fed by the microphone's callback, shown as it comes."""
 
     def __init__(self, engine: EnginePort, config: StreamConfig) -> None:
+        self._rate_hz = engine.sample_rate_hz
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self._stream: StreamPort = engine.open(config, self._events.put)
         self._dropped = False
@@ -69,10 +69,10 @@ class _Listening:
         """Show partials in grey and finals for good; the last final comes after Ctrl-C."""
         try:
             source = sounds.InputStream(
-                samplerate=MODEL_RATE_HZ,
+                samplerate=self._rate_hz,
                 channels=1,
                 dtype="float32",
-                blocksize=MODEL_RATE_HZ * BLOCK_MS // 1000,
+                blocksize=self._rate_hz * BLOCK_MS // 1000,
                 device=int(microphone) if microphone and microphone.isdigit() else microphone,
                 callback=self._heard,
             )

@@ -12,7 +12,6 @@ from rich.progress import Progress, TaskID, TimeRemainingColumn
 
 from service.audio.file_reader import AudioFile
 from service.audio.pcm import Samples
-from service.audio.resampler import MODEL_RATE_HZ
 from service.commands.settings_flags import ENGINE_SETTINGS, add_settings_flags, settings_from
 from service.commands.stream_flags import add_stream_flags, parameters_from
 from service.console import done, progress_bars, say, tell
@@ -123,7 +122,7 @@ class _Transcriber:
         return True
 
     def _text(self, path: Path, task: TaskID) -> str:
-        audio = _Watched(path, self._progress, task)
+        audio = _Watched(path, self._engine.sample_rate_hz, self._progress, task)
         transcript = FileTranscription(self._engine, audio, self._parameters.stream).run()
         for warning in transcript.warnings:
             tell(f"earshot transcribe: not boosted: {warning}")
@@ -136,8 +135,9 @@ class _Transcriber:
 class _Watched:
     """An audio file whose reading moves a progress bar; the engine's backlog paces the reading."""
 
-    def __init__(self, path: Path, progress: Progress, task: TaskID) -> None:
-        self._audio = AudioFile(path)
+    def __init__(self, path: Path, rate_hz: int, progress: Progress, task: TaskID) -> None:
+        self._audio = AudioFile(path, rate_hz)
+        self._rate_hz = rate_hz
         self._progress = progress
         self._task = task
         self.duration_s = self._audio.duration_s
@@ -147,7 +147,7 @@ class _Watched:
         """Yield the file's blocks."""
         for block in self._audio.blocks():
             yield block
-            self._progress.advance(self._task, len(block) / MODEL_RATE_HZ)
+            self._progress.advance(self._task, len(block) / self._rate_hz)
 
 
 def _sha256(path: Path) -> str:

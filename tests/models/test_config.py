@@ -53,6 +53,7 @@ def test_an_impossible_encoder_is_refused(tiny_config, change, message):
         ({"decoding": {"lead_in_ms": 0.5}}, "lead_in_ms"),
         ({"decoding": {"flush_with_silence": 1}}, "flush_with_silence"),
         ({"features": {"num_mel_bins": 40}}, "40 bins"),
+        ({"features": {"sample_rate_hz": 3_999}}, "sample_rate_hz"),
         ({"decoder": {"attention_heads": 3}}, "attention_heads=3"),
         ({"loss": {"ctc_weight": float("nan")}}, "ctc_weight"),
     ],

@@ -41,7 +41,6 @@ from streaming.graph_config import GraphOptions
 from streaming.stream_config import Boost, StreamConfig, StreamPriority
 
 RATE = 16_000
-HALF = RATE // 2
 MODEL = ServedModel("scripted", "1", "fake", "00000000-0000-0000-0000-000000000000")
 
 
@@ -66,7 +65,7 @@ class ScriptedStream:
     @property
     def heard_s(self) -> float:
         """Seconds decoded since the last final."""
-        return len(self.words) / 2 + len(self.rest) / RATE
+        return len(self.words) / 2 + len(self.rest) / self.engine.sample_rate_hz
 
     @property
     def decoded_s(self) -> float:
@@ -76,7 +75,8 @@ class ScriptedStream:
         self._require_open()
         if not np.isfinite(samples).all():
             raise InvalidAudio("samples must be finite")
-        if len(self.undecoded) + len(samples) > self.engine.max_backlog_s * RATE:
+        room = self.engine.max_backlog_s * self.engine.sample_rate_hz
+        if len(self.undecoded) + len(samples) > room:
             self.engine.signal(self.engine.full)
             raise BacklogFull("no room")
         self.undecoded = np.concatenate([self.undecoded, samples])
@@ -85,11 +85,11 @@ class ScriptedStream:
 
     def decode(self) -> None:
         """Take all that was pushed into account."""
-        known = len(self.words)
+        known, half_s = len(self.words), self.engine.sample_rate_hz // 2
         audio = np.concatenate([self.rest, self.undecoded])
         self.undecoded = self.undecoded[:0]
-        whole = len(audio) - len(audio) % HALF
-        for half in audio[:whole].reshape(-1, HALF):
+        whole = len(audio) - len(audio) % half_s
+        for half in audio[:whole].reshape(-1, half_s):
             self.words.append(self._word(half))
         self.rest = audio[whole:]
         if self.config.interim_results and len(self.words) > known:
@@ -174,6 +174,7 @@ class ScriptedEngine:
     """An engine that decodes in the caller's thread, unless `paused` holds the audio up."""
 
     max_streams: int = 4
+    sample_rate_hz: int = RATE
     max_backlog_s: float = 10.0
     paused: bool = False
     answers_configure: bool = True

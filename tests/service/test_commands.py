@@ -1,11 +1,13 @@
 """Commands on a real model: the golden WeNet directory."""
 
 import json
+import shutil
 import sys
 import types
 from pathlib import Path
 
 import pytest
+import soundfile
 
 from decoder_kernels.graph import Graph
 from decoder_kernels.graph_image import write_image
@@ -32,6 +34,21 @@ def wavs(golden_dir):
 def test_transcribe_writes_the_text(capsys, model, wavs):
     assert main(["transcribe", wavs[1], "--model", model]) == 0
     assert capsys.readouterr() == (LIBRISPEECH + "\n", "")
+
+
+@pytest.mark.parametrize("rate_hz", [8000, 22050])
+def test_a_model_of_another_sample_rate_hears_audio_as_long_as_it_is(
+    capsys, model, wavs, tmp_path, rate_hz
+):
+    other = shutil.copytree(model, tmp_path / "other", copy_function=shutil.copyfile)
+    other.chmod(0o755)
+    train = (other / "train.yaml").read_text()
+    assert "resample_rate: 16000" in train
+    (other / "train.yaml").write_text(train.replace("rate: 16000", f"rate: {rate_hz}"))
+    assert main(["transcribe", wavs[1], "--model", str(other), "--format", "json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    seconds = soundfile.info(wavs[1]).duration
+    assert answer["metadata"]["duration"] == pytest.approx(seconds, abs=0.01)
 
 
 def test_transcribe_reads_standard_input(capsys, monkeypatch, model, wavs):

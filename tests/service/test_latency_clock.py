@@ -11,7 +11,7 @@ class Bench:
     def __init__(self):
         self.now_s = 100.0
         self.metrics = Metrics()
-        self.clock = LatencyClock(self.metrics, lambda: self.now_s)
+        self.clock = LatencyClock(self.metrics, 16000, lambda: self.now_s)
 
     def hear(self, seconds):
         self.clock.audio_arrived(round(seconds * 16000))

@@ -58,6 +58,16 @@ async def test_the_format_is_found_by_looking(http, kind, subtype, rate):
     assert len(answer.text.split()) == 2
 
 
+@pytest.mark.parametrize("query", [{}, {"encoding": "linear16", "sample_rate": "16000"}])
+async def test_a_file_is_brought_to_the_models_rate(http, engine, tone, query):
+    engine.sample_rate_hz = 8000
+    content = tone(1.0, 0.2) if query else recording([20, 20])
+    answer = await http.post("/v1/listen", content=content, params=query, headers=BYTES)
+    metadata, results = answer.json()["metadata"], answer.json()["results"]
+    assert metadata["duration"] == 1.0
+    assert results["channels"][0]["alternatives"][0]["transcript"] == "w20 w20"
+
+
 async def test_raw_samples_are_read_as_the_query_says(http, tone):
     answer = await http.post(
         "/v1/listen?encoding=linear16&sample_rate=8000&format=text", content=tone(1.0, 0.4, 8000)

@@ -49,7 +49,7 @@ def protocol(encoding="linear16", rate=16000, keyterms=()):
     pcm = None if encoding is None else PcmFormat(encoding, rate)
     parameters = ListenParameters(StreamConfig(), pcm, "json", keyterms=keyterms)
     messages = ResultMessages("request", ServedModel("m", "1", "conformer", "uuid"))
-    return ListenProtocol(messages, parameters, BoostRules(max_phrases=3))
+    return ListenProtocol(messages, parameters, BoostRules(max_phrases=3), 16000)
 
 
 def sent(actions):
@@ -160,7 +160,8 @@ def test_a_long_list_of_wrong_phrases_is_given_up_at_the_first():
 def test_smart_format_is_for_finals():
     said = Alternative("ten", (Word("ten", 0.1, 0.4, 0.8),), 0.8, -2.0)
     messages = ResultMessages("r", ServedModel("m", "1", "a", "u"), smart_format=True)
-    session = ListenProtocol(messages, ListenParameters(StreamConfig(), None, "json"), BoostRules())
+    parameters = ListenParameters(StreamConfig(), None, "json")
+    session = ListenProtocol(messages, parameters, BoostRules(), 16000)
     (partial,) = sent(session.receive_event(Partial(0.0, 1.0, (said,), 1)))
     (final,) = sent(session.receive_event(Final(0.0, 1.0, (said,), True, False, "endpoint")))
     texts = [each["channel"]["alternatives"][0]["transcript"] for each in (partial, final)]

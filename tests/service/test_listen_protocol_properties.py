@@ -62,7 +62,8 @@ FORMATS = st.sampled_from([PcmFormat("linear16", 8000), PcmFormat("linear32", 16
 @given(FORMATS, st.lists(STEPS, max_size=30))
 def test_a_session_ends_once_and_is_silent_after(pcm, steps):
     messages = ResultMessages("r", ServedModel("m", "1", "a", "u"))
-    session = ListenProtocol(messages, ListenParameters(StreamConfig(), pcm, "json"), BoostRules())
+    parameters = ListenParameters(StreamConfig(), pcm, "json")
+    session = ListenProtocol(messages, parameters, BoostRules(), 16000)
     done = []
     for name, *arguments in steps:
         was = session.state
@@ -85,7 +86,7 @@ def test_where_audio_is_cut_into_messages_does_not_matter(data, cuts):
     def heard(pieces):
         messages = ResultMessages("r", ServedModel("m", "1", "a", "u"))
         parameters = ListenParameters(StreamConfig(), PcmFormat("linear16", 16000), "json")
-        session = ListenProtocol(messages, parameters, BoostRules())
+        session = ListenProtocol(messages, parameters, BoostRules(), 16000)
         actions = [action for piece in pieces for action in session.receive_bytes(piece)]
         pushed = [action.samples for action in actions if isinstance(action, PushAudio)]
         return np.concatenate([np.empty(0, np.float32), *pushed])
@@ -102,6 +103,6 @@ def test_where_audio_is_cut_into_messages_does_not_matter(data, cuts):
 def test_an_answer_to_any_text_is_json_that_names_its_type(text):
     messages = ResultMessages("r", ServedModel("m", "1", "a", "u"))
     parameters = ListenParameters(StreamConfig(), PcmFormat("linear16", 16000), "json")
-    for action in ListenProtocol(messages, parameters, BoostRules()).receive_text(text):
+    for action in ListenProtocol(messages, parameters, BoostRules(), 16000).receive_text(text):
         if isinstance(action, Send):
             assert json.loads(action.message.to_json())["type"] in ("Error", "ConfigureFailure")

@@ -51,6 +51,20 @@ async def test_any_rate_is_heard_alike(live, tone, read, text_of, rate):
         assert text_of(await read(socket)) == "w30 w30 w30 w30"
 
 
+async def test_audio_is_brought_to_the_models_rate(live, engine, tone, read, text_of):
+    engine.sample_rate_hz = 8000
+    async with live.listen() as socket:
+        await socket.send(tone(1.0, 0.3))
+        await socket.send(CLOSE)
+        messages = await read(socket)
+    assert (text_of(messages), messages[-1]["duration"]) == ("w30 w30", 1.0)
+    await live.idle()
+    received = live.services.metrics.registry.get_sample_value(
+        "earshot_audio_seconds_total", {"kind": "live"}
+    )
+    assert received == pytest.approx(1.0, abs=0.01)
+
+
 async def test_a_wav_needs_no_parameters(live, read, text_of, tone):
     import io
     import wave

@@ -52,7 +52,7 @@ def protocol():
     query = [("encoding", "linear16"), ("sample_rate", "16000")]
     parameters = parse_parameters(query, rules, is_file=False)
     messages = ResultMessages("id", ServedModel("m", "1", "conformer", "uuid"))
-    return ListenProtocol(messages, parameters, rules.boosts)
+    return ListenProtocol(messages, parameters, rules.boosts, 16000)
 
 
 async def test_an_idle_client_with_a_full_outbox_is_closed_all_the_same(protocol):
@@ -61,7 +61,7 @@ async def test_an_idle_client_with_a_full_outbox_is_closed_all_the_same(protocol
     [answer] = protocol.receive_text("garbage")
     room = len(answer.message.to_json()) + 10
     limits = SessionLimits(idle_timeout_s=0.05, send_timeout_s=0.2, max_outbox_bytes=room)
-    session = Session(socket, protocol, limits, LatencyClock(Metrics()))
+    session = Session(socket, protocol, limits, LatencyClock(Metrics(), 16000))
 
     async def accept():
         pass

@@ -70,7 +70,7 @@ def made(request, tmp_path):
 
 def test_every_kind_gives_the_same_sound(made):
     _, path = made
-    audio = np.concatenate(list(AudioFile(path).blocks()))
+    audio = np.concatenate(list(AudioFile(path, 16000).blocks()))
     expected = scale(16000)
     assert len(audio) == pytest.approx(len(expected), abs=16000 * 0.1)
     # Codecs delay and colour: compare loudness and pitch in the middle of each half second.
@@ -83,7 +83,7 @@ def test_every_kind_gives_the_same_sound(made):
 
 def test_the_duration_is_known_beforehand(made):
     kind, path = made
-    duration_s = AudioFile(path).duration_s
+    duration_s = AudioFile(path, 16000).duration_s
     assert duration_s is None or duration_s == pytest.approx(SECONDS, abs=0.15)
     if kind != "aac":  # ADTS has no header that could say it
         assert duration_s is not None
@@ -98,7 +98,7 @@ def test_a_cut_file_is_said_to_be_cut(kind, tmp_path):
     MAKERS[kind](path)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(UndecodableAudio, match=r"cut|damaged"):
-        list(AudioFile(path).blocks())
+        list(AudioFile(path, 16000).blocks())
 
 
 @pytest.mark.parametrize("quality", ["64k", "V4"])
@@ -122,7 +122,7 @@ def test_an_mp3_without_a_header_for_its_length_is_read_to_its_end(quality, tmp_
         for part in (*resampler.resample(frame), *resampler.resample(None)):
             out.mux(stream.encode(part))
         out.mux(stream.encode(None))
-    audio = np.concatenate(list(AudioFile(path).blocks()))
+    audio = np.concatenate(list(AudioFile(path, 16000).blocks()))
     assert len(audio) == pytest.approx(20 * 16000, abs=16000 * 0.2)
 
 
@@ -134,7 +134,7 @@ def test_a_corrupt_header_is_refused(kind, tmp_path):
     data[16:2000] = bytes(1984)
     path.write_bytes(data)
     with pytest.raises(UndecodableAudio):
-        list(AudioFile(path).blocks())
+        list(AudioFile(path, 16000).blocks())
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_what_is_no_audio_is_refused(data, named, tmp_path):
     path = tmp_path / "audio"
     path.write_bytes(data)
     with pytest.raises(UndecodableAudio, match=named):
-        list(AudioFile(path).blocks())
+        list(AudioFile(path, 16000).blocks())
 
 
 @pytest.mark.parametrize("size", [b"\xff\xff\xff\xff", bytes(4)])
@@ -165,14 +165,14 @@ def test_a_wav_of_a_writer_that_could_not_seek_is_whole(size, tmp_path):
     at = data.index(b"data") + 4
     data[at : at + 4] = data[4:8] = size
     path.write_bytes(data)
-    assert sum(map(len, AudioFile(path).blocks())) == SECONDS * 16000
+    assert sum(map(len, AudioFile(path, 16000).blocks())) == SECONDS * 16000
 
 
 def test_nan_samples_are_refused(tmp_path):
     path = tmp_path / "audio"
     soundfile.write(path, np.array([0.0, np.nan] * 100), 16000, format="WAV", subtype="FLOAT")
     with pytest.raises(UndecodableAudio, match="NaN"):
-        list(AudioFile(path).blocks())
+        list(AudioFile(path, 16000).blocks())
 
 
 @pytest.mark.parametrize("kind", ["wav", "webm"])
@@ -180,27 +180,27 @@ def test_too_much_audio_is_refused_by_its_header(kind, tmp_path):
     path = tmp_path / "audio"
     MAKERS[kind](path)
     with pytest.raises(AudioTooLong, match="2 s are allowed"):
-        AudioFile(path, max_s=2)
+        AudioFile(path, 16000, max_s=2)
 
 
 def test_too_much_audio_without_a_header_is_refused_on_the_way(tmp_path):
     path = tmp_path / "audio"
     MAKERS["aac"](path)
     with pytest.raises(AudioTooLong):
-        list(AudioFile(path, max_s=1).blocks())
+        list(AudioFile(path, 16000, max_s=1).blocks())
 
 
 def test_stereo_is_mixed_down(tmp_path):
     path = tmp_path / "audio"
     stereo = np.stack([scale(16000), -scale(16000)], axis=1)
     soundfile.write(path, stereo, 16000, format="FLAC")
-    assert np.abs(np.concatenate(list(AudioFile(path).blocks()))).max() < 1e-3
+    assert np.abs(np.concatenate(list(AudioFile(path, 16000).blocks()))).max() < 1e-3
 
 
 def test_a_file_is_read_in_blocks_not_at_once(tmp_path):
     path = tmp_path / "audio"
     MAKERS["wav"](path)
-    assert all(len(block) <= 16000 for block in AudioFile(path).blocks())
+    assert all(len(block) <= 16000 for block in AudioFile(path, 16000).blocks())
 
 
 def test_a_video_gives_its_sound(tmp_path):
@@ -217,7 +217,7 @@ def test_a_video_gives_its_sound(tmp_path):
         out.mux(sound.encode(frame))
         out.mux(sound.encode(None))
         out.mux(video.encode(None))
-    assert len(np.concatenate(list(AudioFile(path).blocks()))) >= 1024
+    assert len(np.concatenate(list(AudioFile(path, 16000).blocks()))) >= 1024
 
 
 def test_a_video_without_sound_is_refused(tmp_path):
@@ -228,7 +228,7 @@ def test_a_video_without_sound_is_refused(tmp_path):
         out.mux(video.encode(av.VideoFrame.from_ndarray(np.zeros((32, 32, 3), np.uint8))))
         out.mux(video.encode(None))
     with pytest.raises(UndecodableAudio, match="no audio"):
-        AudioFile(path)
+        AudioFile(path, 16000)
 
 
 def test_a_damaged_file_is_refused_without_our_path(tmp_path):
@@ -236,20 +236,20 @@ def test_a_damaged_file_is_refused_without_our_path(tmp_path):
     MAKERS["m4a"](path)
     path.write_bytes(path.read_bytes()[:3000])
     with pytest.raises(UndecodableAudio) as caught:
-        list(AudioFile(path).blocks())
+        list(AudioFile(path, 16000).blocks())
     assert str(tmp_path) not in str(caught.value)
 
 
 def test_a_file_that_is_not_there_is_one_plain_sentence(tmp_path):
     with pytest.raises(UndecodableAudio, match=r"cannot be read: No such file"):
-        AudioFile(tmp_path / "absent.wav")
+        AudioFile(tmp_path / "absent.wav", 16000)
 
 
 def test_a_wav_of_endless_empty_chunks_is_refused(tmp_path):
     path = tmp_path / "audio"
     path.write_bytes(b"RIFF\xff\xff\xff\xffWAVE" + b"junk\0\0\0\0" * 5000)
     with pytest.raises(UndecodableAudio, match="1000 chunks"):
-        AudioFile(path)
+        AudioFile(path, 16000)
 
 
 def test_a_flac_file_whose_writer_did_not_know_its_length_is_whole(tmp_path):
@@ -259,6 +259,6 @@ def test_a_flac_file_whose_writer_did_not_know_its_length_is_whole(tmp_path):
     data[21] &= 0xF0  # STREAMINFO: 36 bits of total samples
     data[22:26] = bytes(4)
     path.write_bytes(data)
-    audio = AudioFile(path, max_s=60)
+    audio = AudioFile(path, 16000, max_s=60)
     assert audio.duration_s is None
     assert sum(map(len, audio.blocks())) == pytest.approx(SECONDS * 16000, abs=2)

@@ -36,9 +36,9 @@ def test_the_header_tells_the_format(subtype, kind, expected):
 
 def test_a_header_cut_anywhere_gives_the_same_audio():
     data = wav(NOISE[:, 0])
-    whole = SocketAudio(None).decode(data)
+    whole = SocketAudio(None, 16000).decode(data)
     for cut in (1, 5, 43):
-        audio = SocketAudio(None)
+        audio = SocketAudio(None, 16000)
         pieces = [audio.decode(data[at : at + cut]) for at in range(0, len(data), cut)]
         np.testing.assert_array_equal(np.concatenate(pieces), whole)
 
