@@ -11,7 +11,8 @@ import av
 import numpy as np
 import soundfile
 
-from service.audio.containers import SNIFF_BYTES, Container, sniff
+from service.audio.containers import AAC, MP3, SNIFF_BYTES, Container, sniff
+from service.audio.mp3_length import stated_mp3_s
 from service.audio.pcm import Samples, limited
 from service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ, Resampler
 from service.audio.whole_file import check_is_whole
@@ -19,7 +20,6 @@ from service.errors import AudioTooLong, UndecodableAudio
 
 BLOCK_S = 1.0
 _SUBFORMATS_OF_SOUNDFILE = {"wav", "ogg", "flac", "aiff", "caf", "au", "w64"}
-_GUESSED = {"mp3", "aac"}
 _ENDLESS_FRAMES = 1 << 60  # libsndfile's number for a FLAC file without a length
 _MISSING_S = 0.5  # what a decoder may leave out of a whole file: its delay, an odd last frame
 
@@ -37,11 +37,9 @@ class AudioFile:
         self._max_s = max_s
         self.container = _recognise(path)
         self.duration_s, self._read = self._open()
-        # Where no header says it, the length of these is a guess from the size.
-        guessed = self.container.demuxer in _GUESSED
-        self._least_s = 0.0 if guessed or self.duration_s is None else self.duration_s
+        self._least_s = self._stated_s() or 0.0
         if self._least_s > max_s:
-            raise AudioTooLong(f"the file holds {self.duration_s:.0f} s, {max_s:.0f} s are allowed")
+            raise AudioTooLong(f"the file holds {self._least_s:.0f} s, {max_s:.0f} s are allowed")
 
     def blocks(self) -> Iterator[Samples]:
         """Yield mono float32 samples at the model's rate, about a second at a time.
@@ -67,6 +65,13 @@ class AudioFile:
         if count == 0:
             raise UndecodableAudio(f"the {self.container.name} file holds no audio")
         yield resampler.resample(np.empty(0, dtype=np.float32), last=True)
+
+    def _stated_s(self) -> float | None:
+        """The length by the file's own word, None where the decoder's is a guess from its size."""
+        if self.container is MP3:
+            with self._path.open("rb") as file:
+                return stated_mp3_s(file)
+        return None if self.container is AAC else self.duration_s
 
     def _open(self) -> tuple[float | None, "Callable[[], tuple[int, Iterator[Samples]]]"]:
         if self.container.demuxer in _SUBFORMATS_OF_SOUNDFILE:

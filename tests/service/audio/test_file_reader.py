@@ -21,9 +21,9 @@ def with_soundfile(path, kind, subtype, rate=16000):
     soundfile.write(path, scale(rate), rate, format=kind, subtype=subtype)
 
 
-def with_av(path, codec, container, rate=48000):
+def with_av(path, codec, container, rate=48000, layout="mono"):
     with av.open(str(path), "w", format=container) as out:
-        stream = out.add_stream(codec, rate=rate, layout="mono")
+        stream = out.add_stream(codec, rate=rate, layout=layout)
         stream.bit_rate = 96_000
         frame = av.AudioFrame.from_ndarray(scale(rate)[None], format="fltp", layout="mono")
         frame.rate = rate
@@ -57,6 +57,8 @@ MAKERS = {
     "w64": lambda path: with_soundfile(path, "W64", "PCM_16"),
     "rf64": lambda path: with_soundfile(path, "RF64", "PCM_16"),
     "aac": lambda path: with_av(path, "aac", "adts"),
+    "mp3-stereo-id3": lambda path: with_av(path, "libmp3lame", "mp3", 48000, "stereo"),
+    "mp3-mpeg2": lambda path: with_av(path, "libmp3lame", "mp3", 16000),
 }
 
 
@@ -89,16 +91,45 @@ def test_the_duration_is_known_beforehand(made):
         assert duration_s is not None
 
 
-@pytest.mark.parametrize(
-    "kind",
-    ["wav", "flac", "m4a", "mp4", "webm", "mkv-mp3", "ogg-vorbis", "ogg-opus", "aiff", "caf"],
-)
+CAN_BE_CUT = """wav flac m4a mp4 webm mkv-mp3 ogg-vorbis ogg-opus aiff caf au w64 mp3
+mp3-stereo-id3 mp3-mpeg2"""
+
+
+@pytest.mark.parametrize("kind", CAN_BE_CUT.split())
 def test_a_cut_file_is_said_to_be_cut(kind, tmp_path):
     path = tmp_path / "audio"
     MAKERS[kind](path)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(UndecodableAudio, match=r"cut|damaged"):
         list(AudioFile(path, 16000).blocks())
+
+
+@pytest.mark.parametrize("kind", ["wav", "flac", "aiff", "caf", "au", "w64", "ogg-opus"])
+def test_two_recordings_joined_are_not_taken_for_the_first(kind, tmp_path):
+    path = tmp_path / "audio"
+    MAKERS[kind](path)
+    path.write_bytes(path.read_bytes() * 2)
+    with pytest.raises(UndecodableAudio, match="several recordings"):
+        AudioFile(path, 16000)
+
+
+def test_two_mp3_files_joined_are_read_to_their_end(tmp_path):
+    path = tmp_path / "audio"
+    MAKERS["mp3"](path)
+    path.write_bytes(path.read_bytes() * 2)
+    samples = sum(map(len, AudioFile(path, 16000).blocks()))
+    assert samples == pytest.approx(2 * SECONDS * 16000, abs=16000 * 0.2)
+
+
+@pytest.mark.parametrize(("kind", "at", "size"), [("au", 8, 4), ("w64", 120, 8)])
+def test_a_size_that_the_writer_left_open_is_none(kind, at, size, tmp_path):
+    path = tmp_path / "audio"
+    MAKERS[kind](path)
+    data = bytearray(path.read_bytes())
+    data[at : at + size] = (b"\xff" * (size - 1) + b"\x7f") if size == 8 else b"\xff" * size
+    path.write_bytes(data)
+    samples = sum(map(len, AudioFile(path, 16000).blocks()))
+    assert samples == pytest.approx(SECONDS * 16000, abs=16)
 
 
 @pytest.mark.parametrize("quality", ["64k", "V4"])
@@ -148,6 +179,11 @@ def test_a_corrupt_header_is_refused(kind, tmp_path):
         (b"ffconcat version 1.0\nfile /etc/passwd\n", "no audio format"),
         (b"RIFF\x24\0\0\0WAVEfmt ", "WAV"),
         (b"ID3" + bytes(5000), "MP3"),
+        (b"ID3", "MP3"),
+        (b".snd", "AU"),
+        (b".snd\0\0\0\x18\0\0", "AU"),
+        (b"riff\x2e\x91\xcf\x11", "Wave64"),
+        (b"fLaC", "FLAC"),
     ],
 )
 def test_what_is_no_audio_is_refused(data, named, tmp_path):
