@@ -105,7 +105,7 @@ class Summary:
             holds=holds,
             partial=Percentiles.of(run.partial_latencies_s),
             final=final,
-            cpu_s_per_audio_s=None if run.cpu_s is None else round(run.cpu_s / run.audio_s, 5),
+            cpu_s_per_audio_s=_cost(run),
             late_share=round(late_share, 5),
             lag_growth_ms=round(growth_s * 1000, 1),
             wer_to_alone=round(to_alone, 4),
@@ -118,6 +118,11 @@ class Summary:
     def as_dict(self) -> dict[str, object]:
         """For JSON."""
         return asdict(self)
+
+
+def _cost(run: Measurements) -> float | None:
+    """CPU seconds for a second of audio; None where nobody says, or every stream broke at once."""
+    return round(run.cpu_s / run.audio_s, 5) if run.cpu_s is not None and run.audio_s else None
 
 
 def _growth(heard: Sequence[Heard]) -> float:

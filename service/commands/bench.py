@@ -3,7 +3,7 @@
 import argparse
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from service.bench.load import run_load, texts_alone
 from service.bench.measurements import Measurements, Summary
 from service.bench.report import table
 from service.bench.target import Target, own_server
+from service.commands.positive_numbers import positive_count, positive_seconds
 from service.console import progress_bar, say, tell
 from service.errors import StartupError
 from service.web_files import SAMPLES_DIR
@@ -23,10 +24,13 @@ SPARE_STREAMS = 4
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the load, the audio and the server."""
-    parser.add_argument("--streams", type=_positive, default=40, help="live streams (default 40)")
     parser.add_argument(
-        "--duration", type=float, default=120.0, metavar="S", help="seconds measured (default 120)"
+        "--streams", type=positive_count, default=40, help="live streams (default 40)"
     )
+    parser.add_argument(
+        "--duration", type=positive_seconds, default=120.0, metavar="S",
+        help="seconds measured (default 120)",
+    )  # fmt: skip
     parser.add_argument(
         "--ramp", action="store_true", help="go on with more streams until a count does not hold"
     )
@@ -34,7 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--audio", type=Path, metavar="DIR|TSV", help="utterances; the page's samples if absent"
     )
     parser.add_argument(
-        "--clips", type=_positive, default=40, help="utterances drawn from the audio (default 40)"
+        "--clips",
+        type=positive_count,
+        default=40,
+        help="utterances drawn from the audio (default 40)",
     )
     parser.add_argument("--seed", type=int, default=0, help="of the draw and the starts")
     parser.add_argument("--url", help="a server that runs already, such as http://127.0.0.1:8000")
@@ -51,6 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     clips = load_clips(
         arguments.audio or SAMPLES_DIR / "samples.json", arguments.clips, arguments.seed
     )
+    _check_fits(clips, arguments.duration)
     with _target(arguments) as target:
         model = target.model_name()
         summaries = asyncio.run(_measure(target, clips, arguments))
@@ -115,8 +123,10 @@ def _target(arguments: argparse.Namespace) -> Iterator[Target]:
         yield target
 
 
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return number
+def _check_fits(clips: Sequence[Clip], duration_s: float) -> None:
+    """A caller stops at the first utterance that ends after the window: each must fit into it."""
+    longest_s = max(clip.duration_s for clip in clips)
+    if longest_s > duration_s:
+        raise StartupError(
+            f"--duration {duration_s:g}: the longest utterance takes {longest_s:.1f} s"
+        )

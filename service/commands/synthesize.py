@@ -10,6 +10,7 @@ from models.training.synthetic.kinds import BALANCED, GRAMMARS, SENTENCES
 from models.training.synthetic.maker import Amount, Made, Maker
 from models.training.synthetic.plan import Plan
 from models.training.synthetic.sentences import Sentences, read_sentences
+from service.commands.positive_numbers import positive_count
 from service.console import progress_bar, say, tell
 from service.errors import StartupError
 
@@ -38,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--corpus", help="its name in the manifest; synthetic-KIND if absent")
     parser.add_argument("--seed", type=int, default=1, help="the same for the same recordings")
     parser.add_argument(
-        "--workers", type=_positive, default=os.cpu_count() or 1, help="cores if absent"
+        "--workers", type=positive_count, default=os.cpu_count() or 1, help="cores if absent"
     )
 
 
@@ -97,13 +98,6 @@ def _share(text: str) -> tuple[str, float]:
 def _range(text: str) -> tuple[float, float]:
     low, high = map(float, text.split(":"))
     return low, high
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return number
 
 
 def _sentences(plan: Plan, texts: list[Path]) -> Sentences:

@@ -31,6 +31,27 @@ def test_it_measures_a_server_of_its_own(capsys, golden_dir, tmp_path):
     assert "partial p50/p95/p99 ms" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("duration", ["0", "-3", "nan", "inf", "soon"])
+def test_a_duration_that_is_none_is_refused(capsys, duration):
+    with pytest.raises(SystemExit) as caught:
+        main(["bench", f"--duration={duration}"])
+    assert caught.value.code == 2
+    assert f"'{duration}' is no number of seconds above 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("streams", ["abc", "0", "1.5"])
+def test_a_count_that_is_none_is_refused_in_plain_words(capsys, streams):
+    with pytest.raises(SystemExit):
+        main(["bench", "--streams", streams])
+    assert f"--streams: '{streams}' is no whole number of 1 or more" in capsys.readouterr().err
+
+
+def test_a_window_too_short_for_an_utterance_is_refused(capsys, tmp_path):
+    soundfile.write(tmp_path / "long.wav", [0.0] * 32000, 16000)
+    assert main(["bench", "--audio", str(tmp_path), "--duration", "1.5"]) == 2
+    assert "--duration 1.5: the longest utterance takes 2.0 s" in capsys.readouterr().err
+
+
 def test_a_server_that_does_not_start_says_why(capsys, golden_dir, tmp_path):
     words = ["bench", "--audio", str(golden_dir / "wavs"), "--", "--model", str(tmp_path)]
     assert main(words) == 2

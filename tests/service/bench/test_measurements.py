@@ -20,6 +20,12 @@ def test_a_good_run_holds():
     assert summary.wer == pytest.approx(1 / 3, abs=1e-4)
 
 
+def test_a_run_in_which_no_stream_spoke_does_not_hold():
+    summary = Summary.of(Measurements(4, 60.0, failures=["refused"], cpu_s=2.0))
+    assert not summary.holds
+    assert summary.cpu_s_per_audio_s is None
+
+
 @pytest.mark.parametrize(
     ("measured", "reason"),
     [
