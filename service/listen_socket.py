@@ -13,7 +13,7 @@ from service.latency_clock import LatencyClock
 from service.listen_protocol import ListenProtocol
 from service.origin import check_origin
 from service.parameters import ListenParameters, parse_parameters
-from service.refusals import refusal
+from service.refusals import not_found, refusal
 from service.request_log import log
 from service.result_messages import ResultMessages
 from service.services import Services, new_request_id, services_of
@@ -38,6 +38,14 @@ async def listen(socket: WebSocket) -> None:
         return
     with services.work.doing(session):
         await _serve(socket, session, stream, services, request_id)
+
+
+@router.websocket("/{path:path}")
+async def listen_nowhere(socket: WebSocket) -> None:
+    """Refuse what no route takes as plain HTTP is: Starlette alone would answer a bare 403."""
+    answer = not_found("GET", socket.url.path)
+    log.info("socket_refused", request_id=answer.headers["dg-request-id"], code="NOT_FOUND")
+    await socket.send_denial_response(answer)
 
 
 def _admit(socket: WebSocket, services: Services, request_id: str) -> tuple[Session, StreamPort]:

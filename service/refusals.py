@@ -25,10 +25,19 @@ async def unrouted(request: Request, error: Exception) -> Response:
     """Answer in the same shape what no route takes: an unknown path, another method."""
     assert isinstance(error, HTTPException)
     status = HTTPStatus(error.status_code)
-    message = f"{request.method} {request.url.path}: {status.phrase.lower()}"
-    answer = _answer(status, status.name, message, new_request_id())
+    answer = _not_routed(status, request.method, request.url.path)
     answer.headers.update(error.headers or {})
     return answer
+
+
+def not_found(method: str, path: str) -> Response:
+    """Build the answer to a path that does not exist."""
+    return _not_routed(HTTPStatus.NOT_FOUND, method, path)
+
+
+def _not_routed(status: HTTPStatus, method: str, path: str) -> Response:
+    message = f"{method} {path}: {status.phrase.lower()}"
+    return _answer(status, status.name, message, new_request_id())
 
 
 def _answer(status: int, code: str, message: str, request_id: str) -> Response:

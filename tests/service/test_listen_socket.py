@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
+from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from service.read_pace import ReadPace
@@ -125,6 +126,17 @@ async def test_a_bad_handshake_is_refused_with_json(live, query, status, code, n
     assert body["request_id"] == response.headers["dg-request-id"]
     assert named in response.headers["dg-error"]
     assert live.engine.opened == []
+
+
+@pytest.mark.parametrize("path", ["/v2/listen", "/", "/web/index.html", "/healthz"])
+async def test_a_socket_to_an_unknown_path_is_refused_with_json(live, path):
+    with pytest.raises(InvalidStatus) as refused:
+        await connect(f"{live.ws}{path}", proxy=None)
+    answer = refused.value.response
+    body = json.loads(answer.body)
+    assert (answer.status_code, body["err_code"]) == (404, "NOT_FOUND")
+    assert body["request_id"] == answer.headers["dg-request-id"]
+    assert answer.headers["dg-error"] == body["err_msg"] == f"GET {path}: not found"
 
 
 async def test_over_the_stream_limit_is_429_before_accept(live, tone):
