@@ -46,13 +46,15 @@ class Settings(BaseSettings):
         (), description="origins of pages, besides our own, that may connect; * for all"
     )
 
-    chunk_size: int | None = Field(None, ge=1, description="encoder frames per step")
+    chunk_size: int | None = Field(None, ge=1, le=4096, description="encoder frames per step")
     num_left_chunks: int | None = Field(
-        None, ge=-1, description="chunks of left context; -1 for all of the segment"
+        None, ge=-1, le=4096, description="chunks of left context; -1 for all of the segment"
     )
-    threads: int | None = Field(None, ge=1, description="threads of the model")
-    max_batch: int = Field(16, ge=1, description="streams per step")
-    max_wait_ms: float = Field(30.0, ge=0, description="how long a chunk waits for others")
+    threads: int | None = Field(None, ge=1, le=1024, description="threads of the model")
+    max_batch: int = Field(16, ge=1, le=10_000, description="streams per step")
+    max_wait_ms: float = Field(
+        30.0, ge=0, le=10_000, description="how long a chunk waits for others"
+    )
     beam_size: int = Field(10, ge=1, description="hypotheses kept by the prefix search")
     lm_weight: float | None = Field(
         None, ge=0, le=10, description="weight of the graph's costs where a request names none"
@@ -67,12 +69,17 @@ class Settings(BaseSettings):
         1000, ge=1, le=100_000, description="tokens of a graph search per frame, at most"
     )
 
-    max_streams: int = Field(64, ge=1, description="live streams and files at once; then 429")
+    max_streams: int = Field(
+        64, ge=1, le=10_000, description="live streams and files at once; then 429"
+    )
     max_files: int = Field(
-        4, ge=1, description="files transcribed at once; three times as many may wait"
+        4, ge=1, le=10_000, description="files transcribed at once; three times as many may wait"
     )
     max_backlog_s: float = Field(
-        10.0, ge=2, description="undecoded audio a stream may hold before its socket is not read"
+        10.0,
+        ge=2,
+        le=3600,
+        description="undecoded audio a stream may hold before its socket is not read",
     )
     idle_timeout_s: float = Field(
         10.0, gt=0, description="a socket without audio or KeepAlive is closed after this"

@@ -32,15 +32,28 @@ def build_engine(
     graph: the image of a decoding graph. neural_lm: the file of a neural language model. Raises
     ModelError for a directory without a streaming model or another file, UnusableGraph for an image
     that is none or not this model's, InvalidEngineConfig for a device that is not there or that the
-    native kernels were not built for.
+    native kernels were not built for, and for more streams, or larger ones, than memory holds.
     """
-    image = None if graph is None else _read(graph)  # tells at once what a model takes long to load
-    sentences = None if neural_lm is None else load_neural_lm(neural_lm, _device(device))
-    loaded = load_model(model_dir or bundled_model_dir(), _device(device))
     try:
+        # The graph first: it tells at once what a model takes long to load.
+        image = None if graph is None else _read(graph)
+        sentences = None if neural_lm is None else load_neural_lm(neural_lm, _device(device))
+        loaded = load_model(model_dir or bundled_model_dir(), _device(device))
         return Engine(loaded, config, observer, image, sentences)
     except KernelError as error:
         raise InvalidEngineConfig(str(error)) from error
+    except (MemoryError, RuntimeError) as error:
+        if not _tells_of_memory(error):
+            raise
+        raise InvalidEngineConfig(
+            f"there is not enough memory for {config.max_streams} streams of this size"
+        ) from error
+
+
+def _tells_of_memory(error: Exception) -> bool:
+    """Torch has a class of its own for want of a GPU's memory, and none for want of the CPU's."""
+    of_torch = isinstance(error, torch.OutOfMemoryError) or "allocate" in str(error)
+    return isinstance(error, MemoryError) or of_torch
 
 
 def _read(path: Path) -> Graph:

@@ -1,5 +1,6 @@
 """A server that cannot start says why in one line and fails."""
 
+import shlex
 import shutil
 import subprocess
 import zipfile
@@ -42,6 +43,16 @@ def test_truncated_checkpoint_is_named(model_dir: Path) -> None:
 
 def test_missing_model_directory_is_named(tmp_path: Path) -> None:
     assert "nowhere" in fails("--model", str(tmp_path / "nowhere"))
+
+
+def test_more_streams_than_memory_holds_are_refused_in_one_line() -> None:
+    limit = f"ulimit -v {8 << 20}; exec {shlex.join(earshot('serve', '--port', '0'))}"
+    run = subprocess.run(
+        ["bash", "-c", f"{limit} --max-streams 10000"], capture_output=True, text=True, timeout=120
+    )
+    assert run.returncode == 2
+    assert run.stderr.count("\n") == 1
+    assert "not enough memory for 10000 streams" in run.stderr
 
 
 def test_unknown_device_is_refused() -> None:
