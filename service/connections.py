@@ -1,12 +1,16 @@
 """Connections as uvicorn makes them, with the deadlines it lacks."""
 
 import asyncio
+import sys
+from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Any
 
 import h11
 import websockets.http11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import CloseCode
 
 MAX_HEADER_BYTES = 192 * 1024
 """Room for a query with as many and as long phrases as may be boosted."""
@@ -19,7 +23,7 @@ MAX_WAITING_MESSAGES = 4
 CLOSE_TIMEOUT_S = 5.0
 _ANSWER = b"HTTP/1.1 %s\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 _TIMED_OUT = _ANSWER % b"408 Request Timeout"
-_BAD_HANDSHAKE = _ANSWER % b"431 Request Header Fields Too Large"
+_TOO_LARGE = _ANSWER % b"431 Request Header Fields Too Large"
 
 
 class DeadlineHttp(H11Protocol):
@@ -54,7 +58,18 @@ class DeadlineHttp(H11Protocol):
         super().handle_websocket_upgrade(event)
         successor = self.transport.get_protocol()
         if isinstance(successor, LiveSocket) and not successor.handshake_initiated:
-            self._refuse(_BAD_HANDSHAKE)
+            self._refuse(_TOO_LARGE)
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP; uvicorn does not say what h11 found, which is still at hand."""
+        fault = sys.exception()
+        if (
+            isinstance(fault, h11.RemoteProtocolError)
+            and fault.error_status_hint == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+        ):
+            self._refuse(_TOO_LARGE)
+        else:
+            super().send_400_response(msg)
 
     def _refuse(self, answer: bytes) -> None:
         if not self.transport.is_closing():
@@ -87,12 +102,22 @@ class LiveSocket(WebSocketsSansIOProtocol):
 
         Pausing and resuming are two system calls, which small audio messages make dear.
         """
+        if self.curr_msg_data_type == "text" and not _is_utf8(self.frames):
+            self._end_for_bad_text()
+            return
         reads_on = not self.read_paused and self.queue.qsize() < MAX_WAITING_MESSAGES
         if reads_on:
             self.read_paused = True  # what the base class finds paused it does not pause
         super().send_receive_event_to_app()
         if reads_on:
             self.read_paused = False
+
+    def _end_for_bad_text(self) -> None:
+        """As the base class does, which calls the client's fault its own: with a traceback."""
+        self.frames = []
+        if not self.close_sent:
+            self.conn.send_close(CloseCode.INVALID_DATA)
+            self.handle_parser_exception()
 
     async def send(self, message: Any) -> None:
         """Send an ASGI message; a close does not wait for room in the transport."""
@@ -115,3 +140,11 @@ class LiveSocket(WebSocketsSansIOProtocol):
     def _abort(self) -> None:
         if not self.disconnected:
             self.transport.abort()
+
+
+def _is_utf8(frames: Sequence[bytes]) -> bool:
+    try:
+        b"".join(frames).decode()
+    except UnicodeDecodeError:
+        return False
+    return True

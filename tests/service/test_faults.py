@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from service.connections import MAX_HEADER_BYTES
+
 CLOSE = '{"type": "CloseStream"}'
 
 
@@ -81,11 +83,12 @@ async def test_ten_megabytes_in_one_frame_are_1009(live, read):
 
 
 @pytest.mark.usefixtures("bystander")
-async def test_invalid_utf8_is_1007(live, read):
+async def test_invalid_utf8_is_1007_and_no_fault_of_ours(live, read, caplog):
     async with live.listen() as socket:
         await socket.send(b"\xff\xfe", text=True)
         await read(socket)
     assert socket.close_code == 1007
+    assert [record.getMessage() for record in caplog.records if record.exc_info] == []
 
 
 @pytest.mark.usefixtures("bystander")
@@ -136,12 +139,23 @@ async def test_a_handshake_with_too_many_headers_is_431(live):
         assert (await asyncio.wait_for(reader.read(), 5)).startswith(b"HTTP/1.1 431 ")
 
 
+async def test_a_header_that_is_too_large_is_431_without_a_body(live):
+    async with live.raw() as (reader, writer):
+        # To the last byte that is still read, so that no reset overtakes the answer.
+        writer.write(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: ".ljust(MAX_HEADER_BYTES, b"x"))
+        await writer.drain()
+        writer.write(b"x")
+        answer = await asyncio.wait_for(reader.read(), 5)
+    assert answer.startswith(b"HTTP/1.1 431 ")
+    assert answer.endswith(b"content-length: 0\r\n\r\n")
+
+
 async def test_a_header_without_end_ends_the_connection(live):
     async with live.raw() as (reader, writer):
         writer.write(b"GET /" + b"x" * 200_000)
-        with suppress(ConnectionResetError):  # a reset may overtake the 400: we are still sending
+        with suppress(ConnectionResetError):  # a reset may overtake the 431: we are still sending
             answer = await asyncio.wait_for(reader.read(), 5)
-            assert answer.startswith(b"HTTP/1.1 400 ")
+            assert answer.startswith(b"HTTP/1.1 431 ")
         assert reader.at_eof() or reader.exception() is not None
 
 
