@@ -142,12 +142,13 @@ def read_image(path: Path) -> Graph:
     another GraphError if its content cannot be searched.
     """
     image = _mapped(path)
-    topology, counts, rest = _checked_header(path.name, image)
+    name = _name(path)
+    topology, counts, rest = _checked_header(name, image)
     start, vocab_size, blank_id, loop_node, unknown_cost, units = rest
     parts = {
         name: np.frombuffer(image, dtype, length, at) for name, dtype, length, at in counts.parts()
     }
-    texts = _texts(path.name, parts.pop("ends"), parts.pop("text"))
+    texts = _texts(name, parts.pop("ends"), parts.pop("text"))
     return Graph(
         topology=TOPOLOGIES[topology],
         start=start,
@@ -175,8 +176,12 @@ def _checked_header(
         )
     rest = _REST.unpack_from(image.data, _LEAD.size)
     counts = _Counts(*rest[6:])
-    if max(rest[6:]) > _MAX_COUNT or not file_size == len(image) == counts.file_size:
+    if max(rest[6:]) > _MAX_COUNT or file_size != counts.file_size:
+        raise GraphImageError(f"{name} is damaged: the sizes in its header contradict each other")
+    if len(image) < file_size:
         raise GraphImageError(f"{name} is cut off: {len(image)} of {file_size} bytes")
+    if len(image) > file_size:
+        raise GraphImageError(f"{name} is damaged: {len(image) - file_size} bytes follow its end")
     if _checksum(image) != checksum:
         raise GraphImageError(f"{name} is damaged: its checksum is wrong")
     if topology >= len(TOPOLOGIES):
@@ -207,18 +212,23 @@ def _checksum(image: npt.NDArray[np.uint8]) -> bytes:
     return digest.digest()
 
 
+def _name(path: Path) -> str:
+    return path.name or str(path)  # of "." there is no name
+
+
 def _mapped(path: Path) -> npt.NDArray[np.uint8]:
+    name = _name(path)
     try:
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_size == 0:
-                raise GraphImageError(f"{path.name} is empty")
+                raise GraphImageError(f"{name} is empty")
             if file.peek(len(XZ_MAGIC)).startswith(XZ_MAGIC):
-                return np.frombuffer(_unpacked(path.name, file), np.uint8)
+                return np.frombuffer(_unpacked(name, file), np.uint8)
             return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
     except OSError as error:
-        raise GraphImageError(f"{path.name} cannot be read: {error.strerror}") from error
+        raise GraphImageError(f"{name} cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise GraphImageError(f"{path.name} cannot be read: {error}") from error
+        raise GraphImageError(f"{name} cannot be read: {error}") from error
 
 
 def _unpacked(name: str, file: IO[bytes]) -> bytes:

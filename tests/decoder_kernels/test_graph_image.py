@@ -88,6 +88,17 @@ def test_all_kinds_of_graphs_can_be_written(graph: Graph, image: Path, change) -
     assert {name: getattr(read_image(image), name) for name in change} == change
 
 
+def test_bytes_behind_an_image_are_not_called_a_cut(image: Path) -> None:
+    image.write_bytes(image.read_bytes() + b"more")
+    with pytest.raises(GraphImageError, match="is damaged: 4 bytes follow its end"):
+        read_image(image)
+
+
+def test_a_directory_without_a_name_is_named_all_the_same() -> None:
+    with pytest.raises(GraphImageError, match=r"^\. cannot be read: Is a directory"):
+        read_image(Path())
+
+
 def test_a_graph_without_arcs_can_be_written(graph: Graph, image: Path) -> None:
     bare = Graph.from_arcs([], {}, 1, topology="compact", vocab_size=1, word_texts=["<eps>"])
     write_image(image, bare)
@@ -137,7 +148,7 @@ def test_a_place_that_cannot_be_written_is_named(graph: Graph, tmp_path: Path) -
         (b"EARGRAPH", "not a graph image"),
         (b"x" * 500, "not a graph image"),
         (b"EARGRAPH" + struct.pack("<I", 2) + b"\0" * 500, "version 2; this is version 1"),
-        (b"EARGRAPH" + struct.pack("<I", 1) + b"\0" * 500, "cut off"),
+        (b"EARGRAPH" + struct.pack("<I", 1) + b"\0" * 500, "sizes in its header"),
     ],
 )
 def test_what_is_no_image_is_refused(tmp_path: Path, content: bytes, complaint: str) -> None:
@@ -156,7 +167,7 @@ def test_a_cut_off_image_is_refused_wherever_it_is_cut(image: Path) -> None:
     whole = image.read_bytes()
     for length in range(len(whole)):
         image.write_bytes(whole[:length])
-        with pytest.raises(GraphImageError, match=r"empty|not a graph image|cut off"):
+        with pytest.raises(GraphImageError, match=r"empty|not a graph image|is cut off"):
             read_image(image)
 
 
@@ -172,9 +183,9 @@ def test_every_changed_byte_is_noticed(image: Path) -> None:
     ("at", "form", "value", "complaint"),
     [
         (12, "<I", 3, "topology 3"),
-        (16, "<Q", 1 << 63, "cut off"),
-        (80, "<Q", 1 << 63, "cut off"),
-        (88, "<Q", (1 << 64) - 1, "cut off"),
+        (16, "<Q", 1 << 63, "sizes in its header contradict"),
+        (80, "<Q", 1 << 63, "sizes in its header contradict"),
+        (88, "<Q", (1 << 64) - 1, "sizes in its header contradict"),
         (40, "<i", 2, "start 2"),
         (44, "<i", 0, "0 tokens"),
         (48, "<i", 3, "blank 3"),
