@@ -14,7 +14,7 @@ from decoder_kernels.graphs.foreign import import_graph
 from decoder_kernels.graphs.implicit import implicit_graph
 from decoder_kernels.graphs.open_ended import open_ended
 from models.errors import ModelError
-from service.commands.build_files import read_words, require_place
+from service.commands.build_files import read_words, require_place, require_readable
 from service.commands.graph_units import GRAPH_UNITS, kind_of, load, spelling_of, units_of
 from service.console import progress_stages, say, tell
 from service.errors import StartupError
@@ -133,6 +133,7 @@ def _build(arguments: argparse.Namespace) -> int:
 
 def _import(arguments: argparse.Namespace) -> int:
     require_place(arguments.out, [arguments.fst, arguments.words, arguments.tokens])
+    require_readable("import", [arguments.fst])
     model = None if arguments.model is None else load(arguments.model)
     units = None if model is None else units_of(model, kind_of(model, arguments.units)).symbols
     outcome = ""

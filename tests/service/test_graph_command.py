@@ -271,6 +271,12 @@ def test_import_compares_units_with_the_models(capsys, image, tmp_path, kind) ->
         assert "has 162 units, the model 40" in capsys.readouterr().err
 
 
+def test_import_names_the_graph_that_is_not_there(capsys, image, tmp_path) -> None:
+    words = ["graph", "import", str(tmp_path / "nosuch.fst"), "--out", str(image)]
+    assert main(words) == 2
+    assert "import: nosuch.fst: No such file" in capsys.readouterr().err
+
+
 def test_import_reads_kaldis_files(capsys, image, tmp_path) -> None:
     units = load_tokenizer(bundled_model_dir()).units.symbols
     command = [*write_tlg(tmp_path, units), "--out", image]
