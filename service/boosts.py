@@ -11,7 +11,7 @@ from streaming.stream_config import Boost
 MAX_PHRASE_CHARS = 200
 MAX_WEIGHT = 20.0
 _NUMBER = r"[-+]?(?:\d{1,9}(?:\.\d*)?|\.\d+)"
-_WEIGHT = re.compile(_NUMBER, re.ASCII)
+_WEIGHT = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
 _KEYTERM_WEIGHT = re.compile(rf"(?P<phrase>.*[^\d\s])\s*:\s*(?P<weight>{_NUMBER})", re.ASCII)
 
 
@@ -88,7 +88,7 @@ def _boost(parameter: str, phrase: str, weight: float) -> Boost:
         raise BadRequest(f"{parameter}: a phrase is longer than {MAX_PHRASE_CHARS} characters")
     if not math.isfinite(weight) or abs(weight) > MAX_WEIGHT:
         raise BadRequest(
-            f"{parameter}={phrase}: the weight {weight} is not between "
+            f"{parameter}={phrase}: the weight {weight:g} is not between "
             f"-{MAX_WEIGHT:.0f} and {MAX_WEIGHT:.0f}"
         )
     return Boost(phrase, weight)

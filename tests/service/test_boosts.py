@@ -49,7 +49,7 @@ def test_a_bad_weight_is_named(text):
 
 @pytest.mark.parametrize(
     ("keyterms", "keywords"),
-    [(["x:1000"], []), ([], ["x:1000"]), (["x:-20.5"], []), ([], ["x:21"])],
+    [(["x:1000"], []), ([], ["x:1000"]), (["x:-20.5"], []), ([], ["x:21"]), ([], ["x:1000000000"])],
 )
 def test_a_weight_out_of_range_is_refused_as_that(keyterms, keywords):
     with pytest.raises(BadRequest, match="is not between -20 and 20"):
