@@ -8,6 +8,7 @@ from service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ
 from service.errors import UndecodableAudio
 
 MAX_HEADER_BYTES = 64 * 1024
+MAX_CHANNELS = 32
 _EXTENSIBLE = 0xFFFE
 _ENCODINGS: dict[tuple[int, int], Encoding] = {(1, 16): "linear16", (3, 32): "linear32"}
 
@@ -82,6 +83,10 @@ def _parse_format(chunk: bytes) -> PcmFormat:
         raise UndecodableAudio(
             f"WAV format {tag} with {bits} bits cannot be streamed: send 16-bit or float samples"
         )
-    if not 1 <= channels <= 32 or not MIN_RATE_HZ <= rate <= MAX_RATE_HZ:
-        raise UndecodableAudio(f"WAV header with {channels} channels at {rate} Hz")
+    if not 1 <= channels <= MAX_CHANNELS:
+        raise UndecodableAudio(f"a WAV of {channels} channels: 1 to {MAX_CHANNELS} are supported")
+    if not MIN_RATE_HZ <= rate <= MAX_RATE_HZ:
+        raise UndecodableAudio(
+            f"a WAV of {rate} samples a second: {MIN_RATE_HZ} to {MAX_RATE_HZ} are supported"
+        )
     return PcmFormat(encoding, rate, channels)

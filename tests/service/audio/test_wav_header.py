@@ -73,6 +73,19 @@ def test_24_bit_samples_are_refused():
         WavHeader().feed(wav(NOISE, subtype="PCM_24"))
 
 
+@pytest.mark.parametrize(
+    ("channels", "rate", "named"),
+    [
+        (1, 3000, "3000 samples a second: 4000 to 192000 are supported"),
+        (0, 16000, "0 channels: 1 to 32 are supported"),
+    ],
+)
+def test_what_is_not_supported_is_named(channels, rate, named):
+    chunk = struct.pack("<IHHIIHH", 16, 1, channels, rate, 0, 0, 16)
+    with pytest.raises(UndecodableAudio, match=named):
+        WavHeader().feed(b"RIFF\0\0\0\0WAVEfmt " + chunk + b"data\0\0\0\0")
+
+
 def test_an_endless_header_is_refused():
     header = WavHeader()
     endless = b"RIFF\0\0\0\0WAVEjunk" + struct.pack("<I", 1 << 30)
