@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -19,6 +20,8 @@ from service.errors import StartupError
 
 ENV_PREFIX = "EARSHOT_"
 CONFIG_ENV = f"{ENV_PREFIX}CONFIG"
+
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@]+", re.IGNORECASE)
 
 Names = Annotated[tuple[str, ...], NoDecode]
 
@@ -123,6 +126,15 @@ class Settings(BaseSettings):
         if isinstance(value, str):
             return tuple(part.strip() for part in value.split(",") if part.strip())
         return value
+
+    @field_validator("allowed_origins")
+    @classmethod
+    def _check_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        """What browsers never send would pass unnoticed, and let nobody in."""
+        for origin in origins:
+            if origin not in ("*", "null") and not _ORIGIN.fullmatch(origin):
+                raise ValueError(f"{origin!r} is no origin such as https://example.org, nor *")
+        return origins
 
     @classmethod
     def settings_customise_sources(

@@ -39,6 +39,11 @@ def test_lists_come_with_commas_from_flags_and_environment(monkeypatch):
     assert settings.allowed_origins == ("https://x", "https://y")
 
 
+def test_all_that_browsers_send_as_an_origin_is_one():
+    origins = ("*", "null", "http://[::1]:8080", "https://a.b:1", "chrome-extension://abc")
+    assert Settings.load(allowed_origins=",".join(origins)).allowed_origins == origins
+
+
 def test_what_is_shown_can_be_read_back(tmp_path):
     settings = Settings.load(port="9", allowed_origins="https://x", model="some/dir")
     file = tmp_path / "shown.toml"
@@ -53,6 +58,9 @@ def test_what_is_shown_can_be_read_back(tmp_path):
     [
         ({"port": "80000"}, "setting port"),
         ({"port": "eighty"}, "setting port"),
+        ({"allowed_origins": "foo"}, "'foo' is no origin such as https://example.org"),
+        ({"allowed_origins": "https://a,https://b/"}, "'https://b/' is no origin"),
+        ({"allowed_origins": "https://b/page"}, "no origin"),
         ({"max_streams": "0"}, "setting max_streams"),
         ({"max_streams": "10001"}, "setting max_streams"),
         ({"max_batch": "10001"}, "setting max_batch"),
