@@ -28,7 +28,7 @@ class PageFiles(StaticFiles):
 def add_web_files(app: FastAPI) -> None:
     """Serve the page and what it is made of."""
 
-    @app.get("/", include_in_schema=False)
+    @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     async def index() -> FileResponse:
         return FileResponse(WEB_DIR / "index.html", headers=ASK_EACH_TIME)
 

@@ -14,7 +14,7 @@ async def test_probes_answer_while_all_streams_are_taken(live):
 
 async def test_probes_answer_load_balancers_that_ask_for_the_head_alone(live):
     async with live.client() as client:
-        for path in ("/healthz", "/readyz"):
+        for path in ("/healthz", "/readyz", "/"):
             assert (await client.head(path)).status_code == 200
 
 
