@@ -12,7 +12,7 @@ from service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ
 from service.boosts import BoostRules
 from service.errors import BadRequest
 from service.settings import Settings
-from streaming.graph_config import MAX_ACTIVE, GraphOptions
+from streaming.graph_config import GraphOptions
 from streaming.stream_config import DECODING_MODES, Boost, EndpointConfig, StreamConfig
 
 FileFormat: TypeAlias = Literal["json", "text", "srt", "vtt"]
@@ -29,11 +29,13 @@ class ParameterRules:
 
     models: names a client may ask for.
     silence_ms: pause that ends an utterance where the request names none.
+    max_active: hypotheses of a graph search that a request may ask for.
     """
 
     models: frozenset[str]
     boosts: BoostRules
     silence_ms: int
+    max_active: int
 
     @classmethod
     def of(cls, settings: Settings, model_name: str = "default") -> "ParameterRules":
@@ -42,6 +44,7 @@ class ParameterRules:
             models=frozenset({model_name, *settings.model_aliases}),
             boosts=BoostRules(settings.boost_weight, settings.max_phrases),
             silence_ms=settings.silence_ms,
+            max_active=settings.max_active,
         )
 
 
@@ -76,7 +79,7 @@ def parse_parameters(
         utterance_end_ms=values.optional_integer("utterance_end_ms", 300, 60_000),
         vad_events=values.boolean("vad_events", False),
         boosts=_boosts(values, rules),
-        graph=_graph(values),
+        graph=_graph(values, rules),
     )
     return ListenParameters(
         stream=stream,
@@ -149,8 +152,12 @@ def _check_offered(values: _Values, rules: ParameterRules) -> None:
     model = values.last("model")
     if model is not None and model not in rules.models:
         raise BadRequest(f"model={model}: not served here; /v1/models lists what is")
-    if values.integer("channels", 1, 32, 1) > 1 or values.boolean("multichannel", False):
-        raise BadRequest("channels: only one channel is supported; mix the audio down to mono")
+    for name, several in (
+        ("channels", values.integer("channels", 1, 32, 1) > 1),
+        ("multichannel", values.boolean("multichannel", False)),
+    ):
+        if several:
+            raise BadRequest(f"{name}: only one channel is supported; mix the audio down to mono")
 
 
 def _endpoint(values: _Values, rules: ParameterRules) -> EndpointConfig:
@@ -170,14 +177,14 @@ def _endpoint(values: _Values, rules: ParameterRules) -> EndpointConfig:
     )
 
 
-def _graph(values: _Values) -> GraphOptions:
+def _graph(values: _Values, rules: ParameterRules) -> GraphOptions:
     lm = None if values.last("lm") is None else values.choice("lm", ("on", "off"), "on")
     return GraphOptions(
         lm=None if lm is None else lm == "on",
         lm_weight=values.optional_number("lm_weight", 0.0, MAX_LM_WEIGHT),
         neural_lm_weight=values.optional_number("neural_lm_weight", 0.0, MAX_LM_WEIGHT),
         beam=values.optional_number("beam", MIN_BEAM, MAX_BEAM),
-        max_active=values.optional_integer("max_active", 1, MAX_ACTIVE),
+        max_active=values.optional_integer("max_active", 1, rules.max_active),
     )
 
 
@@ -186,10 +193,10 @@ def _boosts(values: _Values, rules: ParameterRules) -> tuple[Boost, ...]:
 
 
 def _pcm(values: _Values) -> PcmFormat | None:
+    rate_hz = values.optional_integer("sample_rate", MIN_RATE_HZ, MAX_RATE_HZ)
     if values.last("encoding") is None:
         return None
     encoding = values.choice("encoding", ENCODINGS, "linear16")
-    rate_hz = values.optional_integer("sample_rate", MIN_RATE_HZ, MAX_RATE_HZ)
     if rate_hz is None:
         raise BadRequest(f"encoding={encoding} needs sample_rate")
     return PcmFormat(encoding, rate_hz)

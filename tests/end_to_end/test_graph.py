@@ -121,7 +121,7 @@ async def test_what_is_configured_in_a_stream_counts_for_the_words_before(
 @pytest.mark.parametrize(
     ("query", "complaint"),
     [
-        ({"max_active": 99999}, "max_active is 99999, at most 1000 here"),
+        ({"max_active": 99999}, "max_active=99999: must be a whole number from 1 to 1000"),
         ({"lm": "off", "beam": 12}, "beam: no decoding graph is searched, because of lm=off"),
         ({"lm_weight": "much"}, "lm_weight=much"),
         ({"neural_lm_weight": 1}, "neural_lm_weight: there is no neural language model here"),

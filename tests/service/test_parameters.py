@@ -9,7 +9,9 @@ from service.parameters import ParameterRules, parse_parameters
 from streaming.graph_config import GraphOptions
 from streaming.stream_config import Boost
 
-RULES = ParameterRules(frozenset({"bundled", "nova-3"}), BoostRules(), silence_ms=1000)
+RULES = ParameterRules(
+    frozenset({"bundled", "nova-3"}), BoostRules(), silence_ms=1000, max_active=1000
+)
 
 
 def parse(query, is_file=False):
@@ -82,8 +84,10 @@ def test_the_last_of_repeated_values_holds():
         ("encoding=linear16&sample_rate=3999", "sample_rate=3999"),
         ("encoding=linear16&sample_rate=192001", "sample_rate=192001"),
         ("encoding=linear16&sample_rate=16k", "sample_rate=16k"),
-        ("channels=2", "one channel"),
-        ("multichannel=true", "one channel"),
+        ("sample_rate=abc", "sample_rate=abc"),
+        ("sample_rate=5", "sample_rate=5: must be a whole number from 4000 to 192000"),
+        ("channels=2", "channels: only one channel"),
+        ("multichannel=true", "multichannel: only one channel"),
         ("model=whisper", "model=whisper"),
         ("interim_results=maybe", "interim_results=maybe"),
         ("alternatives=0", "alternatives=0"),
@@ -104,7 +108,8 @@ def test_the_last_of_repeated_values_holds():
         ("neural_lm_weight=-0.1", "neural_lm_weight=-0.1: must be a number from 0 to 10"),
         ("beam=0.5", "beam=0.5: must be a number from 1 to 100"),
         ("beam=-12", "beam=-12"),
-        ("max_active=0", "max_active=0"),
+        ("max_active=0", "max_active=0: must be a whole number from 1 to 1000"),
+        ("max_active=1001", "max_active=1001"),
     ],
 )
 def test_a_wrong_value_is_named(query, named):

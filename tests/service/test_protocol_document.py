@@ -113,7 +113,7 @@ def test_the_documented_parameters_are_those_that_count(document):
         for name in re.findall(r"`(\w+)`", row)
     ]
     assert len(names) == 22
-    rules = ParameterRules(frozenset(), BoostRules(max_phrases=0), 1000)
+    rules = ParameterRules(frozenset(), BoostRules(max_phrases=0), silence_ms=1000, max_active=1000)
     for name in names:
         query = [(name, "?")] if name != "sample_rate" else [("encoding", "linear16"), (name, "?")]
         with pytest.raises(Exception, match=rf"{name}|phrases|channel"):
