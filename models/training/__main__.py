@@ -20,7 +20,6 @@ from models.training.config import load_recipe
 from models.training.errors import RecipeError, TrainingError
 from models.training.evaluation import FULL_CONTEXT, transcribe
 from models.training.export import export
-from models.training.gathering import Source, gather
 from models.training.host import Call, pack, work
 from models.training.letters import LEAST_ENTRIES, LettersTraining, entries_of, train_letters
 from models.training.pieces import Piece, cut, folder_files, join
@@ -87,6 +86,9 @@ def work_on_host(options: argparse.Namespace) -> int:
 
 def gather_recordings(options: argparse.Namespace) -> int:
     """Makes published recordings of one voice a corpus."""
+    # It resamples and encodes, which a host that only trains cannot: docs/training.md.
+    from models.training.gathering import Source, gather
+
     source = Source(
         options.folder,
         options.corpus,
