@@ -14,7 +14,7 @@ from pathlib import Path
 from models.training.config import load_recipe
 from models.training.deadline import Deadline
 from models.training.export import export
-from models.training.inventory import common_root, packing_list
+from models.training.inventory import common_root, packing_list, unpacked_place
 from models.training.pieces import TABLE_FILE, Piece, cut, folder_files, join, missing
 from models.training.run import DeviceChoice, choose_device, default_folder, open_run
 
@@ -51,7 +51,8 @@ def unpack(recipe_path: Path, pieces: Path) -> None:
     done = pieces / JOINED_FILE
     if done.is_file() and done.read_bytes() == table:
         return
-    join(pieces, common_root(load_recipe(recipe_path), recipe_path))
+    root, folder = common_root(load_recipe(recipe_path), recipe_path), recipe_path.resolve().parent
+    join(pieces, root, lambda name: str(unpacked_place(name, folder).relative_to(root)))
     done.write_bytes(table)
 
 

@@ -50,14 +50,30 @@ def common_root(recipe: Recipe, recipe_path: Path) -> Path:
     return Path(os.path.commonpath(folders))
 
 
-def packing_list(recipe: Recipe, recipe_path: Path) -> dict[str, Path]:
-    """The files that a recipe needs, by their names below the common root.
+def packed_name(place: Path, folder: Path) -> str:
+    """A file's name in the luggage of a recipe in `folder`: `3/build/x` is `../../../build/x`.
 
-    Raises RecipeError for a recording outside of it, and as `recipe_files` does.
+    What the folders on the way up are called is each machine's own affair.
     """
-    root = common_root(recipe, recipe_path)
-    places = (Path(os.path.normpath(path)) for path in recipe_files(recipe))
-    try:
-        return {str(place.relative_to(root)): place for place in places}
-    except ValueError as error:
-        raise RecipeError(f"a manifest names a recording elsewhere: {error}") from error
+    parts = Path(os.path.relpath(place, folder)).parts
+    up = parts.count(os.pardir)
+    return str(Path(str(up), *parts[up:]))
+
+
+def unpacked_place(name: str, folder: Path) -> Path:
+    """Where a file of that name belongs, for a recipe in `folder`."""
+    up, *below = Path(name).parts
+    return Path(os.path.normpath(folder.joinpath(*[os.pardir] * int(up), *below)))
+
+
+def packing_list(recipe: Recipe, recipe_path: Path) -> dict[str, Path]:
+    """The files that a recipe needs, by their packed names.
+
+    Raises RecipeError for a recording outside of the common root, and as `recipe_files` does.
+    """
+    root, folder = common_root(recipe, recipe_path), recipe_path.resolve().parent
+    places = [Path(os.path.normpath(path)) for path in recipe_files(recipe)]
+    for place in places:
+        if not place.is_relative_to(root):
+            raise RecipeError(f"a manifest names a recording elsewhere: {place} is not in {root}")
+    return {packed_name(place, folder): place for place in places}

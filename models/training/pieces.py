@@ -6,8 +6,9 @@ import hashlib
 import io
 import json
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -98,10 +99,11 @@ def missing(folder: Path) -> list[str]:
     ]
 
 
-def join(folder: Path, into: Path) -> None:
+def join(folder: Path, into: Path, rename: Callable[[str], str] = str) -> None:
     """Unpacks the pieces in `folder` below `into`, over what is there.
 
-    Raises BrokenPieces, before anything is written, if one is missing or not what it was.
+    A file that was packed as `name` becomes `rename(name)`. Raises BrokenPieces, before anything
+    is written, if a piece is missing or not what it was.
     """
     absent = missing(folder)
     if absent:
@@ -114,7 +116,12 @@ def join(folder: Path, into: Path) -> None:
     into.mkdir(parents=True, exist_ok=True)
     stream = _Joined(_chunks([folder / piece.name for piece in pieces]))
     with tarfile.open(fileobj=cast(BinaryIO, stream), mode="r|gz") as archive:
-        archive.extractall(into, filter="data")
+        archive.extractall(into, filter=partial(_renamed, rename))
+
+
+def _renamed(rename: Callable[[str], str], member: tarfile.TarInfo, into: str) -> tarfile.TarInfo:
+    """As `tarfile.data_filter`, which refuses what would come to lie outside of `into`."""
+    return tarfile.data_filter(member.replace(name=rename(member.name), deep=False), into)
 
 
 class _Joined(io.RawIOBase):

@@ -12,6 +12,7 @@ from models.checkpoint import load_model
 from models.training.__main__ import MORE_TO_COME, main
 from models.training.config import DataConfig, load_recipe
 from models.training.errors import RecipeError
+from models.training.host import pack, unpack
 from models.training.inventory import common_root, packing_list
 
 RECIPE = """
@@ -41,8 +42,8 @@ average = 2
 """
 
 
-def write_recipe(machine: Path, text: str = RECIPE) -> Path:
-    path = machine / "checkout" / "recipes" / "tones.toml"
+def write_recipe(machine: Path, text: str = RECIPE, checkout: str = "checkout") -> Path:
+    path = machine / checkout / "recipes" / "tones.toml"
     path.parent.mkdir(parents=True)
     path.write_text(text, encoding="utf-8")
     return path
@@ -64,10 +65,24 @@ def run(*words: object) -> int:
 
 def test_a_recipe_needs_its_manifests_and_what_they_name(recipe: Path) -> None:
     files = packing_list(load_recipe(recipe), recipe)
-    assert {"speech/train.tsv", "speech/dev.tsv", "speech/noise.tsv"} <= files.keys()
-    assert {"speech/train-0.flac", "speech/dev-2.flac", "speech/noise.flac"} <= files.keys()
+    assert {"2/speech/train.tsv", "2/speech/dev.tsv", "2/speech/noise.tsv"} <= files.keys()
+    assert {"2/speech/train-0.flac", "2/speech/dev-2.flac", "2/speech/noise.flac"} <= files.keys()
     assert len(files) == 3 + 8 + 3 + 1
     assert common_root(load_recipe(recipe), recipe) == recipe.parents[2]
+
+
+def test_luggage_finds_its_place_in_a_checkout_of_another_name(
+    recipe: Path, tmp_path: Path
+) -> None:
+    made = recipe.parents[1] / "build" / "made"
+    shutil.copytree(tmp_path / "data", made)
+    text = RECIPE.replace("work_dir", 'more_manifests = ["../build/made/train.tsv"]\nwork_dir')
+    recipe.write_text(text, encoding="utf-8")
+    pack(recipe, tmp_path / "luggage", 1 << 20)
+    there = write_recipe(tmp_path / "host", text, "elsewhere")
+    unpack(there, tmp_path / "luggage")
+    assert (tmp_path / "host" / "speech" / "train-0.flac").is_file()
+    assert (tmp_path / "host" / "elsewhere" / "build" / "made" / "train-0.flac").is_file()
 
 
 def test_a_recording_elsewhere_is_refused(recipe: Path) -> None:
