@@ -11,6 +11,7 @@ GRAPH  ?=
 ONLY   ?=
 RECIPE  ?= models/training/recipes/gpu.toml
 HOST_PYTHON ?= 3.12
+CALL_MIB ?= 64
 DATA   ?= ../shared
 # Extra flags for pip, for instance an index that holds the CPU builds of torch.
 PIP_FLAGS ?=
@@ -137,8 +138,9 @@ luggage: $(STAMP) ## pack what a GPU host without a network needs to train RECIP
 	  --only-binary=:all: --implementation cp --python-version $(HOST_PYTHON) \
 	  $(foreach libc,2_28 2_27 2_17,--platform manylinux_$(libc)_x86_64) \
 	  --platform manylinux2014_x86_64 -d build/luggage/wheels $(HOST_PACKAGES)
-	@echo "luggage: $(RECIPE) in pieces, to build/luggage"
-	@$(BIN)/python -m models.training pack $(RECIPE) --output build/luggage
+	@echo "luggage: $(RECIPE) in pieces, to build/luggage; what each call carries:"
+	@$(BIN)/python -m models.training pack $(RECIPE) --output build/luggage --checkout . \
+	  --limit-mib $(CALL_MIB)
 
 bench: $(STAMP) ## measure live streams at several counts, or at STREAMS="10 40"
 	@echo "bench: live streams, two minutes in real time for each count"

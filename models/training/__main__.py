@@ -22,13 +22,13 @@ from models.training.evaluation import FULL_CONTEXT, transcribe
 from models.training.export import export
 from models.training.host import Call, pack, work
 from models.training.letters import LEAST_ENTRIES, LettersTraining, entries_of, train_letters
+from models.training.luggage import MIB, check_loads, loads
 from models.training.pieces import Piece, cut, folder_files, join
 from models.training.report import markdown_report, write_rates
 from models.training.run import DEVICE_CHOICES, choose_device, default_folder, open_run
 from models.training.sentences import FORMATS, Collection, write_sentences
 from models.training.speech import load_dev_speech
 
-MIB = 1 << 20
 MORE_TO_COME = 3
 
 
@@ -63,8 +63,15 @@ def evaluate(options: argparse.Namespace) -> int:
 
 
 def pack_recipe(options: argparse.Namespace) -> int:
-    """Writes what a host needs for a recipe, in pieces."""
-    _list(pack(options.recipe, options.output, round(options.piece_mib * MIB)))
+    """Writes what a host needs for a recipe, in pieces; weighs what each call would carry."""
+    pieces = pack(options.recipe, options.output, round(options.piece_mib * MIB))
+    if options.checkout is None:
+        _list(pieces)
+        return 0
+    calls = loads(options.checkout, options.output)
+    for number, load in enumerate(calls, start=1):
+        print(f"call {number}: {load}")
+    check_loads(calls, round(options.limit_mib * MIB))
     return 0
 
 
@@ -189,6 +196,8 @@ def _add_recipe_actions(actions: argparse._SubParsersAction[argparse.ArgumentPar
         help="chunk sizes in encoder frames, -1 for full context",
     )
     packing.add_argument("--output", type=Path, required=True, help="folder for the pieces")
+    packing.add_argument("--checkout", type=Path, help="weigh it too, with the wheels in --output")
+    packing.add_argument("--limit-mib", type=float, default=64.0, help="of what a call may carry")
     _add_piece_size(packing, 48)
     working.add_argument("--pieces", type=Path, required=True, help="folder they come to")
     working.add_argument("--output", type=Path, required=True, help="folder for model and log")

@@ -5,6 +5,7 @@ TrainingError
 ├── CorpusError            a manifest or an audio file is missing or not what it says
 ├── BrokenPieces           pieces of a packed folder are missing or damaged
 ├── Diverged               gradients, weights or measurements of a run are no finite numbers
+├── LuggageError           what a call would carry to a host cannot be weighed, or is too much
 ├── DeviceMissing          the recipe is to be trained on a device that is not here
 ├── NoPlace                a run or a model cannot be written where it should be
 └── TrainingStateError     a saved training state does not fit the run that should go on from it
@@ -31,6 +32,10 @@ class BrokenPieces(TrainingError):
 
 class Diverged(TrainingError):
     """Gradients, weights or measurements of a run are no finite numbers any more."""
+
+
+class LuggageError(TrainingError):
+    """What a call would carry to a host cannot be weighed, or is too much."""
 
 
 class DeviceMissing(TrainingError):

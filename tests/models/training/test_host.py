@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,18 @@ def test_a_host_trains_when_all_pieces_have_come(
     assert run("join", output, "--output", home / "model") == 0
     assert load_model(home / "model").name == "tones"
     assert '"step": 6' in (output / "log.jsonl").read_text()
+
+
+def test_luggage_that_does_not_go_in_is_an_error(
+    recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checkout = recipe.parents[1]
+    subprocess.run(["git", "init", str(checkout)], check=True, capture_output=True)
+    pack_it = ("pack", recipe, "--output", tmp_path / "luggage", "--checkout", checkout)
+    assert run(*pack_it) == 0
+    assert "call 1: " in capsys.readouterr().out
+    assert run(*pack_it, "--limit-mib", 0.001) == 1
+    assert "go in: a checkout without models/bundled" in capsys.readouterr().err
 
 
 def test_a_run_goes_on_elsewhere(recipe: Path, tmp_path: Path) -> None:
