@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from models.training.config import OptimiserConfig, Recipe, load_recipe
+from models.training.config import NetworkConfig, OptimiserConfig, Recipe, load_recipe
 from models.training.errors import RecipeError
 from models.training.schedule import learning_rate
 
@@ -42,14 +43,44 @@ def test_paths_are_relative_to_the_recipe(tmp_path: Path) -> None:
     assert data.more_manifests == (tmp_path / "spoken" / "manifest.tsv",)
 
 
-def test_the_recipes_that_come_along_are_whole(repository_dir: Path) -> None:
-    recipes = {
-        path.stem: load_recipe(path)
-        for path in (repository_dir / "models" / "training" / "recipes").glob("*.toml")
-    }
+@pytest.fixture(scope="module")
+def recipes(repository_dir: Path) -> dict[str, Recipe]:
+    """Those that come along, by the names of their files."""
+    folder = repository_dir / "models" / "training" / "recipes"
+    return {path.stem: load_recipe(path) for path in folder.glob("*.toml")}
+
+
+def test_the_recipes_that_come_along_are_whole(recipes: dict[str, Recipe]) -> None:
     assert recipes["bundled"].name == "earshot-english-small"
     assert recipes["gpu"].waveform is not None
     assert all(recipe.data.draws_per_epoch["librispeech"] > 0 for recipe in recipes.values())
+
+
+def test_a_model_that_hears_phones_keeps_its_last_weights(recipes: dict[str, Recipe]) -> None:
+    hearing = [each for each in recipes.values() if each.phones and each.phones.block is None]
+    assert len(hearing) >= 4
+    assert {each.checkpoints.keep for each in hearing} == {"last"}
+
+
+@pytest.mark.parametrize("name", ["gpu", "gpu-second"])
+def test_the_larger_model_hears_and_recommends_what_the_bundled_one_does(
+    recipes: dict[str, Recipe], name: str
+) -> None:
+    larger, bundled = recipes[name], recipes["bundled"]
+    assert larger.data.draws_per_epoch.keys() == bundled.data.draws_per_epoch.keys()
+    for said in ("joined_corpora", "narrow_corpora", "whole_corpora"):
+        assert getattr(larger.data, said) == getattr(bundled.data, said)
+    assert len(larger.data.more_manifests) == len(bundled.data.more_manifests)
+    for field in fields(NetworkConfig):
+        if field.name.startswith(("decoding_", "lead_in", "flush_")):
+            assert getattr(larger.network, field.name) == getattr(bundled.network, field.name)
+
+
+def test_a_second_round_goes_on_with_the_same_network(recipes: dict[str, Recipe]) -> None:
+    first, second = recipes["gpu"], recipes["gpu-second"]
+    assert second.start is not None
+    assert second.network == first.network
+    assert second.data.work_dir != first.data.work_dir  # or it would go on with the first run
 
 
 @pytest.mark.parametrize(
