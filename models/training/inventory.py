@@ -5,14 +5,20 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from models.letters_to_phones import LETTERS_FILE
+from models.lexicon import LEXICON_FILE
+from models.neural_lm.lm_file import NEURAL_LM_FILE
 from models.training.config import Recipe
 from models.training.corpus import read_noise, read_rooms, read_speech
 from models.training.errors import RecipeError
 from models.training.pieces import folder_files
 
+# Of a model's directory: what finds words, larger than the weights and nothing to train from.
+NOT_WEIGHTS = ("lm.graph.xz", NEURAL_LM_FILE, LEXICON_FILE, LETTERS_FILE)
+
 
 def recipe_files(recipe: Recipe) -> list[Path]:
-    """Manifests and the recordings they name, a model to start from, a lexicon.
+    """Manifests and the recordings they name, the weights to start from, a lexicon.
 
     Raises RecipeError for a recipe that synthesises while it is prepared, CorpusError for a
     manifest that is missing.
@@ -29,7 +35,8 @@ def recipe_files(recipe: Recipe) -> list[Path]:
     recordings = [each.path for manifest in manifests for each in read_speech(manifest)]
     files = {*manifests, data.noise_manifest, *recordings, *(sound.path for sound in sounds)}
     if recipe.start is not None:
-        files.update(folder_files(recipe.start.model).values())
+        start = folder_files(recipe.start.model).items()
+        files.update(path for name, path in start if name not in NOT_WEIGHTS)
     if recipe.phones is not None:
         files.add(recipe.phones.lexicon)
     return sorted(files)

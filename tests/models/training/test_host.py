@@ -94,6 +94,17 @@ def test_a_recording_elsewhere_is_refused(recipe: Path) -> None:
         packing_list(load_recipe(recipe), recipe)
 
 
+def test_of_a_model_to_start_from_only_the_weights_travel(recipe: Path) -> None:
+    start = recipe.parents[1] / "start"
+    start.mkdir()
+    weights = {"config.json", "model.safetensors", "bpe.model", "units.txt"}
+    for name in (*weights, "lm.graph.xz", "neural_lm.safetensors", "lexicon.txt.xz"):
+        (start / name).touch()
+    recipe.write_text(f'{RECIPE}\n[start]\nmodel = "../start"\n', encoding="utf-8")
+    names = packing_list(load_recipe(recipe), recipe)
+    assert {name for name in names if "start" in name} == {f"1/start/{name}" for name in weights}
+
+
 def test_speech_that_is_yet_to_be_made_is_refused(recipe: Path) -> None:
     text = RECIPE.replace("work_dir", "synthetic_count = 3\nwork_dir")
     recipe.write_text(text, encoding="utf-8")
