@@ -7,11 +7,16 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from models.fbank import Fbank
 
 INT16_SCALE = 32768.0
 """Kaldi's features, and so the models, want samples in int16 range."""
+
+ROW_TILE = 16
+"""BLAS multiplies what its tiles leave over by other kernels, whose sums round differently. On the
+CPUs seen so far its tiles, a thread's share of the rows among them, have 4 rows at most."""
 
 Samples = npt.NDArray[np.float32]
 
@@ -174,13 +179,11 @@ def digital_silence(fbank: Fbank) -> Tensor:
 def compute_frames(fbank: Fbank, raw: Sequence[Tensor]) -> list[Tensor]:
     """Features of many tracks' raw frames `(N_i, frame_length)` in one batch: a list of `(N_i, F)`.
 
-    A frame's features do not depend on the batch, bit for bit, with one exception: BLAS multiplies
-    a single row by another kernel, whose sums round differently. So one row never goes alone.
+    A frame's features do not depend on the batch, bit for bit: rows come in whole tiles.
     """
     counts = [len(frames) for frames in raw]
     total = sum(counts)
     if total == 0:
         return [torch.zeros(0, fbank.config.num_mel_bins) for _ in raw]
-    batch = torch.cat(list(raw))
-    features = fbank(batch.expand(2, -1) if total == 1 else batch)[:total, 0]
-    return list(torch.split(features, counts))
+    tiles = functional.pad(torch.cat(list(raw)), (0, 0, 0, -total % ROW_TILE))
+    return list(torch.split(fbank(tiles)[:total, 0], counts))
