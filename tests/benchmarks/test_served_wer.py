@@ -1,0 +1,28 @@
+"""What ships hears people as its card says: streams of a sample, with the bundled graph."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from served_wer import ARMS, Heard, Served
+from wfst.bundled import recordings
+
+from models.bundled import bundled_model_dir
+
+SAMPLE = 16  # recordings of each corpus
+CHUNK_FRAMES = 11
+MOST_PERCENT = {"coffee": 10, "fsdd": 10, "librispeech": 32, "speechocean": 45, "wakewords": 5}
+"""Half as much again as all recordings have, and room for the luck of a sample."""
+
+
+@pytest.fixture(scope="module")
+def heard(speech_dir: Path) -> Iterator[Heard]:
+    chosen = recordings(speech_dir / "dev.tsv", SAMPLE, seed=1)
+    served = Served(bundled_model_dir(), CHUNK_FRAMES)
+    yield served.hear(chosen, ARMS["`attention_rescoring`"])
+    served.close()
+
+
+@pytest.mark.parametrize("corpus", MOST_PERCENT)
+def test_streams_with_the_graph_are_heard_as_the_card_says(heard: Heard, corpus: str) -> None:
+    assert heard.of(corpus).errors().percent <= MOST_PERCENT[corpus]
