@@ -7,7 +7,7 @@ chunk size. Of coffee orders the slots are looked at as well: what a till would 
 import argparse
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from streaming.stream_config import StreamConfig
 DEV = SHARED / "speech" / "dev.tsv"
 TOGETHER = 16
 WHOLE = 600  # frames: longer than any recording
+DEFAULT = "`attention_rescoring`"
 ARMS = {
     "`attention_rescoring`, `lm=off`": StreamConfig(
         interim_results=False, graph=GraphOptions(lm=False)
@@ -36,7 +37,7 @@ ARMS = {
     "`attention_rescoring`, `neural_lm_weight=0`": StreamConfig(
         interim_results=False, graph=GraphOptions(neural_lm_weight=0.0)
     ),
-    "`attention_rescoring`": StreamConfig(interim_results=False),
+    DEFAULT: StreamConfig(interim_results=False),
 }
 
 
@@ -47,11 +48,19 @@ class Heard:
     chosen: Sequence[Utterance]
     texts: Sequence[str]
 
-    def of(self, corpus: str) -> "Heard":
-        """Of one corpus."""
+    def of(self, corpus: str, speaker: str | None = None) -> "Heard":
+        """Of one corpus, and of one of its speakers."""
         pairs = zip(self.chosen, self.texts, strict=True)
-        kept = [(each, text) for each, text in pairs if each.corpus == corpus]
+        kept = [
+            (each, text)
+            for each, text in pairs
+            if each.corpus == corpus and speaker in (None, each.speaker)
+        ]
         return Heard([each for each, _ in kept], [text for _, text in kept])
+
+    def speakers(self) -> list[str]:
+        """Who speaks."""
+        return sorted({each.speaker for each in self.chosen})
 
     def errors(self) -> WordErrors:
         """Of words."""
@@ -121,28 +130,54 @@ def main() -> None:
         for name, config in ARMS.items():
             heard[chunk_size, name] = served.hear(chosen, config)
         served.close()
-    print(write_report("served_wer", "Word error rates as clients get them", body(heard)))
+    print(write_report("served_wer", "Word error rates as clients get them", Tables(heard).body()))
 
 
-def body(heard: dict[tuple[int, str], Heard]) -> str:
-    """A table of word error rates for each corpus, and one of slots."""
-    sizes = list(dict.fromkeys(size for size, _ in heard))
-    header = ["", *("full" if size == WHOLE else str(size) for size in sizes)]
-    first = next(iter(heard.values()))
-    parts = [(__doc__ or "").split("\n", 2)[2].strip()]
-    for corpus in dict.fromkeys(each.corpus for each in first.chosen):
-        rows = [
-            [name, *(str(heard[size, name].of(corpus).errors()) for size in sizes)] for name in ARMS
+class Tables:
+    """What was heard at each chunk size by each arm, chunk sizes in columns."""
+
+    def __init__(self, heard: Mapping[tuple[int, str], Heard]) -> None:
+        self._heard = heard
+        self._sizes = list(dict.fromkeys(size for size, _ in heard))
+        self._all = next(iter(heard.values()))
+
+    def body(self) -> str:
+        """Error rates of each corpus and its speakers, and of slots."""
+        parts = [(__doc__ or "").split("\n", 2)[2].strip()]
+        for corpus in dict.fromkeys(each.corpus for each in self._all.chosen):
+            parts += self._of_corpus(corpus)
+        return "\n\n".join([*parts, self._of_slots()])
+
+    def _of_corpus(self, corpus: str) -> list[str]:
+        of_it = self._all.of(corpus)
+        arms = [
+            [name, *(self._errors(size, name, corpus) for size in self._sizes)] for name in ARMS
         ]
-        count = len(first.of(corpus).chosen)
-        parts.append(f"**{corpus}**: {count} recordings, percent of words\n\n{table(header, rows)}")
-    slots = read_slots(DEV)
-    rows = [
-        [name, *(f"{heard[size, name].of('coffee').slots_right(slots):.1f}" for size in sizes)]
-        for name in ARMS
-    ]
-    parts.append(f"**slots of coffee orders**, percent that are right\n\n{table(header, rows)}")
-    return "\n\n".join(parts)
+        title = f"**{corpus}**: {len(of_it.chosen)} recordings, percent of words"
+        parts = [self._table(title, arms)]
+        if len(of_it.speakers()) > 1:
+            each = [
+                [f"speaker {name}"]
+                + [self._errors(size, DEFAULT, corpus, name) for size in self._sizes]
+                for name in of_it.speakers()
+            ]
+            parts.append(self._table(f"By speaker, {DEFAULT}:", each))
+        return parts
+
+    def _of_slots(self) -> str:
+        slots = read_slots(DEV)
+        rows = [[name, *(self._slots(size, name, slots) for size in self._sizes)] for name in ARMS]
+        return self._table("**slots of coffee orders**, percent that are right", rows)
+
+    def _errors(self, size: int, arm: str, corpus: str, speaker: str | None = None) -> str:
+        return str(self._heard[size, arm].of(corpus, speaker).errors())
+
+    def _slots(self, size: int, arm: str, slots: dict[Path, list[str]]) -> str:
+        return f"{self._heard[size, arm].of('coffee').slots_right(slots):.1f}"
+
+    def _table(self, title: str, rows: list[list[str]]) -> str:
+        header = ["", *("full" if size == WHOLE else str(size) for size in self._sizes)]
+        return f"{title}\n\n{table(header, rows)}"
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ Curve = Sequence[tuple[float, WordErrors]]  # by weight
 
 COLOURS = ("#2a7f62", "#3b6fb6", "#c8553d", "#8a5fa8")  # what was said, the longer of it, what
 # was not, and sequences of what was
-TOP_PERCENT = 100
 SIZE_INCHES = (7.6, 3.6)
 STYLE = {
     "svg.hashsalt": "earshot",  # the same plot is the same file
@@ -34,7 +33,8 @@ def plot_curves(path: Path, panels: Mapping[str, Mapping[str, Curve]], limit: fl
         for axis, (title, curves) in zip(axes, panels.items(), strict=True):
             _panel(axis, title, curves, limit)
         axes[0].set_ylabel("word error rate, %")
-        axes[0].legend(frameon=False)
+        names = axes[0].get_legend_handles_labels()
+        figure.legend(*names, frameon=False, loc="outside lower center", ncols=2)
         figure.savefig(path, metadata={"Date": None})
 
 
@@ -48,9 +48,9 @@ def _panel(axis: Axes, title: str, curves: Mapping[str, Curve], limit: float) ->
         axis.plot(weights, rates, color=colour, marker="o", markersize=3, label=name)
     axis.axvline(limit, color="0.6", linewidth=0.8, linestyle=":")
     axis.annotate(
-        "the most that any word earns", (limit, 1.0), (-3, 0), xycoords=("data", "axes fraction"),
-        textcoords="offset points", rotation=90, ha="right", va="top", fontsize=7, color="0.45",
+        "the most that any word earns", (limit, 0.01), (3, 0), xycoords=("data", "axes fraction"),
+        textcoords="offset points", ha="left", va="bottom", fontsize=7, color="0.45",
     )  # fmt: skip
     axis.set_title(title, loc="left")
     axis.set_xlabel("boost weight, nats per word")
-    axis.set_ylim(0, TOP_PERCENT)
+    axis.set_ylim(bottom=0)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from served_wer import ARMS, Heard, Served
+from served_wer import ARMS, DEFAULT, Heard, Served
 from wfst.bundled import recordings
 
 from models.bundled import bundled_model_dir
@@ -19,7 +19,7 @@ MOST_PERCENT = {"coffee": 10, "fsdd": 10, "librispeech": 32, "speechocean": 45, 
 def heard(speech_dir: Path) -> Iterator[Heard]:
     chosen = recordings(speech_dir / "dev.tsv", SAMPLE, seed=1)
     served = Served(bundled_model_dir(), CHUNK_FRAMES)
-    yield served.hear(chosen, ARMS["`attention_rescoring`"])
+    yield served.hear(chosen, ARMS[DEFAULT])
     served.close()
 
 
