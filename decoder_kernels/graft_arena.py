@@ -4,13 +4,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from decoder_kernels.errors import CapacityExceeded
 from decoder_kernels.graph import Graph
-from decoder_kernels.spans import Spans
+from decoder_kernels.slot_spans import SlotSpans
 from decoder_kernels.wfst_tables import NODE_COLUMNS, least_weights
 from decoder_kernels.word_boost import WordBoostTable
-
-NO_GRAFT = -1
 
 
 class GraftArena:
@@ -32,11 +29,10 @@ class GraftArena:
         self.nodes = torch.zeros(capacity, NODE_COLUMNS, dtype=torch.int32, device=device)
         self.arcs = torch.zeros(capacity, 4, dtype=torch.int32, device=device)
         self.labels = torch.zeros(capacity, dtype=torch.uint32, device=device)
-        self.rows = torch.full((num_slots, 2), NO_GRAFT, dtype=torch.int64, device=device)
+        self.rows = torch.empty(num_slots, 2, dtype=torch.int64, device=device)
         self._graph = graph
         self._end_kind = int(kinds[graph.loop_node]) if graph.loop_node >= 0 else 0
-        self._free = Spans(capacity)
-        self._taken: dict[int, tuple[int, int]] = {}
+        self._spans = SlotSpans(capacity, self.rows)
 
     def place(self, slot: int, table: WordBoostTable) -> None:
         """Give the slot this table's words instead of those it may have.
@@ -47,24 +43,16 @@ class GraftArena:
         if not table.graft:
             return
         length = max(table.num_graft_nodes + 1, len(table.graft))
-        start = self._free.take(length)
-        if start is None:
-            raise CapacityExceeded(
-                f"{len(table.spellings)} words with {length} tokens do not fit beside those of the "
-                f"other streams ({self._free.longest} of {len(self.labels)} are free in one place)"
-            )
-        self._taken[slot] = (start, length)
+        words = f"a list of {len(table.spellings)} words with {length} tokens"
+        start = self._spans.take(slot, length, words)
         nodes, arcs, labels = self._columns(table)
         self.nodes[start : start + len(nodes)].copy_(nodes)
         self.arcs[start : start + len(arcs)].copy_(arcs)
         self.labels[start : start + len(arcs)].copy_(labels)
-        self.rows[slot] = start
 
     def remove(self, slot: int) -> None:
         """Free the slot's words, if it has some."""
-        if slot in self._taken:
-            self._free.give_back(*self._taken.pop(slot))
-            self.rows[slot] = NO_GRAFT
+        self._spans.give_back(slot)
 
     def _columns(self, table: WordBoostTable) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Nodes (N + 1, 6), arcs (A, 4) and labels (A,); nodes are numbered after the graph's."""
