@@ -83,7 +83,6 @@ async def _serve(
     with services.metrics.live_sessions.track_inprogress():
         await session.run(stream, lambda: _accept(socket, request_id))
     services.metrics.audio_s.labels("live").inc(session.audio_s)
-    code = None if session.closed_with is None else session.closed_with.code
     if session.error is not None:
         services.metrics.errors.labels(outcome_of(session.error).err_code).inc()
         if not isinstance(session.error, ServiceError | StreamingError):
@@ -93,7 +92,7 @@ async def _serve(
         request_id=request_id,
         duration_s=round(time.monotonic() - started_at, 3),
         audio_s=round(session.audio_s, 3),
-        close_code=code,
+        close_code=session.close_code,
         error=None if session.error is None else repr(session.error),
     )
 

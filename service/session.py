@@ -57,6 +57,7 @@ class Session:
     ) -> None:
         self.error: BaseException | None = None
         self.closed_with: Close | None = None
+        self.left_with: int | None = None
         self._socket = socket
         self._protocol = protocol
         self._limits = limits
@@ -68,6 +69,11 @@ class Session:
         self._reading = True
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._feed: StreamFeed | None = None
+
+    @property
+    def close_code(self) -> int | None:
+        """Ours, or else the client's, or that of a frame which the socket library refused."""
+        return self.left_with if self.closed_with is None else self.closed_with.code
 
     @property
     def audio_s(self) -> float:
@@ -166,6 +172,7 @@ class Session:
         message = await self._socket.receive()
         self._heard_at = self._loop.time()
         if message["type"] == "websocket.disconnect":
+            self.left_with = message.get("code")
             return None
         data: bytes | None = message.get("bytes")
         text: str = message.get("text") or ""

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from starlette.websockets import WebSocketDisconnect
 
 from service.boosts import BoostRules
 from service.latency_clock import LatencyClock
@@ -53,6 +54,34 @@ def protocol():
     parameters = parse_parameters(query, rules, is_file=False)
     messages = ResultMessages("id", ServedModel("m", "1", "conformer", "uuid"))
     return ListenProtocol(messages, parameters, rules.boosts, 16000)
+
+
+class Left:
+    """A socket whose client is gone at once."""
+
+    def __init__(self, code):
+        self.code = code
+
+    async def receive(self):
+        return {"type": "websocket.disconnect", "code": self.code}
+
+    async def send_text(self, text):
+        raise AssertionError(text)
+
+    async def close(self, code, reason):
+        raise WebSocketDisconnect(self.code)
+
+
+@pytest.mark.parametrize("code", [1001, 1007, 1009])
+async def test_the_code_that_a_socket_was_left_with_is_known(protocol, code):
+    session = Session(Left(code), protocol, SessionLimits(), LatencyClock(Metrics(), 16000))
+
+    async def accept():
+        pass
+
+    async with asyncio.timeout(10):
+        await session.run(NoStream(), accept)
+    assert session.close_code == code
 
 
 async def test_an_idle_client_with_a_full_outbox_is_closed_all_the_same(protocol):
