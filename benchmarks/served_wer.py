@@ -116,23 +116,6 @@ class Served:
         self._engine.stop(timeout_s=10)
 
 
-def main() -> None:
-    """Decode with every chunk size and mode; write a table for each corpus."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, default=bundled_model_dir())
-    parser.add_argument("--per-corpus", type=int, help="recordings drawn of each; all if absent")
-    parser.add_argument("--chunks", type=int, nargs="+", default=[WHOLE, 16, 11, 8, 4])
-    options = parser.parse_args()
-    chosen = sorted(recordings(DEV, options.per_corpus, seed=1), key=lambda each: each.seconds)
-    heard: dict[tuple[int, str], Heard] = {}
-    for chunk_size in options.chunks:
-        served = Served(options.model, chunk_size)
-        for name, config in ARMS.items():
-            heard[chunk_size, name] = served.hear(chosen, config)
-        served.close()
-    print(write_report("served_wer", "Word error rates as clients get them", Tables(heard).body()))
-
-
 class Tables:
     """What was heard at each chunk size by each arm, chunk sizes in columns."""
 
@@ -150,34 +133,48 @@ class Tables:
 
     def _of_corpus(self, corpus: str) -> list[str]:
         of_it = self._all.of(corpus)
-        arms = [
-            [name, *(self._errors(size, name, corpus) for size in self._sizes)] for name in ARMS
-        ]
         title = f"**{corpus}**: {len(of_it.chosen)} recordings, percent of words"
-        parts = [self._table(title, arms)]
-        if len(of_it.speakers()) > 1:
-            each = [
-                [f"speaker {name}"]
-                + [self._errors(size, DEFAULT, corpus, name) for size in self._sizes]
-                for name in of_it.speakers()
-            ]
-            parts.append(self._table(f"By speaker, {DEFAULT}:", each))
+        parts = [self._table(title, [[name, *self._errors(name, corpus)] for name in ARMS])]
+        if len(speakers := of_it.speakers()) > 1:
+            rows = [[f"speaker {each}", *self._errors(DEFAULT, corpus, each)] for each in speakers]
+            parts.append(self._table(f"By speaker, {DEFAULT}:", rows))
         return parts
+
+    def _errors(self, arm: str, corpus: str, speaker: str | None = None) -> list[str]:
+        return [str(self._heard[size, arm].of(corpus, speaker).errors()) for size in self._sizes]
 
     def _of_slots(self) -> str:
         slots = read_slots(DEV)
-        rows = [[name, *(self._slots(size, name, slots) for size in self._sizes)] for name in ARMS]
+        rows = [
+            [arm]
+            + [
+                f"{self._heard[size, arm].of('coffee').slots_right(slots):.1f}"
+                for size in self._sizes
+            ]
+            for arm in ARMS
+        ]
         return self._table("**slots of coffee orders**, percent that are right", rows)
-
-    def _errors(self, size: int, arm: str, corpus: str, speaker: str | None = None) -> str:
-        return str(self._heard[size, arm].of(corpus, speaker).errors())
-
-    def _slots(self, size: int, arm: str, slots: dict[Path, list[str]]) -> str:
-        return f"{self._heard[size, arm].of('coffee').slots_right(slots):.1f}"
 
     def _table(self, title: str, rows: list[list[str]]) -> str:
         header = ["", *("full" if size == WHOLE else str(size) for size in self._sizes)]
         return f"{title}\n\n{table(header, rows)}"
+
+
+def main() -> None:
+    """Decode with every chunk size and mode; write a table for each corpus."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", type=Path, default=bundled_model_dir())
+    parser.add_argument("--per-corpus", type=int, help="recordings drawn of each; all if absent")
+    parser.add_argument("--chunks", type=int, nargs="+", default=[WHOLE, 16, 11, 8, 4])
+    options = parser.parse_args()
+    chosen = sorted(recordings(DEV, options.per_corpus, seed=1), key=lambda each: each.seconds)
+    heard: dict[tuple[int, str], Heard] = {}
+    for chunk_size in options.chunks:
+        served = Served(options.model, chunk_size)
+        for name, config in ARMS.items():
+            heard[chunk_size, name] = served.hear(chosen, config)
+        served.close()
+    print(write_report("served_wer", "Word error rates as clients get them", Tables(heard).body()))
 
 
 if __name__ == "__main__":

@@ -56,8 +56,7 @@ class Session:
         on_final_text: Callable[[str], None] | None = None,
     ) -> None:
         self.error: BaseException | None = None
-        self.closed_with: Close | None = None
-        self.left_with: int | None = None
+        self.close_code: int | None = None
         self._socket = socket
         self._protocol = protocol
         self._limits = limits
@@ -69,11 +68,6 @@ class Session:
         self._reading = True
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._feed: StreamFeed | None = None
-
-    @property
-    def close_code(self) -> int | None:
-        """Ours, or else the client's, or that of a frame which the socket library refused."""
-        return self.left_with if self.closed_with is None else self.closed_with.code
 
     @property
     def audio_s(self) -> float:
@@ -141,7 +135,7 @@ class Session:
         with suppress(WebSocketDisconnect):  # the reader hears of it too
             while isinstance(item := await self._outbox.take(), str):
                 await self._send(item)
-            self.closed_with = item
+            self._ended_with(item.code)
             await self._socket.close(item.code, item.reason)
 
     async def _send(self, text: str) -> None:
@@ -172,11 +166,16 @@ class Session:
         message = await self._socket.receive()
         self._heard_at = self._loop.time()
         if message["type"] == "websocket.disconnect":
-            self.left_with = message.get("code")
+            self._ended_with(message["code"])
             return None
         data: bytes | None = message.get("bytes")
         text: str = message.get("text") or ""
         return text if data is None else data
+
+    def _ended_with(self, code: int) -> None:
+        """Ours, the client's, or of a frame that the socket library refused: the first counts."""
+        if self.close_code is None:
+            self.close_code = code
 
     def _queue(self, event: Event) -> None:
         # Its reader never waits for the client: only a loop that stands still fills it.

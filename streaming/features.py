@@ -7,16 +7,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from models.fbank import Fbank
 
 INT16_SCALE = 32768.0
 """Kaldi's features, and so the models, want samples in int16 range."""
-
-ROW_TILE = 16
-"""BLAS multiplies what its tiles leave over by other kernels, whose sums round differently. On the
-CPUs seen so far its tiles, a thread's share of the rows among them, have 4 rows at most."""
 
 Samples = npt.NDArray[np.float32]
 
@@ -177,13 +172,8 @@ def digital_silence(fbank: Fbank) -> Tensor:
 
 
 def compute_frames(fbank: Fbank, raw: Sequence[Tensor]) -> list[Tensor]:
-    """Features of many tracks' raw frames `(N_i, frame_length)` in one batch: a list of `(N_i, F)`.
-
-    A frame's features do not depend on the batch, bit for bit: rows come in whole tiles.
-    """
+    """Features `(N_i, F)` of many tracks' raw frames `(N_i, frame_length)`, in one batch."""
     counts = [len(frames) for frames in raw]
-    total = sum(counts)
-    if total == 0:
+    if sum(counts) == 0:
         return [torch.zeros(0, fbank.config.num_mel_bins) for _ in raw]
-    tiles = functional.pad(torch.cat(list(raw)), (0, 0, 0, -total % ROW_TILE))
-    return list(torch.split(fbank(tiles)[:total, 0], counts))
+    return list(torch.split(fbank(torch.cat(list(raw)))[:, 0], counts))

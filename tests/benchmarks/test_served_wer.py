@@ -1,6 +1,6 @@
 """What ships hears people as its card says: streams of a sample, with the bundled graph."""
 
-from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,11 +16,10 @@ MOST_PERCENT = {"coffee": 10, "fsdd": 10, "librispeech": 32, "speechocean": 45, 
 
 
 @pytest.fixture(scope="module")
-def heard(speech_dir: Path) -> Iterator[Heard]:
+def heard(speech_dir: Path) -> Heard:
     chosen = recordings(speech_dir / "dev.tsv", SAMPLE, seed=1)
-    served = Served(bundled_model_dir(), CHUNK_FRAMES)
-    yield served.hear(chosen, ARMS[DEFAULT])
-    served.close()
+    with closing(Served(bundled_model_dir(), CHUNK_FRAMES)) as served:
+        return served.hear(chosen, ARMS[DEFAULT])
 
 
 @pytest.mark.parametrize("corpus", MOST_PERCENT)

@@ -56,6 +56,15 @@ def test_speech_gives_kaldi_features(
     assert np.median(np.abs(features.numpy() - golden[f"fbank_{name}"])) < 1e-6
 
 
+def test_frames_are_the_same_bits_in_any_company() -> None:
+    generator = torch.Generator().manual_seed(0)
+    fbank = Fbank()
+    raw = torch.randn(40, fbank.frame_length, generator=generator) * 1000
+    together = fbank(raw)
+    for count in range(1, len(raw)):
+        assert torch.equal(fbank(raw[:count]), together[:count]), f"{count} frames"
+
+
 def test_digital_silence_is_the_logarithm_of_the_floor() -> None:
     features = Fbank()(torch.zeros(4000))
     assert torch.equal(features, torch.full((23, 80), ENERGY_FLOOR).log())

@@ -97,4 +97,4 @@ async def test_an_idle_client_with_a_full_outbox_is_closed_all_the_same(protocol
 
     async with asyncio.timeout(10):
         await session.run(NoStream(), accept)
-    assert socket.closed_with == session.closed_with.code
+    assert socket.closed_with == session.close_code
