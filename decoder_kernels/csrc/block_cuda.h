@@ -64,6 +64,16 @@ struct Block {
   };
 };
 
+// libstdc++'s std::bit_width and std::countr_zero go through builtins that nvcc 13.0 compiles to
+// constants, without a warning.
+KERNEL_FN int bit_width(std::uint64_t bits) {
+  return 64 - __clzll(static_cast<long long>(bits));
+}
+// Where the lowest bit is that is set; some bit is.
+KERNEL_FN int lowest_bit(std::uint64_t bits) {
+  return __ffsll(static_cast<long long>(bits)) - 1;
+}
+
 KERNEL_FN void prefetch(const void*) {}
 inline constexpr int FETCHED_TOGETHER = 1;  // other warps work while one waits
 

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <thread>
 #include <vector>
 
@@ -13,6 +15,14 @@
 #define KERNEL_HOST_FN inline
 
 namespace earshot::EARSHOT_BACKEND {
+
+KERNEL_FN int bit_width(std::uint64_t bits) {
+  return std::bit_width(bits);
+}
+// Where the lowest bit is that is set; some bit is.
+KERNEL_FN int lowest_bit(std::uint64_t bits) {
+  return std::countr_zero(bits);
+}
 
 KERNEL_FN void prefetch(const void* address) {
   __builtin_prefetch(address);

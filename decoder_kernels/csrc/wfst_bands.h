@@ -2,8 +2,6 @@
 // ones could reach, if they come first.
 #pragma once
 
-#include <bit>
-
 #include "block.h"
 #include "wfst_frontier.h"
 #include "wfst_workspace.h"
@@ -51,7 +49,7 @@ class Bands {
   KERNEL_FN FrameTotals& totals() const { return frontier_.totals(); }
 
   KERNEL_FN int bin_of(int place) const {
-    const int width = std::bit_width(static_cast<std::uint64_t>(options_.beam));
+    const int width = bit_width(static_cast<std::uint64_t>(options_.beam));
     const int shift = width > BAND_BITS ? width - BAND_BITS : 0;
     const Cost bin = (work_.entries.costs[place] - totals().least) >> shift;
     return bin < BAND_BINS ? static_cast<int>(bin) : BAND_BINS - 1;

@@ -2,8 +2,6 @@
 // is dearer than as many others as may live need not be looked at.
 #pragma once
 
-#include <bit>
-
 #include "block.h"
 #include "wfst_frontier.h"
 #include "wfst_state.h"
@@ -66,7 +64,7 @@ class Crowd {
   }
 
   static KERNEL_FN int shift_to_bins(Cost range) {
-    const int width = std::bit_width(static_cast<std::uint64_t>(range));
+    const int width = bit_width(static_cast<std::uint64_t>(range));
     return width > CROWD_BITS ? width - CROWD_BITS : 0;
   }
 
@@ -118,7 +116,7 @@ class Crowd {
       *rank = static_cast<std::uint64_t>(next - best);
       return next <= highest;
     };
-    return best + static_cast<Cost>(select(count, std::bit_width(range), left, equal, rank_of));
+    return best + static_cast<Cost>(select(count, bit_width(range), left, equal, rank_of));
   }
 
   KERNEL_FN Key key_of(int count, Cost cost) const {

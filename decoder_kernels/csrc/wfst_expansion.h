@@ -1,7 +1,6 @@
 // Follows the arcs of tokens through one frame, then epsilon arcs. The rules are wfst_oracle.py's.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "block.h"
@@ -323,7 +322,7 @@ class Expansion {
         passed |= std::uint64_t{is_affordable(arcs.labels[i + j], room)} << j;
       }
       for (; passed != 0; passed &= passed - 1) {
-        follow_arc(arcs, i + std::countr_zero(passed), place, ways);
+        follow_arc(arcs, i + lowest_bit(passed), place, ways);
       }
     }
   }

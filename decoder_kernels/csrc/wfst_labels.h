@@ -2,7 +2,6 @@
 // few, and most nodes have none of these, which is seen before an arc is read.
 #pragma once
 
-#include <bit>
 #include <limits>
 
 #include "block.h"
@@ -48,8 +47,8 @@ class FrameLabels {
 
  private:
   static KERNEL_FN int shift_of(Cost beam) {
-    const int digits = std::bit_width(static_cast<std::uint64_t>(beam));
-    const int shelf_digits = std::bit_width(static_cast<unsigned>(SHELVES)) - 1;
+    const int digits = bit_width(static_cast<std::uint64_t>(beam));
+    const int shelf_digits = bit_width(SHELVES) - 1;
     return digits > shelf_digits ? digits - shelf_digits : 0;
   }
 

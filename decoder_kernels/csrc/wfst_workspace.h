@@ -2,7 +2,6 @@
 // found by hashing, and the ways that lead to each in the frame at hand.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "block.h"
