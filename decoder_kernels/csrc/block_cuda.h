@@ -28,10 +28,21 @@ struct Block {
   KERNEL_FN int exchange(int* value, int replacement) const {
     return atomicExch(value, replacement);
   }
-  // Writes before it are seen by whoever loads the replacement.
   KERNEL_FN int compare_exchange(int* value, int expected, int replacement) const {
-    __threadfence_block();
     return atomicCAS(value, expected, replacement);
+  }
+  // One thread finds what is free, and gives it back or another value by publish().
+  KERNEL_FN bool claim(int* value, int free, int claimed) const {
+    return atomicCAS(value, free, claimed) == free;
+  }
+  // Whoever reads by load_published what was published sees all that was written before.
+  KERNEL_FN void publish(int* value, int replacement) const {
+    asm volatile("st.release.cta.s32 [%0], %1;" ::"l"(value), "r"(replacement) : "memory");
+  }
+  KERNEL_FN int load_published(const int* value) const {
+    int found;
+    asm volatile("ld.acquire.cta.s32 %0, [%1];" : "=r"(found) : "l"(value) : "memory");
+    return found;
   }
   KERNEL_FN void lower(std::int64_t* value, std::int64_t other) const {
     atomicMin(reinterpret_cast<long long*>(value), static_cast<long long>(other));

@@ -30,6 +30,9 @@ struct Block {
     if (before == expected) *value = replacement;
     return before;
   }
+  KERNEL_FN bool claim(const int* value, int free, int) const { return *value == free; }
+  KERNEL_FN void publish(int* value, int replacement) const { *value = replacement; }
+  KERNEL_FN int load_published(const int* value) const { return *value; }
   template <class T>
   KERNEL_FN void lower(T* value, T other) const {
     if (other < *value) *value = other;

@@ -28,10 +28,21 @@ struct Block {
   KERNEL_FN int exchange(int* value, int replacement) const {
     return std::atomic_ref<int>(*value).exchange(replacement, std::memory_order_relaxed);
   }
-  // Writes before it are seen by whoever loads the replacement.
   KERNEL_FN int compare_exchange(int* value, int expected, int replacement) const {
-    std::atomic_ref<int>(*value).compare_exchange_strong(expected, replacement);
+    std::atomic_ref<int>(*value).compare_exchange_strong(expected, replacement,
+                                                         std::memory_order_relaxed);
     return expected;
+  }
+  // One thread finds what is free, and gives it back or another value by publish().
+  KERNEL_FN bool claim(int* value, int free, int claimed) const {
+    return compare_exchange(value, free, claimed) == free;
+  }
+  // Whoever reads by load_published what was published sees all that was written before.
+  KERNEL_FN void publish(int* value, int replacement) const {
+    std::atomic_ref<int>(*value).store(replacement, std::memory_order_release);
+  }
+  KERNEL_FN int load_published(const int* value) const {
+    return std::atomic_ref<int>(*const_cast<int*>(value)).load(std::memory_order_acquire);
   }
   template <class T>
   KERNEL_FN void lower(T* value, T other) const {
@@ -45,7 +56,7 @@ struct Block {
   }
   template <class T>
   KERNEL_FN T load(const T* value) const {
-    return std::atomic_ref<T>(*const_cast<T*>(value)).load(std::memory_order_acquire);
+    return std::atomic_ref<T>(*const_cast<T*>(value)).load(std::memory_order_relaxed);
   }
   KERNEL_FN void count_if(bool condition, int* counter) const {
     if (condition) fetch_add(counter, 1);

@@ -8,6 +8,7 @@
 
 namespace earshot::EARSHOT_BACKEND {
 
+inline constexpr int CLAIMED = -2;                      // an index, by a thread at work there
 inline constexpr int LEAST_TIDIED = 256;                // entries
 inline constexpr int LEAST_INDEX_MASK = (1 << 15) - 1;  // less, and frames outgrow it
 
@@ -285,17 +286,19 @@ class Frontier {
 
   // The entry of a key, made if need be; NONE if there is no room.
   KERNEL_FN int find(int position, Key key, int kind) const {
-    int fresh = NONE;
     const int mask = totals().index_mask;
-    for (;; position = (position + 1) & mask) {
-      int found = block_.load(&work_.index[position]);
+    for (;;) {
+      int* const place = &work_.index[position];
+      const int found = block_.load_published(place);
       if (found == NONE) {
-        if (fresh == NONE) fresh = make(key, kind);
-        if (fresh == NONE) return NONE;
-        found = block_.compare_exchange(&work_.index[position], NONE, fresh);
-        if (found == NONE) return fresh;
+        if (!block_.claim(place, NONE, CLAIMED)) continue;
+        const int made = make(key, kind);
+        block_.publish(place, made);
+        return made;
       }
+      if (block_.threads > 1 && found == CLAIMED) continue;  // it may become this key's
       if (entries().keys[found] == key) return found;
+      position = (position + 1) & mask;
     }
   }
 
