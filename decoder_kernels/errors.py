@@ -6,6 +6,8 @@
     ├── InvalidConfig      a size or option that no search can be built with
     ├── InvalidInput       log-probabilities or slots that cannot be searched; names the lanes
     ├── BackendMissing     the native module, or its CUDA half, was not built
+    ├── DeviceError        the device has refused a kernel, or is of no more use
+    │   └── OutOfDeviceMemory      it has no room for what a search needs
     ├── BoostTableError    a phrase or weight that no boost table can hold
     ├── CapacityExceeded   the boost tables of all streams do not fit together
     ├── TooManyHistories   more alternatives than a list or lattice can be made of
@@ -44,6 +46,14 @@ class InvalidInput(KernelError):
 
 class BackendMissing(KernelError):
     """The native module, or its half for this device, was not built."""
+
+
+class DeviceError(KernelError):
+    """The device has refused a kernel, or a kernel has failed: what slots hold is not known."""
+
+
+class OutOfDeviceMemory(DeviceError):
+    """The device has no room for what a search needs."""
 
 
 class BoostTableError(KernelError):

@@ -100,7 +100,13 @@ class NativeWfst(Protocol):
 
 
 class NativeHalf(Protocol):
-    """The kernels for one kind of device."""
+    """The kernels for one kind of device.
+
+    ``prefix_threads`` and ``wfst_threads``: of a block, where a search's config does not say.
+    """
+
+    prefix_threads: int
+    wfst_threads: int
 
     def slot_bytes(self, shape: SearchShape) -> int:
         """Bytes of state that one slot takes."""

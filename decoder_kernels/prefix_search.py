@@ -12,6 +12,7 @@ from torch import Tensor
 
 from decoder_kernels.boost import BoostTable
 from decoder_kernels.boost_arena import BoostArena
+from decoder_kernels.device_errors import device_errors
 from decoder_kernels.errors import BoostTableError, InvalidConfig
 from decoder_kernels.hypotheses import PrefixHypothesis, PrefixResult
 from decoder_kernels.lane_batch import LaneBatch
@@ -21,7 +22,6 @@ __all__ = ["PrefixHypothesis", "PrefixResult", "PrefixSearch", "PrefixSearchConf
 
 MAX_BEAM = 128
 MAX_BLOCK_THREADS = 256  # as in csrc/block_cuda.h
-_DEFAULT_BLOCK_THREADS = {"cpu": 1, "cuda": 128}
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,7 @@ class PrefixSearch:
     per slot. ``device`` needs its half of the native module (BackendMissing).
     """
 
+    @device_errors()
     def __init__(
         self,
         config: PrefixSearchConfig,
@@ -84,7 +85,7 @@ class PrefixSearch:
             num_slots=num_slots,
             vocab_size=vocab_size,
             device=self.device,
-            block_threads=config.block_threads or _DEFAULT_BLOCK_THREADS[self.device.type],
+            block_threads=config.block_threads or half.prefix_threads,
             workers=config.workers,
         )
         shape = native_module().SearchShape(
@@ -104,12 +105,14 @@ class PrefixSearch:
         self._past_overflows = 0
         self._native.reset(lend(torch.arange(num_slots, device=self.device)), self._lanes.launch())
 
+    @device_errors()
     def reset(self, slots: Tensor) -> None:
         """Start the slots ``(B,)`` over. Their boost tables stay."""
         chosen = self._lanes.slots(slots)
         self._past_overflows += int(self._summary(chosen)[:, 3].sum())
         self._native.reset(lend(chosen), self._lanes.launch())
 
+    @device_errors()
     def set_boost(self, slot: int, table: BoostTable | None) -> None:
         """Boost the slot's phrases from the next frame on; ``None`` frees its table.
 
@@ -128,6 +131,7 @@ class PrefixSearch:
         else:
             self._boosts.place(slot, table)
 
+    @device_errors()
     def advance(self, slots: Tensor, log_probs: Tensor, lengths: Tensor) -> None:
         """Search the frames of one chunk, all lanes in one launch.
 
@@ -139,6 +143,7 @@ class PrefixSearch:
         """
         self._lanes.advance(self._native.advance, slots, log_probs, lengths)
 
+    @device_errors()
     def best(self, slots: Tensor) -> list[PrefixResult]:
         """The best hypothesis of each slot ``(B,)``, as ``nbest`` would rank it now."""
         chosen = self._lanes.slots(slots)
@@ -150,6 +155,7 @@ class PrefixSearch:
             for hypotheses, length in zip(ranked, stable, strict=True)
         ]
 
+    @device_errors()
     def nbest(self, slot: int, n: int, *, finalize: bool = True) -> list[PrefixHypothesis]:
         """Up to ``n`` hypotheses of a slot, best first.
 
@@ -160,6 +166,7 @@ class PrefixSearch:
         ranked, _ = self._read(chosen, max(1, min(n, self.config.beam_size)), finalize=finalize)
         return ranked[0][: max(0, n)]
 
+    @device_errors()
     def overflows(self, slots: Tensor | None = None) -> int:
         """How many frames, over all slots so far, did not find enough nodes.
 

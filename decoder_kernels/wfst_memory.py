@@ -82,7 +82,7 @@ class WfstMemory:
         shape = _shape(graph, tables, config)
         self.slot_bytes = half.wfst_slot_bytes(shape)
         self.finals = tables.finals
-        blocks = min(config.parallel_lanes, num_slots) if device.type == "cuda" else config.workers
+        blocks = config.workers if device.type == "cpu" else min(config.parallel_lanes, num_slots)
         self._slots = torch.zeros(num_slots, self.slot_bytes, dtype=torch.uint8, device=device)
         bytes_per_block = half.wfst_workspace_bytes(shape)
         self._options = torch.zeros(num_slots, 4, dtype=torch.int64, device=device)

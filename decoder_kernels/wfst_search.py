@@ -11,10 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from decoder_kernels.device_errors import device_errors
 from decoder_kernels.errors import InvalidConfig
 from decoder_kernels.graph import Graph
 from decoder_kernels.lane_batch import LaneBatch
-from decoder_kernels.native import lend
+from decoder_kernels.native import lend, native_half
 from decoder_kernels.oracle import Automaton
 from decoder_kernels.phrase_trie import ROOT
 from decoder_kernels.wfst_hypotheses import WfstHypothesis, WfstResult
@@ -26,8 +27,6 @@ from decoder_kernels.wfst_options import WfstOptions, fixed, nats
 from decoder_kernels.word_boost import WordBoostTable
 
 __all__ = ["WfstHypothesis", "WfstOptions", "WfstResult", "WfstSearch", "WfstSearchConfig"]
-
-_DEFAULT_BLOCK_THREADS = {"cpu": 1, "cuda": 256}
 
 
 @dataclass(frozen=True)
@@ -46,6 +45,7 @@ class WfstSearch:
     cycle; InvalidConfig.
     """
 
+    @device_errors()
     def __init__(
         self,
         graph: Graph,
@@ -59,14 +59,15 @@ class WfstSearch:
         self.config = config
         self.num_slots = num_slots
         self.device = torch.device(device)
+        half = native_half(self.device)
         self._memory = WfstMemory(graph, config, num_slots, self.device)
         self._lanes = LaneBatch(
             num_slots=num_slots,
             vocab_size=graph.vocab_size,
             device=self.device,
-            block_threads=config.block_threads or _DEFAULT_BLOCK_THREADS[self.device.type],
+            block_threads=config.block_threads or half.wfst_threads,
             workers=config.workers,
-            parallel=config.parallel_lanes if self.device.type == "cuda" else None,
+            parallel=None if self.device.type == "cpu" else config.parallel_lanes,
         )
         self.slot_bytes = self._memory.slot_bytes
         self._native = self._memory.native
@@ -77,6 +78,7 @@ class WfstSearch:
             self._memory.write_options(slot, options)
         self._native.reset(lend(torch.arange(num_slots, device=self.device)), self._lanes.launch())
 
+    @device_errors()
     def reset(self, slots: Tensor) -> None:
         """Start the slots ``(B,)`` over. Their options and boost tables stay."""
         chosen = self._lanes.slots(slots)
@@ -88,6 +90,7 @@ class WfstSearch:
             if self._tables[slot]:
                 self._tables[slot] = [_Boosted(0, self._tables[slot][-1].automaton)]
 
+    @device_errors()
     def set_options(self, slot: int, options: WfstOptions) -> None:
         """Search the slot so from the next frame on. Raises InvalidConfig for too many tokens.
 
@@ -102,6 +105,7 @@ class WfstSearch:
         self._options[slot] = options
         self._memory.write_options(slot, options)
 
+    @device_errors()
     def set_boost(self, slot: int, table: WordBoostTable | None) -> None:
         """Boost the slot's phrases from the next frame on; ``None`` frees its table.
 
@@ -117,6 +121,7 @@ class WfstSearch:
         if table is not None:
             self._tables[slot][-1] = _Boosted(frame, Automaton(table.automaton))
 
+    @device_errors()
     def advance(self, slots: Tensor, log_probs: Tensor, lengths: Tensor) -> None:
         """Search the frames of one chunk, all lanes in one launch.
 
@@ -128,6 +133,7 @@ class WfstSearch:
         """
         self._lanes.advance(self._native.advance, slots, log_probs, lengths)
 
+    @device_errors()
     def best(self, slots: Tensor, *, finalize: bool = False) -> list[WfstResult]:
         """The cheapest hypothesis of each slot ``(B,)``; phrases under way are given back.
 
@@ -152,6 +158,7 @@ class WfstSearch:
             for slot, (cost, length, stable, final, _), ids, at in rows
         ]
 
+    @device_errors()
     def nbest(self, slot: int, n: int, *, finalize: bool = True) -> list[WfstHypothesis]:
         """Up to ``n`` distinct sequences of words, cheapest first.
 
@@ -171,6 +178,7 @@ class WfstSearch:
             found.append(self._of_ranked(slot, ranked, reached))
         return found
 
+    @device_errors()
     def lattice(self, slot: int, *, finalize: bool = True) -> WordLattice:
         """The alternatives that `nbest` lists, all of them, as a graph of words with times."""
         chosen = self._lanes.slots(torch.tensor([slot]))
@@ -181,6 +189,7 @@ class WfstSearch:
         _, beam = self._options[slot].fixed_beams
         return word_lattice(records, results, num_frames, beam, reached_final=reached)
 
+    @device_errors()
     def overflows(self, slots: Tensor | None = None) -> int:
         """How many frames, over all slots so far, did not find room for a key, a way or a record.
 
@@ -192,16 +201,19 @@ class WfstSearch:
             return int(self._counts(self._lanes.slots(slots))[:, 3].sum())
         return self._past_overflows + int(self._counts(self._everything())[:, 3].sum())
 
+    @device_errors()
     def dead_ends(self, slots: Tensor | None = None) -> int:
         """How many frames nothing survived: they are left out. Of which slots, as `overflows`."""
         if slots is not None:
             return int(self._counts(self._lanes.slots(slots))[:, 4].sum())
         return self._past_dead_ends + int(self._counts(self._everything())[:, 4].sum())
 
+    @device_errors()
     def records_in_use(self, slot: int) -> int:
         """Word records that the slot holds, dead ones that wait for collection included."""
         return int(self._counts(self._lanes.slots(torch.tensor([slot])))[0, 2])
 
+    @device_errors()
     def num_tokens(self, slots: Tensor) -> list[int]:
         """Tokens alive in each slot ``(B,)``."""
         counts: list[int] = self._counts(self._lanes.slots(slots))[:, 1].tolist()

@@ -1,11 +1,9 @@
-// Binds each target's kernels as a submodule; the WFST search in wfst_bindings.h. Python owns all
-// memory and has checked all shapes (prefix_search.py); here only element types, layout and device
-// are checked, by nanobind.
+// Binds each target's kernels as a submodule: prefix_bindings.h, wfst_bindings.h.
 #include <nanobind/nanobind.h>
 
 #include "alignment.h"
 #include "borrowed.h"
-#include "prefix_search.h"
+#include "prefix_bindings.h"
 #include "wfst_bindings.h"
 
 using namespace nanobind::literals;
@@ -13,128 +11,7 @@ using namespace nanobind::literals;
 namespace earshot {
 namespace {
 
-struct CpuHalf {
-  using Device = nb::device::cpu;
-  static constexpr auto slot_bytes = cpu::slot_bytes;
-  static constexpr auto scratch_bytes = cpu::scratch_bytes;
-  static constexpr auto reset = by_threads<cpu::reset, cpu_teams::reset>;
-  static constexpr auto forget_boosts = by_threads<cpu::forget_boosts, cpu_teams::forget_boosts>;
-  static constexpr auto advance = by_threads<cpu::advance, cpu_teams::advance>;
-  static constexpr auto summarize = by_threads<cpu::summarize, cpu_teams::summarize>;
-  static constexpr auto read_results = by_threads<cpu::read_results, cpu_teams::read_results>;
-};
-
-#ifdef EARSHOT_WITH_CUDA
-struct CudaHalf {
-  using Device = nb::device::cuda;
-  static constexpr auto slot_bytes = cuda::slot_bytes;
-  static constexpr auto scratch_bytes = cuda::scratch_bytes;
-  static constexpr auto reset = cuda::reset;
-  static constexpr auto forget_boosts = cuda::forget_boosts;
-  static constexpr auto advance = cuda::advance;
-  static constexpr auto summarize = cuda::summarize;
-  static constexpr auto read_results = cuda::read_results;
-};
-#endif
-
-// The memory of one search, borrowed from Python for as long as this object lives.
-template <class Half>
-class Search {
-  using Device = typename Half::Device;
-  template <class T, std::size_t Dimensions>
-  using In = Array<Device, const T, Dimensions>;
-  template <class T, std::size_t Dimensions>
-  using Out = Array<Device, T, Dimensions>;
-
- public:
-  Search(const SearchShape& shape, Out<std::uint8_t, 2> slots, In<std::int32_t, 2> boost_links,
-         In<double, 2> boost_bonuses, In<std::int64_t, 1> boost_rows)
-      : slots_(slots),
-        boost_links_(boost_links),
-        boost_bonuses_(boost_bonuses),
-        boost_rows_(boost_rows),
-        state_(borrow(shape)) {}
-
-  void reset(In<std::int64_t, 1> slots, const Launch& how) const {
-    run_over<Device>(slots, Half::reset, how, ResetParams{state_, slots.data()});
-  }
-
-  void forget_boosts(In<std::int64_t, 1> slots, const Launch& how) const {
-    run_over<Device>(slots, Half::forget_boosts, how, ResetParams{state_, slots.data()});
-  }
-
-  void advance(In<std::int64_t, 1> slots, In<float, 3> log_probs, In<std::int64_t, 1> lengths,
-               Out<std::int32_t, 1> status, const Launch& how) const {
-    run_over<Device>(slots, Half::advance, how,
-                     AdvanceParams{state_, slots.data(), log_probs.data(), lengths.data(),
-                                   static_cast<std::int64_t>(log_probs.shape(1)), status.data()});
-  }
-
-  void summarize(In<std::int64_t, 1> slots, Out<std::int64_t, 2> summary, const Launch& how) const {
-    run_over<Device>(slots, Half::summarize, how,
-                     SummaryParams{state_, slots.data(), summary.data()});
-  }
-
-  void read_results(In<std::int64_t, 1> slots, bool finalize, Out<std::int32_t, 3> tokens,
-                    Out<std::int32_t, 3> frames, Out<float, 3> log_probs,
-                    Out<std::int32_t, 2> lengths, Out<double, 3> scores,
-                    Out<std::int32_t, 1> stable, const Launch& how) const {
-    run_over<Device>(
-        slots, Half::read_results, how,
-        ResultParams{state_, slots.data(), static_cast<int>(tokens.shape(1)),
-                     static_cast<int>(tokens.shape(2)), finalize, tokens.data(), frames.data(),
-                     log_probs.data(), lengths.data(), scores.data(), stable.data()});
-  }
-
- private:
-  SearchState borrow(const SearchShape& shape) const {
-    return SearchState{shape, reinterpret_cast<std::byte*>(slots_.data()),
-                       static_cast<std::int64_t>(slots_.shape(1)),
-                       borrow_boosts<Device>(boost_links_, boost_bonuses_), boost_rows_.data()};
-  }
-
-  Out<std::uint8_t, 2> slots_;
-  In<std::int32_t, 2> boost_links_;
-  In<double, 2> boost_bonuses_;
-  In<std::int64_t, 1> boost_rows_;
-  SearchState state_;
-};
-
-template <class Half>
-void bind(nb::module_ submodule) {
-  submodule.def("slot_bytes", Half::slot_bytes, "shape"_a, "Bytes of state that one slot takes.");
-  submodule.def("scratch_bytes", Half::scratch_bytes, "shape"_a,
-                "Bytes that one lane works in: shared memory on CUDA.");
-  using S = Search<Half>;
-  nb::class_<S>(submodule, "PrefixSearch", "The memory of one search, borrowed from its owner.")
-      .def(nb::init<const SearchShape&, Array<typename Half::Device, std::uint8_t, 2>,
-                    Array<typename Half::Device, const std::int32_t, 2>,
-                    Array<typename Half::Device, const double, 2>,
-                    Array<typename Half::Device, const std::int64_t, 1>>(),
-           "shape"_a, "slots"_a, "boost_links"_a, "boost_bonuses"_a, "boost_rows"_a)
-      .def("reset", &S::reset, "slots"_a, "how"_a, "Start the slots over.")
-      .def("forget_boosts", &S::forget_boosts, "slots"_a, "how"_a,
-           "Put all hypotheses of the slots at the root of their boost tables.")
-      .def("advance", &S::advance, "slots"_a, "log_probs"_a, "lengths"_a, "status"_a, "how"_a,
-           "Search all frames of a chunk.")
-      .def("summarize", &S::summarize, "slots"_a, "summary"_a, "how"_a,
-           "Write hypotheses, frames, tokens of the longest and overflows of each slot.")
-      .def("read_results", &S::read_results, "slots"_a, "finalize"_a, "tokens"_a, "frames"_a,
-           "log_probs"_a, "lengths"_a, "scores"_a, "stable"_a, "how"_a,
-           "Write the best hypotheses of each slot.");
-}
-
-void bind_plain_data(nb::module_& module) {
-  nb::class_<SearchShape>(module, "SearchShape", "The sizes that a search is built for.")
-      .def(
-          "__init__",
-          [](SearchShape* shape, int beam_size, int token_beam, int blank_id, int vocab_size,
-             int node_capacity, bool boost_candidates) {
-            new (shape) SearchShape{beam_size,  token_beam,    blank_id,
-                                    vocab_size, node_capacity, boost_candidates};
-          },
-          nb::kw_only(), "beam_size"_a, "token_beam"_a, "blank_id"_a, "vocab_size"_a,
-          "node_capacity"_a, "boost_candidates"_a);
+void bind_launch(nb::module_& module) {
   nb::class_<Launch>(module, "Launch", "Threads per block, CPU workers, and the CUDA stream.")
       .def(
           "__init__",
@@ -166,15 +43,16 @@ void bind_alignment(nb::module_& module) {
 
 NB_MODULE(_native, module) {
   module.doc() = "Native kernels: the CPU half, and the CUDA half where it was built.";
-  earshot::bind_plain_data(module);
+  earshot::bind_launch(module);
+  earshot::bind_prefix_shape(module);
   earshot::bind_wfst_shape(module);
   earshot::bind_alignment(module);
   nanobind::module_ cpu_half = module.def_submodule("cpu", "The CPU half.");
-  earshot::bind<earshot::CpuHalf>(cpu_half);
+  earshot::bind_prefix<earshot::CpuPrefix>(cpu_half);
   earshot::bind_wfst<earshot::CpuWfst>(cpu_half);
 #ifdef EARSHOT_WITH_CUDA
   nanobind::module_ cuda_half = module.def_submodule("cuda", "The CUDA half.");
-  earshot::bind<earshot::CudaHalf>(cuda_half);
-  earshot::bind_wfst<earshot::CudaWfst>(cuda_half);
+  earshot::bind_prefix<earshot::CudaPrefix<nanobind::device::cuda>>(cuda_half);
+  earshot::bind_wfst<earshot::CudaWfst<nanobind::device::cuda>>(cuda_half);
 #endif
 }

@@ -3,9 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
-
 #include "launch.h"
 
 #define EARSHOT_BACKEND cuda
@@ -97,16 +94,20 @@ __global__ void __launch_bounds__(MAX_BLOCK_THREADS)
            params);
 }
 
+inline constexpr std::size_t PLAIN_SHARED_BYTES = 48 << 10;  // a block may have more if told so
+
 inline void check_cuda(cudaError_t error) {
-  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
+  if (error != cudaSuccess) throw LaunchFailed(cudaGetErrorString(error));
 }
 
 template <class Kernel, class Params>
 void launch(const Launch& how, const Params& params) {
   if (how.blocks == 0) return;
-  check_cuda(cudaFuncSetAttribute(run_block<Kernel, Params>,
-                                  cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(how.scratch_bytes)));
+  if (how.scratch_bytes > PLAIN_SHARED_BYTES) {
+    check_cuda(cudaFuncSetAttribute(run_block<Kernel, Params>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(how.scratch_bytes)));
+  }
   const auto stream = reinterpret_cast<cudaStream_t>(how.stream);
   run_block<Kernel, Params><<<how.blocks, how.threads, how.scratch_bytes, stream>>>(params);
   check_cuda(cudaGetLastError());

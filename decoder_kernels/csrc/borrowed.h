@@ -38,13 +38,23 @@ struct ByThreads<Solo, Team> {
 template <auto Solo, auto Team>
 inline constexpr auto by_threads = ByThreads<Solo, Team>::run;
 
+[[noreturn]] inline void raise_device_error(const char* why) {
+  const nb::object type = nb::module_::import_("decoder_kernels.errors").attr("DeviceError");
+  PyErr_SetString(type.ptr(), why);
+  throw nb::python_error();
+}
+
 // A block for each slot; Python runs on meanwhile.
 template <class Device, class Params>
 void run_over(const Array<Device, const std::int64_t, 1>& slots,
               void (*kernel)(Launch, const Params&), Launch how, const Params& params) {
   how.blocks = static_cast<int>(slots.shape(0));
-  nb::gil_scoped_release released;
-  kernel(how, params);
+  try {
+    nb::gil_scoped_release released;
+    kernel(how, params);
+  } catch (const LaunchFailed& failed) {
+    raise_device_error(failed.what());
+  }
 }
 
 }  // namespace earshot

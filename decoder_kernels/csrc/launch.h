@@ -3,8 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 
 namespace earshot {
+
+// The device has refused a launch, or is of no more use.
+struct LaunchFailed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 struct Launch {
   int blocks;                 // one per lane

@@ -14,6 +14,7 @@ namespace earshot {
 
 struct CpuWfst {
   using Device = nb::device::cpu;
+  static constexpr int threads = 1;  // of a block, where the caller does not say
   static constexpr auto slot_bytes = cpu::wfst_slot_bytes;
   static constexpr auto workspace_bytes = cpu::wfst_workspace_bytes;
   static constexpr auto layout = cpu::wfst_layout;
@@ -26,9 +27,11 @@ struct CpuWfst {
   static constexpr auto words = by_threads<cpu::wfst_words, cpu_teams::wfst_words>;
 };
 
-#ifdef EARSHOT_WITH_CUDA
+// A device that CUDA's half of the kernels runs on.
+template <class On>
 struct CudaWfst {
-  using Device = nb::device::cuda;
+  using Device = On;
+  static constexpr int threads = 256;
   static constexpr auto slot_bytes = cuda::wfst_slot_bytes;
   static constexpr auto workspace_bytes = cuda::wfst_workspace_bytes;
   static constexpr auto layout = cuda::wfst_layout;
@@ -39,7 +42,6 @@ struct CudaWfst {
   static constexpr auto best = cuda::wfst_best;
   static constexpr auto words = cuda::wfst_words;
 };
-#endif
 
 // The memory of one search, borrowed from Python for as long as this object lives.
 template <class Half>
@@ -156,6 +158,7 @@ class WfstMemory {
 template <class Half>
 void bind_wfst(nb::module_ submodule) {
   using namespace nb::literals;
+  submodule.attr("wfst_threads") = Half::threads;
   submodule.def("wfst_slot_bytes", Half::slot_bytes, "shape"_a, "Bytes that one slot takes.");
   submodule.def("wfst_workspace_bytes", Half::workspace_bytes, "shape"_a,
                 "Bytes that one block works in.");
