@@ -34,9 +34,10 @@ class LaneBatch:
 
     def launch(self) -> Launch:
         """On the device's current stream."""
-        if self.device.type != "cuda":
+        if self.device.type == "cpu":
             return self._cpu_launch
-        return self._launch(torch.cuda.current_stream(self.device).cuda_stream)
+        stream = torch.get_device_module(self.device).current_stream(self.device)
+        return self._launch(stream.cuda_stream)
 
     @cached_property
     def _cpu_launch(self) -> Launch:
