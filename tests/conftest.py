@@ -3,13 +3,18 @@
 import os
 import shutil
 import struct
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import settings
 
 from models.training.synthetic.engines import ESPEAK_VARIANTS
+
+if TYPE_CHECKING:
+    import torch
 
 # Set before any test module imports torch: a step of a tiny model is slower on two threads than on
 # one, and sums over one thread are the same on every machine.
@@ -82,3 +87,19 @@ def fake_engines(fake_sounds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("PATH", str(programs))
     monkeypatch.setenv("FAKE_ENGINE_VARIANTS", " ".join(f"!v/{name}" for name in ESPEAK_VARIANTS))
     return programs
+
+
+@pytest.fixture(scope="session")
+def emulated() -> "Iterator[torch.device]":
+    """The emulated GPU, a device of torch. Its kernels are those of the CPU, on its memory."""
+    import device_library
+    import emulated_device
+    from stand_in_half import stand_in_half
+
+    from decoder_kernels.native import native_module
+
+    device_library.build()
+    device = emulated_device.register(device_library.LIBRARY, device_library.WATCHED_MEMORY)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(native_module(), device.type, stand_in_half(), raising=False)
+        yield device
