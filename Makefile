@@ -35,7 +35,7 @@ PYTHON  ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help tools setup constraints serve test fuzz style format types layers gpu gpu-here luggage \
+.PHONY: help tools setup constraints serve test fuzz style format types layers gpu gpu-here cuda-emulator cuda-test luggage \
         bench bundled-graph bundled-neural-lm clean
 
 help: ## list the targets
@@ -130,6 +130,21 @@ gpu-here: $(STAMP)
 	  --no-build-isolation --config-settings=cmake.define.EARSHOT_CUDA=ON -e .
 	@if nvidia-smi >/dev/null 2>&1; then $(BIN)/python $(GPU_CHECK); \
 	else echo "gpu: compiled; no GPU here to run it on"; fi
+
+EMULATOR := build/cuda_emulator
+EMULATE   = EARSHOT_EMULATOR=$(CURDIR)/$(EMULATOR) $(BIN)/python
+
+cuda-emulator: $(STAMP)
+	@command -v nvcc >/dev/null || { echo "make cuda-test: missing: nvcc (the CUDA toolkit)" >&2; exit 1; }
+	@echo "cuda-test: building the CUDA half for the emulated device"
+	@PATH=$(CURDIR)/$(BIN):$$PATH cmake -G Ninja -S tests/cuda_emulator -B $(EMULATOR) \
+	  -DCMAKE_BUILD_TYPE=Release -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python \
+	  -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir) >/dev/null
+	@PATH=$(CURDIR)/$(BIN):$$PATH cmake --build $(EMULATOR) --target all
+
+cuda-test: cuda-emulator ## run the CUDA half's kernels, as nvcc compiles them, on an emulated device; TESTS=
+	@echo "cuda-test: $(or $(TESTS),tests)"
+	@$(EMULATE) -m pytest -m emulated -n $(or $(WORKERS),auto) --maxprocesses 4 $(TESTS)
 
 luggage: $(STAMP) ## pack what a GPU host without a network needs to train RECIPE= (docs/training.md)
 	@echo "luggage: packages for Python $(HOST_PYTHON)"

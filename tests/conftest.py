@@ -91,10 +91,20 @@ def fake_engines(fake_sounds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.fixture(scope="session")
 def emulated() -> "Iterator[torch.device]":
-    """The emulated GPU, a device of torch. Its kernels are those of the CPU, on its memory."""
+    """The emulated GPU, a device of torch.
+
+    Its kernels are nvcc's where the machine for them was built (make cuda-test), else those of the
+    CPU, on its memory.
+    """
     import device_library
     import emulated_device
+    from emulator import built
     from stand_in_half import stand_in_half
+
+    if (emulator := built()) is not None:
+        emulator.restart()
+        yield emulator.device
+        return
 
     from decoder_kernels.native import native_module
 

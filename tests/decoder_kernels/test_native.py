@@ -22,6 +22,7 @@ def public_names(protocol: type) -> set[str]:
     return {name for name in vars(protocol) if not name.startswith("_")}
 
 
+@pytest.mark.no_launch
 def test_everything_the_face_calls_is_bound(device: torch.device) -> None:
     half = native_half(device)
     assert public_names(NativeModule) <= set(dir(native_module()))

@@ -204,6 +204,7 @@ def test_sizes_that_make_no_search_are_refused(device: torch.device) -> None:
         WfstSearch(word_loop(), SMALL, 1, device).set_options(0, WfstOptions(max_active=101))
 
 
+@pytest.mark.no_launch
 def test_epsilons_in_a_circle_are_refused(device: torch.device) -> None:
     arcs = [Arc(0, 0, 0, 0.0, 1), Arc(1, 0, 0, 0.0, 0)]
     graph = Graph.from_arcs(
@@ -228,6 +229,7 @@ def test_a_spelled_word_is_found_where_the_graph_has_none(device: torch.device) 
     assert search.best(torch.tensor([0]), finalize=True)[0].hypothesis == result.hypothesis
 
 
+@pytest.mark.no_launch
 def test_words_that_cannot_be_grafted_are_named(device: torch.device) -> None:
     for graph in (with_the_rule(word_loop()), replace(word_loop(), loop_node=-1)):
         phrase = WordPhrase(((3, 4), AB), 1.0)

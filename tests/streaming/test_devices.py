@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import soundfile
 import torch
+from emulator import built
 
 from decoder_kernels.graph import Graph
 from decoder_kernels.graph_image import read_image
@@ -76,6 +77,7 @@ def words(finals: list[Final]) -> list[Word]:
     return [word for final in finals for word in final.alternatives[0].words]
 
 
+@pytest.mark.emulated
 @pytest.mark.parametrize("mode", DECODING_MODES)
 def test_no_operation_mixes_devices(make_engine, emulated, graph, clips, sounds, mode) -> None:
     on_cpu = heard(make_engine(bundled(), graph=graph, sentences=sentences()), clips, mode, sounds)
@@ -83,7 +85,11 @@ def test_no_operation_mixes_devices(make_engine, emulated, graph, clips, sounds,
     for network in (model.model, scorer.network):
         assert {weights.device.type for weights in network.parameters()} == {"emulated"}
     engine = make_engine(model, graph=graph, sentences=scorer)
+    emulator = built()
+    launches = emulator.launches if emulator else -1
     assert_alike(heard(engine, clips, mode, sounds), on_cpu, tolerance=1e-3)
+    searches = mode != "ctc_greedy_search"
+    assert emulator is None or (emulator.launches > launches) == searches
 
 
 @pytest.mark.gpu

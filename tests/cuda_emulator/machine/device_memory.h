@@ -1,14 +1,51 @@
-// The emulated device's memory, as torch sees it. Any thread may call these.
+// The memory of the emulated device: which bytes are allocated, and which of these were written.
 #pragma once
 
 #include <cstddef>
 
+#include "thread.h"
+
 extern "C" {
-// nullptr where memory is refused: there is none, or a failure was injected. Uninitialised.
+// nullptr where it is refused: no room, told to fail, or the device is broken. Contents count as
+// unwritten.
 void* emulator_allocate(std::size_t bytes);
 void emulator_release(void* memory);
-// The host has written: initialised from now on.
+// The host has written there.
 void emulator_host_wrote(void* at, std::size_t bytes);
-// nullptr, or why the device is of no more use: then every copy and allocation fails.
+// Why every copy and allocation fails, or nullptr. Valid until the thread's next call.
 const char* emulator_sticky_error();
 }
+
+namespace emulator {
+
+enum State : u8 { FREE, UNWRITTEN, WRITTEN };
+
+// A range of addresses with what is known of each byte.
+class Arena {
+ public:
+  explicit Arena(std::size_t bytes);
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  bool holds(u64 at) const { return at - base_ < size_; }
+  // The least state among these bytes, all of which are to lie in the arena.
+  State state(u64 at, u32 bytes) const;
+  void set_state(u64 at, std::size_t bytes, State state);
+  // All of it free, and its pages given back.
+  void forget(u64 at, std::size_t bytes);
+  u64 offset(u64 at) const { return at - base_; }
+  u64 base() const { return base_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  u64 base_;
+  std::size_t size_;
+  u8* states_;
+};
+
+// Zeroed memory of the address space, backed only where it is touched.
+void* reserve(std::size_t bytes);
+
+Arena& device_arena();
+
+}  // namespace emulator

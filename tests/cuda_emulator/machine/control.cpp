@@ -1,0 +1,76 @@
+// What tests set and read of the emulated device, for ctypes.
+#include <cstring>
+#include <string>
+
+#include "device_memory.h"
+#include "fault.h"
+#include "grid.h"
+
+using namespace emulator;
+
+namespace {
+
+struct Named {
+  const char* name;
+  u64* value;
+};
+
+const Named NAMED[] = {
+    {"seed", &settings.seed},
+    {"mean_slice", &settings.mean_slice},
+    {"blocks_together", &settings.blocks_together},
+    {"delays_stores", &settings.delays_stores},
+    {"finds_conflicts", &settings.finds_conflicts},
+    {"finds_unwritten", &settings.finds_unwritten},
+    {"counts", &settings.counts},
+    {"block_threads", &settings.block_threads},
+    {"memory_bytes", &settings.memory_bytes},
+    {"launches", &grid().tally.launches},
+    {"intervals", &grid().tally.intervals},
+    {"switches", &grid().tally.switches},
+};
+
+}  // namespace
+
+extern "C" {
+
+// Returns 0 if there is no such setting.
+int emulator_set(const char* name, u64 value) {
+  for (const Named& each : NAMED) {
+    if (std::strcmp(each.name, name) != 0) continue;
+    *each.value = value;
+    return 1;
+  }
+  return 0;
+}
+
+u64 emulator_get(const char* name) {
+  for (const Named& each : NAMED) {
+    if (std::strcmp(each.name, name) == 0) return *each.value;
+  }
+  return ~u64{0};
+}
+
+void emulator_fail_launch(u64 skipped) {
+  launch_injection.arm(skipped);
+}
+void emulator_fail_allocation(u64 skipped) {
+  allocation_injection.arm(skipped);
+}
+void emulator_break(const char* why) {
+  break_device(why);
+}
+void emulator_recover() {
+  recover();
+}
+
+// Valid until the next call.
+const char* emulator_counts() {
+  static std::string text;
+  text = grid().counts.json();
+  return text.c_str();
+}
+void emulator_clear_counts() {
+  grid().counts.clear();
+}
+}

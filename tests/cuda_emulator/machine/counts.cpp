@@ -1,0 +1,118 @@
+#include "counts.h"
+
+#include "grid.h"
+
+namespace emulator {
+
+namespace {
+
+constexpr std::size_t LANES = 32;
+
+// Lanes of a warp that take different ways walk them one after the other: of each instruction the
+// warp issues as many as the lane that executes it most often.
+struct Issued {
+  u64 instructions = 0;
+  u64 doubles = 0;
+  u64 accesses = 0;
+};
+
+int num_sites() {
+  static const int found = [] {
+    int count = 0;
+    while (sites[count].file != nullptr) ++count;
+    return count;
+  }();
+  return found;
+}
+
+template <class Column>
+u32 most(const Block& block, std::size_t first, std::size_t last, Column column, int row) {
+  u32 most = 0;
+  for (std::size_t i = first; i < last; ++i) {
+    most = std::max(most, ((*block.fibers[i]).*column)[static_cast<std::size_t>(row)]);
+  }
+  return most;
+}
+
+Issued issued_by(const Block& block, std::size_t first, std::size_t last) {
+  Issued issued;
+  for (int i = 0; i < num_code_blocks; ++i) {
+    const u64 times = most(block, first, last, &Fiber::entered, i);
+    for (const int count : code_blocks[i].count) issued.instructions += times * count;
+    issued.doubles += times * code_blocks[i].count[DOUBLE];
+  }
+  for (int i = 0; i < num_sites(); ++i) {
+    issued.accesses += most(block, first, last, &Fiber::accesses, i);
+  }
+  issued.instructions += issued.accesses;
+  return issued;
+}
+
+std::string field(const char* name, u64 value) {
+  return std::string("\"") + name + "\": " + std::to_string(value);
+}
+
+std::string json_of(const KernelCounts& own) {
+  return "{" + field("launches", own.launches) + ", " + field("blocks", own.blocks) + ", " +
+         field("barriers", own.barriers) + ", " +
+         field("critical_instructions", own.critical_instructions) + ", " +
+         field("critical_doubles", own.critical_doubles) + ", " +
+         field("critical_accesses", own.critical_accesses) + ", " +
+         field("global_atomics", own.global_atomics) + ", " +
+         field("shared_atomics", own.shared_atomics) + ", " + field("fences", own.fences) + ", " +
+         field("global_bytes", own.global_bytes) + ", " + field("shared_bytes", own.shared_bytes) +
+         ", " + field("own_bytes", own.own_bytes) + "}";
+}
+
+}  // namespace
+
+void Counts::begin(const std::string& kernel, u32 blocks) {
+  now_ = &kernels_[kernel];
+  ++now_->launches;
+  now_->blocks += blocks;
+}
+
+void Counts::start(Fiber& fiber) {
+  fiber.entered.assign(static_cast<std::size_t>(num_code_blocks), 0);
+  fiber.accesses.assign(static_cast<std::size_t>(num_sites()), 0);
+  fiber.executed = fiber.entered.data();
+}
+
+void Counts::access(Fiber& fiber, Space space, u32 bytes, bool is_atomic, int site) {
+  ++fiber.accesses[static_cast<std::size_t>(site)];
+  if (space == Space::GLOBAL) {
+    now_->global_bytes += bytes;
+    now_->global_atomics += is_atomic ? 1 : 0;
+  } else if (space == Space::SHARED) {
+    now_->shared_bytes += bytes;
+    now_->shared_atomics += is_atomic ? 1 : 0;
+  } else {
+    now_->own_bytes += bytes;
+  }
+}
+
+void Counts::interval(Block& block, bool at_barrier) {
+  if (at_barrier) ++now_->barriers;
+  Issued critical;
+  for (std::size_t first = 0; first < block.fibers.size(); first += LANES) {
+    const Issued own = issued_by(block, first, std::min(first + LANES, block.fibers.size()));
+    if (own.instructions > critical.instructions) critical = own;
+  }
+  now_->critical_instructions += critical.instructions;
+  now_->critical_doubles += critical.doubles;
+  now_->critical_accesses += critical.accesses;
+  for (const auto& fiber : block.fibers) {
+    std::fill(fiber->entered.begin(), fiber->entered.end(), 0);
+    std::fill(fiber->accesses.begin(), fiber->accesses.end(), 0);
+  }
+}
+
+std::string Counts::json() const {
+  std::string all = "{";
+  for (const auto& [kernel, own] : kernels_) {
+    all += (all.size() > 1 ? ", " : "") + std::string("\"") + kernel + "\": " + json_of(own);
+  }
+  return all + "}";
+}
+
+}  // namespace emulator

@@ -1,0 +1,7 @@
+#include "settings.h"
+
+namespace emulator {
+
+Settings settings;
+
+}  // namespace emulator

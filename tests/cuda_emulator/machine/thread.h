@@ -1,0 +1,178 @@
+// What translated kernels call: one CUDA thread, its memory accesses, barriers and fences.
+//
+// Generic addresses are the host's own. Every access to memory that others can see goes through
+// `reads`, `writes` or `updates`, which check it (see memory.h, conflicts.h) and may let other
+// threads run first; then `get` and `put` move the bytes.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace emulator {
+
+using u8 = std::uint8_t;
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+using s8 = std::int8_t;
+using s16 = std::int16_t;
+using s32 = std::int32_t;
+using s64 = std::int64_t;
+using f32 = float;
+using f64 = double;
+
+// How strongly an access orders others: PTX's .weak, .relaxed (and .volatile), .acquire, .release
+// and .acq_rel.
+enum class Order : u8 { WEAK, RELAXED, ACQUIRE, RELEASE, BOTH };
+
+enum class Atomic : u8 { ADD, EXCH, MIN, MAX, AND, OR, XOR, CAS };
+
+// Where in our sources an instruction comes from.
+struct Site {
+  const char* file;
+  int line;
+};
+
+// Instructions of a basic block, by what they cost; memory is counted when it is accessed.
+enum Kind : int { ALU, DOUBLE, LOCAL, KINDS };
+struct CodeBlock {
+  int count[KINDS];
+  Site site;
+};
+
+struct Thread;
+
+struct Kernel {
+  const char* name;
+  void (*run)(Thread& t, const u8* param, u8* result);
+  int param_bytes;
+  int shared_bytes;  // before what the launch asks for
+};
+
+// A variable of the device.
+struct Variable {
+  const char* name;
+  void* at;
+  u64 bytes;
+  bool is_constant;
+};
+
+// What the translator writes, each list ended by an empty row.
+extern const Kernel kernels[];
+extern const Variable variables[];
+extern const Site sites[];
+extern const CodeBlock code_blocks[];
+extern const int num_code_blocks;
+
+struct Thread {
+  u32 thread = 0;   // %tid.x
+  u32 threads = 0;  // %ntid.x
+  u32 block = 0;    // %ctaid.x
+  u32 blocks = 0;   // %nctaid.x
+  u8* shared = nullptr;
+  u32* executed = nullptr;  // per basic block, where instructions are counted
+
+  void barrier(int site);
+  void fence();
+  [[noreturn]] void trap(int site);  // the kernel gives up
+  void reads(u64 at, u32 bytes, int site, Order order);
+  void writes(u64 at, u32 bytes, int site, Order order);
+  void updates(u64 at, u32 bytes, int site, Order order);  // an atomic read and write
+
+  // Writes that other threads do not see yet may be the thread's own.
+  void get_bytes(u64 at, void* bytes, u32 size, Order order) const;
+  void put_bytes(u64 at, const void* bytes, u32 size, Order order);
+
+  template <class T>
+  T get(u64 at, Order order) const {
+    T value;
+    get_bytes(at, &value, sizeof value, order);
+    return value;
+  }
+  template <class T>
+  void put(u64 at, T value, Order order) {
+    put_bytes(at, &value, sizeof value, order);
+  }
+
+  // Returns what was there.
+  template <class T, Atomic OPERATION>
+  T update(u64 at, int site, Order order, T operand, T swap = T{}) {
+    updates(at, sizeof(T), site, order);
+    T before;
+    std::memcpy(&before, reinterpret_cast<const void*>(at), sizeof before);
+    const T after = combine<T, OPERATION>(before, operand, swap);
+    std::memcpy(reinterpret_cast<void*>(at), &after, sizeof after);
+    return before;
+  }
+
+  void enters(int code_block) {
+    if (executed != nullptr) ++executed[code_block];
+  }
+
+ private:
+  template <class T, Atomic OPERATION>
+  static T combine(T before, T operand, T swap) {
+    if constexpr (OPERATION == Atomic::ADD) return static_cast<T>(before + operand);
+    if constexpr (OPERATION == Atomic::EXCH) return operand;
+    if constexpr (OPERATION == Atomic::MIN) return std::min(before, operand);
+    if constexpr (OPERATION == Atomic::MAX) return std::max(before, operand);
+    if constexpr (OPERATION == Atomic::AND) return static_cast<T>(before & operand);
+    if constexpr (OPERATION == Atomic::OR) return static_cast<T>(before | operand);
+    if constexpr (OPERATION == Atomic::XOR) return static_cast<T>(before ^ operand);
+    if constexpr (OPERATION == Atomic::CAS) return before == operand ? swap : before;
+  }
+};
+
+// Of the thread's own memory: parameters and what lies on its stack.
+template <class T>
+T get_own(u64 at) {
+  T value;
+  std::memcpy(&value, reinterpret_cast<const void*>(at), sizeof value);
+  return value;
+}
+template <class T>
+void put_own(u64 at, T value) {
+  std::memcpy(reinterpret_cast<void*>(at), &value, sizeof value);
+}
+
+template <class To, class From>
+To bits(From value) {
+  return std::bit_cast<To>(value);
+}
+
+// Shifts, as PTX has them: by the width and more leaves nothing, or the sign.
+template <class T>
+T shl(T value, u32 by) {
+  return by >= sizeof(T) * 8 ? T{0} : static_cast<T>(std::make_unsigned_t<T>(value) << by);
+}
+template <class T>
+T shr(T value, u32 by) {
+  if (by < sizeof(T) * 8) return static_cast<T>(value >> by);
+  return std::is_signed_v<T> && value < 0 ? static_cast<T>(-1) : T{0};
+}
+template <class T>
+T brev(T value) {
+  T reversed = 0;
+  for (u32 i = 0; i < sizeof(T) * 8; ++i) reversed = (reversed << 1) | ((value >> i) & 1);
+  return reversed;
+}
+// Towards zero; what lies outside the type becomes its end, NaN 0.
+template <class T>
+T truncate(f64 value) {
+  if (value != value) return 0;
+  if (value <= static_cast<f64>(std::numeric_limits<T>::min())) {
+    return std::numeric_limits<T>::min();
+  }
+  if (value >= static_cast<f64>(std::numeric_limits<T>::max())) {
+    return std::numeric_limits<T>::max();
+  }
+  return static_cast<T>(value);
+}
+
+}  // namespace emulator
