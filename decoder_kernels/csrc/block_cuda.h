@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+
 #include "launch.h"
 
 #define EARSHOT_BACKEND cuda

@@ -45,8 +45,9 @@ class PrefixMemory {
   using Out = Array<Device, T, Dimensions>;
 
  public:
-  PrefixMemory(const SearchShape& shape, Out<std::uint8_t, 2> slots, In<std::int32_t, 2> boost_links,
-         In<double, 2> boost_bonuses, In<std::int64_t, 1> boost_rows)
+  PrefixMemory(const SearchShape& shape, Out<std::uint8_t, 2> slots,
+               In<std::int32_t, 2> boost_links, In<double, 2> boost_bonuses,
+               In<std::int64_t, 1> boost_rows)
       : slots_(slots),
         boost_links_(boost_links),
         boost_bonuses_(boost_bonuses),

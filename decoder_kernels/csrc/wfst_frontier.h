@@ -273,6 +273,7 @@ class Frontier {
       fresh.num_pending = fresh.num_raised = 0;
       fresh.num_falling = fresh.num_able = fresh.num_rich = fresh.num_hubs = 0;
       fresh.num_bands = 1;
+      fresh.best_token = 0;
       fresh.taken = fresh.overflowed = fresh.outgrown = 0;
       fresh.best = NO_COST;
       fresh.ceiling = NO_COST / 2;  // a way without a cost lies above any cut
