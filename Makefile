@@ -19,6 +19,7 @@ PIP_FLAGS ?=
 VENV    := .venv
 BIN     := $(VENV)/bin
 STAMP   := $(VENV)/.ready
+OLD_SDK := build/deepgram-sdk-6
 NATIVE  := CMakeLists.txt $(wildcard cmake/*) $(wildcard decoder_kernels/csrc/*) \
            $(wildcard decoder_kernels/csrc/*/*)
 CSRC     = $(shell git ls-files '*.h' '*.cu' '*.cpp')
@@ -71,6 +72,12 @@ $(STAMP): pyproject.toml constraints.txt $(NATIVE)
 	@touch $@
 	@echo "setup: ready; next: make serve"
 
+# Clients of the last major release are tested too; it needs what the newest has installed.
+$(OLD_SDK):
+	@echo "$@: for the tests"
+	@$(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_FLAGS) --no-deps \
+	  --target $@ deepgram-sdk==6.1.1
+
 constraints: ## write the versions now in .venv to constraints.txt
 	@echo "constraints: reading $(VENV)"
 	@{ sed -n '/^#/p' constraints.txt; \
@@ -83,7 +90,7 @@ serve: $(STAMP) ## serve the page and /v1/listen; HOST= PORT= MODEL=DIR GRAPH=
 	@exec $(BIN)/earshot serve --host $(HOST) --port $(PORT) $(if $(MODEL),--model $(MODEL)) \
 	  $(if $(GRAPH),--graph $(GRAPH))
 
-test: $(STAMP) ## run all tests, or those under TESTS=; WORKERS= processes share their files
+test: $(STAMP) $(OLD_SDK) ## run all tests, or those under TESTS=; WORKERS= processes share their files
 	@echo "test: $(or $(TESTS),tests)"
 	@$(BIN)/python -m pytest -n $(or $(WORKERS),auto) --maxprocesses 4 --dist loadfile $(TESTS)
 

@@ -28,7 +28,7 @@ def create_app(services: Services) -> FastAPI:
         allow_origins=services.settings.allowed_origins,
         allow_methods=["GET", "POST"],
         allow_headers=["*"],
-        expose_headers=["dg-request-id", "dg-error", "retry-after"],
+        expose_headers=["dg-request-id", "dg-error", "dg-warning", "retry-after"],
     )
     app.add_exception_handler(HTTPException, unrouted)
     app.state.services = services

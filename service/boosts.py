@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from service.errors import BadRequest
@@ -78,6 +78,11 @@ class BoostRules:
                 f"keywords={text}: the weight {weight!r} after the last colon is not a number"
             )
         return _boost("keywords", word, float(weight))
+
+
+def keyword_phrases(keywords: Iterable[str]) -> frozenset[str]:
+    """The words of `keywords` that `BoostRules.parse` took, without their weights."""
+    return frozenset((text.rpartition(":")[0] or text).strip() for text in keywords)
 
 
 def _boost(parameter: str, phrase: str, weight: float) -> Boost:

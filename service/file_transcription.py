@@ -110,8 +110,8 @@ class FileTranscription:
             match event:
                 case Final():
                     transcript.add(event)
-                case UnboostablePhrase(phrase, reason):
-                    transcript.warnings.append(f"{phrase}: {reason}")
+                case UnboostablePhrase():
+                    transcript.unboostable.append(event)
                 case Closed(duration_s):
                     self._check_cancelled()
                     transcript.duration_s = duration_s

@@ -77,7 +77,7 @@ async def _begin(
         job.on_end(stack.pop_all().close)
     messages = ResultMessages(request_id, services.model, smart_format=parameters.smart_format)
     log.info("file_received", request_id=request_id, audio_s=audio.duration_s)
-    return job, FileAnswer(parameters.format, messages, sha256)
+    return job, FileAnswer(parameters, messages, sha256)
 
 
 async def _result(request: Request, job: FileJob) -> Transcript:

@@ -6,12 +6,13 @@ session; it does no I/O, keeps no time and is not thread safe. docs/protocol.md 
 
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
 from pydantic import ValidationError
 
 from service.audio.socket_audio import SocketAudio
-from service.boosts import BoostRules, TooManyPhrases
+from service.boosts import BoostRules, TooManyPhrases, keyword_phrases
 from service.close_codes import (
     NORMAL_CLOSURE,
     SERVICE_RESTART,
@@ -32,6 +33,7 @@ from service.listen_actions import (
 )
 from service.parameters import ListenParameters
 from service.result_messages import ResultMessages
+from service.stream_warnings import StreamWarnings, warning_of
 from service.wire import (
     CONTROL,
     CloseStream,
@@ -41,7 +43,8 @@ from service.wire import (
     Error,
     Finalize,
     KeepAlive,
-    Message,
+    RequestWarning,
+    StreamWarning,
 )
 from streaming.errors import InvalidStreamConfig
 from streaming.events import (
@@ -79,6 +82,11 @@ class _Wishes:
     keyterms: list[str]
     keywords: list[str]
     graph: GraphOptions
+
+    @cached_property
+    def keyword_phrases(self) -> frozenset[str]:
+        """The phrases of `keywords` alone."""
+        return keyword_phrases(self.keywords)
 
     def changed_by(self, message: Configure) -> "_Wishes":
         """With what the message names; ``lm`` off forgets what was said of the graph before.
@@ -118,7 +126,13 @@ class ListenProtocol:
             list(parameters.keyterms), list(parameters.keywords), parameters.stream.graph
         )
         self._asked: _Wishes | None = None
+        self._warnings = StreamWarnings(parameters.warnings)
+        self._tells_warnings = parameters.tell_warnings
         self._close = Close(NORMAL_CLOSURE)
+
+    def opened(self) -> list[Action]:
+        """Begin: what the parameters ask in vain is said first, to who wants to be told."""
+        return self._tell(self._warnings.all)
 
     def receive_bytes(self, data: bytes) -> list[Action]:
         """Take a binary message: audio, or the end of the stream when it is empty."""
@@ -160,9 +174,11 @@ class ListenProtocol:
             case Partial():
                 return [Send(self._messages.results(event), replaceable=True)]
             case Final():
-                return [Send(self._messages.results(event))]
-            case SpeechStarted() | UtteranceEnd() | UnboostablePhrase():
+                return [Send(self._messages.results(event, self._warnings.take_untold()))]
+            case SpeechStarted() | UtteranceEnd():
                 return [Send(self._messages.notice(event))]
+            case UnboostablePhrase():
+                return self._unboostable(event)
             case Configured():
                 return self._configured(event)
             case NotConfigured(reason):
@@ -204,7 +220,8 @@ class ListenProtocol:
 
     def _closed(self, duration_s: float) -> list[Action]:
         self.state = State.CLOSED
-        return [Send(self._messages.closing(duration_s, self._audio.sha256)), self._close]
+        warnings = self._warnings.all
+        return [Send(self._messages.closing(duration_s, self._audio.sha256, warnings)), self._close]
 
     def _configure(self, message: Configure) -> list[Action]:
         if self._asked is not None:
@@ -223,10 +240,23 @@ class ListenProtocol:
 
     def _configured(self, event: Configured) -> list[Action]:
         self._holds, self._asked = self._asked or self._holds, None
-        warnings: list[Message] = [self._messages.notice(each) for each in event.warnings]
-        phrases = self._holds.keyterms + self._holds.keywords
-        success = ConfigureSuccess(request_id=self._messages.request_id, keyterms=phrases)
-        return [Send(message) for message in (success, *warnings)]
+        keywords = self._holds.keyword_phrases
+        warnings = [warning_of(each, keywords) for each in event.warnings]
+        self._warnings.replace(warnings)
+        success = ConfigureSuccess(
+            request_id=self._messages.request_id,
+            keyterms=self._holds.keyterms + self._holds.keywords,
+            warnings=warnings or None,
+        )
+        return [Send(success), *self._tell(warnings)]
+
+    def _unboostable(self, event: UnboostablePhrase) -> list[Action]:
+        warning = warning_of(event, self._holds.keyword_phrases)
+        self._warnings.add(warning)
+        return self._tell([warning])
+
+    def _tell(self, warnings: list[RequestWarning]) -> list[Action]:
+        return [Send(StreamWarning.of(each)) for each in warnings if self._tells_warnings]
 
     def _refuse(self, code: str, description: str) -> Send:
         return Send(

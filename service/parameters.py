@@ -12,6 +12,7 @@ from service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ
 from service.boosts import BoostRules
 from service.errors import BadRequest
 from service.settings import Settings
+from service.wire import RequestWarning
 from streaming.graph_config import GraphOptions
 from streaming.stream_config import DECODING_MODES, Boost, EndpointConfig, StreamConfig
 
@@ -50,7 +51,10 @@ class ParameterRules:
 
 @dataclass(frozen=True)
 class ListenParameters:
-    """One request's wishes, checked; `pcm` None means that the audio's own header says it."""
+    """One request's wishes, checked; `pcm` None means that the audio's own header says it.
+
+    warnings: what it asks in vain. tell_warnings: each as a message of its own (sockets only).
+    """
 
     stream: StreamConfig
     pcm: PcmFormat | None
@@ -58,6 +62,8 @@ class ListenParameters:
     smart_format: bool = False
     keyterms: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
+    warnings: tuple[RequestWarning, ...] = ()
+    tell_warnings: bool = False
 
 
 def parse_parameters(
@@ -88,6 +94,7 @@ def parse_parameters(
         smart_format=values.boolean("smart_format", False),
         keyterms=tuple(values.all("keyterm")),
         keywords=tuple(values.all("keywords")),
+        tell_warnings=values.boolean("warnings", False),
     )
 
 

@@ -41,11 +41,11 @@ def _not_routed(status: HTTPStatus, method: str, path: str) -> Response:
 
 
 def _answer(status: int, code: str, message: str, request_id: str) -> Response:
-    headers = {"dg-request-id": request_id, "dg-error": _header_safe(message)}
+    headers = {"dg-request-id": request_id, "dg-error": header_safe(message)}
     body = ErrorBody(err_code=code, err_msg=message, request_id=request_id)
     return Response(body.to_json(), status, headers, media_type="application/json")
 
 
-def _header_safe(text: str) -> str:
-    """The client's own words may be in the message: nothing that could end the header passes."""
+def header_safe(text: str) -> str:
+    """Make a header's value of a message that may have the client's words: nothing ends it."""
     return "".join(char if " " <= char <= "~" else "?" for char in text)[:500]

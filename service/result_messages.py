@@ -10,10 +10,10 @@ from service.wire import (
     Message,
     Metadata,
     ModelInfo,
+    RequestWarning,
     Results,
     ResultsMetadata,
     SpeechStartedMessage,
-    StreamWarning,
     UtteranceEndMessage,
     WireAlternative,
     WireWord,
@@ -23,7 +23,6 @@ from streaming.events import (
     Final,
     Partial,
     SpeechStarted,
-    UnboostablePhrase,
     UtteranceEnd,
     Word,
 )
@@ -74,7 +73,7 @@ class ResultMessages:
             request_id=request_id, model_info=model.info, model_uuid=model.uuid
         )
 
-    def results(self, event: Partial | Final) -> Results:
+    def results(self, event: Partial | Final, warnings: Sequence[RequestWarning] = ()) -> Results:
         """A partial or final; an empty one still has one (empty) alternative, as clients expect."""
         if isinstance(event, Final):
             event = self.written(event)
@@ -87,31 +86,39 @@ class ResultMessages:
             speech_final=final is not None and final.speech_final,
             from_finalize=final is not None and final.from_finalize,
             channel=Channel(alternatives=alternatives or [EMPTY_ALTERNATIVE]),
-            metadata=self._metadata,
+            metadata=self._metadata_with(warnings),
             stable_words=event.stable_words if isinstance(event, Partial) else None,
         )
+
+    def _metadata_with(self, warnings: Sequence[RequestWarning]) -> ResultsMetadata:
+        if not warnings:
+            return self._metadata
+        return self._metadata.model_copy(update={"warnings": list(warnings)})
 
     def written(self, final: Final) -> Final:
         """As this request wants its text."""
         return smart_format(final) if self._smart_format else final
 
-    def notice(self, event: SpeechStarted | UtteranceEnd | UnboostablePhrase) -> Message:
+    def notice(self, event: SpeechStarted | UtteranceEnd) -> Message:
         """The message for an event that is no result."""
         match event:
             case SpeechStarted(time_s):
                 return SpeechStartedMessage(timestamp=round(time_s, 3))
             case UtteranceEnd(last_word_end_s):
                 return UtteranceEndMessage(last_word_end=round(last_word_end_s, 3))
-            case UnboostablePhrase(phrase, reason):
-                return StreamWarning(code="UNBOOSTABLE_PHRASE", phrase=phrase, description=reason)
 
-    def closing(self, duration_s: float, sha256: str) -> Metadata:
+    def closing(
+        self, duration_s: float, sha256: str, warnings: Sequence[RequestWarning] = ()
+    ) -> Metadata:
         """The last message of a stream that ended well."""
         return Metadata(
             request_id=self.request_id,
             sha256=sha256,
             created=self.created,
             duration=round(duration_s, 3),
+            models=[self.model.uuid],
+            model_info={self.model.uuid: self.model.info},
+            warnings=list(warnings) or None,
         )
 
 

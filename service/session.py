@@ -93,6 +93,7 @@ class Session:
         self._perform(self._protocol.drain())
 
     async def _serve(self) -> None:
+        self._perform(self._protocol.opened())
         writer = asyncio.create_task(self._write())
         others = [asyncio.create_task(do()) for do in (self._read, self._listen, self._watch)]
         try:

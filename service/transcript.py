@@ -1,5 +1,6 @@
 """The text of one file, as its finals come in."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from service.result_messages import EMPTY_ALTERNATIVE, ServedModel, wire_alternative
@@ -8,10 +9,11 @@ from service.wire import (
     FileMetadata,
     FileResponse,
     FileResults,
+    RequestWarning,
     Utterance,
     WireAlternative,
 )
-from streaming.events import Final
+from streaming.events import Final, UnboostablePhrase
 
 
 @dataclass
@@ -19,7 +21,7 @@ class Transcript:
     """Finals with words, in order; those without are dropped."""
 
     finals: list[Final] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    unboostable: list[UnboostablePhrase] = field(default_factory=list)
     duration_s: float = 0.0
 
     def add(self, final: Final) -> None:
@@ -32,7 +34,12 @@ class Transcript:
         return "".join(final.alternatives[0].text + "\n" for final in self.finals)
 
     def response(
-        self, request_id: str, created: str, sha256: str, model: ServedModel
+        self,
+        request_id: str,
+        created: str,
+        sha256: str,
+        model: ServedModel,
+        warnings: Sequence[RequestWarning] = (),
     ) -> FileResponse:
         """The whole answer in Deepgram's shape."""
         return FileResponse(
@@ -43,7 +50,7 @@ class Transcript:
                 duration=round(self.duration_s, 3),
                 models=[model.uuid],
                 model_info={model.uuid: model.info},
-                warnings=self.warnings or None,
+                warnings=list(warnings) or None,
             ),
             results=FileResults(
                 channels=[Channel(alternatives=self._alternatives())],

@@ -56,12 +56,28 @@ class ModelInfo(Message):
     arch: str
 
 
+WarningType = Literal["unboostable_phrase", "unsupported_parameter"]
+
+
+class RequestWarning(Message):
+    """Something is done less well than asked, or not; typed as Deepgram's SDKs have it.
+
+    phrase: the boosted phrase that it is about.
+    """
+
+    parameter: str
+    type: WarningType
+    message: str
+    phrase: str | None = None
+
+
 class ResultsMetadata(Message):
-    """Which request and model a result is from."""
+    """Which request and model a result is from; `warnings` are those that no final had before."""
 
     request_id: str
     model_info: ModelInfo
     model_uuid: str
+    warnings: list[RequestWarning] | None = None
 
 
 class Results(Message):
@@ -89,6 +105,9 @@ class Metadata(Message):
     created: str
     duration: float
     channels: int = 1
+    models: list[str]
+    model_info: dict[str, ModelInfo]
+    warnings: list[RequestWarning] | None = None
 
 
 class SpeechStartedMessage(Message):
@@ -113,6 +132,7 @@ class ConfigureSuccess(Message):
     type: Literal["ConfigureSuccess"] = "ConfigureSuccess"
     request_id: str
     keyterms: list[str] | None = None
+    warnings: list[RequestWarning] | None = None
 
 
 class ConfigureFailure(Message):
@@ -131,12 +151,23 @@ class ConfigureFailure(Message):
 
 
 class StreamWarning(Message):
-    """Something was done less well than asked."""
+    """A warning as a message of its own: for who asked for that, SDKs do not know it."""
 
     type: Literal["Warning"] = "Warning"
-    code: Literal["UNBOOSTABLE_PHRASE"]
-    phrase: str
+    code: str
+    parameter: str
+    phrase: str | None
     description: str
+
+    @classmethod
+    def of(cls, warning: RequestWarning) -> "StreamWarning":
+        """Say it."""
+        return cls(
+            code=warning.type.upper(),
+            parameter=warning.parameter,
+            phrase=warning.phrase,
+            description=warning.message.removeprefix(f"{warning.phrase}: "),
+        )
 
 
 class Error(Message):
@@ -159,7 +190,7 @@ class FileMetadata(Message):
     channels: int = 1
     models: list[str]
     model_info: dict[str, ModelInfo]
-    warnings: list[str] | None = None
+    warnings: list[RequestWarning] | None = None
 
 
 class Utterance(Message):

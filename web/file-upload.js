@@ -24,7 +24,10 @@ export async function* transcribeFile(base, file, boosts, signal) {
     if (event === "progress")
       yield { progress: { doneS: message.done_s, totalS: message.total_s ?? null } };
     if (event === "segment") yield { segment: message };
-    if (event === "result") return yield { warnings: message.metadata.warnings ?? [] };
+    if (event === "result") {
+      const warnings = message.metadata.warnings ?? [];
+      return yield { warnings: warnings.map((warning) => warning.message) };
+    }
     if (event === "error") throw new SourceError(problemOfUpload(500, message));
   }
   throw new SourceError(problemOfUpload(0)); // the connection broke before the result

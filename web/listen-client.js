@@ -50,6 +50,7 @@ export function listenUrl(base, { sampleRateHz, boosts = [], parameters = {} }) 
     sample_rate: sampleRateHz,
     channels: 1,
     interim_results: true,
+    warnings: true, // as messages of their own
     ...parameters,
   };
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
@@ -193,7 +194,8 @@ export class ListenClient {
       case "ConfigureFailure":
         return this.#configured(false, message.description ?? message.code);
       case "Warning":
-        return this.handlers.onUnboostable?.(message.phrase ?? "", message.description);
+        if (message.code !== "UNBOOSTABLE_PHRASE") return undefined; // of a parameter
+        return this.handlers.onUnboostable?.(message.phrase, message.description);
       case "Error":
         this.error = message.description ?? message.message ?? null;
         return undefined;

@@ -124,12 +124,12 @@ class _Transcriber:
     def _text(self, path: Path, task: TaskID) -> str:
         audio = _Watched(path, self._engine.sample_rate_hz, self._progress, task)
         transcript = FileTranscription(self._engine, audio, self._parameters.stream).run()
-        for warning in transcript.warnings:
-            tell(f"earshot transcribe: not boosted: {warning}")
+        for each in transcript.unboostable:
+            tell(f"earshot transcribe: not boosted: {each.phrase}: {each.reason}")
         messages = ResultMessages(
             new_request_id(), self._model, smart_format=self._parameters.smart_format
         )
-        return FileAnswer(self._parameters.format, messages, _sha256(path)).body(transcript)
+        return FileAnswer(self._parameters, messages, _sha256(path)).body(transcript)
 
 
 class _Watched:

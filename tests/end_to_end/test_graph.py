@@ -82,7 +82,8 @@ async def test_a_boosted_word_from_outside_is_heard_streamed_and_in_files(
 ) -> None:
     heard = await listen(server.listen_url(keyterm=["Mirror:6", "ζ"]), audio)
     assert words(heard) == [("smart", False), ("Mirror", True)]
-    assert [warning["phrase"] for warning in heard.of_type("Warning")] == ["ζ"]
+    (metadata,) = heard.of_type("Metadata")
+    assert [warning["phrase"] for warning in metadata["warnings"]] == ["ζ"]
     async with httpx.AsyncClient(timeout=60) as client:
         answer = await client.post(
             server.http("/v1/listen"),

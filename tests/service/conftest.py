@@ -167,6 +167,8 @@ def _unboostable(boosts: Sequence[Boost]) -> Iterator[UnboostablePhrase]:
     for boost in boosts:
         if any(char.isdigit() for char in boost.phrase):
             yield UnboostablePhrase(boost.phrase, "the model writes no digits")
+        elif min(boost.phrase) >= "中":
+            yield UnboostablePhrase(boost.phrase, "the model has no such letters")
 
 
 @dataclass

@@ -1,6 +1,10 @@
 """Deepgram's own Python SDK, unchanged, against this server."""
 
 import asyncio
+import json
+import os
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -88,3 +92,38 @@ async def test_a_refused_handshake_raises_the_sdks_error(sdk):
         async with sdk.listen.v1.connect(model="no-such-model"):
             pass
     assert caught.value.status_code == 400
+
+
+TERMS = [
+    "GPT-4", "AT&T", "5G", "C++", "10:30", "COVID-19", "iPhone 15", "hello, world", "中文",
+]  # fmt: skip
+"""As users write them; the scripted engine boosts none that has a digit or Chinese letters."""
+
+
+@pytest.fixture(params=["6", "7"])
+def sdk_path(request, repository_dir):
+    """Where a major release of the SDK is: the tests' own, or the one before it in build/."""
+    if request.param == "7":
+        return Path(deepgram.__file__).parents[1]
+    folder = repository_dir / "build" / "deepgram-sdk-6"
+    if not (folder / "deepgram").is_dir():
+        pytest.skip("deepgram-sdk 6 is missing (make build/deepgram-sdk-6)")
+    return folder
+
+
+async def test_no_keyterm_ends_the_listening_of_the_readmes_handler(live, sdk_path):
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        Path(__file__).with_name("deepgram_listener.py"),
+        str(live.port),
+        *TERMS,
+        env={**os.environ, "PYTHONPATH": str(sdk_path), "PYTHONUTF8": "1"},
+        stdout=asyncio.subprocess.PIPE,
+    )
+    out, _ = await asyncio.wait_for(process.communicate(), 60)
+    lines = out.decode().splitlines()
+    heard = [json.loads(line) for line in lines if line.startswith("{")]
+    assert [each["keyterms"] for each in heard] == [*([term] for term in TERMS), TERMS]
+    assert {(*each["said"], *each["errors"]) for each in heard} == {("w30 w30",)}
+    events = [line for line in lines if not line.startswith("{")]
+    assert events == ["Received Results event", "Received Metadata event"] * len(heard)

@@ -3,9 +3,11 @@ import json
 import pytest
 
 from service.file_answer import FileAnswer
+from service.parameters import ListenParameters
 from service.result_messages import ResultMessages, ServedModel
 from service.transcript import Transcript
 from streaming.events import Alternative, Final, Word
+from streaming.stream_config import StreamConfig
 
 
 @pytest.fixture
@@ -18,7 +20,8 @@ def transcript():
 
 def body(transcript, form, smart_format):
     messages = ResultMessages("r", ServedModel("m", "1", "a", "u"), smart_format=smart_format)
-    return FileAnswer(form, messages, "0" * 64).body(transcript)
+    parameters = ListenParameters(StreamConfig(), None, form)
+    return FileAnswer(parameters, messages, "0" * 64).body(transcript)
 
 
 @pytest.mark.parametrize("form", ["json", "text", "srt", "vtt"])

@@ -12,6 +12,14 @@ import soundfile
 BYTES = {"content-type": "application/octet-stream"}
 
 
+ROUTE_66 = {
+    "parameter": "keyterm",
+    "type": "unboostable_phrase",
+    "message": "route 66: the model writes no digits",
+    "phrase": "route 66",
+}
+
+
 def recording(levels, kind="WAV", subtype="PCM_16", rate=16000):
     """Half a second of each loudness."""
     audio = np.repeat(np.array(levels) / 100, rate // 2)
@@ -246,7 +254,17 @@ async def test_n_best_lists_are_joined_by_rank(http):
 
 async def test_phrases_that_cannot_be_boosted_are_named(http):
     answer = await http.post("/v1/listen?keyterm=route%2066", content=recording([20]))
-    assert answer.json()["metadata"]["warnings"] == ["route 66: the model writes no digits"]
+    assert answer.json()["metadata"]["warnings"] == [ROUTE_66]
+
+
+@pytest.mark.parametrize("form", ["text", "srt", "vtt"])
+async def test_formats_without_metadata_have_warnings_in_a_header_or_beside(http, form):
+    url = f"/v1/listen?format={form}&keyterm=route%2066"
+    answer = await http.post(url, content=recording([20]))
+    assert answer.headers["dg-warning"] == ROUTE_66["message"]
+    accept = {"accept": "text/event-stream"}
+    events = await http.post(url, content=recording([20]), headers=accept)
+    assert events_of(events.text)[-1][1]["warnings"] == [ROUTE_66]
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://["])

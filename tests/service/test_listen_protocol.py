@@ -21,7 +21,7 @@ from service.listen_actions import (
 from service.listen_protocol import ListenProtocol, State
 from service.parameters import ListenParameters
 from service.result_messages import ResultMessages, ServedModel
-from service.wire import CONTROL
+from service.wire import CONTROL, RequestWarning
 from streaming.errors import DecodingFailed, EngineStopped
 from streaming.events import (
     Alternative,
@@ -45,9 +45,9 @@ SAY = Alternative(
 )
 
 
-def protocol(encoding="linear16", rate=16000, keyterms=()):
+def protocol(encoding="linear16", rate=16000, **asked):
     pcm = None if encoding is None else PcmFormat(encoding, rate)
-    parameters = ListenParameters(StreamConfig(), pcm, "json", keyterms=keyterms)
+    parameters = ListenParameters(StreamConfig(), pcm, "json", **asked)
     messages = ResultMessages("request", ServedModel("m", "1", "conformer", "uuid"))
     return ListenProtocol(messages, parameters, BoostRules(max_phrases=3), 16000)
 
@@ -205,29 +205,86 @@ def test_a_result_without_words_has_an_empty_alternative():
     ]
 
 
-def test_speech_started_utterance_end_and_warnings():
+def test_speech_started_and_utterance_end():
     session = protocol()
-    events = [SpeechStarted(0.25), UtteranceEnd(1.5), UnboostablePhrase("x9", "no digits")]
-    started, ended, warning = sent([a for event in events for a in session.receive_event(event)])
+    events = [SpeechStarted(0.25), UtteranceEnd(1.5)]
+    started, ended = sent([a for event in events for a in session.receive_event(event)])
     assert started == {"type": "SpeechStarted", "channel": [0, 1], "timestamp": 0.25}
     assert ended == {"type": "UtteranceEnd", "channel": [0, 1], "last_word_end": 1.5}
-    assert warning == {
-        "type": "Warning", "code": "UNBOOSTABLE_PHRASE", "phrase": "x9", "description": "no digits",
-    }  # fmt: skip
     assert session.receive_event(RoomAvailable(1.0)) == []
+
+
+FINAL = Final(0.0, 1.0, (), True, False, "endpoint")
+X9 = {
+    "parameter": "keyterm", "type": "unboostable_phrase", "message": "x9: no digits",
+    "phrase": "x9",
+}  # fmt: skip
+DIARIZE = RequestWarning(
+    parameter="diarize", type="unsupported_parameter", message="diarize: not done"
+)
+
+
+def test_a_warning_travels_in_the_next_final_and_in_metadata():
+    session = protocol()
+    assert session.opened() == []
+    assert session.receive_event(UnboostablePhrase("x9", "no digits")) == []
+    (partial,) = sent(session.receive_event(Partial(0.0, 1.0, (SAY,), 1)))
+    first, second = (sent(session.receive_event(FINAL))[0] for _ in range(2))
+    told = [each["metadata"].get("warnings") for each in (partial, first, second)]
+    assert told == [None, [X9], None]
+    (metadata,) = sent(session.receive_event(Closed(1.0)))
+    assert metadata["warnings"] == [X9]
+    assert metadata["model_info"][metadata["models"][0]]["name"] == "m"
+
+
+def test_a_stream_without_warnings_has_no_such_field():
+    session = protocol()
+    (final,) = sent(session.receive_event(FINAL))
+    (metadata,) = sent(session.receive_event(Closed(1.0)))
+    assert "warnings" not in final["metadata"]
+    assert "warnings" not in metadata
+
+
+def test_who_asks_is_told_by_messages_too():
+    session = protocol(tell_warnings=True, warnings=(DIARIZE,), keywords=("x9:2",))
+    (of_parameter,) = sent(session.opened())
+    assert of_parameter == {
+        "type": "Warning", "code": "UNSUPPORTED_PARAMETER", "parameter": "diarize",
+        "description": "diarize: not done",
+    }  # fmt: skip
+    (of_phrase,) = sent(session.receive_event(UnboostablePhrase("x9", "no digits")))
+    assert of_phrase == {
+        "type": "Warning", "code": "UNBOOSTABLE_PHRASE", "parameter": "keywords", "phrase": "x9",
+        "description": "no digits",
+    }  # fmt: skip
+    (final,) = sent(session.receive_event(FINAL))
+    told = [each["parameter"] for each in final["metadata"]["warnings"]]
+    assert told == ["diarize", "keywords"]
+
+
+def test_a_configures_warnings_replace_those_of_the_phrases_before():
+    session = protocol(warnings=(DIARIZE,))
+    session.receive_event(UnboostablePhrase("old 5", "no digits"))
+    session.receive_text('{"type": "Configure", "keyterms": ["x9"]}')
+    (success,) = sent(session.receive_event(Configured((UnboostablePhrase("x9", "no digits"),))))
+    assert success["warnings"] == [X9]
+    (final,) = sent(session.receive_event(FINAL))
+    assert [each["parameter"] for each in final["metadata"]["warnings"]] == ["diarize", "keyterm"]
+    assert final["metadata"]["warnings"][1] == X9
+    (metadata,) = sent(session.receive_event(Closed(1.0)))
+    assert metadata["warnings"] == final["metadata"]["warnings"]
 
 
 def test_configure_replaces_the_phrases_and_is_answered_when_done():
     session = protocol(keyterms=("old",))
     actions = session.receive_text('{"type": "Configure", "keyterms": ["iced tea:2"]}')
     assert actions == [ConfigureStream((Boost("iced tea", 2.0),), GraphOptions())]
-    success, warning = sent(session.receive_event(Configured((UnboostablePhrase("x9", "no"),))))
+    (success,) = sent(session.receive_event(Configured(())))
     assert success == {
         "type": "ConfigureSuccess",
         "request_id": "request",
         "keyterms": ["iced tea:2"],
     }
-    assert warning["phrase"] == "x9"
 
 
 def test_configure_keeps_the_list_that_is_left_out():

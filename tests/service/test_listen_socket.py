@@ -94,10 +94,26 @@ async def test_an_offered_token_subprotocol_is_echoed(live):
 async def test_configure_mid_stream(live):
     async with live.listen() as socket:
         await socket.send('{"type": "Configure", "keyterms": ["iced tea", "route 66"]}')
-        success, warning = [json.loads(await socket.recv()) for _ in range(2)]
+        success = json.loads(await socket.recv())
     assert (success["type"], success["keyterms"]) == ("ConfigureSuccess", ["iced tea", "route 66"])
-    assert (warning["type"], warning["phrase"]) == ("Warning", "route 66")
+    assert [each["phrase"] for each in success["warnings"]] == ["route 66"]
     assert [boost.phrase for boost in live.engine.opened[0].boosts] == ["iced tea", "route 66"]
+
+
+@pytest.mark.parametrize(("wish", "told"), [("", 0), ("&warnings=true", 2)])
+async def test_warnings_are_messages_for_who_asks_for_them(live, tone, read, wish, told):
+    query = f"encoding=linear16&sample_rate=16000&keyterm=route%2066&keywords=5g:2{wish}"
+    async with live.listen(query) as socket:
+        await socket.send(tone(0.5, 0.2))
+        await socket.send(CLOSE)
+        messages = await read(socket)
+    kinds = [each["type"] for each in messages]
+    assert kinds == ["Warning"] * told + ["Results", "Metadata"]
+    for carrier in (messages[-2]["metadata"], messages[-1]):
+        assert [(each["parameter"], each["phrase"]) for each in carrier["warnings"]] == [
+            ("keyterm", "route 66"),
+            ("keywords", "5g"),
+        ]
 
 
 async def test_as_many_and_as_long_phrases_as_allowed_fit_into_a_handshake(live):

@@ -13,7 +13,7 @@ import pytest
 from service.boosts import BoostRules
 from service.close_codes import OUTCOMES
 from service.parameters import ParameterRules, parse_parameters
-from service.wire import ConfigureFailure
+from service.wire import ConfigureFailure, RequestWarning
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def test_the_documented_parameters_are_those_that_count(document):
         for row in re.findall(r"^\| ((?:`\w+`,? ?)+)", table, re.M)
         for name in re.findall(r"`(\w+)`", row)
     ]
-    assert len(names) == 22
+    assert len(names) == 23
     rules = ParameterRules(frozenset(), BoostRules(max_phrases=0), silence_ms=1000, max_active=1000)
     for name in names:
         query = [(name, "?")] if name != "sample_rate" else [("encoding", "linear16"), (name, "?")]
@@ -122,9 +122,16 @@ def test_the_documented_parameters_are_those_that_count(document):
 
 def test_the_example_messages_are_json(document):
     examples = re.findall(r"```json\n(.*?)```", document, re.S)
-    assert len(examples) == 2
-    assert json.loads(examples[0])["type"] == "Results"
-    assert json.loads(examples[1]).keys() == {"metadata", "results"}
+    assert len(examples) == 3
+    assert RequestWarning.model_validate_json(examples[0]).phrase == "中文"
+    assert json.loads(examples[1])["type"] == "Results"
+    assert json.loads(examples[2]).keys() == {"metadata", "results"}
+
+
+def test_every_type_of_warning_is_described(document):
+    table = document.split("### Warnings")[1].split("### ")[0]
+    types = RequestWarning.model_fields["type"].annotation.__args__
+    assert [kind for kind in types if f"| `{kind}` |" not in table] == []
 
 
 def test_the_readme_shows_the_same_clients(document, repository_dir):

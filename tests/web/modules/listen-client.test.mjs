@@ -75,6 +75,7 @@ test("the address names the audio and the boosts, and keeps the page's security"
   assert.equal(url.protocol, "wss:");
   assert.equal(url.pathname, "/earshot/v1/listen");
   assert.equal(url.searchParams.get("sample_rate"), "48000");
+  assert.equal(url.searchParams.get("warnings"), "true");
   assert.deepEqual(url.searchParams.getAll("keywords"), ["smart mirror:4", "jarvis:2.5"]);
 });
 
@@ -192,6 +193,7 @@ test("warnings, results and unknown messages are told apart", () => {
     phrase: "björk",
     description: "no ö",
   });
+  socket.answer({ type: "Warning", code: "UNSUPPORTED_LANGUAGE", description: "no" });
   socket.answer({ type: "FromTheFuture" });
   socket.answer({ type: "Results", start: 0 });
   assert.deepEqual(log.unboostable, [["björk", "no ö"]]);
