@@ -11,6 +11,7 @@ from service.audio.pcm import ENCODINGS, PcmFormat
 from service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ
 from service.boosts import BoostRules
 from service.errors import BadRequest
+from service.model_names import ModelNames
 from service.settings import Settings
 from service.wire import RequestWarning
 from streaming.graph_config import GraphOptions
@@ -33,7 +34,7 @@ class ParameterRules:
     max_active: hypotheses of a graph search that a request may ask for.
     """
 
-    models: frozenset[str]
+    models: ModelNames
     boosts: BoostRules
     silence_ms: int
     max_active: int
@@ -42,7 +43,7 @@ class ParameterRules:
     def of(cls, settings: Settings, model_name: str = "default") -> "ParameterRules":
         """Take the rules from the settings."""
         return cls(
-            models=frozenset({model_name, *settings.model_aliases}),
+            models=ModelNames(model_name, settings.model_aliases, settings.strict_models),
             boosts=BoostRules(settings.boost_weight, settings.max_phrases),
             silence_ms=settings.silence_ms,
             max_active=settings.max_active,
@@ -156,9 +157,7 @@ class _Values:
 
 
 def _check_offered(values: _Values, rules: ParameterRules) -> None:
-    model = values.last("model")
-    if model is not None and model not in rules.models:
-        raise BadRequest(f"model={model}: not served here; /v1/models lists what is")
+    rules.models.check(values.last("model"))
     for name, several in (
         ("channels", values.integer("channels", 1, 32, 1) > 1),
         ("multichannel", values.boolean("multichannel", False)),

@@ -44,7 +44,7 @@ async def metrics(request: Request) -> Response:
 async def models(request: Request) -> Response:
     """The model served, in the shape of Deepgram's model list, and what may be boosted."""
     services = services_of(request)
-    listing = services.model.listing(services.settings.model_aliases)
+    listing = services.model.listing(services.rules.models.others)
     return JSONResponse({"stt": [listing], "boost_limits": services.rules.boosts.limits})
 
 

@@ -115,6 +115,9 @@ class Settings(BaseSettings):
         ("default", "general", "nova-2", "nova-2-general", "nova-3", "nova-3-general"),
         description="names besides the model's own that clients may ask for",
     )
+    strict_models: bool = Field(
+        False, description="refuse all other names of models, also those that Deepgram's SDKs know"
+    )
 
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="logs")
     log_text: bool = Field(False, description="write recognised text to the log")

@@ -128,7 +128,7 @@ async def test_as_many_and_as_long_phrases_as_allowed_fit_into_a_handshake(live)
     [
         ("encoding=opus", 400, "INVALID_QUERY_PARAMETER", "encoding=opus"),
         ("encoding=linear16&sample_rate=8000&channels=2", 400, "INVALID_QUERY_PARAMETER", "one"),
-        ("model=whisper", 400, "INVALID_QUERY_PARAMETER", "model=whisper"),
+        ("model=nova-9", 400, "INVALID_QUERY_PARAMETER", "model=nova-9"),
         ("keywords=tea%0d%0aX:y", 400, "INVALID_QUERY_PARAMETER", "weight"),
     ],
 )  # fmt: skip
@@ -142,6 +142,16 @@ async def test_a_bad_handshake_is_refused_with_json(live, query, status, code, n
     assert body["request_id"] == response.headers["dg-request-id"]
     assert named in response.headers["dg-error"]
     assert live.engine.opened == []
+
+
+@pytest.mark.parametrize("model", ["nova-2-conversationalai", "NOVA-3", "whisper", ""])
+async def test_any_name_that_clients_know_is_served_unless_the_server_is_strict(serve, model):
+    query = f"encoding=linear16&sample_rate=16000&model={model}"
+    async with serve() as server, server.listen(query):
+        pass
+    async with serve(strict_models=True) as server:
+        with pytest.raises(InvalidStatus):
+            await server.listen(query)
 
 
 @pytest.mark.parametrize("path", ["/v2/listen", "/", "/web/index.html", "/healthz"])

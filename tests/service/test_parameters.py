@@ -5,13 +5,12 @@ import pytest
 from service.audio.pcm import PcmFormat
 from service.boosts import BoostRules
 from service.errors import BadRequest
+from service.model_names import ModelNames
 from service.parameters import ParameterRules, parse_parameters
 from streaming.graph_config import GraphOptions
 from streaming.stream_config import Boost
 
-RULES = ParameterRules(
-    frozenset({"bundled", "nova-3"}), BoostRules(), silence_ms=1000, max_active=1000
-)
+RULES = ParameterRules(ModelNames("bundled"), BoostRules(), silence_ms=1000, max_active=1000)
 
 
 def parse(query, is_file=False):
@@ -88,7 +87,8 @@ def test_the_last_of_repeated_values_holds():
         ("sample_rate=5", "sample_rate=5: must be a whole number from 4000 to 192000"),
         ("channels=2", "channels: only one channel"),
         ("multichannel=true", "multichannel: only one channel"),
-        ("model=whisper", "model=whisper"),
+        ("model=nova-9", "model=nova-9: not served here; bundled is"),
+        ("model=nova-9", "names too: nova-3, .*custom"),
         ("interim_results=maybe", "interim_results=maybe"),
         ("alternatives=0", "alternatives=0"),
         ("alternatives=٣", "alternatives"),

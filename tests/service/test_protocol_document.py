@@ -12,6 +12,7 @@ import pytest
 
 from service.boosts import BoostRules
 from service.close_codes import OUTCOMES
+from service.model_names import ModelNames
 from service.parameters import ParameterRules, parse_parameters
 from service.wire import ConfigureFailure, RequestWarning
 
@@ -113,7 +114,9 @@ def test_the_documented_parameters_are_those_that_count(document):
         for name in re.findall(r"`(\w+)`", row)
     ]
     assert len(names) == 23
-    rules = ParameterRules(frozenset(), BoostRules(max_phrases=0), silence_ms=1000, max_active=1000)
+    rules = ParameterRules(
+        ModelNames("m"), BoostRules(max_phrases=0), silence_ms=1000, max_active=1000
+    )
     for name in names:
         query = [(name, "?")] if name != "sample_rate" else [("encoding", "linear16"), (name, "?")]
         with pytest.raises(Exception, match=rf"{name}|phrases|channel"):

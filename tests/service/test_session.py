@@ -9,6 +9,7 @@ from service.boosts import BoostRules
 from service.latency_clock import LatencyClock
 from service.listen_protocol import ListenProtocol
 from service.metrics import Metrics
+from service.model_names import ModelNames
 from service.parameters import ParameterRules, parse_parameters
 from service.result_messages import ResultMessages, ServedModel
 from service.session import Session, SessionLimits
@@ -49,7 +50,7 @@ class NoStream:
 
 @pytest.fixture
 def protocol():
-    rules = ParameterRules(frozenset({"m"}), BoostRules(), silence_ms=1000, max_active=1000)
+    rules = ParameterRules(ModelNames("m"), BoostRules(), silence_ms=1000, max_active=1000)
     query = [("encoding", "linear16"), ("sample_rate", "16000")]
     parameters = parse_parameters(query, rules, is_file=False)
     messages = ResultMessages("id", ServedModel("m", "1", "conformer", "uuid"))

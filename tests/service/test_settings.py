@@ -39,6 +39,12 @@ def test_lists_come_with_commas_from_flags_and_environment(monkeypatch):
     assert settings.allowed_origins == ("https://x", "https://y")
 
 
+def test_strict_models_are_a_setting(monkeypatch):
+    assert not Settings.load().strict_models
+    monkeypatch.setenv("EARSHOT_STRICT_MODELS", "true")
+    assert Settings.load().strict_models
+
+
 def test_all_that_browsers_send_as_an_origin_is_one():
     origins = ("*", "null", "http://[::1]:8080", "https://a.b:1", "chrome-extension://abc")
     assert Settings.load(allowed_origins=",".join(origins)).allowed_origins == origins
