@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from service.errors import BadRequest
+from service.wire import RequestWarning
 from streaming.stream_config import Boost
 
 MAX_PHRASE_CHARS = 200
@@ -61,6 +62,20 @@ class BoostRules:
             *(self._keyword(text) for text in keywords),
         )
 
+    @staticmethod
+    def warnings(keywords: Iterable[str]) -> list[RequestWarning]:
+        """Say of which keywords `parse` capped the weight; they have passed it."""
+        return [
+            RequestWarning(
+                parameter="keywords",
+                type="changed_value",
+                message=f"{word}: the weight {weight} counts as {_capped(float(weight)):g}",
+                phrase=word.strip(),
+            )
+            for word, colon, weight in (text.rpartition(":") for text in keywords)
+            if colon and abs(float(weight)) > MAX_WEIGHT
+        ]
+
     def _keyterm(self, text: str) -> Boost:
         """A phrase as it is; a weight may follow a colon, if no digit stands before ("10:30")."""
         match = _KEYTERM_WEIGHT.fullmatch(text.strip())
@@ -69,7 +84,10 @@ class BoostRules:
         return _boost("keyterm", match["phrase"], float(match["weight"]))
 
     def _keyword(self, text: str) -> Boost:
-        """`word` or `word:weight`: what follows the last colon is the weight."""
+        """`word` or `word:weight`: what follows the last colon is the weight, capped.
+
+        Deepgram's have no bounds, and clients made for it send 100.
+        """
         word, colon, weight = text.rpartition(":")
         if not colon:
             return _boost("keywords", text, self.default_weight)
@@ -77,12 +95,16 @@ class BoostRules:
             raise BadRequest(
                 f"keywords={text}: the weight {weight!r} after the last colon is not a number"
             )
-        return _boost("keywords", word, float(weight))
+        return _boost("keywords", word, _capped(float(weight)))
 
 
 def keyword_phrases(keywords: Iterable[str]) -> frozenset[str]:
     """The words of `keywords` that `BoostRules.parse` took, without their weights."""
     return frozenset((text.rpartition(":")[0] or text).strip() for text in keywords)
+
+
+def _capped(weight: float) -> float:
+    return math.copysign(min(abs(weight), MAX_WEIGHT), weight)
 
 
 def _boost(parameter: str, phrase: str, weight: float) -> Boost:

@@ -240,12 +240,15 @@ class ListenProtocol:
 
     def _configured(self, event: Configured) -> list[Action]:
         self._holds, self._asked = self._asked or self._holds, None
-        keywords = self._holds.keyword_phrases
-        warnings = [warning_of(each, keywords) for each in event.warnings]
+        holds, keywords = self._holds, self._holds.keyword_phrases
+        warnings = [
+            *self._boosts.warnings(holds.keywords),
+            *(warning_of(each, keywords) for each in event.warnings),
+        ]
         self._warnings.replace(warnings)
         success = ConfigureSuccess(
             request_id=self._messages.request_id,
-            keyterms=self._holds.keyterms + self._holds.keywords,
+            keyterms=holds.keyterms + holds.keywords,
             warnings=warnings or None,
         )
         return [Send(success), *self._tell(warnings)]

@@ -1,10 +1,8 @@
 """The query string of /v1/listen, by Deepgram's names and ours; unknown names are ignored."""
 
-import math
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, TypeVar, get_args
+from typing import Literal, TypeAlias, get_args
 
 from models.config import MAX_BEAM, MAX_LM_WEIGHT, MIN_BEAM
 from service.audio.pcm import ENCODINGS, PcmFormat
@@ -12,17 +10,20 @@ from service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ
 from service.boosts import BoostRules
 from service.errors import BadRequest
 from service.model_names import ModelNames
+from service.query_values import QueryValues
 from service.settings import Settings
 from service.wire import RequestWarning
 from streaming.graph_config import GraphOptions
-from streaming.stream_config import DECODING_MODES, Boost, EndpointConfig, StreamConfig
+from streaming.stream_config import (
+    DECODING_MODES,
+    MIN_SILENCE_MS,
+    Boost,
+    EndpointConfig,
+    StreamConfig,
+)
 
 FileFormat: TypeAlias = Literal["json", "text", "srt", "vtt"]
 FILE_FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
-
-T = TypeVar("T", bound=str)
-
-_NUMBER = re.compile(r"\d{1,6}(\.\d{0,6})?|\.\d{1,6}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -76,14 +77,14 @@ def parse_parameters(
         BadRequest: a value cannot be served; the message names the parameter.
         streaming.errors.InvalidStreamConfig: a number is out of the engine's range.
     """
-    values = _Values(query)
+    values = QueryValues(query)
     _check_offered(values, rules)
     stream = StreamConfig(
         mode=values.choice("mode", DECODING_MODES, "attention_rescoring"),
         interim_results=values.boolean("interim_results", False) and not is_file,
-        alternatives=values.integer("alternatives", 1, 10, 1),
+        alternatives=values.integer_from("alternatives", 1, 10) or 1,
         endpoint=_endpoint(values, rules),
-        utterance_end_ms=values.optional_integer("utterance_end_ms", 300, 60_000),
+        utterance_end_ms=_utterance_end_ms(values),
         vad_events=values.boolean("vad_events", False),
         boosts=_boosts(values, rules),
         graph=_graph(values, rules),
@@ -95,69 +96,16 @@ def parse_parameters(
         smart_format=values.boolean("smart_format", False),
         keyterms=tuple(values.all("keyterm")),
         keywords=tuple(values.all("keywords")),
+        warnings=(
+            *values.warnings,
+            *rules.boosts.warnings(values.all("keywords")),
+        ),
         tell_warnings=values.boolean("warnings", False),
     )
 
 
-class _Values:
-    """The query as name to values, read by type; every complaint names its parameter."""
-
-    def __init__(self, query: Iterable[tuple[str, str]]) -> None:
-        self._values: dict[str, list[str]] = {}
-        for name, value in query:
-            self._values.setdefault(name, []).append(value)
-
-    def all(self, name: str) -> list[str]:
-        return self._values.get(name, [])
-
-    def last(self, name: str) -> str | None:
-        values = self._values.get(name)
-        return values[-1] if values else None
-
-    def boolean(self, name: str, default: bool) -> bool:
-        value = self.last(name)
-        if value is None:
-            return default
-        if value.lower() not in ("true", "false"):
-            raise BadRequest(f"{name}={value}: must be true or false")
-        return value.lower() == "true"
-
-    def optional_integer(self, name: str, low: int, high: int) -> int | None:
-        value = self.last(name)
-        if value is None:
-            return None
-        # int() also takes "1_000", " 7" and other scripts' digits.
-        number = int(value) if value.isascii() and value.isdigit() and len(value) < 10 else -1
-        if not low <= number <= high:
-            raise BadRequest(f"{name}={value}: must be a whole number from {low} to {high}")
-        return number
-
-    def optional_number(self, name: str, low: float, high: float) -> float | None:
-        value = self.last(name)
-        if value is None:
-            return None
-        # float() also takes "nan", "1e3", "1_0" and other scripts' digits.
-        number = float(value) if _NUMBER.fullmatch(value) else -math.inf
-        if not low <= number <= high:
-            raise BadRequest(f"{name}={value}: must be a number from {low:g} to {high:g}")
-        return number
-
-    def integer(self, name: str, low: int, high: int, default: int) -> int:
-        number = self.optional_integer(name, low, high)
-        return default if number is None else number
-
-    def choice(self, name: str, choices: tuple[T, ...], default: T) -> T:
-        value = self.last(name)
-        if value is None:
-            return default
-        for choice in choices:
-            if choice == value:
-                return choice
-        raise BadRequest(f"{name}={value}: must be one of {', '.join(choices)}")
-
-
-def _check_offered(values: _Values, rules: ParameterRules) -> None:
-    rules.models.check(values.last("model"))
+def _check_offered(values: QueryValues, rules: ParameterRules) -> None:
+    rules.models.check(values.raw("model"))
     for name, several in (
         ("channels", values.integer("channels", 1, 32, 1) > 1),
         ("multichannel", values.boolean("multichannel", False)),
@@ -166,14 +114,14 @@ def _check_offered(values: _Values, rules: ParameterRules) -> None:
             raise BadRequest(f"{name}: only one channel is supported; mix the audio down to mono")
 
 
-def _endpoint(values: _Values, rules: ParameterRules) -> EndpointConfig:
+def _endpoint(values: QueryValues, rules: ParameterRules) -> EndpointConfig:
     defaults = EndpointConfig()
     silence_ms: int | None = rules.silence_ms
     value = values.last("endpointing")
     if value is not None and value.lower() == "false":
         silence_ms = None
     elif value is not None and value.lower() != "true":
-        silence_ms = values.integer("endpointing", 0, 60_000, rules.silence_ms)
+        silence_ms = values.integer_from("endpointing", MIN_SILENCE_MS, 60_000)
     return EndpointConfig(
         silence_ms=silence_ms,
         no_speech_ms=values.integer("no_speech_ms", 1000, 600_000, defaults.no_speech_ms),
@@ -183,7 +131,13 @@ def _endpoint(values: _Values, rules: ParameterRules) -> EndpointConfig:
     )
 
 
-def _graph(values: _Values, rules: ParameterRules) -> GraphOptions:
+def _utterance_end_ms(values: QueryValues) -> int | None:
+    if (values.last("utterance_end_ms") or "").lower() == "false":
+        return None
+    return values.integer_from("utterance_end_ms", MIN_SILENCE_MS, 60_000)
+
+
+def _graph(values: QueryValues, rules: ParameterRules) -> GraphOptions:
     lm = None if values.last("lm") is None else values.choice("lm", ("on", "off"), "on")
     return GraphOptions(
         lm=None if lm is None else lm == "on",
@@ -194,11 +148,11 @@ def _graph(values: _Values, rules: ParameterRules) -> GraphOptions:
     )
 
 
-def _boosts(values: _Values, rules: ParameterRules) -> tuple[Boost, ...]:
+def _boosts(values: QueryValues, rules: ParameterRules) -> tuple[Boost, ...]:
     return rules.boosts.parse(values.all("keyterm"), values.all("keywords"))
 
 
-def _pcm(values: _Values) -> PcmFormat | None:
+def _pcm(values: QueryValues) -> PcmFormat | None:
     rate_hz = values.optional_integer("sample_rate", MIN_RATE_HZ, MAX_RATE_HZ)
     if values.last("encoding") is None:
         return None

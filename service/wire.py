@@ -56,7 +56,7 @@ class ModelInfo(Message):
     arch: str
 
 
-WarningType = Literal["unboostable_phrase", "unsupported_parameter"]
+WarningType = Literal["unboostable_phrase", "unsupported_parameter", "changed_value"]
 
 
 class RequestWarning(Message):

@@ -287,6 +287,14 @@ def test_configure_replaces_the_phrases_and_is_answered_when_done():
     }
 
 
+def test_a_configures_weight_is_capped_and_named():
+    session = protocol(tell_warnings=True)
+    session.receive_text('{"type": "Configure", "keywords": ["tea:99"]}')
+    success, told = sent(session.receive_event(Configured(())))
+    assert [each["type"] for each in success["warnings"]] == ["changed_value"]
+    assert (told["code"], told["phrase"]) == ("CHANGED_VALUE", "tea")
+
+
 def test_configure_keeps_the_list_that_is_left_out():
     session = protocol(keyterms=("tea",))
     actions = session.receive_text('{"type": "Configure", "keyterms": null, "keywords": ["ice:2"]}')

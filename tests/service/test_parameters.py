@@ -10,7 +10,12 @@ from service.parameters import ParameterRules, parse_parameters
 from streaming.graph_config import GraphOptions
 from streaming.stream_config import Boost
 
-RULES = ParameterRules(ModelNames("bundled"), BoostRules(), silence_ms=1000, max_active=1000)
+RULES = ParameterRules(
+    ModelNames("bundled"),
+    BoostRules(),
+    silence_ms=1000,
+    max_active=1000,
+)
 
 
 def parse(query, is_file=False):
@@ -71,6 +76,52 @@ def test_unknown_names_are_ignored():
     assert parse("redact=pci&callback=http://x&foo=bar") == parse("")
 
 
+@pytest.mark.parametrize(
+    ("query", "plain"),
+    [
+        ("interim_results=1", "interim_results=true"),
+        ("interim_results=0", "interim_results=false"),
+        ("interim_results=", ""),
+        ("vad_events=True", "vad_events=true"),
+        ("smart_format=1", "smart_format=true"),
+        ("smart_format=", ""),
+        ("utterance_end_ms=1000.0", "utterance_end_ms=1000"),
+        ("utterance_end_ms=", ""),
+        ("utterance_end_ms=false", ""),
+        ("alternatives=", ""),
+        ("endpointing=", ""),
+        ("endpointing=400.0", "endpointing=400"),
+        ("keyterm=&keywords=", ""),
+        ("keyterm=&keyterm=tea&keyterm=%20", "keyterm=tea"),
+        ("encoding=LINEAR16&sample_rate=16000.0", "encoding=linear16&sample_rate=16000"),
+        ("encoding=", ""),
+        ("mode=Attention&format=SRT", "mode=attention&format=srt"),
+        ("model=", ""),
+    ],
+)
+def test_values_of_other_clients_are_read(query, plain):
+    assert parse(query) == parse(plain)
+
+
+@pytest.mark.parametrize(
+    ("query", "plain", "message"),
+    [
+        ("alternatives=0", "", "alternatives=0: counts as 1, the least that is served"),
+        ("utterance_end_ms=100", "utterance_end_ms=300", "utterance_end_ms=100: counts as 300"),
+        ("endpointing=25", "endpointing=300", "endpointing=25: counts as 300"),
+        ("keywords=x:100", "keywords=x:20", "x: the weight 100 counts as 20"),
+        ("keywords=x:-100", "keywords=x:-20", "x: the weight -100 counts as -20"),
+    ],
+)
+def test_a_value_that_is_brought_into_range_is_named(query, plain, message):
+    asked = parse(query)
+    assert asked.stream == parse(plain).stream
+    (warning,) = asked.warnings
+    assert (warning.parameter, warning.type) == (query.partition("=")[0], "changed_value")
+    assert warning.message.startswith(message)
+    assert parse(plain).warnings == ()
+
+
 def test_the_last_of_repeated_values_holds():
     assert parse("alternatives=2&alternatives=4").stream.alternatives == 4
 
@@ -90,11 +141,12 @@ def test_the_last_of_repeated_values_holds():
         ("model=nova-9", "model=nova-9: not served here; bundled is"),
         ("model=nova-9", "names too: nova-3, .*custom"),
         ("interim_results=maybe", "interim_results=maybe"),
-        ("alternatives=0", "alternatives=0"),
+        ("alternatives=11", "alternatives=11"),
         ("alternatives=٣", "alternatives"),
         ("alternatives=1_0", "alternatives=1_0"),
         ("endpointing=-5", "endpointing=-5"),
-        ("endpointing=", "endpointing="),
+        ("endpointing=60001", "endpointing=60001"),
+        ("endpointing=25.5", "endpointing=25.5"),
         ("utterance_end_ms=soon", "utterance_end_ms=soon"),
         ("mode=guess", "mode=guess"),
         ("format=doc", "format=doc"),
