@@ -25,6 +25,7 @@ class LoadedModel:
     """A model ready to decode with: evaluation mode, no gradients.
 
     pronouncer: for words that a graph spelled in the model's phones does not have.
+    languages: BCP 47 tags of what it was trained for, empty where its directory does not say.
     """
 
     name: str
@@ -32,6 +33,7 @@ class LoadedModel:
     tokenizer: Tokenizer
     format: ModelFormat
     pronouncer: Pronouncer | None = None
+    languages: tuple[str, ...] = ()
 
 
 def assemble(

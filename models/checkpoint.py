@@ -7,6 +7,7 @@ may be stored in half precision; they always run in float32 on the CPU.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -58,11 +59,16 @@ def save_model(
     tokenizer: Tokenizer,
     name: str,
     dtype: torch.dtype = torch.float32,
+    languages: Sequence[str] = (),
 ) -> None:
-    """Writes a model in our format into `directory`, its weights as float32 or float16."""
+    """Writes a model in our format into `directory`, its weights as float32 or float16.
+
+    languages: BCP 47 tags of what it was trained for.
+    """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
-    header = {"format_version": FORMAT_VERSION, "name": name, "model": model.config.to_dict()}
+    header = {"format_version": FORMAT_VERSION, "name": name, "languages": list(languages)}
+    header["model"] = model.config.to_dict()
     text = json.dumps(header, indent=2, ensure_ascii=False)
     (directory / "config.json").write_text(text + "\n", encoding="utf-8")
     tensors = {
@@ -93,7 +99,8 @@ def _load_own_model(directory: Path) -> LoadedModel:
     tokenizer = load_tokenizer(directory)
     name = header["name"] if isinstance(header.get("name"), str) else directory.name
     loaded = assemble(name, config, weights, tokenizer, "earshot")
-    return replace(loaded, pronouncer=load_pronouncer(directory, config))
+    pronouncer = load_pronouncer(directory, config)
+    return replace(loaded, pronouncer=pronouncer, languages=_languages(header))
 
 
 def _read_header(path: Path) -> dict[str, Any]:
@@ -107,6 +114,13 @@ def _read_header(path: Path) -> dict[str, Any]:
         found = header.get("format_version")
         raise CheckpointError(f"{path} has format version {found!r}; this is {FORMAT_VERSION}")
     return header
+
+
+def _languages(header: dict[str, Any]) -> tuple[str, ...]:
+    languages = header.get("languages", [])
+    if not isinstance(languages, list) or not all(isinstance(tag, str) for tag in languages):
+        raise CheckpointError(f"'languages' is {languages!r}, not a list of tags such as \"en\"")
+    return tuple(languages)
 
 
 def _read_safetensors(path: Path) -> dict[str, Tensor]:

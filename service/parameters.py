@@ -1,7 +1,7 @@
 """The query string of /v1/listen, by Deepgram's names and ours; unknown names are ignored."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
 from models.config import MAX_BEAM, MAX_LM_WEIGHT, MIN_BEAM
@@ -9,9 +9,11 @@ from service.audio.pcm import ENCODINGS, PcmFormat
 from service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ
 from service.boosts import BoostRules
 from service.errors import BadRequest
+from service.languages import Languages
 from service.model_names import ModelNames
 from service.query_values import QueryValues
 from service.settings import Settings
+from service.unserved import refuse_unserved, unserved_warnings
 from service.wire import RequestWarning
 from streaming.graph_config import GraphOptions
 from streaming.stream_config import (
@@ -30,7 +32,7 @@ FILE_FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
 class ParameterRules:
     """What the server offers to requests.
 
-    models: names a client may ask for.
+    models: names a client may ask for. languages: those that its audio may be in.
     silence_ms: pause that ends an utterance where the request names none.
     max_active: hypotheses of a graph search that a request may ask for.
     """
@@ -39,15 +41,19 @@ class ParameterRules:
     boosts: BoostRules
     silence_ms: int
     max_active: int
+    languages: Languages = field(default_factory=Languages)
 
     @classmethod
-    def of(cls, settings: Settings, model_name: str = "default") -> "ParameterRules":
-        """Take the rules from the settings."""
+    def of(
+        cls, settings: Settings, model_name: str = "default", languages: tuple[str, ...] = ()
+    ) -> "ParameterRules":
+        """Take the rules from the settings, and ``languages`` from the model."""
         return cls(
             models=ModelNames(model_name, settings.model_aliases, settings.strict_models),
             boosts=BoostRules(settings.boost_weight, settings.max_phrases),
             silence_ms=settings.silence_ms,
             max_active=settings.max_active,
+            languages=Languages(languages),
         )
 
 
@@ -79,6 +85,7 @@ def parse_parameters(
     """
     values = QueryValues(query)
     _check_offered(values, rules)
+    of_language = rules.languages.check(values.last("language"))
     stream = StreamConfig(
         mode=values.choice("mode", DECODING_MODES, "attention_rescoring"),
         interim_results=values.boolean("interim_results", False) and not is_file,
@@ -97,6 +104,8 @@ def parse_parameters(
         keyterms=tuple(values.all("keyterm")),
         keywords=tuple(values.all("keywords")),
         warnings=(
+            *(() if of_language is None else (of_language,)),
+            *unserved_warnings(values, rules.languages),
             *values.warnings,
             *rules.boosts.warnings(values.all("keywords")),
         ),
@@ -106,6 +115,7 @@ def parse_parameters(
 
 def _check_offered(values: QueryValues, rules: ParameterRules) -> None:
     rules.models.check(values.raw("model"))
+    refuse_unserved(values)
     for name, several in (
         ("channels", values.integer("channels", 1, 32, 1) > 1),
         ("multichannel", values.boolean("multichannel", False)),

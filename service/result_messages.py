@@ -32,13 +32,15 @@ from streaming.events import (
 class ServedModel:
     """The one model behind this server: its name, and an id that changes with its weights.
 
-    details: what else /v1/models tells, such as languages and parameters.
+    languages: BCP 47 tags of what it knows, empty where nobody has said it. details: what else
+    /v1/models tells, such as parameters.
     """
 
     name: str
     version: str
     arch: str
     uuid: str
+    languages: tuple[str, ...] = ()
     details: Mapping[str, object] = field(default_factory=dict)
 
     @property
@@ -57,6 +59,7 @@ class ServedModel:
             "uuid": self.uuid,
             "batch": True,
             "streaming": True,
+            "languages": list(self.languages),
             **self.details,
         }
 

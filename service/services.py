@@ -42,7 +42,7 @@ class Services:
             settings=settings,
             metrics=metrics,
             admission=Admission(engine, settings.max_files * (1 + WAITING_FILES)),
-            rules=ParameterRules.of(settings, model.name),
+            rules=ParameterRules.of(settings, model.name, model.languages),
             file_threads=ThreadPoolExecutor(settings.max_files, thread_name_prefix="file"),
         )
 

@@ -118,11 +118,14 @@ class Settings(BaseSettings):
     strict_models: bool = Field(
         False, description="refuse all other names of models, also those that Deepgram's SDKs know"
     )
+    languages: Names = Field(
+        (), description="languages that requests may ask for; those that the model names if absent"
+    )
 
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="logs")
     log_text: bool = Field(False, description="write recognised text to the log")
 
-    @field_validator("allowed_origins", "model_aliases", mode="before")
+    @field_validator("allowed_origins", "model_aliases", "languages", mode="before")
     @classmethod
     def _split_commas(cls, value: object) -> object:
         """Lists come as "a,b" from the environment and flags, as arrays from TOML."""

@@ -56,7 +56,9 @@ class ModelInfo(Message):
     arch: str
 
 
-WarningType = Literal["unboostable_phrase", "unsupported_parameter", "changed_value"]
+WarningType = Literal[
+    "unboostable_phrase", "unsupported_parameter", "unsupported_language", "changed_value"
+]
 
 
 class RequestWarning(Message):

@@ -37,7 +37,10 @@ class NeuralLmDescription:
 
 @dataclass(frozen=True)
 class ModelDescription:
-    """format: "earshot" or "wenet". chunk_ms: audio between two steps of one stream."""
+    """format: "earshot" or "wenet". chunk_ms: audio between two steps of one stream.
+
+    languages: BCP 47 tags, empty where the model does not say.
+    """
 
     name: str
     format: str
@@ -48,6 +51,7 @@ class ModelDescription:
     modes: tuple[DecodingMode, ...]
     graph: GraphDescription | None
     neural_lm: NeuralLmDescription | None
+    languages: tuple[str, ...]
 
 
 def describe_model(
@@ -68,6 +72,7 @@ def describe_model(
         modes=modes,
         graph=None if words is None else _describe_graph(words),
         neural_lm=None if sentences is None else _describe_neural_lm(sentences),
+        languages=loaded.languages,
     )
 
 

@@ -83,15 +83,17 @@ def warm_up(engine: EnginePort) -> None:
     ended.wait()
 
 
-def served_model(engine: Engine, directory: Path | None) -> ServedModel:
+def served_model(engine: Engine, settings: Settings) -> ServedModel:
     """Describe the engine's model to clients; its version and id follow from its weights."""
-    weights = _weights_digest(directory or bundled_model_dir())
+    weights = _weights_digest(settings.model or bundled_model_dir())
     about = asdict(engine.model)
+    own_languages = about.pop("languages")
     return ServedModel(
         name=about.pop("name"),
         version=weights[:12],
         arch=about.pop("format"),
         uuid=str(uuid.uuid5(uuid.NAMESPACE_OID, weights)),
+        languages=settings.languages or own_languages,
         details=about,
     )
 

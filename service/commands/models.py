@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
             settings = Settings.load(
                 model=directory, graph=arguments.graph, device="cpu", max_streams=1
             )
-            description = served_model(load_engine(settings), settings.model).listing(())
+            description = served_model(load_engine(settings), settings).listing(())
         except ServiceError as error:
             tell(f"earshot models: {error}")
             failed = True

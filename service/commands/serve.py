@@ -46,7 +46,7 @@ def _serve(settings: Settings) -> None:
     ):
         warm_up(engine)
         watch_engine(metrics, engine)
-        model = served_model(engine, settings.model)
+        model = served_model(engine, settings)
         words = 0 if engine.model.graph is None else engine.model.graph.words
         log.info(
             "model_loaded",

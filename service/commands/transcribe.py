@@ -55,9 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     bars = progress_bars(done("s"), TimeRemainingColumn())
     with running_engine(settings) as engine, bars as progress:
-        transcriber = _Transcriber(
-            engine, served_model(engine, settings.model), parameters, progress
-        )
+        transcriber = _Transcriber(engine, served_model(engine, settings), parameters, progress)
         failed = [path for path in arguments.files if not transcriber.do(path, arguments)]
     return SOME_FAILED if failed else 0
 

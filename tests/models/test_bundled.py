@@ -54,6 +54,10 @@ def test_it_streams_and_has_both_decoders(bundled: LoadedModel) -> None:
     assert bundled.model.right_decoder is not None
 
 
+def test_it_says_that_it_knows_english(bundled: LoadedModel) -> None:
+    assert bundled.languages == ("en",)
+
+
 def test_its_language_model_prefers_what_people_say() -> None:
     scorer = load_neural_lm(bundled_model_dir() / NEURAL_LM_FILE)
     said, heard = "what time does the next train leave", "what time duss the necks train leave"

@@ -42,6 +42,22 @@ def rewrite_header(directory: Path, **changes: object) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
 
+def test_a_model_says_its_languages_or_does_not(tmp_path, model_dir, tiny_models):
+    assert load_model(model_dir).languages == ()
+    save_model(
+        tmp_path / "two", tiny_models["conformer"], CharTokenizer(UNITS), "two",
+        languages=("en", "zh-CN"),
+    )  # fmt: skip
+    assert load_model(tmp_path / "two").languages == ("en", "zh-CN")
+
+
+@pytest.mark.parametrize("languages", ["en", [1], {"en": 1}, None])
+def test_languages_that_are_no_list_of_tags_are_refused(model_dir, languages):
+    rewrite_header(model_dir, languages=languages)
+    with pytest.raises(CheckpointError, match="'languages' is"):
+        load_model(model_dir)
+
+
 @pytest.mark.parametrize("name", ["conformer", "conformer_bn_k8_conv1d6", "transformer"])
 def test_a_saved_model_is_the_same(tmp_path, tiny_models, name):
     model = tiny_models[name]

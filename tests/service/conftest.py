@@ -41,7 +41,7 @@ from streaming.graph_config import GraphOptions
 from streaming.stream_config import Boost, StreamConfig, StreamPriority
 
 RATE = 16_000
-MODEL = ServedModel("scripted", "1", "fake", "00000000-0000-0000-0000-000000000000")
+MODEL = ServedModel("scripted", "1", "fake", "00000000-0000-0000-0000-000000000000", ("en",))
 
 
 @dataclass

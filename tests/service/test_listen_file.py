@@ -257,6 +257,17 @@ async def test_phrases_that_cannot_be_boosted_are_named(http):
     assert answer.json()["metadata"]["warnings"] == [ROUTE_66]
 
 
+async def test_what_is_asked_and_not_done_is_named(http):
+    url = "/v1/listen?diarize=true&punctuate=true&numerals=false"
+    answer = await http.post(url, content=recording([20]))
+    assert answer.json()["metadata"]["warnings"] == [
+        {"parameter": "diarize", "type": "unsupported_parameter",
+         "message": "diarize: speakers are not told apart"},
+        {"parameter": "punctuate", "type": "unsupported_parameter",
+         "message": "punctuate: there are no full stops and commas"},
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("form", ["text", "srt", "vtt"])
 async def test_formats_without_metadata_have_warnings_in_a_header_or_beside(http, form):
     url = f"/v1/listen?format={form}&keyterm=route%2066"

@@ -5,6 +5,7 @@ import pytest
 from service.audio.pcm import PcmFormat
 from service.boosts import BoostRules
 from service.errors import BadRequest
+from service.languages import Languages
 from service.model_names import ModelNames
 from service.parameters import ParameterRules, parse_parameters
 from streaming.graph_config import GraphOptions
@@ -15,6 +16,7 @@ RULES = ParameterRules(
     BoostRules(),
     silence_ms=1000,
     max_active=1000,
+    languages=Languages(("en",)),
 )
 
 
@@ -73,7 +75,7 @@ def test_smart_format_is_off_until_asked_for():
 
 
 def test_unknown_names_are_ignored():
-    assert parse("redact=pci&callback=http://x&foo=bar") == parse("")
+    assert parse("foo=bar&no_delay=true&mip_opt_out=true") == parse("")
 
 
 @pytest.mark.parametrize(
@@ -97,6 +99,7 @@ def test_unknown_names_are_ignored():
         ("encoding=", ""),
         ("mode=Attention&format=SRT", "mode=attention&format=srt"),
         ("model=", ""),
+        ("language=", ""),
     ],
 )
 def test_values_of_other_clients_are_read(query, plain):
@@ -122,6 +125,46 @@ def test_a_value_that_is_brought_into_range_is_named(query, plain, message):
     assert parse(plain).warnings == ()
 
 
+@pytest.mark.parametrize("language", ["en", "en-US", "EN-gb", "en_AU", ""])
+def test_a_language_that_is_served_needs_no_word(language):
+    assert parse(f"language={language}") == parse("")
+
+
+def test_speech_of_several_languages_is_served_with_a_warning():
+    (warning,) = parse("language=multi").warnings
+    assert (warning.parameter, warning.type) == ("language", "unsupported_language")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "punctuate=true", "numerals=1", "diarize=true", "diarize_model=latest", "replace=a:b",
+        "search=tea&search=ice", "summarize=v2", "topics=true", "intents=true", "sentiment=true",
+        "detect_language=true", "detect_language=es", "profanity_filter=true", "version=2024-01-09",
+        "tier=enhanced", "utt_split=0.8", "detect_entities=true", "dictation=true", "tag=a&tag=b",
+        "filler_words=true", "measurements=true", "extra=a:b", "custom_topic=x", "language_hint=fr",
+        "custom_intent=x", "detect_topics=true", "diarize_version=2021",
+    ],
+)  # fmt: skip
+def test_what_is_asked_and_not_done_is_said_once(query):
+    for is_file in (False, True):
+        (warning,) = parse(query, is_file).warnings
+        assert warning.parameter == query.partition("=")[0]
+        assert warning.type == "unsupported_parameter"
+        assert warning.message.startswith(f"{warning.parameter}: ")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "punctuate=false&numerals=False&diarize=0&search=&detect_language=false&redact=false",
+        "version=latest&language_hint=en&language_hint=en-US&callback=&tag=",
+    ],
+)
+def test_what_asks_for_nothing_needs_no_word(query):
+    assert parse(query) == parse("")
+
+
 def test_the_last_of_repeated_values_holds():
     assert parse("alternatives=2&alternatives=4").stream.alternatives == 4
 
@@ -136,6 +179,11 @@ def test_the_last_of_repeated_values_holds():
         ("encoding=linear16&sample_rate=16k", "sample_rate=16k"),
         ("sample_rate=abc", "sample_rate=abc"),
         ("sample_rate=5", "sample_rate=5: must be a whole number from 4000 to 192000"),
+        ("redact=pci", "redact: nothing is redacted here"),
+        ("redact=true&redact=false", "redact: "),
+        ("callback=http://x", "callback: no address is called"),
+        ("language=fr", "language=fr: not served here; the model knows en"),
+        ("language=english", "language=english"),
         ("channels=2", "channels: only one channel"),
         ("multichannel=true", "multichannel: only one channel"),
         ("model=nova-9", "model=nova-9: not served here; bundled is"),

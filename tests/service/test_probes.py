@@ -42,6 +42,7 @@ async def test_models_lists_the_model_and_its_other_names(live):
         (model,) = (await client.get("/v1/models")).json()["stt"]
     assert (model["name"], model["streaming"], model["batch"]) == ("scripted", True, True)
     assert "nova-3" in model["aliases"]
+    assert model["languages"] == ["en"]
 
 
 async def test_models_tells_what_may_be_boosted(live):

@@ -12,8 +12,11 @@ import pytest
 
 from service.boosts import BoostRules
 from service.close_codes import OUTCOMES
+from service.errors import BadRequest
+from service.languages import Languages
 from service.model_names import ModelNames
 from service.parameters import ParameterRules, parse_parameters
+from service.unserved import IGNORED, REFUSED
 from service.wire import ConfigureFailure, RequestWarning
 
 
@@ -113,14 +116,28 @@ def test_the_documented_parameters_are_those_that_count(document):
         for row in re.findall(r"^\| ((?:`\w+`,? ?)+)", table, re.M)
         for name in re.findall(r"`(\w+)`", row)
     ]
-    assert len(names) == 23
+    assert len(names) == 24
     rules = ParameterRules(
-        ModelNames("m"), BoostRules(max_phrases=0), silence_ms=1000, max_active=1000
+        ModelNames("m"),
+        BoostRules(max_phrases=0),
+        silence_ms=1000,
+        max_active=1000,
+        languages=Languages(("en",)),
     )
     for name in names:
         query = [(name, "?")] if name != "sample_rate" else [("encoding", "linear16"), (name, "?")]
-        with pytest.raises(Exception, match=rf"{name}|phrases|channel"):
+        with pytest.raises(BadRequest, match=rf"{name}|phrases|channel"):
             parse_parameters(query, rules, is_file=False)
+
+
+def test_what_is_left_out_is_what_the_server_refuses_or_names(document):
+    part = document.split("## What is left out")[1]
+    refused, warned = (
+        set(re.findall(r"`(\w+)`", re.search(rf"\*\*{how}\*\*(.*?)\n\n", part, re.S)[1]))
+        for how in ("Refused", "Named in a warning")
+    )
+    assert refused == {*REFUSED, "language"}
+    assert warned - {"latest", "false"} == set(IGNORED)
 
 
 def test_the_example_messages_are_json(document):

@@ -39,6 +39,11 @@ def test_lists_come_with_commas_from_flags_and_environment(monkeypatch):
     assert settings.allowed_origins == ("https://x", "https://y")
 
 
+def test_languages_come_with_commas_too():
+    assert Settings.load().languages == ()
+    assert Settings.load(languages="en,zh-CN").languages == ("en", "zh-CN")
+
+
 def test_strict_models_are_a_setting(monkeypatch):
     assert not Settings.load().strict_models
     monkeypatch.setenv("EARSHOT_STRICT_MODELS", "true")
