@@ -34,6 +34,7 @@ from service.listen_actions import (
 from service.parameters import ListenParameters
 from service.result_messages import ResultMessages
 from service.stream_warnings import StreamWarnings, warning_of
+from service.unserved import configure_warnings
 from service.wire import (
     CONTROL,
     CloseStream,
@@ -77,11 +78,12 @@ class State(Enum):
 
 @dataclass(frozen=True)
 class _Wishes:
-    """What a session may change while it runs."""
+    """What a session may change while it runs; in_vain: what its last Configure named besides."""
 
     keyterms: list[str]
     keywords: list[str]
     graph: GraphOptions
+    in_vain: tuple[RequestWarning, ...] = ()
 
     @cached_property
     def keyword_phrases(self) -> frozenset[str]:
@@ -105,6 +107,7 @@ class _Wishes:
             self.keyterms if message.keyterms is None else message.keyterms,
             self.keywords if message.keywords is None else message.keywords,
             replace(GraphOptions() if message.lm == "off" else self.graph, **graph),
+            tuple(configure_warnings(message)),
         )
 
 
@@ -242,6 +245,7 @@ class ListenProtocol:
         self._holds, self._asked = self._asked or self._holds, None
         holds, keywords = self._holds, self._holds.keyword_phrases
         warnings = [
+            *holds.in_vain,
             *self._boosts.warnings(holds.keywords),
             *(warning_of(each, keywords) for each in event.warnings),
         ]

@@ -3,7 +3,7 @@
 from service.errors import BadRequest
 from service.languages import Languages
 from service.query_values import QueryValues
-from service.wire import RequestWarning
+from service.wire import Configure, RequestWarning
 
 REFUSED = {
     "redact": "nothing is redacted here; what comes back would hold what should not",
@@ -59,6 +59,15 @@ def unserved_warnings(values: QueryValues, languages: Languages) -> list[Request
         for name, why in IGNORED.items()
         if any(not _is_served(name, wish, languages) for wish in _asked(values, name))
     ]
+
+
+def configure_warnings(message: Configure) -> list[RequestWarning]:
+    """What a Configure names in vain, or that it names nothing."""
+    if message.features:
+        return [_unsupported("features", "not done, what was set at the start stays")]
+    if message.changes_nothing:
+        return [_unsupported("Configure", "it names nothing that can be changed")]
+    return []
 
 
 def _unsupported(parameter: str, why: str) -> RequestWarning:

@@ -1,6 +1,6 @@
 """The messages on the wire, in the shape of Deepgram's API; docs/protocol.md describes each."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -266,6 +266,13 @@ class Configure(BaseModel):
     neural_lm_weight: StrictFloat | None = None
     beam: StrictFloat | None = None
     max_active: StrictInt | None = None
+    features: Any = None
+    """Deepgram's; nothing of it can be changed here."""
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether it names nothing that a session can change."""
+        return not self.model_dump(exclude_none=True, exclude={"type", "features"})
 
 
 ControlMessage = Annotated[

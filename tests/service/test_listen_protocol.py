@@ -287,12 +287,24 @@ def test_configure_replaces_the_phrases_and_is_answered_when_done():
     }
 
 
-def test_a_configures_weight_is_capped_and_named():
-    session = protocol(tell_warnings=True)
-    session.receive_text('{"type": "Configure", "keywords": ["tea:99"]}')
-    success, told = sent(session.receive_event(Configured(())))
-    assert [each["type"] for each in success["warnings"]] == ["changed_value"]
-    assert (told["code"], told["phrase"]) == ("CHANGED_VALUE", "tea")
+@pytest.mark.parametrize(
+    ("message", "parameters"),
+    [
+        ({"features": {"numerals": True}}, ["features"]),
+        ({"features": {"numerals": True}, "keyterms": ["tea"]}, ["features"]),
+        ({}, ["Configure"]),
+        ({"features": {}, "keyterms": None}, ["Configure"]),
+        ({"features": None, "keyterms": []}, []),
+        ({"keywords": ["tea:99"]}, ["keywords"]),
+    ],
+)
+def test_a_configure_that_does_less_than_it_names_says_so(message, parameters):
+    session = protocol(keyterms=("ice",), tell_warnings=True)
+    session.receive_text(json.dumps({"type": "Configure", **message}))
+    success, *told = sent(session.receive_event(Configured(())))
+    assert success["type"] == "ConfigureSuccess"
+    assert [each["parameter"] for each in success.get("warnings", [])] == parameters
+    assert [each["parameter"] for each in told] == parameters
 
 
 def test_configure_keeps_the_list_that_is_left_out():
