@@ -76,7 +76,8 @@ $(STAMP): pyproject.toml constraints.txt $(NATIVE)
 $(OLD_SDK):
 	@echo "$@: for the tests"
 	@$(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_FLAGS) --no-deps \
-	  --target $@ deepgram-sdk==6.1.1
+	  --target $@ deepgram-sdk==6.1.1 || \
+	  { echo "$@: not installed, its tests will be skipped"; test -z "$$CI"; }
 
 constraints: ## write the versions now in .venv to constraints.txt
 	@echo "constraints: reading $(VENV)"

@@ -131,7 +131,8 @@ class ScriptedServer:
         await asyncio.to_thread(self.script.upload_gate.wait, 20)
         for i, text in enumerate(self.script.sentences):
             yield _event("segment", _results(_words(text, 4.0 * i), 4.0 * i, is_final=True))
-        yield _event("result", {"metadata": {"warnings": []}, "results": {}})
+        warnings = [{"message": f"{each}: cannot spell"} for each in self.script.unboostable]
+        yield _event("result", {"metadata": {"warnings": warnings}, "results": {}})
 
 
 class _Conversation:

@@ -156,6 +156,13 @@ HTMLAnchorElement.prototype.click = function () { window.saved[0] = this.downloa
 """
 
 
+def test_a_files_warnings_are_noted(page: Page, server: ScriptedServer, speech: Path) -> None:
+    server.script.unboostable = ("björk",)
+    server.script.upload_gate.set()
+    page.choose_file(speech)
+    page.until(lambda: page.text(".notes") == "björk: cannot spell")
+
+
 def test_a_file_can_be_dropped_anywhere(page: Page, server: ScriptedServer) -> None:
     server.script.upload_gate.set()
     page.run("""
