@@ -33,7 +33,7 @@ from service.listen_actions import (
 )
 from service.parameters import ListenParameters
 from service.result_messages import ResultMessages
-from service.stream_warnings import StreamWarnings, warning_of
+from service.stream_warnings import StreamWarnings, carried, warning_of
 from service.unserved import configure_warnings
 from service.wire import (
     CONTROL,
@@ -45,6 +45,7 @@ from service.wire import (
     Finalize,
     KeepAlive,
     RequestWarning,
+    Results,
     StreamWarning,
 )
 from streaming.errors import InvalidStreamConfig
@@ -177,7 +178,7 @@ class ListenProtocol:
             case Partial():
                 return [Send(self._messages.results(event), replaceable=True)]
             case Final():
-                return [Send(self._messages.results(event, self._warnings.take_untold()))]
+                return [Send(self._final(event))]
             case SpeechStarted() | UtteranceEnd():
                 return [Send(self._messages.notice(event))]
             case UnboostablePhrase():
@@ -223,7 +224,7 @@ class ListenProtocol:
 
     def _closed(self, duration_s: float) -> list[Action]:
         self.state = State.CLOSED
-        warnings = self._warnings.all
+        warnings = carried(self._warnings.all)
         return [Send(self._messages.closing(duration_s, self._audio.sha256, warnings)), self._close]
 
     def _configure(self, message: Configure) -> list[Action]:
@@ -253,9 +254,12 @@ class ListenProtocol:
         success = ConfigureSuccess(
             request_id=self._messages.request_id,
             keyterms=holds.keyterms + holds.keywords,
-            warnings=warnings or None,
+            warnings=carried(warnings) or None,
         )
         return [Send(success), *self._tell(warnings)]
+
+    def _final(self, event: Final) -> Results:
+        return self._messages.results(event, carried(self._warnings.take_untold()))
 
     def _unboostable(self, event: UnboostablePhrase) -> list[Action]:
         warning = warning_of(event, self._holds.keyword_phrases)

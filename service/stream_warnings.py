@@ -5,6 +5,9 @@ from collections.abc import Iterable
 from service.wire import RequestWarning
 from streaming.events import UnboostablePhrase
 
+MAX_CARRIED = 100
+"""In one message: a thousand phrases with their reasons would fill a slow client's outbox."""
+
 
 class StreamWarnings:
     """Those of the parameters hold for good, those of the boosted phrases until a Configure."""
@@ -35,6 +38,15 @@ class StreamWarnings:
         """What no final has carried yet; the one asked for carries it."""
         untold, self._untold = list(dict.fromkeys(self._untold)), []
         return untold
+
+
+def carried(warnings: list[RequestWarning]) -> list[RequestWarning]:
+    """What one message carries of them: the first hundred, and how many there are besides."""
+    if len(warnings) <= MAX_CARRIED:
+        return warnings
+    more = f"and {len(warnings) - MAX_CARRIED} more; with warnings=true each is a message"
+    last = warnings[MAX_CARRIED].model_copy(update={"message": more, "phrase": None})
+    return [*warnings[:MAX_CARRIED], last]
 
 
 def warning_of(event: UnboostablePhrase, keywords: frozenset[str]) -> RequestWarning:

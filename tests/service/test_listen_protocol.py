@@ -262,6 +262,25 @@ def test_who_asks_is_told_by_messages_too():
     assert told == ["diarize", "keywords"]
 
 
+def test_a_message_carries_a_hundred_warnings_and_says_how_many_more():
+    session = protocol(tell_warnings=True)
+    for index in range(103):
+        session.receive_event(UnboostablePhrase(f"x{index}", "no digits"))
+    (final,) = sent(session.receive_event(FINAL))
+    *first, last = final["metadata"]["warnings"]
+    assert [each["phrase"] for each in first] == [f"x{index}" for index in range(100)]
+    assert last["message"].startswith("and 3 more; ")
+    assert "phrase" not in last
+    success, *told = sent(
+        session.receive_event(
+            Configured(tuple(UnboostablePhrase(f"x{index}", "no") for index in range(102)))
+        )
+    )
+    assert (len(success["warnings"]), len(told)) == (101, 102)
+    (metadata,) = sent(session.receive_event(Closed(1.0)))
+    assert metadata["warnings"] == success["warnings"]
+
+
 def test_a_configures_warnings_replace_those_of_the_phrases_before():
     session = protocol(warnings=(DIARIZE,))
     session.receive_event(UnboostablePhrase("old 5", "no digits"))
