@@ -30,6 +30,13 @@ class Pronouncer:
             raise UnencodableText(word, "it is not in the model's lexicon")
         return (self._letters.pronounce(word),)
 
+    def pronounce_initialism(self, word: str) -> Phones:
+        """As the lexicon has it, or else letter by letter. Raises like `pronounce`."""
+        known = self._lexicon.pronounce(word)
+        if known:
+            return known[0]
+        return tuple(phone for letter in word for phone in self.pronounce(letter)[0])
+
     def pronounce_all(self, words: Iterable[str]) -> dict[str, tuple[Phones, ...]]:
         """`pronounce` of those words that have a pronunciation, faster than one by one."""
         known = {word: self._lexicon.pronounce(word) for word in words}

@@ -9,10 +9,12 @@ from decoder_kernels.boost import TOKEN_LIMIT, BoostPhrase, BoostTable
 from decoder_kernels.boost_cycles import safe_phrases
 from decoder_kernels.errors import KernelError
 from decoder_kernels.word_boost import WordBoostTable
-from models.errors import TokenizerError
+from models.errors import TokenizerError, UnencodableText
+from models.plain_letters import plain_letters
 from models.tokenizer import Tokenizer
 from streaming.events import UnboostablePhrase
 from streaming.graph_words import SpelledWord
+from streaming.spoken_terms import readings
 from streaming.stream_config import Boost, DecodingMode
 
 _NO_BEAM: dict[DecodingMode, str] = {
@@ -80,14 +82,36 @@ def compile_boosts(
             warnings.append(UnboostablePhrase(boost.phrase, _NO_BEAM[mode]))
             continue
         try:
-            tokens = tuple(tokenizer.encode(boost.phrase.strip()))
-            compiled[tokens] = boost.phrase, BoostPhrase(tokens, boost.weight)
+            for tokens in _written(boost.phrase.strip(), tokenizer):
+                compiled[tokens] = boost.phrase, BoostPhrase(tokens, boost.weight)
         except (TokenizerError, KernelError) as error:
             warnings.append(UnboostablePhrase(boost.phrase, str(error)))
-    texts = tuple(text for text, _ in compiled.values())
+    texts = tuple(dict.fromkeys(text for text, _ in compiled.values()))
     phrases = tuple(phrase for _, phrase in compiled.values())
     if not phrases:
         return CompiledBoosts(texts, phrases, None, tuple(warnings))
     limited = safe_phrases(phrases, lambda _: TOKEN_LIMIT)
     table = BoostTable.compile(limited, tokenizer.vocab_size)
     return CompiledBoosts(texts, phrases, table, tuple(warnings))
+
+
+def _written(phrase: str, tokenizer: Tokenizer) -> list[tuple[int, ...]]:
+    """The tokens of a phrase as it is, or else in each of the ways to say it.
+
+    Raises UnencodableText, of the phrase as it is, where none of them can be written either.
+    """
+    try:
+        return [tuple(tokenizer.encode(phrase))]
+    except UnencodableText:
+        found = [tokens for said in readings(phrase) if (tokens := _plain_tokens(said, tokenizer))]
+        if not found:
+            raise
+        return found
+
+
+def _plain_tokens(said: str, tokenizer: Tokenizer) -> tuple[int, ...]:
+    """Without accents and hyphens; nothing where that does not help."""
+    try:
+        return tuple(tokenizer.encode(plain_letters(said)))
+    except UnencodableText:
+        return ()

@@ -14,6 +14,7 @@ from models.pronouncer import Pronouncer
 from models.tokenizer import CJK, Tokenizer
 from streaming.errors import UnusableGraph
 from streaming.graph_fit import UnitKind
+from streaming.spoken_terms import is_initialism, is_plain, readings
 
 UNKNOWN_UNIT = "<unk>"
 
@@ -96,13 +97,15 @@ class GraphWords:
             return tuple(self.tokenizer.encode(text))
         if self._pronouncer is None:
             raise UnencodableText(text, "the model does not know how new words are pronounced")
+        if is_initialism(text):
+            return self._pronouncer.pronounce_initialism(text)
         return self._pronouncer.pronounce(text)[0]
 
     def spellings(self, texts: Iterable[str]) -> dict[str, Spelling]:
         """`spelling` of those words that have one and take time one by one: in phones."""
         if self.units == "pieces" or self._pronouncer is None:
             return {}
-        said = self._pronouncer.pronounce_all(texts)
+        said = self._pronouncer.pronounce_all(text for text in texts if not is_initialism(text))
         return {text: pronunciations[0] for text, pronunciations in said.items()}
 
     def new_word(self, text: str) -> SpelledWord:
@@ -117,6 +120,16 @@ class GraphWords:
             if self.units == "pieces":
                 raise
             return SpelledWord(text, tuple(self.tokenizer.encode(read_as(text))))
+
+    def readings(self, phrase: str) -> list[list[int | str]]:
+        """The words of a phrase, as `split` finds them, in each of the ways to say it.
+
+        A phrase that the graph or the model can write is said as it is written.
+        """
+        written = self.split(phrase)
+        if all(isinstance(word, int) or self._is_sayable(word) for word in written):
+            return [written]
+        return [self.split(said) for said in readings(phrase)] or [written]
 
     def split(self, phrase: str) -> list[int | str]:
         """The words of a phrase: an id, or the text of a word that the graph does not know.
@@ -133,6 +146,9 @@ class GraphWords:
         if all(CJK.fullmatch(letter) for letter in piece):
             return self._longest_words(piece) or [piece]
         return [piece] if self._is_writable(piece) else self._plain_parts(piece)
+
+    def _is_sayable(self, word: str) -> bool:
+        return is_plain(word) or self._is_writable(word)
 
     def _is_writable(self, piece: str) -> bool:
         try:

@@ -1,5 +1,6 @@
 """From phrases as people write them to a table for the search of a decoding graph."""
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -14,6 +15,8 @@ from streaming.graph_words import GraphWords, SpelledWord
 from streaming.stream_config import Boost
 
 Words = tuple[int | Spelling, ...]
+Said = Sequence[int | str]
+"""Words as `GraphWords` finds them."""
 
 
 def compile_word_boosts(
@@ -36,9 +39,14 @@ class _Request:
 
     def __init__(self, words: GraphWords, phrases: Sequence[str]) -> None:
         self._words = words
-        self._split = {phrase: words.split(phrase) or [phrase] for phrase in phrases}
+        self._readings = {
+            phrase: [said or [phrase] for said in words.readings(phrase)] for phrase in phrases
+        }
         self._spellings = words.spellings(
-            word for split in self._split.values() for word in split if isinstance(word, str)
+            word
+            for said in self._readings.values()
+            for word in itertools.chain.from_iterable(said)
+            if isinstance(word, str)
         )
         self._texts: dict[Words, str] = {}
         self._phrases: dict[Words, WordPhrase] = {}
@@ -46,13 +54,20 @@ class _Request:
         self._warnings: list[UnboostablePhrase] = []
 
     def take(self, boost: Boost) -> None:
-        """Find a phrase's words, or warn of it."""
+        """Find a phrase's words, or warn of it where they are none however it is said."""
+        taken = [self._take(boost, said) for said in self._readings[boost.phrase]]
+        if all(taken):
+            self._warnings.append(UnboostablePhrase(boost.phrase, str(taken[0])))
+
+    def _take(self, boost: Boost, said: Said) -> UnencodableText | KernelError | None:
+        """Note what is said for a phrase; returns why it cannot be boosted."""
         try:
-            for variant in self._variants(boost.phrase):
+            for variant in self._variants(said):
                 self._phrases[variant] = WordPhrase(variant, boost.weight)
                 self._texts[variant] = boost.phrase
         except (UnencodableText, KernelError) as error:
-            self._warnings.append(UnboostablePhrase(boost.phrase, str(error)))
+            return error
+        return None
 
     def compiled(self, options: WfstOptions) -> CompiledBoosts:
         """The table of those that the graph takes."""
@@ -68,7 +83,7 @@ class _Request:
         ids = {spelling: known + k for k, spelling in enumerate(table.spellings)}
         boosted = [phrase for phrase in phrases if phrase.words not in without]
         return replace(
-            self._refusing(without),
+            self._refusing(self._wholly(without)),
             texts=tuple(dict.fromkeys(self._texts[phrase.words] for phrase in boosted)),
             phrases=tuple(
                 BoostPhrase(_ids(phrase.words, ids), phrase.weight) for phrase in boosted
@@ -76,6 +91,11 @@ class _Request:
             word_table=table,
             grafted=tuple(self._grafted[spelling] for spelling in table.spellings),
         )
+
+    def _wholly(self, refused: Mapping[Words, str]) -> dict[Words, str]:
+        """Those of phrases that are boosted in none of their readings."""
+        kept = {self._texts[words] for words in self._phrases if words not in refused}
+        return {words: why for words, why in refused.items() if self._texts[words] not in kept}
 
     def _table(self, phrases: Sequence[WordPhrase], options: WfstOptions) -> WordBoostTable:
         return WordBoostTable.compile(
@@ -92,15 +112,15 @@ class _Request:
         reasons = [UnboostablePhrase(self._texts[words], why) for words, why in refused.items()]
         return CompiledBoosts((), (), None, tuple(dict.fromkeys([*self._warnings, *reasons])))
 
-    def _variants(self, phrase: str) -> Iterator[Words]:
-        """The phrase as the search may meet it; notes the words that have to be grafted.
+    def _variants(self, said: Said) -> Iterator[Words]:
+        """A reading as the search may meet it; notes the words that have to be grafted.
 
         Where the model writes a token between words, a word of the graph comes with and without it.
         A grafted word has to do the same at the end of a phrase, where an utterance may end too.
         """
         words = self._words
         spelled: list[int | SpelledWord] = [
-            word if isinstance(word, int) else words.new_word(word) for word in self._split[phrase]
+            word if isinstance(word, int) else words.new_word(word) for word in said
         ]
         behind = [words.separator] * (len(spelled) - 1)
         for last in dict.fromkeys((None, words.separator)):

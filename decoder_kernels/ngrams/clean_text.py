@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 from re import Match
 
-from decoder_kernels.ngrams.number_words import cardinal, ordinal, roman_value, year
+from decoder_kernels.ngrams.number_words import LARGE, cardinal, ordinal, roman_value, year
 
 ABBREVIATIONS = {
     "mr": "mister", "mrs": "missus", "messrs": "messieurs", "dr": "doctor", "st": "saint",
@@ -24,6 +24,8 @@ ABBREVIATIONS = {
 CURRENCIES = {
     "$": ("dollar", "dollars", "cent", "cents"),
     "£": ("pound", "pounds", "penny", "pence"),
+    "€": ("euro", "euros", "cent", "cents"),
+    "¥": ("yen", "yen", "sen", "sen"),
 }
 HEADINGS = "Chapter|Book|Part|Volume|Vol|Canto|Act|Scene|Section|Letter|Stave|Number|No|Page"
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
@@ -40,7 +42,9 @@ _MONSIEUR = re.compile(r"(?<!\. )\bM\.(?= (?:[A-Z][a-z]|d[e']|du |le ))")
 _INITIALS = re.compile(r"\b((?:[A-Z]\. ?){2,}|[A-HJ-Z]\.)(?= ?[A-Z]| [a-z]|[,;])")
 _HEADING = re.compile(rf"\b({HEADINGS}|{HEADINGS.upper()})\.? ([IVX]|[IVXLC]{{2,}}|\d+)\b")
 _REIGN = re.compile(r"\b([A-Z][a-z]+|[A-Z]{3,}) ([IVX]{2,}|V)\b")
-_MONEY = re.compile(r"([$£])\s?(\d[\d,]*)(?:\.(\d\d)\b)?")
+_SIGN = "[" + "".join(CURRENCIES) + "]"
+_LARGE_SUM = re.compile(rf"({_SIGN})\s?(\d[\d,]*(?:\.\d+)?) ({'|'.join(LARGE)})\b")
+_MONEY = re.compile(rf"({_SIGN})\s?(\d[\d,]*)(?:\.(\d\d)\b)?")
 _PERCENT = re.compile(r"(?<=\d)\s?(?:%|per cent\b)")
 _CLOCK = re.compile(r"\b(\d{1,2}):(\d\d)\b")
 _DATE = re.compile(rf"\b({MONTHS}|{MONTHS.upper()}) ([12]?\d|3[01])\b(?![,.:]\d)")
@@ -92,6 +96,7 @@ def _unmangled(found: Match[str]) -> str:
 
 def _figures(line: str) -> str:
     line = line.replace("&", " and ")
+    line = _LARGE_SUM.sub(lambda found: f"{found[2]} {found[3]} {CURRENCIES[found[1]][1]}", line)
     line = _MONEY.sub(_money, line)
     line = _PERCENT.sub(" per cent ", line)
     line = _CLOCK.sub(_clock, line)

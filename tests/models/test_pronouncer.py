@@ -178,3 +178,11 @@ def test_a_network_of_no_numbers_is_refused(model_dir: Path) -> None:
     save_letters_to_phones(model_dir / LETTERS_FILE, damaged)
     with pytest.raises(CheckpointError, match=r"embed\.weight holds what is no finite number"):
         load_model(model_dir)
+
+
+def test_an_initialism_is_said_letter_by_letter_where_the_lexicon_lacks_it() -> None:
+    pronouncer = Pronouncer(Lexicon("t A\nb B A\nbtb B B\n", PHONES), None)
+    assert pronouncer.pronounce_initialism("TBB") == (1, 2, 1, 2, 1)
+    assert pronouncer.pronounce_initialism("BTB") == (2, 2)
+    with pytest.raises(UnencodableText, match="'X'"):
+        pronouncer.pronounce_initialism("BX")

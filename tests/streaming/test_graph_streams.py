@@ -235,9 +235,10 @@ def test_a_stream_may_leave_the_graph_and_come_back(engine, sounds):
         answer = answer_to(stream, listener, graph)
         sounds.push_all(stream, sounds.noise(0.8))
         assert isinstance(answer, NotConfigured if text is None else Configured), answer
+        since = at(listener, answer)
         if text is not None:
             listener.wait_for(
-                lambda event, since=at(listener, answer), text=text: (
+                lambda event, since=since, text=text: (
                     at(listener, event) > since and said(event) == text
                 )
             )

@@ -175,6 +175,17 @@ def test_signs_that_pieces_lack_are_left_out_in_the_second_pass(phone_model):
         words.new_word("茶")
 
 
+def test_an_initialism_of_a_request_is_said_by_its_letters():
+    bundled = load_model(bundled_model_dir())
+    words = GraphWords(
+        phone_loop(), bundled.tokenizer, units="phones", pronouncer=bundled.pronouncer
+    )
+    letters = [words.spelling(letter) for letter in "GPT"]
+    assert words.spelling("GPT") == sum(letters, ())
+    assert words.spelling("gpt") != sum(letters, ())
+    assert list(words.spellings(["GPT", "gpt"])) == ["gpt"]
+
+
 def test_the_description_says_what_words_are_spelled_in(make_phone_engine, phone_model):
     assert make_phone_engine().model.graph.units == "phones"
     assert make_phone_engine().model.graph.new_words

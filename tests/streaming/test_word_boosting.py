@@ -123,3 +123,18 @@ def test_words_that_only_a_disfavoured_phrase_has_are_not_brought_in():
     assert warning.phrase == "hoe"
     assert warning.reason == "a word that the graph does not have cannot be disfavoured"
     assert found.grafted == ()
+
+
+def test_of_a_phrase_that_is_said_in_two_ways_one_is_enough():
+    found = compiled(Boost("tea & toe"), Boost("&"), of=words("teahond"))
+    assert [warning.phrase for warning in found.warnings] == []
+    assert found.texts == ("tea & toe", "&")
+    found = compiled(Boost("AT&T", 2.0), of=words("atnd"))
+    assert [word.text for word in found.grafted] == ["A", "T", "and", "AT"]
+    assert {phrase.weight for phrase in found.phrases} == {2.0}
+    assert found.texts == ("AT&T",)
+
+
+def test_a_phrase_is_named_once_where_no_reading_of_it_can_be_had():
+    [warning] = compiled(Boost("AT&T"), of=words("at")).warnings
+    assert (warning.phrase, "'n', 'd'" in warning.reason) == ("AT&T", True)

@@ -35,6 +35,8 @@ def said(line: str) -> str:
          " third"),
         ("$1,000.50 and £1, 50% of 3.14", "one thousand dollars fifty cents and one pound fifty per"
          " cent of three point one four"),
+        ("$3.5 million, €2 and ¥100", "three point five million dollars two euros and one hundred "
+         "yen"),
         ("at 10:30, 9:05 and 7:00", "at ten thirty nine o five and seven o'clock"),
         ("2½ days & 1/2", "two and a half days and one half"),
         ("_Emphasis_ [1] *** καί", "emphasis one"),
