@@ -24,9 +24,10 @@ from streaming.engine_stats import Observer
 from streaming.errors import StreamingError, UnusableGraph
 from streaming.events import Closed, Event, Failed
 from streaming.graph_config import GraphSearchConfig
-from streaming.stream_config import StreamConfig
+from streaming.stream_config import Boost, StreamConfig
 
 STOP_S = 5.0
+UNHEARD_OF = "qwxzj"
 OWN_GRAPH = "lm.graph.xz"
 """In the directory of a model that comes with a graph."""
 GRAPH_SEARCH_SETTINGS = ("lm_weight", "graph_beam", "max_active", "neural_lm_weight")
@@ -70,14 +71,18 @@ def running_engine(settings: Settings, observer: Observer | None = None) -> Iter
 
 
 def warm_up(engine: EnginePort) -> None:
-    """Decode a moment of silence: the first step takes longer, and no client should wait for it."""
+    """Decode a moment of silence, and boost a word that nobody knows.
+
+    The first step takes longer, and the first new word has the lexicon sorted: no client should
+    wait for either.
+    """
     ended = threading.Event()
 
     def sink(event: Event) -> None:
         if isinstance(event, Closed | Failed):
             ended.set()
 
-    stream = engine.open(StreamConfig(), sink)
+    stream = engine.open(StreamConfig(boosts=(Boost(UNHEARD_OF),)), sink)
     stream.push(np.zeros(engine.sample_rate_hz, np.float32))
     stream.finish()
     ended.wait()

@@ -11,8 +11,10 @@ import soundfile
 
 from decoder_kernels.graph import Graph
 from decoder_kernels.graph_image import write_image
+from models.lexicon import Lexicon
 from service.cli import main
-from service.commands.engine import warm_up
+from service.commands.engine import running_engine, warm_up
+from service.settings import Settings
 
 LIBRISPEECH = (
     "IT WAS THE FIRST GREAT SORROW OF HIS LIFE IT WAS NOT SO MUCH THE LOSS OF THE COTTON ITSELF "
@@ -125,6 +127,21 @@ def test_warming_up_leaves_no_stream_behind(engine):
     warm_up(engine)
     assert engine.opened[0].decoded_s == 1.0
     assert engine.streams == []
+
+
+def test_warming_up_sorts_the_lexicon_before_a_client_boosts_a_new_word(monkeypatch):
+    asked = []
+    pronounce = Lexicon.pronounce
+
+    def noting(self, word):
+        asked.append(word)
+        return pronounce(self, word)
+
+    monkeypatch.setattr(Lexicon, "pronounce", noting)
+    with running_engine(Settings(max_streams=1)) as engine:
+        asked.clear()  # what building an engine asks for
+        warm_up(engine)
+    assert len(asked) == 1
 
 
 @pytest.fixture
