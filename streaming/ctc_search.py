@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from streaming.active_stream import ActiveStream
 from streaming.boosting import NO_BOOSTS, CompiledBoosts
 from streaming.hypothesis import Best, Hypothesis
+from streaming.kept_words import KeptWords
 from streaming.lane import Lane
 from streaming.search import Search
 from streaming.search_choice import SearchKind
@@ -54,16 +55,24 @@ class CtcSearch:
         """
         self._searches[stream.search].configure(stream, boosts)
 
+    def keep(self, stream: ActiveStream) -> None:
+        """Hold on to the words that were told to be stable: the segment will be searched anew."""
+        segment = stream.segment
+        if told := segment.shown[1]:
+            [best] = self.best([stream])
+            segment.kept = KeptWords.of(best.hypothesis, min(told, best.stable_words))
+
     def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
-        """The best hypothesis of each stream."""
+        """The best hypothesis of each stream, with the words that are kept."""
         found: dict[ActiveStream, Best] = {}
         for search, ours in self._by_search(streams):
             found.update(zip(ours, search.best(ours), strict=True))
-        return [found[stream] for stream in streams]
+        return [stream.segment.kept.best(found[stream]) for stream in streams]
 
     def nbest(self, stream: ActiveStream, count: int, *, ended: bool) -> list[Hypothesis]:
         """Up to `count` hypotheses, best first; `ended` where an utterance ends, not only words."""
-        return self._searches[stream.search].nbest(stream, count, ended=ended)
+        found = self._searches[stream.search].nbest(stream, count, ended=ended)
+        return stream.segment.kept.nbest(found)
 
     def _by_search(
         self, streams: Iterable[ActiveStream]

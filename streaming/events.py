@@ -38,7 +38,8 @@ class Partial:
     """What the current segment says so far; its first `stable_words` words will not change.
 
     "Stable" means that every hypothesis in the beam agrees on them. Rescoring picks among those and
-    so keeps them; only mode "attention", which searches anew, may not.
+    so keeps them, and so does another search after `Stream.configure`; only mode "attention", which
+    searches anew, may not.
     """
 
     start_s: float

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from streaming.endpoint import EndpointDetector
 from streaming.greedy import GreedySearch
+from streaming.kept_words import NO_WORDS, KeptWords
 
 
 @dataclass
@@ -16,6 +17,7 @@ class Segment:
     encoded: encoder frames `(T_i, D)` of each step, for the second pass and for searches done
     again.
     shown: text and stable words of the last partial, so that only changes are told.
+    kept: words that have been called stable before the segment was searched anew.
     promised: ids of the words that a graph search has called stable. looked_at: frames that there
         were when it last looked whether the second pass might change them.
     """
@@ -26,6 +28,7 @@ class Segment:
     encoded: list[Tensor] = field(default_factory=list)
     frames: int = 0
     shown: tuple[str, int] = ("", 0)
+    kept: KeptWords = NO_WORDS
     promised: tuple[int, ...] = ()
     looked_at: int = 0
 
@@ -38,6 +41,7 @@ class Segment:
         """Keep the first `frames` encoder frames."""
         self.encoded = [self.memory()[:frames]]
         self.frames = frames
+        self.kept = self.kept.until(frames)
 
     def memory(self) -> Tensor:
         """All encoder frames `(T, D)`; there must be some."""

@@ -113,6 +113,7 @@ class TwoPass:
         Raises InvalidStreamConfig, with nothing changed.
         """
         search = self.choose_search(config)
+        self.search.keep(stream)
         if search != stream.search:
             self.search.leave(stream)
         stream.config, stream.search = config, search
@@ -149,6 +150,7 @@ class TwoPass:
         """Shorten the segment so that it ends between words; the rest is the next segment's."""
         [best] = self.search.best([stream])
         seam = word_seam(endpoint, best.hypothesis, self.settings.chunking.frame_ms)
+        self.search.keep(stream)
         stream.segment.truncate(seam)
         self.search.rewind(stream)
         return seam

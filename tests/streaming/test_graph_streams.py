@@ -18,6 +18,7 @@ from streaming.word_boosting import compile_word_boosts
 GRAPH = StreamConfig(mode="ctc_wfst_beam_search")
 PREFIX = StreamConfig(mode="ctc_prefix_beam_search")
 QUIET = GraphOptions(lm_weight=0.0)
+WITHOUT = StreamConfig(graph=GraphOptions(lm=False), endpoint=EndpointConfig(silence_ms=None))
 
 
 def asking(mode="ctc_wfst_beam_search", silence_ms=1000, max_utterance_ms=20000, **options):
@@ -244,6 +245,60 @@ def test_a_stream_may_leave_the_graph_and_come_back(engine, sounds):
             )
     stream.cancel()
     listener.wait_for_last()
+
+
+@pytest.mark.parametrize(
+    ("config", "later", "boosts", "first"),
+    [
+        (asking(silence_ms=None), QUIET, [], "二"),
+        (WITHOUT, GraphOptions(lm=True, lm_weight=1.0), [], "七"),
+        (asking(PREFIX.mode, silence_ms=None), None, [Boost("七", -20.0)], "七"),
+    ],
+    ids=["in the graph", "into the graph", "without it"],
+)
+def test_words_once_called_stable_outlive_another_search(
+    engine, sounds, config, later, boosts, first
+):
+    """The rare word is the segment's first, or is not heard: which of both has been told stays."""
+    listener = sounds.Listener()
+    stream = engine.open(config, listener)
+    sounds.push_all(stream, sounds.speech("七二五六八_五_六"))
+    told = listener.wait_for(lambda event: getattr(event, "stable_words", 0) > 0)
+    stream.configure(boosts, later)
+    sounds.push_all(stream, sounds.speech("五_"))
+    listener.wait_for(lambda event: (said(event) or "").endswith("六五"))
+    stream.cancel()
+    listener.wait_for_last()
+    assert listener.of(Configured)
+    after = listener.of(Partial)[listener.of(Partial).index(told) :]
+    assert {said(event)[0] for event in after} == {first}
+    counts = [event.stable_words for event in after]
+    assert counts == sorted(counts)
+    assert [type(event) for event in listener.events].count(Closed) == 1
+
+
+@pytest.mark.parametrize(
+    ("config", "boosts", "later", "first"),
+    [
+        (asking(silence_ms=None), [], QUIET, "二"),
+        (asking(PREFIX.mode, silence_ms=None), [Boost("七", -20.0)], None, "七"),
+    ],
+    ids=["in the graph", "without it"],
+)
+def test_a_final_has_the_words_that_were_called_stable_before_another_search(
+    engine, sounds, config, boosts, later, first
+):
+    listener = sounds.Listener()
+    stream = engine.open(config, listener)
+    sounds.push_all(stream, sounds.speech("七二五六八_五_六"))
+    listener.wait_for(lambda event: getattr(event, "stable_words", 0) > 0)
+    stream.configure(boosts, later)
+    stream.finish()
+    listener.wait_for_last()
+    assert listener.text[0] == first
+    assert listener.text.endswith("五六八五六")
+    times = [time for word in words_of(listener) for time in (word.start_s, word.end_s)]
+    assert times == sorted(times)
 
 
 def test_phrases_that_do_not_fit_are_named(make_graph_engine, sounds, monkeypatch):
