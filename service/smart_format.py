@@ -55,12 +55,12 @@ def _written(words: Sequence[Word]) -> Iterator[Written]:
 
 
 def _numbers(words: Sequence[Word]) -> Iterator[Written]:
-    """Not within a boosted phrase, which stays as the request wrote it, nor across a stop."""
+    """Not within a boosted phrase that the request wrote in these words, nor across a stop."""
     plain = [word.text.lower().rstrip(_STOPS) for word in words]
     for number in written_numbers(plain):
         *inner, last = words[number.first : number.stop]
-        boosted = last.boosted or any(word.boosted for word in inner)
-        if not boosted and not any(word.text.endswith(tuple(_STOPS)) for word in inner):
+        wished = any(word.boosted and not word.read_out for word in (*inner, last))
+        if not wished and not any(word.text.endswith(tuple(_STOPS)) for word in inner):
             stops = last.text[len(plain[number.stop - 1]) :]
             yield replace(number, text=number.text + stops)
 
@@ -68,7 +68,7 @@ def _numbers(words: Sequence[Word]) -> Iterator[Written]:
 def _capitalised(word: Word) -> str:
     """I and I'm, days and months: names that hardly ever are anything else."""
     stem = word.text.rstrip(_STOPS).partition("'")[0]
-    named = stem in _CAPITALS and not word.boosted
+    named = stem in _CAPITALS and (word.read_out or not word.boosted)
     return word.text[0].upper() + word.text[1:] if named else word.text
 
 

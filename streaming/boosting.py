@@ -17,6 +17,8 @@ from streaming.graph_words import SpelledWord
 from streaming.spoken_terms import readings
 from streaming.stream_config import Boost, DecodingMode
 
+Tokens = tuple[int, ...]
+
 _NO_BEAM: dict[DecodingMode, str] = {
     "ctc_greedy_search": "greedy search keeps no hypotheses to choose from",
     "attention": "the attention decoder's own beam search takes no boosts",
@@ -29,7 +31,8 @@ class CompiledBoosts:
 
     `texts` are the phrases as they were asked for. `phrases` are sequences of what the search
     counts in: tokens and `table`, or for a decoding graph words and `word_table`; `grafted` are
-    then the words that the graph does not know, in the order of their ids.
+    then the words that the graph does not know, in the order of their ids. `spoken`: those phrases,
+    by what the search counts in, that are said otherwise than the request wrote them.
     """
 
     texts: tuple[str, ...]
@@ -38,6 +41,7 @@ class CompiledBoosts:
     warnings: tuple[UnboostablePhrase, ...]
     word_table: WordBoostTable | None = None
     grafted: tuple[SpelledWord, ...] = ()
+    spoken: frozenset[tuple[int, ...]] = frozenset()
 
     def refused(self, reason: str) -> "CompiledBoosts":
         """The same request with no phrase boosted."""
@@ -46,11 +50,20 @@ class CompiledBoosts:
 
     def covered(self, tokens: Sequence[int]) -> list[bool]:
         """For each token or word, whether it lies in a complete phrase of positive weight."""
+        return self._cover(tokens, frozenset())
+
+    def read_out(self, tokens: Sequence[int]) -> list[bool]:
+        """Those of them that no phrase covers which is said as the request wrote it."""
+        as_written = self._cover(tokens, self.spoken)
+        covered = zip(self.covered(tokens), as_written, strict=True)
+        return [boosted and not written for boosted, written in covered]
+
+    def _cover(self, tokens: Sequence[int], without: frozenset[tuple[int, ...]]) -> list[bool]:
         covered = [False] * len(tokens)
         for start, token in enumerate(tokens):
             for phrase_tokens in self._by_first.get(token, ()):
                 stop = start + len(phrase_tokens)
-                if tuple(tokens[start:stop]) == phrase_tokens:
+                if tuple(tokens[start:stop]) == phrase_tokens and phrase_tokens not in without:
                     covered[start:stop] = [True] * len(phrase_tokens)
         return covered
 
@@ -76,14 +89,17 @@ def compile_boosts(
     counts.
     """
     compiled: dict[tuple[int, ...], tuple[str, BoostPhrase]] = {}
+    as_written: set[Tokens] = set()
     warnings: list[UnboostablePhrase] = []
     for boost in boosts:
         if mode in _NO_BEAM:
             warnings.append(UnboostablePhrase(boost.phrase, _NO_BEAM[mode]))
             continue
         try:
-            for tokens in _written(boost.phrase.strip(), tokenizer):
+            written, said = _tokens(boost.phrase.strip(), tokenizer)
+            for tokens in (*written, *said):
                 compiled[tokens] = boost.phrase, BoostPhrase(tokens, boost.weight)
+            as_written.update(written)
         except (TokenizerError, KernelError) as error:
             warnings.append(UnboostablePhrase(boost.phrase, str(error)))
     texts = tuple(dict.fromkeys(text for text, _ in compiled.values()))
@@ -92,24 +108,25 @@ def compile_boosts(
         return CompiledBoosts(texts, phrases, None, tuple(warnings))
     limited = safe_phrases(phrases, lambda _: TOKEN_LIMIT)
     table = BoostTable.compile(limited, tokenizer.vocab_size)
-    return CompiledBoosts(texts, phrases, table, tuple(warnings))
+    spoken = frozenset(compiled.keys() - as_written)
+    return CompiledBoosts(texts, phrases, table, tuple(warnings), spoken=spoken)
 
 
-def _written(phrase: str, tokenizer: Tokenizer) -> list[tuple[int, ...]]:
-    """The tokens of a phrase as it is, or else in each of the ways to say it.
+def _tokens(phrase: str, tokenizer: Tokenizer) -> tuple[list[Tokens], list[Tokens]]:
+    """A phrase as it is, or else in each of the ways to say it.
 
     Raises UnencodableText, of the phrase as it is, where none of them can be written either.
     """
     try:
-        return [tuple(tokenizer.encode(phrase))]
+        return [tuple(tokenizer.encode(phrase))], []
     except UnencodableText:
         found = [tokens for said in readings(phrase) if (tokens := _plain_tokens(said, tokenizer))]
         if not found:
             raise
-        return found
+        return [], found
 
 
-def _plain_tokens(said: str, tokenizer: Tokenizer) -> tuple[int, ...]:
+def _plain_tokens(said: str, tokenizer: Tokenizer) -> Tokens:
     """Without accents and hyphens; nothing where that does not help."""
     try:
         return tuple(tokenizer.encode(plain_letters(said)))

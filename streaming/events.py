@@ -4,7 +4,7 @@ A stream's events arrive in order, on the engine thread. `Closed` or `Failed` is
 one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from streaming.errors import StreamingError
@@ -14,13 +14,17 @@ FinalCause: TypeAlias = Literal["endpoint", "max_utterance", "finalize", "end"]
 
 @dataclass(frozen=True)
 class Word:
-    """One recognised word; `boosted` when a complete boosted phrase covers it."""
+    """One recognised word; `boosted` when a complete boosted phrase covers it.
+
+    `read_out`: all such phrases are said otherwise than the request wrote them ("2026").
+    """
 
     text: str
     start_s: float
     end_s: float
     confidence: float
     boosted: bool = False
+    read_out: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -144,6 +144,7 @@ class GraphPaths:
                     for word in each.words
                 ),
                 boosted=tuple(stream.boosts.covered(each.words)),
+                read_out=tuple(stream.boosts.read_out(each.words)),
                 separator=self._words.tokenizer.separator,
                 posteriors=posteriors,
                 lattice=lattice,

@@ -126,10 +126,16 @@ class GraphWords:
 
         A phrase that the graph or the model can write is said as it is written.
         """
-        written = self.split(phrase)
-        if all(isinstance(word, int) or self._is_sayable(word) for word in written):
-            return [written]
-        return [self.split(said) for said in readings(phrase)] or [written]
+        if self.is_sayable(phrase):
+            return [self.split(phrase)]
+        return [self.split(said) for said in readings(phrase)] or [self.split(phrase)]
+
+    def is_sayable(self, phrase: str) -> bool:
+        """Whether a phrase is said as it is written: all of it the graph or the model can write."""
+        return all(
+            isinstance(word, int) or is_plain(word) or self._is_writable(word)
+            for word in self.split(phrase)
+        )
 
     def split(self, phrase: str) -> list[int | str]:
         """The words of a phrase: an id, or the text of a word that the graph does not know.
@@ -146,9 +152,6 @@ class GraphWords:
         if all(CJK.fullmatch(letter) for letter in piece):
             return self._longest_words(piece) or [piece]
         return [piece] if self._is_writable(piece) else self._plain_parts(piece)
-
-    def _is_sayable(self, word: str) -> bool:
-        return is_plain(word) or self._is_writable(word)
 
     def _is_writable(self, piece: str) -> bool:
         try:

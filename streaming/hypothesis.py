@@ -14,13 +14,15 @@ from streaming.boosting import CompiledBoosts
 class SpokenWord:
     """A word, and its tokens' place in the hypothesis: from `first` on, before `stop`.
 
-    `boosted`: complete boosted phrases of positive weight cover it.
+    `boosted`: complete boosted phrases of positive weight cover it; `read_out`: all of them are
+    said otherwise than the request wrote them.
     """
 
     text: str
     first: int
     stop: int
     boosted: bool
+    read_out: bool = False
 
 
 class Hypothesis(Protocol):
@@ -104,8 +106,9 @@ class TokenHypothesis:
     def words(self) -> Sequence[SpokenWord]:
         """Separated by the tokenizer."""
         covered = self.boosts.covered(self.tokens)
+        read_out = self.boosts.read_out(self.tokens)
         return [
-            SpokenWord(text, first, stop, all(covered[first:stop]))
+            SpokenWord(text, first, stop, all(covered[first:stop]), any(read_out[first:stop]))
             for text, first, stop in self.tokenizer.word_spans(self.tokens)
         ]
 

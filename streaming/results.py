@@ -97,6 +97,7 @@ def alternative(scored: Scored, clock: SegmentClock) -> Alternative:
             end_s=times[word.stop - 1][1],
             confidence=confidence,
             boosted=word.boosted,
+            read_out=word.read_out,
         )
         for word, confidence in zip(hypothesis.words, scored.word_confidences, strict=True)
     )

@@ -51,6 +51,7 @@ class _Request:
         self._texts: dict[Words, str] = {}
         self._phrases: dict[Words, WordPhrase] = {}
         self._grafted: dict[Spelling, SpelledWord] = {}
+        self._as_written: set[Words] = set()
         self._warnings: list[UnboostablePhrase] = []
 
     def take(self, boost: Boost) -> None:
@@ -65,6 +66,8 @@ class _Request:
             for variant in self._variants(said):
                 self._phrases[variant] = WordPhrase(variant, boost.weight)
                 self._texts[variant] = boost.phrase
+                if self._words.is_sayable(boost.phrase):
+                    self._as_written.add(variant)
         except (UnencodableText, KernelError) as error:
             return error
         return None
@@ -89,6 +92,11 @@ class _Request:
                 BoostPhrase(_ids(phrase.words, ids), phrase.weight) for phrase in boosted
             ),
             word_table=table,
+            spoken=frozenset(
+                _ids(phrase.words, ids)
+                for phrase in boosted
+                if phrase.words not in self._as_written
+            ),
             grafted=tuple(self._grafted[spelling] for spelling in table.spellings),
         )
 

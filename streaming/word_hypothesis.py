@@ -37,12 +37,13 @@ class WordHypothesis:
     """Words, spelled. Their tokens' times are looked for in the segment when they are asked for.
 
     The search itself says only when a word left the graph, which may be at any of its tokens.
-    lattice: of the alternatives, where the segment ends.
+    boosted, read_out: see `SpokenWord`. lattice: of the alternatives, where the segment ends.
     """
 
     found: WfstHypothesis
     spelled: tuple[SpelledWord, ...]
     boosted: tuple[bool, ...]
+    read_out: tuple[bool, ...]
     separator: int | None
     posteriors: SegmentPosteriors
     lattice: SegmentLattice | None = None
@@ -78,10 +79,11 @@ class WordHypothesis:
         """Each where its own tokens are."""
         found: list[SpokenWord] = []
         first = 0
-        for space, word, boosted in zip(self._spaces, self.spelled, self.boosted, strict=True):
+        flags = zip(self.boosted, self.read_out, strict=True)
+        for space, word, flag in zip(self._spaces, self.spelled, flags, strict=True):
             first += space and self.separator is not None
             stop = first + len(word.tokens)
-            found.append(SpokenWord(word.text, first, stop, boosted))
+            found.append(SpokenWord(word.text, first, stop, *flag))
             first = stop
         return found
 

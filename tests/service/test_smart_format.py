@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from service.smart_format import WrittenWord, smart_format
@@ -54,6 +56,15 @@ def test_a_boosted_phrase_stays_as_the_request_wrote_it():
     best = formatted("twenty one pilots and thirty monday", boosted={"twenty", "one", "monday"})
     assert best.text == "twenty one pilots and 30 monday"
     assert [word.boosted for word in best.words] == [True, True, False, False, False, True]
+
+
+def test_a_boosted_phrase_that_was_written_in_figures_is_written_so():
+    heard = final("in twenty twenty six on monday", boosted={"twenty", "six", "monday"})
+    [best] = heard.alternatives
+    words = tuple(replace(word, read_out=word.boosted) for word in best.words)
+    [best] = smart_format(replace(heard, alternatives=(replace(best, words=words),))).alternatives
+    assert best.text == "in 2026 on Monday"
+    assert [word.boosted for word in best.words] == [False, True, False, True]
 
 
 def test_a_number_that_is_boosted_in_part_is_not_torn():

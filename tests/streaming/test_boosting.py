@@ -54,3 +54,12 @@ def test_no_weight_makes_a_sequence_earn_more_than_the_limit_per_token(tone_mode
     assert kept == pytest.approx(20 * TOKEN_LIMIT)
     state = automaton.step(automaton.step(0, 5), 6)
     assert automaton.completed(state) == pytest.approx(2 * TOKEN_LIMIT)
+
+
+def test_phrases_that_are_said_otherwise_than_they_are_written_are_told_from_others(tone_model):
+    found = compiled(tone_model, Boost("一, 二"), Boost("二三"))
+    assert found.covered([3, 4, 5]) == [True] * 3
+    assert found.texts == ("一, 二", "二三")
+    assert found.read_out([3, 4, 5]) == [True, False, False]
+    again = compiled(tone_model, Boost("一"), Boost("一!"))
+    assert again.read_out([3]) == [False]

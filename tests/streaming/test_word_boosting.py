@@ -138,3 +138,11 @@ def test_of_a_phrase_that_is_said_in_two_ways_one_is_enough():
 def test_a_phrase_is_named_once_where_no_reading_of_it_can_be_had():
     [warning] = compiled(Boost("AT&T"), of=words("at")).warnings
     assert (warning.phrase, "'n', 'd'" in warning.reason) == ("AT&T", True)
+
+
+def test_phrases_that_are_said_otherwise_than_they_are_written_are_told_from_others():
+    found = compiled(Boost("hot, tea"), Boost("toe, ,"), Boost("tea"))
+    assert found.read_out([HOT, TEA, TEA, OUTSIDE]) == [True, False, False, True]
+    assert found.covered([HOT, TEA, TEA, OUTSIDE]) == [True] * 4
+    again = compiled(Boost("tea!"), Boost("tea"), Boost("hot"), Boost("hot!"))
+    assert again.read_out([HOT, TEA]) == [False, False]

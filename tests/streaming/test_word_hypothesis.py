@@ -27,7 +27,8 @@ def posteriors(*likeliest: int) -> SegmentPosteriors:
 
 def hypothesis(*words: SpelledWord, separator=None, heard=(0,)) -> WordHypothesis:
     found = WfstHypothesis((1,) * len(words), (0,) * len(words), 1.0, 0.0, True)
-    return WordHypothesis(found, words, (False,) * len(words), separator, posteriors(*heard))
+    unboosted = (False,) * len(words)
+    return WordHypothesis(found, words, unboosted, unboosted, separator, posteriors(*heard))
 
 
 def test_tokens_are_those_of_the_words_in_their_order():
