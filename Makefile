@@ -36,7 +36,7 @@ PYTHON  ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help tools setup constraints serve test fuzz style format types layers gpu gpu-here cuda-emulator cuda-test luggage \
+.PHONY: help tools setup constraints serve test fuzz style format types layers gpu gpu-here cuda-emulator cuda-test cuda-fuzz luggage \
         bench bundled-graph bundled-neural-lm clean
 
 help: ## list the targets
@@ -153,6 +153,11 @@ cuda-emulator: $(STAMP)
 cuda-test: cuda-emulator ## run the CUDA half's kernels, as nvcc compiles them, on an emulated device; TESTS=
 	@echo "cuda-test: $(or $(TESTS),tests)"
 	@$(EMULATE) -m pytest -m emulated -n $(or $(WORKERS),auto) --maxprocesses 4 $(TESTS)
+
+cuda-fuzz: cuda-emulator ## the operations of make fuzz on the emulated device; OPERATIONS= SEED=
+	@echo "cuda-fuzz: $(or $(OPERATIONS),1000000) operations, about 100 a second"
+	@PYTHONPATH=tests/fuzz:tests/cuda_emulator:. OMP_NUM_THREADS=1 $(EMULATE) tests/fuzz/fuzz_searches.py \
+	  $(if $(OPERATIONS),--operations $(OPERATIONS)) $(if $(SEED),--seed $(SEED))
 
 luggage: $(STAMP) ## pack what a GPU host without a network needs to train RECIPE= (docs/training.md)
 	@echo "luggage: packages for Python $(HOST_PYTHON)"

@@ -17,6 +17,7 @@ from random import Random
 from statistics import median
 from typing import Any
 
+import fuzz_device
 import hostile_inputs
 from hostile_files import HostileFiles
 from oracle_trial import OracleTrial
@@ -68,11 +69,13 @@ class Episode:
     """
 
     def __init__(self, seed: int, number: int, tally: Tally) -> None:
+        self._seed, self._number = seed, number
         self._dice = Random(f"{seed}/{number}")
         self._tally = tally
 
     def run(self) -> None:
         """All of it."""
+        fuzz_device.start_episode(self._seed, self._number)
         with tempfile.TemporaryDirectory(dir=FAST_DISK) as directory:
             graphs = self._read_files(HostileFiles(self._dice, Path(directory)))
         trial = self._trial(graphs)

@@ -3,6 +3,7 @@
 import math
 from random import Random
 
+import fuzz_device
 import hostile_inputs
 import numpy as np
 import torch
@@ -31,7 +32,7 @@ class OracleTrial:
         options = hostile_inputs.options(dice, ROOMY.max_tokens)
         table = hostile_inputs.word_table(dice, graph, options.beam)
         self._vocab_size = graph.vocab_size
-        self._search = WfstSearch(graph, ROOMY, 1)
+        self._search = WfstSearch(graph, ROOMY, 1, fuzz_device.device())
         self._search.set_options(0, options)
         self._search.set_boost(0, table)
         self._oracle = WfstOracle(graph, options, table)
@@ -41,7 +42,9 @@ class OracleTrial:
         for _ in range(self._dice.randint(1, MOST_CHUNKS)):
             rows = self._frames()
             lengths = torch.tensor([len(rows)])
-            self._search.advance(torch.tensor([0]), torch.from_numpy(rows)[None], lengths)
+            self._search.advance(
+                torch.tensor([0]), torch.from_numpy(rows)[None].to(fuzz_device.device()), lengths
+            )
             self._oracle.advance(rows.tolist())
             for finalize in (False, True):
                 self._compare(finalize)

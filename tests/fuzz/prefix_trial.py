@@ -4,6 +4,7 @@ import math
 from random import Random
 from typing import Any
 
+import fuzz_device
 import hostile_inputs
 import torch
 from hostile_inputs import INTEGERS
@@ -23,7 +24,7 @@ def random_config(dice: Random, vocab_size: int) -> PrefixSearchConfig:
         boost_capacity=dice.choice((0, 10, 100, 20_000)),
         boost_candidates=dice.random() < 0.5,
         workers=dice.choice((1,) * 9 + (3,)),
-        block_threads=dice.choice((1,) * 60 + (2, 5)),
+        block_threads=fuzz_device.block_threads(dice),
     )
 
 
@@ -34,7 +35,9 @@ class PrefixTrial(SearchTrial[PrefixSearch]):
         vocab_size = dice.choice((2, 3, 5, 20, 200))
         self.config = random_config(dice, vocab_size)
         super().__init__(
-            dice, vocab_size, lambda slots: PrefixSearch(self.config, slots, vocab_size)
+            dice,
+            vocab_size,
+            lambda slots: PrefixSearch(self.config, slots, vocab_size, fuzz_device.device()),
         )
 
     def snapshot(self, search: PrefixSearch, slot: int) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Generic, TypeVar
 
+import fuzz_device
 import hostile_inputs
 import numpy as np
 import torch
@@ -116,7 +117,8 @@ class SearchTrial(ABC, Generic[S]):
         return Outcome("advance", hostile, len(refused), "InvalidInput" if refused else "")
 
     def _advance_lone(self, rows: Rows) -> None:
-        self.lone.advance(torch.tensor([0]), torch.from_numpy(rows), torch.tensor([rows.shape[1]]))
+        there = torch.from_numpy(rows).to(fuzz_device.device())
+        self.lone.advance(torch.tensor([0]), there, torch.tensor([rows.shape[1]]))
         self._expected = self.snapshot(self.lone, 0)
 
     def _advance_and_compare(
@@ -128,7 +130,8 @@ class SearchTrial(ABC, Generic[S]):
             batch = batch.permute(2, 0, 1).contiguous().permute(1, 2, 0)
         found: list[int] = []
         try:
-            self.search.advance(torch.tensor(lanes), batch, torch.tensor(lengths))
+            there = batch.to(fuzz_device.device())
+            self.search.advance(torch.tensor(lanes), there, torch.tensor(lengths))
         except InvalidInput as error:
             found = [lanes[lane] for lane in error.lanes]
         assert found == refused, "other lanes were refused than had to be"
@@ -141,7 +144,7 @@ class SearchTrial(ABC, Generic[S]):
     def _malformed(self) -> Outcome:
         """A call that must be refused as a whole."""
         slots = torch.arange(self.num_slots)
-        batch = torch.zeros(self.num_slots, 2, self.vocab_size)
+        batch = torch.zeros(self.num_slots, 2, self.vocab_size, device=fuzz_device.device())
         lengths = torch.ones(self.num_slots, dtype=torch.int64)
         bad_slot = self.dice.choice((self.num_slots, *INTEGERS[6:], -1))
         match self.dice.randrange(9):

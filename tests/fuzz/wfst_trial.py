@@ -4,6 +4,7 @@ import math
 from random import Random
 from typing import Any
 
+import fuzz_device
 import hostile_inputs
 import numpy as np
 import torch
@@ -16,6 +17,7 @@ from decoder_kernels.wfst_search import WfstHypothesis, WfstSearch, WfstSearchCo
 from decoder_kernels.word_boost import WordBoostTable, WordPhrase
 
 MANY = 10
+MOST_CONTENDERS = 5
 
 
 def random_config(dice: Random) -> WfstSearchConfig:
@@ -23,12 +25,13 @@ def random_config(dice: Random) -> WfstSearchConfig:
 
     With several threads per block there is room enough: what finds none may then depend on them.
     """
-    block_threads = dice.choice((1,) * 60 + (2, 5))
+    block_threads = fuzz_device.block_threads(dice)
+    contenders = min(block_threads, MOST_CONTENDERS)  # for one key
     roomy, boosts = block_threads > 1 or dice.random() < 0.5, dice.choice((0, 10, 100, 20_000))
     max_tokens = 1000 if roomy else dice.choice((1, 2, 5, 30))
     return WfstSearchConfig(
         max_tokens=max_tokens,
-        record_capacity=4096 * block_threads**2 if roomy else dice.choice((1, 2, 10, 100)),
+        record_capacity=4096 * contenders**2 if roomy else dice.choice((1, 2, 10, 100)),
         entry_capacity=4096 if roomy else max_tokens + dice.choice((0, 1, 10, 100)),
         candidate_capacity=16384 if roomy else max_tokens + dice.choice((0, 1, 10, 100)),
         boost_capacity=boosts,
@@ -45,7 +48,9 @@ class WfstTrial(SearchTrial[WfstSearch]):
         self.graph = graph
         self.config = random_config(dice)
         super().__init__(
-            dice, graph.vocab_size, lambda slots: WfstSearch(graph, self.config, slots)
+            dice,
+            graph.vocab_size,
+            lambda slots: WfstSearch(graph, self.config, slots, fuzz_device.device()),
         )
         self.operations["options"] = (2, self._options)
         self.operations["lattice"] = (0.2, self._lattice)  # the slowest by far
