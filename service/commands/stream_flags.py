@@ -2,6 +2,7 @@
 
 import argparse
 
+from service.errors import BadRequest
 from service.parameters import ListenParameters, ParameterRules, parse_parameters
 from service.settings import Settings
 from streaming.stream_config import DECODING_MODES
@@ -19,7 +20,12 @@ def add_stream_flags(parser: argparse.ArgumentParser) -> None:
 def parameters_from(
     arguments: argparse.Namespace, settings: Settings, *, is_file: bool
 ) -> ListenParameters:
-    """Check the flags as a request would be; raises BadRequest."""
+    """Check the flags as a request would be; raises BadRequest, also for an empty phrase.
+
+    In a query that is a field which nobody filled in; on a command line it was typed.
+    """
+    if not all(phrase.strip() for phrase in arguments.keyterm):
+        raise BadRequest("--keyterm: the phrase is empty")
     query = [("keyterm", phrase) for phrase in arguments.keyterm]
     query += [("interim_results", "true")]
     query += [
