@@ -13,9 +13,14 @@ export class Capture {
    * @param {(piece: Piece) => void} onPiece
    */
   static async create(context, onPiece) {
-    await context.audioWorklet.addModule(new URL("capture-worklet.js", import.meta.url));
-    await context.resume();
-    return new Capture(context, onPiece);
+    try {
+      await context.audioWorklet.addModule(new URL("capture-worklet.js", import.meta.url));
+      await context.resume();
+      return new Capture(context, onPiece);
+    } catch (error) {
+      await context.close(); // nobody else will: there is no capture to close
+      throw error;
+    }
   }
 
   constructor(context, onPiece) {

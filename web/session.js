@@ -22,6 +22,9 @@ import { Transcript } from "./transcript.js";
  * @property {(problem: import("./problems.js").Problem|null) => void} onEnd
  */
 
+/** What is said when a worklet or a recording could not be used, or not even loaded. */
+const LOADED = new Set(["sound-failed", "clip-unreadable"]);
+
 export class Session {
   transcript = new Transcript();
   sent = new SentClock();
@@ -63,9 +66,7 @@ export class Session {
       this.client = this.#connect(rate, boosts);
       this.source.start();
     } catch (error) {
-      const known = error instanceof SourceError;
-      await this.#end(known ? error.problem : problem("sound-failed"));
-      if (!known) throw error;
+      await this.#startFailed(error);
     }
   }
 
@@ -81,6 +82,14 @@ export class Session {
 
   finalize() {
     this.client?.finalize();
+  }
+
+  /** Sources load from the server too: where it is gone, nothing is wrong with the sound. */
+  async #startFailed(error) {
+    const found = error instanceof SourceError ? error.problem : problem("sound-failed");
+    const gone = LOADED.has(found.key) && !(await this.server.condition()).reachable;
+    await this.#end(gone ? problem("server-unreachable") : found);
+    if (found.key === "sound-failed" && !gone) throw error;
   }
 
   #connect(sampleRateHz, boosts) {

@@ -30,7 +30,8 @@ class Script:
 
     sentences: said word by word, one word per 250 ms of audio, each sentence ending in a final.
     refuse: HTTP status of the handshake. close: (after seconds of audio, code, reason); code 1006
-    cuts the connection without a close frame.
+    cuts the connection without a close frame. segments_at_once: a file's text comes before the gate
+    is opened, not after.
     """
 
     sentences: tuple[str, ...] = ("smart mirror on the wall", "i heard you")
@@ -43,18 +44,19 @@ class Script:
     boost_limits: dict[str, int] | None = None
     upload_error: tuple[int, dict[str, str]] | None = None
     upload_gate: threading.Event = field(default_factory=threading.Event)
+    segments_at_once: bool = False
 
 
 class ScriptedServer:
     """Serves the page and plays the server's part; remembers what the page sent."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
         self.script = Script()
         self.messages: list[dict[str, Any]] = []
         self.queries: list[dict[str, list[str]]] = []
         self.audio_s = 0.0
         self.uploads: list[bytes] = []
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = socket.create_server(("127.0.0.1", port))
         self.port: int = self._listener.getsockname()[1]
         config = uvicorn.Config(self._app(), log_config=None, ws="websockets-sansio")
         self._server = uvicorn.Server(config)
@@ -94,7 +96,7 @@ class ScriptedServer:
                 Route("/v1/models", self._models),
                 Route("/v1/listen", self._upload, methods=["POST"]),
                 WebSocketRoute("/v1/listen", self._listen),
-                Mount("/web", StaticFiles(directory=web_root())),
+                Mount("/web", _PageFiles(directory=web_root())),
             ]
         )
 
@@ -128,11 +130,22 @@ class ScriptedServer:
 
     async def _upload_events(self) -> AsyncIterator[str]:
         yield _event("progress", {"done_s": 15.0, "total_s": 60.0})
-        await asyncio.to_thread(self.script.upload_gate.wait, 20)
+        if not self.script.segments_at_once:
+            await asyncio.to_thread(self.script.upload_gate.wait, 20)
         for i, text in enumerate(self.script.sentences):
             yield _event("segment", _results(_words(text, 4.0 * i), 4.0 * i, is_final=True))
+        await asyncio.to_thread(self.script.upload_gate.wait, 20)
         warnings = [{"message": f"{each}: cannot spell"} for each in self.script.unboostable]
         yield _event("result", {"metadata": {"warnings": warnings}, "results": {}})
+
+
+class _PageFiles(StaticFiles):
+    """As the real server gives them: browsers ask for each one each time."""
+
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        response = super().file_response(*args, **kwargs)
+        response.headers["cache-control"] = "no-cache"
+        return response
 
 
 class _Conversation:

@@ -94,6 +94,32 @@ def test_a_dead_server_is_named(page: Page, server: ScriptedServer) -> None:
     page.until(lambda: page.text(".problem-title") == "The server does not answer")
 
 
+@pytest.mark.parametrize("source", ["#listen", ".sample"])
+def test_reconnecting_works_when_the_server_is_back_and_says_when_it_is_not(
+    page: Page, server: ScriptedServer, source: str
+) -> None:
+    server.script.sentences = ENDLESS
+    page.click(source)
+    page.until(lambda: page.all(".partial .word"))
+    server.stop()
+    assert page.problem() == "server-unreachable"
+    page.until_state("closed")
+    page.run("document.querySelector('.problem').classList.add('first')")
+    page.click(".problem .remedy")
+    page.until(lambda: page.all(".problem:not(.first)"))
+    assert page.problem() == "server-unreachable"
+    assert page.text(".problem .remedy") == "Reconnect"
+    again = ScriptedServer(server.port)
+    again.start()
+    try:
+        page.click(".problem .remedy")
+        page.until(lambda: again.audio_s > 0)
+        assert page.all(".problem") == []
+        page.stop()
+    finally:
+        again.stop()
+
+
 def test_denied_permission_is_said(page: Page, server: ScriptedServer) -> None:
     allow_microphone(page.browser, "denied")
     page.click("#listen")
