@@ -9,6 +9,7 @@ import { Clip } from "./clip.js";
 import { byId } from "./elements.js";
 import { acceptFiles } from "./file-drop.js";
 import { transcribeFile } from "./file-upload.js";
+import { KeptTakes } from "./kept-takes.js";
 import { LevelMeter } from "./level-meter.js";
 import { Microphone } from "./microphone.js";
 import { listSamples } from "./samples.js";
@@ -39,7 +40,8 @@ const status = new Status({
   finals: byId("latency-finals"),
   sent: byId("sent"),
 });
-const boosts = new Boosts(storage());
+const boosts = new Boosts(storage("localStorage"));
+const keptTakes = new KeptTakes(storage("sessionStorage"));
 const boostEditor = new BoostEditor(
   {
     form: byId("boost-form"),
@@ -57,15 +59,22 @@ let session = null;
 let wanted = null;
 /** Files go one after the other. */
 let uploads = Promise.resolve();
+let filesUnderWay = 0;
+/** All takes on the page, oldest first. @type {Set<TakeView>} */
+const views = new Set();
 
 byId("listen").addEventListener("click", () => (session ? session.stop() : take(new Microphone())));
 byId("finalize").addEventListener("click", () => session?.finalize());
 addEventListener("keydown", (event) => {
   if (event.key === "Escape") session?.stop();
 });
-acceptFiles(byId("file"), byId("curtain"), (file) => {
-  uploads = uploads.then(() => transcribe(file));
-});
+acceptFiles(byId("file"), byId("curtain"), upload);
+byId("forget").addEventListener("click", forget);
+byId("kept").hidden = !keptTakes.works;
+addEventListener("pagehide", keep);
+// A phone may end a page in the background without another word.
+document.addEventListener("visibilitychange", () => document.hidden && keep());
+restore();
 showServer();
 
 /** Run a source through a stream, and show it. */
@@ -112,11 +121,14 @@ function heard(taken, peak) {
 
 function ended({ source, wasOpen }, view, problem) {
   session = null;
-  if (wasOpen) view.settle();
-  else view.element.remove();
+  keepingUp(view, () => {
+    if (wasOpen) view.settle();
+    else drop(view);
+    if (source.spoken) view.annotate(`Spoken: ${source.spoken}`);
+  });
+  keep();
   meter.requestDraw();
   boostEditor.say("");
-  if (source.spoken) view.annotate(`Spoken: ${source.spoken}`);
   if (problem) notice.show(problem, remedy(source, problem));
 }
 
@@ -131,24 +143,39 @@ function configure(list) {
   session.configure(list);
 }
 
-/** @param {File} file */
-async function transcribe(file) {
+/** Show a file's take at once, and transcribe it after those before it. @param {File} file */
+function upload(file) {
   notice.clear();
-  const transcript = new Transcript();
-  const view = new TakeView(file.name, transcript, () => {});
+  const view = new TakeView(file.name, new Transcript(), () => {});
   const stop = new AbortController();
-  const progress = view.showProgress(() => stop.abort());
+  const progress = view.showProgress(() => {
+    stop.abort();
+    progress.say("Cancelled");
+  });
+  if (filesUnderWay++) progress.say("Waiting for the file before it");
   show(view);
+  // A file whose page failed has been reported; those behind it are read all the same.
+  uploads = uploads
+    .catch(() => {})
+    .then(() => transcribe(file, view, progress, stop.signal))
+    .finally(() => {
+      filesUnderWay -= 1;
+      keep();
+    });
+}
+
+async function transcribe(file, view, progress, signal) {
   try {
-    for await (const step of transcribeFile(server.base, file, boosts.list, stop.signal)) {
+    for await (const step of transcribeFile(server.base, file, boosts.list, signal)) {
       if (step.progress) progress.update(step.progress);
-      if (step.segment) transcript.apply(step.segment);
+      if (step.segment) view.transcript.apply(step.segment);
       for (const warning of step.warnings ?? []) view.annotate(warning);
       keepingUp(view, () => view.render());
     }
     view.settle();
   } catch (error) {
-    if (stop.signal.aborted) view.annotate("Cancelled.");
+    view.settled = true;
+    if (signal.aborted) view.annotate("Cancelled.");
     else uploadFailed(error, file, view);
   } finally {
     progress.remove();
@@ -159,13 +186,41 @@ function uploadFailed(error, file, view) {
   if (!(error instanceof SourceError)) throw error;
   view.annotate("Not transcribed.");
   const again = () => {
-    view.element.remove();
-    transcribe(file);
+    drop(view);
+    upload(file);
   };
   notice.show(error.problem, { label: "Try again", run: again });
 }
 
+/** Keep what is on the page through a reload. */
+function keep() {
+  keptTakes.write([...views].map((view) => view.kept()));
+}
+
+function restore() {
+  for (const { name, at, paragraphs, notes } of keptTakes.read()) {
+    const view = new TakeView(name, new Transcript(paragraphs), () => {}, at);
+    view.settled = true;
+    view.render();
+    for (const note of notes) view.annotate(note);
+    show(view);
+  }
+}
+
+/** Take all off the page, and out of the browser, but what is under way. */
+function forget() {
+  for (const view of views) if (view.settled) drop(view);
+  keptTakes.clear();
+  byId("listen").focus(); // the button that was pressed is gone
+}
+
+function drop(view) {
+  views.delete(view);
+  view.element.remove();
+}
+
 function show(view) {
+  views.add(view);
   byId("takes").append(view.element);
   view.element.scrollIntoView({ block: "end" });
 }
@@ -186,9 +241,9 @@ async function showServer() {
 }
 
 /** Browsers that keep nothing (private windows) throw at the mere mention of it. */
-function storage() {
+function storage(/** @type {"localStorage"|"sessionStorage"} */ kind) {
   try {
-    return localStorage;
+    return globalThis[kind];
   } catch {
     return null;
   }

@@ -15,10 +15,16 @@ export class TakeView {
   /**
    * @param {string} name @param {import("./transcript.js").Transcript} transcript
    * @param {(word: Word|null) => void} onPoint a word is pointed at, or none is any more
+   * @param {number} at when it began, in milliseconds since 1970
    */
-  constructor(name, transcript, onPoint) {
+  constructor(name, transcript, onPoint, at = Date.now()) {
     this.name = name;
     this.transcript = transcript;
+    this.at = at;
+    /** Whether nothing more will come. */
+    this.settled = false;
+    /** @type {string[]} */
+    this.remarks = [];
     this.finals = element("div", {
       class: "finals",
       role: "log",
@@ -27,7 +33,7 @@ export class TakeView {
     this.partial = element("p", { class: "partial", "aria-hidden": "true" });
     this.notes = element("div", { class: "notes" });
     this.actions = element("div", { class: "take-actions", hidden: true }, ...this.#buttons());
-    const time = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    const time = new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
     this.element = element(
       "section",
       { class: "take", "aria-label": name },
@@ -66,15 +72,26 @@ export class TakeView {
 
   /** Say something under the text, such as what was really spoken. */
   annotate(/** @type {string} */ text) {
+    this.remarks.push(text);
     this.notes.append(element("p", {}, text));
   }
 
   /** Nothing more will come; say so where the text does not show it. */
   settle() {
     const unsettled = this.transcript.close();
+    this.settled = true;
     this.render();
     if (unsettled) this.annotate("The stream ended before the last words were settled.");
     if (!this.paragraphs.length) this.annotate("No words were recognised.");
+  }
+
+  /** What to keep of it; a take that still goes on would end here. */
+  kept() {
+    const { name, at, remarks, transcript } = this;
+    const { paragraphs, partial } = transcript;
+    if (this.settled) return { name, at, paragraphs, notes: remarks };
+    const said = partial.words.length ? [...paragraphs, partial.words] : paragraphs;
+    return { name, at, paragraphs: said, notes: [...remarks, "The page was reloaded here."] };
   }
 
   /** @param {() => void} onCancel */
@@ -87,9 +104,12 @@ export class TakeView {
       "Cancel",
     );
     const line = element("div", { class: "progress" }, bar, text, cancel);
-    this.finals.before(line);
+    this.notes.before(line);
     return {
       remove: () => line.remove(),
+      say: (/** @type {string} */ what) => {
+        text.textContent = what;
+      },
       update: (/** @type {import("./file-upload.js").Progress} */ { doneS, totalS }) => {
         if (totalS) bar.value = doneS / totalS;
         text.textContent = totalS ? `${clock(doneS)} of ${clock(totalS)}` : clock(doneS);

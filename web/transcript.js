@@ -19,9 +19,9 @@
 export const UNSURE_BELOW = 0.5;
 
 export class Transcript {
-  constructor() {
-    /** @type {Word[][]} */
-    this.paragraphs = [];
+  /** @param {Word[][]} paragraphs what is final already */
+  constructor(paragraphs = []) {
+    this.paragraphs = paragraphs;
     /** @type {Partial} */
     this.partial = { words: [], stableWords: 0 };
     this.finalS = 0;
