@@ -28,9 +28,13 @@ export class BoostEditor {
 
   /** Mark a phrase that the model cannot write. */
   markUnboostable(/** @type {string} */ phrase, /** @type {string} */ description) {
-    const row = [...this.parts.list.children].find((item) => item.dataset.phrase === phrase);
+    const row = this.#rowOf(phrase);
     row?.classList.add("unboostable");
     row?.querySelector(".reason")?.replaceChildren(description);
+  }
+
+  #rowOf(/** @type {string} */ phrase) {
+    return [...this.parts.list.children].find((item) => item.dataset.phrase === phrase);
   }
 
   #submit(event) {
@@ -40,6 +44,7 @@ export class BoostEditor {
     if (leftOut.length) this.say(this.#tooMany(leftOut.length));
     this.parts.input.value = "";
     this.parts.input.focus();
+    if (added.length) this.#rowOf(added.at(-1).phrase)?.scrollIntoView({ block: "nearest" });
   }
 
   #tooMany(count) {

@@ -1,5 +1,8 @@
 """The page by keyboard, by screen reader, on a phone, in the dark."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 from browser_page import Page
 from scripted_server import ENDLESS, ScriptedServer
@@ -17,7 +20,7 @@ def test_escape_stops(page: Page, server: ScriptedServer) -> None:
 
 
 def test_everything_is_reached_and_done_by_keyboard(page: Page, server: ScriptedServer) -> None:
-    expected = ["listen", *["sample"] * 6, "file", "boost-input", "add"]
+    expected = ["listen", "boost-input", "add", *["sample"] * 6, "file"]
     reached = []
     for _ in expected:
         page.press(Keys.TAB)
@@ -144,4 +147,65 @@ return [...document.querySelectorAll('body *')]
   .filter((e) => holdsText(e) && e.checkVisibility() && !e.closest(':disabled, noscript'))
   .map((e) => [e.className || e.tagName, Number(contrast(e).toFixed(2))])
   .filter(([, value]) => value < 4.5);
+"""
+
+
+SCREENS = [(1280, 720, False), (390, 844, True)]
+
+
+@pytest.fixture(params=SCREENS, ids=lambda screen: f"{screen[0]}x{screen[1]}")
+def screen(request: pytest.FixtureRequest, page: Page) -> Iterator[Page]:
+    """The page on a small laptop, and on a phone."""
+    width, height, mobile = request.param
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile}
+    page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    yield page
+    page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_boosted_words_are_in_sight_when_they_are_added(screen: Page) -> None:
+    for phrase in ("jarvis", "smart mirror", "Kowalczyk", "Nguyen"):
+        screen.boost(phrase)
+        assert screen.run(IN_SIGHT, f"[data-phrase='{phrase}']")
+    rows = ("jarvis", "smart mirror", "Kowalczyk", "Nguyen")
+    assert [row for row in rows if not screen.run(IN_SIGHT, f"[data-phrase='{row}']")] == []
+    assert screen.run(IN_SIGHT, "#boost-input")
+
+
+def test_what_is_said_of_boosted_words_is_in_sight(screen: Page, server: ScriptedServer) -> None:
+    server.script.sentences = ENDLESS
+    screen.start()
+    for phrase in ("jarvis", "smart mirror", "Kowalczyk", "Nguyen"):
+        screen.boost(phrase)
+    screen.until(lambda: screen.text("#boost-state") == "In use by this stream")
+    assert screen.run(IN_SIGHT, "#boost-state")
+    screen.stop()
+
+
+def test_the_progress_of_a_long_file_stays_in_sight(
+    screen: Page, server: ScriptedServer, speech: Path
+) -> None:
+    server.script.sentences = LONG
+    server.script.segments_at_once = True
+    screen.choose_file(speech)
+    screen.until(lambda: len(screen.finals()) == len(LONG))
+    assert screen.run(IN_SIGHT, "progress")
+    assert screen.run(IN_SIGHT, ".progress button")
+    screen.run("document.querySelector('.finals p').scrollIntoView()")
+    assert screen.run(IN_SIGHT, "progress")
+    server.script.upload_gate.set()
+    screen.until(lambda: screen.all("progress") == [])
+
+
+LONG = tuple(f"sentence {number} of a recording that fills the page" for number in range(40))
+
+# Whether the middle and the corners of an element are seen: in the window, and under nothing.
+IN_SIGHT = """
+const element = document.querySelector(arguments[0]);
+const { left, right, top, bottom } = element.getBoundingClientRect();
+const points = [[(left + right) / 2, (top + bottom) / 2], [left + 2, top + 2], [right - 2, bottom - 2]];
+return points.every(([x, y]) => {
+  const seen = document.elementFromPoint(x, y);
+  return seen !== null && (element.contains(seen) || seen.contains(element));
+});
 """
