@@ -39,7 +39,12 @@ class FileAnswer:
             case "json":
                 messages = self.messages
                 return transcript.response(
-                    messages.request_id, messages.created, self.sha256, messages.model, warnings
+                    messages.request_id,
+                    messages.created,
+                    self.sha256,
+                    messages.model,
+                    warnings,
+                    paragraphs=self.parameters.paragraphs,
                 ).to_json()
             case "text":
                 return transcript.text()

@@ -68,6 +68,7 @@ class ListenParameters:
     pcm: PcmFormat | None
     format: FileFormat
     smart_format: bool = False
+    paragraphs: bool = False
     keyterms: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
     warnings: tuple[RequestWarning, ...] = ()
@@ -96,11 +97,13 @@ def parse_parameters(
         boosts=_boosts(values, rules),
         graph=_graph(values, rules),
     )
+    smart_format = values.boolean("smart_format", False)
     return ListenParameters(
         stream=stream,
         pcm=_pcm(values),
         format=values.choice("format", FILE_FORMATS, "json"),
-        smart_format=values.boolean("smart_format", False),
+        smart_format=smart_format,
+        paragraphs=values.boolean("paragraphs", smart_format) and is_file,
         keyterms=tuple(values.all("keyterm")),
         keywords=tuple(values.all("keywords")),
         warnings=(

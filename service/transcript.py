@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from service.paragraphs import paragraphs_of
 from service.result_messages import EMPTY_ALTERNATIVE, ServedModel, wire_alternative
 from service.wire import (
     Channel,
@@ -40,6 +41,8 @@ class Transcript:
         sha256: str,
         model: ServedModel,
         warnings: Sequence[RequestWarning] = (),
+        *,
+        paragraphs: bool = False,
     ) -> FileResponse:
         """The whole answer in Deepgram's shape."""
         return FileResponse(
@@ -53,7 +56,7 @@ class Transcript:
                 warnings=list(warnings) or None,
             ),
             results=FileResults(
-                channels=[Channel(alternatives=self._alternatives())],
+                channels=[Channel(alternatives=self._alternatives(paragraphs))],
                 utterances=[
                     _utterance(final, f"{request_id}-{index}")
                     for index, final in enumerate(self.finals)
@@ -61,10 +64,14 @@ class Transcript:
             ),
         )
 
-    def _alternatives(self) -> list[WireAlternative]:
+    def _alternatives(self, paragraphs: bool) -> list[WireAlternative]:
         """The file's n-th reading joins the n-th of each utterance, or its last if it has fewer."""
         depth = max((len(final.alternatives) for final in self.finals), default=0)
-        return [self._joined(rank) for rank in range(depth)] or [EMPTY_ALTERNATIVE]
+        readings = [self._joined(rank) for rank in range(depth)] or [EMPTY_ALTERNATIVE]
+        if paragraphs:
+            divided = {"paragraphs": paragraphs_of(self.finals)}
+            readings[0] = readings[0].model_copy(update=divided)
+        return readings
 
     def _joined(self, rank: int) -> WireAlternative:
         chosen = [

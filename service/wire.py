@@ -34,12 +34,37 @@ class WireWord(Message):
     boosted: bool | None = None
 
 
+class Sentence(Message):
+    """Words between two pauses."""
+
+    text: str
+    start: float
+    end: float
+
+
+class Paragraph(Message):
+    """Sentences that follow each other."""
+
+    sentences: list[Sentence]
+    num_words: int
+    start: float
+    end: float
+
+
+class Paragraphs(Message):
+    """A file's text, divided."""
+
+    transcript: str
+    paragraphs: list[Paragraph]
+
+
 class WireAlternative(Message):
     """One reading of the audio; the first of a list is the best."""
 
     transcript: str
     confidence: float
     words: list[WireWord]
+    paragraphs: Paragraphs | None = None
 
 
 class Channel(Message):

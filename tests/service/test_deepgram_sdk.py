@@ -74,6 +74,11 @@ async def test_file(sdk, tone):
     assert response.results.channels[0].alternatives[0].transcript == "w30 w30"
     assert response.results.utterances[0].transcript == "w30 w30"
     assert response.metadata.duration == 1.0
+    divided = response.results.channels[0].alternatives[0].paragraphs
+    assert divided.transcript == "\nw30 w30"
+    (paragraph,) = divided.paragraphs
+    assert (paragraph.num_words, paragraph.start, paragraph.end) == (2.0, 0.0, 1.0)
+    assert (paragraph.sentences[0].text, paragraph.sentences[0].end) == ("w30 w30", 1.0)
 
 
 async def test_a_refused_file_raises_the_sdks_error(sdk):

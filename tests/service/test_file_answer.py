@@ -42,3 +42,14 @@ def test_json_keeps_the_words_as_heard(transcript):
 def test_the_transcript_itself_stays_as_heard(transcript):
     body(transcript, "text", True)
     assert transcript.text() == "i saw twenty three\n"
+
+
+@pytest.mark.parametrize("smart_format", [False, True])
+def test_paragraphs_are_written_as_all_else(transcript, smart_format):
+    messages = ResultMessages("r", ServedModel("m", "1", "a", "u"), smart_format=smart_format)
+    parameters = ListenParameters(StreamConfig(), None, "json", paragraphs=True)
+    answer = FileAnswer(parameters, messages, "0" * 64).body(transcript)
+    (reading,) = json.loads(answer)["results"]["channels"][0]["alternatives"]
+    assert reading["paragraphs"]["transcript"] == f"\n{reading['transcript']}"
+    assert reading["paragraphs"]["paragraphs"][0]["num_words"] == len(reading["words"])
+    assert "paragraphs" not in body(transcript, "json", smart_format)

@@ -74,6 +74,20 @@ def test_smart_format_is_off_until_asked_for():
     assert parse("smart_format=true", is_file=True).smart_format
 
 
+@pytest.mark.parametrize(
+    ("query", "paragraphs"),
+    [
+        ("", False),
+        ("paragraphs=true", True),
+        ("smart_format=true", True),
+        ("smart_format=true&paragraphs=false", False),
+    ],
+)
+def test_smart_format_brings_paragraphs_of_files(query, paragraphs):
+    assert parse(query, is_file=True).paragraphs is paragraphs
+    assert parse(query, is_file=False).paragraphs is False
+
+
 def test_unknown_names_are_ignored():
     assert parse("foo=bar&no_delay=true&mip_opt_out=true") == parse("")
 

@@ -116,7 +116,7 @@ def test_the_documented_parameters_are_those_that_count(document):
         for row in re.findall(r"^\| ((?:`\w+`,? ?)+)", table, re.M)
         for name in re.findall(r"`(\w+)`", row)
     ]
-    assert len(names) == 24
+    assert len(names) == 25
     rules = ParameterRules(
         ModelNames("m"),
         BoostRules(max_phrases=0),
