@@ -1,7 +1,7 @@
 """Who may come in, decided before a socket is accepted or a body is read."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 
 from service.engine_port import EnginePort, Sink, StreamPort
 from service.errors import Busy, NotReady
@@ -32,15 +32,21 @@ class Admission:
         if not self._engine.can_open():
             raise Busy("all streams are taken", BUSY_RETRY_S)
 
-    def open_live(self, config: StreamConfig, sink: Sink) -> StreamPort:
-        """Open a live stream or raise NotReady or Busy."""
+    def open_live(self, config: StreamConfig, sinks: Sequence[Sink]) -> list[StreamPort]:
+        """Open a live stream for each sink, all of them, or raise NotReady or Busy."""
         self.check_ready()
-        try:
-            return self._engine.open(config, sink)
-        except EngineFull as error:
-            raise Busy("all streams are taken", BUSY_RETRY_S) from error
-        except EngineStopped as error:
-            raise NotReady("the engine is not running", DRAIN_RETRY_S) from error
+        opened: list[StreamPort] = []
+        with ExitStack() as on_failure:
+            try:
+                for sink in sinks:
+                    opened.append(self._engine.open(config, sink))
+                    on_failure.callback(opened[-1].cancel)
+            except EngineFull as error:
+                raise Busy("all streams are taken", BUSY_RETRY_S) from error
+            except EngineStopped as error:
+                raise NotReady("the engine is not running", DRAIN_RETRY_S) from error
+            on_failure.pop_all()
+        return opened
 
     @contextmanager
     def file_place(self) -> Iterator[None]:

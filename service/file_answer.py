@@ -1,6 +1,7 @@
 """A transcript in the format a request asked for."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from starlette.responses import Response
@@ -11,8 +12,9 @@ from service.refusals import header_safe
 from service.result_messages import ResultMessages
 from service.stream_warnings import warning_of
 from service.subtitles import srt, vtt
-from service.transcript import Transcript
+from service.transcript import Transcript, file_response, text_of
 from service.wire import RequestWarning
+from streaming.events import Final
 
 _MEDIA_TYPES: dict[FileFormat, str] = {
     "json": "application/json",
@@ -30,15 +32,15 @@ class FileAnswer:
     messages: ResultMessages
     sha256: str
 
-    def body(self, transcript: Transcript) -> str:
-        """Write the transcript."""
-        warnings = self._warnings(transcript)
-        finals = [self.messages.written(final) for final in transcript.finals]
-        transcript = replace(transcript, finals=finals)
+    def body(self, *channels: Transcript) -> str:
+        """Write the transcripts of the channels: one, unless they were heard apart."""
+        warnings = self._warnings(channels)
+        written = [replace(channel, finals=self._written(channel)) for channel in channels]
         match self.parameters.format:
             case "json":
                 messages = self.messages
-                return transcript.response(
+                return file_response(
+                    written,
                     messages.request_id,
                     messages.created,
                     self.sha256,
@@ -47,33 +49,45 @@ class FileAnswer:
                     paragraphs=self.parameters.paragraphs,
                 ).to_json()
             case "text":
-                return transcript.text()
+                return text_of(written)
             case "srt":
-                return srt(transcript.finals)
+                return srt(*(channel.finals for channel in written))
             case "vtt":
-                return vtt(transcript.finals)
+                return vtt(*(channel.finals for channel in written))
 
-    def response(self, transcript: Transcript) -> Response:
+    def response(self, *channels: Transcript) -> Response:
         """The answer as one HTTP response; formats without metadata have warnings in a header."""
         headers = {"dg-request-id": self.messages.request_id}
-        if warnings := self._warnings(transcript):
+        if warnings := self._warnings(channels):
             headers["dg-warning"] = header_safe("; ".join(each.message for each in warnings))
         return Response(
-            self.body(transcript),
+            self.body(*channels),
             headers=headers,
             media_type=_MEDIA_TYPES[self.parameters.format],
         )
 
-    def event_data(self, transcript: Transcript) -> str:
+    def event_data(self, *channels: Transcript) -> str:
         """The answer as the data of an event: one JSON object whatever the format."""
-        body = self.body(transcript)
+        body = self.body(*channels)
         if self.parameters.format == "json":
             return body
-        warnings = [each.model_dump(exclude_none=True) for each in self._warnings(transcript)]
+        warnings = [each.model_dump(exclude_none=True) for each in self._warnings(channels)]
         told = {"warnings": warnings} if warnings else {}
         return json.dumps({"format": self.parameters.format, "content": body, **told})
 
-    def _warnings(self, transcript: Transcript) -> list[RequestWarning]:
+    def _written(self, channel: Transcript) -> list[Final]:
+        return [self.messages.written(final) for final in channel.finals]
+
+    def _warnings(self, channels: Sequence[Transcript]) -> list[RequestWarning]:
+        """Of channels that failed first; all have the same phrases, and say the same of them."""
+        lost = (_of_lost(number) for number, each in enumerate(channels) if each.failed)
         keywords = keyword_phrases(self.parameters.keywords)
-        of_boosts = (warning_of(each, keywords) for each in transcript.unboostable)
-        return list(dict.fromkeys([*self.parameters.warnings, *of_boosts]))
+        of_boosts = (
+            warning_of(phrase, keywords) for each in channels for phrase in each.unboostable
+        )
+        return list(dict.fromkeys([*lost, *self.parameters.warnings, *of_boosts]))
+
+
+def _of_lost(channel: int) -> RequestWarning:
+    message = f"channel {channel}: decoding failed, and its text is missing"
+    return RequestWarning(parameter="multichannel", type="failed_channel", message=message)

@@ -1,14 +1,15 @@
 """One POSTed file while it is being transcribed: progress out, cancellation in."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from typing import Any
 
 from service.engine_port import EnginePort
 from service.errors import DrainExpired
-from service.file_transcription import AudioSource, FileTranscription
+from service.file_transcription import AudioSource
+from service.recording import RecordingTranscription
 from service.transcript import Transcript
 from service.wire import Progress
 from streaming.events import Event, Final
@@ -24,21 +25,22 @@ class ClientGone(Exception):
 class FileJob:
     """Runs a transcription on a worker thread; all methods belong to the event loop.
 
-    running: the future transcript; it raises what FileTranscription.run raises.
+    running: the future transcripts, one for each channel; it raises what
+        RecordingTranscription.run raises.
     """
 
     def __init__(
         self,
         engine: EnginePort,
-        audio: AudioSource,
+        sources: Sequence[AudioSource],
         config: StreamConfig,
         executor: Executor,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._began_at = self._loop.time()
-        self._finals: asyncio.Queue[Final] = asyncio.Queue()
-        self._transcription = FileTranscription(engine, audio, config, self._on_event)
-        self.running: asyncio.Future[Transcript] = self._loop.run_in_executor(
+        self._finals: asyncio.Queue[tuple[int, Final]] = asyncio.Queue()
+        self._transcription = RecordingTranscription(engine, sources, config, self._on_event)
+        self.running: asyncio.Future[list[Transcript]] = self._loop.run_in_executor(
             executor, self._transcription.run
         )
 
@@ -50,7 +52,7 @@ class FileJob:
     def on_end(self, release: Callable[[], None]) -> None:
         """Call ``release`` when the worker thread is done, however that came."""
 
-        def ended(running: asyncio.Future[Transcript]) -> None:
+        def ended(running: asyncio.Future[list[Transcript]]) -> None:
             release()
             # An abandoned job's error has no reader; asyncio would complain of that.
             if not running.cancelled():
@@ -67,8 +69,8 @@ class FileJob:
         if not self.running.done():
             self._transcription.cancel(ClientGone())
 
-    async def updates(self) -> AsyncIterator[Final | Progress]:
-        """Yield finals as they come and progress twice a second, until the result is there."""
+    async def updates(self) -> AsyncIterator[tuple[int, Final] | Progress]:
+        """Yield finals with their channel as they come, and progress twice a second."""
         yield self._progress()
         while not self.running.done():
             for final in await self._new_finals():
@@ -77,7 +79,7 @@ class FileJob:
         while not self._finals.empty():
             yield self._finals.get_nowait()
 
-    async def _new_finals(self) -> list[Final]:
+    async def _new_finals(self) -> list[tuple[int, Final]]:
         """Wait for a final, the end, or the time of the next progress."""
         arriving = asyncio.ensure_future(self._finals.get())
         either: list[asyncio.Future[Any]] = [arriving, self.running]
@@ -88,13 +90,13 @@ class FileJob:
             arriving.cancel()
 
     def _progress(self) -> Progress:
-        total_s = self._transcription.audio.duration_s
+        total_s = self._transcription.duration_s
         return Progress(
             done_s=round(self._transcription.done_s, 2),
             total_s=None if total_s is None else round(total_s, 2),
         )
 
-    def _on_event(self, event: Event) -> None:
+    def _on_event(self, channel: int, event: Event) -> None:
         if isinstance(event, Final):
             with suppress(RuntimeError):  # the loop is closed: the server stopped first
-                self._loop.call_soon_threadsafe(self._finals.put_nowait, event)
+                self._loop.call_soon_threadsafe(self._finals.put_nowait, (channel, event))

@@ -11,9 +11,10 @@ from streaming.stream_config import Boost
 
 @dataclass(frozen=True, eq=False)
 class PushAudio:
-    """Give samples at the model's rate, shape ``(N,)``, to the stream."""
+    """Give samples at the model's rate, shape ``(N,)``, to a channel's stream."""
 
     samples: Samples
+    channel: int = 0
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,9 @@ class FinishStream:
 
 @dataclass(frozen=True)
 class CancelStream:
-    """Free the stream now, without results."""
+    """Free a channel's stream now, without results; None frees all."""
+
+    channel: int | None = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,9 @@ class Close:
 
 
 StreamAction: TypeAlias = PushAudio | FinalizeStream | ConfigureStream | FinishStream
-"""Actions on the stream, to be done in order; a full backlog holds them up."""
+"""Actions on a stream, to be done in order; a full backlog holds them up.
+
+All but PushAudio are for the streams of all channels.
+"""
 
 Action: TypeAlias = StreamAction | CancelStream | Send | Close

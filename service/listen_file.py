@@ -1,7 +1,7 @@
 """POST /v1/listen: a file in, its text out, all at once or with progress as server-sent events."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -13,16 +13,18 @@ from starlette.responses import Response, StreamingResponse
 from service.audio.file_reader import AudioFile
 from service.audio.raw_file import RawFile
 from service.close_codes import outcome_of, public_message
-from service.errors import ServiceError
+from service.errors import BadRequest, ServiceError
 from service.file_answer import FileAnswer
 from service.file_job import ClientGone, FileJob
+from service.file_transcription import AudioSource
 from service.origin import check_origin
 from service.parameters import ListenParameters, parse_parameters
+from service.recording import Recorded, sources_of
 from service.refusals import refusal
 from service.request_log import log
 from service.result_messages import ResultMessages
 from service.services import Services, new_request_id, services_of
-from service.transcript import Transcript
+from service.transcript import Transcript, text_of
 from service.upload import (
     UploadLimits,
     check_body_kind,
@@ -45,9 +47,9 @@ async def listen_file(request: Request) -> Response:
         job, answer = await _begin(request, services, request_id)
         if "text/event-stream" in request.headers.get("accept", ""):
             return _event_stream(job, answer, services)
-        transcript = await _result(request, job)
-        _note_success(services, request_id, job, transcript)
-        return answer.response(transcript)
+        channels = await _result(request, job)
+        _note_success(services, request_id, job, channels)
+        return answer.response(*channels)
     except (ServiceError, StreamingError) as error:
         _note_failure(services, request_id, error)
         return refusal(error, request_id)
@@ -69,18 +71,23 @@ async def _begin(
         stack.enter_context(services.admission.file_place())
         path, file = stack.enter_context(temporary_file())
         sha256 = await receive_upload(request, file, limits)
-        audio = await asyncio.get_running_loop().run_in_executor(
+        sources = await asyncio.get_running_loop().run_in_executor(
             services.file_threads, _open_audio, path, parameters, services
         )
-        job = FileJob(services.engine, audio, parameters.stream, services.file_threads)
+        job = FileJob(services.engine, sources, parameters.stream, services.file_threads)
         stack.enter_context(services.work.doing(job))
         job.on_end(stack.pop_all().close)
-    messages = ResultMessages(request_id, services.model, smart_format=parameters.smart_format)
-    log.info("file_received", request_id=request_id, audio_s=audio.duration_s)
+    messages = ResultMessages(
+        request_id,
+        services.model,
+        smart_format=parameters.smart_format,
+        channels=len(sources),
+    )
+    log.info("file_received", request_id=request_id, audio_s=sources[0].duration_s)
     return job, FileAnswer(parameters, messages, sha256)
 
 
-async def _result(request: Request, job: FileJob) -> Transcript:
+async def _result(request: Request, job: FileJob) -> list[Transcript]:
     gone = asyncio.ensure_future(request.receive())
     try:
         either: list[asyncio.Future[Any]] = [gone, job.running]
@@ -108,10 +115,11 @@ async def _events(job: FileJob, answer: FileAnswer, services: Services) -> Async
             if isinstance(update, Progress):
                 yield _event("progress", update.to_json())
             else:
-                yield _event("segment", answer.messages.results(update).to_json())
-        transcript = await job.running
-        _note_success(services, request_id, job, transcript)
-        yield _event("result", answer.event_data(transcript))
+                channel, final = update
+                yield _event("segment", answer.messages.results(final, channel).to_json())
+        channels = await job.running
+        _note_success(services, request_id, job, channels)
+        yield _event("result", answer.event_data(*channels))
     except (ServiceError, StreamingError) as error:
         _note_failure(services, request_id, error)
         body = ErrorBody(
@@ -128,27 +136,36 @@ def _event(name: str, data: str) -> str:
     return f"event: {name}\ndata: {data}\n\n"
 
 
-def _open_audio(
-    path: Path, parameters: ListenParameters, services: Services
-) -> AudioFile | RawFile:
+def _open_audio(path: Path, parameters: ListenParameters, services: Services) -> list[AudioSource]:
     rate_hz, max_s = services.engine.sample_rate_hz, services.settings.max_file_s
+    most = parameters.channels_apart
+    apart = most is not None
+    audio: Recorded
     if parameters.pcm is not None:
-        return RawFile(path, parameters.pcm, rate_hz, max_s)
-    return AudioFile(path, rate_hz, max_s)
+        audio = RawFile(path, parameters.pcm, rate_hz, max_s, apart=apart)
+    else:
+        audio = AudioFile(path, rate_hz, max_s, apart=apart)
+    if most is not None and audio.channels > most:
+        raise BadRequest(
+            f"multichannel: the file has {audio.channels} channels; at most {most} are heard "
+            "apart here"
+        )
+    return sources_of(audio, apart=apart)
 
 
 def _note_success(
-    services: Services, request_id: str, job: FileJob, transcript: Transcript
+    services: Services, request_id: str, job: FileJob, channels: Sequence[Transcript]
 ) -> None:
+    audio_s = sum(channel.duration_s for channel in channels)
     services.metrics.files.inc()
-    services.metrics.audio_s.labels("file").inc(transcript.duration_s)
+    services.metrics.audio_s.labels("file").inc(audio_s)
     log.info(
         "file_done",
         request_id=request_id,
         duration_s=round(job.age_s, 3),
-        audio_s=round(transcript.duration_s, 3),
-        utterances=len(transcript.finals),
-        **({"text": transcript.text()} if services.settings.log_text else {}),
+        audio_s=round(audio_s, 3),
+        utterances=sum(len(channel.finals) for channel in channels),
+        **({"text": text_of(channels)} if services.settings.log_text else {}),
     )
 
 

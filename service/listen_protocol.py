@@ -4,6 +4,7 @@ Messages of the client and events of the engine go in, actions come out. One ins
 session; it does no I/O, keeps no time and is not thread safe. docs/protocol.md is its description.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -11,8 +12,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from service.audio.pcm import Samples
 from service.audio.socket_audio import SocketAudio
 from service.boosts import BoostRules, TooManyPhrases, keyword_phrases
+from service.channel_states import ChannelStates
 from service.close_codes import (
     NORMAL_CLOSURE,
     SERVICE_RESTART,
@@ -124,7 +127,8 @@ class ListenProtocol:
     ) -> None:
         self.state = State.OPEN
         self._messages = messages
-        self._audio = SocketAudio(parameters.pcm, model_rate_hz)
+        self._audio = SocketAudio(parameters.pcm, model_rate_hz, parameters.channels_apart)
+        self._channels = ChannelStates(parameters.channels_apart or 1)
         self._boosts = boosts
         self._holds = _Wishes(
             list(parameters.keyterms), list(parameters.keywords), parameters.stream.graph
@@ -148,7 +152,7 @@ class ListenProtocol:
             samples = self._audio.decode(data)
         except UndecodableAudio as error:
             return self.fail(error)
-        return [PushAudio(samples)] if samples.size else []
+        return _pushes(samples)
 
     def receive_text(self, text: str) -> list[Action]:
         """Take a text message: a control message, or an Error in answer and nothing else."""
@@ -170,30 +174,28 @@ class ListenProtocol:
             case Configure():
                 return self._configure(message)
 
-    def receive_event(self, event: Event) -> list[Action]:
-        """Take what the engine says about this session's stream."""
+    def receive_event(self, event: Event, channel: int = 0) -> list[Action]:
+        """Take what the engine says about the stream of one of this session's channels."""
         if self.state is State.CLOSED:
             return []
         match event:
             case Partial():
-                return [Send(self._messages.results(event), replaceable=True)]
+                return [Send(self._messages.results(event, channel), replaceable=True)]
             case Final():
-                return [Send(self._final(event))]
+                return [Send(self._final(event, channel))]
             case SpeechStarted() | UtteranceEnd():
-                return [Send(self._messages.notice(event))]
+                return [Send(self._messages.notice(event, channel))]
             case UnboostablePhrase():
-                return self._unboostable(event)
-            case Configured():
-                return self._configured(event)
-            case NotConfigured(reason):
-                self._asked = None
-                return [self._refuse("CONFIGURE_LM_INVALID", reason)]
+                # All channels have the same phrases: the first tells of them.
+                return self._unboostable(event) if channel == 0 else []
+            case Configured() | NotConfigured():
+                return self._answered(self._channels.answered(channel, event))
             case RoomAvailable():
                 return []
             case Closed(duration_s):
-                return self._closed(duration_s)
+                return self._end() if self._channels.closed(channel, duration_s) else []
             case Failed(error):
-                return self.fail(error)
+                return self._failed(channel, error)
 
     def fail(self, error: BaseException) -> list[Action]:
         """End the session for ``error``: the client is told why, then the socket is closed."""
@@ -202,7 +204,7 @@ class ListenProtocol:
         self.state = State.CLOSED
         outcome = outcome_of(error)
         told = Error(variant=outcome.err_code, description=public_message(error))
-        return [CancelStream(), Send(told), Close(outcome.close_code, close_reason(error))]
+        return [CancelStream(), Send(told), _close_for(error)]
 
     def drain(self) -> list[Action]:
         """End the session because the server stops: last results, then a code to reconnect on."""
@@ -216,16 +218,34 @@ class ListenProtocol:
 
     def _finish(self) -> list[Action]:
         try:
-            tail = self._audio.flush()
+            tails = self._audio.flush()
         except UndecodableAudio as error:
             return self.fail(error)
         self.state = State.FINISHING
-        return [PushAudio(tail), FinishStream()] if tail.size else [FinishStream()]
+        return [*_pushes(tails), FinishStream()]
 
-    def _closed(self, duration_s: float) -> list[Action]:
+    def _end(self) -> list[Action]:
+        """The last stream is closed; where another had failed, the code says so at the end."""
         self.state = State.CLOSED
+        lost = self._channels.lost
+        close = self._close if lost is None else _close_for(lost)
+        duration_s = self._channels.duration_s
         warnings = carried(self._warnings.all)
-        return [Send(self._messages.closing(duration_s, self._audio.sha256, warnings)), self._close]
+        return [Send(self._messages.closing(duration_s, self._audio.sha256, warnings)), close]
+
+    def _failed(self, channel: int, error: BaseException) -> list[Action]:
+        """One channel is lost: the client is told at once, and the others go on."""
+        unanswered = self._channels.failed(channel, error)
+        if self._channels.all_failed:
+            return self.fail(error)
+        told = Error(
+            variant=outcome_of(error).err_code,
+            description=f"channel {channel}: {public_message(error)}",
+        )
+        actions: list[Action] = [CancelStream(channel), Send(told)]
+        if self._channels.all_over:
+            return actions + self._end()
+        return actions + self._answered(unanswered)
 
     def _configure(self, message: Configure) -> list[Action]:
         if self._asked is not None:
@@ -240,7 +260,19 @@ class ListenProtocol:
         except BadRequest as error:
             return [self._refuse("CONFIGURE_KEYTERM_INVALID", str(error))]
         self._asked = asked
+        self._channels.ask()
         return [ConfigureStream(boosts, asked.graph)]
+
+    def _answered(self, event: Configured | NotConfigured | None) -> list[Action]:
+        """All channels have answered a Configure, as ``event`` does; None: not yet."""
+        match event:
+            case None:
+                return []
+            case NotConfigured(reason):
+                self._asked = None
+                return [self._refuse("CONFIGURE_LM_INVALID", reason)]
+            case Configured():
+                return self._configured(event)
 
     def _configured(self, event: Configured) -> list[Action]:
         self._holds, self._asked = self._asked or self._holds, None
@@ -258,8 +290,8 @@ class ListenProtocol:
         )
         return [Send(success), *self._tell(warnings)]
 
-    def _final(self, event: Final) -> Results:
-        return self._messages.results(event, carried(self._warnings.take_untold()))
+    def _final(self, event: Final, channel: int) -> Results:
+        return self._messages.results(event, channel, carried(self._warnings.take_untold()))
 
     def _unboostable(self, event: UnboostablePhrase) -> list[Action]:
         warning = warning_of(event, self._holds.keyword_phrases)
@@ -279,6 +311,14 @@ class ListenProtocol:
                 }
             )
         )
+
+
+def _pushes(samples: Sequence[Samples]) -> list[Action]:
+    return [PushAudio(each, channel) for channel, each in enumerate(samples) if each.size]
+
+
+def _close_for(error: BaseException) -> Close:
+    return Close(outcome_of(error).close_code, close_reason(error))
 
 
 def _too_long(text: str) -> Error:

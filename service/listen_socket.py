@@ -1,7 +1,7 @@
 """GET /v1/listen as a WebSocket: admit, accept, serve, log."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from fastapi import APIRouter
 from starlette.websockets import WebSocket
@@ -30,14 +30,14 @@ async def listen(socket: WebSocket) -> None:
     """Serve one live stream; a request that cannot be served is refused before it is accepted."""
     services, request_id = services_of(socket), new_request_id()
     try:
-        session, stream = _admit(socket, services, request_id)
+        session, streams = _admit(socket, services, request_id)
     except (ServiceError, StreamingError) as error:
         services.metrics.rejects.labels(outcome_of(error).err_code).inc()
         log.info("socket_refused", request_id=request_id, code=outcome_of(error).err_code)
         await socket.send_denial_response(refusal(error, request_id))
         return
     with services.work.doing(session):
-        await _serve(socket, session, stream, services, request_id)
+        await _serve(socket, session, streams, services, request_id)
 
 
 @router.websocket("/{path:path}")
@@ -48,19 +48,24 @@ async def listen_nowhere(socket: WebSocket) -> None:
     await socket.send_denial_response(answer)
 
 
-def _admit(socket: WebSocket, services: Services, request_id: str) -> tuple[Session, StreamPort]:
+def _admit(
+    socket: WebSocket, services: Services, request_id: str
+) -> tuple[Session, list[StreamPort]]:
     services.admission.check_ready()
     check_origin(socket.headers, services.settings.allowed_origins)
     parameters = parse_parameters(socket.query_params.multi_items(), services.rules, is_file=False)
     session = _session(socket, services, parameters, request_id)
-    return session, services.admission.open_live(parameters.stream, session.post)
+    return session, services.admission.open_live(parameters.stream, session.sinks)
 
 
 def _session(
     socket: WebSocket, services: Services, parameters: ListenParameters, request_id: str
 ) -> Session:
     settings, rate_hz = services.settings, services.engine.sample_rate_hz
-    messages = ResultMessages(request_id, services.model, smart_format=parameters.smart_format)
+    channels = parameters.channels_apart or 1
+    messages = ResultMessages(
+        request_id, services.model, smart_format=parameters.smart_format, channels=channels
+    )
     return Session(
         socket,
         ListenProtocol(messages, parameters, services.rules.boosts, rate_hz),
@@ -69,19 +74,23 @@ def _session(
             send_timeout_s=settings.send_timeout_s,
             max_outbox_bytes=settings.max_outbox_bytes,
         ),
-        LatencyClock(services.metrics, rate_hz),
+        [LatencyClock(services.metrics, rate_hz) for _ in range(channels)],
         _text_logger(request_id) if settings.log_text else None,
     )
 
 
 async def _serve(
-    socket: WebSocket, session: Session, stream: StreamPort, services: Services, request_id: str
+    socket: WebSocket,
+    session: Session,
+    streams: Sequence[StreamPort],
+    services: Services,
+    request_id: str,
 ) -> None:
     started_at = time.monotonic()
     services.metrics.sessions.inc()
     log.info("session_opened", request_id=request_id)
     with services.metrics.live_sessions.track_inprogress():
-        await session.run(stream, lambda: _accept(socket, request_id))
+        await session.run(streams, lambda: _accept(socket, request_id))
     services.metrics.audio_s.labels("live").inc(session.audio_s)
     if session.error is not None:
         services.metrics.errors.labels(outcome_of(session.error).err_code).inc()

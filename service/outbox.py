@@ -9,7 +9,9 @@ from service.wire import Results
 
 
 class Outbox:
-    """A queue with one reader. Finals are kept, a waiting partial is replaced by newer results.
+    """A queue with one reader. Finals are kept; a waiting partial gives way to newer results.
+
+    Partials wait apart for each channel.
 
     Only the event loop's thread may use it.
     """
@@ -18,7 +20,7 @@ class Outbox:
         self._max_bytes = max_bytes
         self._bytes = 0
         self._waiting: deque[str] = deque()
-        self._partial: str | None = None
+        self._partials: dict[int, str] = {}
         self._close: Close | None = None
         self._filled = asyncio.Event()
 
@@ -31,10 +33,11 @@ class Outbox:
         if self._close is not None:
             return
         text = action.message.to_json()
-        if isinstance(action.message, Results):
-            self._partial = None  # a newer result: the client need not see that one
-        if action.replaceable:
-            self._partial = text
+        channel = action.message.channel_index[0] if isinstance(action.message, Results) else None
+        if channel is not None:
+            self._partials.pop(channel, None)  # a newer result: the client need not see that one
+        if action.replaceable and channel is not None:
+            self._partials[channel] = text
         else:
             self._keep(text, last)
         self._filled.set()
@@ -47,7 +50,8 @@ class Outbox:
     def abandon(self) -> None:
         """Drop all that waits: the client does not read it."""
         self._waiting.clear()
-        self._partial, self._bytes = None, 0
+        self._partials.clear()
+        self._bytes = 0
 
     async def take(self) -> str | Close:
         """Return what is to be sent next; after the `Close` there is nothing more."""
@@ -68,7 +72,6 @@ class Outbox:
             text = self._waiting.popleft()
             self._bytes -= len(text.encode())
             return text
-        if self._partial is not None:
-            text, self._partial = self._partial, None
-            return text
+        if self._partials:
+            return self._partials.pop(next(iter(self._partials)))
         return self._close

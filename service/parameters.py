@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias, get_args
 from models.config import MAX_BEAM, MAX_LM_WEIGHT, MIN_BEAM
 from service.audio.pcm import ENCODINGS, PcmFormat
 from service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ
+from service.audio.wav_header import MAX_CHANNELS
 from service.boosts import BoostRules
 from service.errors import BadRequest
 from service.languages import Languages
@@ -28,6 +29,9 @@ FileFormat: TypeAlias = Literal["json", "text", "srt", "vtt"]
 FILE_FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
 
 
+MAX_CHANNELS_APART = 8
+
+
 @dataclass(frozen=True)
 class ParameterRules:
     """What the server offers to requests.
@@ -35,6 +39,7 @@ class ParameterRules:
     models: names a client may ask for. languages: those that its audio may be in.
     silence_ms: pause that ends an utterance where the request names none.
     max_active: hypotheses of a graph search that a request may ask for.
+    max_channels: of one request that are heard apart, each by a stream of its own.
     """
 
     models: ModelNames
@@ -42,6 +47,7 @@ class ParameterRules:
     silence_ms: int
     max_active: int
     languages: Languages = field(default_factory=Languages)
+    max_channels: int = MAX_CHANNELS_APART
 
     @classmethod
     def of(
@@ -54,6 +60,7 @@ class ParameterRules:
             silence_ms=settings.silence_ms,
             max_active=settings.max_active,
             languages=Languages(languages),
+            max_channels=min(MAX_CHANNELS_APART, settings.max_streams),
         )
 
 
@@ -62,6 +69,8 @@ class ListenParameters:
     """One request's wishes, checked; `pcm` None means that the audio's own header says it.
 
     warnings: what it asks in vain. tell_warnings: each as a message of its own (sockets only).
+    channels_apart: how many channels are to be heard each by itself; None mixes all into one. Of a
+        file that says itself how many it has this is the most that it may have.
     """
 
     stream: StreamConfig
@@ -69,6 +78,7 @@ class ListenParameters:
     format: FileFormat
     smart_format: bool = False
     paragraphs: bool = False
+    channels_apart: int | None = None
     keyterms: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
     warnings: tuple[RequestWarning, ...] = ()
@@ -104,6 +114,7 @@ def parse_parameters(
         format=values.choice("format", FILE_FORMATS, "json"),
         smart_format=smart_format,
         paragraphs=values.boolean("paragraphs", smart_format) and is_file,
+        channels_apart=_channels_apart(values, rules, is_file=is_file),
         keyterms=tuple(values.all("keyterm")),
         keywords=tuple(values.all("keywords")),
         warnings=(
@@ -119,12 +130,23 @@ def parse_parameters(
 def _check_offered(values: QueryValues, rules: ParameterRules) -> None:
     rules.models.check(values.raw("model"))
     refuse_unserved(values)
-    for name, several in (
-        ("channels", values.integer("channels", 1, 32, 1) > 1),
-        ("multichannel", values.boolean("multichannel", False)),
-    ):
-        if several:
-            raise BadRequest(f"{name}: only one channel is supported; mix the audio down to mono")
+
+
+def _channels_apart(values: QueryValues, rules: ParameterRules, *, is_file: bool) -> int | None:
+    stated = values.optional_integer("channels", 1, MAX_CHANNELS)
+    if not values.boolean("multichannel", False):
+        return None
+    raw = values.last("encoding") is not None
+    if is_file and not raw:
+        return rules.max_channels
+    if stated is None and not raw:
+        raise BadRequest("multichannel on a socket needs channels: how many there are")
+    channels = stated or 1
+    if channels > rules.max_channels:
+        raise BadRequest(
+            f"channels={channels}: multichannel hears at most {rules.max_channels} apart here"
+        )
+    return channels
 
 
 def _endpoint(values: QueryValues, rules: ParameterRules) -> EndpointConfig:
@@ -172,4 +194,4 @@ def _pcm(values: QueryValues) -> PcmFormat | None:
     encoding = values.choice("encoding", ENCODINGS, "linear16")
     if rate_hz is None:
         raise BadRequest(f"encoding={encoding} needs sample_rate")
-    return PcmFormat(encoding, rate_hz)
+    return PcmFormat(encoding, rate_hz, values.integer("channels", 1, MAX_CHANNELS, 1))

@@ -65,24 +65,41 @@ class ServedModel:
 
 
 class ResultMessages:
-    """Builds the messages of one request; with ``smart_format`` its finals are as people write."""
+    """Builds the messages of one request; with ``smart_format`` its finals are as people write.
 
-    def __init__(self, request_id: str, model: ServedModel, *, smart_format: bool = False) -> None:
+    channels: that are heard apart.
+    """
+
+    def __init__(
+        self,
+        request_id: str,
+        model: ServedModel,
+        *,
+        smart_format: bool = False,
+        channels: int = 1,
+    ) -> None:
         self.request_id = request_id
         self.model = model
+        self.channels = channels
         self._smart_format = smart_format
         self.created = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         self._metadata = ResultsMetadata(
             request_id=request_id, model_info=model.info, model_uuid=model.uuid
         )
 
-    def results(self, event: Partial | Final, warnings: Sequence[RequestWarning] = ()) -> Results:
+    def results(
+        self,
+        event: Partial | Final,
+        channel: int = 0,
+        warnings: Sequence[RequestWarning] = (),
+    ) -> Results:
         """A partial or final; an empty one still has one (empty) alternative, as clients expect."""
         if isinstance(event, Final):
             event = self.written(event)
         final = event if isinstance(event, Final) else None
         alternatives = [wire_alternative(each) for each in event.alternatives]
         return Results(
+            channel_index=(channel, self.channels),
             start=round(event.start_s, 3),
             duration=round(event.duration_s, 3),
             is_final=final is not None,
@@ -102,13 +119,14 @@ class ResultMessages:
         """As this request wants its text."""
         return smart_format(final) if self._smart_format else final
 
-    def notice(self, event: SpeechStarted | UtteranceEnd) -> Message:
+    def notice(self, event: SpeechStarted | UtteranceEnd, channel: int = 0) -> Message:
         """The message for an event that is no result."""
+        where = (channel, self.channels)
         match event:
             case SpeechStarted(time_s):
-                return SpeechStartedMessage(timestamp=round(time_s, 3))
+                return SpeechStartedMessage(channel=where, timestamp=round(time_s, 3))
             case UtteranceEnd(last_word_end_s):
-                return UtteranceEndMessage(last_word_end=round(last_word_end_s, 3))
+                return UtteranceEndMessage(channel=where, last_word_end=round(last_word_end_s, 3))
 
     def closing(
         self, duration_s: float, sha256: str, warnings: Sequence[RequestWarning] = ()
@@ -122,6 +140,7 @@ class ResultMessages:
             models=[self.model.uuid],
             model_info={self.model.uuid: self.model.info},
             warnings=list(warnings) or None,
+            channels=self.channels,
         )
 
 

@@ -1,24 +1,28 @@
-"""One WebSocket session: carries messages between the socket, the protocol and the stream."""
+"""One WebSocket session: carries messages between the socket, the protocol and the streams.
+
+A session has a stream for each channel that is heard by itself: one, unless several were asked for.
+"""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from service.engine_port import StreamPort
+from service.engine_port import Sink, StreamPort
 from service.errors import IdleSession, SlowReader
 from service.latency_clock import LatencyClock
 from service.listen_actions import (
     Action,
     CancelStream,
     Close,
+    ConfigureStream,
     FinalizeStream,
     FinishStream,
     PushAudio,
     Send,
-    StreamAction,
 )
 from service.listen_protocol import ListenProtocol, State
 from service.outbox import Outbox
@@ -45,14 +49,17 @@ class SessionLimits:
 
 
 class Session:
-    """Runs one accepted socket; all but `post` belongs to the event loop."""
+    """Runs one accepted socket; all but `post` belongs to the event loop.
+
+    clocks: one for each channel.
+    """
 
     def __init__(
         self,
         socket: WebSocket,
         protocol: ListenProtocol,
         limits: SessionLimits,
-        clock: LatencyClock,
+        clocks: Sequence[LatencyClock],
         on_final_text: Callable[[str], None] | None = None,
     ) -> None:
         self.error: BaseException | None = None
@@ -60,33 +67,41 @@ class Session:
         self._socket = socket
         self._protocol = protocol
         self._limits = limits
-        self._clock = clock
+        self._clocks = clocks
         self._on_final_text = on_final_text
         self._outbox = Outbox(limits.max_outbox_bytes)
         self._loop = asyncio.get_running_loop()
         self._heard_at = self._loop.time()
         self._reading = True
-        self._events: asyncio.Queue[Event] = asyncio.Queue()
-        self._feed: StreamFeed | None = None
+        self._events: asyncio.Queue[tuple[int, Event]] = asyncio.Queue()
+        self._feeds: list[StreamFeed] = []
 
     @property
     def audio_s(self) -> float:
-        """Seconds of audio that arrived."""
-        return self._clock.audio_s
+        """Seconds of audio that arrived, of all channels together."""
+        return sum(clock.audio_s for clock in self._clocks)
 
-    def post(self, event: Event) -> None:
-        """Take an event on the engine's thread: the stream's sink."""
+    @property
+    def sinks(self) -> list[Sink]:
+        """Where the streams are to send their events, in the order of the channels."""
+        return [partial(self.post, channel=channel) for channel in range(len(self._clocks))]
+
+    def post(self, event: Event, channel: int = 0) -> None:
+        """Take an event on the engine's thread."""
         with suppress(RuntimeError):  # the loop is closed: the server stopped before the engine
-            self._loop.call_soon_threadsafe(self._queue, event)
+            self._loop.call_soon_threadsafe(self._queue, channel, event)
 
-    async def run(self, stream: StreamPort, accept: Callable[[], Awaitable[None]]) -> None:
-        """Accept the socket and serve it until it is closed; the stream is freed in any case."""
-        self._feed = StreamFeed(stream)
+    async def run(
+        self, streams: Sequence[StreamPort], accept: Callable[[], Awaitable[None]]
+    ) -> None:
+        """Accept the socket and serve it until it is closed; the streams are freed in any case."""
+        self._feeds = [StreamFeed(stream) for stream in streams]
         try:
             await accept()
             await self._serve()
         finally:
-            self._feed.stop()
+            for feed in self._feeds:
+                feed.stop()
 
     def drain(self) -> None:
         """End the session because the server stops; its last results still go out."""
@@ -113,9 +128,9 @@ class Session:
                 self._perform(self._protocol.receive_bytes(message))
             else:
                 self._perform(self._protocol.receive_text(message))
-            assert self._feed is not None
             self._reading = False
-            await self._feed.wait_for_room()
+            for feed in self._feeds:
+                await feed.wait_for_room()
             if delay_s := pace.delay_s(message, self._loop.time()):
                 await asyncio.sleep(delay_s)
             self._reading = True
@@ -124,12 +139,12 @@ class Session:
     async def _listen(self) -> None:
         """Engine to outbox; never returns."""
         while True:
-            event = await self._events.get()
-            if isinstance(event, RoomAvailable) and self._feed is not None:
-                self._guarded(self._feed.resume)
+            channel, event = await self._events.get()
+            if isinstance(event, RoomAvailable):
+                self._guarded(self._feeds[channel].resume)
             elif isinstance(event, Partial | Final):
-                self._observe(event)
-            self._perform(self._protocol.receive_event(event))
+                self._observe(event, self._clocks[channel])
+            self._perform(self._protocol.receive_event(event, channel))
 
     async def _write(self) -> None:
         """Outbox to client; returns when the socket is closed."""
@@ -178,15 +193,15 @@ class Session:
         if self.close_code is None:
             self.close_code = code
 
-    def _queue(self, event: Event) -> None:
+    def _queue(self, channel: int, event: Event) -> None:
         # Its reader never waits for the client: only a loop that stands still fills it.
         if self._events.qsize() < MAX_EVENTS:
-            self._events.put_nowait(event)
+            self._events.put_nowait((channel, event))
         elif self.error is None:
             self._fail(SlowReader(f"{MAX_EVENTS} events of the engine are waiting"))
 
-    def _observe(self, event: Partial | Final) -> None:
-        self._clock.result(event)
+    def _observe(self, event: Partial | Final, clock: LatencyClock) -> None:
+        clock.result(event)
         if isinstance(event, Final) and self._on_final_text is not None and event.alternatives:
             self._on_final_text(event.alternatives[0].text)
 
@@ -203,24 +218,25 @@ class Session:
             self._fail(error)
 
     def _do(self, action: Action) -> None:
-        assert self._feed is not None
         match action:
             case Send():
                 self._outbox.put(action)
             case Close():
                 self._outbox.close(action)
-            case CancelStream():
-                self._feed.stop()
+            case CancelStream(channel):
+                for feed in self._feeds if channel is None else [self._feeds[channel]]:
+                    feed.stop()
+            case PushAudio(samples, channel):
+                self._clocks[channel].audio_arrived(len(samples))
+                self._feeds[channel].do(action)
             case _:
-                self._note(action)
-                self._feed.do(action)
+                self._do_for_all(action)
 
-    def _note(self, action: StreamAction) -> None:
-        match action:
-            case PushAudio(samples):
-                self._clock.audio_arrived(len(samples))
-            case FinalizeStream() | FinishStream():
-                self._clock.final_asked()
+    def _do_for_all(self, action: FinalizeStream | ConfigureStream | FinishStream) -> None:
+        for clock, feed in zip(self._clocks, self._feeds, strict=True):
+            if not isinstance(action, ConfigureStream):
+                clock.final_asked()
+            self._guarded(feed.do, action)  # where one stream has ended the others go on
 
     def _fail(self, error: BaseException) -> None:
         self.error = self.error or error

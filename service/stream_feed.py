@@ -29,9 +29,15 @@ class StreamFeed:
         self._held: deque[StreamAction] = deque()
         self._free = asyncio.Event()
         self._free.set()
+        self._stopped = False
 
     def do(self, action: StreamAction) -> None:
-        """Do ``action`` after all before it; streaming errors but BacklogFull pass through."""
+        """Do ``action`` after all before it; streaming errors but BacklogFull pass through.
+
+        A feed that was stopped does nothing any more.
+        """
+        if self._stopped:
+            return
         self._held.extend(_split(action))
         if self._free.is_set():
             self.resume()
@@ -49,6 +55,7 @@ class StreamFeed:
 
     def stop(self) -> None:
         """Drop what is held and free the stream."""
+        self._stopped = True
         self._held.clear()
         self._free.set()
         self._stream.cancel()
@@ -59,8 +66,8 @@ class StreamFeed:
 
     def _perform(self, action: StreamAction) -> None:
         match action:
-            case PushAudio(samples):
-                self._stream.push(samples)
+            case PushAudio():
+                self._stream.push(action.samples)
             case FinalizeStream():
                 self._stream.finalize()
             case ConfigureStream(boosts, graph):

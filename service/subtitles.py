@@ -1,7 +1,7 @@
 """SRT and WebVTT from words with times."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from streaming.events import Alternative, Final, Word
 
@@ -20,25 +20,39 @@ class Cue:
     text: str
 
 
-def srt(finals: Iterable[Final]) -> str:
+def srt(*channels: Iterable[Final]) -> str:
     """Write SubRip: numbered cues, a comma before the milliseconds."""
     return "\n".join(
         f"{number}\n{_clock(cue.start_s, ',')} --> {_clock(cue.end_s, ',')}\n{cue.text}\n"
-        for number, cue in enumerate(cues(finals), start=1)
+        for number, cue in enumerate(cues(*channels), start=1)
     )
 
 
-def vtt(finals: Iterable[Final]) -> str:
+def vtt(*channels: Iterable[Final]) -> str:
     """Write WebVTT, whose text may not hold markup or the arrow of a timing line."""
     blocks = (
         f"{_clock(cue.start_s, '.')} --> {_clock(cue.end_s, '.')}\n{_escape(cue.text)}\n"
-        for cue in cues(finals)
+        for cue in cues(*channels)
     )
     return "\n".join(["WEBVTT\n", *blocks])
 
 
-def cues(finals: Iterable[Final]) -> list[Cue]:
-    """Cut finals into cues at pauses and at the limits of length; none overlaps the next."""
+def cues(*channels: Iterable[Final]) -> list[Cue]:
+    """Cut finals into cues at pauses and at the limits of length; none overlaps the next.
+
+    Of several channels each cue says which, and those of two that speak at once overlap.
+    """
+    if len(channels) == 1:
+        return _cues_of_one(channels[0])
+    made = [
+        replace(cue, text=f"[channel {number}] {cue.text}")
+        for number, finals in enumerate(channels)
+        for cue in _cues_of_one(finals)
+    ]
+    return sorted(made, key=lambda cue: cue.start_s)
+
+
+def _cues_of_one(finals: Iterable[Final]) -> list[Cue]:
     made = [cue for final in finals for cue in _cues_of(final.alternatives[0])]
     next_starts = [*(cue.start_s for cue in made[1:]), float("inf")]
     return [

@@ -1,6 +1,6 @@
 """The text of one file, as its finals come in."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from service.paragraphs import paragraphs_of
@@ -19,11 +19,15 @@ from streaming.events import Final, UnboostablePhrase
 
 @dataclass
 class Transcript:
-    """Finals with words, in order; those without are dropped."""
+    """Finals with words of one channel, in order; those without are dropped.
+
+    failed: decoding the channel did, and its text is missing.
+    """
 
     finals: list[Final] = field(default_factory=list)
     unboostable: list[UnboostablePhrase] = field(default_factory=list)
     duration_s: float = 0.0
+    failed: bool = False
 
     def add(self, final: Final) -> None:
         """Append a final."""
@@ -32,46 +36,16 @@ class Transcript:
 
     def text(self) -> str:
         """One line per utterance."""
-        return "".join(final.alternatives[0].text + "\n" for final in self.finals)
+        return text_of([self])
 
-    def response(
-        self,
-        request_id: str,
-        created: str,
-        sha256: str,
-        model: ServedModel,
-        warnings: Sequence[RequestWarning] = (),
-        *,
-        paragraphs: bool = False,
-    ) -> FileResponse:
-        """The whole answer in Deepgram's shape."""
-        return FileResponse(
-            metadata=FileMetadata(
-                request_id=request_id,
-                sha256=sha256,
-                created=created,
-                duration=round(self.duration_s, 3),
-                models=[model.uuid],
-                model_info={model.uuid: model.info},
-                warnings=list(warnings) or None,
-            ),
-            results=FileResults(
-                channels=[Channel(alternatives=self._alternatives(paragraphs))],
-                utterances=[
-                    _utterance(final, f"{request_id}-{index}")
-                    for index, final in enumerate(self.finals)
-                ],
-            ),
-        )
-
-    def _alternatives(self, paragraphs: bool) -> list[WireAlternative]:
-        """The file's n-th reading joins the n-th of each utterance, or its last if it has fewer."""
+    def reading(self, *, paragraphs: bool) -> Channel:
+        """The channel as a whole: its n-th reading joins the n-th (or last) of each utterance."""
         depth = max((len(final.alternatives) for final in self.finals), default=0)
         readings = [self._joined(rank) for rank in range(depth)] or [EMPTY_ALTERNATIVE]
         if paragraphs:
             divided = {"paragraphs": paragraphs_of(self.finals)}
             readings[0] = readings[0].model_copy(update=divided)
-        return readings
+        return Channel(alternatives=readings)
 
     def _joined(self, rank: int) -> WireAlternative:
         chosen = [
@@ -85,12 +59,59 @@ class Transcript:
         )
 
 
-def _utterance(final: Final, identifier: str) -> Utterance:
+def text_of(channels: Sequence[Transcript]) -> str:
+    """One line per utterance, in the order of time; of several channels each line says which."""
+    lines = [
+        (f"[channel {channel}] " if len(channels) > 1 else "") + final.alternatives[0].text + "\n"
+        for channel, final in _in_time(channels)
+    ]
+    return "".join(lines)
+
+
+def file_response(
+    channels: Sequence[Transcript],
+    request_id: str,
+    created: str,
+    sha256: str,
+    model: ServedModel,
+    warnings: Sequence[RequestWarning] = (),
+    *,
+    paragraphs: bool = False,
+) -> FileResponse:
+    """The whole answer in Deepgram's shape."""
+    return FileResponse(
+        metadata=FileMetadata(
+            request_id=request_id,
+            sha256=sha256,
+            created=created,
+            duration=round(max(channel.duration_s for channel in channels), 3),
+            channels=len(channels),
+            models=[model.uuid],
+            model_info={model.uuid: model.info},
+            warnings=list(warnings) or None,
+        ),
+        results=FileResults(
+            channels=[channel.reading(paragraphs=paragraphs) for channel in channels],
+            utterances=[
+                _utterance(final, channel, f"{request_id}-{index}")
+                for index, (channel, final) in enumerate(_in_time(channels))
+            ],
+        ),
+    )
+
+
+def _in_time(channels: Sequence[Transcript]) -> Iterator[tuple[int, Final]]:
+    said = [(number, final) for number, channel in enumerate(channels) for final in channel.finals]
+    yield from sorted(said, key=lambda each: each[1].start_s)
+
+
+def _utterance(final: Final, channel: int, identifier: str) -> Utterance:
     best = wire_alternative(final.alternatives[0])
     return Utterance(
         start=best.words[0].start if best.words else round(final.start_s, 3),
         end=best.words[-1].end if best.words else round(final.start_s + final.duration_s, 3),
         confidence=best.confidence,
+        channel=channel,
         transcript=best.transcript,
         words=best.words,
         id=identifier,

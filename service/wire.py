@@ -82,7 +82,11 @@ class ModelInfo(Message):
 
 
 WarningType = Literal[
-    "unboostable_phrase", "unsupported_parameter", "unsupported_language", "changed_value"
+    "unboostable_phrase",
+    "unsupported_parameter",
+    "unsupported_language",
+    "changed_value",
+    "failed_channel",
 ]
 
 

@@ -46,26 +46,37 @@ def limited(samples: Samples, source: str) -> Samples:
     return clipped
 
 
+def mixed(samples: Samples) -> Samples:
+    """Return the mean of the channels, ``(N, channels)`` to ``(N,)``."""
+    return samples[:, 0] if samples.shape[1] == 1 else samples.mean(axis=1, dtype=np.float32)
+
+
+def one_of(samples: Samples, channel: int | None) -> Samples:
+    """Return one channel of ``(N, channels)``, or the mean of all, shape ``(N,)``."""
+    return mixed(samples) if channel is None else np.ascontiguousarray(samples[:, channel])
+
+
 class PcmDecoder:
-    """Decodes a byte stream to mono float32 in [-1, 1]; a frame cut in two waits for its rest."""
+    """Decodes a byte stream to float32 in [-1, 1]; a frame cut in two waits for its rest."""
 
     def __init__(self, pcm: PcmFormat) -> None:
         self._pcm = pcm
         self._rest = b""
 
     def decode(self, data: bytes) -> Samples:
-        """Return the samples completed by ``data``, shape ``(N,)``.
+        """Return the samples completed by ``data``, mixed to one channel, shape ``(N,)``.
 
         Raises:
             UndecodableAudio: a float sample is NaN, infinite or far outside [-1, 1].
         """
+        return mixed(self.decode_apart(data))
+
+    def decode_apart(self, data: bytes) -> Samples:
+        """As `decode`, with the channels side by side: shape ``(N, channels)``."""
         data = self._rest + data
         whole = len(data) - len(data) % self._pcm.frame_bytes
         self._rest = data[whole:]
-        samples = self._to_float(data[:whole])
-        if self._pcm.channels > 1:
-            samples = samples.reshape(-1, self._pcm.channels).mean(axis=1, dtype=np.float32)
-        return samples
+        return self._to_float(data[:whole]).reshape(-1, self._pcm.channels)
 
     def _to_float(self, data: bytes) -> Samples:
         if self._pcm.encoding == "linear16":

@@ -3,34 +3,51 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from service.audio.pcm import PcmDecoder, PcmFormat, Samples
+import numpy as np
+
+from service.audio.pcm import PcmDecoder, PcmFormat, Samples, one_of
 from service.audio.resampler import Resampler
 from service.errors import AudioTooLong, UndecodableAudio
 
+_NOTHING: Samples = np.empty(0, dtype=np.float32)
+
 
 class RawFile:
-    """Raw PCM on disk, for a model that listens at ``model_rate_hz``."""
+    """Raw PCM on disk, for a model that listens at ``model_rate_hz``.
+
+    max_s: of audio; of all channels together where each is heard ``apart``.
+    """
 
     def __init__(
-        self, path: Path, pcm: PcmFormat, model_rate_hz: int, max_s: float = float("inf")
+        self,
+        path: Path,
+        pcm: PcmFormat,
+        model_rate_hz: int,
+        max_s: float = float("inf"),
+        *,
+        apart: bool = False,
     ) -> None:
         self._path = path
         self._pcm = pcm
-        self._resampler = Resampler(pcm.sample_rate_hz, model_rate_hz)
+        self._model_rate_hz = model_rate_hz
+        self.channels = pcm.channels
         self.duration_s = path.stat().st_size / pcm.frame_bytes / pcm.sample_rate_hz
         if self.duration_s == 0:
             raise UndecodableAudio("the audio is empty")
+        if apart:
+            max_s /= self.channels
         if self.duration_s > max_s:
             raise AudioTooLong(f"the audio is {self.duration_s:.0f} s, {max_s:.0f} s are allowed")
 
-    def blocks(self) -> Iterator[Samples]:
-        """Yield mono float32 samples at the model's rate, a second at a time.
+    def blocks(self, channel: int | None = None) -> Iterator[Samples]:
+        """Yield mono float32 samples at the model's rate, a second at a time; None mixes.
 
         Raises:
             UndecodableAudio: a float sample is NaN, infinite or far out of range.
         """
         decoder = PcmDecoder(self._pcm)
+        resampler = Resampler(self._pcm.sample_rate_hz, self._model_rate_hz)
         with self._path.open("rb") as file:
             while data := file.read(self._pcm.frame_bytes * self._pcm.sample_rate_hz):
-                yield self._resampler.resample(decoder.decode(data))
-        yield self._resampler.resample(decoder.decode(b""), last=True)
+                yield resampler.resample(one_of(decoder.decode_apart(data), channel))
+        yield resampler.resample(_NOTHING, last=True)

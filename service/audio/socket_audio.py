@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-from service.audio.pcm import PcmDecoder, PcmFormat, Samples
+from service.audio.pcm import PcmDecoder, PcmFormat, Samples, one_of
 from service.audio.resampler import Resampler
 from service.audio.wav_header import WavHeader
 from service.errors import UndecodableAudio
@@ -13,13 +13,19 @@ _NOTHING: Samples = np.empty(0, dtype=np.float32)
 
 
 class SocketAudio:
-    """Decodes and resamples what a client sends; without a stated format it reads a WAV header."""
+    """Decodes and resamples what a client sends; without a stated format it reads a WAV header.
 
-    def __init__(self, pcm: PcmFormat | None, model_rate_hz: int) -> None:
+    channels: to be heard apart; None mixes all that there are into one.
+    """
+
+    def __init__(
+        self, pcm: PcmFormat | None, model_rate_hz: int, channels: int | None = None
+    ) -> None:
         self._model_rate_hz = model_rate_hz
+        self._channels = channels
         self._header = WavHeader()
         self._decoder: PcmDecoder | None = None
-        self._resampler: Resampler | None = None
+        self._resamplers: list[Resampler] = []
         self._digest = hashlib.sha256()
         if pcm is not None:
             self._begin(pcm)
@@ -29,8 +35,8 @@ class SocketAudio:
         """Digest of all bytes received so far, as hexadecimal."""
         return self._digest.hexdigest()
 
-    def decode(self, data: bytes) -> Samples:
-        """Return the samples completed by ``data``, shape ``(N,)``.
+    def decode(self, data: bytes) -> list[Samples]:
+        """Return the samples completed by ``data``, shape ``(N,)``, of each channel heard apart.
 
         Raises:
             UndecodableAudio: the bytes are not the audio they should be.
@@ -39,25 +45,32 @@ class SocketAudio:
         if self._decoder is None:
             parsed = self._header.feed(data)
             if parsed is None:
-                return _NOTHING
+                return []
             pcm, data = parsed
             self._begin(pcm)
         assert self._decoder is not None
-        assert self._resampler is not None
-        return self._resampler.resample(self._decoder.decode(data))
+        samples = self._decoder.decode_apart(data)
+        return [
+            resampler.resample(one_of(samples, None if self._channels is None else channel))
+            for channel, resampler in enumerate(self._resamplers)
+        ]
 
-    def flush(self) -> Samples:
+    def flush(self) -> list[Samples]:
         """Return the last samples, still in the resampler's filter; call it once, at the end.
 
         Raises:
             UndecodableAudio: the audio ended inside its header.
         """
-        if self._resampler is None:
-            if self._header.begun:
-                raise UndecodableAudio("the audio ended before its WAV header was complete")
-            return _NOTHING
-        return self._resampler.resample(_NOTHING, last=True)
+        if self._decoder is None and self._header.begun:
+            raise UndecodableAudio("the audio ended before its WAV header was complete")
+        return [resampler.resample(_NOTHING, last=True) for resampler in self._resamplers]
 
     def _begin(self, pcm: PcmFormat) -> None:
+        if self._channels not in (None, pcm.channels):
+            raise UndecodableAudio(
+                f"the audio has {pcm.channels} channels, and channels={self._channels} was asked"
+            )
         self._decoder = PcmDecoder(pcm)
-        self._resampler = Resampler(pcm.sample_rate_hz, self._model_rate_hz)
+        self._resamplers = [
+            Resampler(pcm.sample_rate_hz, self._model_rate_hz) for _ in range(self._channels or 1)
+        ]

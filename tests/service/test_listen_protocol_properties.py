@@ -81,6 +81,26 @@ def test_a_session_ends_once_and_is_silent_after(pcm, steps):
 
 
 @settings(deadline=None, max_examples=200)
+@given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from(EVENTS)), max_size=30), st.booleans())
+def test_a_session_of_three_channels_ends_once_whatever_happens_to_each(events, drained):
+    messages = ResultMessages("r", ServedModel("m", "1", "a", "u"), channels=3)
+    pcm = PcmFormat("linear16", 16000, channels=3)
+    parameters = ListenParameters(StreamConfig(), pcm, "json", channels_apart=3)
+    session = ListenProtocol(messages, parameters, BoostRules(), 16000)
+    done = session.receive_bytes(bytes(60)) + (session.drain() if drained else [])
+    over = set()
+    for channel, event in events:
+        if channel not in over:
+            done += session.receive_event(event, channel)
+        if isinstance(event, Closed | Failed):
+            over.add(channel)
+    assert {action.channel for action in done if isinstance(action, PushAudio)} == {0, 1, 2}
+    assert (session.state is State.CLOSED) == (len(over) == 3)
+    closes = [index for index, action in enumerate(done) if isinstance(action, Close)]
+    assert closes == ([len(done) - 1] if len(over) == 3 else [])
+
+
+@settings(deadline=None, max_examples=200)
 @given(st.binary(max_size=400), st.lists(st.integers(1, 60), min_size=1, max_size=20))
 def test_where_audio_is_cut_into_messages_does_not_matter(data, cuts):
     def heard(pieces):

@@ -127,7 +127,7 @@ async def test_as_many_and_as_long_phrases_as_allowed_fit_into_a_handshake(live)
     ("query", "status", "code", "named"),
     [
         ("encoding=opus", 400, "INVALID_QUERY_PARAMETER", "encoding=opus"),
-        ("encoding=linear16&sample_rate=8000&channels=2", 400, "INVALID_QUERY_PARAMETER", "one"),
+        ("multichannel=true", 400, "INVALID_QUERY_PARAMETER", "needs channels"),
         ("model=nova-9", 400, "INVALID_QUERY_PARAMETER", "model=nova-9"),
         ("language=fr", 400, "INVALID_QUERY_PARAMETER", "the model knows en"),
         ("redact=pci", 400, "INVALID_QUERY_PARAMETER", "redact"),

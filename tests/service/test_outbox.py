@@ -1,4 +1,5 @@
 import asyncio
+import json
 
 import pytest
 
@@ -89,3 +90,19 @@ async def test_a_waiting_reader_wakes():
     await asyncio.wait([waiting], timeout=0)
     outbox.put(note("a"))
     assert "a" in await waiting
+
+
+async def test_each_channel_has_a_partial_of_its_own():
+    messages = ResultMessages("id", ServedModel("m", "1", "a", "u"), channels=2)
+
+    def said(start_s, channel):
+        return Send(messages.results(Partial(start_s, 1.0, (), 0), channel), replaceable=True)
+
+    outbox = Outbox(10_000)
+    for start, channel in ((0, 0), (0, 1), (1, 0)):
+        outbox.put(said(start, channel))
+    outbox.put(Send(messages.results(Final(0, 2.0, (), True, False, "endpoint"), 1)))
+    outbox.close(Close(1000))
+    waiting, _ = await drained(outbox)
+    assert [json.loads(text)["channel_index"] for text in waiting] == [[1, 2], [0, 2]]
+    assert waiting[-1] == said(1, 0).message.to_json()

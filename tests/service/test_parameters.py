@@ -8,6 +8,7 @@ from service.errors import BadRequest
 from service.languages import Languages
 from service.model_names import ModelNames
 from service.parameters import ParameterRules, parse_parameters
+from service.settings import Settings
 from streaming.graph_config import GraphOptions
 from streaming.stream_config import Boost
 
@@ -86,6 +87,35 @@ def test_smart_format_is_off_until_asked_for():
 def test_smart_format_brings_paragraphs_of_files(query, paragraphs):
     assert parse(query, is_file=True).paragraphs is paragraphs
     assert parse(query, is_file=False).paragraphs is False
+
+
+@pytest.mark.parametrize(
+    ("query", "is_file", "apart"),
+    [
+        ("", False, None),
+        ("channels=2", False, None),
+        ("encoding=linear16&sample_rate=8000&channels=2", False, None),
+        ("encoding=linear16&sample_rate=8000&channels=2&multichannel=true", False, 2),
+        ("encoding=linear16&sample_rate=8000&multichannel=true", False, 1),
+        ("channels=3&multichannel=true", False, 3),
+        ("multichannel=true", True, 8),
+        ("encoding=linear16&sample_rate=8000&channels=2&multichannel=true", True, 2),
+    ],
+)
+def test_channels_are_mixed_unless_they_are_to_be_heard_apart(query, is_file, apart):
+    assert parse(query, is_file=is_file).channels_apart == apart
+
+
+def test_raw_audio_has_as_many_channels_as_stated():
+    pcm = parse("encoding=linear16&sample_rate=8000&channels=2").pcm
+    assert pcm == PcmFormat("linear16", 8000, channels=2)
+
+
+def test_no_more_channels_are_heard_apart_than_there_are_streams():
+    rules = ParameterRules.of(Settings(max_streams=2))
+    query = [("multichannel", "true"), ("channels", "3")]
+    with pytest.raises(BadRequest, match="at most 2 apart"):
+        parse_parameters(query, rules, is_file=False)
 
 
 def test_unknown_names_are_ignored():
@@ -198,10 +228,12 @@ def test_the_last_of_repeated_values_holds():
         ("callback=http://x", "callback: no address is called"),
         ("language=fr", "language=fr: not served here; the model knows en"),
         ("language=english", "language=english"),
-        ("channels=2", "channels: only one channel"),
-        ("multichannel=true", "multichannel: only one channel"),
         ("model=nova-9", "model=nova-9: not served here; bundled is"),
         ("model=nova-9", "names too: nova-3, .*custom"),
+        ("channels=0", "channels=0: must be a whole number from 1 to 32"),
+        ("channels=33", "channels=33"),
+        ("multichannel=true", "multichannel on a socket needs channels"),
+        ("multichannel=true&channels=9", "channels=9: multichannel hears at most 8"),
         ("interim_results=maybe", "interim_results=maybe"),
         ("alternatives=11", "alternatives=11"),
         ("alternatives=٣", "alternatives"),

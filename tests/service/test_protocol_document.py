@@ -30,13 +30,14 @@ def example(document, language):
     return re.search(rf"```{language}\n(.*?)```", document, re.S)[1]
 
 
-@pytest.fixture
-def recording(tmp_path, tone):
+@pytest.fixture(params=[1, 2], ids=["mono", "stereo"])
+def recording(request, tmp_path, tone):
     """A wav of half a second each of two loudnesses."""
     path = tmp_path / "speech.wav"
     with wave.open(str(path), "wb") as wav:
-        wav.setparams((1, 2, 16000, 0, "NONE", ""))
-        wav.writeframes(tone(0.5, 0.2) + tone(0.5, 0.3))
+        wav.setparams((request.param, 2, 16000, 0, "NONE", ""))
+        mono = np.frombuffer(tone(0.5, 0.2) + tone(0.5, 0.3), "<i2")
+        wav.writeframes(np.repeat(mono, request.param).tobytes())
     return path
 
 

@@ -75,13 +75,13 @@ class Left:
 
 @pytest.mark.parametrize("code", [1001, 1007, 1009])
 async def test_the_code_that_a_socket_was_left_with_is_known(protocol, code):
-    session = Session(Left(code), protocol, SessionLimits(), LatencyClock(Metrics(), 16000))
+    session = Session(Left(code), protocol, SessionLimits(), [LatencyClock(Metrics(), 16000)])
 
     async def accept():
         pass
 
     async with asyncio.timeout(10):
-        await session.run(NoStream(), accept)
+        await session.run([NoStream()], accept)
     assert session.close_code == code
 
 
@@ -91,11 +91,11 @@ async def test_an_idle_client_with_a_full_outbox_is_closed_all_the_same(protocol
     [answer] = protocol.receive_text("garbage")
     room = len(answer.message.to_json()) + 10
     limits = SessionLimits(idle_timeout_s=0.05, send_timeout_s=0.2, max_outbox_bytes=room)
-    session = Session(socket, protocol, limits, LatencyClock(Metrics(), 16000))
+    session = Session(socket, protocol, limits, [LatencyClock(Metrics(), 16000)])
 
     async def accept():
         pass
 
     async with asyncio.timeout(10):
-        await session.run(NoStream(), accept)
+        await session.run([NoStream()], accept)
     assert socket.closed_with == session.close_code

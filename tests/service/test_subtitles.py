@@ -51,3 +51,14 @@ def test_vtt_text_cannot_be_markup():
 
 def test_nothing_said_is_an_empty_file():
     assert (srt([]), vtt([])) == ("", "WEBVTT\n")
+
+
+def test_cues_of_several_channels_say_which_and_may_overlap():
+    said = [final([("one", 0.0, 2.0)]), final([("three", 4.0, 5.0)])]
+    made = cues(said, [final([("two", 1.0, 3.0)])])
+    assert [(cue.start_s, cue.end_s) for cue in made] == [(0.0, 2.0), (1.0, 3.0), (4.0, 5.0)]
+    assert [cue.text for cue in made] == [
+        "[channel 0] one",
+        "[channel 1] two",
+        "[channel 0] three",
+    ]

@@ -203,7 +203,8 @@ LONG = tuple(f"sentence {number} of a recording that fills the page" for number 
 IN_SIGHT = """
 const element = document.querySelector(arguments[0]);
 const { left, right, top, bottom } = element.getBoundingClientRect();
-const points = [[(left + right) / 2, (top + bottom) / 2], [left + 2, top + 2], [right - 2, bottom - 2]];
+const middle = [(left + right) / 2, (top + bottom) / 2];
+const points = [middle, [left + 2, top + 2], [right - 2, bottom - 2]];
 return points.every(([x, y]) => {
   const seen = document.elementFromPoint(x, y);
   return seen !== null && (element.contains(seen) || seen.contains(element));

@@ -54,7 +54,7 @@ def test_takes_follow_each_other_as_before(
     page.until(lambda: len(page.finals()) > len(server.script.sentences))
     page.stop()
     reload(page)
-    assert [title.split(".")[0] for title in page.text(".take h2").split("|")][0] == "smart-mirror"
+    assert page.text(".take h2").startswith("smart-mirror")
     assert len(page.all(".take")) == 2
 
 

@@ -298,3 +298,52 @@ def test_a_flac_file_whose_writer_did_not_know_its_length_is_whole(tmp_path):
     audio = AudioFile(path, 16000, max_s=60)
     assert audio.duration_s is None
     assert sum(map(len, audio.blocks())) == pytest.approx(SECONDS * 16000, abs=2)
+
+
+STEREO = {
+    "wav": lambda path, audio: soundfile.write(path, audio, 16000, format="WAV"),
+    "flac": lambda path, audio: soundfile.write(path, audio, 48000, format="FLAC"),
+    "mka": lambda path, audio: stereo_with_av(path, audio, "pcm_s16le", "matroska"),
+    "m4a": lambda path, audio: stereo_with_av(path, audio, "aac", "ipod"),
+}
+
+
+def stereo_with_av(path, audio, codec, container):
+    with av.open(str(path), "w", format=container) as out:
+        stream = out.add_stream(codec, rate=16000, layout="stereo")
+        samples = np.ascontiguousarray(audio.T.astype(np.float32))
+        frame = av.AudioFrame.from_ndarray(samples, format="fltp", layout="stereo")
+        frame.rate = 16000
+        resampler = av.AudioResampler(
+            stream.format, stream.layout, 16000, frame_size=stream.codec_context.frame_size
+        )
+        for part in (*resampler.resample(frame), *resampler.resample(None)):
+            out.mux(stream.encode(part))
+        out.mux(stream.encode(None))
+
+
+@pytest.mark.parametrize("kind", sorted(STEREO))
+def test_a_channel_is_read_by_itself(kind, tmp_path):
+    path = tmp_path / "audio"
+    time = np.arange(32000) / 16000
+    left, right = (0.5 * np.sin(2 * np.pi * pitch * time) for pitch in (440, 1000))
+    STEREO[kind](path, np.stack([left, right], axis=1))
+    audio = AudioFile(path, 16000)
+    assert audio.channels == 2
+    scale_of_rate = 3 if kind == "flac" else 1
+    for channel, pitch in ((0, 440), (1, 1000), (0, 440)):
+        heard = np.concatenate(list(audio.blocks(channel)))
+        middle = heard[2000:10000]
+        assert np.argmax(np.abs(np.fft.rfft(middle))) * 2 == pytest.approx(
+            pitch * scale_of_rate, abs=4
+        )
+        assert np.std(middle) == pytest.approx(0.354, rel=0.1)
+
+
+def test_channels_heard_apart_share_the_length_that_is_allowed(tmp_path):
+    path = tmp_path / "audio"
+    soundfile.write(path, np.zeros((32000, 2)), 16000, format="WAV")
+    assert AudioFile(path, 16000, max_s=2.0).duration_s == 2.0
+    with pytest.raises(AudioTooLong, match="holds 2 s, 1 s are allowed"):
+        AudioFile(path, 16000, max_s=2.0, apart=True)
+    AudioFile(path, 16000, max_s=4.0, apart=True)

@@ -32,6 +32,13 @@ def test_channels_are_averaged():
     assert decoder.decode(np.array([0.5, -0.5, 1.0, 0.0], "<f4").tobytes()).tolist() == [0.0, 0.5]
 
 
+def test_channels_lie_side_by_side_when_they_are_kept_apart():
+    decoder = PcmDecoder(PcmFormat("linear32", 16000, 2))
+    frames = np.array([0.5, -0.5, 1.0, 0.0], "<f4").tobytes()
+    assert decoder.decode_apart(frames[:7]).shape == (0, 2)
+    assert decoder.decode_apart(frames[7:]).tolist() == [[0.5, -0.5], [1.0, 0.0]]
+
+
 def test_floats_that_are_too_hot_are_clipped():
     decoder = PcmDecoder(PcmFormat("linear32", 16000))
     assert decoder.decode(np.array([1.5, -2.0, 0.5], "<f4").tobytes()).tolist() == [1.0, -1.0, 0.5]

@@ -35,12 +35,26 @@ def test_the_header_tells_the_format(subtype, kind, expected):
 
 
 def test_a_header_cut_anywhere_gives_the_same_audio():
-    data = wav(NOISE[:, 0])
-    whole = SocketAudio(None, 16000).decode(data)
-    for cut in (1, 5, 43):
-        audio = SocketAudio(None, 16000)
-        pieces = [audio.decode(data[at : at + cut]) for at in range(0, len(data), cut)]
-        np.testing.assert_array_equal(np.concatenate(pieces), whole)
+    data = wav(NOISE)
+    for channels in (None, 2):
+        whole = SocketAudio(None, 16000, channels).decode(data)
+        assert len(whole) == (channels or 1)
+        for cut in (1, 5, 43):
+            audio = SocketAudio(None, 16000, channels)
+            pieces = [audio.decode(data[at : at + cut]) for at in range(0, len(data), cut)]
+            heard = [np.concatenate(each) for each in zip(*filter(None, pieces), strict=True)]
+            np.testing.assert_array_equal(heard, whole)
+
+
+def test_channels_heard_apart_are_those_of_the_file():
+    left, right = SocketAudio(None, 16000, channels=2).decode(wav(NOISE))
+    np.testing.assert_allclose(left, NOISE[:, 0], atol=1e-4)
+    np.testing.assert_allclose(right, NOISE[:, 1], atol=1e-4)
+
+
+def test_a_wav_with_other_channels_than_asked_for_is_refused():
+    with pytest.raises(UndecodableAudio, match="2 channels, and channels=3"):
+        SocketAudio(None, 16000, channels=3).decode(wav(NOISE))
 
 
 @pytest.mark.parametrize("size", [0, 0xFFFFFFFF])
