@@ -30,6 +30,7 @@ class _EngineCollector(Collector):
             "live_streams": ("live streams open", stats.live_streams),
             "file_streams": ("file streams open", stats.file_streams),
             "backlog_seconds": ("audio waiting to be decoded, all streams", stats.backlog_s),
+            "kept_slots": ("slots that could not be emptied", stats.kept_slots),
         }
         counters = {
             "steps": ("engine steps", stats.steps),

@@ -1,5 +1,6 @@
 """The engine: one thread that owns the model and decodes every stream."""
 
+import logging
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -27,12 +28,15 @@ from streaming.events import Event
 from streaming.graph_fit import fitting_units
 from streaming.graph_words import GraphWords
 from streaming.inbox import Inbox
+from streaming.isolation import failure_of
 from streaming.model_description import describe_model
 from streaming.registry import Registry
 from streaming.stream import Stream
 from streaming.stream_config import Boost, StreamConfig, StreamPriority
 from streaming.two_pass import TwoPass
 from streaming.word_boosting import compile_word_boosts
+
+log = logging.getLogger(__name__)
 
 
 class Engine:
@@ -149,6 +153,11 @@ class Engine:
         return compile_word_boosts(boosts, self._words, options)
 
     def _run(self) -> None:
+        error = failure_of(self._decode)
+        if error is not None:
+            log.critical("the engine ended by itself; it decodes no more", exc_info=error)
+
+    def _decode(self) -> None:
         torch.set_num_threads(engine_threads(self._config))
         with torch.inference_mode():
             self._loop.run()

@@ -10,13 +10,20 @@ from streaming.active_stream import ActiveStream
 from streaming.batcher import Batcher
 from streaming.engine_config import EngineConfig
 from streaming.engine_stats import Counters, Observer, StepTimer
-from streaming.errors import DecodingFailed, EngineStopped, InvalidStreamConfig
+from streaming.errors import (
+    DecodingFailed,
+    EngineBroken,
+    EngineStopped,
+    InvalidStreamConfig,
+)
 from streaming.events import Closed, Configured, Failed, NotConfigured, RoomAvailable
+from streaming.failure_streak import FailureStreak
 from streaming.inbox import Flush, Item, Reconfigure
 from streaming.isolation import Isolation, attempt
 from streaming.lane import Ending, Lane
 from streaming.publisher import Publisher
 from streaming.registry import Registry
+from streaming.slot_cleaner import SlotCleaner
 from streaming.two_pass import TwoPass
 
 log = logging.getLogger(__name__)
@@ -39,17 +46,24 @@ class EngineLoop:
         self._observer = observer
         self._publisher = Publisher(counters)
         self._isolation = Isolation(self._fail)
+        self._streak = FailureStreak()
+        self._cleaner = SlotCleaner(decoder, registry)
+        self._max_streams = config.max_streams
         self._batcher = Batcher[ActiveStream](
             config.max_batch, config.max_file_lanes, config.max_wait_ms / 1000
         )
 
     def run(self) -> None:
-        """Work until the registry stops; streams that are still open then fail."""
+        """Work until the registry stops; streams that are still open then fail.
+
+        Raises EngineBroken where nothing works any more.
+        """
         try:
             while (calling := self._receive()) is not None:
                 self._attend(calling)
                 if lanes := self._schedule():
                     self._step(lanes)
+                self._check()
         finally:
             self._registry.stop()
             for stream in self._registry.streams:
@@ -63,8 +77,10 @@ class EngineLoop:
     def _attend(self, streams: Sequence[ActiveStream]) -> None:
         """Do what streams ask for, and find out which of them are ready."""
         for stream in streams:
-            if not stream.over:
-                self._isolation.alone(stream, partial(self._answer, stream))
+            if stream.over:
+                continue
+            if not self._isolation.alone(stream, partial(self._answer, stream)):
+                self._streak.failed()
 
     def _schedule(self) -> list[Lane]:
         """The lanes of the next step, if it is time for one."""
@@ -74,9 +90,16 @@ class EngineLoop:
         taken = self._batcher.take(self._registry.open_live)
         return [Lane(stream, stream.ready_cut(), now_s - ready_s) for stream, ready_s in taken]
 
+    def _check(self) -> None:
+        """Raises EngineBroken where no stream can be served any more, or only seems to be."""
+        self._streak.check()
+        if self._cleaner.kept >= self._max_streams:
+            raise EngineBroken("no slot can be emptied for another stream")
+
     def _step(self, lanes: Sequence[Lane]) -> None:
         """Decode one chunk of every lane, and tell what came of it."""
         timer = StepTimer(tuple(lane.waited_s for lane in lanes))
+        failed_before = self._counters.failed_streams
         decoder, together = self._decoder, self._isolation.together
         alive = together(lanes, decoder.encode)
         timer.mark()
@@ -87,6 +110,10 @@ class EngineLoop:
         self._publish(alive, endings)
         timer.mark()
         self._report(lanes, len(endings), timer)
+        if self._counters.failed_streams - failed_before < len(lanes):
+            self._streak.worked()
+        else:
+            self._streak.failed()
 
     def _publish(self, lanes: Sequence[Lane], endings: Sequence[Ending]) -> None:
         """Tell results, begin new segments where some ended, and see who is ready again."""
@@ -95,8 +122,8 @@ class EngineLoop:
         ended = [
             e for e in endings if self._isolation.alone(e.stream, partial(self._tell_final, e))
         ]
-        restarted = [ending for ending in ended if ending.cause != "end"]
-        self._decoder.restart(restarted)
+        going_on = [ending for ending in ended if ending.cause != "end"]
+        restarted = self._isolation.together(going_on, self._decoder.restart)
         for ending in ended:
             if ending.cause == "end":
                 self._isolation.alone(ending.stream, partial(self._finish, ending.stream))
@@ -182,12 +209,17 @@ class EngineLoop:
         if stream.over:
             return
         self._batcher.discard(stream)
-        self._decoder.free(stream)
-        self._dismiss(stream, last)
+        emptied = self._cleaner.clean(stream)
+        if not emptied:
+            self._streak.failed()
+        self._counters.kept_slots = self._cleaner.kept
+        self._dismiss(stream, last, emptied=emptied)
 
-    def _dismiss(self, stream: ActiveStream, last: Closed | Failed) -> None:
+    def _dismiss(
+        self, stream: ActiveStream, last: Closed | Failed, *, emptied: bool = True
+    ) -> None:
         stream.over = True
-        self._registry.dismiss(stream)
+        self._registry.dismiss(stream, emptied=emptied)
         attempt(partial(stream.sink, last), "the sink of a stream's last event")
 
     def _report(self, lanes: Sequence[Lane], endings: int, timer: StepTimer) -> None:

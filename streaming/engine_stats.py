@@ -37,6 +37,7 @@ class EngineStats:
     """A snapshot. Counters count from the engine's start.
 
     backlog_s: audio pushed and not decoded, all streams. search: what searches could not do.
+    kept_slots: those that could not be emptied, so that nobody gets them.
     """
 
     running: bool
@@ -50,6 +51,7 @@ class EngineStats:
     partials: int
     finals: int
     failed_streams: int
+    kept_slots: int
     search: SearchCounts
 
 
@@ -63,6 +65,7 @@ class Counters:
     partials: int = 0
     finals: int = 0
     failed_streams: int = 0
+    kept_slots: int = 0
     search: SearchCounts = field(default_factory=SearchCounts)
 
 

@@ -9,7 +9,8 @@ StreamingError
 ├── InvalidStreamConfig  an option of one stream is out of range
 ├── InvalidEngineConfig  an option of the engine is out of range
 ├── UnusableGraph        a decoding graph that cannot be read, or not with this model
-└── DecodingFailed       decoding one stream raised; the cause is chained
+├── DecodingFailed       decoding one stream raised; the cause is chained
+└── EngineBroken         nothing but failures was left: the engine has ended itself
 """
 
 
@@ -54,3 +55,7 @@ class UnusableGraph(StreamingError):
 
 class DecodingFailed(StreamingError):
     """Decoding one stream raised; the cause is chained as `__cause__`."""
+
+
+class EngineBroken(StreamingError):
+    """Nothing but failures was left, stream after stream: the engine ends itself."""

@@ -29,6 +29,7 @@ class Ending:
     seam: the encoder frame at which the next segment starts; None after a flush, where it starts
     afresh.
     hypotheses: what the first pass leaves, best first. scored: what the second pass makes of them.
+    left: whether the stream has begun what comes after it.
     """
 
     stream: ActiveStream
@@ -36,6 +37,17 @@ class Ending:
     seam: int | None
     hypotheses: list[Hypothesis]
     scored: list[Scored] = field(default_factory=list)
+    left: bool = False
+
+    def leave(self) -> None:
+        """Begin what comes after the segment; once, however often its state is then reset."""
+        if self.left:
+            return
+        self.left = True
+        if self.seam is None:
+            self.stream.end_flush()
+        else:
+            self.stream.restart(self.seam)
 
     @property
     def empty(self) -> bool:

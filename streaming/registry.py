@@ -43,15 +43,21 @@ class Registry:
             self.call(stream)
         return stream
 
-    def dismiss(self, stream: ActiveStream) -> None:
-        """Close a stream whose slot holds nothing of it any more."""
+    def dismiss(self, stream: ActiveStream, *, emptied: bool = True) -> None:
+        """Close a stream; its slot is free again where it holds nothing of it any more."""
         with self.lock:
             del self._streams[stream]
             self._calling.pop(stream, None)
             self.open_live -= stream.priority is StreamPriority.LIVE
             stream.inbox.clear()
             stream.asked_boosts.cancel()  # nobody waits for them if they have not been begun
-            self._free.give_back(stream.slot)
+            if emptied:
+                self._free.give_back(stream.slot)
+
+    def give_back(self, slot: int) -> None:
+        """A slot is empty at last whose stream was dismissed before."""
+        with self.lock:
+            self._free.give_back(slot)
 
     def call(self, stream: ActiveStream) -> None:
         """Have the engine look at a stream, unless it is gone."""

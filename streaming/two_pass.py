@@ -84,14 +84,12 @@ class TwoPass:
             self._neural(endings)
 
     def restart(self, endings: Sequence[Ending]) -> None:
-        """Reset the state of segments that are over, and begin the next ones at their seams."""
-        if not endings:
-            return
+        """Reset the state of segments that are over, and begin the next ones at their seams.
+
+        Where it has failed it may be done again.
+        """
         for ending in endings:
-            if ending.seam is None:
-                ending.stream.end_flush()
-            else:
-                ending.stream.restart(ending.seam)
+            ending.leave()
         self._reset([ending.stream for ending in endings])
 
     def boost(self, stream: ActiveStream, boosts: CompiledBoosts) -> tuple[UnboostablePhrase, ...]:

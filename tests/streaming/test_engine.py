@@ -194,18 +194,19 @@ def test_a_model_for_whole_utterances_is_refused(golden_dir):
         Engine(offline, EngineConfig())
 
 
-def test_if_the_engine_breaks_every_stream_is_told(make_engine, tone_model, sounds, monkeypatch):
+def test_if_the_engine_breaks_every_stream_is_told(
+    make_engine, tone_model, sounds, monkeypatch, caplog
+):
     def broken(loop):
         raise RuntimeError("a bug of the engine's own")
 
-    reported = threading.Event()
     monkeypatch.setattr(EngineLoop, "_schedule", broken)
-    monkeypatch.setattr(threading, "excepthook", lambda _: reported.set())
     engine = make_engine(tone_model)
     listener = sounds.Listener()
     engine.open(GREEDY, listener)
     assert isinstance(listener.wait_for_last().error, EngineStopped)
-    assert reported.wait(60)
+    engine._thread.join(60)
+    assert "a bug of the engine's own" in caplog.text
     assert not engine.can_open()
     with pytest.raises(EngineStopped):
         engine.open(GREEDY, listener)
