@@ -85,9 +85,18 @@ class FileAnswer:
         of_boosts = (
             warning_of(phrase, keywords) for each in channels for phrase in each.unboostable
         )
-        return list(dict.fromkeys([*lost, *self.parameters.warnings, *of_boosts]))
+        of_passes = _second_pass_warnings([final for each in channels for final in each.finals])
+        return list(dict.fromkeys([*lost, *self.parameters.warnings, *of_boosts, *of_passes]))
 
 
 def _of_lost(channel: int) -> RequestWarning:
     message = f"channel {channel}: decoding failed, and its text is missing"
     return RequestWarning(parameter="multichannel", type="failed_channel", message=message)
+
+
+def _second_pass_warnings(finals: Sequence[Final]) -> list[RequestWarning]:
+    failed = sum(final.second_pass_failed for final in finals)
+    if not failed:
+        return []
+    message = f"the second pass failed; of {len(finals)} utterances {failed} lack it"
+    return [RequestWarning(parameter="mode", type="second_pass_failed", message=message)]

@@ -39,6 +39,10 @@ class _EngineCollector(Collector):
             "partials": ("partial results", stats.partials),
             "finals": ("final results", stats.finals),
             "failed_streams": ("streams that failed", stats.failed_streams),
+            "second_pass_failures": (
+                "finals that the second pass raised at",
+                stats.second_pass_failures,
+            ),
             "search_overflows": ("frames with hypotheses dropped", search.overflows),
             "search_dead_ends": ("frames that no graph path survived", search.dead_ends),
             "search_lists_given_up": ("lists too long to be made", search.lists_given_up),

@@ -108,6 +108,7 @@ class ResultMessages:
             channel=Channel(alternatives=alternatives or [EMPTY_ALTERNATIVE]),
             metadata=self._metadata_with(warnings),
             stable_words=event.stable_words if isinstance(event, Partial) else None,
+            second_pass_failed=True if final is not None and final.second_pass_failed else None,
         )
 
     def _metadata_with(self, warnings: Sequence[RequestWarning]) -> ResultsMetadata:

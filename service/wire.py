@@ -87,6 +87,7 @@ WarningType = Literal[
     "unsupported_language",
     "changed_value",
     "failed_channel",
+    "second_pass_failed",
 ]
 
 
@@ -124,6 +125,7 @@ class Results(Message):
     channel: Channel
     metadata: ResultsMetadata
     stable_words: int | None = None
+    second_pass_failed: Literal[True] | None = None
 
 
 class Metadata(Message):

@@ -19,7 +19,7 @@ from streaming.errors import (
 from streaming.events import Closed, Configured, Failed, NotConfigured, RoomAvailable
 from streaming.failure_streak import FailureStreak
 from streaming.inbox import Flush, Item, Reconfigure
-from streaming.isolation import Isolation, attempt
+from streaming.isolation import Isolation, attempt, failure_of
 from streaming.lane import Ending, Lane
 from streaming.publisher import Publisher
 from streaming.registry import Registry
@@ -105,7 +105,8 @@ class EngineLoop:
         timer.mark()
         alive = together(alive, decoder.search_forward, decoder.search_again)
         timer.mark()
-        endings = together([x.ending for x in alive if x.ending is not None], decoder.second_pass)
+        endings = [lane.ending for lane in alive if lane.ending is not None]
+        together(endings, decoder.second_pass, self._rescore_if_possible)
         timer.mark()
         self._publish(alive, endings)
         timer.mark()
@@ -114,6 +115,16 @@ class EngineLoop:
             self._streak.worked()
         else:
             self._streak.failed()
+
+    def _rescore_if_possible(self, endings: Sequence[Ending]) -> None:
+        """The second pass on endings; where it raises, the first pass's word stands."""
+        error = failure_of(partial(self._decoder.second_pass, endings))
+        if error is None:
+            return
+        log.error("the second pass failed; finals are the first's", exc_info=error)
+        self._counters.second_pass_failures += len(endings)
+        for ending in endings:
+            ending.keep_first_pass()
 
     def _publish(self, lanes: Sequence[Lane], endings: Sequence[Ending]) -> None:
         """Tell results, begin new segments where some ended, and see who is ready again."""

@@ -37,7 +37,8 @@ class EngineStats:
     """A snapshot. Counters count from the engine's start.
 
     backlog_s: audio pushed and not decoded, all streams. search: what searches could not do.
-    kept_slots: those that could not be emptied, so that nobody gets them.
+    kept_slots: those that could not be emptied, so that nobody gets them. second_pass_failures:
+        finals that are the first pass's because the second raised.
     """
 
     running: bool
@@ -52,6 +53,7 @@ class EngineStats:
     finals: int
     failed_streams: int
     kept_slots: int
+    second_pass_failures: int
     search: SearchCounts
 
 
@@ -66,6 +68,7 @@ class Counters:
     finals: int = 0
     failed_streams: int = 0
     kept_slots: int = 0
+    second_pass_failures: int = 0
     search: SearchCounts = field(default_factory=SearchCounts)
 
 

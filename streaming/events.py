@@ -58,6 +58,7 @@ class Final:
 
     Finals of one stream follow each other in time; audio between two finals held no words.
     `speech_final` is set where the speaker stopped (every cause but "max_utterance").
+    `second_pass_failed`: what the first pass has found, because the second one raised.
     """
 
     start_s: float
@@ -66,6 +67,7 @@ class Final:
     speech_final: bool
     from_finalize: bool
     cause: FinalCause
+    second_pass_failed: bool = False
 
 
 @dataclass(frozen=True)

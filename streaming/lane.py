@@ -10,7 +10,7 @@ from streaming.chunking import Cut
 from streaming.endpoint import Endpoint
 from streaming.events import FinalCause
 from streaming.hypothesis import Hypothesis
-from streaming.results import Scored
+from streaming.results import Scored, first_pass_scores
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,13 @@ class Ending:
     seam: int | None
     hypotheses: list[Hypothesis]
     scored: list[Scored] = field(default_factory=list)
+    second_pass_failed: bool = False
     left: bool = False
+
+    def keep_first_pass(self) -> None:
+        """The second pass has failed: what the first one leaves is the result."""
+        self.scored = [first_pass_scores(hypothesis) for hypothesis in self.hypotheses]
+        self.second_pass_failed = True
 
     def leave(self) -> None:
         """Begin what comes after the segment; once, however often its state is then reset."""

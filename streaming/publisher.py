@@ -51,6 +51,7 @@ class Publisher:
                 speech_final=speech_final,
                 from_finalize=ending.cause == "finalize",
                 cause=ending.cause,
+                second_pass_failed=ending.second_pass_failed,
             )
         )
         self._counters.finals += 1

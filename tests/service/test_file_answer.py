@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -37,6 +38,17 @@ def test_json_keeps_the_words_as_heard(transcript):
         number = holder["words"][2]
         assert (number["word"], number["punctuated_word"]) == ("twenty three", "23")
         assert (number["start"], number["end"]) == (1.0, 2.0)
+
+
+def test_json_warns_of_utterances_that_only_the_first_pass_has_heard(transcript):
+    assert "warnings" not in json.loads(body(transcript, "json", False))["metadata"]
+    transcript.finals = [replace(transcript.finals[0], second_pass_failed=True)]
+    [warning] = json.loads(body(transcript, "json", True))["metadata"]["warnings"]
+    assert warning == {
+        "parameter": "mode",
+        "type": "second_pass_failed",
+        "message": "the second pass failed; of 1 utterances 1 lack it",
+    }
 
 
 def test_the_transcript_itself_stays_as_heard(transcript):

@@ -183,6 +183,14 @@ def test_a_partial_can_be_replaced_and_a_final_cannot():
     assert "stable_words" not in second
 
 
+@pytest.mark.parametrize("failed", [True, False])
+def test_a_final_says_where_the_second_pass_has_failed(failed):
+    final = Final(0.0, 1.0, (SAY,), True, False, "endpoint", second_pass_failed=failed)
+    (message,) = sent(protocol().receive_event(final))
+    assert message.get("second_pass_failed", False) is failed
+    assert ("second_pass_failed" in message) is failed
+
+
 def test_results_have_the_fields_that_clients_index():
     (action,) = protocol().receive_event(Final(1.0, 2.0, (SAY,), False, True, "finalize"))
     (message,) = sent([action])

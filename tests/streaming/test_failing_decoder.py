@@ -126,3 +126,21 @@ def test_failures_with_success_between_them_end_nothing(make_engine, tone_model,
         engine._decoder.encode = encode
         assert hear(engine, sounds, "二")[0].text == "二"
     assert engine.running
+
+
+def test_a_second_pass_that_raises_leaves_the_first_passes_text(
+    make_engine, tone_model, sounds, caplog
+):
+    engine = make_engine(tone_model, chunk_size=8)
+    break_decoder(engine, "second_pass")
+    listener, last = hear(engine, sounds, "一二_三")
+    assert isinstance(last, Closed)
+    assert listener.text == "一二三"
+    assert [final.second_pass_failed for final in listener.finals] == [True, True]
+    assert engine.stats.second_pass_failures == 2
+    assert engine.stats.failed_streams == 0
+    assert "the second pass failed" in caplog.text
+
+
+def test_a_second_pass_that_works_marks_nothing(tone_engine, sounds):
+    assert [f.second_pass_failed for f in hear(tone_engine, sounds, "一")[0].finals] == [False]
