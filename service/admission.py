@@ -21,10 +21,16 @@ class Admission:
         self._max_file_requests = max_file_requests
         self._files = 0
 
+    def check_alive(self) -> None:
+        """Raise NotReady where only another process can help."""
+        if not self._engine.running:
+            raise NotReady("the engine has stopped", DRAIN_RETRY_S)
+
     def check_ready(self) -> None:
-        """Raise NotReady while draining."""
+        """Raise NotReady while draining, and without an engine."""
         if self.draining:
             raise NotReady("the server is draining", DRAIN_RETRY_S)
+        self.check_alive()
 
     def check(self) -> None:
         """Raise NotReady or Busy if no stream could be opened now."""

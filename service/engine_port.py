@@ -45,6 +45,10 @@ class EnginePort(Protocol):
     def sample_rate_hz(self) -> int:
         """The rate that its model listens at, and its streams take."""
 
+    @property
+    def running(self) -> bool:
+        """Whether it decodes; once it has stopped it never does again."""
+
     def can_open(self) -> bool:
         """Say whether a stream could be opened now."""
 

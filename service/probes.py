@@ -17,14 +17,18 @@ router = APIRouter()
 
 
 @router.api_route("/healthz", methods=["GET", "HEAD"])
-async def healthz() -> Response:
-    """The process is alive: its event loop answers."""
+async def healthz(request: Request) -> Response:
+    """The process is alive: its event loop answers, and its engine decodes."""
+    try:
+        services_of(request).admission.check_alive()
+    except NotReady as error:
+        return refusal(error, new_request_id())
     return JSONResponse({"status": "ok"})
 
 
 @router.api_route("/readyz", methods=["GET", "HEAD"])
 async def readyz(request: Request) -> Response:
-    """New streams are welcome, unless the server drains; a full server is ready, only "busy"."""
+    """New streams are welcome, unless the server stops; a full server is ready, only "busy"."""
     services = services_of(request)
     try:
         services.admission.check_ready()

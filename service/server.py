@@ -35,11 +35,15 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 class Server(uvicorn.Server):
-    """On the first signal drains, on the second stops at once; exits with 0 either way."""
+    """On the first signal drains, on the second stops at once; an engine that fails ends it too.
+
+    engine_failed: the engine stopped before the server did; nobody else can be served.
+    """
 
     def __init__(self, app: FastAPI, services: Services) -> None:
         super().__init__(_uvicorn_config(app, services.settings))
         self._services = services
+        self.engine_failed = False
         self.listening = asyncio.Event()
         self.draining = asyncio.Event()
         self._forced = asyncio.Event()
@@ -54,17 +58,30 @@ class Server(uvicorn.Server):
             log.info("listening", host=host, port=port)
         self.listening.set()
 
+    async def on_tick(self, counter: int) -> bool:
+        """Look ten times a second whether to stop: because of a signal, or without an engine."""
+        self._look_at_engine()
+        return self.engine_failed or await super().on_tick(counter)
+
+    def _look_at_engine(self) -> None:
+        if not self.engine_failed and not self._services.engine.running:
+            self.engine_failed = True
+            log.critical("engine_failed", live=len(self._services.work))
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Refuse what is new, finish what is live, then close as uvicorn does."""
         services = self._services
         services.admission.draining = True
         self.draining.set()
-        log.info("draining", live=len(services.work), drain_s=services.settings.drain_s)
-        drained = asyncio.ensure_future(services.work.drain(services.settings.drain_s))
+        # Without an engine sessions end by themselves; what does not is not worth waiting for.
+        drain_s = 0.0 if self.engine_failed else services.settings.drain_s
+        log.info("draining", live=len(services.work), drain_s=drain_s)
+        drained = asyncio.ensure_future(services.work.drain(drain_s))
         forced = asyncio.ensure_future(self._forced.wait())
         await asyncio.wait([drained, forced], return_when=asyncio.FIRST_COMPLETED)
         for waiter in (drained, forced):
             waiter.cancel()
+        self._look_at_engine()
         log.info("stopping", live=len(services.work), forced=self._forced.is_set())
         await super().shutdown(sockets)
 

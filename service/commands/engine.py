@@ -1,10 +1,10 @@
 """The engine that the settings ask for; what stands in its way becomes one line."""
 
 import hashlib
-import threading
+import queue
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from streaming.engine import Engine
 from streaming.engine_config import EngineConfig
 from streaming.engine_factory import build_engine
 from streaming.engine_stats import Observer
-from streaming.errors import StreamingError, UnusableGraph
+from streaming.errors import StreamClosed, StreamingError, UnusableGraph
 from streaming.events import Closed, Event, Failed
 from streaming.graph_config import GraphSearchConfig
 from streaming.stream_config import Boost, StreamConfig
@@ -75,17 +75,23 @@ def warm_up(engine: EnginePort) -> None:
 
     The first step takes longer, and the first new word has the lexicon sorted: no client should
     wait for either.
+
+    Raises:
+        StartupError: it cannot be decoded, and so nothing can.
     """
-    ended = threading.Event()
+    ended: queue.SimpleQueue[Closed | Failed] = queue.SimpleQueue()
 
     def sink(event: Event) -> None:
         if isinstance(event, Closed | Failed):
-            ended.set()
+            ended.put(event)
 
     stream = engine.open(StreamConfig(boosts=(Boost(UNHEARD_OF),)), sink)
-    stream.push(np.zeros(engine.sample_rate_hz, np.float32))
-    stream.finish()
-    ended.wait()
+    with suppress(StreamClosed):  # it has failed already: its last event says why
+        stream.push(np.zeros(engine.sample_rate_hz, np.float32))
+        stream.finish()
+    last = ended.get()
+    if isinstance(last, Failed):
+        raise StartupError(f"the model does not decode: {last.error}") from last.error
 
 
 def served_model(engine: Engine, settings: Settings) -> ServedModel:

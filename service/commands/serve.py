@@ -8,6 +8,10 @@ from service.console import say
 from service.settings import Settings
 
 NAMES = tuple(Settings.model_fields)
+ENGINE_FAILED = 70
+"""EX_SOFTWARE: not a usage error, and what supervisors that look at it start anew."""
+LAST_S = 10.0
+"""For threads that may hang behind a device that is lost; Python waits for them at its end."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,19 +23,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until a signal; returns 0 after a drain."""
+    """Serve until a signal; returns 0 after a drain, ENGINE_FAILED where the engine gave up."""
     settings = settings_from(arguments, NAMES)
     if arguments.show_config:
         say(settings.as_toml())
         return 0
-    _serve(settings)
-    return 0
+    return _serve(settings)
 
 
-def _serve(settings: Settings) -> None:
+def _serve(settings: Settings) -> int:
     # Imported here: --show-config and --help need none of it.
     from service.app import create_app
     from service.commands.engine import running_engine, served_model, warm_up
+    from service.exit_deadline import end_within
     from service.metrics import Metrics
     from service.metrics_of_engine import watch_engine
     from service.request_log import configure_logging, log
@@ -56,4 +60,9 @@ def _serve(settings: Settings) -> None:
             graph_words=words,
         )
         services = Services.build(engine, model, settings, metrics)
-        asyncio.run(Server(create_app(services), services).serve([bound]))
+        server = Server(create_app(services), services)
+        asyncio.run(server.serve([bound]))
+        if not server.engine_failed:
+            return 0
+        end_within(LAST_S, ENGINE_FAILED)
+        return ENGINE_FAILED

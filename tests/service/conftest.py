@@ -22,7 +22,14 @@ from service.result_messages import ServedModel
 from service.server import Server, bind
 from service.services import Services
 from service.settings import Settings
-from streaming.errors import BacklogFull, EngineFull, InvalidAudio, StreamClosed, StreamingError
+from streaming.errors import (
+    BacklogFull,
+    EngineFull,
+    EngineStopped,
+    InvalidAudio,
+    StreamClosed,
+    StreamingError,
+)
 from streaming.events import (
     Alternative,
     Closed,
@@ -179,6 +186,7 @@ class ScriptedEngine:
     sample_rate_hz: int = RATE
     max_backlog_s: float = 10.0
     paused: bool = False
+    running: bool = True
     answers_configure: bool = True
     loop: asyncio.AbstractEventLoop | None = None
     streams: list[ScriptedStream] = field(default_factory=list)
@@ -192,7 +200,7 @@ class ScriptedEngine:
             self.loop.call_soon_threadsafe(event.set)
 
     def can_open(self) -> bool:
-        return len(self.streams) < self.max_streams
+        return self.running and len(self.streams) < self.max_streams
 
     def open(
         self,
@@ -200,6 +208,8 @@ class ScriptedEngine:
         sink: Callable[[Event], None],
         priority: StreamPriority = StreamPriority.LIVE,
     ) -> ScriptedStream:
+        if not self.running:
+            raise EngineStopped("stopped")
         if not self.can_open():
             raise EngineFull("full")
         stream = ScriptedStream(config, sink, self, boosts=config.boosts)
@@ -208,6 +218,12 @@ class ScriptedEngine:
         for warning in _unboostable(config.boosts):
             sink(warning)
         return stream
+
+    def die(self) -> None:
+        """End as an engine does whose thread has: everybody is told, nobody gets in."""
+        self.running = False
+        for stream in list(self.streams):
+            stream.fail(EngineStopped("the engine was stopped"))
 
     def resume(self) -> None:
         """Decode what was held up and say that there is room."""
