@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
 from service import listen_file, listen_socket, probes
+from service.last_resort import LastResort
 from service.refusals import unrouted
 from service.services import Services
 from service.web_files import add_web_files
@@ -23,6 +24,7 @@ def create_app(services: Services) -> FastAPI:
 
     # The protocol is Deepgram's, described in docs/protocol.md; a generated schema would say less.
     app = FastAPI(title="Earshot", lifespan=lifespan, openapi_url=None)
+    app.add_middleware(LastResort)  # inside the next, so that pages elsewhere may read it too
     app.add_middleware(
         CORSMiddleware,
         allow_origins=services.settings.allowed_origins,

@@ -39,6 +39,7 @@ OUTCOMES: dict[type[Exception], Outcome] = {
     edge.OriginRefused: Outcome(403, "ORIGIN_NOT_ALLOWED", 1008, "DATA-0003"),
     edge.Busy: _BUSY,
     edge.NotReady: _UNAVAILABLE,
+    edge.StorageFull: Outcome(507, "INSUFFICIENT_STORAGE", 1013, "NET-0002"),
     edge.UndecodableAudio: _BAD_AUDIO,
     edge.AudioTooLong: _TOO_LARGE,
     edge.BodyTooLarge: _TOO_LARGE,

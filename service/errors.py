@@ -5,7 +5,8 @@ ServiceError
 ├── OriginRefused         a browser page from another origin
 ├── Refused               admission said no
 │   ├── Busy              the stream limit is reached
-│   └── NotReady          starting or draining
+│   ├── NotReady          draining, or without an engine
+│   └── StorageFull       no room on disk for the body of a request
 ├── UndecodableAudio      bytes that are not the audio they claim to be
 ├── AudioTooLong          a file that decodes to more seconds than allowed
 ├── BodyTooLarge          a request body over the size limit
@@ -44,7 +45,11 @@ class Busy(Refused):
 
 
 class NotReady(Refused):
-    """The server is starting or draining."""
+    """The server is draining, or its engine has stopped."""
+
+
+class StorageFull(Refused):
+    """The disk has no room for the request's body."""
 
 
 class UndecodableAudio(ServiceError):

@@ -1,6 +1,7 @@
 """A request body on its way to disk, with limits."""
 
 import asyncio
+import errno
 import hashlib
 import tempfile
 import time
@@ -12,7 +13,7 @@ from typing import BinaryIO, cast
 
 from starlette.requests import Request
 
-from service.errors import BadRequest, BodyTooLarge, UploadStalled
+from service.errors import BadRequest, BodyTooLarge, StorageFull, UploadStalled
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,10 @@ class UploadLimits:
 
 LEAST_BYTES_PER_S = 1000
 """A body that comes slower, once it had its time to stall, holds a place others could use."""
+
+
+FULL_RETRY_S = 10
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 def check_body_kind(request: Request, limits: UploadLimits) -> None:
@@ -75,9 +80,18 @@ def trickles(count: int, elapsed_s: float, timeout_s: float) -> bool:
 
 @contextmanager
 def temporary_file() -> Iterator[tuple[Path, BinaryIO]]:
-    """Open a file that exists as long as the block."""
-    with tempfile.NamedTemporaryFile(prefix="earshot-") as file:
-        yield Path(file.name), cast(BinaryIO, file)
+    """Open a file that exists as long as the block.
+
+    Raises:
+        StorageFull: it cannot be made, or what the block writes has no room.
+    """
+    try:
+        with tempfile.NamedTemporaryFile(prefix="earshot-") as file:
+            yield Path(file.name), cast(BinaryIO, file)
+    except OSError as error:  # of the block, or of the last bytes, written when it is closed
+        if error.errno not in _NO_ROOM:
+            raise
+        raise StorageFull("there is no room for the file", FULL_RETRY_S) from error
 
 
 async def _chunks(request: Request, timeout_s: float) -> AsyncIterator[bytes]:

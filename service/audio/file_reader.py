@@ -149,6 +149,11 @@ def _open_with_av(path: Path, container: Container) -> "av.container.InputContai
     if not opened.streams.audio:
         opened.close()
         raise UndecodableAudio(f"the {container.name} file holds no audio")
+    if opened.streams.audio[0].codec_context is None:
+        opened.close()
+        raise UndecodableAudio(
+            f"the {container.name} file is damaged, or of a codec we do not read"
+        )
     return opened
 
 

@@ -347,3 +347,20 @@ def test_channels_heard_apart_share_the_length_that_is_allowed(tmp_path):
     with pytest.raises(AudioTooLong, match="holds 2 s, 1 s are allowed"):
         AudioFile(path, 16000, max_s=2.0, apart=True)
     AudioFile(path, 16000, max_s=4.0, apart=True)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param("0100 0100 803e0000 007d0000 0200 0000", id="no bits"),
+        pytest.param("ffff 0100 803e0000 007d0000 0200 1000", id="unknown codec"),
+        pytest.param("0100 0000 803e0000 007d0000 0000 1000", id="no channels"),
+        pytest.param("0000 0000 00000000 00000000 0000 0000", id="nothing"),
+    ],
+)
+def test_a_wav_whose_format_makes_no_sense_is_refused(tmp_path, fields):
+    path = tmp_path / "file"
+    head = b"RIFF\x0c\x04\x00\x00WAVEfmt \x10\x00\x00\x00" + bytes.fromhex(fields)
+    path.write_bytes(head + b"data\xe8\x03\x00\x00" + bytes(1000))
+    with pytest.raises(UndecodableAudio):
+        list(AudioFile(path, 16000).blocks())
