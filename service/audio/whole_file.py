@@ -97,7 +97,10 @@ def _check_w64(file: BinaryIO, file_size: int) -> int | None:
             held = file_size - file.tell()
             _check_holds(W64, size - _W64_CHUNK_BYTES, held)
             return whole if whole < _UNKNOWN_SIZE_64 else None
-        file.seek(max(0, size - _W64_CHUNK_BYTES) + -size % 8, 1)
+        end = file.tell() + max(0, size - _W64_CHUNK_BYTES) + -size % 8
+        if end > file_size:  # further than some file systems can be asked to go
+            return None
+        file.seek(end)
     raise UndecodableAudio(f"no audio within {_MAX_CHUNKS} chunks of the Wave64 file")
 
 

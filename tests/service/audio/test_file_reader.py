@@ -349,6 +349,17 @@ def test_channels_heard_apart_share_the_length_that_is_allowed(tmp_path):
     AudioFile(path, 16000, max_s=4.0, apart=True)
 
 
+@pytest.mark.parametrize("size", [1 << 61, (1 << 62) - 1, 1 << 40])
+def test_a_wave64_chunk_that_ends_beyond_all_disks_is_refused_or_passed_over(tmp_path, size):
+    path = tmp_path / "file"
+    MAKERS["w64"](path)
+    content = bytearray(path.read_bytes())
+    content[40 + 16 : 40 + 24] = size.to_bytes(8, "little")  # of the chunk behind the header
+    path.write_bytes(content)
+    with pytest.raises(UndecodableAudio):
+        list(AudioFile(path, 16000).blocks())
+
+
 @pytest.mark.parametrize(
     "fields",
     [
