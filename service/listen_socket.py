@@ -11,6 +11,7 @@ from service.engine_port import StreamPort
 from service.errors import ServiceError
 from service.latency_clock import LatencyClock
 from service.listen_protocol import ListenProtocol
+from service.live_socket import READING_RESTS
 from service.origin import check_origin
 from service.parameters import ListenParameters, parse_parameters
 from service.refusals import not_found, refusal
@@ -76,6 +77,7 @@ def _session(
         ),
         [LatencyClock(services.metrics, rate_hz) for _ in range(channels)],
         _text_logger(request_id) if settings.log_text else None,
+        socket.scope["extensions"][READING_RESTS],
     )
 
 

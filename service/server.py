@@ -7,8 +7,9 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
-from service.connections import MAX_HEADER_BYTES, LiveSocket, with_header_timeout
+from service.connections import MAX_HEADER_BYTES, with_header_timeout
 from service.errors import StartupError
+from service.live_socket import with_outbox_limit
 from service.request_log import log
 from service.services import Services
 from service.settings import Settings
@@ -98,7 +99,7 @@ def _uvicorn_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
         app,
         http=with_header_timeout(settings.header_timeout_s),
         h11_max_incomplete_event_size=MAX_HEADER_BYTES,
-        ws=LiveSocket,
+        ws=with_outbox_limit(settings.max_outbox_bytes),
         ws_max_size=settings.max_message_bytes,
         # Speech does not deflate, and a deflater holds memory for every socket.
         ws_per_message_deflate=False,

@@ -61,7 +61,9 @@ class Session:
         limits: SessionLimits,
         clocks: Sequence[LatencyClock],
         on_final_text: Callable[[str], None] | None = None,
+        reading_rests: Callable[[], bool] = lambda: False,
     ) -> None:
+        """reading_rests: whether the socket is not read now, because of too many frames."""
         self.error: BaseException | None = None
         self.close_code: int | None = None
         self._socket = socket
@@ -69,6 +71,7 @@ class Session:
         self._limits = limits
         self._clocks = clocks
         self._on_final_text = on_final_text
+        self._reading_rests = reading_rests
         self._outbox = Outbox(limits.max_outbox_bytes)
         self._loop = asyncio.get_running_loop()
         self._heard_at = self._loop.time()
@@ -170,7 +173,7 @@ class Session:
         limit_s = self._limits.idle_timeout_s
         while True:
             await asyncio.sleep(self._heard_at + limit_s - self._loop.time())
-            if not self._reading:
+            if not self._reading or self._reading_rests():
                 self._heard_at = self._loop.time()  # the client is not idle: it is held up by us
             elif self._loop.time() >= self._heard_at + limit_s:
                 if self._protocol.state is State.OPEN:
@@ -182,6 +185,7 @@ class Session:
         message = await self._socket.receive()
         self._heard_at = self._loop.time()
         if message["type"] == "websocket.disconnect":
+            self.error = self.error or message.get("error")
             self._ended_with(message["code"])
             return None
         data: bytes | None = message.get("bytes")

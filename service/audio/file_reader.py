@@ -149,7 +149,8 @@ def _open_with_av(path: Path, container: Container) -> "av.container.InputContai
     if not opened.streams.audio:
         opened.close()
         raise UndecodableAudio(f"the {container.name} file holds no audio")
-    if opened.streams.audio[0].codec_context is None:
+    codec: object = opened.streams.audio[0].codec_context  # None, whatever PyAV's types say
+    if codec is None:
         opened.close()
         raise UndecodableAudio(
             f"the {container.name} file is damaged, or of a codec we do not read"
