@@ -51,6 +51,7 @@ class _Request:
         self._texts: dict[Words, str] = {}
         self._phrases: dict[Words, WordPhrase] = {}
         self._grafted: dict[Spelling, SpelledWord] = {}
+        self._sayable = {phrase for phrase in phrases if words.is_sayable(phrase)}
         self._as_written: set[Words] = set()
         self._warnings: list[UnboostablePhrase] = []
 
@@ -66,7 +67,7 @@ class _Request:
             for variant in self._variants(said):
                 self._phrases[variant] = WordPhrase(variant, boost.weight)
                 self._texts[variant] = boost.phrase
-                if self._words.is_sayable(boost.phrase):
+                if boost.phrase in self._sayable:
                     self._as_written.add(variant)
         except (UnencodableText, KernelError) as error:
             return error
