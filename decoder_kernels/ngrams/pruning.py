@@ -45,7 +45,9 @@ def losses(model: NGramModel, n: int) -> Floats:
 
 def _threshold(model: NGramModel, dear: Sequence[Floats], most: int) -> float:
     """The lowest loss to keep n-grams at, so that few enough are left."""
-    low, high = 0.0, max(float(loss.max(initial=0.0)) for loss in dear) * 2
+    dearest = max(float(loss.max(initial=0.0)) for loss in dear)
+    # Above the dearest, also where that costs nothing: there only single words stay.
+    low, high = 0.0, float(np.nextafter(dearest, np.inf))
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         if sum(int(mask.sum()) for mask in _keep(model, dear, middle)[1:]) > most:

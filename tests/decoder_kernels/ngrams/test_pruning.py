@@ -1,7 +1,7 @@
 """Pruning: still probabilities, small enough, and the dearest n-grams stay."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from lm_cases import ORDERS, TEXTS, Sentences, all_histories, few, numbered, probs_after
 
@@ -13,6 +13,7 @@ from decoder_kernels.ngrams.pruning import losses, prune
 
 @few
 @given(TEXTS, ORDERS, st.integers(7, 30))
+@example([["e", "a"]], 3, 7)  # the one bigram is as likely as by its back-off: dropping it is free
 def test_probabilities_still_sum_to_1(sentences: Sentences, order: int, most: int) -> None:
     words, ids = numbered(sentences)
     pruned = prune(estimate(words, np.array(ids, np.int32), order), most)
