@@ -3,11 +3,12 @@
 import os
 import shutil
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import settings
 
@@ -24,6 +25,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 settings.register_profile("untimed", deadline=None)
 settings.register_profile("thousands", deadline=None, max_examples=3000)
 settings.load_profile("untimed")
+
+# Of a tensor's largest value. Each kind of processor (AVX-512, AVX2, SSE) adds in another order:
+# golden values move by up to 1.2e-6, 10 times float32's epsilon. The smallest mistake that must not
+# pass, one norm's eps of 1e-12 instead of 1e-5, moves them by 4.8e-6.
+ROUNDING = 3e-6
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -51,6 +57,21 @@ def shared_dir() -> Path:
 def golden_dir(shared_dir: Path) -> Path:
     """Outputs of the real WeNet code, with the model and the two wavs they were made from."""
     return existing(shared_dir / "golden" / "wenet")
+
+
+@pytest.fixture(scope="session")
+def assert_same() -> Callable[..., None]:
+    """Fail where two arrays differ by more than rounding, as their largest value bounds it."""
+
+    def check(found: npt.ArrayLike, expected: npt.ArrayLike, rtol: float = ROUNDING) -> None:
+        ours, theirs = np.asarray(found, np.float64), np.asarray(expected, np.float64)
+        assert ours.shape == theirs.shape
+        assert np.isfinite(theirs).all()
+        error, largest = np.abs(ours - theirs), np.abs(theirs).max(initial=0.0)
+        worst = error.max(initial=0.0)
+        assert worst <= rtol * largest, f"{worst:.3g} apart, of values up to {largest:.3g}"
+
+    return check
 
 
 @pytest.fixture(scope="session")

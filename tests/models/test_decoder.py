@@ -12,17 +12,17 @@ def golden_inputs(golden):
 
 
 @torch.no_grad()
-def test_left_log_probs_equal_wenets(golden):
+def test_left_log_probs_equal_wenets(golden, assert_same):
     log_probs = golden.model.left_decoder(*golden_inputs(golden)).log_softmax(-1)[0]
     lengths = golden.arrays["dec_hyps_lens"].tolist()
     for row, expected, length in zip(
         log_probs, golden.arrays["dec_left_logp"], lengths, strict=True
     ):
-        torch.testing.assert_close(row[:length], expected[:length], rtol=0, atol=1e-5)
+        assert_same(row[:length], expected[:length])
 
 
 @torch.no_grad()
-def test_right_log_probs_equal_wenets(golden):
+def test_right_log_probs_equal_wenets(golden, assert_same):
     decoder = golden.model.right_decoder
     assert (decoder is None) == (golden.arrays["dec_right_logp"].dim() == 0)
     if decoder is None:
@@ -33,7 +33,7 @@ def test_right_log_probs_equal_wenets(golden):
     ):
         tokens = torch.tensor([[[golden.meta["sos"], *reversed(hypothesis)]]])
         log_probs = decoder(memory, memory_lengths, tokens).log_softmax(-1)[0, 0]
-        torch.testing.assert_close(log_probs, expected[: len(log_probs)], rtol=0, atol=1e-5)
+        assert_same(log_probs, expected[: len(log_probs)])
 
 
 @torch.no_grad()

@@ -7,7 +7,6 @@ from torch import Tensor
 from models.encoder import Encoder
 from models.errors import NotStreamable
 
-TOLERANCE = {"rtol": 0.0, "atol": 1e-5}
 SETTINGS = [(16, -1), (16, 4), (4, -1), (4, 4), (8, 2), (16, 0)]
 
 
@@ -39,17 +38,15 @@ def run_stream(
 
 
 @torch.no_grad()
-def test_normalises_embeds_and_places_as_wenet_does(golden):
+def test_normalises_embeds_and_places_as_wenet_does(golden, assert_same):
     encoder, features = golden.model.encoder, golden.features["A"]
-    torch.testing.assert_close(
-        encoder.global_cmvn(features)[:, :10], golden.arrays["A_after_cmvn_first10"], **TOLERANCE
-    )
+    assert_same(encoder.global_cmvn(features)[:, :10], golden.arrays["A_after_cmvn_first10"])
     embedded = encoder.embed_features(features, None)
-    torch.testing.assert_close(embedded, golden.arrays["A_after_embed"], **TOLERANCE)
+    assert_same(embedded, golden.arrays["A_after_embed"])
 
 
 @torch.no_grad()
-def test_every_layer_equals_wenets(golden):
+def test_every_layer_equals_wenets(golden, assert_same):
     encoder = golden.model.encoder
     outputs: list[Tensor] = []
     hooks = [
@@ -60,32 +57,34 @@ def test_every_layer_equals_wenets(golden):
     for hook in hooks:
         hook.remove()
     for index, output in enumerate(outputs):
-        torch.testing.assert_close(output, golden.arrays[f"A_layer{index}_out"], **TOLERANCE)
+        assert_same(output, golden.arrays[f"A_layer{index}_out"])
     assert len(outputs) == golden.model.config.encoder.num_blocks
 
 
 @pytest.mark.parametrize("utterance", ["A", "B"])
 @torch.no_grad()
-def test_full_context_equals_wenets(golden, utterance):
+def test_full_context_equals_wenets(golden, utterance, assert_same):
     encoded = run_whole(golden.model.encoder, golden.features[utterance])
-    torch.testing.assert_close(encoded, golden.arrays[f"full_{utterance}"], **TOLERANCE)
+    assert_same(encoded, golden.arrays[f"full_{utterance}"])
     log_probs = golden.model.ctc_log_probs(encoded)
     expected = golden.arrays[f"full_{utterance}_ctc_logp"]
-    torch.testing.assert_close(log_probs, expected, **TOLERANCE)
+    assert_same(log_probs, expected)
 
 
 @torch.no_grad()
-def test_padded_batch_equals_wenets(golden):
+def test_padded_batch_equals_wenets(golden, assert_same):
     a, b = golden.features["A"][0], golden.features["B"][0]
     batch = torch.nn.utils.rnn.pad_sequence([a, b], batch_first=True)
     encoded, lengths = golden.model.encoder(batch, torch.tensor([len(a), len(b)]))
     assert lengths.tolist() == golden.arrays["batch_full_mask"].sum(dim=-1).flatten().tolist()
-    torch.testing.assert_close(encoded, golden.arrays["batch_full"], **TOLERANCE)
+    assert_same(encoded, golden.arrays["batch_full"])
 
 
 @pytest.mark.parametrize(("chunk_size", "num_left_chunks"), SETTINGS)
 @torch.no_grad()
-def test_chunk_masked_utterance_equals_wenets(streamable_golden, chunk_size, num_left_chunks):
+def test_chunk_masked_utterance_equals_wenets(
+    streamable_golden, chunk_size, num_left_chunks, assert_same
+):
     golden = streamable_golden
     encoded = run_whole(
         golden.model.encoder,
@@ -94,28 +93,30 @@ def test_chunk_masked_utterance_equals_wenets(streamable_golden, chunk_size, num
         num_left_chunks=num_left_chunks,
     )
     expected = golden.arrays[f"masked_c{chunk_size}_l{num_left_chunks}_A"]
-    torch.testing.assert_close(encoded, expected, **TOLERANCE)
+    assert_same(encoded, expected)
 
 
 @pytest.mark.parametrize("utterance", ["A", "B"])
 @pytest.mark.parametrize(("chunk_size", "num_left_chunks"), SETTINGS)
 @torch.no_grad()
-def test_stream_equals_wenets(streamable_golden, chunk_size, num_left_chunks, utterance):
+def test_stream_equals_wenets(
+    streamable_golden, chunk_size, num_left_chunks, utterance, assert_same
+):
     golden = streamable_golden
     key = f"stream_c{chunk_size}_l{num_left_chunks}_{utterance}"
     outputs, _, _ = run_stream(
         golden.model.encoder, golden.features[utterance], chunk_size, num_left_chunks
     )
     encoded = torch.cat(outputs, dim=1)
-    torch.testing.assert_close(encoded, golden.arrays[key], **TOLERANCE)
+    assert_same(encoded, golden.arrays[key])
     if utterance == "A":
         log_probs = golden.model.ctc_log_probs(encoded)
-        torch.testing.assert_close(log_probs, golden.arrays[f"{key}_ctc_logp"], **TOLERANCE)
+        assert_same(log_probs, golden.arrays[f"{key}_ctc_logp"])
 
 
 @pytest.mark.parametrize(("chunk_size", "num_left_chunks"), SETTINGS[:4])
 @torch.no_grad()
-def test_stream_returns_wenets_caches(streamable_golden, chunk_size, num_left_chunks):
+def test_stream_returns_wenets_caches(streamable_golden, chunk_size, num_left_chunks, assert_same):
     golden = streamable_golden
     key = f"stream_c{chunk_size}_l{num_left_chunks}_A"
     outputs, caches, starts = run_stream(
@@ -127,15 +128,15 @@ def test_stream_returns_wenets_caches(streamable_golden, chunk_size, num_left_ch
     for index, (att_cache, cnn_cache) in enumerate(caches):
         if f"{key}_att_cache_{index}" in golden.arrays:
             expected = golden.arrays[f"{key}_att_cache_{index}"]
-            torch.testing.assert_close(att_cache, expected, **TOLERANCE)
+            assert_same(att_cache, expected)
             expected = golden.arrays[f"{key}_cnn_cache_{index}"]
-            torch.testing.assert_close(cnn_cache, expected, **TOLERANCE)
+            assert_same(cnn_cache, expected)
             compared += 1
     assert compared == 4
 
 
 @torch.no_grad()
-def test_step_at_offset_1000_equals_wenets(streamable_golden):
+def test_step_at_offset_1000_equals_wenets(streamable_golden, assert_same):
     arrays, encoder = streamable_golden.arrays, streamable_golden.model.encoder
     results = encoder.forward_chunk(
         arrays["step_in_feats"],
@@ -145,7 +146,7 @@ def test_step_at_offset_1000_equals_wenets(streamable_golden):
         arrays["step_in_cnn_cache"],
     )
     for name, result in zip(("out", "out_att_cache", "out_cnn_cache"), results, strict=True):
-        torch.testing.assert_close(result, arrays[f"step_{name}"], **TOLERANCE)
+        assert_same(result, arrays[f"step_{name}"])
 
 
 @torch.no_grad()

@@ -53,7 +53,8 @@ def test_speech_gives_kaldi_features(
     samples, _ = soundfile.read(path, dtype="int16")
     features = Fbank()(torch.from_numpy(samples.astype(np.float32)))
     assert_same_features(features, golden[f"fbank_{name}"])
-    assert np.median(np.abs(features.numpy() - golden[f"fbank_{name}"])) < 1e-6
+    apart = np.median(np.abs(features.numpy() - golden[f"fbank_{name}"]))
+    assert apart < OF_OWN_AMPLITUDE * np.abs(golden[f"fbank_{name}"]).max()
 
 
 def test_frames_are_the_same_bits_in_any_company() -> None:

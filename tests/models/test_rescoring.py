@@ -3,7 +3,6 @@
 import math
 import re
 
-import pytest
 import torch
 
 from models.rescoring import attention_scores
@@ -32,7 +31,7 @@ def memory_of(golden, run):
     return golden.arrays[run if run.startswith("full") else f"stream_{run}"]
 
 
-def test_choice_score_and_confidence_are_wenets(searched_golden):
+def test_choice_score_and_confidence_are_wenets(searched_golden, assert_same):
     golden, compared = searched_golden, 0
     runs = {name: run for name, run in golden.search.items() if name != "context_graph"}
     for name, run in runs.items():
@@ -50,29 +49,28 @@ def test_choice_score_and_confidence_are_wenets(searched_golden):
             best = max(range(len(totals)), key=totals.__getitem__)
             tokens = first_pass["nbest"][best]
             assert tokens == expected["tokens"]
-            assert totals[best] == pytest.approx(expected["score"], abs=1e-4)
-            confidence = math.exp(attention[best] / (len(tokens) + 1))
-            assert confidence == pytest.approx(expected["confidence"], abs=1e-5)
-            assert confidences[best] == pytest.approx(expected["tokens_confidence"], abs=1e-5)
+            assert_same(totals[best], expected["score"])
+            assert_same(math.exp(attention[best] / (len(tokens) + 1)), expected["confidence"])
+            assert_same(confidences[best], expected["tokens_confidence"])
             compared += 1
     assert compared >= 4 * len(runs)
 
 
-def test_scores_equal_wenets(golden):
+def test_scores_equal_wenets(golden, assert_same):
     memory = golden.arrays["full_A"]
     hypotheses = golden.meta["dec_hyps"]
     owner = [0] * len(hypotheses)
     lengths = torch.tensor([memory.size(1)])
     scores = attention_scores(golden.model, memory, lengths, hypotheses, owner)
-    assert scores.left.tolist() == pytest.approx(golden.meta["dec_left_scores"], abs=1e-5)
+    assert_same(scores.left, golden.meta["dec_left_scores"])
     if golden.model.right_decoder is None:
         assert scores.right_token_log_probs is None
         assert scores.right.tolist() == [0.0] * len(hypotheses)
     else:
-        assert scores.right.tolist() == pytest.approx(golden.meta["dec_right_scores"], abs=1e-5)
+        assert_same(scores.right, golden.meta["dec_right_scores"])
 
 
-def test_a_streams_scores_do_not_depend_on_its_company(golden):
+def test_a_streams_scores_do_not_depend_on_its_company(golden, assert_same):
     a, b = golden.arrays["full_A"], golden.arrays["full_B"]
     memory = torch.nn.utils.rnn.pad_sequence([a[0], b[0]], batch_first=True)
     lengths = torch.tensor([a.size(1), b.size(1)])
@@ -82,10 +80,9 @@ def test_a_streams_scores_do_not_depend_on_its_company(golden):
     for index, (hypothesis, stream) in enumerate(zip(hypotheses, owner, strict=True)):
         own = (a, b)[stream]
         alone = attention_scores(golden.model, own, torch.tensor([own.size(1)]), [hypothesis], [0])
-        assert float(alone.left) == pytest.approx(float(together.left[index]), abs=1e-5)
-        assert float(alone.right) == pytest.approx(float(together.right[index]), abs=1e-5)
-        left = together.left_token_log_probs[index]
-        assert left == pytest.approx(alone.left_token_log_probs[0], abs=1e-5)
+        assert_same(together.left[[index]], alone.left)
+        assert_same(together.right[[index]], alone.right)
+        assert_same(together.left_token_log_probs[index], alone.left_token_log_probs[0])
 
 
 def test_nothing_to_score_is_no_error(golden):
