@@ -42,5 +42,5 @@ def test_after_a_crash_nothing_is_run() -> None:
 
 
 def test_a_job_that_never_ends_is_given_up() -> None:
-    found = apart([lambda: 1, lambda: time.sleep(1000)], limit_s=0.2)
-    assert reasons(found) == [1, "no result within 0.2 s"]
+    found = apart([lambda: 1, lambda: time.sleep(1000)], limit_s=3)
+    assert reasons(found) == [1, "no result within 3 s"]

@@ -37,7 +37,7 @@ async def exit_code(server: Server) -> int:
 
 async def refusal(server: Server) -> Response:
     """Ask for streams until one is refused."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while True:
             try:
                 async with connect(server.listen_url()):
@@ -53,7 +53,7 @@ async def test_live_streams_end_with_their_whole_text(golden_model_dir: Path, au
         answer = await refusal(server)
         assert answer.status_code == 503
         assert "Retry-After" in answer.headers
-        async with httpx.AsyncClient() as client:
+        async with httpx.AsyncClient(timeout=60) as client:
             assert (await client.get(server.http("/readyz"))).status_code == 503
         heard = [Transcript() for _ in sockets]
         receiving = asyncio.gather(*map(receive, sockets, heard))
@@ -73,6 +73,9 @@ async def test_stream_that_does_not_end_is_flushed_and_told_to_come_back(
         heard = Transcript()
         async with connect(server.listen_url(endpointing="false")) as socket:
             await send(socket, audio)
+            # An answered message says that the audio before it has arrived.
+            await socket.send("?")
+            await socket.recv()
             receiving = asyncio.create_task(receive(socket, heard))
             server.process.send_signal(signal.SIGTERM)
             await receiving

@@ -176,7 +176,7 @@ async def test_all_faults_at_once_leave_no_stream_behind(server: Server, audio: 
         for fault in FAULTS * 3:
             group.create_task(fault(server, audio))
     assert heard.text == TEXT
-    async with httpx.AsyncClient() as client, asyncio.timeout(60):
+    async with httpx.AsyncClient(timeout=60) as client, asyncio.timeout(60):
         assert (await client.get(server.http("/readyz"))).status_code == 200
         # The streams of killed clients end on the engine's next step.
         while "earshot_live_streams 0.0" not in (await client.get(server.http("/metrics"))).text:

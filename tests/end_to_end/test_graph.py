@@ -142,7 +142,7 @@ async def test_what_cannot_be_had_is_refused_streamed_and_for_files(
 
 
 async def test_the_server_tells_of_its_graph(server: Server) -> None:
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(timeout=60) as client:
         [model] = (await client.get(server.http("/v1/models"))).json()["stt"]
         metrics = (await client.get(server.http("/metrics"))).text
     assert model["graph"]["words"] == 4

@@ -277,11 +277,11 @@ class LiveServer:
 
     async def idle(self) -> None:
         """Return when nothing is being served."""
-        await self.services.work.wait(10)
+        assert await self.services.work.wait(60)
 
     def client(self) -> httpx.AsyncClient:
         """An HTTP client of this server."""
-        return httpx.AsyncClient(base_url=self.http, timeout=10, trust_env=False)
+        return httpx.AsyncClient(base_url=self.http, timeout=60, trust_env=False)
 
 
 @pytest.fixture(autouse=True)
@@ -316,7 +316,7 @@ def serve(engine: ScriptedEngine) -> Callable[..., object]:
             yield LiveServer(server, services, engine, bound.getsockname()[1], task)
         finally:
             server.should_exit = True
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await task
 
     return running

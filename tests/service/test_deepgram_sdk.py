@@ -49,7 +49,7 @@ async def test_live(sdk, tone):
         await connection.send_finalize()
         await connection.send_media(tone(0.5, 0.4))
         await connection.send_close_stream()
-        await asyncio.wait_for(listening, 10)
+        await asyncio.wait_for(listening, 60)
     kinds = [type(message).__name__ for message in received]
     assert kinds[0] == "ListenV1ConfigureSuccess"
     assert kinds[-1] == "ListenV1Metadata"

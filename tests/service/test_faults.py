@@ -32,7 +32,7 @@ async def test_a_client_killed_mid_word_frees_its_stream(live, tone):
     await socket.send('{"type": "Finalize"}')
     await socket.recv()
     socket.transport.abort()
-    await asyncio.wait_for(live.engine.freed.wait(), 5)
+    await asyncio.wait_for(live.engine.freed.wait(), 60)
     assert live.engine.opened[-1].cancelled
 
 
@@ -40,7 +40,7 @@ async def test_a_client_killed_mid_word_frees_its_stream(live, tone):
 async def test_a_client_that_closes_without_close_stream_frees_its_stream(live, tone):
     async with live.listen() as socket:
         await socket.send(tone(0.3, 0.9))
-    await asyncio.wait_for(live.engine.freed.wait(), 5)
+    await asyncio.wait_for(live.engine.freed.wait(), 60)
     assert live.engine.opened[-1].cancelled
 
 
@@ -102,21 +102,21 @@ async def test_a_broken_frame_is_1002(live, read):
 async def test_half_a_header_is_408_after_the_deadline(serve):
     async with serve(header_timeout_s=0.1) as server, server.raw() as (reader, writer):
         writer.write(b"GET /v1/listen HTTP/1.1\r\nHost: x\r\n")
-        assert (await asyncio.wait_for(reader.read(), 5)).startswith(b"HTTP/1.1 408 ")
+        assert (await asyncio.wait_for(reader.read(), 60)).startswith(b"HTTP/1.1 408 ")
 
 
 async def test_half_a_second_header_is_408_too(serve):
-    async with serve(header_timeout_s=0.1) as server, server.raw() as (reader, writer):
+    async with serve(header_timeout_s=0.5) as server, server.raw() as (reader, writer):
         writer.write(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
         assert b" 200 " in await reader.readuntil(b'"ok"}')
         writer.write(b"GET /hea")
-        assert (await asyncio.wait_for(reader.read(), 5)).startswith(b"HTTP/1.1 408 ")
+        assert (await asyncio.wait_for(reader.read(), 60)).startswith(b"HTTP/1.1 408 ")
 
 
 async def test_the_deadline_spares_requests_whose_header_is_complete(serve, tone, read, text_of):
-    async with serve(header_timeout_s=0.1) as server, server.listen() as socket:
+    async with serve(header_timeout_s=0.5) as server, server.listen() as socket:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(socket.recv(), 0.3)
+            await asyncio.wait_for(socket.recv(), 0.7)
         await socket.send(tone(0.5, 0.3))
         await socket.send(CLOSE)
         assert text_of(await read(socket)) == "w30"
@@ -126,7 +126,7 @@ async def test_the_deadline_spares_requests_whose_header_is_complete(serve, tone
 async def test_a_request_that_is_no_http_is_400(live):
     async with live.raw() as (reader, writer):
         writer.write(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n")
-        assert (await asyncio.wait_for(reader.read(), 5)).startswith(b"HTTP/1.1 400 ")
+        assert (await asyncio.wait_for(reader.read(), 60)).startswith(b"HTTP/1.1 400 ")
 
 
 async def test_a_handshake_with_too_many_headers_is_431(live):
@@ -136,7 +136,7 @@ async def test_a_handshake_with_too_many_headers_is_431(live):
             + b"".join(b"X-%d: 1\r\n" % number for number in range(200))
             + b"\r\n"
         )
-        assert (await asyncio.wait_for(reader.read(), 5)).startswith(b"HTTP/1.1 431 ")
+        assert (await asyncio.wait_for(reader.read(), 60)).startswith(b"HTTP/1.1 431 ")
 
 
 async def test_a_header_that_is_too_large_is_431_without_a_body(live):
@@ -145,7 +145,7 @@ async def test_a_header_that_is_too_large_is_431_without_a_body(live):
         writer.write(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: ".ljust(MAX_HEADER_BYTES, b"x"))
         await writer.drain()
         writer.write(b"x")
-        answer = await asyncio.wait_for(reader.read(), 5)
+        answer = await asyncio.wait_for(reader.read(), 60)
     assert answer.startswith(b"HTTP/1.1 431 ")
     assert answer.endswith(b"content-length: 0\r\n\r\n")
 
@@ -154,7 +154,7 @@ async def test_a_header_without_end_ends_the_connection(live):
     async with live.raw() as (reader, writer):
         writer.write(b"GET /" + b"x" * 200_000)
         with suppress(ConnectionResetError):  # a reset may overtake the 431: we are still sending
-            answer = await asyncio.wait_for(reader.read(), 5)
+            answer = await asyncio.wait_for(reader.read(), 60)
             assert answer.startswith(b"HTTP/1.1 431 ")
         assert reader.at_eof() or reader.exception() is not None
 

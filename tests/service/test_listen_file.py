@@ -4,7 +4,6 @@ import asyncio
 import io
 import json
 
-import httpx
 import numpy as np
 import pytest
 import soundfile
@@ -184,7 +183,7 @@ async def test_too_many_seconds_are_413(serve):
 async def test_an_upload_that_stalls_is_408(serve):
     async with serve(upload_timeout_s=0.1) as server, server.raw() as (reader, writer):
         writer.write(b"POST /v1/listen HTTP/1.1\r\nHost: x\r\nContent-Length: 999\r\n\r\nRIFF")
-        answer = await asyncio.wait_for(reader.readuntil(b"}"), 5)
+        answer = await asyncio.wait_for(reader.readuntil(b"}"), 60)
         assert answer.startswith(b"HTTP/1.1 408 ")
 
 
@@ -202,7 +201,7 @@ async def test_a_client_that_goes_away_frees_its_stream(live):
         await live.engine.full.wait()
         request.cancel()
         await asyncio.wait([request])
-    await asyncio.wait_for(live.engine.freed.wait(), 5)
+    await asyncio.wait_for(live.engine.freed.wait(), 60)
     await live.idle()
     assert live.engine.opened[0].cancelled
 
@@ -221,7 +220,7 @@ async def test_a_client_that_stops_reading_events_frees_its_stream(live):
         lines = answer.aiter_lines()
         assert (await anext(lines)) == "event: progress"
         await live.engine.full.wait()
-    await asyncio.wait_for(live.engine.freed.wait(), 5)
+    await asyncio.wait_for(live.engine.freed.wait(), 60)
     await live.idle()
     assert live.engine.opened[0].cancelled
 
@@ -287,6 +286,6 @@ async def test_a_page_elsewhere_may_not_post(http, origin):
 async def test_an_early_refusal_reaches_a_client_that_still_sends(serve):
     async with serve() as server:
         server.services.admission.draining = True
-        async with httpx.AsyncClient(base_url=server.http, trust_env=False) as client:
+        async with server.client() as client:
             answer = await client.post("/v1/listen", content=bytes(4 << 20))
     assert answer.status_code == 503

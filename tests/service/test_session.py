@@ -80,7 +80,7 @@ async def test_the_code_that_a_socket_was_left_with_is_known(protocol, code):
     async def accept():
         pass
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await session.run([NoStream()], accept)
     assert session.close_code == code
 
@@ -96,6 +96,6 @@ async def test_an_idle_client_with_a_full_outbox_is_closed_all_the_same(protocol
     async def accept():
         pass
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await session.run([NoStream()], accept)
     assert socket.closed_with == session.close_code

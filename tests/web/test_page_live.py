@@ -119,10 +119,11 @@ def test_the_model_is_named(page: Page) -> None:
 
 
 def test_a_newer_page_is_never_mixed_with_an_older_one(golden: Server) -> None:
+    client = httpx.Client(timeout=60)
     for path in ("/", "/web/page.js", "/web/dock.css"):
-        first = httpx.get(golden.http(path))
+        first = client.get(golden.http(path))
         assert first.headers["cache-control"] == "no-cache"
-        again = httpx.get(golden.http(path), headers={"if-none-match": first.headers["etag"]})
+        again = client.get(golden.http(path), headers={"if-none-match": first.headers["etag"]})
         assert again.headers["cache-control"] == "no-cache"
     assert again.status_code == 304
 
