@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 # one, and sums over one thread are the same on every machine.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# A busy machine is no failure. After a change of a search: `--hypothesis-profile thousands`.
-settings.register_profile("untimed", deadline=None)
-settings.register_profile("thousands", deadline=None, max_examples=3000)
-settings.load_profile("untimed")
+# A busy machine is no failure. Everyone draws the same examples, so that a test turns red by the
+# change that is tested; `make fresh` draws new ones. After a change of a search: `thousands`.
+settings.register_profile("same", deadline=None, derandomize=True)
+NEW = settings(deadline=None, derandomize=False)
+settings.register_profile("fresh", NEW, max_examples=500, print_blob=True)
+settings.register_profile("thousands", NEW, max_examples=3000)
+settings.load_profile("same")
 
 # Of a tensor's largest value. Each kind of processor (AVX-512, AVX2, SSE) adds in another order:
 # golden values move by up to 1.2e-6, 10 times float32's epsilon. The smallest mistake that must not

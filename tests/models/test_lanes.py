@@ -15,7 +15,6 @@ CHUNK_SIZE = 4
 SETTINGS = settings(
     max_examples=10,
     deadline=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
