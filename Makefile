@@ -9,6 +9,7 @@ OPERATIONS ?=
 SEED    ?=
 GRAPH  ?=
 ONLY   ?=
+ROUNDS ?= 5
 RECIPE  ?= models/training/recipes/gpu.toml
 HOST_PYTHON ?= 3.12
 CALL_MIB ?= 64
@@ -36,7 +37,7 @@ PYTHON  ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help tools setup constraints serve test fuzz style format types layers gpu gpu-here cuda-emulator cuda-test cuda-fuzz luggage \
+.PHONY: help tools setup constraints serve test fresh fuzz style format types layers gpu gpu-here cuda-emulator cuda-test cuda-fuzz cuda-count luggage \
         bench bundled-graph bundled-neural-lm clean
 
 help: ## list the targets
@@ -94,6 +95,19 @@ serve: $(STAMP) ## serve the page and /v1/listen; HOST= PORT= MODEL=DIR GRAPH=
 test: $(STAMP) $(OLD_SDK) ## run all tests, or those under TESTS=; WORKERS= processes share their files
 	@echo "test: $(or $(TESTS),tests)"
 	@$(BIN)/python -m pytest -n $(or $(WORKERS),auto) --maxprocesses 4 --dist loadfile $(TESTS)
+
+fresh: $(STAMP) ## draw new examples for the property tests, ROUNDS= times, and say how to keep a find
+	@found=0; for round in $$(seq $(ROUNDS)); do \
+	  seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); \
+	  echo "fresh: round $$round of $(ROUNDS), --hypothesis-seed $$seed"; \
+	  $(BIN)/python -m pytest -q -n $(or $(WORKERS),auto) --maxprocesses 4 --dist loadfile -m hypothesis \
+	    --hypothesis-profile fresh --hypothesis-seed $$seed $(TESTS) || found=1; \
+	done; \
+	if [ $$found = 1 ]; then \
+	  echo "fresh: to keep a find, write the arguments of its falsifying example above the test, as" \
+	    "@example(...), see the test red without $@, and mend the cause (CONTRIBUTING.md)" >&2; \
+	  exit 1; \
+	fi
 
 fuzz: $(STAMP) ## a million hostile operations on sanitized kernels; OPERATIONS= SEED=
 	@echo "fuzz: building the kernels with sanitizers, then $(or $(OPERATIONS),1000000) operations"
@@ -158,6 +172,9 @@ cuda-fuzz: cuda-emulator ## the operations of make fuzz on the emulated device; 
 	@echo "cuda-fuzz: $(or $(OPERATIONS),1000000) operations, about 100 a second"
 	@PYTHONPATH=tests/fuzz:tests/cuda_emulator:. OMP_NUM_THREADS=1 $(EMULATE) tests/fuzz/fuzz_searches.py \
 	  $(if $(OPERATIONS),--operations $(OPERATIONS)) $(if $(SEED),--seed $(SEED))
+
+cuda-count: cuda-emulator ## count what the CUDA half costs: instructions, barriers, atomics, bytes, registers
+	@PYTHONPATH=tests/cuda_emulator:benchmarks:. $(BIN)/python benchmarks/cuda_counts.py $(EMULATOR)
 
 luggage: $(STAMP) ## pack what a GPU host without a network needs to train RECIPE= (docs/training.md)
 	@echo "luggage: packages for Python $(HOST_PYTHON)"

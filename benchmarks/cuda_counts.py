@@ -1,8 +1,8 @@
 """What the CUDA half costs where nobody can time it: counted on the emulated device, per frame.
 
-``make cuda-count`` prints the tables of ``docs/benchmarks/gpu_counts.md``. The searches walk simulated
-posteriors: with the bundled graph as wide as the comparisons with peers do and as it is served, and
-prefixes over 500 units. Machine code is what ptxas says of it (``machine_code.py``).
+``make cuda-count`` prints the tables of ``docs/benchmarks/gpu_counts.md``. The searches walk
+simulated posteriors: with the bundled graph as wide as the comparisons with peers do and as it is
+served, and prefixes over 500 units. Machine code is what ptxas says of it (``machine_code.py``).
 """
 
 import argparse
@@ -85,7 +85,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", type=Path, help="where the emulated device was built")
     arguments = parser.parse_args()
-    costs = list(count_searches(load(arguments.build)))
+    emulator = load(arguments.build)
+    emulator.restart()
+    costs = list(count_searches(emulator))
     print("| per frame | " + " | ".join(cost.search for cost in costs) + " |")
     print("|---|" + "---|" * len(costs))
     for name in COUNTED:
