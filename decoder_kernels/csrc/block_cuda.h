@@ -8,6 +8,7 @@
 
 #define EARSHOT_BACKEND cuda
 #define KERNEL_FN __device__ inline
+#define KERNEL_CALL __device__ __noinline__  // of what many places call, where code is dear
 #define KERNEL_HOST_FN __host__ __device__ inline
 
 namespace earshot::EARSHOT_BACKEND {

@@ -12,6 +12,7 @@
 #include "launch.h"
 
 #define KERNEL_FN inline
+#define KERNEL_CALL inline
 #define KERNEL_HOST_FN inline
 
 namespace earshot::EARSHOT_BACKEND {

@@ -45,7 +45,7 @@ class Crowd {
 
   // Once more keys are known than may survive, none can that costs more than these: lowers the cut
   // to that, or a little above. Worth its while only where many ways have come.
-  KERNEL_FN void crowd_out() const {
+  KERNEL_CALL void crowd_out() const {
     const int ways = frontier_.totals().num_ways;
     const bool is_worth_it = ways == 0 || ways - frontier_.totals().ways_counted > max_active_ / 16;
     const bool is_crowded = most_keys() > max_active_;

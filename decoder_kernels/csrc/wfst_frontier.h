@@ -105,14 +105,14 @@ class Frontier {
   }
 
   // The same where the search for the key begins at a known position.
-  KERNEL_FN int offer_from(int position, Key key, int kind, int reach, Cost cost, int from,
-                           int word) const {
+  KERNEL_CALL int offer_from(int position, Key key, int kind, int reach, Cost cost, int from,
+                             int word) const {
     const int place = find(position, key, kind);
     if (place != NONE) offer_at(place, kind, reach, cost, from, word);
     return place;
   }
 
-  KERNEL_FN void offer_at(int place, int kind, int reach, Cost cost, int from, int word) const {
+  KERNEL_CALL void offer_at(int place, int kind, int reach, Cost cost, int from, int word) const {
     Cost* next = &entries().nexts[place];
     const Cost before = block_.load(next);
     if (cost - before > options_.lattice_beam) return;

@@ -76,7 +76,7 @@ class RecordPool : public Records {
   }
 
   // Both histories, unless the second says nothing new.
-  KERNEL_FN int merge(int kept, History other, Cost delta, Cost lattice_beam, int frame) const {
+  KERNEL_CALL int merge(int kept, History other, Cost delta, Cost lattice_beam, int frame) const {
     while (other.word == 0 && other.record != NO_RECORD && is_merge(other.record) &&
            holds(kept, History{slot_.records[other.record].first, 0}, delta)) {
       delta += slot_.records[other.record].value;
@@ -129,7 +129,7 @@ class RecordPool : public Records {
   // Whether a record's histories are those of `other`, whose words may have left the graph in other
   // frames: word by word back to a record that both share, or by their hash where no merge lies
   // behind. A no that should be a yes costs a record and changes no result.
-  KERNEL_FN bool same(int record, History other) const {
+  KERNEL_CALL bool same(int record, History other) const {
     for (int seen = 0; seen < MAX_WORDS_SEEN; ++seen) {
       if (other.word == 0 && record == other.record) return true;
       if (record == NO_RECORD || is_merge(record)) return false;

@@ -16,7 +16,8 @@ namespace earshot::EARSHOT_BACKEND {
 namespace {
 
 KERNEL_FN Workspace workspace_of(const Block& block, const WfstState& state) {
-  return Workspace(Carver(state.workspace + block.worker * state.workspace_bytes), state.shape);
+  return Workspace(Carver(state.workspace + block.worker * state.workspace_bytes),
+                   Carver(block.scratch), state.shape);
 }
 
 class WfstLane {
@@ -135,19 +136,23 @@ struct WfstForgetBoosts {
   }
 };
 
+std::size_t scratch_bytes_of(const WfstShape& shape) {
+  return Workspace(Carver(nullptr), Carver(nullptr), shape).scratch_bytes;
+}
+
 }  // namespace
 
 std::size_t wfst_workspace_bytes(const WfstShape& shape) {
-  return Workspace(Carver(nullptr), shape).bytes;
+  return Workspace(Carver(nullptr), Carver(nullptr), shape).bytes;
 }
 
 void wfst_advance(Launch how, const WfstAdvanceParams& params) {
-  how.scratch_bytes = 0;
+  how.scratch_bytes = scratch_bytes_of(params.state.shape);
   launch<WalkChunk<WfstLane, WfstState>>(how, params);
 }
 
 void wfst_forget_boosts(Launch how, const WfstSlotParams& params) {
-  how.scratch_bytes = 0;
+  how.scratch_bytes = scratch_bytes_of(params.state.shape);
   launch<WfstForgetBoosts>(how, params);
 }
 

@@ -23,7 +23,7 @@ class Ways {
   }
 
   // Offers all that lie below the cut.
-  KERNEL_FN void take() {
+  KERNEL_CALL void take() {
     const int count = price();
     for (int i = 0; i < count; ++i) frontier_.prefetch_entry(priced_[i].position);
     for (int i = 0; i < count; ++i) {

@@ -141,15 +141,17 @@ struct Workspace {
   int num_entries;
   int full_index_mask;
   std::size_t bytes;
+  std::size_t scratch_bytes;
 
-  KERNEL_HOST_FN Workspace(Carver memory, const WfstShape& shape)
-      : totals(memory.take<FrameTotals>(1)),
-        histogram(memory.take<int>(1 << HISTOGRAM_BITS)),
+  // What all threads count in lies in the block's scratch: shared memory on CUDA.
+  KERNEL_HOST_FN Workspace(Carver memory, Carver scratch, const WfstShape& shape)
+      : totals(scratch.take<FrameTotals>(1)),
+        histogram(scratch.take<int>(1 << HISTOGRAM_BITS)),
         label_costs(memory.take<Cost>(shape.vocab_size + 1)),
         near_labels(memory.take<int>(shape.vocab_size + 1)),
         label_order(memory.take<int>(shape.vocab_size)),
-        shelf_bits(memory.take<std::uint64_t>(SHELVES)),
-        shelf_ends(memory.take<int>(SHELVES)),
+        shelf_bits(scratch.take<std::uint64_t>(SHELVES)),
+        shelf_ends(scratch.take<int>(SHELVES)),
         index(memory.take<int>(index_size(shape))),
         entries(memory, entries_of(shape)),
         candidates(memory.take<Candidate>(entries_of(shape) + shape.candidate_capacity)),
@@ -166,7 +168,8 @@ struct Workspace {
         marked(memory.take<int>(shape.record_capacity)),
         num_entries(entries_of(shape)),
         full_index_mask(index_size(shape) - 1),
-        bytes(memory.used()) {}
+        bytes(memory.used()),
+        scratch_bytes(scratch.used()) {}
 
   // Those of the tokens, and those that a frame reaches.
   static KERNEL_HOST_FN int entries_of(const WfstShape& shape) {
