@@ -1,4 +1,4 @@
-"""Claim: on a GPU our graph search is faster than Riva's at any number of streams.
+"""Graph search on a GPU beside its peers: not yet run on one, so that nothing is claimed.
 
 ``python benchmarks/wfst_gpu.py --graph lm.graph`` where torch has CUDA and the CUDA half of the
 kernels is compiled; ``python benchmarks/gpu_check.py --graph lm.graph --only configure build wfst``
