@@ -40,8 +40,9 @@ def check_is_whole(path: Path, container: Container) -> None:
     if check is None:
         return
     with path.open("rb") as file:
-        end = check(file, path.stat().st_size)
-        if end is not None:
+        size = path.stat().st_size
+        end = check(file, size)
+        if end is not None and end < size:  # a header may name a place that no disk has
             file.seek(end)
             if sniff(file.read(SNIFF_BYTES)) is container:
                 raise _several(container)

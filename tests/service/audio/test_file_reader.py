@@ -360,6 +360,16 @@ def test_a_wave64_chunk_that_ends_beyond_all_disks_is_refused_or_passed_over(tmp
         list(AudioFile(path, 16000).blocks())
 
 
+def test_a_wave64_file_that_calls_itself_longer_than_all_disks_is_read_as_far_as_it_goes(tmp_path):
+    path = tmp_path / "file"
+    MAKERS["w64"](path)
+    content = bytearray(path.read_bytes())
+    content[16:24] = ((1 << 62) - 1).to_bytes(8, "little")
+    path.write_bytes(content)
+    heard = sum(map(len, AudioFile(path, 16000).blocks()))
+    assert heard == pytest.approx(SECONDS * 16000, abs=2)
+
+
 @pytest.mark.parametrize(
     "fields",
     [
