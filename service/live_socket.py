@@ -146,7 +146,7 @@ class LiveSocket(WebSocketsSansIOProtocol):
 
     def _charge_piece(self, event: Frame) -> None:
         if not event.fin:
-            self._charge()
+            self._delay_s = self._pace.piece_delay_s(self.loop.time())
 
     def _charge(self) -> None:
         self._delay_s = self._pace.delay_s(b"", self.loop.time())

@@ -1,6 +1,7 @@
 """How fast one client's messages are read, so that a storm of them leaves the others alone."""
 
 MESSAGE_S = 0.001
+PIECE_S = 0.0002
 CHARACTER_S = 0.00001
 BYTE_S = 1e-7
 MOST_S = 1.0
@@ -21,7 +22,13 @@ class ReadPace:
         """Take the message into account; return how long to wait before reading the next."""
         length_s = len(message) * (CHARACTER_S if isinstance(message, str) else BYTE_S)
         # A socket that is not read does not show that it is closed.
-        cost_s = min(MESSAGE_S + length_s, MOST_S)
+        return self._take(min(MESSAGE_S + length_s, MOST_S), now_s)
+
+    def piece_delay_s(self, now_s: float) -> float:
+        """Take a piece of a message into account, which is parsed and no more; some cut small."""
+        return self._take(PIECE_S, now_s)
+
+    def _take(self, cost_s: float, now_s: float) -> float:
         self._empty_at_s = max(self._empty_at_s, now_s) + cost_s
         ahead_s = self._empty_at_s - now_s
         return ahead_s if ahead_s > BURST_S else 0.0

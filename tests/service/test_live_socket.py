@@ -113,6 +113,7 @@ async def test_it_finds_the_close_code_when_it_reads_after_all(serve, monkeypatc
 async def test_a_storm_of_frames_waits_for_the_pace_of_reading(live, monkeypatch, frame):
     count = 3 * PIECE_BYTES // 6
     monkeypatch.setattr(ReadPace, "delay_s", lambda self, message, now_s: 1.0 * (not message))
+    monkeypatch.setattr(ReadPace, "piece_delay_s", lambda self, now_s: 1.0)
     first = [(Opcode.TEXT, b"", False)] if frame[0] is Opcode.CONT else [GARBAGE]
     last = [(Opcode.CONT, b"", True)] if frame[0] is Opcode.CONT else [GARBAGE]
     async with client_of(live) as client:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from service.read_pace import BURST_S, MESSAGE_S, MOST_S, ReadPace
+from service.read_pace import BURST_S, MESSAGE_S, MOST_S, PIECE_S, ReadPace
 
 
 def read(pace: ReadPace, messages: list[bytes | str], every_s: float) -> float:
@@ -23,6 +23,13 @@ def test_live_audio_in_pieces_of_ten_milliseconds_never_waits() -> None:
 def test_a_storm_is_read_at_no_more_than_a_thousand_a_second(message: bytes | str) -> None:
     waited_s = read(ReadPace(), [message] * 5000, every_s=0.0)
     assert waited_s >= 5000 * MESSAGE_S - BURST_S
+
+
+def test_pieces_of_messages_are_read_faster_than_messages_and_not_without_bound() -> None:
+    pace = ReadPace()
+    delay_s = [pace.piece_delay_s(0.0) for _ in range(5000)][-1]
+    assert BURST_S < delay_s == pytest.approx(5000 * PIECE_S)
+    assert PIECE_S < MESSAGE_S
 
 
 def test_a_burst_is_read_at_once() -> None:
