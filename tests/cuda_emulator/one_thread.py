@@ -60,7 +60,7 @@ class OneThread:
             (folder / f"{name}.cpp").write_text(text)
         library = folder / "kernels.so"
         inputs = [*folder.glob("*.cpp"), HERE / "translator" / "one_thread.cpp"]
-        command = [*GCC, "-shared", f"-I{HERE}", "-o", library, *inputs]
+        command: list[str | Path] = [*GCC, "-shared", f"-I{HERE}", "-o", library, *inputs]
         subprocess.run(command, check=True, timeout=250)
         self._library = ctypes.CDLL(str(library))
         self._library.events_begin.restype = ctypes.POINTER(_Event)

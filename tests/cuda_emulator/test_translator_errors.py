@@ -35,6 +35,8 @@ UNKNOWN = (
     "setp.lo.s32 %p1, %r1, %r2;",
     "setp.lt.b32 %p1, %r1, %r2;",
     "ld.acquire.u32 %r1, [%rd1];",
+    "ld.relaxed.acquire.gpu.u32 %r1, [%rd1];",
+    "atom.add.min.s32 %r1, [%rd1], %r2;",
     "ld.gpu.u32 %r1, [%rd1];",
     "ld.release.gpu.u32 %r1, [%rd1];",
     "ld.shared::cluster.u32 %r1, [%rd1];",

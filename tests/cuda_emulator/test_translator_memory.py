@@ -11,6 +11,7 @@ FILES = """
 .file 2 "/src/csrc/search.h"
 .file 3 "/usr/local/cuda/include/atomics.hpp"
 """
+ATOMIC_ORDERS = ("relaxed", "acquire", "release", "relaxed", "acquire", "acq_rel")
 POINTERS = ".param .u64 {0}_0, .param .u64 {0}_1"
 LOADED = """
 .reg .pred %p, %q; .reg .b16 %h<4>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f64 %fd<4>;
@@ -32,6 +33,8 @@ BODIES = {
         atom.add.u32 %r2, [%rd2], 1;
         atom.acquire.cta.exch.b32 %r2, [%rd2], 1;
         red.release.gpu.global.add.u32 [%rd2], 1;
+        atom.global.cta.max.s32 %r2, [%rd2], 9;
+        atom.add.acquire.gpu.s32 %r2, [%rd2], 1;
         atom.acq_rel.sys.global.cas.b32 %r2, [%rd2], 1, 2;
         membar.cta; fence.acq_rel.gpu; fence.sc.sys;
         bar.sync 0; barrier.sync 0; barrier.cta.sync.aligned 0;""",
@@ -56,7 +59,8 @@ BODIES = {
     "constants": """
         ld.const.u32 %r1, [table+8]; mov.u64 %rd3, words; cvta.global.u64 %rd4, %rd3;
         ld.u64 %rd5, [%rd4]; ld.u8 %r2, [%rd5+2]; ld.global.f64 %fd1, [halves+8];
-        st.global.u32 [%rd2], %r1; st.global.u32 [%rd2+4], %r2; st.global.f64 [%rd2+8], %fd1;""",
+        st.global.u32 [%rd2], %r1; st.global.u32 [%rd2+4], %r2; st.global.f64 [%rd2+8], %fd1;
+        ld.global.u32 %r3, [at]; st.global.u32 [%rd2+16], %r3;""",
     "depot": """
         .local .align 8 .b8 __local_depot0[16];
         mov.u64 %rd3, __local_depot0; ld.local.u64 %rd4, [%rd3+8]; st.global.u64 [%rd2], %rd4;
@@ -98,6 +102,7 @@ BODIES = {
 VARIABLES = """
 .extern .shared .align 16 .b8 dynamic[];
 .shared .align 4 .b8 fixed[12];
+.global .align 4 .u32 at[1] = {17};
 .const .align 4 .u32 table[4] = {1, 2, 0xFFFFFFFF};
 .global .align 1 .b8 letters[3] = {65, 66, 67};
 .global .align 8 .u64 words[1] = {generic(letters)};
@@ -126,10 +131,11 @@ def told(device: OneThread) -> list[tuple[str, str]]:
 
 def test_every_access_is_announced_with_its_order(device: OneThread) -> None:
     device.transform("ordered", bytes(16), 16)
+    # As nvcc and the CUDA library write them: the modifiers come in any order.
     orders = ["weak", "weak", "relaxed", "relaxed", "acquire", "weak"]
     reads = [("read", order) for order in orders]
     writes = [("write", order) for order in ("weak", "relaxed", "relaxed", "release")]
-    updates = [("update", order) for order in ("relaxed", "acquire", "release", "acq_rel")]
+    updates = [("update", order) for order in ATOMIC_ORDERS]
     others = [("fence", "weak")] * 3 + [("barrier", "weak")] * 3
     assert told(device) == reads + writes + updates + others
 
@@ -157,8 +163,8 @@ def test_shared_memory_is_found_by_its_window_and_by_generic_addresses(device: O
 
 
 def test_tables_of_the_file_hold_their_values(device: OneThread) -> None:
-    found = struct.unpack("<2Id", device.transform("constants", b"", 16))
-    assert found == (0xFFFFFFFF, 67, -0.5)
+    found = struct.unpack("<2IdI", device.transform("constants", b"", 20))
+    assert found == (0xFFFFFFFF, 67, -0.5, 17)
 
 
 def test_local_memory_is_poisoned_and_not_announced(device: OneThread) -> None:

@@ -17,8 +17,8 @@ def label_name(name: str) -> str:
 
 
 def symbol_name(name: str) -> str:
-    """Of functions and variables; names that C++ made stay as they are."""
-    return _plain(name)
+    """Of functions and variables: `at` becomes `at_symbol`."""
+    return f"{_plain(name)}_symbol"
 
 
 def _plain(name: str) -> str:

@@ -1,5 +1,6 @@
 """Loads, stores, atomics, fences and barriers."""
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from translator.cpp_code import Code, Cost
@@ -140,15 +141,28 @@ def prefetch(instruction: Instruction, body: FunctionBody) -> Code:
 
 
 def _access(instruction: Instruction, orders: dict[str, str], default: str) -> _Access:
-    words = list(instruction.modifiers[:-1])
-    order = words.pop(0) if words and words[0] in orders else ""
-    scope = words.pop(0) if words and words[0] in SCOPES else ""
+    """The modifiers by what they are: libraries write them in another order than nvcc."""
+    groups: dict[str, Container[str]] = {
+        "order": orders,
+        "scope": SCOPES,
+        "space": SPACES,
+        "vector": VECTORS,
+    }
+    found: dict[str, str] = {}
+    others = []
+    for word in instruction.modifiers[:-1]:
+        group = next((name for name, words in groups.items() if word in words), "")
+        if not group:
+            others.append(word)
+        elif found.setdefault(group, word) != word:
+            raise instruction.unknown("two of a kind")
+    order = found.get("order", "")
     # Atomics can leave out either.
-    if orders is not ATOMIC_ORDERS and bool(scope) != (order not in ("", "weak", "volatile")):
+    needs_scope = order not in ("", "weak", "volatile")
+    if orders is not ATOMIC_ORDERS and ("scope" in found) != needs_scope:
         raise instruction.unknown("an order without a scope, or the reverse")
-    space = words.pop(0) if words and words[0] in SPACES else ""
-    vector = words.pop() if words and words[-1] in VECTORS else ""
-    return _Access(orders.get(order, default), space, VECTORS.get(vector, 1), tuple(words))
+    elements = VECTORS.get(found.get("vector", ""), 1)
+    return _Access(orders.get(order, default), found.get("space", ""), elements, tuple(others))
 
 
 def _begin(

@@ -99,7 +99,7 @@ def _value(text: str, kind: str, line: int) -> str:
         return f"static_cast<{cpp_type(kind)}>({number:#x}ull)"
     if (bits := FLOAT_BITS.match(text)) and is_float(kind) and len(bits[1]) == 2 * SIZES[kind]:
         packed = bytes.fromhex(bits[1])
-        number = struct.unpack(">f" if kind == "f32" else ">d", packed)[0]
+        number = float(struct.unpack(">f" if kind == "f32" else ">d", packed)[0])
         if number - number == 0:
             return number.hex()
     if (address := ADDRESS.match(text)) and SIZES[kind] == 8:
