@@ -284,15 +284,15 @@ def carries() -> list[Snippet]:
         )
         for name, sign in (("add", 1), ("sub", -1))
     ]
-    # The carry of three words, whose last tells what came out of the second.
+    # The second word shows what came out of the first, the third what came out of the second.
     for name, sign in (("add", 1), ("sub", -1)):
         found.append(
             Snippet(
                 f"{name}.cc.u64 %from, {{a}}, {{b}}; {name}c.cc.u64 %from, {{a}}, {{c}}; "
-                f"{name}c.u64 {{d}}, 5, 0;",
+                f"{name}c.u64 {{d}}, %from, 5;",
                 "u64",
                 ("u64",) * 3,
-                lambda a, b, c, sign=sign: 5 + carried(a, b, c, sign),
+                lambda a, b, c, sign=sign: carried(a, b, c, sign),
             )
         )
     return found
@@ -302,7 +302,7 @@ def carried(a: int, b: int, c: int, sign: int) -> int:
     low = a + sign * b
     first = int(low < 0 or low >= 1 << 64)
     high = a + sign * (c + first)
-    return sign * int(high < 0 or high >= 1 << 64)
+    return high + sign * (5 + int(high < 0 or high >= 1 << 64))
 
 
 def choices() -> list[Snippet]:

@@ -1,5 +1,6 @@
 """Variables of a PTX file: those of the device, and where a block's shared ones lie."""
 
+import math
 import re
 import struct
 from dataclasses import dataclass
@@ -99,9 +100,9 @@ def _value(text: str, kind: str, line: int) -> str:
         return f"static_cast<{cpp_type(kind)}>({number:#x}ull)"
     if (bits := FLOAT_BITS.match(text)) and is_float(kind) and len(bits[1]) == 2 * SIZES[kind]:
         packed = bytes.fromhex(bits[1])
-        number = float(struct.unpack(">f" if kind == "f32" else ">d", packed)[0])
-        if number - number == 0:
-            return number.hex()
+        value = float(struct.unpack(">f" if kind == "f32" else ">d", packed)[0])
+        if math.isfinite(value):
+            return value.hex()
     if (address := ADDRESS.match(text)) and SIZES[kind] == 8:
         return f"reinterpret_cast<u64>({symbol_name(address[1])}) + {address[2] or 0}"
     raise UnknownInstruction(f"unknown value: {text}", line)
