@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, TypeVar, get_args, get_type_hints
 
 from models.errors import ConfigError, quote
+from models.tdnnf_config import TdnnfConfig
 
 EncoderKind = Literal["conformer", "transformer"]
 DecoderKind = Literal["transformer", "bitransformer"]
@@ -248,7 +249,7 @@ class ModelConfig:
     sos_id: int = 2
     eos_id: int = 2
     features: FeatureConfig = field(default_factory=FeatureConfig)
-    encoder: EncoderConfig = field(default_factory=EncoderConfig)
+    encoder: EncoderConfig | TdnnfConfig = field(default_factory=EncoderConfig)
     decoder: DecoderConfig = field(default_factory=DecoderConfig)
     decoding: DecodingConfig = field(default_factory=DecodingConfig)
     loss: LossConfig = field(default_factory=LossConfig)
@@ -284,8 +285,8 @@ class ModelConfig:
     def from_dict(cls, values: Mapping[str, Any]) -> ModelConfig:
         """Raises ConfigError, naming them, for keys that are unknown or values that are wrong."""
         nested = {
-            name: read_section(kind, values[name], name)
-            for name, kind in _SECTIONS.items()
+            name: read_section(_section_kind(name, values[name]), values[name], name)
+            for name in _SECTIONS
             if name in values
         }
         if isinstance(values.get("phones"), list):
@@ -300,6 +301,11 @@ _SECTIONS: dict[str, type[Any]] = {
     "decoding": DecodingConfig,
     "loss": LossConfig,
 }
+
+
+def _section_kind(name: str, values: object) -> type[Any]:
+    factored = isinstance(values, Mapping) and values.get("kind") == "tdnnf"
+    return TdnnfConfig if name == "encoder" and factored else _SECTIONS[name]
 
 
 def read_section(kind: type[Section], values: object, name: str) -> Section:

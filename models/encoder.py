@@ -15,22 +15,17 @@ from models.errors import NotStreamable
 from models.lanes import EncoderState, LaneStep, advance_layer, key_mask, with_room
 from models.masks import chunk_mask, padding_mask
 from models.positional import sinusoids
+from models.streaming_encoder import StreamingEncoder
 from models.subsampling import STEM_SHAPES, build_stem
 
 
-class Encoder(nn.Module):
-    """Features (B, T, F) in, encoder frames (B, T', D) out, T' about T / subsampling_rate.
-
-    A chunk of n output frames needs (n - 1) * subsampling_rate + right_context + 1 feature
-    frames; the next chunk's features start n * subsampling_rate later.
-    """
+class Encoder(StreamingEncoder):
+    """A stem, then conformer or transformer blocks whose attention sees whole chunks."""
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
         self.config = config
         self.stem_shape = STEM_SHAPES[config.input_layer]
-        self.subsampling_rate = self.stem_shape.rate
-        self.right_context = self.stem_shape.right_context
         self.output_size = config.output_size
         self.global_cmvn = GlobalCmvn(config.input_dim)
         self.embed = build_stem(config.input_layer, config.input_dim, config.output_size)
@@ -42,10 +37,6 @@ class Encoder(nn.Module):
     def layers(self) -> list[EncoderLayer]:
         """The blocks, first to last."""
         return [layer for layer in self.encoders if isinstance(layer, EncoderLayer)]
-
-    def output_lengths(self, lengths: Tensor) -> Tensor:
-        """Encoder frames for `lengths` (B,) feature frames."""
-        return self.stem_shape.output_lengths(lengths)
 
     def forward(
         self, feats: Tensor, lengths: Tensor, chunk_size: int = -1, num_left_chunks: int = -1

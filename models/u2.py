@@ -9,12 +9,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from models.config import LossConfig, ModelConfig
+from models.config import EncoderConfig, LossConfig, ModelConfig
 from models.ctc import CtcHead
 from models.decoder import BidirectionalDecoder, TransformerDecoder
 from models.encoder import Encoder
 from models.masks import padding_mask
 from models.phone_head import PhoneHead
+from models.streaming_encoder import StreamingEncoder
+from models.tdnnf_config import TdnnfConfig
+from models.tdnnf_encoder import TdnnfEncoder
 
 
 @dataclass(frozen=True)
@@ -30,13 +33,14 @@ class U2Model(nn.Module):
     """Encoder, CTC head and decoder under one configuration; maybe a CTC head over phones."""
 
     decoder: TransformerDecoder | BidirectionalDecoder
+    encoder: StreamingEncoder
     phone_ctc: PhoneHead | None
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
         size = config.encoder.output_size
-        self.encoder = Encoder(config.encoder)
+        self.encoder = build_encoder(config.encoder)
         self.ctc = CtcHead(config.vocab_size, size, config.blank_id)
         self.phone_ctc = None
         if config.phones:
@@ -129,6 +133,11 @@ class U2Model(nn.Module):
         counted = functional.pad(valid, (1, 0), value=True)
         logits = decoder(memory, memory_lengths, inputs.unsqueeze(1)).squeeze(1)
         return smoothed_cross_entropy(logits[counted], targets[counted], self.config.loss)
+
+
+def build_encoder(config: EncoderConfig | TdnnfConfig) -> StreamingEncoder:
+    """The encoder of the configured kind."""
+    return TdnnfEncoder(config) if isinstance(config, TdnnfConfig) else Encoder(config)
 
 
 def reverse_tokens(tokens: Tensor, valid: Tensor) -> Tensor:

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from models.encoder import Encoder
 from models.lanes import EncoderState
+from models.streaming_encoder import StreamingEncoder
 from streaming.errors import EngineFull
 
 
@@ -38,7 +38,7 @@ class EncoderSlots:
     """
 
     def __init__(
-        self, encoder: Encoder, num_slots: int, cache_frames: int, device: torch.device
+        self, encoder: StreamingEncoder, num_slots: int, cache_frames: int, device: torch.device
     ) -> None:
         self._state = encoder.initial_state(num_slots, cache_frames, device)
         self._cache_frames = cache_frames

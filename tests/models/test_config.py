@@ -6,6 +6,9 @@ import pytest
 
 from models.config import EncoderConfig, ModelConfig
 from models.errors import ConfigError
+from models.tdnnf_config import TdnnfConfig
+from models.tdnnf_encoder import TdnnfEncoder
+from models.u2 import U2Model
 
 
 def test_survives_json(tiny_config):
@@ -97,3 +100,10 @@ def test_any_value_anywhere_is_taken_or_refused_but_nothing_else(tiny_config):
             except ConfigError:
                 refused += 1
     assert refused > 100
+
+
+def test_a_factored_encoder_is_written_and_read() -> None:
+    config = ModelConfig(vocab_size=5, encoder=TdnnfConfig(output_size=192, slow_layers=4))
+    again = ModelConfig.from_dict(json.loads(json.dumps(config.to_dict())))
+    assert again == config
+    assert isinstance(U2Model(again).encoder, TdnnfEncoder)
