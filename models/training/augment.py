@@ -164,12 +164,20 @@ def spec_augment(
     that stands alone has no neighbours to tell it by.
     """
     length, num_bins = features.shape
+    longest = min(config.time_mask_frames, length // 5)
     for _ in range(config.freq_masks):
         width = rng.integers(0, config.freq_mask_bins + 1)
         start = rng.integers(0, num_bins - width + 1)
         features[:, start : start + width] = fill[start : start + width]
-    for _ in range(0 if whole else config.time_masks):
-        width = rng.integers(0, min(config.time_mask_frames, length // 5) + 1)
+    for _ in range(0 if whole else _stretches(config, length, longest)):
+        width = rng.integers(0, longest + 1)
         start = rng.integers(0, length - width + 1)
         features[start : start + width] = fill
     return features
+
+
+def _stretches(config: AugmentConfig, length: int, longest: int) -> int:
+    """How many stretches of time to mask: their widths are half of the longest on average."""
+    if config.time_mask_share == 0.0:
+        return config.time_masks
+    return round(config.time_mask_share * length / max(1.0, longest / 2))

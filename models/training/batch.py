@@ -63,6 +63,14 @@ def pad(features: Sequence[Features], tokens: Sequence[Sequence[int]]) -> Batch:
     )
 
 
+def with_flush(features: Features, right_context: int) -> Features:
+    """Features `(T, F)` and the silence after them without which an encoder hears no end.
+
+    So does a stream's flush.
+    """
+    return np.pad(features, ((0, right_context), (0, 0)), constant_values=SILENCE)
+
+
 def ctc_length(tokens: Sequence[int]) -> int:
     """Frames that CTC needs at least: one a token, and one blank between equal neighbours."""
     return len(tokens) + sum(left == right for left, right in pairwise(tokens))
@@ -83,6 +91,8 @@ class BatchBuilder:
     augmenter: Augmenter
     mean: npt.NDArray[np.float32]
     stem: StemShape
+    sped: Sequence[Speech] = ()  # the same utterances at other speeds
+    flush_frames: int = 0  # of silence after every utterance
 
     def build(self, rng: np.random.Generator, examples: Sequence[Example], step: int) -> Batch:
         """The batch of update `step`: plain, augmented or SpecAugmented as the recipe says.
@@ -98,7 +108,7 @@ class BatchBuilder:
             labels = [token for index in example.members for token in self.tokens[index]]
             length = longest if rng.random() < config.pad_probability else 0
             rows = pad_silence(rng, speech, max(length, least_frames(labels, self.stem)))
-            rows = self._channel(rng, rows, example, plain)
+            rows = with_flush(self._channel(rng, rows, example, plain), self.flush_frames)
             features.append(self._masked(rng, rows, example) if masked else rows)
             tokens.append(labels)
         return pad(features, tokens)
@@ -107,7 +117,7 @@ class BatchBuilder:
         """The example's recordings, each changed on its own, with gaps between them."""
         parts: list[Features] = []
         for index in example.members:
-            clip = self.speech.features(index)
+            clip = self._at_some_speed(rng, plain).features(index)
             if not plain:
                 short = self.speech.utterances[index].corpus in self.data.joined_corpora
                 clip = self.augmenter.clip(rng, clip, short)
@@ -116,6 +126,11 @@ class BatchBuilder:
                 parts.append(np.full((gap, clip.shape[1]), SILENCE, dtype=np.float32))
             parts.append(clip)
         return np.concatenate(parts)
+
+    def _at_some_speed(self, rng: np.random.Generator, plain: bool) -> Speech:
+        if plain or not self.sped:
+            return self.speech
+        return (self.speech, *self.sped)[rng.integers(len(self.sped) + 1)]
 
     def _channel(
         self, rng: np.random.Generator, rows: Features, example: Example, plain: bool

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from models.config import FeatureConfig, InputLayer, Positions
+from models.config import ConvNorm, FeatureConfig, InputLayer, Positions
 from models.training.errors import RecipeError
 from models.training.ranges import Ranges
 from models.training.recipe_file import Precision, check_schedule, read_document, section
@@ -40,11 +40,14 @@ class DataConfig:
     narrow_corpora: tuple[str, ...] = ()  # recorded at 8 kHz
     whole_corpora: tuple[str, ...] = ()  # of words that stand alone: no time is masked
     max_seconds: float = 17.0
+    speeds: tuple[float, ...] = (1.0,)  # at which features are kept; an example draws one
 
     def __post_init__(self) -> None:
         ranges = Ranges("data", self)
         ranges.at_least(0, "synthetic_count")
         ranges.above_zero("max_seconds")
+        if 1.0 not in self.speeds or not all(0.5 <= speed <= 2.0 for speed in self.speeds):
+            raise RecipeError("data.speeds: needs 1.0, and others between 0.5 and 2.0")
         for key in ("draws_first_epoch", "draws_per_epoch"):
             if not all(0 <= draws < math.inf for draws in getattr(self, key).values()):
                 raise RecipeError(f"data.{key}: numbers of draws are at least 0")
@@ -88,13 +91,14 @@ class AugmentConfig:
     freq_mask_bins: int = 15
     time_masks: int = 2
     time_mask_frames: int = 30
+    time_mask_share: float = 0.0  # if above 0: hidden on average, by as many stretches as it takes
 
     def __post_init__(self) -> None:
         ranges = Ranges("augment", self)
         ranges.above_zero("tempo", "warp", "clip_tempo", "clip_warp")
         ranges.between(
             0, 1, "clip_trim_probability", "noise_probability", "narrowband_probability",
-            "pad_probability",
+            "pad_probability", "time_mask_share",
         )  # fmt: skip
         ranges.at_least(
             0, "clip_trim_db", "tilt_db", "pad_seconds", "from_step", "spec_augment_from_step",
@@ -155,6 +159,7 @@ class UnitsConfig:
 class NetworkConfig:
     """What a recipe chooses of the model's configuration; `recipe_model` fixes the rest."""
 
+    encoder: Literal["conformer", "tdnnf"] = "conformer"
     input_layer: InputLayer = "conv1d6"
     output_size: int = 144
     attention_heads: int = 4
@@ -167,6 +172,11 @@ class NetworkConfig:
     dropout_rate: float = 0.1
     positions: Positions = "no_pos"
     block_norm: bool = False
+    conv_norm: ConvNorm = "layer_norm"
+    hidden_size: int = 640  # of tdnnf, like the next three
+    bottleneck: int = 96
+    fast_layers: int = 2
+    slow_layers: int = 10
     residual_init_scale: float = 0.3
     initial_blank_logit: float = 5.0
     chunk_size: int = 11
@@ -228,6 +238,7 @@ class PhoneConfig:
     rate: int = 1  # phone frames for each of the encoder's, of the model's own head
     sequence_from_step: int | None = None
     sequence_ctc_share: float = 0.1  # of plain CTC, beside CTC-CRF
+    letters: Path | None = None  # a network that reads out words which the lexicon lacks
 
     def __post_init__(self) -> None:
         ranges = Ranges("phones", self)
@@ -259,7 +270,8 @@ class CheckpointConfig:
     """
 
     log_every: int = 20
-    save_every: int = 250
+    save_every: int = 250  # updates, with a look at the development set
+    save_minutes: float = 5.0  # the state alone, in between
     dev_utterances: int = 300
     average: int = 8
     keep: Kept = "best"
@@ -268,6 +280,7 @@ class CheckpointConfig:
         Ranges("checkpoints", self).at_least(
             1, "log_every", "save_every", "dev_utterances", "average"
         )
+        Ranges("checkpoints", self).above_zero("save_minutes")
 
 
 @dataclass(frozen=True)
@@ -290,10 +303,13 @@ class Recipe:
             raise RecipeError(f"name: {self.name!r} cannot be the name of a folder")
         if self.start is None and not any(self.data.draws_first_epoch.values()):
             raise RecipeError("data.draws_first_epoch: needs a corpus, or [start] a model")
+        if self.waveform is not None and self.data.speeds != (1.0,):
+            raise RecipeError("data.speeds: [waveform] has speeds of its own")
         if self.waveform is not None and self.augment.clip_trim_probability > 0:
             raise RecipeError("augment.clip_trim_probability: only without [waveform]")
         block = self.phones.block if self.phones is not None else None
-        if block is not None and not 1 <= block <= self.network.num_blocks:
+        blocks = self.network.num_blocks if self.network.encoder == "conformer" else 0
+        if block is not None and not 1 <= block <= blocks:
             raise RecipeError(f"phones.block: there is no block {block}")
 
 

@@ -15,7 +15,7 @@ from models.assembly import LoadedModel
 from models.attention_search import attention_beam_search
 from models.ctc import collapse
 from models.rescoring import attention_scores
-from models.training.batch import pad
+from models.training.batch import pad, with_flush
 from models.training.greedy import length_batches
 from models.training.prefix_beam import Prefix, prefix_beam_search
 from models.training.speech import Speech
@@ -132,11 +132,12 @@ def transcribe(
 def _texts(
     loaded: LoadedModel, speech: Speech, indices: Sequence[int], chunk_size: int
 ) -> list[dict[str, str]]:
-    least = loaded.model.encoder.right_context + 1
-    usable = [index for index in indices if speech.frame_count(index) >= least]
+    context = loaded.model.encoder.right_context
+    usable = [index for index in indices if speech.frame_count(index)]
     texts = {index: dict.fromkeys(MODES, "") for index in indices}
     if usable:
-        batch = pad([speech.features(index) for index in usable], [[] for _ in usable])
+        rows = [with_flush(speech.features(index), context) for index in usable]
+        batch = pad(rows, [[] for _ in rows])
         decoded = decode(loaded, batch.features, batch.feature_lengths, chunk_size)
         for index, tokens in zip(usable, decoded, strict=True):
             texts[index] = {mode: loaded.tokenizer.decode(tokens[mode]) for mode in MODES}

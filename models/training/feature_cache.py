@@ -13,6 +13,7 @@ from models.training.audio_file import read_samples
 from models.training.augment import Features
 from models.training.corpus import Utterance
 from models.training.row_cache import RowCache, Rows, build_row_cache
+from models.training.waveform.speed import change_speed
 
 
 class FeatureCache(RowCache):
@@ -28,13 +29,17 @@ class FeatureCache(RowCache):
 
 
 def build_feature_cache(
-    folder: Path, utterances: Sequence[Utterance], config: FeatureConfig
+    folder: Path, utterances: Sequence[Utterance], config: FeatureConfig, speed: float = 1.0
 ) -> FeatureCache:
-    """Opens the cache in `folder` if it holds exactly these utterances, else computes it."""
+    """Opens the cache in `folder` if it holds exactly these utterances, else computes it.
+
+    They are played `speed` times as fast; each speed needs a folder of its own.
+    """
     fbank = Fbank(config)
 
     def features(utterance: Utterance) -> Rows:
-        return fbank(read_samples(utterance.path, config.sample_rate_hz)).numpy()
+        samples = read_samples(utterance.path, config.sample_rate_hz)
+        return fbank(change_speed(samples, speed)).numpy()
 
     build_row_cache(folder, utterances, np.float16, (config.num_mel_bins,), features)
     return FeatureCache(folder)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from models.ctc import collapse
 from models.tokenizer import Tokenizer
-from models.training.batch import pad
+from models.training.batch import pad, with_flush
 from models.training.speech import Speech
 from models.u2 import U2Model
 
@@ -50,10 +50,11 @@ def greedy_texts(
     device = next(model.parameters()).device
     texts = [""] * len(speech)
     counts = [speech.frame_count(index) for index in range(len(speech))]
-    usable = [index for index, count in enumerate(counts) if count > model.encoder.right_context]
+    usable = [index for index, count in enumerate(counts) if count]
     for places in length_batches([counts[index] for index in usable]):
         indices = [usable[place] for place in places]
-        batch = pad([speech.features(index) for index in indices], [[] for _ in indices]).to(device)
+        rows = [with_flush(speech.features(i), model.encoder.right_context) for i in indices]
+        batch = pad(rows, [[] for _ in rows]).to(device)
         found = greedy_tokens(model, batch.features, batch.feature_lengths, chunk_size)
         for index, tokens in zip(indices, found, strict=True):
             texts[index] = tokenizer.decode(tokens)

@@ -8,7 +8,7 @@ from pathlib import Path
 from models.letters_to_phones import LETTERS_FILE
 from models.lexicon import LEXICON_FILE
 from models.neural_lm.lm_file import NEURAL_LM_FILE
-from models.training.config import Recipe
+from models.training.config import PhoneConfig, Recipe
 from models.training.corpus import read_noise, read_rooms, read_speech
 from models.training.errors import RecipeError
 from models.training.pieces import folder_files
@@ -38,7 +38,7 @@ def recipe_files(recipe: Recipe) -> list[Path]:
         start = folder_files(recipe.start.model).items()
         files.update(path for name, path in start if name not in NOT_WEIGHTS)
     if recipe.phones is not None:
-        files.add(recipe.phones.lexicon)
+        files.update(spoken_by(recipe.phones))
     return sorted(files)
 
 
@@ -53,8 +53,13 @@ def common_root(recipe: Recipe, recipe_path: Path) -> Path:
     if recipe.start is not None:
         folders.append(recipe.start.model)
     if recipe.phones is not None:
-        folders.append(recipe.phones.lexicon.parent)
+        folders.extend(each.parent for each in spoken_by(recipe.phones))
     return Path(os.path.commonpath(folders))
+
+
+def spoken_by(phones: PhoneConfig) -> list[Path]:
+    """What says how words sound."""
+    return [phones.lexicon] if phones.letters is None else [phones.lexicon, phones.letters]
 
 
 def packed_name(place: Path, folder: Path) -> str:

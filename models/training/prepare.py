@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 
 from models.config import FeatureConfig
-from models.subsampling import STEM_SHAPES
 from models.tokenizer import Tokenizer, load_tokenizer
 from models.training.augment import Augmenter
 from models.training.batch import Batch, BatchBuilder
@@ -24,8 +23,14 @@ from models.training.errors import CorpusError
 from models.training.feature_cache import build_feature_cache
 from models.training.greedy import greedy_error_rates
 from models.training.made_of import keep_made
+from models.training.recipe_model import flush_frames, time_shape
 from models.training.sampler import Example, Sampler
-from models.training.speech import Speech, load_dev_speech, load_training_speech
+from models.training.speech import (
+    Speech,
+    load_dev_speech,
+    load_sped_speech,
+    load_training_speech,
+)
 from models.training.units import UNITS_FILE, train_units
 from models.training.waveform.load import build_sound
 from models.u2 import U2Model
@@ -92,7 +97,9 @@ def build_features(recipe: Recipe, speech: Speech, tokens: Tokens, mean: Tensor)
         data=data,
         augmenter=Augmenter(recipe.augment, tuple(cache[index] for index in range(len(cache)))),
         mean=mean.numpy(),
-        stem=STEM_SHAPES[recipe.network.input_layer],
+        stem=time_shape(recipe.network),
+        sped=load_sped_speech(data),
+        flush_frames=flush_frames(recipe.network),
     )
 
 

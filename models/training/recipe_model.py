@@ -10,10 +10,57 @@ from torch import Tensor
 from models.checkpoint import load_model
 from models.config import DecoderConfig, DecodingConfig, EncoderConfig, LossConfig, ModelConfig
 from models.initialisation import InitConfig, initialise
+from models.subsampling import STEM_SHAPES, StemShape
+from models.tdnnf_config import TdnnfConfig
+from models.tdnnf_encoder import tdnnf_shape
 from models.training.cmudict import phone_names, read_lexicon
-from models.training.config import Recipe
+from models.training.config import NetworkConfig, Recipe
 from models.training.errors import RecipeError
 from models.u2 import U2Model
+
+
+def encoder_config(net: NetworkConfig) -> EncoderConfig | TdnnfConfig:
+    """The encoder's: a causal one of dynamic chunks, or one of fixed context."""
+    if net.encoder == "tdnnf":
+        return TdnnfConfig(
+            output_size=net.output_size,
+            hidden_size=net.hidden_size,
+            bottleneck=net.bottleneck,
+            fast_layers=net.fast_layers,
+            slow_layers=net.slow_layers,
+            dropout_rate=net.dropout_rate,
+        )
+    return EncoderConfig(
+        output_size=net.output_size,
+        attention_heads=net.attention_heads,
+        linear_units=net.linear_units,
+        num_blocks=net.num_blocks,
+        input_layer=net.input_layer,
+        cnn_module_kernel=net.cnn_module_kernel,
+        cnn_module_norm=net.conv_norm,
+        positions=net.positions,
+        block_norm=net.block_norm,
+        dropout_rate=net.dropout_rate,
+        positional_dropout_rate=net.dropout_rate,
+        attention_dropout_rate=net.dropout_rate,
+    )
+
+
+def time_shape(net: NetworkConfig) -> StemShape:
+    """Feature frames for each of the encoder's, and how many it looks ahead."""
+    config = encoder_config(net)
+    if isinstance(config, TdnnfConfig):
+        return tdnnf_shape(config)
+    return STEM_SHAPES[config.input_layer]
+
+
+def flush_frames(net: NetworkConfig) -> int:
+    """Frames of silence that training puts after every utterance, so that its end is heard.
+
+    Only an encoder of long look-ahead needs them; a stem's tenth of a second lies within the pause
+    with which recordings end.
+    """
+    return time_shape(net).right_context if net.encoder == "tdnnf" else 0
 
 
 def model_config(recipe: Recipe, vocab_size: int) -> ModelConfig:
@@ -22,19 +69,7 @@ def model_config(recipe: Recipe, vocab_size: int) -> ModelConfig:
     own_head = phones is not None and phones.block is None
     return ModelConfig(
         vocab_size=vocab_size,
-        encoder=EncoderConfig(
-            output_size=net.output_size,
-            attention_heads=net.attention_heads,
-            linear_units=net.linear_units,
-            num_blocks=net.num_blocks,
-            input_layer=net.input_layer,
-            cnn_module_kernel=net.cnn_module_kernel,
-            positions=net.positions,
-            block_norm=net.block_norm,
-            dropout_rate=net.dropout_rate,
-            positional_dropout_rate=net.dropout_rate,
-            attention_dropout_rate=net.dropout_rate,
-        ),
+        encoder=encoder_config(net),
         decoder=DecoderConfig(
             attention_heads=net.attention_heads,
             linear_units=net.decoder_linear_units,

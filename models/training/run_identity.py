@@ -21,6 +21,7 @@ from models.training.made_of import file_checksum
 Identity: TypeAlias = dict[str, Any]
 # The rate only needs to know the end of a schedule when it decays.
 OPTIMISER_MAY_CHANGE = {"optimiser.decay_from_step", "optimiser.total_steps", "optimiser.threads"}
+ROUNDING = {"optimiser.precision"}  # another processor may have another
 PLACES = {
     "data.train_manifest",
     "data.dev_manifest",
@@ -28,12 +29,14 @@ PLACES = {
     "data.more_manifests",
     "data.work_dir",
     "phones.lexicon",
+    "phones.letters",
     "start.model",
 }
 FOR_DECODING = {"chunk_size", "lead_in_ms", "flush_with_silence"}
 MAY_CHANGE = {
     "name",
     *OPTIMISER_MAY_CHANGE,
+    *ROUNDING,
     *PLACES,
     *(f"checkpoints.{each.name}" for each in dataclasses.fields(CheckpointConfig)),
     *(
@@ -56,6 +59,7 @@ def recipe_values(sections: Mapping[str, Any], may_change: Collection[str]) -> I
 def run_identity(recipe: Recipe, utterances: Iterable[Utterance], tokenizer: Tokenizer) -> Identity:
     """Of a run of `recipe` on these utterances. Raises CorpusError."""
     lexicon = None if recipe.phones is None else file_checksum(recipe.phones.lexicon)
+    letters = None if recipe.phones is None else recipe.phones.letters
     return {
         **recipe_values(dataclasses.asdict(recipe), MAY_CHANGE),
         "start": recipe.start is not None,
@@ -65,6 +69,7 @@ def run_identity(recipe: Recipe, utterances: Iterable[Utterance], tokenizer: Tok
         ),
         "units": units_checksum(tokenizer),
         "phones.lexicon": lexicon,
+        "phones.letters": None if letters is None else file_checksum(letters),
     }
 
 

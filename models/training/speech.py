@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -15,6 +15,7 @@ from models.training.config import DataConfig
 from models.training.corpus import Utterance, read_speech
 from models.training.errors import CorpusError
 from models.training.feature_cache import build_feature_cache
+from models.training.put_aside import is_put_aside
 
 
 class Recordings(Protocol):
@@ -82,14 +83,20 @@ class Speech:
         return self.select(chosen)
 
 
-def load_speech(manifest: Path, cache_dir: Path, as_audio: bool = False) -> Speech:
+def load_speech(
+    manifest: Path, cache_dir: Path, as_audio: bool = False, speed: float = 1.0
+) -> Speech:
     """Transcribed utterances of a manifest, their features or samples cached in `cache_dir`.
 
-    Raises CorpusError if the manifest or a recording is missing or broken.
+    Features are of the recordings played `speed` times as fast. Raises CorpusError if the manifest
+    or a recording is missing or broken.
     """
     utterances = read_speech(manifest)
-    build = build_audio_cache if as_audio else build_feature_cache
-    cache: Recordings = build(cache_dir, utterances, FeatureConfig())
+    cache: Recordings
+    if as_audio:
+        cache = build_audio_cache(cache_dir, utterances, FeatureConfig())
+    else:
+        cache = build_feature_cache(cache_dir, utterances, FeatureConfig(), speed)
     sources = [Source(cache, index) for index in range(len(utterances))]
     return Speech(utterances, sources).transcribed()
 
@@ -105,9 +112,32 @@ def load_training_speech(data: DataConfig, as_audio: bool = False) -> Speech:
     named = {each.corpus for manifest in manifests.values() for each in read_speech(manifest)}
     data.require_corpora(named)
     kind = "-audio" if as_audio else ""
+    return _load_all(manifests, data.work_dir, kind, as_audio)
+
+
+def load_sped_speech(data: DataConfig) -> list[Speech]:
+    """The same utterances in the same order at each of the recipe's speeds, 1.0 left out.
+
+    Raises CorpusError like `load_training_speech`.
+    """
+    manifests = _training_manifests(data)
+    return [
+        _load_all(manifests, data.work_dir, f"-{speed:g}", speed=speed)
+        for speed in data.speeds
+        if speed != 1.0
+    ]
+
+
+def _load_all(
+    manifests: Mapping[str, Path],
+    work_dir: Path,
+    kind: str,
+    as_audio: bool = False,
+    speed: float = 1.0,
+) -> Speech:
     speech = Speech([], [])
     for name, manifest in manifests.items():
-        speech += load_speech(manifest, data.work_dir / f"{name}{kind}", as_audio)
+        speech += load_speech(manifest, work_dir / f"{name}{kind}", as_audio, speed)
     for index, utterance in enumerate(speech.utterances):
         if not speech.frame_count(index):
             raise CorpusError(f"{utterance.path} is too short: it has no frame")
@@ -128,6 +158,12 @@ def _training_manifests(data: DataConfig) -> dict[str, Path]:
     return manifests
 
 
-def load_dev_speech(data: DataConfig) -> Speech:
-    """The development recordings; none of their speakers of known name is in training."""
-    return load_speech(data.dev_manifest, data.work_dir / "dev")
+def load_dev_speech(data: DataConfig, aside: bool = False) -> Speech:
+    """The development recordings to look at; with `aside` only those that are put aside.
+
+    None of their speakers of known name is in training.
+    """
+    speech = load_speech(data.dev_manifest, data.work_dir / "dev")
+    return speech.select(
+        [i for i, each in enumerate(speech.utterances) if is_put_aside(each) == aside]
+    )

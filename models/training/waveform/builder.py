@@ -35,6 +35,7 @@ class SoundBatchBuilder:
     fbank: Fbank
     mean: Tensor
     stem: StemShape
+    flush_frames: int = 0  # of silence after every utterance
 
     @torch.no_grad()
     def build(self, rng: np.random.Generator, examples: Sequence[Example], step: int) -> Batch:
@@ -96,6 +97,11 @@ class SoundBatchBuilder:
     def _is_short(self, example: Example) -> bool:
         return self.speech.utterances[example.members[0]].corpus in self.data.joined_corpora
 
+    @property
+    def _flush(self) -> int:
+        """The same in samples."""
+        return self.flush_frames * self.fbank.frame_shift
+
     def _lengths(
         self,
         rng: np.random.Generator,
@@ -109,7 +115,7 @@ class SoundBatchBuilder:
         for wave, ids in zip(spoken, labels, strict=True):
             least = (least_frames(ids, self.stem) - 1) * shift + self.fbank.frame_length
             padded = longest if rng.random() < config.pad_probability else 0
-            lengths.append(max(len(wave), least, padded))
+            lengths.append(max(len(wave), least, padded) + self._flush)
         return lengths
 
     def _placed(
@@ -118,6 +124,6 @@ class SoundBatchBuilder:
         """Rows `(B, N)` with each utterance somewhere in the first `lengths` samples of its own."""
         waves = spoken[0].new_zeros(len(spoken), max(lengths))
         for row, (wave, length) in enumerate(zip(spoken, lengths, strict=True)):
-            before = int(rng.integers(length - len(wave) + 1))
+            before = int(rng.integers(length - self._flush - len(wave) + 1))
             waves[row, before : before + len(wave)] = wave
         return waves

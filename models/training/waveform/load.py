@@ -11,12 +11,12 @@ from torch.nn.utils.rnn import pad_sequence
 
 from models.config import FeatureConfig
 from models.fbank import Fbank
-from models.subsampling import STEM_SHAPES
 from models.training.audio_cache import build_audio_cache
 from models.training.audio_file import read_samples
 from models.training.config import Recipe, WaveformConfig
 from models.training.corpus import read_noise, read_rooms
 from models.training.errors import CorpusError
+from models.training.recipe_model import flush_frames, time_shape
 from models.training.speech import Source, Speech
 from models.training.waveform.augmenter import SoundAugmenter
 from models.training.waveform.builder import SoundBatchBuilder
@@ -71,5 +71,13 @@ def build_sound(
         rooms=load_rooms(data.noise_manifest, config, seed, rate_hz).to(place),
         sample_rate_hz=rate_hz,
     )
-    stem = STEM_SHAPES[recipe.network.input_layer]
-    return SoundBatchBuilder(speech, tokens, data, augmenter, Fbank(features), mean.to(place), stem)
+    return SoundBatchBuilder(
+        speech,
+        tokens,
+        data,
+        augmenter,
+        Fbank(features),
+        mean.to(place),
+        time_shape(recipe.network),
+        flush_frames(recipe.network),
+    )

@@ -134,3 +134,18 @@ def test_the_same_generator_state_gives_the_same_utterance(features: np.ndarray)
     np.testing.assert_array_equal(first, second)
     assert first.shape == features.shape
     assert first.dtype == np.float32
+
+
+def test_stretches_of_time_hide_the_share_that_is_asked_for() -> None:
+    config = AugmentConfig(freq_masks=0, time_mask_frames=20, time_mask_share=0.2)
+    hidden = []
+    for seed in range(200):
+        rows = spec_augment(
+            np.random.default_rng(seed),
+            np.ones((1000, 4), np.float32),
+            config,
+            np.zeros(4, np.float32),
+        )
+        hidden.append(float((rows == 0).mean()))
+    # Stretches that fall on each other hide less than their sum.
+    assert 0.15 < np.mean(hidden) < 0.2

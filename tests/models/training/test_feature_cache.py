@@ -132,3 +132,10 @@ def test_a_recording_without_sound_in_it_is_refused(
         build_feature_cache(
             tmp_path / "cache", [Utterance(path, "noise", "none", 1.0, "text")], FeatureConfig()
         )
+
+
+def test_faster_recordings_are_shorter_by_as_much(
+    utterances: list[Utterance], tmp_path: Path
+) -> None:
+    cache = build_feature_cache(tmp_path / "cache", utterances, FeatureConfig(), speed=1.25)
+    assert cache.frame_count(2) == Fbank().frame_count(16_000 * 4 // 5)

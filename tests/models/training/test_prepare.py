@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 import soundfile
 
+from models.training.augment import SILENCE
+from models.training.batch import BatchBuilder
 from models.training.config import CORPUS_KEYS, Recipe, UnitsConfig
 from models.training.errors import CorpusError, RecipeError
 from models.training.prepare import make_units, prepare, units_folder
-from models.training.speech import Speech, load_training_speech
+from models.training.sampler import Example
+from models.training.speech import Speech, load_dev_speech, load_training_speech
 
 MANIFESTS = ("train_manifest", "dev_manifest", "noise_manifest")
 
@@ -68,3 +71,39 @@ def test_a_recording_without_a_frame_is_named(recipe: Recipe, tmp_path: Path, na
     changed = replace(recipe, data=replace(recipe.data, **here))
     with pytest.raises(CorpusError, match=rf"{short} is too short"):
         prepare(changed)
+
+
+def test_batches_are_of_recordings_at_all_speeds(recipe: Recipe) -> None:
+    data = replace(recipe.data, speeds=(0.8, 1.0, 1.25))
+    augment = replace(recipe.augment, from_step=0, pad_probability=0.0)
+    prepared = prepare(replace(recipe, data=data, augment=augment))
+    [clip, *_] = prepared.sampler.batches(2)
+    lengths = set()
+    for seed in range(30):
+        batch = prepared.builder.build(np.random.default_rng(seed), clip[:1], step=1)
+        lengths.add(round(batch.seconds / 0.05))
+    assert len(lengths) >= 3
+
+
+def test_what_is_put_aside_is_not_looked_at(
+    recipe: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aside = frozenset({"clips/dev-0.flac"})
+    monkeypatch.setattr("models.training.put_aside.put_aside", lambda: aside)
+    seen = [each.path.name for each in load_dev_speech(recipe.data).utterances]
+    kept = [each.path.name for each in load_dev_speech(recipe.data, aside=True).utterances]
+    assert (seen, kept) == (["dev-1.flac", "dev-2.flac"], ["dev-0.flac"])
+
+
+def test_an_encoder_that_looks_far_ahead_hears_the_end(recipe: Recipe) -> None:
+    network = replace(recipe.network, encoder="tdnnf", fast_layers=1, slow_layers=2)
+    augment = replace(recipe.augment, pad_probability=0.0)
+    plain = prepare(recipe).builder
+    far = prepare(replace(recipe, network=network, augment=augment)).builder
+    assert isinstance(plain, BatchBuilder)
+    assert isinstance(far, BatchBuilder)
+    assert (plain.flush_frames, far.flush_frames) == (0, 1 + 1 + 2 * 3)
+    example = Example((0,), 0.3)
+    rows = far.build(np.random.default_rng(1), [example], step=0).features[0]
+    assert (rows[-8:] == SILENCE).all()
+    assert (rows[-9] > SILENCE).any()
