@@ -33,13 +33,13 @@ MORE_TO_COME = 3
 
 
 def train(options: argparse.Namespace) -> int:
-    """Starts a run, or goes on with the one that is there."""
+    """Starts a run, or goes on with the one that is there; 3 while there is more of it."""
     recipe = load_recipe(options.recipe)
     trainer = open_run(recipe, options.run or default_folder(recipe), choose_device(options.device))
     if trainer.progress.step:
         print(f"going on at update {trainer.progress.step}")
     trainer.run()
-    return 0
+    return 0 if trainer.finished else MORE_TO_COME
 
 
 def export_run(options: argparse.Namespace) -> int:
@@ -53,7 +53,7 @@ def evaluate(options: argparse.Namespace) -> int:
     """Prints word error rates on the development data; writes them by speaker to a file."""
     recipe = load_recipe(options.recipe)
     torch.set_num_threads(recipe.optimiser.threads)
-    speech = load_dev_speech(recipe.data)
+    speech = load_dev_speech(recipe.data, options.put_aside)
     speech = speech.subset(options.limit) if options.limit else speech
     transcripts = list(transcribe(load_model(options.model), speech, options.chunks))
     if options.rates is not None:
@@ -187,6 +187,9 @@ def _add_recipe_actions(actions: argparse._SubParsersAction[argparse.ArgumentPar
     exporting.add_argument("--output", type=Path, required=True, help="model directory to write")
     evaluating.add_argument("--model", type=Path, required=True, help="model directory")
     evaluating.add_argument("--rates", type=Path, help="file for rates by corpus and speaker")
+    evaluating.add_argument(
+        "--put-aside", action="store_true", help="only what is kept for the end of all choices"
+    )
     evaluating.add_argument("--limit", type=int, default=0, help="utterances; 0 for all")
     evaluating.add_argument(
         "--chunks",

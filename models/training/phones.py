@@ -91,13 +91,15 @@ class SideHead(nn.Module):
 class PhoneLoss:
     """The loss over phones of the batch that a model has just encoded."""
 
-    def __init__(self, model: U2Model, labels: PhoneLabels, config: PhoneConfig) -> None:
+    def __init__(
+        self, model: U2Model, labels: PhoneLabels, config: PhoneConfig, trigrams: Tensor
+    ) -> None:
         self.config = config
         self.side_head: SideHead | None = None
         self._labels = labels
         self._denominator: PhoneDenominator | None = None
         if config.sequence_from_step is not None:
-            self._denominator = PhoneDenominator(torch.from_numpy(labels.trigrams()))
+            self._denominator = PhoneDenominator(trigrams)
         self._output_lengths = model.encoder.output_lengths
         self._rate = 1 if config.block is not None else config.rate
         self._seen = torch.empty(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,22 +13,25 @@ from tqdm import tqdm
 
 from models.training.averaging import ScoredCheckpoint, keep
 from models.training.batch import Batch
-from models.training.cmudict import read_lexicon
 from models.training.config import OptimiserConfig, Recipe
 from models.training.deadline import Deadline
 from models.training.descent import Descent, require_usable
 from models.training.output_folder import make_folder
+from models.training.phone_yardstick import PhoneYardstick
 from models.training.phones import PhoneLabels, PhoneLoss
 from models.training.prepare import Prepared
 from models.training.run_identity import run_identity
 from models.training.run_log import RunLog, UpdateRecord, cut_log
 from models.training.sampler import FIRST_SHUFFLED_EPOCH, Example
 from models.training.schedule import learning_rate
+from models.training.small_state import load_small, rewarmed, save_small
+from models.training.spoken_words import spoken_words
 from models.training.stop_signal import StopSignal
 from models.training.training_state import Progress, load_state, save_state
 from models.u2 import TrainingLoss, U2Model
 
 LOG_FILE = "log.jsonl"
+CONSTRAIN_EVERY = 4  # updates, as in Kaldi
 
 
 def draw_chunk(rng: np.random.Generator, longest: int, config: OptimiserConfig) -> tuple[int, int]:
@@ -52,6 +56,7 @@ class Trainer:
         config = recipe.optimiser
         self._identity = run_identity(recipe, prepared.sampler.utterances, prepared.tokenizer)
         torch.manual_seed(config.seed)
+        self.yardstick: PhoneYardstick | None = None
         self.phone_loss = self._build_phone_loss()
         self._trained = [*model.parameters(), *self._side_parameters()]
         self.optimiser = torch.optim.AdamW(
@@ -67,14 +72,20 @@ class Trainer:
         self._plan: list[list[Example]] = []
         self._planned_epoch = -1
         self._deadline = Deadline()
+        self._saved_at = time.monotonic()
 
     def _build_phone_loss(self) -> PhoneLoss | None:
         phones = self.recipe.phones
         if phones is None:
             return None
-        lexicon = read_lexicon(phones.lexicon)
-        labels = PhoneLabels.of(self.prepared.sampler.utterances, lexicon)
-        return PhoneLoss(self.model, labels, phones).to(self.device)
+        train, dev = self.prepared.sampler.utterances, self.prepared.dev
+        lexicon = spoken_words(phones, [*train, *dev.utterances])
+        labels = PhoneLabels.of(train, lexicon)
+        trigrams = torch.from_numpy(labels.trigrams())
+        if phones.block is None:
+            heard = PhoneLabels.of(dev.utterances, lexicon)
+            self.yardstick = PhoneYardstick(dev, heard, trigrams)
+        return PhoneLoss(self.model, labels, phones, trigrams).to(self.device)
 
     @property
     def side_head(self) -> nn.Module | None:
@@ -87,11 +98,16 @@ class Trainer:
     def resume(self) -> bool:
         """Takes up the state saved in the folder; False if there is none. The log is cut to it.
 
-        Raises TrainingStateError if another recipe saved it, or it is broken.
+        Where the whole state is missing, weights and place alone will do. Raises
+        TrainingStateError if another recipe saved it, or it is broken.
         """
         progress = load_state(
             self.folder, self._identity, self.model, self.optimiser, self.side_head
         )
+        if progress is None and self.side_head is None:
+            progress = load_small(self.folder, self._identity, self.model)
+            if progress is not None:
+                torch.manual_seed(self.recipe.optimiser.seed + progress.step)
         if progress is not None:
             self.progress = progress
         cut_log(self.log_file, self.progress.step)
@@ -119,10 +135,16 @@ class Trainer:
                 bar.update()
                 if self.progress.step % self.recipe.checkpoints.save_every == 0:
                     self._checkpoint()
+                elif self._save_is_due:
+                    self._save()
         bar.close()
         if self._deadline.rate_share == 0.0 and self.progress.step:
             self._checkpoint()
         self._save()
+
+    @property
+    def _save_is_due(self) -> bool:
+        return time.monotonic() - self._saved_at > 60 * self.recipe.checkpoints.save_minutes
 
     def _next_examples(self) -> list[Example]:
         """The examples of the next update; counts them as taken."""
@@ -141,11 +163,14 @@ class Trainer:
         rng = np.random.default_rng((config.seed, progress.step, 2))
         batch = self.prepared.builder.build(rng, examples, progress.step).to(self.device)
         rate = learning_rate(progress.step, config) * self._deadline.rate_share
+        rate *= rewarmed(progress)
         with self._precision():
             loss = self._loss(batch, rng)
             total = self._with_phones(loss.total, batch, examples)
         norm = self._descent.step(total, rate)
         progress.step += 1
+        if progress.step % CONSTRAIN_EVERY == 0:
+            self.model.encoder.constrain()
         progress.heard_seconds += batch.seconds
         per_token = float(loss.ctc.detach() / batch.token_lengths.float().mean())
         record = UpdateRecord(float(loss.total.detach()), per_token, norm, batch.seconds)
@@ -182,20 +207,31 @@ class Trainer:
         """Measures the model, keeps it if it is among the best, and saves the run."""
         require_usable(self.model)
         progress = self.progress
-        errors = self.prepared.dev_errors(self.model)
-        mean = sum(errors.values()) / len(errors)
+        error, found = self._measure()
         path = self.folder / f"step-{progress.step:06d}.pt"
         torch.save(self.model.state_dict(), path)
-        scored = [*progress.kept, ScoredCheckpoint(mean, progress.step, path)]
+        scored = [*progress.kept, ScoredCheckpoint(error, progress.step, path)]
         checkpoints = self.recipe.checkpoints
         progress.kept = keep(scored, checkpoints.average, checkpoints.keep)
-        by_corpus = {f"dev_{corpus}": round(error, 4) for corpus, error in errors.items()}
-        self._log.write(progress.place(), dev_wer=round(mean, 4), **by_corpus)
+        self._log.write(progress.place(), **found)
         self._save()
         self._log.restart_clock()
 
+    def _measure(self) -> tuple[float, dict[str, float]]:
+        """The error by which checkpoints are kept, and what the log says of it."""
+        if self.yardstick is not None:
+            chunk_size = self.prepared.dev_chunk_size
+            found = self.yardstick.measure(self.model, chunk_size)
+            return found["dev_phone_errors"], {name: round(found[name], 4) for name in found}
+        errors = self.prepared.dev_errors(self.model)
+        mean = sum(errors.values()) / len(errors)
+        by_corpus = {f"dev_{corpus}": round(error, 4) for corpus, error in errors.items()}
+        return mean, {"dev_wer": round(mean, 4), **by_corpus}
+
     def _save(self) -> None:
         require_usable(self.model)
+        if self.side_head is None:
+            save_small(self.folder, self._identity, self.model, self.progress)
         save_state(
             self.folder,
             self._identity,
@@ -204,3 +240,4 @@ class Trainer:
             self.progress,
             self.side_head,
         )
+        self._saved_at = time.monotonic()

@@ -20,13 +20,17 @@ STATE_FILE = "state.pt"
 
 @dataclass
 class Progress:
-    """Updates done, epoch, next batch of it, audio heard, checkpoints kept."""
+    """Updates done, epoch, next batch of it, audio heard, checkpoints kept.
+
+    warm_from: the update from which the rate rises once more, after moments were lost.
+    """
 
     step: int = 0
     epoch: int = 0
     batch: int = 0
     heard_seconds: float = 0.0
     kept: list[ScoredCheckpoint] = field(default_factory=list)
+    warm_from: int = 0
 
     def place(self) -> dict[str, float]:
         """For the log."""
