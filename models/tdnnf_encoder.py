@@ -19,6 +19,7 @@ from models.tdnnf import BATCH_NORM_EPS, FactoredLayer
 from models.tdnnf_config import TdnnfConfig
 
 SLOW_RATE = 3
+LARGEST = 3.0  # of normalised features: digital silence lies far below all speech
 SPLICED = 3  # feature frames that the first layer sees: the one before, its own, the one after
 
 
@@ -50,7 +51,7 @@ class TdnnfEncoder(StreamingEncoder):
 
         Chunks change nothing. Returns (B, T', D) and the valid lengths (B,).
         """
-        features = self.global_cmvn(feats)
+        features = self.global_cmvn(feats).clamp(-LARGEST, LARGEST)
         x = self._spliced(functional.pad(features, (0, 0, 1, 0)))
         for layer in self._layers:
             x = layer.begin(x)
@@ -85,7 +86,7 @@ class TdnnfEncoder(StreamingEncoder):
         stream that begins still has to hear them.
         """
         heard = self.right_context + 1 - self.subsampling_rate
-        features = self.global_cmvn(feats)
+        features = self.global_cmvn(feats).clamp(-LARGEST, LARGEST)
         caches = state.cnn_cache.squeeze(2)
         beginning = ((state.offset == 0) & (out_lengths > 0)).nonzero().squeeze(1)
         if beginning.numel():

@@ -108,7 +108,8 @@ class BatchBuilder:
             labels = [token for index in example.members for token in self.tokens[index]]
             length = longest if rng.random() < config.pad_probability else 0
             rows = pad_silence(rng, speech, max(length, least_frames(labels, self.stem)))
-            rows = with_flush(self._channel(rng, rows, example, plain), self.flush_frames)
+            # Before the noise: frames of digital silence alone would rule a norm over the batch.
+            rows = self._channel(rng, with_flush(rows, self.flush_frames), example, plain)
             features.append(self._masked(rng, rows, example) if masked else rows)
             tokens.append(labels)
         return pad(features, tokens)
