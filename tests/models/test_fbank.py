@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import soundfile
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from models.config import FeatureConfig
 from models.fbank import ENERGY_FLOOR, Fbank
@@ -60,10 +62,33 @@ def test_speech_gives_kaldi_features(
 def test_frames_are_the_same_bits_in_any_company() -> None:
     generator = torch.Generator().manual_seed(0)
     fbank = Fbank()
-    raw = torch.randn(40, fbank.frame_length, generator=generator) * 1000
+    raw = torch.randn(100, fbank.frame_length, generator=generator) * 1000
     together = fbank(raw)
     for count in range(1, len(raw)):
         assert torch.equal(fbank(raw[:count]), together[:count]), f"{count} frames"
+
+
+class Multiplications(TorchDispatchMode):
+    """Keeps the shapes of what is multiplied."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shapes: list[tuple[int, ...]] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is torch.ops.aten.mm.default:
+            self.shapes.append(tuple(args[0].shape))
+        return func(*args, **(kwargs or {}))
+
+
+def test_every_multiplication_has_the_same_shape() -> None:
+    """By which BLAS chooses its kernel, and so how sums round: not on every processor."""
+    fbank, raw = Fbank(), torch.zeros(150, 400)
+    with Multiplications() as made:
+        for count in (1, 63, 64, 65, 150):
+            fbank(raw[:count])
+    assert len(set(made.shapes)) == 1
+    assert len(made.shapes) == 1 + 1 + 1 + 2 + 3
 
 
 def test_digital_silence_is_the_logarithm_of_the_floor() -> None:
