@@ -55,7 +55,9 @@ def test_golden_features_come_out(golden_dir, assert_same):
     golden = np.load(golden_dir / "features.npz")
     track = track_of(golden["pcm_noise"].astype(np.float32) / 32768)
     compute([track], track.available)
-    assert_same(track.window(0, track.available, 0), golden["fbank_noise"])
+    # As amplitudes: the logarithm of a weak bin moves more than what rounds in the strong ones.
+    amplitudes = (track.window(0, track.available, 0) / 2).exp()
+    assert_same(amplitudes, np.exp(golden["fbank_noise"] / 2), rtol=1e-5)
 
 
 def test_a_flush_repeats_the_quietest_frame_of_the_segment():
