@@ -8,7 +8,10 @@ from models.positional import sinusoids
 def test_equals_the_golden_positions(golden, assert_same):
     size = golden.model.config.encoder.output_size
     table = sinusoids(torch.arange(golden.arrays["A_pos_emb"].size(1)), size)
-    assert_same(table[None], golden.arrays["A_pos_emb"])
+    # A rate may round to its neighbour, which moves the angle of the last position that much.
+    largest_angle = table.size(0)
+    rounding = largest_angle * torch.finfo(torch.float32).eps
+    assert_same(table[None], golden.arrays["A_pos_emb"], rounding)
 
 
 def test_follows_the_formula_beyond_5000():
