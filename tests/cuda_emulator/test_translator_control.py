@@ -1,5 +1,6 @@
 """Branches, calls and scopes of translated kernels."""
 
+import ctypes
 import struct
 
 import pytest
@@ -115,8 +116,34 @@ BODIES = {
         add.s32 %r3, %r2, 1;
         bar.sync 0;
         add.s32 %r3, %r3, %r2; st.global.u32 [%rd2], %r3;""",
+    "chosen": """
+        ld.global.u32 %r1, [%rd1]; setp.eq.s32 %p, %r1, 7;
+        @%p mov.u32 %r2, 5;
+        st.global.u32 [%rd2], %r2;""",
+    "never": """
+        ld.global.u32 %r1, [%rd1];
+    $more:
+        add.s32 %r2, %r2, 3; sub.s32 %r1, %r1, 1; setp.ne.s32 %p, %r1, 0; st.global.u32 [%rd2], %r2;
+        @%p bra $more;""",
+    "literals": """
+        mov.u32 %r1, 0x1F; mov.u32 %r2, 010; mov.u32 %r3, 0b101; mov.u32 %r4, -3;
+        st.global.v4.u32 [%rd2], {%r1, %r2, %r3, %r4};
+        mov.u64 %rd3, -9223372036854775808; mov.b32 %r1, 0f3FC00000; mov.u32 %r2, 7U;
+        st.global.u64 [%rd2+16], %rd3; st.global.v2.u32 [%rd2+24], {%r1, %r2};""",
     "stops": "call stopped; st.global.u32 [%rd2], 1;",
 }
+
+MANY_PARAMS = """
+.entry many(.param .b8 many_0, .param .u64 many_1, .param .u32 many_2,
+    .param .align 16 .b8 many_3[8])
+{
+    .reg .b16 %h; .reg .b32 %r<3>; .reg .b64 %rd<3>;
+    ld.param.s8 %h, [many_0]; ld.param.u64 %rd1, [many_1]; ld.param.u32 %r1, [many_2];
+    ld.param.u64 %rd2, [many_3];
+    st.global.u16 [%rd1], %h; st.global.u32 [%rd1+4], %r1; st.global.u64 [%rd1+8], %rd2;
+    ret;
+}
+"""
 
 
 def kernel(name: str, body: str) -> str:
@@ -130,7 +157,7 @@ def kernel(name: str, body: str) -> str:
 @pytest.fixture(scope="module")
 def device(tmp_path_factory: pytest.TempPathFactory) -> OneThread:
     kernels = "".join(kernel(name, body) for name, body in BODIES.items())
-    return OneThread(tmp_path_factory.mktemp("control"), HEAD + FUNCTIONS + kernels)
+    return OneThread(tmp_path_factory.mktemp("control"), HEAD + FUNCTIONS + kernels + MANY_PARAMS)
 
 
 def test_calls_hand_over_structs_and_numbers(device: OneThread) -> None:
@@ -172,6 +199,27 @@ def test_registers_live_on_from_block_to_block(device: OneThread) -> None:
 @pytest.mark.parametrize(("given", "found"), [(7, 11), (8, 1)])
 def test_a_guarded_assignment_may_not_happen(device: OneThread, given: int, found: int) -> None:
     assert device.transform("kept", struct.pack("<I", given), 4) == struct.pack("<I", found)
+
+
+@pytest.mark.parametrize(("given", "found"), [(7, 5), (8, 0)])
+def test_what_a_guard_left_unwritten_is_0(device: OneThread, given: int, found: int) -> None:
+    assert device.transform("chosen", struct.pack("<I", given), 4) == struct.pack("<I", found)
+
+
+def test_a_loop_of_one_block_keeps_its_registers(device: OneThread) -> None:
+    assert device.transform("never", struct.pack("<I", 10), 4) == struct.pack("<I", 30)
+
+
+def test_numbers_are_read_in_every_base(device: OneThread) -> None:
+    found = struct.unpack("<3IiqfI", device.transform("literals", b"", 32))
+    assert found == (31, 8, 5, -3, -(1 << 63), 1.5, 7)
+
+
+def test_parameters_lie_where_their_alignment_puts_them(device: OneThread) -> None:
+    target = ctypes.create_string_buffer(16)
+    place = ctypes.addressof(target)
+    device.launch("many", struct.pack("<b7xQI12xQ", -2, place, 5, 6))
+    assert struct.unpack("<hxxIQ", target.raw) == (-2, 5, 6)
 
 
 def test_what_follows_a_trap_in_a_called_function_does_not_run(device: OneThread) -> None:

@@ -31,6 +31,7 @@ UNKNOWN = (
     "cvt.f32.f64 %f1, %fd1;",
     "cvt.rn.f16.f32 %h1, %f1;",
     "cvt.s32.f64 %r1, %fd1;",
+    "cvt.rn.ftz.f32.f64 %f1, %fd1;",
     "cvt.rni.f32.f64 %f1, %fd1;",
     "setp.lo.s32 %p1, %r1, %r2;",
     "setp.lt.b32 %p1, %r1, %r2;",
@@ -96,6 +97,11 @@ FILES = (
     (".global .align 4 .f32 x[1] = {1.5};", UnknownInstruction),
     (".alias a, b;", UnknownInstruction),
     (".func f() { exit; }", UnknownInstruction),
+    (
+        ".func f(.param .b64 f_0) { ret; } "
+        ".entry k() { .param .b32 p; st.param.b32 [p], 1; call f, (p); ret; }",
+        MalformedPtx,
+    ),
     (".entry k() { .loc one two three\n ret; }", MalformedPtx),
 )
 
@@ -147,7 +153,7 @@ def test_the_command_says_what_is_wrong_and_writes_nothing(tmp_path: Path) -> No
     source = tmp_path / "some.ptx"
     source.write_text(of_instruction("warp.dance;"))
     script = Path(__file__).with_name("translate.py")
-    command = [sys.executable, script, tmp_path / "out.cpp", source]
+    command: list[str | Path] = [sys.executable, script, tmp_path / "out.cpp", source]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert ended.returncode == 1
     assert f"UnknownInstruction: {source}:{LINE}: unknown instruction: warp.dance" in ended.stderr

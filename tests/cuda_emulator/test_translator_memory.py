@@ -51,11 +51,12 @@ BODIES = {
         ld.global.u16 %h1, [%rd1]; st.global.b16 [%rd2+16], %h1;
         ld.global.b64 %fd1, [%rd1]; st.global.f64 [%rd2+24], %fd1;""",
     "windows": """
-        mov.u32 %r1, fixed; st.shared.u32 [%r1], 7; ld.shared.u32 %r2, [fixed];
+        mov.u32 %r1, fixed; st.shared.u32 [%r1+4], 7;
         mov.u64 %rd3, dynamic; cvta.shared.u64 %rd4, %rd3; st.u32 [%rd4+4], 9;
         cvta.to.shared.u64 %rd5, %rd4; ld.shared.u32 %r3, [%rd5+4];
         atom.shared.max.s32 %r4, [dynamic+4], 11; ld.volatile.shared.u32 %r5, [dynamic+4];
-        add.u32 %r6, %r3, %r5; st.global.v2.u32 [%rd2], {{%r2, %r6}};""",
+        ld.shared.u32 %r2, [fixed+4]; add.u32 %r6, %r3, %r5;
+        st.global.v2.u32 [%rd2], {{%r2, %r6}};""",
     "constants": """
         ld.const.u32 %r1, [table+8]; mov.u64 %rd3, words; cvta.global.u64 %rd4, %rd3;
         ld.u64 %rd5, [%rd4]; ld.u8 %r2, [%rd5+2]; ld.global.f64 %fd1, [halves+8];
