@@ -133,7 +133,7 @@ def emulated() -> "Iterator[torch.device]":
     from decoder_kernels.native import native_module
 
     device_library.build()
-    device = emulated_device.register(device_library.LIBRARY, device_library.WATCHED_MEMORY)
+    device = emulated_device.register(device_library.LIBRARY, device_library.DEVICE_MEMORY)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(native_module(), device.type, stand_in_half(), raising=False)
         yield device

@@ -9,7 +9,7 @@ SOURCE = Path(__file__).parent / "torch_device"
 BUILD = SOURCE.parents[2] / "build" / "torch_device"
 
 LIBRARY = BUILD / "libtorch_device.so"
-WATCHED_MEMORY = BUILD / "libwatched_memory.so"
+DEVICE_MEMORY = BUILD / "libdevice_memory.so"
 
 
 def build() -> None:

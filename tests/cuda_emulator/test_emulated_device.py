@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import torch
-from device_library import WATCHED_MEMORY
+from device_library import DEVICE_MEMORY
 from stand_in_half import stand_in_half
 from torch import Tensor, nn
 from torch.nn import functional
@@ -22,7 +22,7 @@ KDL_EXT_DEV = 12  # DLDeviceType, in dlpack.h
 @pytest.fixture
 def memory(emulated) -> Iterator[ctypes.CDLL]:
     """The device's memory, to be asked and broken; as new after the test."""
-    library = ctypes.CDLL(str(WATCHED_MEMORY))
+    library = ctypes.CDLL(str(DEVICE_MEMORY))
     library.emulator_fail_allocation.argtypes = [ctypes.c_size_t]
     library.emulator_is_written.argtypes = [ctypes.c_void_p]
     library.emulator_is_written.restype = ctypes.c_bool

@@ -54,15 +54,6 @@ u64 emulator_get(const char* name) {
 void emulator_fail_launch(u64 skipped) {
   launch_injection.arm(skipped);
 }
-void emulator_fail_allocation(u64 skipped) {
-  allocation_injection.arm(skipped);
-}
-void emulator_break(const char* why) {
-  break_device(why);
-}
-void emulator_recover() {
-  recover();
-}
 
 // Valid until the next call.
 const char* emulator_counts() {

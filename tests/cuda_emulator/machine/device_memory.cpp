@@ -39,6 +39,11 @@ class Allocator {
     return reinterpret_cast<void*>(at);
   }
 
+  std::size_t size() {
+    const std::lock_guard guard(mutex_);
+    return pieces_.size();
+  }
+
   void release(void* memory) {
     const std::lock_guard guard(mutex_);
     const auto at = reinterpret_cast<u64>(memory);
@@ -72,7 +77,7 @@ class Allocator {
 };
 
 Allocator& allocator() {
-  static Allocator only;
+  static auto& only = *new Allocator;  // tensors may outlive what is destroyed at exit
   return only;
 }
 
@@ -90,10 +95,10 @@ Arena::Arena(std::size_t bytes)
       size_(bytes),
       states_(static_cast<u8*>(reserve(bytes))) {}
 
-State Arena::state(u64 at, u32 bytes) const {
+State Arena::state(u64 at, std::size_t bytes) const {
   const u8* const states = states_ + offset(at);
   u8 least = WRITTEN;
-  for (u32 i = 0; i < bytes; ++i) least = std::min(least, states[i]);
+  for (std::size_t i = 0; i < bytes; ++i) least = std::min(least, states[i]);
   return static_cast<State>(least);
 }
 
@@ -107,7 +112,7 @@ void Arena::forget(u64 at, std::size_t bytes) {
 }
 
 Arena& device_arena() {
-  static Arena only(ARENA_BYTES);
+  static auto& only = *new Arena(ARENA_BYTES);
   return only;
 }
 
@@ -122,7 +127,22 @@ void emulator_release(void* memory) {
 }
 
 void emulator_host_wrote(void* at, std::size_t bytes) {
-  emulator::device_arena().set_state(reinterpret_cast<emulator::u64>(at), bytes, emulator::WRITTEN);
+  const auto start = reinterpret_cast<emulator::u64>(at);
+  if (emulator::device_arena().state(start, bytes) == emulator::FREE) std::abort();
+  emulator::device_arena().set_state(start, bytes, emulator::WRITTEN);
+}
+
+void emulator_fail_allocation(std::size_t after) {
+  emulator::allocation_injection.arm(after);
+}
+
+bool emulator_is_written(const void* at) {
+  return emulator::device_arena().state(reinterpret_cast<emulator::u64>(at), 1) ==
+         emulator::WRITTEN;
+}
+
+std::size_t emulator_allocations() {
+  return emulator::allocator().size();
 }
 
 const char* emulator_sticky_error() {

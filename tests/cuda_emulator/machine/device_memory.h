@@ -12,6 +12,10 @@ void* emulator_allocate(std::size_t bytes);
 void emulator_release(void* memory);
 // The host has written there.
 void emulator_host_wrote(void* at, std::size_t bytes);
+// Refuses one allocation, after so many that are not.
+void emulator_fail_allocation(std::size_t after);
+bool emulator_is_written(const void* at);
+std::size_t emulator_allocations();
 // Why every copy and allocation fails, or nullptr. Valid until the thread's next call.
 const char* emulator_sticky_error();
 }
@@ -29,7 +33,7 @@ class Arena {
 
   bool holds(u64 at) const { return at - base_ < size_; }
   // The least state among these bytes, all of which are to lie in the arena.
-  State state(u64 at, u32 bytes) const;
+  State state(u64 at, std::size_t bytes) const;
   void set_state(u64 at, std::size_t bytes, State state);
   // All of it free, and its pages given back.
   void forget(u64 at, std::size_t bytes);

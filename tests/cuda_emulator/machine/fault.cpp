@@ -9,7 +9,7 @@ Injection allocation_injection;
 
 namespace {
 std::mutex mutex;
-std::string why_broken;
+std::string& why_broken = *new std::string;  // asked for at exit, too
 }  // namespace
 
 std::string sticky_error() {
@@ -30,3 +30,10 @@ void recover() {
 }
 
 }  // namespace emulator
+
+void emulator_break(const char* why) {
+  emulator::break_device(why);
+}
+void emulator_recover() {
+  emulator::recover();
+}

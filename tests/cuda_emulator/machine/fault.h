@@ -8,6 +8,12 @@
 
 #include "thread.h"
 
+extern "C" {
+// All that is asked of the device fails from now on, or no more.
+void emulator_break(const char* why);
+void emulator_recover();
+}
+
 namespace emulator {
 
 // Why the device is of no more use; empty while it is.

@@ -7,12 +7,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
-#include <type_traits>
 
 namespace emulator {
 
@@ -144,35 +141,6 @@ void put_own(u64 at, T value) {
 template <class To, class From>
 To bits(From value) {
   return std::bit_cast<To>(value);
-}
-
-// Shifts, as PTX has them: by the width and more leaves nothing, or the sign.
-template <class T>
-T shl(T value, u32 by) {
-  return by >= sizeof(T) * 8 ? T{0} : static_cast<T>(std::make_unsigned_t<T>(value) << by);
-}
-template <class T>
-T shr(T value, u32 by) {
-  if (by < sizeof(T) * 8) return static_cast<T>(value >> by);
-  return std::is_signed_v<T> && value < 0 ? static_cast<T>(-1) : T{0};
-}
-template <class T>
-T brev(T value) {
-  T reversed = 0;
-  for (u32 i = 0; i < sizeof(T) * 8; ++i) reversed = (reversed << 1) | ((value >> i) & 1);
-  return reversed;
-}
-// Towards zero; what lies outside the type becomes its end, NaN 0.
-template <class T>
-T truncate(f64 value) {
-  if (value != value) return 0;
-  if (value <= static_cast<f64>(std::numeric_limits<T>::min())) {
-    return std::numeric_limits<T>::min();
-  }
-  if (value >= static_cast<f64>(std::numeric_limits<T>::max())) {
-    return std::numeric_limits<T>::max();
-  }
-  return static_cast<T>(value);
 }
 
 }  // namespace emulator
