@@ -1,0 +1,25 @@
+"""The protocol of one session, and what it sends, for tests that need no socket."""
+
+import json
+
+from service.audio.pcm import PcmFormat
+from service.boosts import BoostRules
+from service.listen_actions import (
+    Send,
+)
+from service.listen_protocol import ListenProtocol
+from service.parameters import ListenParameters
+from service.result_messages import ResultMessages, ServedModel
+from streaming.stream_config import StreamConfig
+
+
+def protocol(encoding="linear16", rate=16000, **asked):
+    pcm = None if encoding is None else PcmFormat(encoding, rate)
+    parameters = ListenParameters(StreamConfig(), pcm, "json", **asked)
+    messages = ResultMessages("request", ServedModel("m", "1", "conformer", "uuid"))
+    return ListenProtocol(messages, parameters, BoostRules(max_phrases=3), 16000)
+
+
+def sent(actions):
+    """The messages in actions, as a client would parse them."""
+    return [json.loads(each.message.to_json()) for each in actions if isinstance(each, Send)]
