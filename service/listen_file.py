@@ -50,12 +50,12 @@ async def listen_file(request: Request) -> Response:
         channels = await _result(request, job)
         _note_success(services, request_id, job, channels)
         return answer.response(*channels)
+    except (ServiceError, StreamingError) as error:
+        _note_failure(services, request_id, error)
+        return refusal(error, request_id)
     except (ClientDisconnect, ClientGone):
         log.info("file_abandoned", request_id=request_id)
         return CLIENT_GONE
-    except Exception as error:  # noqa: BLE001 - what decoders may raise nobody knows
-        _note_failure(services, request_id, error)
-        return refusal(error, request_id)
 
 
 async def _begin(
@@ -120,7 +120,7 @@ async def _events(job: FileJob, answer: FileAnswer, services: Services) -> Async
         channels = await job.running
         _note_success(services, request_id, job, channels)
         yield _event("result", answer.event_data(*channels))
-    except Exception as error:  # noqa: BLE001 - as above
+    except Exception as error:  # noqa: BLE001 - the answer has begun: LastResort comes too late
         _note_failure(services, request_id, error)
         body = ErrorBody(
             err_code=outcome_of(error).err_code,
