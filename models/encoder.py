@@ -145,13 +145,10 @@ class Encoder(StreamingEncoder):
     def forward_lanes(
         self, feats: Tensor, out_lengths: Tensor, state: EncoderState
     ) -> tuple[Tensor, EncoderState]:
-        """One chunk of B streams, each at its own offset.
+        """As `StreamingEncoder.forward_lanes` says.
 
-        feats (B, W, F): a short lane (a stream's last chunk) is padded on the right with finite
-        values. out_lengths (B,) int64: each lane's real output frames, from 0 (the lane stands
-        still) to T'. Returns (B, T', D), meaningful up to out_lengths, and the new state; the old
-        one is left as it was. Each lane's result is that of `forward_chunk` on it alone with
-        `required_cache_size` = the state's capacity.
+        Each lane's result is that of `forward_chunk` on it alone with `required_cache_size` = the
+        state's capacity.
 
         Raises NotStreamable for a model that was not trained in chunks.
         """

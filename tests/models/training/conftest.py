@@ -19,6 +19,7 @@ from models.training.config import (
     Recipe,
     UnitsConfig,
 )
+from models.training.prepare import Prepared, prepare
 
 RATE_HZ = 16_000
 TONES_HZ = {"low": 300.0, "mid": 1200.0, "high": 4000.0}
@@ -132,3 +133,9 @@ def lexicon(tmp_path: Path) -> Path:
     path = tmp_path / "lexicon"
     path.write_text(LEXICON, encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="module")
+def prepared(tone_recipe: Recipe) -> Prepared:
+    """The recipe's speech, units and features."""
+    return prepare(tone_recipe)

@@ -11,16 +11,11 @@ import torch
 
 from models.training.config import Recipe
 from models.training.errors import TrainingStateError
-from models.training.prepare import Prepared, prepare
+from models.training.prepare import Prepared
 from models.training.recipe_model import build_model
 from models.training.small_state import REWARM_STEPS, SMALL_FILE, rewarmed
 from models.training.trainer import Trainer
 from models.training.training_state import STATE_FILE, Progress
-
-
-@pytest.fixture(scope="module")
-def prepared(tone_recipe: Recipe) -> Prepared:
-    return prepare(tone_recipe)
 
 
 def make_trainer(recipe: Recipe, prepared: Prepared, run: Path) -> Trainer:

@@ -24,11 +24,6 @@ from models.training.trainer import LOG_FILE, Trainer
 from models.training.training_state import STATE_FILE, SavedRun
 
 
-@pytest.fixture(scope="module")
-def prepared(tone_recipe: Recipe) -> Prepared:
-    return prepare(tone_recipe)
-
-
 def make_trainer(recipe: Recipe, prepared: Prepared, run: Path) -> Trainer:
     model = build_model(recipe, prepared.tokenizer.vocab_size, prepared.mean, prepared.istd)
     return Trainer(recipe, prepared, model, run)
