@@ -272,7 +272,6 @@ async def test_a_slow_reader_is_closed_and_its_stream_freed(serve, tone):
         await asyncio.wait_for(server.idle(), 60)
         assert metrics._value.get() == 1
         socket.transport.abort()
-        plug.close()
 
 
 async def test_logs_hold_no_text_unless_asked(serve, tone, read, capsys):

@@ -56,7 +56,7 @@ class FrameClient:
 
 @asynccontextmanager
 async def client_of(server, receive_bytes=None):
-    plug = socket_module.socket()  # closed here too: an aborted transport may not come to it
+    plug = socket_module.socket()
     if receive_bytes is not None:
         plug.setsockopt(socket_module.SOL_SOCKET, socket_module.SO_RCVBUF, receive_bytes)
     plug.connect(("127.0.0.1", server.port))
@@ -67,7 +67,6 @@ async def client_of(server, receive_bytes=None):
         yield client
     finally:
         writer.transport.abort()
-        plug.close()
 
 
 PING = (Opcode.PING, b"", True)

@@ -119,12 +119,12 @@ def test_the_model_is_named(page: Page) -> None:
 
 
 def test_a_newer_page_is_never_mixed_with_an_older_one(golden: Server) -> None:
-    client = httpx.Client(timeout=60)
-    for path in ("/", "/web/page.js", "/web/dock.css"):
-        first = client.get(golden.http(path))
-        assert first.headers["cache-control"] == "no-cache"
-        again = client.get(golden.http(path), headers={"if-none-match": first.headers["etag"]})
-        assert again.headers["cache-control"] == "no-cache"
+    with httpx.Client(timeout=60) as client:
+        for path in ("/", "/web/page.js", "/web/dock.css"):
+            first = client.get(golden.http(path))
+            assert first.headers["cache-control"] == "no-cache"
+            again = client.get(golden.http(path), headers={"if-none-match": first.headers["etag"]})
+            assert again.headers["cache-control"] == "no-cache"
     assert again.status_code == 304
 
 
