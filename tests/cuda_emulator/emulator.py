@@ -63,6 +63,7 @@ class Emulator:
         self._threads = (half.prefix_threads, half.wfst_threads)
         library.emulator_get.restype = ctypes.c_uint64
         library.emulator_counts.restype = ctypes.c_char_p
+        library.emulator_probe_error.restype = ctypes.c_char_p
         for name in ("emulator_fail_launch", "emulator_fail_allocation"):
             getattr(library, name).argtypes = [ctypes.c_uint64]
 

@@ -32,7 +32,6 @@ def probe(
     if memory is None:
         memory = torch.zeros(size.memory_ints, dtype=torch.int32, device=emulator.device)
     library = emulator.library
-    library.emulator_probe_error.restype = ctypes.c_char_p
     error = library.emulator_probe(
         name.encode(),
         size.blocks,

@@ -1,5 +1,7 @@
 """What kernels must not do is found, with its place; what they may do is not."""
 
+import ctypes
+
 import pytest
 import torch
 from emulator import Emulator, Settings
@@ -147,6 +149,13 @@ def test_a_fault_leaves_the_device_of_no_use(emulator: Emulator) -> None:
 def test_more_threads_than_the_kernels_are_bound_to_are_refused(emulator: Emulator) -> None:
     with pytest.raises(ProbeFailed, match="invalid configuration"):
         probe(emulator, "nothing_wrong", ProbeSize(threads=257, shared_ints=64))
+
+
+def test_a_kernel_of_two_parameters_is_refused(emulator: Emulator) -> None:
+    memory = torch.zeros(1, dtype=torch.int32, device=emulator.device)
+    error = emulator.library.emulator_probe_of_two(ctypes.c_void_p(memory.data_ptr()), 7)
+    assert b"one parameter" in emulator.library.emulator_probe_error(error)
+    assert memory.item() == 0
 
 
 def test_more_shared_memory_than_allowed_is_refused(emulator: Emulator) -> None:

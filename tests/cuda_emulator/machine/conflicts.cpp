@@ -22,7 +22,7 @@ void Conflicts::note(Fiber& fiber, Word& word, u64 interval, u32 launch, Access 
     word.weak_write = word.weak_read = word.many_readers = false;
   }
   note_thread(fiber, word, access, is_weak, site);
-  note_block(fiber, word, launch, access, is_weak, site);
+  note_block(fiber, word, access, is_weak, site);
 }
 
 void Conflicts::note_thread(const Fiber& fiber, Word& word, Access access, bool is_weak, int site) {
@@ -52,8 +52,7 @@ void Conflicts::note_thread(const Fiber& fiber, Word& word, Access access, bool 
   word.weak_read |= is_weak;
 }
 
-void Conflicts::note_block(const Fiber& fiber, Word& word, u32, Access access, bool is_weak,
-                           int site) {
+void Conflicts::note_block(const Fiber& fiber, Word& word, Access access, bool is_weak, int site) {
   const u32 self = fiber.block + 1;
   const bool writes = access != Access::READ;
   const bool is_other = word.block != 0 && (word.many_blocks || word.block != self);

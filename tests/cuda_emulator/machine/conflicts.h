@@ -40,7 +40,6 @@ class WordMap {
  public:
   WordMap(u64 base, std::size_t bytes);
   Word& at(u64 address) { return words_[(address - base_) / 4]; }
-  void move_to(u64 base) { base_ = base; }
 
  private:
   u64 base_;
@@ -62,8 +61,7 @@ class Conflicts {
 
  private:
   void note_thread(const Fiber& fiber, Word& word, Access access, bool is_weak, int site);
-  void note_block(const Fiber& fiber, Word& word, u32 launch, Access access, bool is_weak,
-                  int site);
+  void note_block(const Fiber& fiber, Word& word, Access access, bool is_weak, int site);
   void report(const char* kind, int one, int other);
 
   std::map<std::pair<std::string, std::string>, u64> found_;

@@ -23,7 +23,6 @@ const Named NAMED[] = {
     {"finds_conflicts", &settings.finds_conflicts},
     {"finds_unwritten", &settings.finds_unwritten},
     {"counts", &settings.counts},
-    {"block_threads", &settings.block_threads},
     {"memory_bytes", &settings.memory_bytes},
     {"launches", &grid().tally.launches},
     {"intervals", &grid().tally.intervals},

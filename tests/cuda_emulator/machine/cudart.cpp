@@ -20,8 +20,8 @@ constexpr int LAUNCH_FAILURE = 719;
 constexpr int MOST_SHARED_ATTRIBUTE = 8;  // cudaFuncAttributeMaxDynamicSharedMemorySize
 constexpr std::size_t PLAIN_SHARED = 48 << 10;
 constexpr std::size_t MOST_SHARED = 227 << 10;  // of a block on sm_90
-constexpr u32 MOST_THREADS = 1024;
-constexpr u32 BOUND_THREADS = 256;  // as our kernels' __launch_bounds__ say
+constexpr u32 MOST_THREADS = 256;               // as our kernels' __launch_bounds__ say
+constexpr std::size_t MOST_PARAM_BYTES = 4096;
 
 struct Size {
   u32 x, y, z;
@@ -52,7 +52,7 @@ int fail(int error, const std::string& text) {
 
 bool is_bad(const Size& grid, const Size& block, std::size_t shared_bytes, const void* function) {
   const std::size_t allowed = std::max(PLAIN_SHARED, most_shared[function]);
-  return grid.x < 1 || block.x < 1 || block.x > std::min(MOST_THREADS, BOUND_THREADS) ||
+  return grid.x < 1 || block.x < 1 || block.x > MOST_THREADS ||
          grid.y * grid.z * block.y * block.z != 1 || shared_bytes > allowed;
 }
 
@@ -124,9 +124,13 @@ int cudaLaunchKernel(const void* function, Size size, Size block, void** args,
   if (is_bad(size, block, shared_bytes, function)) {
     return fail(INVALID_CONFIGURATION, "invalid configuration argument");
   }
+  const auto param_bytes = static_cast<std::size_t>(found->second->param_bytes);
+  if (found->second->params != 1 || param_bytes > MOST_PARAM_BYTES) {
+    return fail(INVALID_VALUE, "only kernels of one parameter are known here");
+  }
   const auto* const given = static_cast<const u8*>(args[0]);
-  alignas(16) static u8 param[4096];
-  std::memcpy(param, given, static_cast<std::size_t>(found->second->param_bytes));
+  alignas(16) static u8 param[MOST_PARAM_BYTES];
+  std::memcpy(param, given, param_bytes);
   const std::size_t all_shared =
       shared_bytes + static_cast<std::size_t>(found->second->shared_bytes);
   const std::string why =

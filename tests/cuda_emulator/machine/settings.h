@@ -13,7 +13,6 @@ struct Settings {
   u64 finds_conflicts = 1;  // accesses that nothing orders are faults
   u64 finds_unwritten = 1;  // reads of what nobody has written are faults
   u64 counts = 0;           // instructions, barriers, atomics, bytes
-  u64 block_threads = 0;    // threads of a block where the caller does not say; 0: as on a GPU
   u64 memory_bytes = u64{8} << 30;  // of the device
 };
 

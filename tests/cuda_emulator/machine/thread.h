@@ -50,6 +50,7 @@ struct Kernel {
   void (*run)(Thread& t, const u8* param, u8* result);
   int param_bytes;
   int shared_bytes;  // before what the launch asks for
+  int params;
 };
 
 // A variable of the device.

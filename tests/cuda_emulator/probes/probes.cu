@@ -191,6 +191,10 @@ __global__ void finds_bits(Given given) {
   }
 }
 
+__global__ void takes_two_parameters(int* memory, int size) {
+  memory[0] = size;
+}
+
 struct Named {
   const char* name;
   Probe probe;
@@ -237,6 +241,11 @@ extern "C" int emulator_probe(const char* name, int blocks, int threads, int sha
     return cudaGetLastError();
   }
   return -1;
+}
+
+extern "C" int emulator_probe_of_two(int* memory, int size) {
+  takes_two_parameters<<<1, 32>>>(memory, size);
+  return cudaGetLastError();
 }
 
 extern "C" const char* emulator_probe_error(int error) {

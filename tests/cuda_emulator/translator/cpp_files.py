@@ -78,7 +78,8 @@ class _Unit:
             if signature.is_kernel:
                 name = f"{self._namespace}::{symbol_name(signature.name)}"
                 size = signature.param_offsets()[""]
-                entry = KernelEntry(signature.name, name, size, self._module.shared_bytes)
+                shared_bytes, params = self._module.shared_bytes, len(signature.params)
+                entry = KernelEntry(signature.name, name, size, shared_bytes, params)
                 self._program.kernels.append(entry)
                 self._declare_for_tables(signature_in_cpp(signature))
         for variable in self._module.variables.values():
@@ -99,7 +100,8 @@ def _tables(program: Program) -> str:
         for site, counts in program.code_blocks
     ]
     kernels = [
-        f'{{"{kernel.name}", {kernel.function}, {kernel.param_bytes}, {kernel.shared_bytes}}}'
+        f'{{"{kernel.name}", {kernel.function}, {kernel.param_bytes}, {kernel.shared_bytes}, '
+        f"{kernel.params}}}"
         for kernel in program.kernels
     ]
     variables = [

@@ -13,6 +13,7 @@ class KernelEntry:
     function: str  # its C++ name
     param_bytes: int
     shared_bytes: int
+    params: int
 
 
 @dataclass(frozen=True)
