@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
+import shutil
 import tarfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -103,7 +104,7 @@ def join(folder: Path, into: Path, rename: Callable[[str], str] = str) -> None:
     """Unpacks the pieces in `folder` below `into`, over what is there.
 
     A file that was packed as `name` becomes `rename(name)`. Raises BrokenPieces, before anything
-    is written, if a piece is missing or not what it was.
+    is written, if a piece is missing or not what it was; and for a name that leads elsewhere.
     """
     absent = missing(folder)
     if absent:
@@ -116,12 +117,23 @@ def join(folder: Path, into: Path, rename: Callable[[str], str] = str) -> None:
     into.mkdir(parents=True, exist_ok=True)
     stream = _Joined(_chunks([folder / piece.name for piece in pieces]))
     with tarfile.open(fileobj=cast(BinaryIO, stream), mode="r|gz") as archive:
-        archive.extractall(into, filter=partial(_renamed, rename))
+        for member in archive:
+            _unpack(archive, member, into / rename(member.name), into)
 
 
-def _renamed(rename: Callable[[str], str], member: tarfile.TarInfo, into: str) -> tarfile.TarInfo:
-    """As `tarfile.data_filter`, which refuses what would come to lie outside of `into`."""
-    return tarfile.data_filter(member.replace(name=rename(member.name), deep=False), into)
+def _unpack(archive: tarfile.TarFile, member: tarfile.TarInfo, path: Path, into: Path) -> None:
+    """One file; what is none, or would come to lie outside of `into`, is refused.
+
+    By hand: Python 3.11.2, which Debian 12 has, knows no `tarfile.data_filter`.
+    """
+    data = archive.extractfile(member) if member.isreg() else None
+    if data is None or not path.resolve().is_relative_to(into.resolve()):
+        raise BrokenPieces(f"{member.name} cannot be unpacked below {into}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with data, path.open("wb") as file:
+        shutil.copyfileobj(data, file)
+    path.chmod(0o700 if member.mode & 0o100 else 0o600)
+    os.utime(path, (member.mtime, member.mtime))
 
 
 class _Joined(io.RawIOBase):

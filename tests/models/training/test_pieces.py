@@ -68,3 +68,12 @@ def test_a_broken_table_is_refused(packed: Path, table: str) -> None:
     (packed / "pieces.json").write_text(table, encoding="utf-8")
     with pytest.raises(BrokenPieces, match="table of pieces"):
         missing(packed)
+
+
+@pytest.mark.parametrize("name", ["../outside", "/tmp/outside", "below/../../outside"])
+def test_a_name_that_leads_elsewhere_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_text("text", encoding="utf-8")
+    cut({name: tmp_path / "file"}, tmp_path / "pieces", LIMIT)
+    with pytest.raises(BrokenPieces, match="cannot be unpacked"):
+        join(tmp_path / "pieces", tmp_path / "joined", lambda packed: name)
+    assert not (tmp_path / "outside").exists()
