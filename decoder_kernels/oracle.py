@@ -5,7 +5,7 @@ insertion order breaks ties. Only the node pools of the kernels have no counterp
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
@@ -50,44 +50,43 @@ def common_prefix_length(sequences: Iterable[Sequence[int]]) -> int:
     return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, columns))
 
 
-class Automaton:
-    """A boost table, walked arc by arc."""
+class PhraseStates:
+    """A boost table read as a set of sequences of tokens, one for each state.
+
+    It takes the table's tree from it and never its failure links: where a token leads is found by
+    trying suffixes, the longest first, which is what those links are to save.
+    """
 
     def __init__(self, table: BoostTable | None) -> None:
-        self._empty = table is None
+        self._spelled: list[tuple[int, ...]] = [()]
+        self._pending, self._completed = [0.0], [0.0]
         if table is not None:
-            tokens, first, count, self._failure = table.links.tolist()
+            tokens, first, count, _ = table.links.tolist()
             self._pending, self._completed = table.bonuses.tolist()
-            self._children = [
-                {tokens[child]: child for child in range(first[state], first[state] + count[state])}
-                for state in range(table.num_states)
-            ]
+            self._spelled *= table.num_states
+            for state in range(table.num_states):  # a parent comes before its children
+                for child in range(first[state], first[state] + count[state]):
+                    self._spelled[child] = (*self._spelled[state], tokens[child])
+        self._states = {spelled: state for state, spelled in enumerate(self._spelled)}
 
     def step(self, state: int, token: int) -> int:
         """The state after ``token``."""
-        for suffix in self._suffixes(state):
-            if token in self._children[suffix]:
-                return self._children[suffix][token]
-        return ROOT
+        said = (*self._spelled[state], token)
+        suffixes = (said[start:] for start in range(len(said) + 1))
+        return next(self._states[suffix] for suffix in suffixes if suffix in self._states)
 
     def tokens(self, state: int) -> set[int]:
         """All tokens that lead to a state other than the root."""
-        return {token for suffix in self._suffixes(state) for token in self._children[suffix]}
+        last = {spelled[-1] for spelled in self._states if spelled}
+        return {token for token in last if self.step(state, token) != ROOT}
 
     def pending(self, state: int) -> float:
         """The bonus that is taken back if the phrase is not completed."""
-        return 0.0 if self._empty else self._pending[state]
+        return float(self._pending[state])
 
     def completed(self, state: int) -> float:
         """The bonus of the phrases that end here."""
-        return 0.0 if self._empty else self._completed[state]
-
-    def _suffixes(self, state: int) -> Iterator[int]:
-        while not self._empty:
-            yield state
-            if state == ROOT:
-                return
-            state = self._failure[state]
+        return float(self._completed[state])
 
 
 Times = tuple[tuple[int, float], ...]  # emission frame and log-probability of each token
@@ -138,7 +137,7 @@ class OracleSearch:
         boost_candidates: bool = True,
     ) -> None:
         self._beam_size, self._token_beam, self._blank_id = beam_size, token_beam, blank_id
-        self._automaton = Automaton(table)
+        self._automaton = PhraseStates(table)
         self._boost_candidates = boost_candidates
         self._frame = 0
         root = Scores(blank_score=0.0, blank_viterbi=0.0, token_viterbi=0.0)
@@ -147,7 +146,7 @@ class OracleSearch:
 
     def set_boost(self, table: BoostTable | None) -> None:
         """Another table; phrases under way are forgotten."""
-        self._automaton = Automaton(table)
+        self._automaton = PhraseStates(table)
         self._beam = [(prefix, replace(scores, state=ROOT)) for prefix, scores in self._beam]
 
     def advance(self, log_probs: Sequence[Sequence[float]]) -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from decoder_kernels.epsilon_order import epsilon_order
 from decoder_kernels.graph import Arc, Graph
-from decoder_kernels.oracle import Automaton, common_prefix_length
+from decoder_kernels.oracle import PhraseStates, common_prefix_length
 from decoder_kernels.phrase_trie import ROOT
 from decoder_kernels.wfst_options import WfstOptions, fixed
 from decoder_kernels.word_boost import WordBoostTable
@@ -70,7 +70,7 @@ class WfstOracle:
         self._keep_the_best()
 
     def _set_table(self, table: WordBoostTable | None) -> None:
-        self._automaton = Automaton(table.automaton if table else None)
+        self._automaton = PhraseStates(table.automaton if table else None)
         self._graft: dict[int, list[Arc]] = defaultdict(list)
         for arc in table.graft if table else ():
             end = self._graph.loop_node if arc.target < 0 else self._graph.num_nodes + arc.target

@@ -11,12 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from decoder_kernels.boost_walk import BoostWalk
 from decoder_kernels.device_errors import device_errors
 from decoder_kernels.errors import InvalidConfig
 from decoder_kernels.graph import Graph
 from decoder_kernels.lane_batch import LaneBatch
 from decoder_kernels.native import lend, native_half
-from decoder_kernels.oracle import Automaton
 from decoder_kernels.phrase_trie import ROOT
 from decoder_kernels.wfst_hypotheses import WfstHypothesis, WfstResult
 from decoder_kernels.wfst_key import CONTEXT_MASK, NODE_SHIFT
@@ -34,7 +34,7 @@ class _Boosted:
     """A table, and the frame from which it counts."""
 
     since: int
-    automaton: Automaton | None
+    automaton: BoostWalk | None
 
 
 class WfstSearch:
@@ -119,7 +119,7 @@ class WfstSearch:
         self._tables[slot] = [*before, _Boosted(frame, None)]
         self._memory.write_boost(slot, table)
         if table is not None:
-            self._tables[slot][-1] = _Boosted(frame, Automaton(table.automaton))
+            self._tables[slot][-1] = _Boosted(frame, BoostWalk(table.automaton))
 
     @device_errors()
     def advance(self, slots: Tensor, log_probs: Tensor, lengths: Tensor) -> None:
@@ -270,9 +270,9 @@ class WfstSearch:
                     total += fixed(table.automaton.completed(state))
         return total
 
-    def _automaton(self, slot: int) -> Automaton:
+    def _automaton(self, slot: int) -> BoostWalk:
         tables = self._tables[slot]
-        return (tables[-1].automaton if tables else None) or Automaton(None)
+        return (tables[-1].automaton if tables else None) or BoostWalk(None)
 
     def _counts(self, slots: Tensor) -> Tensor:
         counts = torch.zeros(len(slots), 5, dtype=torch.int64, device=self.device)

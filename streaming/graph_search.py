@@ -1,11 +1,11 @@
 """Search of a decoding graph: WFST beam search over the words of a language model."""
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 from torch import Tensor
 
 from decoder_kernels.errors import TooManyHistories
-from decoder_kernels.oracle import common_prefix_length
 from decoder_kernels.wfst_search import WfstHypothesis, WfstResult, WfstSearch
 from models.u2 import U2Model
 from streaming.active_stream import ActiveStream
@@ -114,7 +114,7 @@ class GraphPaths:
             return ()
         segment.looked_at = segment.frames
         listed = self._listed(stream, self._list_size, ended=False)
-        return words[: common_prefix_length([words, *(each.words for each in listed)])]
+        return words[: _common_prefix_length([words, *(each.words for each in listed)])]
 
     def _listed(self, stream: ActiveStream, count: int, *, ended: bool) -> list[WfstHypothesis]:
         """The best hypotheses; the best alone where there are too many to be sorted."""
@@ -151,3 +151,9 @@ class GraphPaths:
             )
             for each in found
         ]
+
+
+def _common_prefix_length(sequences: Sequence[Sequence[int]]) -> int:
+    """How many items all sequences begin with."""
+    columns = zip(*sequences, strict=False)
+    return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, columns))

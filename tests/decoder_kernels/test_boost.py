@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from decoder_kernels.boost import MAX_WEIGHT, BoostPhrase, BoostTable
 from decoder_kernels.errors import BoostTableError
-from decoder_kernels.oracle import Automaton
+from decoder_kernels.boost_walk import BoostWalk
 
 VOCAB_SIZE = 8
 phrases_of = st.lists(
@@ -25,7 +25,7 @@ phrases_of = st.lists(
 
 def walk(table: BoostTable, tokens: list[int]) -> tuple[list[float], float, float]:
     """The boost after each token, and the completed and pending bonus at the end."""
-    automaton = Automaton(table)
+    automaton = BoostWalk(table)
     state, completed, boosts = 0, 0.0, []
     for token in tokens:
         state = automaton.step(state, token)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from decoder_kernels import boost_steps
 from decoder_kernels.boost import BoostPhrase, BoostTable
 from decoder_kernels.boost_steps import within_step
-from decoder_kernels.oracle import Automaton
+from decoder_kernels.boost_walk import BoostWalk
 
 TOKENS = 3
 MOST = 2.0
@@ -24,7 +24,7 @@ SUFFIXES = [BoostPhrase(tuple(range(start, 5)), 1.0) for start in range(5)]
 
 def largest_step(phrases: list[BoostPhrase], tokens: list[int]) -> float:
     """The most that one of the tokens earns."""
-    automaton = Automaton(BoostTable.compile(phrases, 10, most_pending=MOST))
+    automaton = BoostWalk(BoostTable.compile(phrases, 10, most_pending=MOST))
     state, largest = 0, 0.0
     for token in tokens:
         pending = automaton.pending(state)

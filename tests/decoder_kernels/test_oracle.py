@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from decoder_kernels.boost import BoostPhrase, BoostTable
-from decoder_kernels.oracle import Automaton, OracleSearch, log_add
+from decoder_kernels.oracle import OracleSearch, PhraseStates, log_add
 
 MINUS_INFINITY = float("-inf")
 
@@ -68,7 +68,7 @@ def test_the_best_is_the_likeliest_of_all_alignments() -> None:
 
 def test_an_automaton_steps_through_suffixes() -> None:
     phrases = [BoostPhrase((1, 2, 3), 1.0), BoostPhrase((2, 4), 1.0)]
-    automaton = Automaton(BoostTable.compile(phrases, vocab_size=6))
+    automaton = PhraseStates(BoostTable.compile(phrases, vocab_size=6))
     state = automaton.step(automaton.step(0, 1), 2)
     assert automaton.tokens(state) == {1, 2, 3, 4}
     assert automaton.completed(automaton.step(state, 4)) == 2.0
@@ -76,7 +76,7 @@ def test_an_automaton_steps_through_suffixes() -> None:
 
 
 def test_without_a_table_nothing_is_boosted() -> None:
-    automaton = Automaton(None)
+    automaton = PhraseStates(None)
     assert automaton.step(0, 1) == 0
     assert automaton.tokens(0) == set()
     assert automaton.pending(0) == automaton.completed(0) == 0.0

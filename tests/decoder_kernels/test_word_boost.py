@@ -10,7 +10,7 @@ from decoder_kernels import word_boost
 from decoder_kernels.boost import TOKEN_LIMIT
 from decoder_kernels.errors import BoostTableError
 from decoder_kernels.graph import Arc, Graph, Topology
-from decoder_kernels.oracle import Automaton
+from decoder_kernels.boost_walk import BoostWalk
 from decoder_kernels.wfst_options import WfstOptions
 from decoder_kernels.wfst_search import WfstSearch, WfstSearchConfig
 from decoder_kernels.word_boost import COST_SHARE, WordBoostTable, WordPhrase
@@ -130,7 +130,7 @@ def test_a_word_earns_no_more_than_its_tokens_may() -> None:
 def test_words_that_end_phrases_earn_half_the_beam_for_all_of_them_together() -> None:
     phrases = [WordPhrase(words, 1e3) for words in ((DEAR,), (CHEAP, DEAR), (DEAR, CHEAP, DEAR))]
     table = WordBoostTable.compile(phrases, words_in_any_order(), beam=2.0, graph_scale=1.0)
-    automaton = Automaton(table.automaton)
+    automaton = BoostWalk(table.automaton)
     state = 0
     for word in (DEAR, CHEAP, DEAR):
         pending = automaton.pending(state)

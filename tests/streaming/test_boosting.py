@@ -1,7 +1,7 @@
 import pytest
 
 from decoder_kernels.boost import TOKEN_LIMIT
-from decoder_kernels.oracle import Automaton
+from decoder_kernels.boost_walk import BoostWalk
 from streaming.boosting import compile_boosts
 from streaming.stream_config import Boost
 
@@ -46,7 +46,7 @@ def test_tokens_of_complete_favoured_phrases_are_covered(tone_model):
 def test_no_weight_makes_a_sequence_earn_more_than_the_limit_per_token(tone_model):
     boosts = [Boost(phrase, 20.0) for phrase in ("一", "二", "一二", "三四")]
     table = compiled(tone_model, *boosts).table
-    automaton = Automaton(table)
+    automaton = BoostWalk(table)
     state, kept = 0, 0.0
     for token in [3, 4] * 10:
         state = automaton.step(state, token)
