@@ -10,7 +10,7 @@ SEED    ?=
 GRAPH  ?=
 ONLY   ?=
 ROUNDS ?= 5
-RECIPE  ?= models/training/recipes/gpu.toml
+RECIPE  ?= training/recipes/gpu.toml
 HOST_PYTHON ?= 3.12
 CALL_MIB ?= 64
 DATA   ?= ../shared
@@ -184,7 +184,7 @@ luggage: $(STAMP) ## pack what a GPU host without a network needs to train RECIP
 	  $(foreach libc,2_28 2_27 2_17,--platform manylinux_$(libc)_x86_64) \
 	  --platform manylinux2014_x86_64 -d build/luggage/wheels $(HOST_PACKAGES)
 	@echo "luggage: $(RECIPE) in pieces, to build/luggage; what each call carries:"
-	@$(BIN)/python -m models.training pack $(RECIPE) --output build/luggage --checkout . \
+	@$(BIN)/python -m earshot.training pack $(RECIPE) --output build/luggage --checkout . \
 	  --limit-mib $(CALL_MIB)
 
 bench: $(STAMP) ## measure live streams at several counts, or at STREAMS="10 40"
@@ -200,7 +200,7 @@ TODAY   := $(if $(SENTENCES),everyday assistant) # of the folder SENTENCES=
 
 bundled-graph: $(STAMP) ## make the bundled model's decoding graph from the text in DATA=
 	@echo "bundled-graph: gathering texts and words from $(DATA)"
-	@$(BIN)/python -m models.training.language_texts --speech $(DATA)/speech/train.tsv \
+	@$(BIN)/python -m earshot.training.texts.language_texts --speech $(DATA)/speech/train.tsv \
 	  --dictionary $(DATA)/text/cmudict.dict --out $(LM)
 	@echo "bundled-graph: making the language model (of 57 million words: ten minutes, 8 GB of memory)"
 	@$(BIN)/earshot lm build $(BOOKS) $(DATA)/text/sentences.txt \
@@ -213,7 +213,7 @@ bundled-graph: $(STAMP) ## make the bundled model's decoding graph from the text
 bundled-neural-lm: $(STAMP) ## train the bundled model's neural language model, of the same text
 	@test -n "$(SENTENCES)" || { echo "bundled-neural-lm: SENTENCES= is missing: see docs/graphs.md" >&2; exit 1; }
 	@echo "bundled-neural-lm: gathering and cleaning texts from $(DATA)"
-	@$(BIN)/python -m models.training.language_texts --speech $(DATA)/speech/train.tsv \
+	@$(BIN)/python -m earshot.training.texts.language_texts --speech $(DATA)/speech/train.tsv \
 	  --dictionary $(DATA)/text/cmudict.dict --out $(LM)
 	@$(BIN)/earshot lm clean $(BOOKS) > $(LM)/books.txt
 	@$(BIN)/earshot lm clean $(TODAY:%=$(SENTENCES)/%.txt) > $(LM)/today.txt
@@ -222,7 +222,7 @@ bundled-neural-lm: $(STAMP) ## train the bundled model's neural language model, 
 	@for name in everyday assistant; do \
 	  $(BIN)/earshot lm clean $(SENTENCES)/$$name.held_out.txt > $(LM)/$$name.held_out.txt; done
 	@echo "bundled-neural-lm: training, two hours of two cores; stop it and it goes on"
-	@$(BIN)/earshot lm train models/training/neural_lm/recipes/bundled.toml \
+	@$(BIN)/earshot lm train training/neural_lm/recipes/bundled.toml \
 	  --out models/bundled/neural_lm.safetensors
 
 clean: ## remove .venv, build outputs and caches

@@ -26,13 +26,13 @@ from batching import run_all
 from report import SHARED, table, write_report
 from spoken_hour import RATE_HZ, Samples
 
-from models.checkpoint import load_model
-from models.config import FeatureConfig
-from models.fbank import Fbank
-from streaming.engine import Engine
-from streaming.engine_config import EngineConfig
-from streaming.engine_factory import build_engine
-from streaming.stream_config import EndpointConfig, StreamConfig
+from earshot.models.checkpoints.checkpoint import load_model
+from earshot.models.config import FeatureConfig
+from earshot.models.fbank import Fbank
+from earshot.streaming.engine.engine import Engine
+from earshot.streaming.engine.engine_factory import build_engine
+from earshot.streaming.engine_config import EngineConfig
+from earshot.streaming.stream_config import EndpointConfig, StreamConfig
 
 GOLDEN = SHARED / "golden" / "wenet"
 MODEL = GOLDEN / "u2pp_conformer"

@@ -18,12 +18,12 @@ import soundfile
 from report import SHARED, table, write_report
 from spoken_hour import RATE_HZ, Samples, librispeech
 
-from streaming.engine import Engine
-from streaming.engine_config import EngineConfig
-from streaming.engine_factory import build_engine
-from streaming.engine_stats import StepReport
-from streaming.events import Closed, Event, Failed, Final
-from streaming.stream_config import StreamConfig, StreamPriority
+from earshot.streaming.engine.engine import Engine
+from earshot.streaming.engine.engine_factory import build_engine
+from earshot.streaming.engine.engine_stats import StepReport
+from earshot.streaming.engine_config import EngineConfig
+from earshot.streaming.events import Closed, Event, Failed, Final
+from earshot.streaming.stream_config import StreamConfig, StreamPriority
 
 CLIP_S = 20.0
 PARTS = ("encoder_s", "search_s", "second_pass_s")

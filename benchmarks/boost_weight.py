@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 from report import RESULTS, SHARED, table, write_report
 
-from streaming.engine import words_of
+from earshot.streaming.engine.engine import words_of
 
 try:
     from wfst.boost_plot import Curve, plot_curves
@@ -28,14 +28,14 @@ from wfst.ours import NEXT_TO_NO_ALTERNATIVES
 from wfst.posteriors import Utterance, total_frames
 from wfst.word_errors import WordErrors, longest_run
 
-from decoder_kernels.boost import TOKEN_LIMIT
-from decoder_kernels.graph import Topology
-from decoder_kernels.graph_image import read_image
-from decoder_kernels.wfst_search import WfstOptions
-from decoder_kernels.word_boost import COST_SHARE
-from decoder_kernels.word_costs import unigram_costs
-from models.bundled import bundled_model_dir
-from models.checkpoint import load_model
+from earshot.decoder_kernels.boosting.boost import TOKEN_LIMIT
+from earshot.decoder_kernels.boosting.word_boost import COST_SHARE
+from earshot.decoder_kernels.graph.graph import Topology
+from earshot.decoder_kernels.graph.graph_image import read_image
+from earshot.decoder_kernels.graph.word_costs import unigram_costs
+from earshot.decoder_kernels.wfst.wfst_search import WfstOptions
+from earshot.models.bundled import bundled_model_dir
+from earshot.models.checkpoints.checkpoint import load_model
 
 ORDERS, WAKES = "coffee", "wakewords"
 RULES: tuple[Topology, ...] = ("compact", "normal")

@@ -16,10 +16,10 @@ import torch
 from emulator import Emulator, KernelCounts, Settings, load
 from wfst.posteriors import simulated
 
-from decoder_kernels.graph_image import read_image
-from decoder_kernels.prefix_search import PrefixSearch, PrefixSearchConfig
-from decoder_kernels.wfst_search import WfstOptions, WfstSearch, WfstSearchConfig
-from models.bundled import bundled_model_dir
+from earshot.decoder_kernels.graph.graph_image import read_image
+from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
+from earshot.decoder_kernels.wfst.wfst_search import WfstOptions, WfstSearch, WfstSearchConfig
+from earshot.models.bundled import bundled_model_dir
 
 FRAMES = 24
 COUNTED = (

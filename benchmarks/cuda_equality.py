@@ -18,16 +18,16 @@ from emulator import Emulator, Settings, load
 from wfst.bundled import posteriors, recordings
 from wfst.posteriors import Utterance
 
-from decoder_kernels.boost import BoostPhrase, BoostTable
-from decoder_kernels.graph import Graph
-from decoder_kernels.graph_image import read_image
-from decoder_kernels.prefix_search import PrefixSearch, PrefixSearchConfig
-from decoder_kernels.wfst_search import WfstOptions, WfstSearch, WfstSearchConfig
-from decoder_kernels.word_boost import WordBoostTable, WordPhrase
-from models.assembly import LoadedModel
-from models.bundled import bundled_model_dir
-from models.checkpoint import load_model
-from streaming.engine import words_of
+from earshot.decoder_kernels.boosting.boost import BoostPhrase, BoostTable
+from earshot.decoder_kernels.boosting.word_boost import WordBoostTable, WordPhrase
+from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.graph.graph_image import read_image
+from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
+from earshot.decoder_kernels.wfst.wfst_search import WfstOptions, WfstSearch, WfstSearchConfig
+from earshot.models.bundled import bundled_model_dir
+from earshot.models.checkpoints.assembly import LoadedModel
+from earshot.models.checkpoints.checkpoint import load_model
+from earshot.streaming.engine.engine import words_of
 
 CHUNK_FRAMES = 22
 LISTED = 10

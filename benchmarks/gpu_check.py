@@ -25,8 +25,8 @@ NOT_OF_THE_GPU = ("graphs", "ngrams")
 STREAM_TESTS = (
     "tests/models/test_cuda.py",
     "tests/models/neural_lm/test_lm_cuda.py",
-    "tests/models/training/test_cuda.py",
-    "tests/streaming/test_devices.py",
+    "tests/training/test_cuda.py",
+    "tests/streaming/engine/test_devices.py",
 )
 BUNDLED_GRAPH = REPOSITORY / "models" / "bundled" / "lm.graph.xz"
 PREFIX_SEARCH = "wenets_own or poisoned or too_small or used_again or comes_through or many_tokens"

@@ -13,13 +13,13 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 
 def load_native(build_dir: Path) -> None:
-    """Make ``decoder_kernels._native`` the module that was built in ``build_dir``."""
+    """Make ``earshot.decoder_kernels._native`` the module that was built in ``build_dir``."""
     [library] = (build_dir / "decoder_kernels" / "csrc").glob("_native*.so")
-    spec = importlib.util.spec_from_file_location("decoder_kernels._native", library)
+    spec = importlib.util.spec_from_file_location("earshot.decoder_kernels._native", library)
     if spec is None or spec.loader is None:
         raise SystemExit(f"{library} cannot be loaded")
     module = importlib.util.module_from_spec(spec)
-    sys.modules["decoder_kernels._native"] = module
+    sys.modules["earshot.decoder_kernels._native"] = module
     spec.loader.exec_module(module)
 
 

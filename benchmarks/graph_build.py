@@ -16,15 +16,15 @@ from pathlib import Path
 import numpy as np
 from report import table, write_report
 
-from decoder_kernels.graph import Graph
-from decoder_kernels.graph_image import read_image, write_image
-from decoder_kernels.graphs.arpa import read_arpa
-from decoder_kernels.graphs.build import GRAPH_FORMS, Build, GraphForm, Units, build_graph
-from decoder_kernels.graphs.lexicon import Spelling
-from decoder_kernels.ngrams.perplexity import ArpaScores
-from models.bundled import bundled_model_dir
-from models.errors import UnencodableText
-from models.tokenizer import Tokenizer, load_tokenizer
+from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.graph.graph_image import read_image, write_image
+from earshot.language.graphs.build import GRAPH_FORMS, Build, GraphForm, Units, build_graph
+from earshot.language.graphs.lexicon import Spelling
+from earshot.language.ngrams.arpa import read_arpa
+from earshot.language.ngrams.perplexity import ArpaScores
+from earshot.models.bundled import bundled_model_dir
+from earshot.models.errors import UnencodableText
+from earshot.models.tokenizer import Tokenizer, load_tokenizer
 
 MAX_WORDS = 25
 READS = 5

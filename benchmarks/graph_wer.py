@@ -22,15 +22,15 @@ from wfst.ours import NEXT_TO_NO_ALTERNATIVES, Batch, OurSearch
 from wfst.posteriors import Utterance, total_frames
 from wfst.word_errors import WordErrors
 
-from decoder_kernels.graph import Graph
-from decoder_kernels.graph_image import read_image
-from decoder_kernels.graphs.explicit import explicit_graph
-from decoder_kernels.prefix_search import PrefixSearch, PrefixSearchConfig
-from decoder_kernels.wfst_search import WfstOptions
-from models.bundled import bundled_model_dir
-from models.checkpoint import LoadedModel, load_model
-from models.ctc import collapse
-from streaming.engine import words_of
+from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.graph.graph_image import read_image
+from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
+from earshot.decoder_kernels.wfst.wfst_search import WfstOptions
+from earshot.language.graphs.explicit import explicit_graph
+from earshot.models.bundled import bundled_model_dir
+from earshot.models.checkpoints.checkpoint import LoadedModel, load_model
+from earshot.models.layers.ctc import collapse
+from earshot.streaming.engine.engine import words_of
 
 Decode = Callable[[Tensor], str]
 SLOT = torch.tensor([0])

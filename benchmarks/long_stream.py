@@ -16,12 +16,12 @@ import numpy as np
 from report import SHARED, resident_mb, table, write_report
 from spoken_hour import Samples, SpokenHour, lay_out
 
-from streaming.engine import Engine
-from streaming.engine_config import EngineConfig
-from streaming.engine_factory import build_engine
-from streaming.errors import BacklogFull
-from streaming.events import Closed, Event, Failed, Final, RoomAvailable
-from streaming.stream_config import EndpointConfig, StreamConfig, StreamPriority
+from earshot.streaming.engine.engine import Engine
+from earshot.streaming.engine.engine_factory import build_engine
+from earshot.streaming.engine_config import EngineConfig
+from earshot.streaming.errors import BacklogFull
+from earshot.streaming.events import Closed, Event, Failed, Final, RoomAvailable
+from earshot.streaming.stream_config import EndpointConfig, StreamConfig, StreamPriority
 
 BLOCK_S = 1.0
 SAMPLE_EVERY_S = 300.0

@@ -53,7 +53,7 @@ class MachineCode:
 
 def compiled(architecture: int) -> Iterator[MachineCode]:
     """Of all kernels, in files by their names. Raises CalledProcessError where nvcc fails."""
-    for source in sorted(CSRC.glob("*.cu")):
+    for source in sorted(CSRC.glob("*/*.cu")):
         with tempfile.TemporaryDirectory() as directory:
             cubin = Path(directory) / "kernel.cubin"
             yield from _read(*_compile(source, architecture, cubin))

@@ -15,9 +15,9 @@ import torch
 from report import table, write_report
 from torch import Tensor
 
-from decoder_kernels.errors import BackendMissing
-from decoder_kernels.native import native_half
-from decoder_kernels.prefix_search import PrefixSearch, PrefixSearchConfig
+from earshot.decoder_kernels.errors import BackendMissing
+from earshot.decoder_kernels.native import native_half
+from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
 
 BEAM_SIZE = 10
 TOKEN_BEAM = 10

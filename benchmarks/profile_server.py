@@ -22,9 +22,9 @@ PARTS = (
     (STARTING, ("_find_and_load", "build_engine", "warm_up")),
     ("features", ("compute_features",)),
     ("gather and scatter of slots", ("EncoderSlots.",)),
-    ("encoder", ("Encoder.forward_lanes", "streaming/encode.py")),
-    ("prefix search", ("streaming/ctc_search.py", "decoder_kernels/")),
-    ("second pass", ("streaming/second_pass.py",)),
+    ("encoder", ("Encoder.forward_lanes", "streaming/recognizer/encode.py")),
+    ("prefix search", ("streaming/search/ctc_search.py", "decoder_kernels/")),
+    ("second pass", ("streaming/recognizer/second_pass.py",)),
     ("batching, results and events", ("streaming/",)),
     ("sockets, audio decoding and JSON", ("asyncio/", "service/")),
 )

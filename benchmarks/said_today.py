@@ -19,9 +19,9 @@ from served_wer import Served
 from wfst.graph_files import REPOSITORY
 from wfst.word_errors import WordErrors
 
-from models.bundled import bundled_model_dir
-from models.training.corpus import Utterance, read_speech
-from streaming.stream_config import StreamConfig
+from earshot.models.bundled import bundled_model_dir
+from earshot.streaming.stream_config import StreamConfig
+from earshot.training.data.corpus import Utterance, read_speech
 
 CHUNK_FRAMES = 11
 SEED = 7
@@ -30,7 +30,7 @@ SEED = 7
 def spoken(text: Path, count: int, folder: Path) -> list[Utterance]:
     """So many sentences of a text, by engines and voices drawn with a fixed seed."""
     name = text.name.split(".")[0]
-    command = [sys.executable, "-m", "service", "synthesize", str(folder / name)]
+    command = [sys.executable, "-m", "earshot.service", "synthesize", str(folder / name)]
     command += ["--text", str(text.resolve()), "--count", str(count), "--seed", str(SEED)]
     command += ["--kinds", "sentences=1", "--rate", "0.9:1.1", "--corpus", name]
     subprocess.run(command, cwd=REPOSITORY, check=True)

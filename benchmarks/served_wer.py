@@ -17,13 +17,13 @@ from report import SHARED, table, write_report
 from wfst.bundled import recordings
 from wfst.word_errors import WordErrors
 
-from models.bundled import bundled_model_dir
-from models.neural_lm.lm_file import NEURAL_LM_FILE
-from models.training.corpus import Utterance, normalise_text
-from streaming.engine_config import EngineConfig
-from streaming.engine_factory import build_engine
-from streaming.graph_config import GraphOptions
-from streaming.stream_config import StreamConfig
+from earshot.models.bundled import bundled_model_dir
+from earshot.models.neural_lm.lm_file import NEURAL_LM_FILE
+from earshot.streaming.engine.engine_factory import build_engine
+from earshot.streaming.engine_config import EngineConfig
+from earshot.streaming.graph_config import GraphOptions
+from earshot.streaming.stream_config import StreamConfig
+from earshot.training.data.corpus import Utterance, normalise_text
 
 DEV = SHARED / "speech" / "dev.tsv"
 TOGETHER = 16

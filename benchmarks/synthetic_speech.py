@@ -11,11 +11,11 @@ from pathlib import Path
 
 from report import SHARED, table, write_report
 
-from models.training.synthetic.engines import ENGINES
-from models.training.synthetic.errors import EngineMissing
-from models.training.synthetic.maker import Amount, Made, Maker
-from models.training.synthetic.plan import Plan
-from models.training.synthetic.sentences import Sentences, read_sentences
+from earshot.training.synthetic.engines import ENGINES
+from earshot.training.synthetic.errors import EngineMissing
+from earshot.training.synthetic.maker import Amount, Made, Maker
+from earshot.training.synthetic.plan import Plan
+from earshot.training.synthetic.sentences import Sentences, read_sentences
 
 HEADER = (
     *("engine", "recordings", "speech", "engine", "checks, encoder"),

@@ -9,13 +9,13 @@ import soundfile
 from confidence_measures import Words
 from long_stream import decode
 
-from models.bundled import bundled_model_dir
-from models.neural_lm.lm_file import NEURAL_LM_FILE
-from streaming.engine_config import EngineConfig
-from streaming.engine_factory import build_engine
-from streaming.events import Final
-from streaming.graph_config import GraphSearchConfig
-from streaming.stream_config import StreamConfig
+from earshot.models.bundled import bundled_model_dir
+from earshot.models.neural_lm.lm_file import NEURAL_LM_FILE
+from earshot.streaming.engine.engine_factory import build_engine
+from earshot.streaming.engine_config import EngineConfig
+from earshot.streaming.events import Final
+from earshot.streaming.graph_config import GraphSearchConfig
+from earshot.streaming.stream_config import StreamConfig
 
 RATE_HZ = 16000
 

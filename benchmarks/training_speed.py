@@ -20,8 +20,8 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from models.training.config import PhoneConfig, Recipe, load_recipe
-from models.training.run import DEVICE_CHOICES, choose_device, open_run
+from earshot.training.recipe.config import PhoneConfig, Recipe, load_recipe
+from earshot.training.run.run import DEVICE_CHOICES, choose_device, open_run
 
 RATE_HZ = 16_000
 RECORDINGS = 240

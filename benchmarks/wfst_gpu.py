@@ -30,10 +30,10 @@ from wfst.posteriors import Utterance, load, simulated
 from wfst.stream_tasks import HEADER, Found, Make, Task
 from wfst.streams import NotRun, StreamDecoder
 
-from decoder_kernels.graph import Graph
-from decoder_kernels.graph_image import read_image
-from decoder_kernels.graphs.explicit import explicit_graph
-from decoder_kernels.wfst_search import WfstOptions
+from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.graph.graph_image import read_image
+from earshot.decoder_kernels.wfst.wfst_search import WfstOptions
+from earshot.language.graphs.explicit import explicit_graph
 
 CHUNK_FRAMES = 8
 LATTICE_BEAM = 8.0

@@ -22,8 +22,8 @@ from wfst.bundled import posteriors, recordings
 from wfst.graph_files import GraphFiles
 from wfst.posteriors import save, simulated, total_frames
 
-from models.bundled import bundled_model_dir
-from models.checkpoint import load_model
+from earshot.models.bundled import bundled_model_dir
+from earshot.models.checkpoints.checkpoint import load_model
 
 try:
     from wfst import against_flashlight, against_kaldi

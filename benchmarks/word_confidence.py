@@ -8,9 +8,9 @@ and of those that the second pass chooses from the list:
   posteriors of a word's tokens where they were emitted;
 - tokens, attention: what a final without a graph says: likewise of the attention decoders'
   probabilities;
-- lattice: posteriors of words (``decoder_kernels/wfst_confidence.py``) at several scales, and times
-  the share of words that a lattice covers. So finals of a graph search have it: their words, as the
-  engine's streams tell them, are judged beside the others.
+- lattice: posteriors of words (``decoder_kernels/wfst/wfst_confidence.py``) at several scales, and
+  times the share of words that a lattice covers. So finals of a graph search have it: their words,
+  as the engine's streams tell them, are judged beside the others.
 
 A word is right where the alignment with the transcript of least errors says so. Scale and coverage
 are chosen on every other recording, and everything reported is of the rest. Normalised cross
@@ -36,22 +36,22 @@ from report import SHARED, table, write_report
 from told_words import ToldWords, right_words
 from torch import Tensor
 
-from decoder_kernels.alignment import align
-from decoder_kernels.graph_image import read_image
-from decoder_kernels.wfst_confidence import WordConfidences
-from decoder_kernels.wfst_hypotheses import WfstHypothesis
-from decoder_kernels.wfst_lattice import WordLattice
-from decoder_kernels.wfst_search import WfstSearch, WfstSearchConfig
-from models.bundled import bundled_model_dir
-from models.checkpoint import LoadedModel, load_model
-from models.rescoring import AttentionScores, attention_scores
-from models.training.batch import pad
-from models.training.greedy import length_batches
-from models.training.speech import Speech, load_speech
-from streaming.engine import words_of
-from streaming.graph_config import GraphOptions, GraphSearchConfig
-from streaming.graph_words import GraphWords
-from streaming.search_frames import frames_of
+from earshot.decoder_kernels.alignment import align
+from earshot.decoder_kernels.graph.graph_image import read_image
+from earshot.decoder_kernels.wfst.wfst_confidence import WordConfidences
+from earshot.decoder_kernels.wfst.wfst_hypotheses import WfstHypothesis
+from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice
+from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
+from earshot.models.bundled import bundled_model_dir
+from earshot.models.checkpoints.checkpoint import LoadedModel, load_model
+from earshot.models.u2.rescoring import AttentionScores, attention_scores
+from earshot.streaming.engine.engine import words_of
+from earshot.streaming.graph_config import GraphOptions, GraphSearchConfig
+from earshot.streaming.search.search_frames import frames_of
+from earshot.streaming.words.graph_words import GraphWords
+from earshot.training.data.batch import pad
+from earshot.training.data.speech import Speech, load_speech
+from earshot.training.measuring.greedy import length_batches
 
 SLOT = torch.tensor([0])
 LIST_SIZE = 10
@@ -100,7 +100,7 @@ class Confidences:
         return [list(self._words.spelled(word).tokens) for word in hypothesis.words]
 
     def ctc(self, one: Heard, hypothesis: WfstHypothesis) -> list[float]:
-        """As `streaming.results` has them without a second pass."""
+        """As `earshot.streaming.results.results` has them without a second pass."""
         tokens = list(chain.from_iterable(self.tokens(hypothesis)))
         frames = align(one.log_probs, tokens, self._loaded.model.config.blank_id)
         return self._means(hypothesis, one.log_probs[frames, tokens].exp().tolist())
@@ -108,7 +108,7 @@ class Confidences:
     def attention(
         self, hypothesis: WfstHypothesis, scores: AttentionScores, row: int
     ) -> list[float]:
-        """As `streaming.second_pass` has them."""
+        """As `earshot.streaming.recognizer.second_pass` has them."""
         reverse = self._loaded.model.config.decoding.reverse_weight
         left, right = scores.left_token_log_probs[row], scores.right_token_log_probs
         probabilities = [(1 - reverse) * math.exp(p) for p in left]

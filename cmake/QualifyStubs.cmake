@@ -2,6 +2,6 @@
 file(GLOB stubs ${STUBS}/*.pyi)
 foreach(stub IN LISTS stubs)
   file(READ ${stub} text)
-  string(REGEX REPLACE "([^._a-z])_native" "\\1decoder_kernels._native" text "${text}")
+  string(REGEX REPLACE "([^._a-z])_native" "\\1earshot.decoder_kernels._native" text "${text}")
   file(WRITE ${stub} "${text}")
 endforeach()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from torch import Tensor
 
-from decoder_kernels.native import native_module
+from earshot.decoder_kernels.native import native_module
 
 
 def align(log_probs: Tensor, tokens: Sequence[int], blank_id: int) -> list[int]:

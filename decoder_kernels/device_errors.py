@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import torch
 
-from decoder_kernels.errors import DeviceError, OutOfDeviceMemory
+from earshot.decoder_kernels.errors import DeviceError, OutOfDeviceMemory
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-from decoder_kernels.errors import InvalidInput
-from decoder_kernels.native import Launch, Lent, lend, native_module
+from earshot.decoder_kernels.errors import InvalidInput
+from earshot.decoder_kernels.native import Launch, Lent, lend, native_module
 
 _REFUSALS = {1: "NaN or plus infinity", 2: "a frame without any finite log-probability"}
 

@@ -1,6 +1,6 @@
 """The compiled kernels: which half serves which device.
 
-The types here are what ``csrc/bindings.cpp`` binds: every array is a torch tensor on the half's own
+The types here are what ``csrc/bindings`` binds: every array is a torch tensor on the half's own
 device, passed through DLPack and only borrowed.
 """
 
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.utils.dlpack import to_dlpack  # type: ignore[attr-defined]
 
-from decoder_kernels.errors import BackendMissing
+from earshot.decoder_kernels.errors import BackendMissing
 
 Lent = NewType("Lent", object)
 """A tensor on its way into one call: see `lend`."""
@@ -33,7 +33,7 @@ class SearchShape(Protocol):
 
 
 class NativeSearch(Protocol):
-    """The memory of one search; shapes as in ``csrc/prefix_search.h``."""
+    """The memory of one search; shapes as in ``csrc/prefix/prefix_search.h``."""
 
     def reset(self, slots: Lent, how: Launch) -> None:
         """Start the slots over."""
@@ -73,7 +73,7 @@ class BorrowedArcs(Protocol):
 
 
 class NativeWfst(Protocol):
-    """The memory of one WFST search; shapes as in ``csrc/wfst_search.h``."""
+    """The memory of one WFST search; shapes as in ``csrc/wfst/wfst_search.h``."""
 
     def reset(self, slots: Lent, how: Launch) -> None:
         """Start the slots over."""
@@ -201,7 +201,7 @@ class NativeModule(Protocol):
 def native_module() -> NativeModule:
     """The compiled module. Raises BackendMissing when it was not built."""
     try:
-        module = importlib.import_module("decoder_kernels._native")
+        module = importlib.import_module("earshot.decoder_kernels._native")
     except ImportError as error:
         raise BackendMissing(f"the native kernels are not built (make setup): {error}") from error
     return cast(NativeModule, module)

@@ -2,8 +2,8 @@
 
 from torch import Tensor
 
-from decoder_kernels.errors import CapacityExceeded
-from decoder_kernels.spans import Spans
+from earshot.decoder_kernels.errors import CapacityExceeded
+from earshot.decoder_kernels.spans import Spans
 
 NO_SPAN = -1
 

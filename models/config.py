@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, TypeVar, get_args, get_type_hints
 
-from models.errors import ConfigError, quote
-from models.tdnnf_config import TdnnfConfig
+from earshot.models.errors import ConfigError, quote
+from earshot.models.tdnnf_config import TdnnfConfig
 
 EncoderKind = Literal["conformer", "transformer"]
 DecoderKind = Literal["transformer", "bitransformer"]

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from models.config import FeatureConfig
+from earshot.models.config import FeatureConfig
 
 PREEMPHASIS = 0.97
 LOWEST_MEL_HZ = 20.0

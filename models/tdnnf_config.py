@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from models.errors import ConfigError
+from earshot.models.errors import ConfigError
 
 MAX_SIZE = 16_384
 MAX_LAYERS = 256

@@ -10,8 +10,8 @@ from typing import Literal
 
 import sentencepiece
 
-from models.errors import TokenizerError, UnencodableText
-from models.units import SPECIAL_SYMBOLS, UnitTable
+from earshot.models.errors import TokenizerError, UnencodableText
+from earshot.models.units import SPECIAL_SYMBOLS, UnitTable
 
 WORD_START = "\u2581"  # '▁', sentencepiece's mark for a space
 CJK = re.compile("([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from models.errors import TokenizerError
+from earshot.models.errors import TokenizerError
 
 SPECIAL_SYMBOLS = frozenset(
     {"<blank>", "<blk>", "<unk>", "<sos/eos>", "<sos>", "<eos>", "<pad>", "<context>", "</context>"}

@@ -1,8 +1,8 @@
-"""`python -m service` is `earshot`."""
+"""`python -m earshot.service` is `earshot`."""
 
 import sys
 
-from service.cli import main
+from earshot.service.commands.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

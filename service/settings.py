@@ -16,7 +16,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from service.errors import StartupError
+from earshot.service.errors import StartupError
 
 ENV_PREFIX = "EARSHOT_"
 CONFIG_ENV = f"{ENV_PREFIX}CONFIG"

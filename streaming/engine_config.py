@@ -3,8 +3,8 @@
 import os
 from dataclasses import dataclass, field
 
-from streaming.errors import InvalidEngineConfig
-from streaming.graph_config import GraphSearchConfig
+from earshot.streaming.errors import InvalidEngineConfig
+from earshot.streaming.graph_config import GraphSearchConfig
 
 
 @dataclass(frozen=True)

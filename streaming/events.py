@@ -7,7 +7,7 @@ one.
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from streaming.errors import StreamingError
+from earshot.streaming.errors import StreamingError
 
 FinalCause: TypeAlias = Literal["endpoint", "max_utterance", "finalize", "end"]
 

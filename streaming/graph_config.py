@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from decoder_kernels.wfst_options import WfstOptions
-from models.config import MAX_BEAM, MAX_LM_WEIGHT, MIN_BEAM, DecodingConfig
-from streaming.errors import InvalidEngineConfig, InvalidStreamConfig
+from earshot.decoder_kernels.graph.wfst_options import WfstOptions
+from earshot.models.config import MAX_BEAM, MAX_LM_WEIGHT, MIN_BEAM, DecodingConfig
+from earshot.streaming.errors import InvalidEngineConfig, InvalidStreamConfig
 
 MAX_ACTIVE = 100_000
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, TypeAlias, get_args
 
-from streaming.errors import InvalidStreamConfig
-from streaming.graph_config import GraphOptions
+from earshot.streaming.errors import InvalidStreamConfig
+from earshot.streaming.graph_config import GraphOptions
 
 DecodingMode: TypeAlias = Literal[
     "attention_rescoring",

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import settings
 
-from models.training.synthetic.engines import ESPEAK_VARIANTS
+from earshot.training.synthetic.engines import ESPEAK_VARIANTS
 
 if TYPE_CHECKING:
     import torch
@@ -130,7 +130,7 @@ def emulated() -> "Iterator[torch.device]":
         yield emulator.device
         return
 
-    from decoder_kernels.native import native_module
+    from earshot.decoder_kernels.native import native_module
 
     device_library.build()
     device = emulated_device.register(device_library.LIBRARY, device_library.DEVICE_MEMORY)

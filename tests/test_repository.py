@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from service.metrics import Metrics
-from service.settings import Settings
+from earshot.service.core.metrics import Metrics
+from earshot.service.settings import Settings
 
 
 def python_files(repository_dir: Path) -> list[Path]:

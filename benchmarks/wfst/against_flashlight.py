@@ -6,8 +6,8 @@ from pathlib import Path
 
 import jiwer
 
-from decoder_kernels.graph import Graph
-from decoder_kernels.wfst_search import WfstOptions
+from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.wfst.wfst_search import WfstOptions
 from wfst import flashlight
 from wfst.arms import Arm, ours, take_turns, timed, times_slower
 from wfst.ours import NEXT_TO_NO_ALTERNATIVES

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from decoder_kernels.wfst_search import WfstOptions
+from earshot.decoder_kernels.wfst.wfst_search import WfstOptions
 from wfst import kaldi
 from wfst.arms import Arm, against, ours, take_turns, timed
 from wfst.graph_files import GraphFiles

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from decoder_kernels.graph import Graph
-from decoder_kernels.wfst_options import WfstOptions
-from decoder_kernels.word_boost import Spelling, WordBoostTable, WordPhrase
-from streaming.graph_words import GraphWords
+from earshot.decoder_kernels.boosting.word_boost import Spelling, WordBoostTable, WordPhrase
+from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.graph.wfst_options import WfstOptions
+from earshot.streaming.words.graph_words import GraphWords
 
 SPELLABLE = re.compile("[a-z']+")
 

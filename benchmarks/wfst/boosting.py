@@ -7,12 +7,12 @@ from typing import Protocol
 
 import torch
 
-from decoder_kernels.prefix_search import PrefixSearch, PrefixSearchConfig
-from decoder_kernels.wfst_options import WfstOptions
-from models.tokenizer import Tokenizer
-from streaming.boosting import compile_boosts
-from streaming.graph_words import GraphWords
-from streaming.stream_config import Boost
+from earshot.decoder_kernels.graph.wfst_options import WfstOptions
+from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
+from earshot.models.tokenizer import Tokenizer
+from earshot.streaming.boosting.boosting import compile_boosts
+from earshot.streaming.stream_config import Boost
+from earshot.streaming.words.graph_words import GraphWords
 from wfst.boost_lists import BoostedWords, BoostList
 from wfst.ours import Batch, OurSearch
 from wfst.posteriors import Utterance

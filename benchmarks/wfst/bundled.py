@@ -7,16 +7,16 @@ from pathlib import Path
 
 import torch
 
-from models.checkpoint import LoadedModel
-from models.config import FeatureConfig
-from models.training.batch import pad
-from models.training.corpus import Utterance as Recording
-from models.training.corpus import read_speech
-from models.training.feature_cache import build_feature_cache
-from models.training.greedy import length_batches
-from models.training.speech import Source, Speech
-from streaming.graph_words import GraphWords
-from streaming.search_frames import PieceFrames, SearchFrames, frames_of
+from earshot.models.checkpoints.checkpoint import LoadedModel
+from earshot.models.config import FeatureConfig
+from earshot.streaming.search.search_frames import PieceFrames, SearchFrames, frames_of
+from earshot.streaming.words.graph_words import GraphWords
+from earshot.training.data.batch import pad
+from earshot.training.data.corpus import Utterance as Recording
+from earshot.training.data.corpus import read_speech
+from earshot.training.data.feature_cache import build_feature_cache
+from earshot.training.data.speech import Source, Speech
+from earshot.training.measuring.greedy import length_batches
 from wfst.posteriors import Utterance
 
 

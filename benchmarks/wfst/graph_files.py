@@ -5,10 +5,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from decoder_kernels.graph import Graph
-from decoder_kernels.graph_image import read_image
-from decoder_kernels.graphs.explicit import explicit_graph
-from decoder_kernels.graphs.fst import Fst, write_fst
+from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.graph.graph_image import read_image
+from earshot.language.graphs.explicit import explicit_graph
+from earshot.language.graphs.fst import Fst, write_fst
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -75,7 +75,7 @@ class GraphFiles:
 
 
 def _graph_command(*arguments: object) -> None:
-    command = [sys.executable, "-m", "service", "graph", *map(str, arguments)]
+    command = [sys.executable, "-m", "earshot.service", "graph", *map(str, arguments)]
     subprocess.run(command, cwd=REPOSITORY, check=True)
 
 

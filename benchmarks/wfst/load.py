@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from decoder_kernels.graph import Graph
-from decoder_kernels.wfst_key import NODE_SHIFT
-from decoder_kernels.wfst_search import WfstOptions
+from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.graph.wfst_key import NODE_SHIFT
+from earshot.decoder_kernels.wfst.wfst_search import WfstOptions
 from wfst.ours import Batch, OurSearch
 from wfst.posteriors import Utterance
 

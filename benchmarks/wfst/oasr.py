@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from decoder_kernels.graph import Graph
+from earshot.decoder_kernels.graph.graph import Graph
 from wfst.ours import Batch
 from wfst.streams import NotRun, Words
 

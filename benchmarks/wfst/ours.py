@@ -6,8 +6,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from decoder_kernels.graph import Graph
-from decoder_kernels.wfst_search import WfstHypothesis, WfstOptions, WfstSearch, WfstSearchConfig
+from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.wfst.wfst_search import (
+    WfstHypothesis,
+    WfstOptions,
+    WfstSearch,
+    WfstSearchConfig,
+)
 
 NEXT_TO_NO_ALTERNATIVES = 1e-3
 """A lattice_beam that remembers only what costs the same; 0 is not allowed."""

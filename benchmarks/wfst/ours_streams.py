@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import torch
 
-from decoder_kernels.graph import Graph
-from decoder_kernels.wfst_search import WfstOptions
+from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.wfst.wfst_search import WfstOptions
 from wfst.ours import Batch, OurSearch
 from wfst.streams import Words
 

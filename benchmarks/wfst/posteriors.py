@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from decoder_kernels.graph import Graph
+from earshot.decoder_kernels.graph.graph import Graph
 
 Floats = npt.NDArray[np.float32]
 

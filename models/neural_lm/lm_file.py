@@ -12,11 +12,11 @@ import sentencepiece
 import torch
 from torch import Tensor
 
-from models.errors import CheckpointError, ConfigError, NotACheckpoint
-from models.layout import without_memory
-from models.neural_lm.network import NeuralLm, NeuralLmConfig
-from models.neural_lm.sentence_scorer import SentenceScorer
-from models.tensor_check import check_tensors
+from earshot.models.checkpoints.layout import without_memory
+from earshot.models.checkpoints.tensor_check import check_tensors
+from earshot.models.errors import CheckpointError, ConfigError, NotACheckpoint
+from earshot.models.neural_lm.network import NeuralLm, NeuralLmConfig
+from earshot.models.neural_lm.sentence_scorer import SentenceScorer
 
 NEURAL_LM_FILE = "neural_lm.safetensors"
 FORMAT_VERSION = "1"
@@ -42,7 +42,7 @@ def save_neural_lm(
 def load_neural_lm(path: Path, device: torch.device | str = "cpu") -> SentenceScorer:
     """What was saved, ready to score on `device`, in single precision.
 
-    Raises CheckpointError (see `models.errors`).
+    Raises CheckpointError (see `earshot.models.errors`).
     """
     metadata, tensors = _read(path)
     if metadata.get("format_version") != FORMAT_VERSION or PIECES not in tensors:

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from models.errors import ConfigError
-from models.positional import sinusoids
+from earshot.models.errors import ConfigError
+from earshot.models.layers.positional import sinusoids
 
 MAX_SIZE = 1 << 16
 MAX_BLOCKS = 64

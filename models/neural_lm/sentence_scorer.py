@@ -10,8 +10,8 @@ import sentencepiece
 import torch
 from torch import Tensor
 
-from models.neural_lm.network import NeuralLm
-from models.neural_lm.token_tree import TokenTree
+from earshot.models.neural_lm.network import NeuralLm
+from earshot.models.neural_lm.token_tree import TokenTree
 
 NODES_AT_ONCE = 512
 """Of trees that share a batch: each node takes a row of the vocabulary's size."""

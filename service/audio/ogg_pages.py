@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from service.errors import UndecodableAudio
+from earshot.service.errors import UndecodableAudio
 
 _HEADER = struct.Struct("<4sBBqIIIB")
 _CRC_AT = 22

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from service.errors import UndecodableAudio
+from earshot.service.errors import UndecodableAudio
 
 Samples = NDArray[np.float32]
 Encoding = Literal["linear16", "linear32"]

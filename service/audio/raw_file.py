@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from service.audio.pcm import PcmDecoder, PcmFormat, Samples, one_of
-from service.audio.resampler import Resampler
-from service.errors import AudioTooLong, UndecodableAudio
+from earshot.service.audio.pcm import PcmDecoder, PcmFormat, Samples, one_of
+from earshot.service.audio.resampler import Resampler
+from earshot.service.errors import AudioTooLong, UndecodableAudio
 
 _NOTHING: Samples = np.empty(0, dtype=np.float32)
 

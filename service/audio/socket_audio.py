@@ -4,10 +4,10 @@ import hashlib
 
 import numpy as np
 
-from service.audio.pcm import PcmDecoder, PcmFormat, Samples, one_of
-from service.audio.resampler import Resampler
-from service.audio.wav_header import WavHeader
-from service.errors import UndecodableAudio
+from earshot.service.audio.pcm import PcmDecoder, PcmFormat, Samples, one_of
+from earshot.service.audio.resampler import Resampler
+from earshot.service.audio.wav_header import WavHeader
+from earshot.service.errors import UndecodableAudio
 
 _NOTHING: Samples = np.empty(0, dtype=np.float32)
 

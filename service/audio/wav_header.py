@@ -2,10 +2,10 @@
 
 import struct
 
-from service.audio.containers import SNIFF_BYTES, WAV, sniff
-from service.audio.pcm import Encoding, PcmFormat
-from service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ
-from service.errors import UndecodableAudio
+from earshot.service.audio.containers import SNIFF_BYTES, WAV, sniff
+from earshot.service.audio.pcm import Encoding, PcmFormat
+from earshot.service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ
+from earshot.service.errors import UndecodableAudio
 
 MAX_HEADER_BYTES = 64 * 1024
 MAX_CHANNELS = 32

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
-from service.audio.containers import (
+from earshot.service.audio.containers import (
     AIFF,
     AU,
     CAF,
@@ -18,8 +18,8 @@ from service.audio.containers import (
     Container,
     sniff,
 )
-from service.audio.ogg_pages import check_ogg_pages
-from service.errors import UndecodableAudio
+from earshot.service.audio.ogg_pages import check_ogg_pages
+from earshot.service.errors import UndecodableAudio
 
 UNKNOWN_SIZE = 0xFFFF_FF00  # writers that cannot seek back leave nearly 2^32, or 0
 _UNKNOWN_SIZE_64 = 1 << 62

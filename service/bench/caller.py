@@ -11,8 +11,8 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
-from service.bench.clips import BYTES_PER_SECOND, RATE_HZ, Clip
-from service.bench.measurements import Heard, Measurements
+from earshot.service.bench.clips import BYTES_PER_SECOND, RATE_HZ, Clip
+from earshot.service.bench.measurements import Heard, Measurements
 
 FRAME_MS = 100
 FRAME_S = FRAME_MS / 1000

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from service.audio.file_reader import AudioFile
-from service.errors import ServiceError, StartupError
+from earshot.service.audio.file_reader import AudioFile
+from earshot.service.errors import ServiceError, StartupError
 
 RATE_HZ = 16_000
 BYTES_PER_SECOND = 2 * RATE_HZ

@@ -5,10 +5,10 @@ import random
 import time
 from collections.abc import Callable, Sequence
 
-from service.bench.caller import Caller, Window, transcribe_alone
-from service.bench.clips import Clip, playlist
-from service.bench.measurements import Measurements
-from service.bench.target import Target
+from earshot.service.bench.caller import Caller, Window, transcribe_alone
+from earshot.service.bench.clips import Clip, playlist
+from earshot.service.bench.measurements import Measurements
+from earshot.service.bench.target import Target
 
 START_SPREAD_S = 10.0
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
-from service.bench.word_errors import word_errors
+from earshot.service.bench.word_errors import word_errors
 
 LATE_S = 1.0
 MAX_LATE_SHARE = 0.001

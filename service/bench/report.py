@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from service.bench.measurements import Summary
+from earshot.service.bench.measurements import Summary
 
 _HEADINGS = (
     "streams", "holds", "partial p50/p95/p99 ms", "final p50/p95/p99 ms", "CPU s/audio s",

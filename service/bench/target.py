@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from service.errors import StartupError
+from earshot.service.errors import StartupError
 
 STOP_S = 15.0
 LOG_LINES_SHOWN = 5
@@ -54,7 +54,7 @@ def own_server(flags: Sequence[str]) -> Iterator[Target]:
     Raises:
         StartupError: it did not start; the message is its own.
     """
-    command = [sys.executable, "-m", "service", "serve", "--port", "0", *flags]
+    command = [sys.executable, "-m", "earshot.service", "serve", "--port", "0", *flags]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     log = _Log(process)
     try:

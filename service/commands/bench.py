@@ -7,15 +7,15 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-from service.bench.clips import Clip, load_clips
-from service.bench.load import run_load, texts_alone
-from service.bench.measurements import Measurements, Summary
-from service.bench.report import table
-from service.bench.target import Target, own_server
-from service.commands.positive_numbers import positive_count, positive_seconds
-from service.console import progress_bar, say, tell
-from service.errors import StartupError
-from service.web_files import SAMPLES_DIR
+from earshot.service.bench.clips import Clip, load_clips
+from earshot.service.bench.load import run_load, texts_alone
+from earshot.service.bench.measurements import Measurements, Summary
+from earshot.service.bench.report import table
+from earshot.service.bench.target import Target, own_server
+from earshot.service.commands.options.console import progress_bar, say, tell
+from earshot.service.commands.options.positive_numbers import positive_count, positive_seconds
+from earshot.service.errors import StartupError
+from earshot.service.gateway.web_files import SAMPLES_DIR
 
 DOES_NOT_HOLD = 1
 RAMP_FACTOR = 1.25

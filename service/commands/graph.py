@@ -4,21 +4,21 @@ import argparse
 import json
 from pathlib import Path
 
-from decoder_kernels.errors import GraphError, NoCompactRule
-from decoder_kernels.graph import TOPOLOGIES, Graph
-from decoder_kernels.graph_image import read_image, write_image
-from decoder_kernels.graphs.build import GRAPH_FORMS, Build, build_graph
-from decoder_kernels.graphs.composition import DELTA
-from decoder_kernels.graphs.description import describe_graph
-from decoder_kernels.graphs.foreign import import_graph
-from decoder_kernels.graphs.implicit import implicit_graph
-from decoder_kernels.graphs.open_ended import open_ended
-from models.errors import ModelError
-from service.commands.build_files import read_words, require_place, require_readable
-from service.commands.graph_units import GRAPH_UNITS, kind_of, load, spelling_of, units_of
-from service.console import progress_stages, say, tell
-from service.errors import StartupError
-from streaming.graph_fit import fitting_units
+from earshot.decoder_kernels.errors import GraphError, NoCompactRule
+from earshot.decoder_kernels.graph.graph import TOPOLOGIES, Graph
+from earshot.decoder_kernels.graph.graph_image import read_image, write_image
+from earshot.language.graphs.build import GRAPH_FORMS, Build, build_graph
+from earshot.language.graphs.composition import DELTA
+from earshot.language.graphs.description import describe_graph
+from earshot.language.graphs.foreign import import_graph
+from earshot.language.graphs.implicit import implicit_graph
+from earshot.language.graphs.open_ended import open_ended
+from earshot.models.errors import ModelError
+from earshot.service.commands.graph_units import GRAPH_UNITS, kind_of, load, spelling_of, units_of
+from earshot.service.commands.options.build_files import read_words, require_place, require_readable
+from earshot.service.commands.options.console import progress_stages, say, tell
+from earshot.service.errors import StartupError
+from earshot.streaming.words.graph_fit import fitting_units
 
 NAMES_SHOWN = 8
 MAX_COST_STEP = 0.25

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from decoder_kernels.graphs.build import Speller, Units
-from decoder_kernels.graphs.lexicon import Spelling, read_lexicon
-from models.config import PHONE_BLANK
-from models.errors import UnencodableText
-from models.units import SPECIAL_SYMBOLS
-from service.errors import StartupError
-from streaming.graph_fit import UnitKind
+from earshot.language.graphs.build import Speller, Units
+from earshot.language.graphs.lexicon import Spelling, read_lexicon
+from earshot.models.config import PHONE_BLANK
+from earshot.models.errors import UnencodableText
+from earshot.models.units import SPECIAL_SYMBOLS
+from earshot.service.errors import StartupError
+from earshot.streaming.words.graph_fit import UnitKind
 
 if TYPE_CHECKING:
-    from models.checkpoint import LoadedModel
+    from earshot.models.checkpoints.checkpoint import LoadedModel
 
 GRAPH_UNITS: tuple[UnitKind, ...] = get_args(UnitKind)
 
@@ -31,8 +31,8 @@ class GraphSpelling:
 
 def load(model: Path | None) -> LoadedModel:
     """A model, the bundled one for None. Raises ModelError."""
-    from models.bundled import bundled_model_dir
-    from models.checkpoint import load_model
+    from earshot.models.bundled import bundled_model_dir
+    from earshot.models.checkpoints.checkpoint import load_model
 
     return load_model(model or bundled_model_dir())
 
@@ -75,7 +75,9 @@ def _by_lexicon(units: Units, path: Path) -> GraphSpelling:
 
 
 def _by_pronunciation(loaded: LoadedModel, units: Units) -> GraphSpelling:
-    pronouncer = loaded.pronouncer
+    from earshot.language.g2p.pronouncer import pronouncer_of
+
+    pronouncer = pronouncer_of(loaded)
     if pronouncer is None:
         raise StartupError(f"build: the model {loaded.name} has phones and no lexicon: --lexicon")
 

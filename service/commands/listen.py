@@ -8,15 +8,19 @@ import numpy as np
 from rich.live import Live
 from rich.text import Text
 
-from service.audio.pcm import Samples
-from service.commands.settings_flags import ENGINE_SETTINGS, add_settings_flags, settings_from
-from service.commands.stream_flags import add_stream_flags, parameters_from
-from service.console import live_line, say, tell
-from service.engine_port import EnginePort, StreamPort
-from service.errors import StartupError
-from streaming.errors import BacklogFull, StreamClosed
-from streaming.events import Closed, Event, Failed, Final, Partial, UnboostablePhrase
-from streaming.stream_config import StreamConfig
+from earshot.service.audio.pcm import Samples
+from earshot.service.commands.options.console import live_line, say, tell
+from earshot.service.commands.options.settings_flags import (
+    ENGINE_SETTINGS,
+    add_settings_flags,
+    settings_from,
+)
+from earshot.service.commands.options.stream_flags import add_stream_flags, parameters_from
+from earshot.service.core.engine_port import EnginePort, StreamPort
+from earshot.service.errors import StartupError
+from earshot.streaming.errors import BacklogFull, StreamClosed
+from earshot.streaming.events import Closed, Event, Failed, Final, Partial, UnboostablePhrase
+from earshot.streaming.stream_config import StreamConfig
 
 BLOCK_MS = 50
 
@@ -33,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     settings = settings_from(arguments, ENGINE_SETTINGS)
     parameters = parameters_from(arguments, settings, is_file=False)
     sounds = _sound_library()
-    from service.commands.engine import running_engine
+    from earshot.service.core.engine_setup import running_engine
 
     with running_engine(settings) as engine:
         _Listening(engine, parameters.stream).until_interrupted(sounds, arguments.microphone)
@@ -46,7 +50,7 @@ def _sound_library() -> Any:
         import sounddevice
     except ModuleNotFoundError as error:
         raise StartupError(
-            "the microphone needs the package sounddevice: pip install 'earshot[microphone]'"
+            "the microphone needs the package sounddevice: pip install 'earshot-asr[microphone]'"
         ) from error
     except OSError as error:
         raise StartupError(

@@ -4,20 +4,20 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from decoder_kernels.errors import GraphError, LanguageModelError
-from decoder_kernels.graphs.arpa import read_arpa
-from decoder_kernels.ngrams.arpa_file import write_arpa
-from decoder_kernels.ngrams.kneser_ney import estimate
-from decoder_kernels.ngrams.mixture import mix, tune
-from decoder_kernels.ngrams.model import NGramModel
-from decoder_kernels.ngrams.perplexity import ArpaScores
-from decoder_kernels.ngrams.pruning import prune
-from decoder_kernels.ngrams.text import Text, choose_vocabulary
-from decoder_kernels.ngrams.text_files import read_sentences
-from service.commands import lm_train
-from service.commands.build_files import read_words, require_place, require_readable
-from service.console import Stages, progress_stages, say, tell
-from service.errors import StartupError
+from earshot.decoder_kernels.errors import GraphError, LanguageModelError
+from earshot.language.ngrams.arpa import read_arpa
+from earshot.language.ngrams.arpa_file import write_arpa
+from earshot.language.ngrams.kneser_ney import estimate
+from earshot.language.ngrams.mixture import mix, tune
+from earshot.language.ngrams.model import NGramModel
+from earshot.language.ngrams.perplexity import ArpaScores
+from earshot.language.ngrams.pruning import prune
+from earshot.language.ngrams.text import Text, choose_vocabulary
+from earshot.language.text.text_files import read_sentences
+from earshot.service.commands import lm_train
+from earshot.service.commands.options.build_files import read_words, require_place, require_readable
+from earshot.service.commands.options.console import Stages, progress_stages, say, tell
+from earshot.service.errors import StartupError
 
 MAX_ORDER = 6
 MAX_WORDS = 60_000

@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from service.commands.build_files import require_place
-from service.commands.train import MORE_TO_DO, add_run_flags
-from service.console import tell
-from service.errors import StartupError
+from earshot.service.commands.options.build_files import require_place
+from earshot.service.commands.options.console import tell
+from earshot.service.commands.train import MORE_TO_DO, add_run_flags
+from earshot.service.errors import StartupError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,15 +20,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _train(arguments: argparse.Namespace) -> int:
     """Train; 0 at the end of the schedule, 3 where the same command would go on."""
     try:
-        from models.training.errors import TrainingError
-        from models.training.neural_lm.recipe import load_lm_recipe
-        from models.training.neural_lm.trainer import LmTrainer
-        from models.training.run import choose_device
+        from earshot.training.errors import TrainingError
+        from earshot.training.neural_lm.recipe import load_lm_recipe
+        from earshot.training.neural_lm.trainer import LmTrainer
+        from earshot.training.run.run import choose_device
     except ModuleNotFoundError as error:
         raise StartupError(
-            f"training needs {error.name}: pip install 'earshot[train]' brings it"
+            f"training needs {error.name}: pip install 'earshot-asr[train]' brings it"
         ) from error
-    from models.training.deadline import Deadline
+    from earshot.training.deadline import Deadline
 
     require_place(arguments.out, [arguments.config])
     try:

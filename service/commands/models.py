@@ -4,9 +4,9 @@ import argparse
 import json
 from pathlib import Path
 
-from service.console import say, tell
-from service.errors import ServiceError
-from service.settings import Settings
+from earshot.service.commands.options.console import say, tell
+from earshot.service.errors import ServiceError
+from earshot.service.settings import Settings
 
 SOME_FAILED = 1
 
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Describe each directory; returns 1 if one of them is no model."""
-    from service.commands.engine import load_engine, served_model
+    from earshot.service.core.engine_setup import load_engine, served_model
 
     failed = False
     for directory in arguments.directories or [None]:

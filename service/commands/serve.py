@@ -3,9 +3,9 @@
 import argparse
 import asyncio
 
-from service.commands.settings_flags import add_settings_flags, settings_from
-from service.console import say
-from service.settings import Settings
+from earshot.service.commands.options.console import say
+from earshot.service.commands.options.settings_flags import add_settings_flags, settings_from
+from earshot.service.settings import Settings
 
 NAMES = tuple(Settings.model_fields)
 ENGINE_FAILED = 70
@@ -33,14 +33,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _serve(settings: Settings) -> int:
     # Imported here: --show-config and --help need none of it.
-    from service.app import create_app
-    from service.commands.engine import running_engine, served_model, warm_up
-    from service.exit_deadline import end_within
-    from service.metrics import Metrics
-    from service.metrics_of_engine import watch_engine
-    from service.request_log import configure_logging, log
-    from service.server import Server, bind
-    from service.services import Services
+    from earshot.service.core.engine_setup import running_engine, served_model, warm_up
+    from earshot.service.core.metrics import Metrics
+    from earshot.service.core.metrics_of_engine import watch_engine
+    from earshot.service.core.services import Services
+    from earshot.service.gateway.app import create_app
+    from earshot.service.gateway.exit_deadline import end_within
+    from earshot.service.gateway.server import Server, bind
+    from earshot.service.http.request_log import configure_logging, log
 
     configure_logging(settings.log_level)
     metrics = Metrics()

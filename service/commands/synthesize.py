@@ -4,15 +4,15 @@ import argparse
 import os
 from pathlib import Path
 
-from models.training.errors import TrainingError
-from models.training.synthetic.engines import ENGINES
-from models.training.synthetic.kinds import BALANCED, GRAMMARS, SENTENCES
-from models.training.synthetic.maker import Amount, Made, Maker
-from models.training.synthetic.plan import Plan
-from models.training.synthetic.sentences import Sentences, read_sentences
-from service.commands.positive_numbers import positive_count
-from service.console import progress_bar, say, tell
-from service.errors import StartupError
+from earshot.service.commands.options.console import progress_bar, say, tell
+from earshot.service.commands.options.positive_numbers import positive_count
+from earshot.service.errors import StartupError
+from earshot.training.errors import TrainingError
+from earshot.training.synthetic.engines import ENGINES
+from earshot.training.synthetic.kinds import BALANCED, GRAMMARS, SENTENCES
+from earshot.training.synthetic.maker import Amount, Made, Maker
+from earshot.training.synthetic.plan import Plan
+from earshot.training.synthetic.sentences import Sentences, read_sentences
 
 DEFAULT_ENGINES = {"espeak-ng": 1.0, "flite": 1.0}
 REJECTED_SHOWN = 3

@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from service.console import tell
-from service.errors import StartupError
+from earshot.service.commands.options.console import tell
+from earshot.service.errors import StartupError
 
 DEVICES = ("auto", "cpu", "cuda")
 MORE_TO_DO = 3
@@ -49,17 +49,17 @@ def add_run_flags(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Train; 0 at the end of the schedule, 3 where the same command would go on."""
     try:
-        from models.errors import ModelError
-        from models.training.errors import TrainingError
-        from models.training.run import choose_device, default_folder, open_run
+        from earshot.models.errors import ModelError
+        from earshot.training.errors import TrainingError
+        from earshot.training.run.run import choose_device, default_folder, open_run
     except ModuleNotFoundError as error:
         raise StartupError(
-            f"training needs {error.name}: pip install 'earshot[train]' brings it"
+            f"training needs {error.name}: pip install 'earshot-asr[train]' brings it"
         ) from error
-    from models.training.config import load_recipe
-    from models.training.deadline import Deadline
-    from models.training.export import export
-    from models.training.output_folder import make_folder
+    from earshot.training.data.output_folder import make_folder
+    from earshot.training.deadline import Deadline
+    from earshot.training.recipe.config import load_recipe
+    from earshot.training.run.export import export
 
     try:
         recipe = load_recipe(arguments.config)

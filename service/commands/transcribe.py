@@ -10,20 +10,24 @@ from pathlib import Path
 
 from rich.progress import Progress, TaskID, TimeRemainingColumn
 
-from service.audio.file_reader import AudioFile
-from service.audio.pcm import Samples
-from service.commands.settings_flags import ENGINE_SETTINGS, add_settings_flags, settings_from
-from service.commands.stream_flags import add_stream_flags, parameters_from
-from service.console import done, progress_bars, say, tell
-from service.engine_port import EnginePort
-from service.errors import ServiceError, StartupError
-from service.file_answer import FileAnswer
-from service.file_transcription import FileTranscription
-from service.parameters import FILE_FORMATS, ListenParameters
-from service.result_messages import ResultMessages, ServedModel
-from service.services import new_request_id
-from service.upload import temporary_file
-from streaming.errors import StreamingError
+from earshot.service.audio.file_reader import AudioFile
+from earshot.service.audio.pcm import Samples
+from earshot.service.commands.options.console import done, progress_bars, say, tell
+from earshot.service.commands.options.settings_flags import (
+    ENGINE_SETTINGS,
+    add_settings_flags,
+    settings_from,
+)
+from earshot.service.commands.options.stream_flags import add_stream_flags, parameters_from
+from earshot.service.core.engine_port import EnginePort
+from earshot.service.core.file_transcription import FileTranscription
+from earshot.service.core.services import new_request_id
+from earshot.service.deepgram.file_answer import FileAnswer
+from earshot.service.deepgram.request.parameters import FILE_FORMATS, ListenParameters
+from earshot.service.deepgram.response.result_messages import ResultMessages, ServedModel
+from earshot.service.errors import ServiceError, StartupError
+from earshot.service.http.upload import temporary_file
+from earshot.streaming.errors import StreamingError
 
 _SUFFIXES = {"text": ".txt", "json": ".json", "srt": ".srt", "vtt": ".vtt"}
 SOME_FAILED = 1
@@ -51,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     parameters = parameters_from(arguments, settings, is_file=True)
     if arguments.output_dir is not None:
         _check_outputs(arguments.output_dir, arguments.files)
-    from service.commands.engine import running_engine, served_model
+    from earshot.service.core.engine_setup import running_engine, served_model
 
     bars = progress_bars(done("s"), TimeRemainingColumn())
     with running_engine(settings) as engine, bars as progress:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from decoder_kernels.graph import Arc, Graph
+from earshot.decoder_kernels.graph.graph import Arc, Graph
 
 
 @pytest.fixture

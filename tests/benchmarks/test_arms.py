@@ -2,8 +2,8 @@ import pytest
 from wfst.arms import Arm, Outcome, against, ours, take_turns, times_slower
 from wfst.posteriors import Utterance, simulated
 
-from decoder_kernels.graph import Graph
-from decoder_kernels.wfst_search import WfstOptions
+from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.wfst.wfst_search import WfstOptions
 
 
 def test_arms_take_turns_at_each_utterance(graph: Graph) -> None:

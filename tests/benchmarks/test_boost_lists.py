@@ -5,10 +5,10 @@ from typing import cast
 import pytest
 from wfst.boost_lists import BoostedWords, BoostList, read_dictionary
 
-from decoder_kernels.graph import Arc, Graph
-from decoder_kernels.wfst_options import WfstOptions
-from models.tokenizer import Tokenizer
-from streaming.graph_words import GraphWords
+from earshot.decoder_kernels.graph.graph import Arc, Graph
+from earshot.decoder_kernels.graph.wfst_options import WfstOptions
+from earshot.models.tokenizer import Tokenizer
+from earshot.streaming.words.graph_words import GraphWords
 
 
 @pytest.fixture

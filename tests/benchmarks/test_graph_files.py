@@ -4,11 +4,11 @@ import kaldifst
 import pytest
 from wfst.graph_files import GraphFiles, write_openfst, write_words
 
-from decoder_kernels.graph import Graph
-from decoder_kernels.graph_image import write_image
-from decoder_kernels.graphs.explicit import explicit_graph
-from decoder_kernels.graphs.foreign import read_words
-from decoder_kernels.graphs.fst import read_fst
+from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.graph.graph_image import write_image
+from earshot.language.graphs.explicit import explicit_graph
+from earshot.language.graphs.foreign import read_words
+from earshot.language.graphs.fst import read_fst
 
 
 def test_kaldifst_reads_the_explicit_graph(graph: Graph, tmp_path: Path) -> None:

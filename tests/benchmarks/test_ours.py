@@ -4,8 +4,8 @@ from wfst.load import Load, token_nodes
 from wfst.ours import Batch, OurSearch
 from wfst.posteriors import simulated
 
-from decoder_kernels.graph import Graph
-from decoder_kernels.wfst_search import WfstOptions
+from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.wfst.wfst_search import WfstOptions
 
 OPTIONS = WfstOptions(max_active=100)
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 from wfst.posteriors import load, save, simulated, total_frames
 
-from decoder_kernels.graph import Graph
+from earshot.decoder_kernels.graph.graph import Graph
 
 SPELLINGS = {"yes": [1, 2], "no": [3, 2]}
 

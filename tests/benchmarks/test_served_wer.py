@@ -7,7 +7,7 @@ import pytest
 from served_wer import ARMS, DEFAULT, Heard, Served
 from wfst.bundled import recordings
 
-from models.bundled import bundled_model_dir
+from earshot.models.bundled import bundled_model_dir
 
 SAMPLE = 16  # recordings of each corpus
 CHUNK_FRAMES = 11

@@ -4,8 +4,8 @@ from wfst.posteriors import simulated
 from wfst.stream_tasks import HEADER, Task, same_words
 from wfst.streams import NotRun, Timing
 
-from decoder_kernels.graph import Graph
-from decoder_kernels.wfst_search import WfstOptions
+from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.wfst.wfst_search import WfstOptions
 
 CPU = torch.device("cpu")
 OPTIONS = WfstOptions(max_active=100)

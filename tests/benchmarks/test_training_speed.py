@@ -6,11 +6,11 @@ from pathlib import Path
 import torch
 from training_speed import measure, on_noise, write_noise
 
-from models.training.config import NetworkConfig, UnitsConfig, WaveformConfig, load_recipe
+from earshot.training.recipe.config import NetworkConfig, UnitsConfig, WaveformConfig, load_recipe
 
 
 def test_a_recipe_is_measured_without_its_data(repository_dir: Path, tmp_path: Path) -> None:
-    recipe = load_recipe(repository_dir / "models" / "training" / "recipes" / "gpu.toml")
+    recipe = load_recipe(repository_dir / "training" / "recipes" / "gpu.toml")
     small = NetworkConfig(
         output_size=16, linear_units=16, num_blocks=1, decoder_linear_units=16, decoder_blocks=1
     )

@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 import emulated_device
 import torch
 
-from decoder_kernels.native import native_module
+from earshot.decoder_kernels.native import native_module
 
 
 @dataclass(frozen=True)

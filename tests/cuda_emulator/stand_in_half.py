@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.utils.dlpack import from_dlpack, to_dlpack
 
-from decoder_kernels.native import native_half, native_module
+from earshot.decoder_kernels.native import native_half, native_module
 
 
 def stand_in_half() -> "StandIn":

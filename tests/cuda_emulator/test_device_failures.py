@@ -6,10 +6,10 @@ import pytest
 import torch
 from emulator import Emulator
 
-from decoder_kernels.errors import DeviceError, KernelError, OutOfDeviceMemory
-from decoder_kernels.graph import Arc, Graph
-from decoder_kernels.prefix_search import PrefixSearch, PrefixSearchConfig
-from decoder_kernels.wfst_search import WfstSearch, WfstSearchConfig
+from earshot.decoder_kernels.errors import DeviceError, KernelError, OutOfDeviceMemory
+from earshot.decoder_kernels.graph.graph import Arc, Graph
+from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
+from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
 
 pytestmark = pytest.mark.emulated
 

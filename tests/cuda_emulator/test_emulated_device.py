@@ -14,7 +14,7 @@ from stand_in_half import stand_in_half
 from torch import Tensor, nn
 from torch.nn import functional
 
-from decoder_kernels.native import lend, native_module
+from earshot.decoder_kernels.native import lend, native_module
 
 KDL_EXT_DEV = 12  # DLDeviceType, in dlpack.h
 

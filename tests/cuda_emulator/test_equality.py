@@ -12,7 +12,7 @@ from cuda_equality import Pair, compare_all
 from emulator import Emulator
 from wfst.posteriors import Utterance
 
-from decoder_kernels.prefix_search import PrefixSearch, PrefixSearchConfig
+from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
 
 pytestmark = [pytest.mark.emulated, pytest.mark.timeout(600)]
 

@@ -7,7 +7,7 @@ from one_thread import Event, OneThread
 from ptx_snippets import HEAD
 
 FILES = """
-.file 1 "/src/csrc/block.h"
+.file 1 "/src/csrc/block/block.h"
 .file 2 "/src/csrc/search.h"
 .file 3 "/usr/local/cuda/include/atomics.hpp"
 """

@@ -7,8 +7,8 @@ import pytest
 import torch
 from emulator import Settings, built
 
-from decoder_kernels.errors import BackendMissing
-from decoder_kernels.native import native_half
+from earshot.decoder_kernels.errors import BackendMissing
+from earshot.decoder_kernels.native import native_half
 
 EMULATED_THREADS = (32, 128, 256)
 EMULATED = [pytest.param(n, marks=pytest.mark.emulated) for n in EMULATED_THREADS if built()]

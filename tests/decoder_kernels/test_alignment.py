@@ -3,13 +3,13 @@
 import itertools
 import math
 
+import alignment_oracle
 import numpy as np
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from decoder_kernels import alignment_oracle
-from decoder_kernels.alignment import align
+from earshot.decoder_kernels.alignment import align
 
 COARSE = st.sampled_from([0.0, -0.5, -1.0, -3.0, -50.0])
 """Many paths cost the same."""

@@ -28,13 +28,13 @@ HOST_ONLY = {"runtime_error"}  # of launch.h
 CPU_ONLY = {"block_solo.h", "block_team.h", "cpu_launch.h"}
 
 
-def included(source: Path, seen: set[Path]) -> set[Path]:
+def included(source: Path, csrc: Path, seen: set[Path]) -> set[Path]:
     """The file and all of ours that it includes for nvcc."""
     if source in seen or source.name in CPU_ONLY:
         return seen
     seen.add(source)
     for name in re.findall(r'#include "([^"]+)"', source.read_text()):
-        included(source.parent / name, seen)
+        included(csrc / name, csrc, seen)
     return seen
 
 
@@ -45,8 +45,9 @@ def without_comments(source: Path) -> str:
 @pytest.fixture(scope="module")
 def kernel_sources(repository_dir: Path) -> set[Path]:
     found: set[Path] = set()
-    for kernel in (repository_dir / "decoder_kernels" / "csrc").glob("*.cu"):
-        included(kernel, found)
+    csrc = repository_dir / "decoder_kernels" / "csrc"
+    for kernel in csrc.glob("*/*.cu"):
+        included(kernel, csrc, found)
     return found
 
 

@@ -7,15 +7,15 @@ import sys
 import pytest
 import torch
 
-from decoder_kernels.errors import BackendMissing
-from decoder_kernels.native import (
+from earshot.decoder_kernels.errors import BackendMissing
+from earshot.decoder_kernels.native import (
     NativeHalf,
     NativeModule,
     NativeSearch,
     native_half,
     native_module,
 )
-from decoder_kernels.prefix_search import PrefixSearch, PrefixSearchConfig
+from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
 
 
 def public_names(protocol: type) -> set[str]:
@@ -45,12 +45,12 @@ def test_a_device_without_a_half_is_named() -> None:
 
 
 def test_a_checkout_that_was_never_built_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "decoder_kernels._native", None)
+    monkeypatch.setitem(sys.modules, "earshot.decoder_kernels._native", None)
     with pytest.raises(BackendMissing, match="not built"):
         native_module()
 
 
 def test_the_wrong_kind_of_array_is_refused() -> None:
-    half = importlib.import_module("decoder_kernels._native").cpu
+    half = importlib.import_module("earshot.decoder_kernels._native").cpu
     with pytest.raises(TypeError):
         half.PrefixSearch(None, torch.zeros(1), torch.zeros(1), torch.zeros(1), torch.zeros(1))

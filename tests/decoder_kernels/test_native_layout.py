@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from decoder_kernels import wfst_key, wfst_memory, wfst_options, wfst_tables
-from decoder_kernels.wfst_nbest import RECORD
+from earshot.decoder_kernels.graph import wfst_key, wfst_options, wfst_tables
+from earshot.decoder_kernels.wfst import wfst_memory
+from earshot.decoder_kernels.wfst.wfst_nbest import RECORD
 
 CONSTANT = re.compile(r"^inline constexpr \w+ (\w+) = ([-+*/<()\d. ]+);", re.MULTILINE)
 FIELD = re.compile(r"^  (?:int|std::int64_t) (\w+);", re.MULTILINE)
@@ -15,7 +16,7 @@ FIELD = re.compile(r"^  (?:int|std::int64_t) (\w+);", re.MULTILINE)
 @pytest.fixture
 def source(repository_dir: Path) -> dict[str, str]:
     """The headers by name."""
-    headers = (repository_dir / "decoder_kernels" / "csrc").glob("*.h")
+    headers = (repository_dir / "decoder_kernels" / "csrc").glob("*/*.h")
     return {header.name: header.read_text() for header in headers}
 
 

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from decoder_kernels.errors import CapacityExceeded
-from decoder_kernels.slot_spans import SlotSpans
+from earshot.decoder_kernels.errors import CapacityExceeded
+from earshot.decoder_kernels.slot_spans import SlotSpans
 
 
 def test_a_slot_has_one_span_at_a_time() -> None:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from decoder_kernels.graph import TOPOLOGIES, Arc, Graph
-from decoder_kernels.wfst_options import WfstOptions
-from decoder_kernels.word_boost import WordBoostTable, WordPhrase
+from earshot.decoder_kernels.boosting.word_boost import WordBoostTable, WordPhrase
+from earshot.decoder_kernels.graph.graph import TOPOLOGIES, Arc, Graph
+from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 
 SMALL = {"record_capacity": 4096, "entry_capacity": 2048, "candidate_capacity": 8192}
 """Sizes that are enough for them."""

@@ -12,7 +12,7 @@ from socket_client import CLOSE_STREAM, Transcript, listen, receive, send
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from service.cli import main
+from earshot.service.commands.cli import main
 
 ARPA = """\\data\\
 ngram 1=7

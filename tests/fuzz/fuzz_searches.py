@@ -25,8 +25,8 @@ from prefix_trial import PrefixTrial
 from search_trial import Outcome, SearchTrial
 from wfst_trial import WfstTrial
 
-from decoder_kernels.errors import GraphError, KernelError
-from decoder_kernels.graph import Graph
+from earshot.decoder_kernels.errors import GraphError, KernelError
+from earshot.decoder_kernels.graph.graph import Graph
 
 FILES, STEPS, COMPARISONS = 60, 200, 10
 KINDS_OF_FILES = {"image": 20, "foreign graph": 10, "language model": 1}

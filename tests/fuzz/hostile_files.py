@@ -14,13 +14,13 @@ import numpy as np
 from hostile_inputs import EXTREMES, INTEGERS
 from hostile_inputs import graph as random_graph
 
-from decoder_kernels.errors import GraphError
-from decoder_kernels.graph import TOPOLOGIES, Graph
-from decoder_kernels.graph_image import _checksum, read_image, write_image
-from decoder_kernels.graphs.build import GRAPH_FORMS, Units, build_graph
-from decoder_kernels.graphs.foreign import import_graph
-from decoder_kernels.graphs.fst import ARC, EXPANDED, MAGIC, Fst, write_fst
-from decoder_kernels.graphs.lexicon import read_lexicon
+from earshot.decoder_kernels.errors import GraphError
+from earshot.decoder_kernels.graph.graph import TOPOLOGIES, Graph
+from earshot.decoder_kernels.graph.graph_image import _checksum, read_image, write_image
+from earshot.language.graphs.build import GRAPH_FORMS, Units, build_graph
+from earshot.language.graphs.foreign import import_graph
+from earshot.language.graphs.fst import ARC, EXPANDED, MAGIC, Fst, write_fst
+from earshot.language.graphs.lexicon import read_lexicon
 
 Damage = Callable[[Random, bytes], bytes]
 

@@ -7,10 +7,10 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from decoder_kernels.boost import BoostPhrase, BoostTable
-from decoder_kernels.graph import TOPOLOGIES, Arc, Graph
-from decoder_kernels.wfst_options import WfstOptions
-from decoder_kernels.word_boost import WordBoostTable, WordPhrase
+from earshot.decoder_kernels.boosting.boost import BoostPhrase, BoostTable
+from earshot.decoder_kernels.boosting.word_boost import WordBoostTable, WordPhrase
+from earshot.decoder_kernels.graph.graph import TOPOLOGIES, Arc, Graph
+from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 
 FINITE = (0.0, -0.0, 1e-45, -1e-45, 1e-30, 1.0, -1.0, -50.0, 1e4, -1e4, 1e30, -1e30, 3e38, -3e38)
 EXTREMES = (*FINITE, math.inf, -math.inf, math.nan)

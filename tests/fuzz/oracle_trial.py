@@ -7,11 +7,11 @@ import fuzz_device
 import hostile_inputs
 import numpy as np
 import torch
+from wfst_oracle import WfstOracle
 
-from decoder_kernels.errors import TooManyHistories
-from decoder_kernels.wfst_options import nats
-from decoder_kernels.wfst_oracle import WfstOracle
-from decoder_kernels.wfst_search import WfstSearch, WfstSearchConfig
+from earshot.decoder_kernels.errors import TooManyHistories
+from earshot.decoder_kernels.graph.wfst_options import nats
+from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
 
 MOST_NODES, MOST_CHUNKS, MOST_FRAMES = 3, 2, 2  # the oracle looks at every path
 LISTED = 300

@@ -10,7 +10,7 @@ import torch
 from hostile_inputs import INTEGERS
 from search_trial import SearchTrial
 
-from decoder_kernels.prefix_search import PrefixSearch, PrefixSearchConfig
+from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
 
 
 def random_config(dice: Random, vocab_size: int) -> PrefixSearchConfig:

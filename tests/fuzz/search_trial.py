@@ -14,9 +14,9 @@ import torch
 from hostile_inputs import INTEGERS, Rows
 from torch import Tensor
 
-from decoder_kernels.errors import InvalidInput, KernelError
-from decoder_kernels.prefix_search import PrefixSearch
-from decoder_kernels.wfst_search import WfstSearch
+from earshot.decoder_kernels.errors import InvalidInput, KernelError
+from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch
+from earshot.decoder_kernels.wfst.wfst_search import WfstSearch
 
 S = TypeVar("S", PrefixSearch, WfstSearch)
 

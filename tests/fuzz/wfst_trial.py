@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from search_trial import Outcome, SearchTrial
 
-from decoder_kernels.graph import Graph
-from decoder_kernels.wfst_confidence import WordConfidences
-from decoder_kernels.wfst_options import WfstOptions
-from decoder_kernels.wfst_search import WfstHypothesis, WfstSearch, WfstSearchConfig
-from decoder_kernels.word_boost import WordBoostTable, WordPhrase
+from earshot.decoder_kernels.boosting.word_boost import WordBoostTable, WordPhrase
+from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.graph.wfst_options import WfstOptions
+from earshot.decoder_kernels.wfst.wfst_confidence import WordConfidences
+from earshot.decoder_kernels.wfst.wfst_search import WfstHypothesis, WfstSearch, WfstSearchConfig
 
 MANY = 10
 MOST_CONTENDERS = 5

@@ -12,10 +12,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from models.assembly import LoadedModel
-from models.checkpoint import load_model
-from models.config import DecoderConfig, EncoderConfig, ModelConfig
-from models.u2 import U2Model
+from earshot.models.checkpoints.assembly import LoadedModel
+from earshot.models.checkpoints.checkpoint import load_model
+from earshot.models.config import DecoderConfig, EncoderConfig, ModelConfig
+from earshot.models.u2.u2 import U2Model
 
 GOLDEN_MODELS = (
     "u2pp_conformer",

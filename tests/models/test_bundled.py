@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from decoder_kernels.graph_image import read_image
-from models.bundled import bundled_model_dir
-from models.checkpoint import LoadedModel, load_model
-from models.lexicon import LEXICON_FILE, read_lexicon_text
-from models.neural_lm.lm_file import NEURAL_LM_FILE, load_neural_lm
-from models.training.evaluation import rates_by, transcribe
-from models.training.greedy import greedy_error_rates
-from models.training.speech import Speech, load_speech
+from earshot.decoder_kernels.graph.graph_image import read_image
+from earshot.language.g2p.lexicon import LEXICON_FILE, read_lexicon_text
+from earshot.language.g2p.pronouncer import pronouncer_of
+from earshot.models.bundled import bundled_model_dir
+from earshot.models.checkpoints.checkpoint import LoadedModel, load_model
+from earshot.models.neural_lm.lm_file import NEURAL_LM_FILE, load_neural_lm
+from earshot.training.data.speech import Speech, load_speech
+from earshot.training.measuring.evaluation import rates_by, transcribe
+from earshot.training.measuring.greedy import greedy_error_rates
 
 SAMPLE = 60  # utterances of each corpus
 MOST_MIB = 25
@@ -80,11 +81,12 @@ def test_its_graph_is_spelled_in_its_phones(bundled: LoadedModel) -> None:
     ],
 )
 def test_it_says_words_that_no_dictionary_has(bundled: LoadedModel, word: str, sounds: str) -> None:
-    assert bundled.pronouncer is not None
+    pronouncer = pronouncer_of(bundled)
+    assert pronouncer is not None
     assert f"\n{word} " not in read_lexicon_text(bundled_model_dir() / LEXICON_FILE)
     phones = bundled.model.config.phone_symbols
     assert sounds in [
-        " ".join(phones[phone] for phone in said) for said in bundled.pronouncer.pronounce(word)
+        " ".join(phones[phone] for phone in said) for said in pronouncer.pronounce(word)
     ]
 
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from models.config import EncoderConfig, ModelConfig
-from models.errors import ConfigError
-from models.tdnnf_config import TdnnfConfig
-from models.tdnnf_encoder import TdnnfEncoder
-from models.u2 import U2Model
+from earshot.models.config import EncoderConfig, ModelConfig
+from earshot.models.errors import ConfigError
+from earshot.models.tdnnf_config import TdnnfConfig
+from earshot.models.u2.tdnnf_encoder import TdnnfEncoder
+from earshot.models.u2.u2 import U2Model
 
 
 def test_survives_json(tiny_config):

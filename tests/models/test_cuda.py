@@ -5,8 +5,8 @@ import copy
 import pytest
 import torch
 
-from models.attention_search import attention_beam_search
-from models.rescoring import attention_scores
+from earshot.models.u2.attention_search import attention_beam_search
+from earshot.models.u2.rescoring import attention_scores
 
 pytestmark = [
     pytest.mark.gpu,

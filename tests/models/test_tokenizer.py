@@ -7,9 +7,9 @@ import sentencepiece
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from models.errors import TokenizerError, UnencodableText
-from models.tokenizer import BpeTokenizer, CharTokenizer, Tokenizer, load_tokenizer
-from models.units import UnitTable
+from earshot.models.errors import TokenizerError, UnencodableText
+from earshot.models.tokenizer import BpeTokenizer, CharTokenizer, Tokenizer, load_tokenizer
+from earshot.models.units import UnitTable
 
 SPECIAL = ("<blank>", "<unk>", "<sos/eos>")
 SENTENCES = [

@@ -15,14 +15,14 @@ import structlog
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from service.app import create_app
-from service.audio.pcm import Samples
-from service.metrics import Metrics
-from service.result_messages import ServedModel
-from service.server import Server, bind
-from service.services import Services
-from service.settings import Settings
-from streaming.errors import (
+from earshot.service.audio.pcm import Samples
+from earshot.service.core.metrics import Metrics
+from earshot.service.core.services import Services
+from earshot.service.deepgram.response.result_messages import ServedModel
+from earshot.service.gateway.app import create_app
+from earshot.service.gateway.server import Server, bind
+from earshot.service.settings import Settings
+from earshot.streaming.errors import (
     BacklogFull,
     EngineFull,
     EngineStopped,
@@ -30,7 +30,7 @@ from streaming.errors import (
     StreamClosed,
     StreamingError,
 )
-from streaming.events import (
+from earshot.streaming.events import (
     Alternative,
     Closed,
     Configured,
@@ -44,8 +44,8 @@ from streaming.events import (
     UnboostablePhrase,
     Word,
 )
-from streaming.graph_config import GraphOptions
-from streaming.stream_config import Boost, StreamConfig, StreamPriority
+from earshot.streaming.graph_config import GraphOptions
+from earshot.streaming.stream_config import Boost, StreamConfig, StreamPriority
 
 RATE = 16_000
 MODEL = ServedModel("scripted", "1", "fake", "00000000-0000-0000-0000-000000000000", ("en",))

@@ -2,15 +2,15 @@
 
 import json
 
-from service.audio.pcm import PcmFormat
-from service.boosts import BoostRules
-from service.listen_actions import (
+from earshot.service.audio.pcm import PcmFormat
+from earshot.service.core.listen_actions import (
     Send,
 )
-from service.listen_protocol import ListenProtocol
-from service.parameters import ListenParameters
-from service.result_messages import ResultMessages, ServedModel
-from streaming.stream_config import StreamConfig
+from earshot.service.deepgram.listen_protocol import ListenProtocol
+from earshot.service.deepgram.request.boosts import BoostRules
+from earshot.service.deepgram.request.parameters import ListenParameters
+from earshot.service.deepgram.response.result_messages import ResultMessages, ServedModel
+from earshot.streaming.stream_config import StreamConfig
 
 
 def protocol(encoding="linear16", rate=16000, **asked):

@@ -8,10 +8,10 @@ import sys
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from service.commands.engine import warm_up
-from service.errors import StartupError
-from service.server import Server
-from streaming.errors import DecodingFailed
+from earshot.service.core.engine_setup import warm_up
+from earshot.service.errors import StartupError
+from earshot.service.gateway.server import Server
+from earshot.streaming.errors import DecodingFailed
 
 
 @pytest.fixture
@@ -95,7 +95,8 @@ def test_a_model_that_does_not_decode_is_not_served(engine):
 
 def test_a_process_ends_in_time_although_a_thread_hangs():
     script = (
-        "import threading; from service.exit_deadline import end_within; end_within(0.1, 70); "
+        "import threading; from earshot.service.gateway.exit_deadline import end_within; "
+        "end_within(0.1, 70); "
         "threading.Thread(target=threading.Event().wait).start()"
     )
     assert subprocess.run([sys.executable, "-c", script], timeout=60, check=False).returncode == 70

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from service.connections import MAX_HEADER_BYTES
+from earshot.service.gateway.connections import MAX_HEADER_BYTES
 
 CLOSE = '{"type": "CloseStream"}'
 
@@ -161,7 +161,7 @@ async def test_a_header_without_end_ends_the_connection(live):
 
 @pytest.mark.usefixtures("bystander")
 async def test_a_stream_whose_decoding_breaks_fails_alone(live, tone, read):
-    from streaming.errors import DecodingFailed
+    from earshot.streaming.errors import DecodingFailed
 
     async with live.listen() as socket:
         await socket.send(tone(0.5))

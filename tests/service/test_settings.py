@@ -2,8 +2,8 @@ import tomllib
 
 import pytest
 
-from service.errors import StartupError
-from service.settings import Settings
+from earshot.service.errors import StartupError
+from earshot.service.settings import Settings
 
 
 @pytest.fixture(autouse=True)

@@ -9,19 +9,19 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from decoder_kernels.graph import Arc, Graph
-from models.assembly import LoadedModel
-from models.config import DecodingConfig, FeatureConfig
-from models.lanes import EncoderState
-from models.tokenizer import CharTokenizer
-from models.units import UnitTable
-from streaming.engine import Engine
-from streaming.engine_config import EngineConfig
-from streaming.errors import BacklogFull
-from streaming.events import Closed, Event, Failed, Final, RoomAvailable
-from streaming.graph_config import GraphSearchConfig
-from streaming.stream import Stream
-from streaming.stream_config import StreamConfig, StreamPriority
+from earshot.decoder_kernels.graph.graph import Arc, Graph
+from earshot.models.checkpoints.assembly import LoadedModel
+from earshot.models.config import DecodingConfig, FeatureConfig
+from earshot.models.tokenizer import CharTokenizer
+from earshot.models.u2.lanes import EncoderState
+from earshot.models.units import UnitTable
+from earshot.streaming.engine.engine import Engine
+from earshot.streaming.engine.stream import Stream
+from earshot.streaming.engine_config import EngineConfig
+from earshot.streaming.errors import BacklogFull
+from earshot.streaming.events import Closed, Event, Failed, Final, RoomAvailable
+from earshot.streaming.graph_config import GraphSearchConfig
+from earshot.streaming.stream_config import StreamConfig, StreamPriority
 
 RATE_HZ = 16000
 DIGITS = "一二三四五六七八九"

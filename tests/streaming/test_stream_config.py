@@ -2,9 +2,9 @@ import math
 
 import pytest
 
-from streaming.engine_config import EngineConfig
-from streaming.errors import InvalidEngineConfig, InvalidStreamConfig
-from streaming.stream_config import Boost, EndpointConfig, StreamConfig
+from earshot.streaming.engine_config import EngineConfig
+from earshot.streaming.errors import InvalidEngineConfig, InvalidStreamConfig
+from earshot.streaming.stream_config import Boost, EndpointConfig, StreamConfig
 
 
 def test_short_pauses_are_raised_to_what_ctc_can_tell():

@@ -10,7 +10,7 @@ from browser_page import Page, allow_microphone, start_chromium
 from scripted_server import ScriptedServer
 from selenium import webdriver
 
-from web import web_root
+from earshot.web import web_root
 
 Launch = Callable[[Path], webdriver.Chrome]
 

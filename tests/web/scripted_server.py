@@ -16,7 +16,7 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from web import web_root
+from earshot.web import web_root
 
 WORD_S = 0.25
 BYTES_PER_S = 2 * 16_000

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import soundfile
 
-from web import web_root
+from earshot.web import web_root
 
 SCRIPTS = sorted(web_root().glob("*.js"))
 STYLES = sorted(web_root().glob("*.css"))

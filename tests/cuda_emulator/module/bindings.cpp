@@ -1,8 +1,8 @@
 // The CUDA half for the emulated device: what bindings.cpp binds for a real one.
 #include <nanobind/nanobind.h>
 
-#include "prefix_bindings.h"
-#include "wfst_bindings.h"
+#include "bindings/prefix_bindings.h"
+#include "bindings/wfst_bindings.h"
 
 namespace {
 struct EmulatedDevice {

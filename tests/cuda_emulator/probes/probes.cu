@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "block.h"
+#include "block/block.h"
 
 namespace {
 

@@ -6,7 +6,7 @@ import pytest
 import sentencepiece
 import torch
 
-from models.neural_lm.network import NeuralLm, NeuralLmConfig, initialise
+from earshot.models.neural_lm.network import NeuralLm, NeuralLmConfig, initialise
 
 SENTENCES = [
     "the cat sat on the mat",

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from models.neural_lm.sentence_scorer import SentenceScorer
+from earshot.models.neural_lm.sentence_scorer import SentenceScorer
 
 pytestmark = [
     pytest.mark.gpu,

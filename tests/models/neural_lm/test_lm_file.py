@@ -6,8 +6,8 @@ import pytest
 import safetensors.torch
 import torch
 
-from models.errors import CheckpointError, NotACheckpoint
-from models.neural_lm.lm_file import PIECES, load_neural_lm, save_neural_lm
+from earshot.models.errors import CheckpointError, NotACheckpoint
+from earshot.models.neural_lm.lm_file import PIECES, load_neural_lm, save_neural_lm
 
 TEXT = [[["the", "dog", "sat"], ["the", "dog", "saw"]]]
 
@@ -29,7 +29,7 @@ def changed(path, metadata=None, **tensors) -> None:
 
 
 def test_what_was_saved_scores_as_it_did(path, network, pieces):
-    from models.neural_lm.sentence_scorer import SentenceScorer
+    from earshot.models.neural_lm.sentence_scorer import SentenceScorer
 
     [[first, second]] = load_neural_lm(path).score(TEXT)
     [[wanted, also]] = SentenceScorer(network, pieces).score(TEXT)

@@ -3,8 +3,14 @@
 import pytest
 import torch
 
-from models.errors import ConfigError
-from models.neural_lm.network import MAX_BLOCKS, MAX_SIZE, NeuralLm, NeuralLmConfig, initialise
+from earshot.models.errors import ConfigError
+from earshot.models.neural_lm.network import (
+    MAX_BLOCKS,
+    MAX_SIZE,
+    NeuralLm,
+    NeuralLmConfig,
+    initialise,
+)
 
 
 def test_a_piece_sees_what_is_before_it_and_nothing_else(network):

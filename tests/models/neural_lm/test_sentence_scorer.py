@@ -5,8 +5,8 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from models.neural_lm import sentence_scorer
-from models.neural_lm.sentence_scorer import SentenceScorer
+from earshot.models.neural_lm import sentence_scorer
+from earshot.models.neural_lm.sentence_scorer import SentenceScorer
 
 WORDS = ["the", "cat", "dog's", "can't", "mat", "on", "zebra", "é"]
 SENTENCES = st.lists(st.lists(st.sampled_from(WORDS), max_size=3), min_size=1, max_size=5)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.neural_lm.token_tree import ROOT, TokenTree
+from earshot.models.neural_lm.token_tree import ROOT, TokenTree
 
 SEQUENCES = st.lists(st.lists(st.integers(2, 5), max_size=6), max_size=8)
 

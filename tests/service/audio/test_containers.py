@@ -1,6 +1,6 @@
 import pytest
 
-from service.audio.containers import sniff
+from earshot.service.audio.containers import sniff
 
 
 @pytest.mark.parametrize(

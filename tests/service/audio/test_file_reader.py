@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import soundfile
 
-from service.audio.file_reader import AudioFile
-from service.errors import AudioTooLong, UndecodableAudio
+from earshot.service.audio.file_reader import AudioFile
+from earshot.service.errors import AudioTooLong, UndecodableAudio
 
 SECONDS = 3.0
 

@@ -8,8 +8,8 @@ import soundfile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.audio.ogg_pages import check_ogg_pages
-from service.errors import UndecodableAudio
+from earshot.service.audio.ogg_pages import check_ogg_pages
+from earshot.service.errors import UndecodableAudio
 
 PAGE = b"OggS"
 

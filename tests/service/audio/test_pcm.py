@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from service.audio.pcm import PcmDecoder, PcmFormat
-from service.errors import UndecodableAudio
+from earshot.service.audio.pcm import PcmDecoder, PcmFormat
+from earshot.service.errors import UndecodableAudio
 
 
 def test_linear16_spans_minus_one_to_one():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import soxr
 
-from service.audio.resampler import Resampler
+from earshot.service.audio.resampler import Resampler
 
 
 @pytest.mark.parametrize("rate", [4000, 8000, 11025, 22050, 44100, 48000, 96000, 192000])

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 import soundfile
 
-from service.audio.pcm import PcmFormat
-from service.audio.socket_audio import SocketAudio
-from service.audio.wav_header import MAX_HEADER_BYTES, WavHeader
-from service.errors import UndecodableAudio
+from earshot.service.audio.pcm import PcmFormat
+from earshot.service.audio.socket_audio import SocketAudio
+from earshot.service.audio.wav_header import MAX_HEADER_BYTES, WavHeader
+from earshot.service.errors import UndecodableAudio
 
 
 def wav(samples, rate=16000, subtype="PCM_16", kind="WAV"):

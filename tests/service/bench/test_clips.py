@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import soundfile
 
-from service.bench.clips import Clip, load_clips, playlist
-from service.errors import StartupError
+from earshot.service.bench.clips import Clip, load_clips, playlist
+from earshot.service.errors import StartupError
 
 
 @pytest.fixture

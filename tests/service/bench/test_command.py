@@ -7,9 +7,9 @@ import json
 import pytest
 import soundfile
 
-from service.bench.measurements import Heard, Measurements
-from service.cli import main
-from service.commands import bench
+from earshot.service.bench.measurements import Heard, Measurements
+from earshot.service.commands import bench
+from earshot.service.commands.cli import main
 
 
 def test_it_measures_a_server_of_its_own(capsys, golden_dir, tmp_path):

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from service.bench.clips import Clip
-from service.bench.load import run_load, texts_alone
-from service.bench.measurements import Summary
-from service.bench.target import Target
-from service.errors import StartupError
+from earshot.service.bench.clips import Clip
+from earshot.service.bench.load import run_load, texts_alone
+from earshot.service.bench.measurements import Summary
+from earshot.service.bench.target import Target
+from earshot.service.errors import StartupError
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@ import math
 
 import pytest
 
-from service.bench.measurements import Heard, Measurements, Percentiles, Summary
-from service.bench.report import table
+from earshot.service.bench.measurements import Heard, Measurements, Percentiles, Summary
+from earshot.service.bench.report import table
 
 
 def run(latencies, text="a b", alone="a b", **others):

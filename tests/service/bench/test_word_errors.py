@@ -2,7 +2,7 @@ import jiwer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.bench.word_errors import word_errors
+from earshot.service.bench.word_errors import word_errors
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=8).map(" ".join)
 

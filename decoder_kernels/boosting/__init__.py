@@ -1,0 +1,1 @@
+"""Boosted phrases and new words as tables that the searches read."""

@@ -1,0 +1,210 @@
+"""Boosted phrases of words, and words that the graph does not know.
+
+A phrase is followed by the Aho-Corasick automaton of ``boost.py``, here over word ids; its state
+is part of a token's key. A word outside the vocabulary is *grafted*: a trie of its spelling hangs
+at the graph's loop node, entering it costs what an unknown word costs, and its last arc emits a
+word id of its own and returns to the loop node.
+
+**Safe at any weight.** What phrases earn has three limits:
+
+- no word earns more than half of the stream's beam, the rule of Galvez et al. 2023
+  (arXiv:2311.04996), all phrases that end with it together (`boost_steps`), nor has a phrase under
+  way more than that pending: a hypothesis that says it cannot by that alone push all others out of
+  the beam, and a phrase earns the beam at most;
+- no words that are said again and again, whatever phrases they complete, earn more than
+  `COST_SHARE` of what they cost without a history (`word_costs`), as the stream scales the graph's
+  costs (`boost_cycles`);
+- nor more than `TOKEN_LIMIT` for each of their tokens. After themselves some words cost much less
+  than without a history (`ho ho ho`); it is then the sound that speaks against one more.
+
+A bonus is only paid on arcs with a word, and no cycle of epsilon arcs has one (`epsilon_cycles`),
+so nothing can be gained without a frame.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from earshot.decoder_kernels.boosting.boost import TOKEN_LIMIT, BoostPhrase, BoostTable
+from earshot.decoder_kernels.boosting.boost_cycles import safe_phrases
+from earshot.decoder_kernels.boosting.boost_steps import within_step
+from earshot.decoder_kernels.errors import BoostTableError
+from earshot.decoder_kernels.graph.graph import MAX_NODES, Arc, Graph
+from earshot.decoder_kernels.graph.wfst_key import CONTEXT_BITS, NODE_BITS
+from earshot.decoder_kernels.graph.word_costs import Costs, unigram_costs
+
+DEFAULT_BEAM = 17.0
+COST_SHARE = 0.6
+"""Of a word's cost as a unigram; after some words it costs less, so the whole would be too much."""
+
+MAX_CONTEXTS = 1 << CONTEXT_BITS
+"""The search's key has so many bits for the automaton's state."""
+
+MAX_GRAFT_NODES = (1 << NODE_BITS) - MAX_NODES
+"""What a graph leaves of the key's bits for a node."""
+
+Spelling = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class WordPhrase:
+    """Words to boost: each by its id, or by its token ids if the graph does not know it.
+
+    ``weight`` is the bonus per word in nats (negative: a cost). Raises BoostTableError for a phrase
+    without words, a spelling without tokens, or a weight that is not finite.
+    """
+
+    words: tuple[int | Spelling, ...]
+    weight: float
+
+    def __post_init__(self) -> None:
+        if any(word == () for word in self.words):
+            raise BoostTableError("a word to boost is spelled with no tokens")
+        BoostPhrase((0,) * len(self.words), self.weight)  # its checks are ours
+
+
+@dataclass(frozen=True)
+class WordBoostTable:
+    """What a stream boosts, ready for the search.
+
+    ``spellings[k]`` is the word with the id ``number of the graph's words + k``. ``graft``: nodes 0
+    (the root, which stands for the loop node) to ``num_nodes - 1`` and their arcs; -1 leads back to
+    the loop node. ``refused``: the phrases that cannot be boosted here, and why. ``fruitless``:
+    those that are matched, and earn nothing: what their words cost leaves no bonus.
+    """
+
+    automaton: BoostTable
+    spellings: tuple[Spelling, ...]
+    graft: tuple[Arc, ...]
+    num_graft_nodes: int
+    refused: tuple[tuple[WordPhrase, str], ...]
+    fruitless: tuple[WordPhrase, ...]
+
+    @classmethod
+    def compile(
+        cls,
+        phrases: Sequence[WordPhrase],
+        graph: Graph,
+        *,
+        beam: float = DEFAULT_BEAM,
+        graph_scale: float = 1.0,
+        costs: Costs | None = None,
+        num_tokens: Callable[[int], int] | None = None,
+    ) -> "WordBoostTable":
+        """Build the table; ``beam`` and ``graph_scale`` are those of the stream's `WfstOptions`.
+
+        ``costs`` (W,): the graph's `unigram_costs`, which are computed if absent. ``num_tokens`` of
+        a word of the graph; without it there is no limit by token. Raises BoostTableError.
+        """
+        refusals = [(phrase, _refusal(phrase, graph)) for phrase in phrases]
+        accepted = [phrase for phrase, reason in refusals if reason is None]
+        ids = _numbered(accepted, len(graph.word_texts))
+        costs = unigram_costs(graph) if costs is None else costs
+        prices = {
+            word: _price(graph.unknown_cost, graph_scale, len(spelling))
+            for spelling, word in ids.items()
+        } | _known_prices(accepted, costs, graph_scale, num_tokens)
+        limited = _limited(accepted, ids, beam / 2, prices)
+        automaton = BoostTable.compile(
+            limited, len(graph.word_texts) + len(ids), most_pending=beam / 2
+        )
+        graft, num_nodes = _graft(ids, graph.unknown_cost)
+        _check_sizes(automaton.num_states, num_nodes)
+        earnings = zip(accepted, limited, strict=True)
+        return cls(
+            automaton,
+            tuple(ids),
+            graft,
+            num_nodes,
+            refused=tuple((phrase, reason) for phrase, reason in refusals if reason is not None),
+            fruitless=tuple(each for each, paid in earnings if each.weight and not paid.weight),
+        )
+
+
+def _check_sizes(states: int, graft_nodes: int) -> None:
+    if states > MAX_CONTEXTS:
+        raise BoostTableError(f"a boost table has at most {MAX_CONTEXTS} states")
+    if graft_nodes > MAX_GRAFT_NODES:
+        raise BoostTableError(f"words from outside take at most {MAX_GRAFT_NODES} nodes")
+
+
+def _limited(
+    phrases: Sequence[WordPhrase],
+    ids: Mapping[Spelling, int],
+    half_beam: float,
+    prices: Mapping[int, float],
+) -> list[BoostPhrase]:
+    """The phrases by word ids, with weights within the limits."""
+    clamped = [
+        BoostPhrase(
+            tuple(ids[word] if isinstance(word, tuple) else word for word in phrase.words),
+            max(-half_beam, min(half_beam, phrase.weight)),
+        )
+        for phrase in phrases
+    ]
+    return within_step(safe_phrases(clamped, prices.__getitem__), half_beam)
+
+
+def _price(cost: float, graph_scale: float, num_tokens: float) -> float:
+    """What a word may earn however often it is said."""
+    scaled = cost if cost == math.inf else COST_SHARE * graph_scale * max(0.0, cost)
+    return min(scaled, TOKEN_LIMIT * num_tokens)
+
+
+def _known_prices(
+    phrases: Sequence[WordPhrase],
+    costs: Costs,
+    graph_scale: float,
+    num_tokens: Callable[[int], int] | None,
+) -> dict[int, float]:
+    """What words of the graph may earn."""
+    known = {word for phrase in phrases for word in phrase.words if isinstance(word, int)}
+    return {
+        word: _price(
+            float(costs[word]), graph_scale, math.inf if num_tokens is None else num_tokens(word)
+        )
+        for word in known
+    }
+
+
+def _numbered(phrases: Sequence[WordPhrase], known: int) -> dict[Spelling, int]:
+    """Ids of the words from outside, which go on where the graph's end."""
+    ids: dict[Spelling, int] = {}
+    for phrase in phrases:
+        for word in phrase.words:
+            if isinstance(word, tuple):
+                ids.setdefault(word, known + len(ids))
+    return ids
+
+
+def _refusal(phrase: WordPhrase, graph: Graph) -> str | None:
+    """Why the phrase cannot be boosted in this graph."""
+    for word in phrase.words:
+        if isinstance(word, int):
+            if not 1 <= word < len(graph.word_texts):
+                return f"word {word} is not among the graph's"
+        elif phrase.weight < 0.0:
+            return "a word that the graph does not have cannot be disfavoured"
+        elif graph.topology == "explicit":
+            return "a graph with the CTC rule in its arcs takes no words from outside"
+        elif graph.loop_node < 0:
+            return "the graph does not say where words from outside may start"
+        elif not all(0 <= t < graph.vocab_size and t != graph.blank_id for t in word):
+            return "a word is spelled with tokens that the graph does not have"
+    return None
+
+
+def _graft(ids: dict[Spelling, int], cost: float) -> tuple[tuple[Arc, ...], int]:
+    """A trie of the spellings, and its number of nodes."""
+    nodes: dict[Spelling, int] = {(): 0}
+    arcs: list[Arc] = []
+    for spelling, word in ids.items():
+        for length, token in enumerate(spelling[:-1], start=1):
+            if spelling[:length] not in nodes:
+                nodes[spelling[:length]] = len(nodes)
+                entry = cost if length == 1 else 0.0
+                source, target = nodes[spelling[: length - 1]], nodes[spelling[:length]]
+                arcs.append(Arc(source, token + 1, 0, entry, target))
+        entry = cost if len(spelling) == 1 else 0.0
+        arcs.append(Arc(nodes[spelling[:-1]], spelling[-1] + 1, word, entry, -1))
+    return tuple(sorted(arcs, key=lambda arc: (arc.source, arc.label, arc.word))), len(nodes)

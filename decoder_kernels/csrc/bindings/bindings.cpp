@@ -1,0 +1,58 @@
+// Binds each target's kernels as a submodule: prefix_bindings.h, wfst_bindings.h.
+#include <nanobind/nanobind.h>
+
+#include "bindings/alignment.h"
+#include "bindings/borrowed.h"
+#include "bindings/prefix_bindings.h"
+#include "bindings/wfst_bindings.h"
+
+using namespace nanobind::literals;
+
+namespace earshot {
+namespace {
+
+void bind_launch(nb::module_& module) {
+  nb::class_<Launch>(module, "Launch", "Threads per block, CPU workers, and the CUDA stream.")
+      .def(
+          "__init__",
+          [](Launch* how, int threads, int workers, std::intptr_t stream) {
+            new (how) Launch{0, threads, workers, stream, 0};
+          },
+          nb::kw_only(), "threads"_a, "workers"_a, "stream"_a);
+}
+
+template <class T, std::size_t Dimensions>
+using OnHost = Array<nb::device::cpu, T, Dimensions>;
+
+void bind_alignment(nb::module_& module) {
+  module.def(
+      "find_peaks",
+      [](OnHost<const float, 2> emissions, OnHost<const std::uint8_t, 1> skippable,
+         OnHost<std::int64_t, 1> peaks) {
+        const Emissions told{emissions.data(), static_cast<int>(emissions.shape(0)),
+                             static_cast<int>(emissions.shape(1)), skippable.data()};
+        nb::gil_scoped_release released;
+        find_peaks(told, peaks.data());
+      },
+      "emissions"_a, "skippable"_a, "peaks"_a,
+      "Write the frame at which each token is likeliest on the best path.");
+}
+
+}  // namespace
+}  // namespace earshot
+
+NB_MODULE(_native, module) {
+  module.doc() = "Native kernels: the CPU half, and the CUDA half where it was built.";
+  earshot::bind_launch(module);
+  earshot::bind_prefix_shape(module);
+  earshot::bind_wfst_shape(module);
+  earshot::bind_alignment(module);
+  nanobind::module_ cpu_half = module.def_submodule("cpu", "The CPU half.");
+  earshot::bind_prefix<earshot::CpuPrefix>(cpu_half);
+  earshot::bind_wfst<earshot::CpuWfst>(cpu_half);
+#ifdef EARSHOT_WITH_CUDA
+  nanobind::module_ cuda_half = module.def_submodule("cuda", "The CUDA half.");
+  earshot::bind_prefix<earshot::CudaPrefix<nanobind::device::cuda>>(cuda_half);
+  earshot::bind_wfst<earshot::CudaWfst<nanobind::device::cuda>>(cuda_half);
+#endif
+}

@@ -1,0 +1,345 @@
+// The keys that tokens have and those that a frame reaches, with the ways to them: reached under a
+// running cut that only falls, then cut exactly.
+#pragma once
+
+#include "block/block.h"
+#include "wfst/wfst_state.h"
+#include "wfst/wfst_workspace.h"
+
+namespace earshot::EARSHOT_BACKEND {
+
+inline constexpr int CLAIMED = -2;                      // an index, by a thread at work there
+inline constexpr int LEAST_TIDIED = 256;                // entries
+inline constexpr int LEAST_INDEX_MASK = (1 << 15) - 1;  // less, and frames outgrow it
+
+class Frontier {
+ public:
+  KERNEL_FN Frontier(const Block& block, const WfstState& state, const WfstSlot& slot,
+                     const Workspace& work, const WfstOptionRow& options)
+      : block_(block), state_(state), slot_(slot), work_(work), options_(options) {}
+
+  KERNEL_FN FrameTotals& totals() const { return *work_.totals; }
+  KERNEL_FN const Entries& entries() const { return work_.entries; }
+  KERNEL_FN int num_alive() const { return totals().num_alive; }
+  KERNEL_FN int size() const { return totals().num_entries; }
+  KERNEL_FN bool is_token(int place) const { return entries().costs[place] < NO_COST; }
+
+  // The slot's tokens become entries of a fresh table.
+  KERNEL_FN void load(int least_index_mask) const {
+    empty(*slot_.num_tokens, least_index_mask);
+    Cost least = NO_COST;
+    for (int i = block_.thread; i < size(); i += block_.threads) {
+      load_token(i);
+      least = slot_.costs[i] < least ? slot_.costs[i] : least;
+    }
+    if (least < NO_COST) block_.lower(&totals().least, least);
+    block_.sync();
+    for (int i = block_.thread; i < size(); i += block_.threads) {
+      int position = position_of(entries().keys[i]);
+      while (block_.compare_exchange(&work_.index[position], NONE, i) != NONE) {
+        position = (position + 1) & totals().index_mask;
+      }
+    }
+    clear();
+  }
+
+  // Back into the slot.
+  KERNEL_FN void store() const {
+    block_.sync();
+    if (block_.thread == 0) *slot_.num_tokens = num_alive();
+    for (int i = block_.thread; i < num_alive(); i += block_.threads) {
+      const int place = work_.alive[i];
+      slot_.keys[i] = entries().keys[place];
+      slot_.costs[i] = entries().costs[place];
+      slot_.histories[i] = entries().histories[place];
+      slot_.kinds[i] = entries().kinds[place];
+      slot_.reaches[i] = reach(place);
+    }
+    block_.sync();
+  }
+
+  // Makes room for the next frame where the table has become full of keys without tokens.
+  KERNEL_FN void tidy() const {
+    if (size() < 2 * totals().num_alive + LEAST_TIDIED) return;
+    const int half = totals().index_mask / 2;  // no less, or the next frame may outgrow it
+    store();
+    load(half > LEAST_INDEX_MASK ? half : LEAST_INDEX_MASK);
+  }
+
+  // Whether the frame at hand must be walked again, with a larger table.
+  KERNEL_FN bool outgrown() const {
+    block_.sync();
+    if (totals().outgrown == 0) return false;
+    const int mask = 4 * totals().index_mask + 3;
+    forget();
+    store();
+    load(mask);
+    return true;
+  }
+
+  // What costs more cannot survive the frame.
+  KERNEL_FN Cost cut() const { return block_.load(&totals().ceiling) + options_.beam; }
+
+  KERNEL_FN void lower_ceiling(Cost cost) const {
+    if (cost < block_.load(&totals().ceiling)) block_.lower(&totals().ceiling, cost);
+  }
+
+  // Where the search for a key begins, in memory that is asked for.
+  KERNEL_FN int prefetch_position(Key key) const {
+    const int position = position_of(key);
+    prefetch(&work_.index[position]);
+    return position;
+  }
+
+  KERNEL_FN void prefetch_entry(int position) const {
+    const int place = block_.load(&work_.index[position]);  // where there is none no harm is done
+    prefetch(&entries().keys[place]);
+    prefetch(&entries().nexts[place]);
+  }
+
+  // A way to a key; the caller has compared its cost with the cut. `kind` is WfstArc's target_kind,
+  // `reach` OPEN unless the way stays at a node whose epsilon arcs lead to tokens already. Returns
+  // the entry, or NONE if there is no room.
+  KERNEL_FN int offer(Key key, int kind, int reach, Cost cost, int from, int word) const {
+    return offer_from(position_of(key), key, kind, reach, cost, from, word);
+  }
+
+  // The same where the search for the key begins at a known position.
+  KERNEL_CALL int offer_from(int position, Key key, int kind, int reach, Cost cost, int from,
+                             int word) const {
+    const int place = find(position, key, kind);
+    if (place != NONE) offer_at(place, kind, reach, cost, from, word);
+    return place;
+  }
+
+  KERNEL_CALL void offer_at(int place, int kind, int reach, Cost cost, int from, int word) const {
+    Cost* next = &entries().nexts[place];
+    const Cost before = block_.load(next);
+    if (cost - before > options_.lattice_beam) return;
+    if (!list_way(place, Candidate{cost, from, word, NONE, reach})) return overflow();
+    if (cost < before) block_.lower(next, cost);
+    if (has_epsilons(kind)) note_reach(place, reach);
+    if (cost >= block_.load(&totals().best)) return;
+    block_.lower(&totals().best, cost);
+    lower_ceiling(cost);
+  }
+
+  // What the dearest epsilon arc of a token costs if all lead to tokens, OPEN if not, NEVER
+  // without any.
+  KERNEL_FN int reach(int place) const {
+    const int reach = entries().reaches[place];
+    return entries().costs[place] + reach < totals().last_limit ? reach : OPEN;
+  }
+
+  // Whether no more ways fit into the frame. They are not counted then either: a count that went on
+  // would leave what an int can hold.
+  KERNEL_FN bool is_full() const {
+    return block_.load(&totals().num_ways) >= state_.shape.candidate_capacity;
+  }
+
+  // The entry's epsilon arcs are to be followed.
+  KERNEL_FN void open(int place, Opening why) const {
+    if (block_.load(&entries().opens[place]) != CLOSED) return;
+    if (block_.compare_exchange(&entries().opens[place], CLOSED, why) != CLOSED) return;
+    work_.pending[block_.fetch_add(&totals().num_pending, 1)] = place;
+  }
+
+  // The survivors become the tokens, once all threads have swapped their costs.
+  KERNEL_FN void keep() const {
+    block_.sync();
+    if (block_.thread == 0) {
+      totals().num_alive = 0;
+      totals().least = NO_COST;
+      totals().last_limit = totals().limit_cost;
+    }
+    block_.sync();
+    const Cost least = keep_survivors();
+    if (least < NO_COST) block_.lower(&totals().least, least);
+    block_.sync();
+    for (int i = block_.thread; i < totals().num_touched; i += block_.threads) {
+      const int place = work_.touched[i];
+      entries().histories[place] = entries().next_histories[place];
+    }
+    if (totals().overflowed != 0) disown_all();  // what epsilon arcs lead to may have been lost
+    finish();
+  }
+
+  // The tokens stay what they were.
+  KERNEL_FN void forget() const {
+    block_.sync();
+    disown_all();
+    for (int i = block_.thread; i < size(); i += block_.threads) entries().nexts[i] = NO_COST;
+    finish();
+  }
+
+ private:
+  // A table with room for so many tokens, whose entries come first.
+  KERNEL_FN void empty(int tokens, int least_index_mask) const {
+    block_.sync();
+    if (block_.thread == 0) {
+      totals().num_alive = totals().num_entries = tokens;
+      totals().index_mask = mask_for(tokens, least_index_mask);
+      totals().least = totals().last_limit = NO_COST;
+      totals().num_known = 0;
+    }
+    block_.sync();
+    const int last = totals().index_mask;
+    for (int i = block_.thread; i <= last; i += block_.threads) work_.index[i] = NONE;
+  }
+
+  KERNEL_FN void load_token(int i) const {
+    make_at(i, slot_.keys[i], slot_.kinds[i]);
+    entries().costs[i] = slot_.costs[i];
+    entries().histories[i] = slot_.histories[i];
+    entries().reaches[i] = slot_.reaches[i];
+    work_.alive[i] = i;
+  }
+
+  // Returns whether there was room.
+  KERNEL_FN bool list_way(int place, Candidate way) const {
+    if (is_full()) return false;
+    const int number = block_.fetch_add(&totals().num_ways, 1);
+    // Another thread may have been faster.
+    if (block_.threads > 1 && number >= state_.shape.candidate_capacity) return false;
+    const int index = work_.num_entries + number;
+    block_.count_if(way.word != 0, &totals().num_words);
+    way.next = block_.exchange(&entries().ways[place], index);
+    work_.candidates[index] = way;
+    if (way.next == NONE) work_.touched[block_.fetch_add(&totals().num_touched, 1)] = place;
+    return true;
+  }
+
+  // Returns the least that one of the thread's survivors costs.
+  KERNEL_FN Cost keep_survivors() const {
+    Block::Appender alive(work_.alive, &totals().num_alive);
+    const int num_entries = size();
+    const Cost limit = totals().limit_cost;
+    Cost least = NO_COST;
+    for (int i = block_.thread; i < num_entries; i += block_.threads) {
+      const Cost next = entries().nexts[i];
+      bool survived = next < limit;
+      if (next == limit) [[unlikely]]
+        survived = entries().keys[i] <= totals().limit_key;
+      const Cost kept = choose(survived, next, NO_COST);
+      entries().nexts[i] = kept;
+      entries().costs[i] = NO_COST;
+      least = kept < least ? kept : least;
+      alive.append_if(survived, i);
+    }
+    return least;
+  }
+
+  // What the frame has found out about entries holds no more.
+  KERNEL_FN void disown_all() const {
+    for (int i = block_.thread; i < totals().num_touched; i += block_.threads) {
+      disown(work_.touched[i]);
+    }
+    for (int i = block_.thread; i < totals().num_pending; i += block_.threads) {
+      disown(work_.pending[i]);
+    }
+  }
+
+  KERNEL_FN void disown(int place) const {
+    if (has_epsilons(entries().kinds[place])) block_.exchange(&entries().reaches[place], OPEN);
+  }
+
+  // Leaves no way in any list.
+  KERNEL_FN void finish() const {
+    block_.sync();
+    for (int i = block_.thread; i < totals().num_touched; i += block_.threads) {
+      entries().ways[work_.touched[i]] = NONE;
+    }
+    for (int i = block_.thread; i < totals().num_pending; i += block_.threads) {
+      entries().opens[work_.pending[i]] = CLOSED;
+    }
+    clear();
+  }
+
+  KERNEL_FN void make_at(int place, Key key, int kind) const {
+    entries().keys[place] = key;
+    entries().costs[place] = entries().nexts[place] = NO_COST;
+    entries().kinds[place] = kind;
+    entries().reaches[place] = reach_of_fresh(kind);
+    entries().ways[place] = entries().blanks[place] = NONE;
+    entries().opens[place] = CLOSED;
+  }
+
+  KERNEL_FN void clear() const {
+    block_.sync();
+    if (block_.thread == 0) {
+      FrameTotals& fresh = totals();
+      fresh.has_stays = fresh.ways_counted = fresh.num_ways = fresh.num_touched = fresh.num_words =
+          0;
+      fresh.num_pending = fresh.num_raised = 0;
+      fresh.num_falling = fresh.num_able = fresh.num_rich = fresh.num_hubs = 0;
+      fresh.num_bands = 1;
+      fresh.best_token = 0;
+      fresh.taken = fresh.overflowed = fresh.outgrown = 0;
+      fresh.best = NO_COST;
+      fresh.ceiling = NO_COST / 2;  // a way without a cost lies above any cut
+    }
+    block_.sync();
+  }
+
+  KERNEL_FN void overflow() const { block_.exchange(&totals().overflowed, 1); }
+
+  KERNEL_FN int position_of(Key key) const { return hash_of(key) & totals().index_mask; }
+
+  // The entry of a key, made if need be; NONE if there is no room.
+  KERNEL_FN int find(int position, Key key, int kind) const {
+    const int mask = totals().index_mask;
+    for (;;) {
+      int* const place = &work_.index[position];
+      const int found = block_.load_published(place);
+      if (found == NONE) {
+        if (!block_.claim(place, NONE, CLAIMED)) continue;
+        const int made = make(key, kind);
+        block_.publish(place, made);
+        return made;
+      }
+      if (block_.threads > 1 && found == CLAIMED) continue;  // it may become this key's
+      if (entries().keys[found] == key) return found;
+      position = (position + 1) & mask;
+    }
+  }
+
+  KERNEL_FN int make(Key key, int kind) const {
+    const int made = block_.fetch_add(&totals().num_entries, 1);
+    if (made < room()) {
+      make_at(made, key, kind);
+      return made;
+    }
+    block_.fetch_add(&totals().num_entries, -1);
+    if (room() < work_.num_entries) {
+      block_.exchange(&totals().outgrown, 1);
+    } else {
+      overflow();
+    }
+    return NONE;
+  }
+
+  // Entries that fit: half of the table, so that keys are found soon.
+  KERNEL_FN int room() const {
+    const int half = (totals().index_mask + 1) / 2;
+    return half < work_.num_entries ? half : work_.num_entries;
+  }
+
+  KERNEL_FN int mask_for(int tokens, int least) const {
+    int mask = least;
+    while (mask < 6 * tokens) mask = 2 * mask + 1;
+    return mask < work_.full_index_mask ? mask : work_.full_index_mask;
+  }
+
+  KERNEL_FN void note_reach(int place, int reach) const {
+    if (reach == OPEN) return open(place, BY_WAY);
+    block_.exchange(&entries().reaches[place], reach);
+  }
+
+  const Block& block_;
+  const WfstState& state_;
+  const WfstSlot& slot_;
+  const Workspace& work_;
+  const WfstOptionRow& options_;
+};
+
+}  // namespace earshot::EARSHOT_BACKEND

@@ -1,0 +1,95 @@
+// What arcs and words cost a stream, and bounds of that by which arcs need not be looked at.
+#pragma once
+
+#include <limits>
+
+#include "block/block.h"
+#include "boost/boost_automaton.h"
+#include "wfst/fixed_cost.h"
+#include "wfst/wfst_state.h"
+
+namespace earshot::EARSHOT_BACKEND {
+
+inline constexpr Cost ROUNDING = 4;
+inline constexpr double MAX_BOUND = 1e6;  // in nats
+
+class Prices {
+ public:
+  KERNEL_FN Prices(const WfstState& state, std::int64_t slot)
+      : num_levels_(state.shape.num_levels),
+        scale_(state.scales[slot].graph),
+        automaton_(state.boosts, state.boost_rows[slot]),
+        boost_step_(automaton_.empty() ? 0 : state.options[slot].boost_step),
+        epsilon_slack_(boost_step_ * state.max_eps_words),
+        excess_step_(static_cast<Cost>(EXCESS_STEP * ONE_NAT * scale_)),
+        gain_step_(static_cast<Cost>(GAIN_STEP * ONE_NAT * scale_) + 1),
+        max_gain_(fixed_cost(MAX_COST) * num_levels_),
+        margin_(boost_step_ + epsilon_slack_ + ROUNDING + num_levels_),
+        lowest_(fixed_cost(-MAX_COST) - max_gain_ - margin_) {
+    if (state.max_weight * scale_ > MAX_COST) expect_clamping();
+    cheapest_arc_ = at_least(state.min_weight);
+  }
+
+  // What an arc and its word cost, and the next context: what the boost automaton says of it.
+  KERNEL_FN Cost of_arc(const WfstArc& arc, int before, int* context) const {
+    const Cost weight = fixed_cost(static_cast<double>(arc.weight) * scale_);
+    *context = before;
+    if (automaton_.empty() || arc.word == 0) return weight;
+    *context = automaton_.next(before, arc.word);
+    const Cost earned = pending(*context) + fixed_cost(automaton_.completed(*context));
+    return weight + pending(before) - earned;
+  }
+
+  KERNEL_FN Cost pending(int context) const { return fixed_cost(automaton_.pending(context)); }
+
+  // What no arc of a node costs less than, with all that can be gained after it, given the node's
+  // min_weight.
+  KERNEL_FN Cost at_least(double min_weight) const {
+    const double nats = min_weight * scale_;
+    return nats >= least_bound_ ? static_cast<Cost>(nats * ONE_NAT) - margin_ : lowest_;
+  }
+
+  KERNEL_FN Cost cheapest_arc() const { return cheapest_arc_; }
+
+  // What an arc costs more than that, given what stands beside its label.
+  KERNEL_FN Cost excess(std::uint32_t packed) const { return excess_in(packed) * excess_step_; }
+
+  // By how much epsilon paths from a node can still lower a cost.
+  KERNEL_FN Cost slack(int kind) const {
+    const Cost earned = choose(has_epsilons(kind), epsilon_slack_, Cost{0});
+    const int steps = gain_of(kind);
+    if (steps == 0) return earned;
+    const Cost gain = steps < MAX_GAIN_STEPS ? steps * gain_step_ : max_gain_;
+    // Each arc gains no more than fixed_cost can say, and is rounded.
+    return earned + (gain < max_gain_ ? gain : max_gain_) + ROUNDING + num_levels_;
+  }
+
+  // Whether a way lies above the cut, whatever can still be gained after it.
+  KERNEL_FN bool is_hopeless(Cost cost, int kind, Cost cut) const {
+    return cost > cut && cost - slack(kind) > cut;
+  }
+
+ private:
+  // Some arc costs or gains so much at this scale that sums of weights say nothing of sums of
+  // costs.
+  KERNEL_FN void expect_clamping() {
+    least_bound_ = std::numeric_limits<double>::infinity();
+    epsilon_slack_ += max_gain_ + ROUNDING + num_levels_;
+    excess_step_ = 0;
+  }
+
+  int num_levels_;
+  double scale_;
+  BoostAutomaton automaton_;
+  Cost boost_step_;
+  Cost epsilon_slack_;  // the most that words on epsilon arcs can earn
+  Cost excess_step_;    // of an arc's label
+  Cost gain_step_;      // of a node's kind
+  Cost max_gain_;
+  Cost margin_;  // the most that a cost can lie below the bounds of nodes
+  Cost lowest_;
+  double least_bound_ = -MAX_BOUND;  // bounds below it are not relied on
+  Cost cheapest_arc_;
+};
+
+}  // namespace earshot::EARSHOT_BACKEND

@@ -1,0 +1,206 @@
+// What the host wants to know of slots: their counters, and the cheapest history of each.
+#include <limits>
+
+#include "block/block.h"
+#include "boost/boost_automaton.h"
+#include "wfst/fixed_cost.h"
+#include "wfst/wfst_records.h"
+#include "wfst/wfst_search.h"
+#include "wfst/wfst_state.h"
+#include "wfst/wfst_workspace.h"
+
+namespace earshot::EARSHOT_BACKEND {
+
+namespace {
+
+struct WfstReset {
+  KERNEL_FN void operator()(const Block& block, const WfstSlotParams& params) const {
+    const WfstShape& shape = params.state.shape;
+    const WfstSlot slot = wfst_slot(params.state, params.slots[block.index]);
+    for (int i = block.thread; i < shape.record_capacity; i += block.threads) {
+      slot.free_records[i] = i;
+    }
+    if (block.thread != 0) return;
+    slot.keys[0] = make_key(shape.start, 0, BoostAutomaton::ROOT);
+    slot.costs[0] = 0;
+    slot.histories[0] = NO_RECORD;
+    slot.kinds[0] = params.state.graph.nodes[shape.start].kind;
+    slot.reaches[0] = reach_of_fresh(slot.kinds[0]);
+    *slot.num_tokens = 1;
+    *slot.num_free = shape.record_capacity;
+    *slot.num_frames = *slot.overflows = *slot.dead_ends = 0;
+  }
+};
+
+struct WfstCount {
+  KERNEL_FN void operator()(const Block& block, const WfstCountParams& params) const {
+    if (block.thread != 0) return;
+    const WfstSlot slot = wfst_slot(params.state, params.slots[block.index]);
+    std::int64_t* counts = params.counts + 5 * static_cast<std::int64_t>(block.index);
+    counts[0] = *slot.num_frames;
+    counts[1] = *slot.num_tokens;
+    counts[2] = params.state.shape.record_capacity - *slot.num_free;
+    counts[3] = *slot.overflows;
+    counts[4] = *slot.dead_ends;
+  }
+};
+
+struct BestTotals {
+  Cost least;
+  Key key;
+  int at_finals;
+};
+
+class BestOfLane {
+ public:
+  KERNEL_FN BestOfLane(const Block& block, const WfstBestParams& params)
+      : block_(block),
+        params_(params),
+        lane_(params.slots[block.index]),
+        slot_(wfst_slot(params.state, lane_)),
+        automaton_(params.state.boosts, params.state.boost_rows[lane_]),
+        totals_(*reinterpret_cast<BestTotals*>(block.scratch)),
+        stable_(reinterpret_cast<int*>(block.scratch + sizeof(BestTotals))),
+        records_(slot_) {}
+
+  KERNEL_FN void run() {
+    if (block_.thread == 0) totals_ = BestTotals{NO_COST, ~Key{0}, 0};
+    block_.sync();
+    if (params_.finalize) note_finals();
+    block_.sync();
+    find();
+    fold_histories();
+    block_.sync();
+    write();
+  }
+
+ private:
+  KERNEL_FN float final_cost(int i) const {
+    const int node = node_of(slot_.keys[i]);
+    return node < params_.state.shape.num_nodes ? params_.finals[node] : INFINITE;
+  }
+
+  KERNEL_FN void note_finals() {
+    for (int i = block_.thread; i < *slot_.num_tokens; i += block_.threads) {
+      if (final_cost(i) < INFINITE) block_.exchange(&totals_.at_finals, 1);
+    }
+  }
+
+  // What the token costs as a result: a phrase under way is given back.
+  KERNEL_FN Cost cost_of(int i) const {
+    const Cost cost = slot_.costs[i] + fixed_cost(automaton_.pending(context_of(slot_.keys[i])));
+    if (totals_.at_finals == 0) return cost;
+    const float end = final_cost(i);
+    const double scale = params_.state.scales[lane_].graph;
+    return end < INFINITE ? cost + fixed_cost(static_cast<double>(end) * scale) : NO_COST;
+  }
+
+  KERNEL_FN void find() {
+    for (int i = block_.thread; i < *slot_.num_tokens; i += block_.threads) {
+      block_.lower(&totals_.least, cost_of(i));
+    }
+    block_.sync();
+    for (int i = block_.thread; i < *slot_.num_tokens; i += block_.threads) {
+      if (cost_of(i) == totals_.least) block_.lower(&totals_.key, slot_.keys[i]);
+    }
+    block_.sync();
+  }
+
+  // Each thread for its own tokens; write() joins what they found.
+  KERNEL_FN void fold_histories() {
+    const int size = *slot_.num_tokens;
+    if (block_.thread >= size) return;
+    int shared = slot_.histories[block_.thread];
+    for (int i = block_.thread; i < size; i += block_.threads) {
+      shared = records_.common(shared, slot_.histories[i]);
+    }
+    stable_[block_.thread] = shared;
+  }
+
+  KERNEL_FN void write() {
+    const int size = *slot_.num_tokens;
+    std::int64_t* summary = params_.summary + 5 * static_cast<std::int64_t>(block_.index);
+    for (int i = block_.thread; i < size; i += block_.threads) {
+      if (cost_of(i) != totals_.least || slot_.keys[i] != totals_.key) continue;
+      summary[0] = totals_.least;
+      summary[1] = records_.num_words(slot_.histories[i]);
+      summary[3] = totals_.at_finals;
+      summary[4] = slot_.histories[i];
+    }
+    if (block_.thread != 0) return;
+    int shared = stable_[0];
+    for (int i = 1; i < block_.threads && i < size; ++i) {
+      shared = records_.common(shared, stable_[i]);
+    }
+    summary[2] = records_.num_words(shared);
+  }
+
+  static constexpr float INFINITE = std::numeric_limits<float>::infinity();
+
+  const Block& block_;
+  const WfstBestParams& params_;
+  std::int64_t lane_;
+  WfstSlot slot_;
+  BoostAutomaton automaton_;
+  BestTotals& totals_;
+  int* stable_;
+  Records records_;
+};
+
+struct WfstBest {
+  KERNEL_FN void operator()(const Block& block, const WfstBestParams& params) const {
+    BestOfLane(block, params).run();
+  }
+};
+
+struct WfstWords {
+  KERNEL_FN void operator()(const Block& block, const WfstWordsParams& params) const {
+    if (block.thread != 0) return;
+    const std::int64_t lane = block.index;
+    const WfstSlot slot = wfst_slot(params.state, params.slots[lane]);
+    int record = static_cast<int>(params.summary[5 * lane + 4]);
+    for (std::int64_t i = params.summary[5 * lane + 1]; record != NO_RECORD;) {
+      const WfstRecord& own = slot.records[record];
+      if (own.word != 0) {
+        --i;
+        params.words[lane * params.max_words + i] = own.word;
+        params.frames[lane * params.max_words + i] = own.other;
+      }
+      record = own.first;
+    }
+  }
+};
+
+}  // namespace
+
+std::size_t wfst_slot_bytes(const WfstShape& shape) {
+  return WfstSlot(Carver(nullptr), shape).bytes;
+}
+
+WfstLayout wfst_layout(const WfstState& state) {
+  const WfstSlot slot(Carver(state.memory), state.shape);
+  const auto offset = [&](const void* part) {
+    return static_cast<std::int64_t>(static_cast<const std::byte*>(part) - state.memory);
+  };
+  return WfstLayout{offset(slot.keys), offset(slot.costs), offset(slot.histories),
+                    offset(slot.records)};
+}
+
+void wfst_reset(Launch how, const WfstSlotParams& params) {
+  launch<WfstReset>(how, params);
+}
+
+void wfst_count(Launch how, const WfstCountParams& params) {
+  launch<WfstCount>(how, params);
+}
+
+void wfst_best(Launch how, const WfstBestParams& params) {
+  how.scratch_bytes = sizeof(BestTotals) + sizeof(int) * static_cast<std::size_t>(how.threads);
+  launch<WfstBest>(how, params);
+}
+
+void wfst_words(Launch how, const WfstWordsParams& params) {
+  launch<WfstWords>(how, params);
+}
+
+}  // namespace earshot::EARSHOT_BACKEND

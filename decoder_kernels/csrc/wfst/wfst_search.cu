@@ -1,0 +1,159 @@
+// CTC WFST beam search, one block per lane: a single launch walks all frames of the chunk. The
+// rules are those of wfst_oracle.py, which the kernels equal exactly; see docs/decisions/0034.
+#include "block/block.h"
+#include "block/input_check.h"
+#include "block/walk_chunk.h"
+#include "wfst/wfst_expansion.h"
+#include "wfst/wfst_frontier.h"
+#include "wfst/wfst_joining.h"
+#include "wfst/wfst_records.h"
+#include "wfst/wfst_search.h"
+#include "wfst/wfst_state.h"
+#include "wfst/wfst_workspace.h"
+
+namespace earshot::EARSHOT_BACKEND {
+
+namespace {
+
+KERNEL_FN Workspace workspace_of(const Block& block, const WfstState& state) {
+  return Workspace(Carver(state.workspace + block.worker * state.workspace_bytes),
+                   Carver(block.scratch), state.shape);
+}
+
+class WfstLane {
+ public:
+  KERNEL_FN WfstLane(const Block& block, const WfstState& state, std::int64_t slot)
+      : block_(block),
+        shape_(state.shape),
+        options_(state.options[slot]),
+        graph_scale_(state.scales[slot].graph),
+        slot_(wfst_slot(state, slot)),
+        work_(workspace_of(block, state)),
+        frontier_(block, state, slot_, work_, options_),
+        expansion_(block, state, slot, work_, frontier_),
+        joining_(block, state, options_, slot_, work_, frontier_, expansion_) {}
+
+  KERNEL_FN int run(const float* log_probs, int frames) {
+    FrameTotals& totals = frontier_.totals();
+    const int status = check_input(block_, log_probs, frames, shape_.vocab_size, &totals.status,
+                                   &totals.frame_seen);
+    if (status != INPUT_OK || frames == 0) return status;
+    reopen();
+    frontier_.load(LEAST_INDEX_MASK);
+    if (*slot_.num_frames == 0) start();
+    for (int frame = 0; frame < frames; ++frame) {
+      frontier_.tidy();
+      expansion_.read_labels(log_probs + static_cast<std::int64_t>(frame) * shape_.vocab_size);
+      do {
+        expansion_.bound();
+        expansion_.stay();
+        expansion_.follow_labels();
+        expansion_.follow_epsilons();
+      } while (frontier_.outgrown());
+      keep_the_best();
+      count_frame();
+    }
+    frontier_.store();
+    return status;
+  }
+
+  KERNEL_FN void forget_boosts() {
+    reopen_all();  // words on epsilon arcs may earn something else
+    frontier_.load(LEAST_INDEX_MASK);
+    do {
+      expansion_.forget_boosts();
+    } while (frontier_.outgrown());
+    keep_the_best();
+    frontier_.store();
+  }
+
+ private:
+  // The start node and what epsilon arcs lead to from there.
+  KERNEL_FN void start() {
+    do {
+      expansion_.keep_tokens();
+      expansion_.follow_epsilons();
+    } while (frontier_.outgrown());
+    keep_the_best();
+  }
+
+  // Epsilon arcs are followed anew if options have changed that say what comes of that.
+  KERNEL_FN void reopen() {
+    Closure& closure = *slot_.closure;
+    const bool is_same =
+        closure.graph_scale == graph_scale_ && closure.lattice_beam == options_.lattice_beam;
+    block_.sync();
+    if (block_.thread == 0) closure = Closure{graph_scale_, options_.lattice_beam};
+    if (!is_same) reopen_all();
+  }
+
+  KERNEL_FN void reopen_all() {
+    for (int i = block_.thread; i < *slot_.num_tokens; i += block_.threads) {
+      slot_.reaches[i] = reach_of_fresh(slot_.kinds[i]);
+    }
+  }
+
+  // Prunes, joins histories and makes the survivors the tokens. A frame that nothing survives, or
+  // for which there are too few records, is left out.
+  KERNEL_FN void keep_the_best() {
+    const FrameTotals& totals = frontier_.totals();
+    expansion_.crowd().limit();
+    const bool survived = totals.best < NO_COST;
+    const RecordRoom room = survived ? joining_.make_room() : NO_ROOM;
+    if (room != NO_ROOM) joining_.join(room == ROOM_FOR_ALL);
+    block_.sync();
+    if (block_.thread == 0) {
+      *slot_.overflows += totals.overflowed != 0 || (survived && room != ROOM_FOR_ALL) ? 1 : 0;
+      *slot_.dead_ends += survived ? 0 : 1;
+    }
+    if (room != NO_ROOM) {
+      frontier_.keep();
+      work_.entries.swap_costs();
+    } else {
+      frontier_.forget();
+    }
+  }
+
+  KERNEL_FN void count_frame() {
+    if (block_.thread == 0) *slot_.num_frames += 1;
+    block_.sync();
+  }
+
+  const Block& block_;
+  const WfstShape& shape_;
+  const WfstOptionRow& options_;
+  double graph_scale_;
+  WfstSlot slot_;
+  Workspace work_;
+  Frontier frontier_;
+  Expansion expansion_;
+  Joining joining_;
+};
+
+struct WfstForgetBoosts {
+  KERNEL_FN void operator()(const Block& block, const WfstSlotParams& params) const {
+    WfstLane(block, params.state, params.slots[block.index]).forget_boosts();
+  }
+};
+
+std::size_t scratch_bytes_of(const WfstShape& shape) {
+  return Workspace(Carver(nullptr), Carver(nullptr), shape).scratch_bytes;
+}
+
+}  // namespace
+
+std::size_t wfst_workspace_bytes(const WfstShape& shape) {
+  return Workspace(Carver(nullptr), Carver(nullptr), shape).bytes;
+}
+
+void wfst_advance(Launch how, const WfstAdvanceParams& params) {
+  how.scratch_bytes = scratch_bytes_of(params.state.shape);
+  launch<WalkChunk<WfstLane, WfstState>>(how, params);
+}
+
+void wfst_forget_boosts(Launch how, const WfstSlotParams& params) {
+  how.scratch_bytes = scratch_bytes_of(params.state.shape);
+  launch<WfstForgetBoosts>(how, params);
+}
+
+}  // namespace earshot::EARSHOT_BACKEND

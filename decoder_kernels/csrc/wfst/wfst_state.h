@@ -1,0 +1,120 @@
+// What a slot keeps between chunks, and the key by which tokens are told apart.
+#pragma once
+
+#include <cstdint>
+
+#include "block/block.h"
+#include "wfst/fixed_cost.h"
+#include "block/scratch.h"
+#include "wfst/wfst_search.h"
+
+namespace earshot::EARSHOT_BACKEND {
+
+using Key = std::uint64_t;
+
+// Node, last label, context: in this order keys compare as the oracle's do. The context is the
+// boost automaton's state; a language model's may share its bits one day.
+inline constexpr int LABEL_BITS = 14;
+inline constexpr int CONTEXT_BITS = 24;
+
+KERNEL_FN Key make_key(int node, int label, int context) {
+  return (static_cast<Key>(node) << (LABEL_BITS + CONTEXT_BITS)) |
+         (static_cast<Key>(label) << CONTEXT_BITS) | static_cast<Key>(context);
+}
+KERNEL_FN int node_of(Key key) {
+  return static_cast<int>(key >> (LABEL_BITS + CONTEXT_BITS));
+}
+KERNEL_FN int label_of(Key key) {
+  return static_cast<int>(key >> CONTEXT_BITS) & ((1 << LABEL_BITS) - 1);
+}
+KERNEL_FN int context_of(Key key) {
+  return static_cast<int>(key & ((1 << CONTEXT_BITS) - 1));
+}
+
+// A word that left the graph, or the meeting of two histories at one key. A merge's second history
+// costs `value` more than its first.
+struct WfstRecord {
+  int first;  // the record before, or NO_RECORD
+  int other;  // of a word its frame, of a merge the second history
+  int word;   // 0 for a merge
+  int depth;  // twice the number of words on the first history, plus 1 if no merge lies behind
+  std::int64_t value;  // of a word the hash of the words so far, of a merge the extra cost
+};
+static_assert(sizeof(WfstRecord) == 24);  // as RECORD in wfst_nbest.py
+
+// Options that epsilon arcs were followed with.
+struct Closure {
+  double graph_scale;
+  std::int64_t lattice_beam;
+};
+
+inline constexpr int OPEN = INT32_MAX;   // of a reach: epsilon arcs are still to be followed
+inline constexpr int NEVER = INT32_MIN;  // there are none
+
+struct WfstSlot {
+  Key* keys;
+  Cost* costs;
+  int* histories;  // records
+  int* kinds;      // of the node, as in WfstArc
+  int* reaches;    // what the dearest epsilon arc costs, where all lead to tokens; OPEN or NEVER
+  WfstRecord* records;
+  int* free_records;  // a stack
+  int* num_free;
+  int* num_tokens;
+  std::int64_t* num_frames;
+  std::int64_t* overflows;  // frames in which something did not fit
+  std::int64_t* dead_ends;  // frames left out, as nothing survived them
+  Closure* closure;         // for which the reaches hold
+  std::size_t bytes;
+
+  KERNEL_HOST_FN WfstSlot(Carver state, const WfstShape& shape)
+      : keys(state.take<Key>(shape.max_tokens)),
+        costs(state.take<Cost>(shape.max_tokens)),
+        histories(state.take<int>(shape.max_tokens)),
+        kinds(state.take<int>(shape.max_tokens)),
+        reaches(state.take<int>(shape.max_tokens)),
+        records(state.take<WfstRecord>(shape.record_capacity)),
+        free_records(state.take<int>(shape.record_capacity)),
+        num_free(state.take<int>(1)),
+        num_tokens(state.take<int>(1)),
+        num_frames(state.take<std::int64_t>(1)),
+        overflows(state.take<std::int64_t>(1)),
+        dead_ends(state.take<std::int64_t>(1)),
+        closure(state.take<Closure>(1)),
+        bytes(state.used()) {}
+};
+
+// What WfstNode and WfstArc say of a node's epsilon arcs: bit 0 whether there are some, 8 bits for
+// its level, and above these what they can gain, in steps of GAIN_STEP nats.
+inline constexpr int GAIN_SHIFT = 9;
+inline constexpr int MAX_GAIN_STEPS = (1 << 22) - 1;  // and more
+inline constexpr double GAIN_STEP = 1.0 / 16;
+
+// What is beside a label in WfstArcs, in steps of EXCESS_STEP nats, rounded down.
+inline constexpr double EXCESS_STEP = 1.0 / 512;
+
+KERNEL_FN int label_in(std::uint32_t packed) {
+  return static_cast<int>(packed & 0xFFFF);
+}
+KERNEL_FN int excess_in(std::uint32_t packed) {
+  return static_cast<int>(packed >> 16);
+}
+
+KERNEL_FN bool has_epsilons(int kind) {
+  return (kind & 1) != 0;
+}
+KERNEL_FN int reach_of_fresh(int kind) {
+  return has_epsilons(kind) ? OPEN : NEVER;
+}
+KERNEL_FN int level_of(int kind) {
+  return (kind >> 1) & 255;
+}
+KERNEL_FN int gain_of(int kind) {
+  return kind >> GAIN_SHIFT;
+}
+
+KERNEL_FN WfstSlot wfst_slot(const WfstState& state, std::int64_t slot) {
+  return WfstSlot(Carver(state.memory + slot * state.slot_bytes), state.shape);
+}
+
+}  // namespace earshot::EARSHOT_BACKEND

@@ -1,0 +1,192 @@
+// What a block works in while it walks the frames of a chunk: the keys that tokens have or may get,
+// found by hashing, and the ways that lead to each in the frame at hand.
+#pragma once
+
+#include <cstdint>
+
+#include "block/block.h"
+#include "wfst/fixed_cost.h"
+#include "block/scratch.h"
+#include "wfst/wfst_state.h"
+
+namespace earshot::EARSHOT_BACKEND {
+
+inline constexpr int NONE = -1;
+inline constexpr int HISTOGRAM_BITS = 10;
+inline constexpr int SHELVES = 64;
+inline constexpr int MOST_BANDS = 8;
+
+// What a WfstNode says, and where its arcs end: memory is far away.
+struct NodeArcs {
+  std::int32_t first_arc;
+  std::int32_t first_label;
+  std::int32_t end;
+  float min_weight;
+  std::uint64_t labels;
+
+  KERNEL_FN int num_labels() const { return end - first_label; }
+};
+
+// Whether epsilon arcs are to be followed: a way came to the node just now, which may turn out too
+// dear to matter, or they have not all been followed although the token stays.
+enum Opening : int { CLOSED, BY_WAY, BY_STAYING };
+
+// The keys that tokens have or a frame reaches, a column for each thing known of them: most walks
+// need few. Entries stay where they are until the table is made anew, so that a token that stays in
+// its node is not looked up again.
+struct Entries {
+  Key* keys;
+  Cost* costs;  // of the tokens, NO_COST without one
+  Cost* nexts;  // in the frame at hand: of the cheapest way so far, NO_COST without any
+  int* histories;
+  int* next_histories;  // of entries with ways
+  int* ways;            // the head of the list, NONE if there are none but to stay
+  int* kinds;           // of the nodes, as in WfstArc
+  int* reaches;         // see WfstSlot; NEVER for nodes without epsilon arcs
+  int* opens;           // see Opening
+  int* blanks;          // the entry of this node in blank, or NONE if not yet known
+  NodeArcs* arcs;
+
+  KERNEL_HOST_FN Entries(Carver& memory, int size)
+      : keys(memory.take<Key>(size)),
+        costs(memory.take<Cost>(size)),
+        nexts(memory.take<Cost>(size)),
+        histories(memory.take<int>(size)),
+        next_histories(memory.take<int>(size)),
+        ways(memory.take<int>(size)),
+        kinds(memory.take<int>(size)),
+        reaches(memory.take<int>(size)),
+        opens(memory.take<int>(size)),
+        blanks(memory.take<int>(size)),
+        arcs(memory.take<NodeArcs>(size)) {}
+
+  KERNEL_FN void swap_costs() {
+    Cost* const before = costs;
+    costs = nexts;
+    nexts = before;
+  }
+};
+
+// One way to an entry: from the token of an entry, or by epsilon from another way's entry.
+struct Candidate {
+  Cost cost;
+  int from;  // entry of a token, or ~entry
+  int word;
+  int next;
+  int reach;  // see Frontier::offer
+};
+
+// Shared by the threads of a block. Frontier::clear sets up anew what belongs to one frame.
+struct FrameTotals {
+  Cost least;       // of the tokens
+  Cost last_limit;  // limit_cost of the frame before
+  int best_token;
+  int index_mask;
+  int num_entries;
+  int num_known;  // entries with their arcs
+  int num_alive;
+  int status;
+  int frame_seen;
+  int has_stays;  // whether each token has a way to itself that is in no list
+  int num_ways;
+  int ways_counted;  // when last it was looked for who is crowded out
+  int num_touched;
+  int num_words;
+  int num_pending;
+  int num_raised;
+  int num_falling;
+  int num_able;
+  int num_bands;  // of the able
+  int band_ends[MOST_BANDS];
+  int num_rich;
+  int num_hubs;
+  Cost hub_cut;  // one for all threads, which share the arcs of a hub by it
+  int num_survivors;
+  int needed_records;
+  int needed_words;
+  int taken;
+  int num_marked;
+  int overflowed;
+  int outgrown;
+  Cost best;     // of the ways
+  Cost ceiling;  // what some way costs or will cost
+  Cost least_label;
+  int num_near;  // labels
+  Cost limit_cost;
+  Key limit_key;
+};
+
+struct Workspace {
+  FrameTotals* totals;
+  int* histogram;
+  Cost* label_costs;
+  int* near_labels;           // that a shelf but the last is for; one more for Block::Appender
+  int* label_order;           // the same, from the cheapest shelf to the dearest
+  std::uint64_t* shelf_bits;  // of the labels up to a shelf
+  int* shelf_ends;            // in label_order
+  int* index;                 // of entries, by hash
+  Entries entries;
+  Candidate* candidates;  // room for the way to stay of each entry, then all others
+  int* alive;             // entries with tokens; one more as above, and below
+  int* touched;           // entries with ways in lists
+  int* pending;           // entries whose epsilon arcs are to be followed
+  int* raised;            // entries that epsilon arcs lead to
+  int* falling;           // entries whose tokens may fall silent
+  int* able;              // entries whose tokens can afford the cheapest label
+  int* sorted;            // the same, in bands from cheap to dear
+  int* rich;              // of these, those whose nodes have a label that they can afford
+  int* hubs;              // of these, those with so many arcs that the whole block shares them
+  int* marks;             // of records
+  int* marked;
+  int num_entries;
+  int full_index_mask;
+  std::size_t bytes;
+  std::size_t scratch_bytes;
+
+  // What all threads count in lies in the block's scratch: shared memory on CUDA.
+  KERNEL_HOST_FN Workspace(Carver memory, Carver scratch, const WfstShape& shape)
+      : totals(scratch.take<FrameTotals>(1)),
+        histogram(scratch.take<int>(1 << HISTOGRAM_BITS)),
+        label_costs(memory.take<Cost>(shape.vocab_size + 1)),
+        near_labels(memory.take<int>(shape.vocab_size + 1)),
+        label_order(memory.take<int>(shape.vocab_size)),
+        shelf_bits(scratch.take<std::uint64_t>(SHELVES)),
+        shelf_ends(scratch.take<int>(SHELVES)),
+        index(memory.take<int>(index_size(shape))),
+        entries(memory, entries_of(shape)),
+        candidates(memory.take<Candidate>(entries_of(shape) + shape.candidate_capacity)),
+        alive(memory.take<int>(shape.max_tokens + 1)),
+        touched(memory.take<int>(entries_of(shape))),
+        pending(memory.take<int>(entries_of(shape))),
+        raised(memory.take<int>(entries_of(shape))),
+        falling(memory.take<int>(shape.max_tokens + 1)),
+        able(memory.take<int>(shape.max_tokens + 1)),
+        sorted(memory.take<int>(shape.max_tokens)),
+        rich(memory.take<int>(shape.max_tokens + 1)),
+        hubs(memory.take<int>(shape.max_tokens)),
+        marks(memory.take<int>(shape.record_capacity)),
+        marked(memory.take<int>(shape.record_capacity)),
+        num_entries(entries_of(shape)),
+        full_index_mask(index_size(shape) - 1),
+        bytes(memory.used()),
+        scratch_bytes(scratch.used()) {}
+
+  // Those of the tokens, and those that a frame reaches.
+  static KERNEL_HOST_FN int entries_of(const WfstShape& shape) {
+    return shape.max_tokens + shape.entry_capacity;
+  }
+
+  static KERNEL_HOST_FN int index_size(const WfstShape& shape) {
+    int size = 16;
+    while (size < 2 * entries_of(shape)) size *= 2;
+    return size;
+  }
+};
+
+// The highest bits of the product depend on all of the key's; a table's position is its lowest.
+KERNEL_FN int hash_of(Key key) {
+  const std::uint64_t product = key * 0x9E3779B97F4A7C15ULL;
+  return static_cast<int>((product ^ (product >> 44)) & INT32_MAX);
+}
+
+}  // namespace earshot::EARSHOT_BACKEND

@@ -1,0 +1,275 @@
+"""Graphs as one file, mapped into memory: no copy, no parsing, shared by processes.
+
+A name that ends in ``.xz`` asks for a packed file, a quarter of the size, to be carried about: it
+is unpacked into memory when it is read.
+
+::
+
+    header    160 bytes, little endian, see `_HEADER`
+    arrays    first_arc, first_label, labels, words, weights, targets, finals: those of `Graph`
+    texts     (words,) int64, where the UTF-8 of each word's text ends; then all that text
+
+Each part begins at a multiple of 64 bytes. All sizes follow from the counts in the header, so there
+are no offsets to distrust. The checksum covers everything but itself. It tells damage, not malice:
+what a search relies on is checked again (see `Graph`), so that no file can lead it astray.
+"""
+
+import hashlib
+import lzma
+import mmap
+import os
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from earshot.decoder_kernels.errors import GraphImageError
+from earshot.decoder_kernels.graph.graph import TOPOLOGIES, Graph
+
+MAGIC = b"EARGRAPH"
+VERSION = 1
+ALIGNMENT = 64
+XZ_MAGIC = b"\xfd7zXZ\x00"
+XZ_PRESET = 9
+MAX_UNPACKED_BYTES = 2 << 30
+"""A packed image is for graphs that are shipped; a small file must not fill the memory."""
+
+# magic, version, topology, file size, checksum | start, vocabulary, blank, loop, cost of an unknown
+# word, checksum of the units | nodes, arcs, words, bytes of text
+_LEAD = struct.Struct("<8sIIQ16s")
+_REST = struct.Struct("<iiiid16sQQQQ")
+_HEADER_BYTES = 160
+_CHECKSUM = slice(24, 40)
+_NO_UNITS = bytes(16)
+_MAX_COUNT = 1 << 40
+
+
+class WordTexts(Sequence[str]):
+    """Texts by word id, decoded when they are asked for."""
+
+    def __init__(self, ends: npt.NDArray[np.int64], text: npt.NDArray[np.uint8]) -> None:
+        self._ends = ends
+        self._text = text
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        index = range(len(self))[index]
+        begin = int(self._ends[index - 1]) if index else 0
+        return self._text[begin : int(self._ends[index])].tobytes().decode()
+
+    def __iter__(self) -> Iterator[str]:
+        text = self._text.tobytes()
+        begin = 0
+        for end in self._ends.tolist():
+            yield text[begin:end].decode()
+            begin = end
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """The counts in the header, and where they put the parts of the file."""
+
+    nodes: int
+    arcs: int
+    words: int
+    text_bytes: int
+
+    def parts(self) -> Iterator[tuple[str, np.dtype[np.generic], int, int]]:
+        """Name, type, length and offset of each part."""
+        i4, f4 = np.dtype("<i4"), np.dtype("<f4")
+        at = _HEADER_BYTES
+        for name, dtype, length in (
+            ("first_arc", i4, self.nodes + 1),
+            ("first_label", i4, self.nodes),
+            ("labels", i4, self.arcs),
+            ("words", i4, self.arcs),
+            ("weights", f4, self.arcs),
+            ("targets", i4, self.arcs),
+            ("finals", f4, self.nodes),
+            ("ends", np.dtype("<i8"), self.words),
+            ("text", np.dtype("u1"), self.text_bytes),
+        ):
+            at += -at % ALIGNMENT
+            yield name, dtype, length, at
+            at += length * dtype.itemsize
+
+    @property
+    def file_size(self) -> int:
+        *_, (_, dtype, length, at) = self.parts()
+        return at + length * dtype.itemsize
+
+
+def write_image(path: Path, graph: Graph) -> None:
+    """Write the image; a file of that name is replaced at once, and stays as it is on failure.
+
+    Raises GraphImageError if it cannot be written.
+    """
+    texts = [text.encode() for text in graph.word_texts]
+    ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+    counts = _Counts(graph.num_nodes, graph.num_arcs, len(texts), int(ends[-1]))
+    content: dict[str, npt.NDArray[Any]] = {
+        "ends": ends,
+        "text": np.frombuffer(b"".join(texts), np.uint8),
+    }
+    image = np.zeros(counts.file_size, np.uint8)
+    for name, dtype, length, at in counts.parts():
+        array: npt.NDArray[Any] = content[name] if name in content else getattr(graph, name)
+        image[at : at + length * dtype.itemsize] = array.astype(dtype, copy=False).view(np.uint8)
+    header = _header(graph, counts, bytes(16))
+    image[: len(header)] = np.frombuffer(header, np.uint8)
+    image[_CHECKSUM] = np.frombuffer(_checksum(image), np.uint8)
+    packed = path.suffix == ".xz"
+    _replace(path, lzma.compress(image.data, preset=XZ_PRESET) if packed else image.data)
+
+
+def read_image(path: Path) -> Graph:
+    """Map the image; the arrays of the graph are views of the file, unless it is packed.
+
+    Raises GraphImageError if the file is no image, of another version, cut off or damaged, and
+    another GraphError if its content cannot be searched.
+    """
+    image = _mapped(path)
+    name = _name(path)
+    topology, counts, rest = _checked_header(name, image)
+    start, vocab_size, blank_id, loop_node, unknown_cost, units = rest
+    parts = {
+        name: np.frombuffer(image, dtype, length, at) for name, dtype, length, at in counts.parts()
+    }
+    texts = _texts(name, parts.pop("ends"), parts.pop("text"))
+    return Graph(
+        topology=TOPOLOGIES[topology],
+        start=start,
+        vocab_size=vocab_size,
+        blank_id=blank_id,
+        word_texts=texts,
+        loop_node=loop_node,
+        unknown_cost=unknown_cost,
+        units_checksum="" if units == _NO_UNITS else units.hex(),
+        **parts,
+    )
+
+
+def _checked_header(
+    name: str, image: npt.NDArray[np.uint8]
+) -> tuple[int, _Counts, tuple[int, int, int, int, float, bytes]]:
+    """Topology, counts and the scalars of an image that is whole."""
+    if len(image) < _HEADER_BYTES or image[: len(MAGIC)].tobytes() != MAGIC:
+        raise GraphImageError(f"{name} is not a graph image")
+    _, version, topology, file_size, checksum = _LEAD.unpack(image[: _LEAD.size].tobytes())
+    if version != VERSION:
+        raise GraphImageError(
+            f"{name} is a graph image of version {version}; this is version {VERSION}: "
+            "build it again"
+        )
+    rest = _REST.unpack_from(image.data, _LEAD.size)
+    counts = _Counts(*rest[6:])
+    if max(rest[6:]) > _MAX_COUNT or file_size != counts.file_size:
+        raise GraphImageError(f"{name} is damaged: the sizes in its header contradict each other")
+    if len(image) < file_size:
+        raise GraphImageError(f"{name} is cut off: {len(image)} of {file_size} bytes")
+    if len(image) > file_size:
+        raise GraphImageError(f"{name} is damaged: {len(image) - file_size} bytes follow its end")
+    if _checksum(image) != checksum:
+        raise GraphImageError(f"{name} is damaged: its checksum is wrong")
+    if topology >= len(TOPOLOGIES):
+        raise GraphImageError(f"{name} has topology {topology}, which does not exist")
+    return topology, counts, rest[:6]
+
+
+def _header(graph: Graph, counts: _Counts, checksum: bytes) -> bytes:
+    topology = TOPOLOGIES.index(graph.topology)
+    lead = _LEAD.pack(MAGIC, VERSION, topology, counts.file_size, checksum)
+    return lead + _REST.pack(
+        graph.start,
+        graph.vocab_size,
+        graph.blank_id,
+        graph.loop_node,
+        graph.unknown_cost,
+        bytes.fromhex(graph.units_checksum) or _NO_UNITS,
+        counts.nodes,
+        counts.arcs,
+        counts.words,
+        counts.text_bytes,
+    )
+
+
+def _checksum(image: npt.NDArray[np.uint8]) -> bytes:
+    digest = hashlib.blake2b(image[: _CHECKSUM.start].tobytes(), digest_size=16)
+    digest.update(image[_CHECKSUM.stop :].data)
+    return digest.digest()
+
+
+def _name(path: Path) -> str:
+    return path.name or str(path)  # of "." there is no name
+
+
+def _mapped(path: Path) -> npt.NDArray[np.uint8]:
+    name = _name(path)
+    try:
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_size == 0:
+                raise GraphImageError(f"{name} is empty")
+            if file.peek(len(XZ_MAGIC)).startswith(XZ_MAGIC):
+                return np.frombuffer(_unpacked(name, file), np.uint8)
+            return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
+    except OSError as error:
+        raise GraphImageError(f"{name} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise GraphImageError(f"{name} cannot be read: {error}") from error
+
+
+def _unpacked(name: str, file: IO[bytes]) -> bytes:
+    try:
+        with lzma.LZMAFile(file) as stream:
+            image = stream.read(MAX_UNPACKED_BYTES)
+            if stream.read(1):
+                raise GraphImageError(f"{name} unpacks to more than {MAX_UNPACKED_BYTES} bytes")
+    except (lzma.LZMAError, EOFError) as error:
+        raise GraphImageError(f"{name} is damaged: {error}") from error
+    return image
+
+
+def _texts(name: str, ends: npt.NDArray[np.int64], text: npt.NDArray[np.uint8]) -> WordTexts:
+    if (len(ends) and (ends[0] < 0 or (np.diff(ends) < 0).any())) or ends[-1:].tolist() != [
+        len(text)
+    ]:
+        raise GraphImageError(
+            f"{name} is damaged: the texts of its words do not follow one another"
+        )
+    try:
+        text.tobytes().decode()
+    except UnicodeDecodeError as error:
+        raise GraphImageError(f"{name} is damaged: the text of a word is not UTF-8") from error
+    inner = ends[ends < len(text)]
+    if (text[inner] & 0xC0 == 0x80).any():
+        raise GraphImageError(f"{name} is damaged: the text of a word ends within a character")
+    return WordTexts(ends, text)
+
+
+def _replace(path: Path, content: bytes | memoryview) -> None:
+    """Beside the file first, then in its place: who has the old one mapped keeps it."""
+    partial = path.with_name(f"{path.name}.partial-{os.getpid()}")
+    try:
+        try:
+            with partial.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise GraphImageError(f"{path} cannot be written: {error.strerror}") from error

@@ -1,0 +1,1 @@
+"""CTC prefix beam search."""

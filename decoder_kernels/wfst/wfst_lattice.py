@@ -1,0 +1,193 @@
+"""Word lattices out of a slot's word records (docs/decisions/0036-word-lattices.md)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+import numpy as np
+import numpy.typing as npt
+
+from earshot.decoder_kernels.errors import TooManyHistories
+from earshot.decoder_kernels.graph.wfst_options import FRACTION_BITS
+from earshot.decoder_kernels.wfst.wfst_histories import NO_RECORD, End, Histories, RecordColumns
+
+MAX_STEPS_PER_BEAM = 1 << 20
+"""Of one try: some tenths of a second. Where a beam takes more, the lattice has a narrower one."""
+
+_ARC_STEPS = 32
+
+_NAT = 1 << FRACTION_BITS
+_WIDEST_RETRY = 16 * _NAT
+
+
+@dataclass(frozen=True)
+class WordLattice:
+    """Alternatives to the best result: each path is another sequence of words.
+
+    A node is a time, in frames since the slot's reset: node 0 the beginning, the last node the end
+    of what was searched. An arc is a word from the frame in which it left the graph to that of the
+    next word; arcs from node 0 have word 0 and last until the first word.
+
+    ``frames`` (N,) int32 of the nodes; they do not fall along an arc.
+    ``sources``, ``targets`` (A,) int32, ``sources`` < ``targets``; ``words`` (A,) int32; ``costs``
+    (A,) float64 in nats. Arcs are in the order of source, target, word.
+    The costs of a path add up to what its words cost as a result; all that its alternatives share
+    is on its first arc. Every arc is on a path that costs at most ``beam`` nats more than the best.
+    ``beam``: every sequence of words is a path that costs at most so much more than the best, and
+    that no beam of the search has cut. Less than the search's lattice_beam where that would have
+    been too much. ``reached_final``: results are at final nodes of the graph.
+    """
+
+    frames: npt.NDArray[np.int32]
+    sources: npt.NDArray[np.int32]
+    targets: npt.NDArray[np.int32]
+    words: npt.NDArray[np.int32]
+    costs: npt.NDArray[np.float64]
+    beam: float
+    reached_final: bool
+
+    @property
+    def num_nodes(self) -> int:
+        """Nodes, the beginning and the end included."""
+        return len(self.frames)
+
+    @property
+    def num_arcs(self) -> int:
+        """Arcs, those of the beginning included."""
+        return len(self.words)
+
+
+def word_lattice(
+    records: npt.NDArray[np.void],
+    ends: Iterable[End],
+    num_frames: int,
+    lattice_beam: int,
+    *,
+    reached_final: bool,
+    max_steps: int = MAX_STEPS_PER_BEAM,
+) -> WordLattice:
+    """The lattice of results ``ends``, each with its cost and record, after so many frames.
+
+    Where ``lattice_beam``, in the search's unit, takes more than ``max_steps``, narrower beams are
+    tried, down to nothing but the best. Raises TooManyHistories where even that is too much.
+    """
+    columns, results, beam = RecordColumns.of(records), list(ends), lattice_beam
+    best = min(cost for cost, _ in results)
+    while True:
+        try:
+            histories = Histories(columns, results, best + beam, max_steps)
+            found = _Determinized(histories, best + beam, num_frames)
+            return found.lattice(beam / _NAT, reached_final)
+        except TooManyHistories:
+            if beam == 0:
+                raise
+            beam = min(beam * 3 // 4, _WIDEST_RETRY) if beam > _NAT else 0
+
+
+Ways = dict[int, tuple[int, int]]
+"""By class the cost of a whole result, and the word record before what has been said."""
+
+Group = list[tuple[int, int, int]]
+"""Class, cost and record of ways that have the same last word."""
+
+
+@dataclass(frozen=True)
+class _Arc:
+    """To be drawn: ``group`` are the ways before ``word``, which left the graph in ``frame``."""
+
+    word: int
+    frame: int
+    group: Group
+    target: int
+    cost: int  # of the cheapest result with it
+
+
+class _Determinized:
+    """Histories read from the end, so that each sequence of words is one path.
+
+    This is Povey et al. 2012 (Generating Exact Lattices in the WFST Framework), from behind and on
+    word records: a node stands for what may come before the words that follow it, and for what each
+    way costs more than the cheapest; where that is equal, nodes are one. Arcs are drawn in the
+    order of the cheapest result that each is part of: so a node is made by its cheapest use, when
+    what must be kept is known.
+    """
+
+    def __init__(self, histories: Histories, limit: int, num_frames: int) -> None:
+        self._histories, self._limit = histories, limit
+        self._frames: list[int] = []
+        self._ranks: list[int] = []  # rise along arcs
+        self._costs: list[int] = []  # of the cheapest result through a node
+        self._nodes: dict[tuple[int, frozenset[tuple[int, int]]], int] = {}
+        self._groups: dict[tuple[int, frozenset[tuple[int, int]]], int] = {}
+        self._heap: list[tuple[int, int, _Arc]] = []
+        self._pushed = 0
+        self._drawn: list[tuple[int, int, int, int]] = []  # source or NO_RECORD, target, word, cost
+        self._node(num_frames, histories.root)
+        while self._heap:
+            self._draw(heappop(self._heap)[2])
+
+    def lattice(self, beam: float, reached_final: bool) -> WordLattice:
+        """As arrays: the beginning first, then nodes by rank."""
+        order = np.argsort(self._ranks, kind="stable")
+        places = np.zeros(len(order) + 1, dtype=np.int32)  # the last, NO_RECORD's, stays 0
+        places[order] = np.arange(1, len(places))
+        drawn = np.array(self._drawn, dtype=np.int64)
+        sources, targets, words = places[drawn[:, 0]], places[drawn[:, 1]], drawn[:, 2]
+        arcs = np.lexsort((words, targets, sources))
+        return WordLattice(
+            frames=np.concatenate([[0], np.array(self._frames)[order]]).astype(np.int32),
+            sources=sources[arcs],
+            targets=targets[arcs],
+            words=words[arcs].astype(np.int32),
+            costs=drawn[arcs, 3] / _NAT,
+            beam=beam,
+            reached_final=reached_final,
+        )
+
+    def _draw(self, arc: _Arc) -> None:
+        cost = arc.cost - self._costs[arc.target]
+        if arc.word:
+            self._drawn.append((self._source(arc), arc.target, arc.word, cost))
+        else:
+            self._drawn.append((NO_RECORD, arc.target, 0, self._costs[0] + cost))
+
+    def _source(self, arc: _Arc) -> int:
+        """The node before a word; if the same ways were met before, without looking at them."""
+        key = (arc.frame, frozenset((name, cost - arc.cost) for name, cost, _ in arc.group))
+        if key not in self._groups:
+            self._groups[key] = self._node(arc.frame, self._before(arc.group))
+        return self._groups[key]
+
+    def _before(self, group: Group) -> Ways:
+        ways: Ways = {}
+        for _, cost, record in group:
+            tails = self._histories.before(record)
+            self._histories.take_steps(len(tails))
+            for name, (extra, last) in tails.items():
+                total = cost + extra
+                if total <= self._limit and (name not in ways or total < ways[name][0]):
+                    ways[name] = (total, last)
+        return ways
+
+    def _node(self, frame: int, ways: Ways) -> int:
+        least = min(cost for cost, _ in ways.values())
+        key = (frame, frozenset((name, cost - least) for name, (cost, _) in ways.items()))
+        node = self._nodes.setdefault(key, len(self._frames))
+        if node == len(self._frames):
+            self._frames.append(frame)
+            self._ranks.append(max(ways))
+            self._costs.append(least)
+            self._push_arcs(node, frame, ways)
+        return node
+
+    def _push_arcs(self, node: int, frame: int, ways: Ways) -> None:
+        groups: dict[int, Group] = {}
+        for name, (cost, record) in ways.items():
+            word = 0 if record == NO_RECORD else self._histories.word(record)
+            groups.setdefault(word, []).append((name, cost, record))
+        self._histories.take_steps(_ARC_STEPS * len(groups) + 4 * len(ways))
+        for word, group in groups.items():
+            _, cost, record = min(group, key=lambda way: way[1])
+            start = min(self._histories.frame(record), frame) if word else 0
+            heappush(self._heap, (cost, self._pushed, _Arc(word, start, group, node, cost)))
+            self._pushed += 1

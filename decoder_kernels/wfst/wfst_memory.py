@@ -1,0 +1,167 @@
+"""The device memory of a WFST search: the graph, slots, workspaces, options and boosts."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from earshot.decoder_kernels.boosting.boost import BoostTable
+from earshot.decoder_kernels.boosting.boost_arena import BoostArena
+from earshot.decoder_kernels.boosting.graft_arena import GraftArena
+from earshot.decoder_kernels.boosting.word_boost import WordBoostTable
+from earshot.decoder_kernels.errors import CapacityExceeded, InvalidConfig
+from earshot.decoder_kernels.graph.graph import TOPOLOGIES, Graph
+from earshot.decoder_kernels.graph.wfst_options import FRACTION_BITS, WfstOptions
+from earshot.decoder_kernels.graph.wfst_tables import WfstTables
+from earshot.decoder_kernels.native import native_half, native_module
+from earshot.decoder_kernels.wfst.wfst_nbest import RECORD
+
+MAX_BLOCK_THREADS = 256  # as in csrc/block/block_cuda.h
+MAX_CAPACITY = 1 << 27
+
+SlotArrays = tuple[
+    npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.void]
+]
+
+
+@dataclass(frozen=True)
+class WfstSearchConfig:
+    """Sizes of a search. Raises InvalidConfig for values that make no search.
+
+    max_tokens: per slot, what a stream's max_active can be at most.
+    record_capacity: per slot, words and meetings of histories that are not yet settled.
+    entry_capacity: keys that a frame may reach before it is pruned. candidate_capacity: ways to
+        them. Both per block that runs at the same time.
+    boost_capacity: automaton states of all slots' boost tables together. graft_capacity: tokens of
+        all their grafted words together.
+    parallel_lanes: CUDA only: lanes searched by one launch; a larger batch takes several.
+    workers: CPU threads that share the lanes.
+    block_threads: threads per lane, by default 256 on CUDA and 1 on CPU; changes no result.
+    """
+
+    max_tokens: int = 10_000
+    record_capacity: int = 1 << 17
+    entry_capacity: int = 1 << 18
+    candidate_capacity: int = 1 << 19
+    boost_capacity: int = 65536
+    graft_capacity: int = 65536
+    parallel_lanes: int = 132
+    workers: int = 1
+    block_threads: int | None = None
+
+    def __post_init__(self) -> None:
+        sizes = (
+            self.max_tokens,
+            self.record_capacity,
+            self.entry_capacity,
+            self.candidate_capacity,
+            self.parallel_lanes,
+            self.workers,
+        )
+        if not all(1 <= size <= MAX_CAPACITY for size in sizes):
+            raise InvalidConfig(f"sizes, parallel_lanes and workers must lie in 1..{MAX_CAPACITY}")
+        arenas = (self.boost_capacity, self.graft_capacity)
+        if not all(0 <= size <= MAX_CAPACITY for size in arenas):
+            raise InvalidConfig(f"boost_ and graft_capacity must lie in 0..{MAX_CAPACITY}")
+        if self.entry_capacity < self.max_tokens or self.candidate_capacity < self.max_tokens:
+            raise InvalidConfig("entry_ and candidate_capacity must be at least max_tokens")
+        if self.block_threads is not None and not 1 <= self.block_threads <= MAX_BLOCK_THREADS:
+            raise InvalidConfig(f"block_threads must lie in 1..{MAX_BLOCK_THREADS}")
+
+
+class WfstMemory:
+    """Everything that the kernels borrow, and ``native``, which borrows it."""
+
+    def __init__(
+        self, graph: Graph, config: WfstSearchConfig, num_slots: int, device: torch.device
+    ) -> None:
+        half = native_half(device)
+        tables = WfstTables.of(graph, device)
+        shape = _shape(graph, tables, config)
+        self.slot_bytes = half.wfst_slot_bytes(shape)
+        self.finals = tables.finals
+        blocks = config.workers if device.type == "cpu" else min(config.parallel_lanes, num_slots)
+        self._slots = torch.zeros(num_slots, self.slot_bytes, dtype=torch.uint8, device=device)
+        bytes_per_block = half.wfst_workspace_bytes(shape)
+        self._options = torch.zeros(num_slots, 4, dtype=torch.int64, device=device)
+        self._scales = torch.zeros(num_slots, 3, dtype=torch.float64, device=device)
+        self._boosts = BoostArena(config.boost_capacity, num_slots, device)
+        self._grafts = GraftArena(graph, tables.kinds, config.graft_capacity, num_slots, device)
+        self._record_capacity = config.record_capacity
+        self.native = half.WfstMemory(
+            shape=shape,
+            graph=half.WfstArcs(tables.nodes, tables.labels, tables.arcs),
+            min_weight=tables.min_weight,
+            max_weight=tables.max_weight,
+            max_eps_words=tables.max_eps_words,
+            slots=self._slots,
+            workspaces=torch.empty(blocks, bytes_per_block, dtype=torch.uint8, device=device),
+            options=self._options,
+            scales=self._scales,
+            boost_links=self._boosts.links,
+            boost_bonuses=self._boosts.bonuses,
+            boost_rows=self._boosts.rows,
+            grafts=half.WfstArcs(self._grafts.nodes, self._grafts.labels, self._grafts.arcs),
+            graft_rows=self._grafts.rows,
+        )
+
+    def write_options(self, slot: int, options: WfstOptions) -> None:
+        """What the kernels read of a slot's options."""
+        beam, lattice_beam = options.fixed_beams
+        self._options[slot, :3] = torch.tensor([beam, lattice_beam, options.max_active])
+        scales = [options.acoustic_scale, options.graph_scale, options.skip_log_prob]
+        self._scales[slot] = torch.tensor(scales, dtype=torch.float64)
+
+    def write_boost(self, slot: int, table: WordBoostTable | None) -> None:
+        """Another table for a slot, or none. Raises CapacityExceeded: the slot is then without."""
+        self._boosts.remove(slot)
+        self._grafts.remove(slot)
+        if table is None:
+            return
+        self._grafts.place(slot, table)
+        try:
+            self._boosts.place(slot, table.automaton)
+        except CapacityExceeded:
+            self._grafts.remove(slot)
+            raise
+        self._options[slot, 3] = _largest_step(table.automaton)
+
+    def read(self, slot: int, tokens: int) -> SlotArrays:
+        """Keys, costs and histories of a slot's tokens, and its records."""
+        memory = self._slots[slot].cpu().numpy()
+        keys, costs, histories, records = self.native.layout()
+
+        def part(start: int, dtype: np.dtype[Any], count: int) -> npt.NDArray[Any]:
+            return memory[start : start + count * dtype.itemsize].view(dtype)
+
+        return (
+            part(keys, np.dtype(np.uint64), tokens),
+            part(costs, np.dtype(np.int64), tokens),
+            part(histories, np.dtype(np.int32), tokens),
+            part(records, RECORD, self._record_capacity),
+        )
+
+
+def _shape(graph: Graph, tables: WfstTables, config: WfstSearchConfig) -> Any:
+    return native_module().WfstShape(
+        topology=TOPOLOGIES.index(graph.topology),
+        num_nodes=graph.num_nodes,
+        start=graph.start,
+        loop_node=graph.loop_node,
+        vocab_size=graph.vocab_size,
+        blank_id=graph.blank_id,
+        num_levels=tables.num_levels,
+        max_tokens=config.max_tokens,
+        record_capacity=config.record_capacity,
+        entry_capacity=config.entry_capacity,
+        candidate_capacity=config.candidate_capacity,
+    )
+
+
+def _largest_step(table: BoostTable) -> int:
+    """The most that one word can earn: a bound for what the search may still gain."""
+    pending, completed = table.bonuses
+    step = float((pending + completed).max() - pending.min())
+    return int(step * 2.0**FRACTION_BITS) + 3

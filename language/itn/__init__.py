@@ -1,0 +1,1 @@
+"""Inverse text normalisation: from words that were said to what people write."""

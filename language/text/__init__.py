@@ -1,0 +1,1 @@
+"""Text normalisation: from what people write to the words that they say."""

@@ -1,0 +1,76 @@
+"""A model from its parts: network, weights and tokenizer that are checked to fit each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from earshot.models.checkpoints.layout import without_memory
+from earshot.models.checkpoints.tensor_check import check_tensors
+from earshot.models.config import ModelConfig
+from earshot.models.errors import TokenizerError
+from earshot.models.tokenizer import Tokenizer
+from earshot.models.u2.u2 import U2Model
+
+ModelFormat = Literal["earshot", "wenet"]
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A model ready to decode with: evaluation mode, no gradients.
+
+    directory: where it was read, with what else lies there; None for one that was made here.
+    languages: BCP 47 tags of what it was trained for, empty where its directory does not say.
+    """
+
+    name: str
+    model: U2Model
+    tokenizer: Tokenizer
+    format: ModelFormat
+    directory: Path | None = None
+    languages: tuple[str, ...] = ()
+
+
+def assemble(
+    name: str,
+    config: ModelConfig,
+    weights: Mapping[str, Tensor],
+    tokenizer: Tokenizer,
+    model_format: ModelFormat,
+) -> LoadedModel:
+    """A model from its parts, after checking that they fit.
+
+    The network is laid out without memory first, so a configuration can never make us allocate
+    more than the weight file holds. Raises MissingKeys, UnknownKeys, ShapeMismatch, TokenizerError.
+    """
+    model = lay_out(config)
+    check_tensors(model.state_dict(), weights)
+    if tokenizer.vocab_size != config.vocab_size:
+        raise TokenizerError(
+            f"the units table has {tokenizer.vocab_size} units, the model {config.vocab_size}"
+        )
+    ready = {key: _as_parameter(tensor) for key, tensor in weights.items()}
+    model.load_state_dict(ready, assign=True)
+    model.eval().requires_grad_(False)
+    return LoadedModel(name, model, tokenizer, model_format)
+
+
+def lay_out(config: ModelConfig) -> U2Model:
+    """The network with shapes but neither memory nor values."""
+    with without_memory():
+        return U2Model(config)
+
+
+def _as_parameter(tensor: Tensor) -> Tensor:
+    """A float32 copy that owns its memory; BatchNorm's counter, the only scalar, as an integer.
+
+    Averaging checkpoints leaves the counter a fraction.
+    """
+    if tensor.dim() == 0:
+        return tensor.to(torch.int64)
+    return tensor.to(torch.float32, copy=True).contiguous()

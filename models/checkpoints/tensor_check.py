@@ -1,0 +1,41 @@
+"""Whether weights from a file are those that a network wants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from earshot.models.errors import (
+    DamagedWeights,
+    MissingKeys,
+    ShapeMismatch,
+    UnknownKeys,
+    UnusableNumbers,
+)
+
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+COUNTS = (torch.int32, torch.int64, *FLOATS)  # averaging makes fractions of BatchNorm's counter
+
+
+def check_tensors(expected: Mapping[str, Tensor], found: Mapping[str, Tensor]) -> None:
+    """Raises MissingKeys, UnknownKeys or ShapeMismatch unless names and shapes agree.
+
+    And UnusableNumbers where a network of floating-point numbers is not given such of 16 bits or
+    more; DamagedWeights for what is no number: it would fail every stream, one by one.
+    """
+    if missing := expected.keys() - found.keys():
+        raise MissingKeys(missing)
+    if unknown := found.keys() - expected.keys():
+        raise UnknownKeys(unknown)
+    for key, tensor in expected.items():
+        if found[key].shape != tensor.shape:
+            raise ShapeMismatch(
+                f"{key} is {tuple(found[key].shape)} in the file, "
+                f"{tuple(tensor.shape)} in the configuration"
+            )
+        if found[key].dtype not in (FLOATS if tensor.is_floating_point() else COUNTS):
+            raise UnusableNumbers(f"{key} holds {found[key].dtype}, which no network of ours takes")
+        if not torch.isfinite(found[key].float()).all():  # as networks take it
+            raise DamagedWeights(key)

@@ -1,0 +1,108 @@
+"""Reading a foreign .pt file without running its code or trusting its sizes."""
+
+from __future__ import annotations
+
+import pickle
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from earshot.models.errors import NotACheckpoint, UnsafeCheckpoint
+
+# What torch.save wrote before it wrote zips: protocol 2 and torch's magic number.
+LEGACY_MAGIC = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
+MAX_FILE_BYTES = 16 * 1024**3
+MAX_SHARING = 4  # Names may share memory, as tied embeddings do.
+# What the unpickler and the tensor rebuilders raise on damaged input.
+READ_ERRORS = (
+    pickle.UnpicklingError,
+    zipfile.BadZipFile,
+    RuntimeError,
+    EOFError,
+    OSError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    AssertionError,
+    MemoryError,
+)
+# How torch words its refusal of names that are not tensors, in lower case.
+REFUSALS = ("unsupported global", "allowlisted", "unrecognized function")
+
+
+def read_state_dict(path: Path) -> dict[str, Tensor]:
+    """The flat name-to-tensor mapping of a zip or legacy checkpoint, on the CPU.
+
+    Raises NotACheckpoint for anything that is none (missing, garbage, truncated, a zip of other
+    things) and UnsafeCheckpoint for what would run code or take far more memory than its file.
+    """
+    _check_container(path)
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except READ_ERRORS as error:
+        raise _explain(path, error) from error
+    return _check_content(path, content)
+
+
+def _check_container(path: Path) -> None:
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            start = file.read(len(LEGACY_MAGIC))
+    except OSError as error:
+        raise NotACheckpoint(f"cannot read {path}: {error}") from error
+    if size > MAX_FILE_BYTES:
+        raise UnsafeCheckpoint(f"{path} is {size} bytes; no model of ours is that large")
+    if start.startswith(b"PK"):
+        _check_zip(path, size)
+    elif start != LEGACY_MAGIC:
+        raise NotACheckpoint(f"{path} is not a PyTorch checkpoint")
+
+
+def _check_zip(path: Path, size: int) -> None:
+    """A checkpoint's archive holds a data.pkl and stores its members uncompressed."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+    except READ_ERRORS as error:
+        raise NotACheckpoint(f"{path} is a damaged or truncated archive: {error}") from error
+    if not any(member.filename.endswith("data.pkl") for member in members):
+        raise NotACheckpoint(f"{path} is a zip archive, but not of a PyTorch checkpoint")
+    if sum(member.file_size for member in members) > size:
+        raise UnsafeCheckpoint(f"{path} would unpack to more than its own size")
+
+
+def _explain(path: Path, error: BaseException) -> NotACheckpoint | UnsafeCheckpoint:
+    """Our own words: torch's advise to load the file with its code."""
+    message = str(error).lower()
+    if isinstance(error, MemoryError) or any(refusal in message for refusal in REFUSALS):
+        return UnsafeCheckpoint(f"{path} was refused: it asks for more than tensors")
+    return NotACheckpoint(f"{path} is damaged or truncated")
+
+
+def _check_content(path: Path, content: object) -> dict[str, Tensor]:
+    if not isinstance(content, Mapping) or not content:
+        raise NotACheckpoint(f"{path} holds no mapping of names to tensors")
+    wrong = [key for key, value in content.items() if not _is_plain(key, value)]
+    if wrong:
+        raise NotACheckpoint(f"{path} holds something other than a dense tensor at {wrong[0]!r}")
+    state = dict(content)
+    # A tensor may claim any shape over one stored number by repeating it.
+    claimed = sum(tensor.numel() * tensor.element_size() for tensor in state.values())
+    if claimed > MAX_SHARING * path.stat().st_size:
+        raise UnsafeCheckpoint(f"{path} claims {claimed} bytes of tensors, far more than it has")
+    return state
+
+
+def _is_plain(key: object, value: object) -> bool:
+    return (
+        isinstance(key, str)
+        and isinstance(value, Tensor)
+        and value.layout == torch.strided
+        and not value.is_quantized
+        and not value.is_complex()
+    )

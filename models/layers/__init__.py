@@ -1,0 +1,1 @@
+"""What the networks are built of."""

@@ -1,1 +1,0 @@
-"""The recipe that made the bundled model: ``python -m models.training --help``."""

@@ -1,1 +1,0 @@
-"""Trains the neural language model of `models.neural_lm` on text."""

@@ -1,0 +1,108 @@
+"""`earshot`: finds the command, loads it alone, and turns errors into one line and an exit code."""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from earshot.service.commands.options.console import ReaderLeft, say, tell
+from earshot.service.errors import ServiceError
+
+USAGE_ERROR = 2
+INTERRUPTED = 130
+READER_LEFT = 141  # as a shell says of a program that ended at a closed pipe
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: the module that runs it, and what the overview says of it."""
+
+    module: str
+    summary: str
+
+
+class CommandModule(Protocol):
+    """What a module in `service/commands` provides."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the command's arguments."""
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Do it and return the exit code."""
+
+
+COMMANDS = {
+    "serve": Command("earshot.service.commands.serve", "serve the page and /v1/listen"),
+    "transcribe": Command("earshot.service.commands.transcribe", "write the text of audio files"),
+    "listen": Command("earshot.service.commands.listen", "write what the microphone hears"),
+    "models": Command("earshot.service.commands.models", "describe the bundled model, or others"),
+    "lm": Command("earshot.service.commands.lm", "make n-gram language models of text"),
+    "graph": Command("earshot.service.commands.graph", "build and inspect decoding graphs"),
+    "synthesize": Command(
+        "earshot.service.commands.synthesize", "make synthetic speech to train with"
+    ),
+    "train": Command(
+        "earshot.service.commands.train", "train a model by a recipe, or go on with it"
+    ),
+    "bench": Command(
+        "earshot.service.commands.bench", "measure how many live streams a server carries"
+    ),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code (2: it could not start, with one line saying why)."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _main(words)
+    except ReaderLeft:
+        return READER_LEFT
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _main(words: list[str]) -> int:
+    if not words or words[0] in ("-h", "--help", "help"):
+        say(_overview())
+        return 0 if words else USAGE_ERROR
+    if words[0] == "--version":
+        from importlib.metadata import version  # a third of what help takes
+
+        say(f"earshot {version('earshot-asr')}")
+        return 0
+    command = COMMANDS.get(words[0])
+    if command is None:
+        tell(f"earshot: there is no command {words[0]!r}; `earshot --help` lists them")
+        return USAGE_ERROR
+    return _run(words[0], command, words[1:])
+
+
+def _run(name: str, command: Command, words: list[str]) -> int:
+    # Only the module of this command is imported: help must not wait for the model's libraries.
+    module = cast(CommandModule, importlib.import_module(command.module))
+    parser = argparse.ArgumentParser(
+        prog=f"earshot {name}", description=command.summary, allow_abbrev=False
+    )
+    module.add_arguments(parser)
+    try:
+        return module.run(parser.parse_args(words))
+    except ServiceError as error:
+        tell(f"earshot {name}: {error}")
+        return USAGE_ERROR
+
+
+def _overview() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}}  {command.summary}" for name, command in COMMANDS.items()]
+    return "\n".join(
+        [
+            "usage: earshot COMMAND ...",
+            "       earshot --version",
+            "",
+            *lines,
+            "",
+            "`earshot COMMAND --help` says more.",
+        ]
+    )

@@ -1,0 +1,37 @@
+"""Files that the building commands read and write."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from earshot.service.errors import StartupError
+
+
+def read_words(path: Path) -> list[str]:
+    """The first word of each line. Raises StartupError."""
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except OSError as error:
+        raise StartupError(f"build: --words {path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise StartupError(f"build: --words {path} is not UTF-8 text") from error
+    return [fields[0] for fields in map(str.split, lines) if fields]
+
+
+def require_place(path: Path, inputs: Sequence[Path | None]) -> None:
+    """Known before the work, not after it; none of the inputs is it. Raises StartupError."""
+    if path.is_dir():
+        raise StartupError(f"--out {path} is a directory")
+    if not path.parent.is_dir():
+        raise StartupError(f"--out {path}: there is no directory {path.parent}")
+    for each in inputs:
+        if each is not None and path.exists() and each.exists() and path.samefile(each):
+            raise StartupError(f"--out {path} is an input, and would be lost")
+
+
+def require_readable(action: str, paths: Sequence[Path]) -> None:
+    """Known before the work too: every input can be opened. Raises StartupError."""
+    for path in paths:
+        try:
+            path.open("rb").close()
+        except OSError as error:
+            raise StartupError(f"{action}: {path.name}: {error.strerror}") from error

@@ -1,0 +1,40 @@
+"""Flags of commands that decode by themselves, read as the query of /v1/listen would be."""
+
+import argparse
+
+from earshot.service.deepgram.request.parameters import (
+    ListenParameters,
+    ParameterRules,
+    parse_parameters,
+)
+from earshot.service.errors import BadRequest
+from earshot.service.settings import Settings
+from earshot.streaming.stream_config import DECODING_MODES
+
+
+def add_stream_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that become parameters of the stream."""
+    parser.add_argument("--mode", choices=DECODING_MODES, help="how the text is searched")
+    parser.add_argument(
+        "--keyterm", action="append", default=[], metavar="PHRASE[:WEIGHT]",
+        help="phrase to favour; may be given several times",
+    )  # fmt: skip
+
+
+def parameters_from(
+    arguments: argparse.Namespace, settings: Settings, *, is_file: bool
+) -> ListenParameters:
+    """Check the flags as a request would be; raises BadRequest, also for an empty phrase.
+
+    In a query that is a field which nobody filled in; on a command line it was typed.
+    """
+    if not all(phrase.strip() for phrase in arguments.keyterm):
+        raise BadRequest("--keyterm: the phrase is empty")
+    query = [("keyterm", phrase) for phrase in arguments.keyterm]
+    query += [("interim_results", "true")]
+    query += [
+        (name, str(value))
+        for name in ("mode", "format", "smart_format")
+        if (value := getattr(arguments, name, None)) is not None
+    ]
+    return parse_parameters(query, ParameterRules.of(settings), is_file=is_file)

@@ -1,0 +1,1 @@
+"""Sessions, files and engines, whatever protocol asks."""

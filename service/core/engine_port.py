@@ -1,0 +1,58 @@
+"""What the service asks of an engine; `streaming/engine` provides it, tests script it."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
+
+from earshot.service.audio.pcm import Samples
+from earshot.streaming.events import Event
+from earshot.streaming.graph_config import GraphOptions
+from earshot.streaming.stream_config import Boost, StreamConfig, StreamPriority
+
+Sink: TypeAlias = Callable[[Event], None]
+"""Called on the engine's thread with each event of a stream; it must not block."""
+
+
+class StreamPort(Protocol):
+    """One stream's decoding; every method may be called from any thread."""
+
+    @property
+    def decoded_s(self) -> float:
+        """Seconds of audio decoded so far."""
+
+    def push(self, samples: Samples) -> None:
+        """Append mono samples at the engine's `sample_rate_hz`; BacklogFull takes none of them."""
+
+    def finalize(self) -> None:
+        """Ask for the final of all audio pushed so far; BacklogFull where too many are due."""
+
+    def configure(self, boosts: Sequence[Boost], graph: GraphOptions | None = None) -> None:
+        """Replace the boosted phrases, and with ``graph`` what is asked of the decoding graph.
+
+        Configured or NotConfigured follows; BacklogFull where too many requests wait.
+        """
+
+    def finish(self) -> None:
+        """Say that no audio follows; the last finals and Closed come."""
+
+    def cancel(self) -> None:
+        """Free the stream at once; calling it again, or after the end, does nothing."""
+
+
+class EnginePort(Protocol):
+    """Where streams come from."""
+
+    @property
+    def sample_rate_hz(self) -> int:
+        """The rate that its model listens at, and its streams take."""
+
+    @property
+    def running(self) -> bool:
+        """Whether it decodes; once it has stopped it never does again."""
+
+    def can_open(self) -> bool:
+        """Say whether a stream could be opened now."""
+
+    def open(
+        self, config: StreamConfig, sink: Sink, priority: StreamPriority = StreamPriority.LIVE
+    ) -> StreamPort:
+        """Open a stream or raise EngineFull or EngineStopped."""

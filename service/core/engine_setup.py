@@ -1,0 +1,167 @@
+"""The engine that the settings ask for; what stands in its way becomes one line."""
+
+import hashlib
+import queue
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from earshot.models.bundled import bundled_model_dir
+from earshot.models.errors import ModelError
+from earshot.models.neural_lm.lm_file import NEURAL_LM_FILE
+from earshot.service.core.engine_port import EnginePort
+from earshot.service.deepgram.response.result_messages import ServedModel
+from earshot.service.errors import StartupError
+from earshot.service.settings import Settings
+from earshot.streaming.engine.engine import Engine
+from earshot.streaming.engine.engine_factory import build_engine
+from earshot.streaming.engine.engine_stats import Observer
+from earshot.streaming.engine_config import EngineConfig
+from earshot.streaming.errors import StreamClosed, StreamingError, UnusableGraph
+from earshot.streaming.events import Closed, Event, Failed
+from earshot.streaming.graph_config import GraphSearchConfig
+from earshot.streaming.stream_config import Boost, StreamConfig
+
+STOP_S = 5.0
+UNHEARD_OF = "qwxzj"
+OWN_GRAPH = "lm.graph.xz"
+"""In the directory of a model that comes with a graph."""
+GRAPH_SEARCH_SETTINGS = ("lm_weight", "graph_beam", "max_active", "neural_lm_weight")
+_WEIGHT_FILES = ("model.safetensors", "final.pt")
+
+
+def load_engine(settings: Settings, observer: Observer | None = None) -> Engine:
+    """Build an engine that is not started yet.
+
+    Raises:
+        StartupError: the model or the graph cannot be read or used as the settings ask; the
+            message says why.
+    """
+    graph = _graph_of(settings)
+    if graph is None:
+        _refuse_graph_search(settings)
+    try:
+        return build_engine(
+            settings.model,
+            settings.device,
+            _engine_config(settings),
+            observer,
+            graph,
+            _neural_lm_of(settings, graph),
+        )
+    except UnusableGraph as error:
+        raise StartupError(f"cannot use the graph {graph}: {error}") from error
+    except (ModelError, StreamingError, OSError) as error:
+        raise StartupError(f"cannot use {_name_of(settings.model)}: {error}") from error
+
+
+@contextmanager
+def running_engine(settings: Settings, observer: Observer | None = None) -> Iterator[Engine]:
+    """Run an engine inside the block; raises StartupError as `load_engine` does."""
+    engine = load_engine(settings, observer)
+    engine.start()
+    try:
+        yield engine
+    finally:
+        engine.stop(STOP_S)
+
+
+def warm_up(engine: EnginePort) -> None:
+    """Decode a moment of silence, and boost a word that nobody knows.
+
+    The first step takes longer, and the first new word has the lexicon sorted: no client should
+    wait for either.
+
+    Raises:
+        StartupError: it cannot be decoded, and so nothing can.
+    """
+    ended: queue.SimpleQueue[Closed | Failed] = queue.SimpleQueue()
+
+    def sink(event: Event) -> None:
+        if isinstance(event, Closed | Failed):
+            ended.put(event)
+
+    stream = engine.open(StreamConfig(boosts=(Boost(UNHEARD_OF),)), sink)
+    with suppress(StreamClosed):  # it has failed already: its last event says why
+        stream.push(np.zeros(engine.sample_rate_hz, np.float32))
+        stream.finish()
+    last = ended.get()
+    if isinstance(last, Failed):
+        raise StartupError(f"the model does not decode: {last.error}") from last.error
+
+
+def served_model(engine: Engine, settings: Settings) -> ServedModel:
+    """Describe the engine's model to clients; its version and id follow from its weights."""
+    weights = _weights_digest(settings.model or bundled_model_dir())
+    about = asdict(engine.model)
+    own_languages = about.pop("languages")
+    return ServedModel(
+        name=about.pop("name"),
+        version=weights[:12],
+        arch=about.pop("format"),
+        uuid=str(uuid.uuid5(uuid.NAMESPACE_OID, weights)),
+        languages=settings.languages or own_languages,
+        details=about,
+    )
+
+
+def _graph_of(settings: Settings) -> Path | None:
+    """The image to search: the one asked for, or else the one beside the model's weights."""
+    if settings.graph is not None:
+        return None if settings.graph == "none" else settings.graph
+    own = (settings.model or bundled_model_dir()) / OWN_GRAPH
+    return own if own.is_file() else None
+
+
+def _neural_lm_of(settings: Settings, graph: Path | None) -> Path | None:
+    """The file asked for, or else what comes with the model's own graph; it needs a graph."""
+    asked = settings.neural_lm
+    own = (settings.model or bundled_model_dir()) / NEURAL_LM_FILE
+    comes_along = own if settings.graph is None and own.is_file() else None
+    found = None if asked == "none" else asked or comes_along
+    if graph is None and asked is not None and found is not None:
+        raise StartupError(f"neural_lm={asked} ranks what a graph search finds; there is no graph")
+    if found is None and settings.neural_lm_weight is not None:
+        raise StartupError("neural_lm_weight is set, and there is no neural language model")
+    return None if graph is None else found
+
+
+def _refuse_graph_search(settings: Settings) -> None:
+    for name in GRAPH_SEARCH_SETTINGS:
+        if name in settings.model_fields_set:
+            raise StartupError(f"{name} is a setting of the graph search, and there is no graph")
+
+
+def _weights_digest(directory: Path) -> str:
+    for name in _WEIGHT_FILES:
+        if (directory / name).is_file():
+            with (directory / name).open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+    raise StartupError(f"{directory} holds no weights")
+
+
+def _name_of(directory: Path | None) -> str:
+    return "the bundled model" if directory is None else f"the model {directory}"
+
+
+def _engine_config(settings: Settings) -> EngineConfig:
+    return EngineConfig(
+        max_streams=settings.max_streams,
+        chunk_size=settings.chunk_size,
+        num_left_chunks=settings.num_left_chunks,
+        max_batch=settings.max_batch,
+        max_wait_ms=settings.max_wait_ms,
+        max_backlog_s=settings.max_backlog_s,
+        threads=settings.threads,
+        beam_size=settings.beam_size,
+        graph_search=GraphSearchConfig(
+            lm_weight=settings.lm_weight,
+            beam=settings.graph_beam,
+            neural_lm_weight=settings.neural_lm_weight,
+            max_active=settings.max_active,
+        ),
+    )

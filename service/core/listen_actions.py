@@ -1,0 +1,67 @@
+"""What the protocol of /v1/listen asks its socket to do."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from earshot.service.audio.pcm import Samples
+from earshot.service.deepgram.response.wire import Message
+from earshot.streaming.graph_config import GraphOptions
+from earshot.streaming.stream_config import Boost
+
+
+@dataclass(frozen=True, eq=False)
+class PushAudio:
+    """Give samples at the model's rate, shape ``(N,)``, to a channel's stream."""
+
+    samples: Samples
+    channel: int = 0
+
+
+@dataclass(frozen=True)
+class FinalizeStream:
+    """Ask the stream for the final of what it has."""
+
+
+@dataclass(frozen=True)
+class ConfigureStream:
+    """Replace the stream's boosted phrases, and what it asks of the decoding graph."""
+
+    boosts: tuple[Boost, ...]
+    graph: GraphOptions
+
+
+@dataclass(frozen=True)
+class FinishStream:
+    """Tell the stream that no audio follows."""
+
+
+@dataclass(frozen=True)
+class CancelStream:
+    """Free a channel's stream now, without results; None frees all."""
+
+    channel: int | None = None
+
+
+@dataclass(frozen=True)
+class Send:
+    """Send a message; a newer replaceable one (a partial) takes the place of one still waiting."""
+
+    message: Message
+    replaceable: bool = False
+
+
+@dataclass(frozen=True)
+class Close:
+    """Close the socket after all that was sent before."""
+
+    code: int
+    reason: str = ""
+
+
+StreamAction: TypeAlias = PushAudio | FinalizeStream | ConfigureStream | FinishStream
+"""Actions on a stream, to be done in order; a full backlog holds them up.
+
+All but PushAudio are for the streams of all channels.
+"""
+
+Action: TypeAlias = StreamAction | CancelStream | Send | Close

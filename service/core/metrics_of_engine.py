@@ -1,0 +1,55 @@
+"""Gauges and counters read from the engine when Prometheus asks."""
+
+from collections.abc import Iterator
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from earshot.service.core.metrics import Metrics
+from earshot.streaming.engine.engine import Engine
+
+
+def watch_engine(metrics: Metrics, engine: Engine) -> None:
+    """Add the engine's own numbers to the metrics."""
+    metrics.registry.register(_EngineCollector(engine))
+
+
+class _EngineCollector(Collector):
+    """Takes one snapshot per scrape, so that its numbers fit together."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the engine's metrics."""
+        stats = self._engine.stats
+        search = stats.search
+        gauges = {
+            "engine_running": ("1 while the engine decodes", float(stats.running)),
+            "streams_max": ("streams that fit", stats.max_streams),
+            "live_streams": ("live streams open", stats.live_streams),
+            "file_streams": ("file streams open", stats.file_streams),
+            "backlog_seconds": ("audio waiting to be decoded, all streams", stats.backlog_s),
+            "kept_slots": ("slots that could not be emptied", stats.kept_slots),
+        }
+        counters = {
+            "steps": ("engine steps", stats.steps),
+            "lanes": ("streams summed over all steps", stats.lanes),
+            "decoded_seconds": ("seconds of audio decoded", stats.audio_s),
+            "partials": ("partial results", stats.partials),
+            "finals": ("final results", stats.finals),
+            "failed_streams": ("streams that failed", stats.failed_streams),
+            "second_pass_failures": (
+                "finals that the second pass raised at",
+                stats.second_pass_failures,
+            ),
+            "search_overflows": ("frames with hypotheses dropped", search.overflows),
+            "search_dead_ends": ("frames that no graph path survived", search.dead_ends),
+            "search_lists_given_up": ("lists too long to be made", search.lists_given_up),
+            "search_lattices_given_up": ("lattices too large", search.lattices_given_up),
+            "search_broken_promises": ("finals changing stable words", search.broken_promises),
+        }
+        for name, (text, value) in gauges.items():
+            yield GaugeMetricFamily(f"earshot_{name}", text, value=value)
+        for name, (text, value) in counters.items():
+            yield CounterMetricFamily(f"earshot_{name}", text, value=value)

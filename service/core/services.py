@@ -1,0 +1,58 @@
+"""What request handlers share: one instance per server, built by the app factory."""
+
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from starlette.requests import HTTPConnection
+
+from earshot.service.core.admission import Admission
+from earshot.service.core.engine_port import EnginePort
+from earshot.service.core.live_work import LiveWork
+from earshot.service.core.metrics import Metrics
+from earshot.service.deepgram.request.parameters import ParameterRules
+from earshot.service.deepgram.response.result_messages import ServedModel
+from earshot.service.settings import Settings
+
+WAITING_FILES = 3
+"""Files that may upload or wait for each one being transcribed."""
+
+
+@dataclass(frozen=True)
+class Services:
+    """The engine, the rules of the house, and who is being served."""
+
+    engine: EnginePort
+    model: ServedModel
+    settings: Settings
+    metrics: Metrics
+    admission: Admission
+    rules: ParameterRules
+    file_threads: ThreadPoolExecutor
+    work: LiveWork = field(default_factory=LiveWork)
+
+    @classmethod
+    def build(
+        cls, engine: EnginePort, model: ServedModel, settings: Settings, metrics: Metrics
+    ) -> "Services":
+        """Derive the rules and the admission from the settings."""
+        return cls(
+            engine=engine,
+            model=model,
+            settings=settings,
+            metrics=metrics,
+            admission=Admission(engine, settings.max_files * (1 + WAITING_FILES)),
+            rules=ParameterRules.of(settings, model.name, model.languages),
+            file_threads=ThreadPoolExecutor(settings.max_files, thread_name_prefix="file"),
+        )
+
+
+def services_of(connection: HTTPConnection) -> Services:
+    """Return the server's services for a request or socket."""
+    services: Services = connection.app.state.services
+    return services
+
+
+def new_request_id() -> str:
+    """Return an id for one request, told to the client and written to the log."""
+    return str(uuid.uuid4())

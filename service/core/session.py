@@ -1,0 +1,259 @@
+"""One WebSocket session: carries messages between the socket, the protocol and the streams.
+
+A session has a stream for each channel that is heard by itself: one, unless several were asked for.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from earshot.service.core.engine_port import Sink, StreamPort
+from earshot.service.core.latency_clock import LatencyClock
+from earshot.service.core.listen_actions import (
+    Action,
+    CancelStream,
+    Close,
+    ConfigureStream,
+    FinalizeStream,
+    FinishStream,
+    PushAudio,
+    Send,
+)
+from earshot.service.core.outbox import Outbox
+from earshot.service.core.stream_feed import StreamFeed
+from earshot.service.deepgram.listen_protocol import ListenProtocol, State
+from earshot.service.errors import IdleSession, SlowReader
+from earshot.service.http.read_pace import ReadPace
+from earshot.streaming.errors import StreamClosed, StreamingError
+from earshot.streaming.events import Event, Final, Partial, RoomAvailable
+
+MAX_EVENTS = 1000
+
+
+@dataclass(frozen=True)
+class SessionLimits:
+    """Bounds of one session.
+
+    idle_timeout_s: without any message before the session ends.
+    send_timeout_s: for the client to make room for one message.
+    max_outbox_bytes: results waiting to be sent.
+    """
+
+    idle_timeout_s: float = 10.0
+    send_timeout_s: float = 20.0
+    max_outbox_bytes: int = 1 << 20
+
+
+class Session:
+    """Runs one accepted socket; all but `post` belongs to the event loop.
+
+    clocks: one for each channel.
+    """
+
+    def __init__(
+        self,
+        socket: WebSocket,
+        protocol: ListenProtocol,
+        limits: SessionLimits,
+        clocks: Sequence[LatencyClock],
+        on_final_text: Callable[[str], None] | None = None,
+        reading_rests: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """reading_rests: whether the socket is not read now, because of too many frames."""
+        self.error: BaseException | None = None
+        self.close_code: int | None = None
+        self._socket = socket
+        self._protocol = protocol
+        self._limits = limits
+        self._clocks = clocks
+        self._on_final_text = on_final_text
+        self._reading_rests = reading_rests
+        self._outbox = Outbox(limits.max_outbox_bytes)
+        self._loop = asyncio.get_running_loop()
+        self._heard_at = self._loop.time()
+        self._reading = True
+        self._events: asyncio.Queue[tuple[int, Event]] = asyncio.Queue()
+        self._feeds: list[StreamFeed] = []
+
+    @property
+    def audio_s(self) -> float:
+        """Seconds of audio that arrived, of all channels together."""
+        return sum(clock.audio_s for clock in self._clocks)
+
+    @property
+    def sinks(self) -> list[Sink]:
+        """Where the streams are to send their events, in the order of the channels."""
+        return [partial(self.post, channel=channel) for channel in range(len(self._clocks))]
+
+    def post(self, event: Event, channel: int = 0) -> None:
+        """Take an event on the engine's thread."""
+        with suppress(RuntimeError):  # the loop is closed: the server stopped before the engine
+            self._loop.call_soon_threadsafe(self._queue, channel, event)
+
+    async def run(
+        self, streams: Sequence[StreamPort], accept: Callable[[], Awaitable[None]]
+    ) -> None:
+        """Accept the socket and serve it until it is closed; the streams are freed in any case."""
+        self._feeds = [StreamFeed(stream) for stream in streams]
+        try:
+            await accept()
+            await self._serve()
+        finally:
+            for feed in self._feeds:
+                feed.stop()
+
+    def drain(self) -> None:
+        """End the session because the server stops; its last results still go out."""
+        self._perform(self._protocol.drain())
+
+    async def _serve(self) -> None:
+        self._perform(self._protocol.opened())
+        writer = asyncio.create_task(self._write())
+        others = [asyncio.create_task(do()) for do in (self._read, self._listen, self._watch)]
+        try:
+            done, _ = await asyncio.wait([writer, *others], return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                if error := task.exception():
+                    self._fail(error)
+                    await writer
+        finally:
+            await _end([writer, *others])
+
+    async def _read(self) -> None:
+        """Client to stream; returns when the client is gone."""
+        pace = ReadPace()
+        while (message := await self._receive()) is not None:
+            if isinstance(message, bytes):
+                self._perform(self._protocol.receive_bytes(message))
+            else:
+                self._perform(self._protocol.receive_text(message))
+            self._reading = False
+            for feed in self._feeds:
+                await feed.wait_for_room()
+            if delay_s := pace.delay_s(message, self._loop.time()):
+                await asyncio.sleep(delay_s)
+            self._reading = True
+        self._perform(self._protocol.disconnect())
+
+    async def _listen(self) -> None:
+        """Engine to outbox; never returns."""
+        while True:
+            channel, event = await self._events.get()
+            if isinstance(event, RoomAvailable):
+                self._guarded(self._feeds[channel].resume)
+            elif isinstance(event, Partial | Final):
+                self._observe(event, self._clocks[channel])
+            self._perform(self._protocol.receive_event(event, channel))
+
+    async def _write(self) -> None:
+        """Outbox to client; returns when the socket is closed."""
+        with suppress(WebSocketDisconnect):  # the reader hears of it too
+            while isinstance(item := await self._outbox.take(), str):
+                await self._send(item)
+            self._ended_with(item.code)
+            await self._socket.close(item.code, item.reason)
+
+    async def _send(self, text: str) -> None:
+        limit_s = self._limits.send_timeout_s
+        try:
+            async with asyncio.timeout(limit_s):
+                await self._socket.send_text(text)
+        except TimeoutError:
+            self._fail(SlowReader(f"no result was read in {limit_s:g} s"))
+
+    async def _watch(self) -> None:
+        """Fail a session that has been idle too long; never returns.
+
+        One timer that looks now and then is cheaper than one for every message.
+        """
+        limit_s = self._limits.idle_timeout_s
+        while True:
+            await asyncio.sleep(self._heard_at + limit_s - self._loop.time())
+            if not self._reading or self._reading_rests():
+                self._heard_at = self._loop.time()  # the client is not idle: it is held up by us
+            elif self._loop.time() >= self._heard_at + limit_s:
+                if self._protocol.state is State.OPEN:
+                    self._fail(IdleSession(f"no audio and no KeepAlive for {limit_s:g} s"))
+                self._heard_at = self._loop.time()
+
+    async def _receive(self) -> bytes | str | None:
+        """The client's next message, None when it is gone."""
+        message = await self._socket.receive()
+        self._heard_at = self._loop.time()
+        if message["type"] == "websocket.disconnect":
+            self.error = self.error or message.get("error")
+            self._ended_with(message["code"])
+            return None
+        data: bytes | None = message.get("bytes")
+        text: str = message.get("text") or ""
+        return text if data is None else data
+
+    def _ended_with(self, code: int) -> None:
+        """Ours, the client's, or of a frame that the socket library refused: the first counts."""
+        if self.close_code is None:
+            self.close_code = code
+
+    def _queue(self, channel: int, event: Event) -> None:
+        # Its reader never waits for the client: only a loop that stands still fills it.
+        if self._events.qsize() < MAX_EVENTS:
+            self._events.put_nowait((channel, event))
+        elif self.error is None:
+            self._fail(SlowReader(f"{MAX_EVENTS} events of the engine are waiting"))
+
+    def _observe(self, event: Partial | Final, clock: LatencyClock) -> None:
+        clock.result(event)
+        if isinstance(event, Final) and self._on_final_text is not None and event.alternatives:
+            self._on_final_text(event.alternatives[0].text)
+
+    def _perform(self, actions: Iterable[Action]) -> None:
+        for action in actions:
+            self._guarded(self._do, action)
+
+    def _guarded(self, do: Callable[..., None], *arguments: Action) -> None:
+        try:
+            do(*arguments)
+        except StreamClosed:
+            pass  # the stream ended under us: its Closed or Failed event says why
+        except (StreamingError, SlowReader) as error:
+            self._fail(error)
+
+    def _do(self, action: Action) -> None:
+        match action:
+            case Send():
+                self._outbox.put(action)
+            case Close():
+                self._outbox.close(action)
+            case CancelStream(channel):
+                for feed in self._feeds if channel is None else [self._feeds[channel]]:
+                    feed.stop()
+            case PushAudio(samples, channel):
+                self._clocks[channel].audio_arrived(len(samples))
+                self._feeds[channel].do(action)
+            case _:
+                self._do_for_all(action)
+
+    def _do_for_all(self, action: FinalizeStream | ConfigureStream | FinishStream) -> None:
+        for clock, feed in zip(self._clocks, self._feeds, strict=True):
+            if not isinstance(action, ConfigureStream):
+                clock.final_asked()
+            self._guarded(feed.do, action)  # where one stream has ended the others go on
+
+    def _fail(self, error: BaseException) -> None:
+        self.error = self.error or error
+        if isinstance(error, SlowReader):
+            self._outbox.abandon()
+        for action in self._protocol.fail(error):
+            if isinstance(action, Send):
+                self._outbox.put(action, last=True)
+            else:
+                self._do(action)
+
+
+async def _end(tasks: list[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,1 @@
+"""`/v1/listen` in the shape of Deepgram's API."""

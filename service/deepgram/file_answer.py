@@ -1,0 +1,102 @@
+"""A transcript in the format a request asked for."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from starlette.responses import Response
+
+from earshot.service.deepgram.request.boosts import keyword_phrases
+from earshot.service.deepgram.request.parameters import FileFormat, ListenParameters
+from earshot.service.deepgram.response.result_messages import ResultMessages
+from earshot.service.deepgram.response.stream_warnings import warning_of
+from earshot.service.deepgram.response.subtitles import srt, vtt
+from earshot.service.deepgram.response.transcript import Transcript, file_response, text_of
+from earshot.service.deepgram.response.wire import RequestWarning
+from earshot.service.http.refusals import header_safe
+from earshot.streaming.events import Final
+
+_MEDIA_TYPES: dict[FileFormat, str] = {
+    "json": "application/json",
+    "text": "text/plain; charset=utf-8",
+    "srt": "application/x-subrip; charset=utf-8",
+    "vtt": "text/vtt; charset=utf-8",
+}
+
+
+@dataclass(frozen=True)
+class FileAnswer:
+    """All that the answer needs besides the transcript."""
+
+    parameters: ListenParameters
+    messages: ResultMessages
+    sha256: str
+
+    def body(self, *channels: Transcript) -> str:
+        """Write the transcripts of the channels: one, unless they were heard apart."""
+        warnings = self._warnings(channels)
+        written = [replace(channel, finals=self._written(channel)) for channel in channels]
+        match self.parameters.format:
+            case "json":
+                messages = self.messages
+                return file_response(
+                    written,
+                    messages.request_id,
+                    messages.created,
+                    self.sha256,
+                    messages.model,
+                    warnings,
+                    paragraphs=self.parameters.paragraphs,
+                ).to_json()
+            case "text":
+                return text_of(written)
+            case "srt":
+                return srt(*(channel.finals for channel in written))
+            case "vtt":
+                return vtt(*(channel.finals for channel in written))
+
+    def response(self, *channels: Transcript) -> Response:
+        """The answer as one HTTP response; formats without metadata have warnings in a header."""
+        headers = {"dg-request-id": self.messages.request_id}
+        if warnings := self._warnings(channels):
+            headers["dg-warning"] = header_safe("; ".join(each.message for each in warnings))
+        return Response(
+            self.body(*channels),
+            headers=headers,
+            media_type=_MEDIA_TYPES[self.parameters.format],
+        )
+
+    def event_data(self, *channels: Transcript) -> str:
+        """The answer as the data of an event: one JSON object whatever the format."""
+        body = self.body(*channels)
+        if self.parameters.format == "json":
+            return body
+        warnings = [each.model_dump(exclude_none=True) for each in self._warnings(channels)]
+        told = {"warnings": warnings} if warnings else {}
+        return json.dumps({"format": self.parameters.format, "content": body, **told})
+
+    def _written(self, channel: Transcript) -> list[Final]:
+        return [self.messages.written(final) for final in channel.finals]
+
+    def _warnings(self, channels: Sequence[Transcript]) -> list[RequestWarning]:
+        """Of channels that failed first; all have the same phrases, and say the same of them."""
+        lost = (_of_lost(number) for number, each in enumerate(channels) if each.failed)
+        keywords = keyword_phrases(self.parameters.keywords)
+        of_boosts = (
+            warning_of(phrase, keywords) for each in channels for phrase in each.unboostable
+        )
+        of_passes = _second_pass_warnings([final for each in channels for final in each.finals])
+        return list(dict.fromkeys([*lost, *self.parameters.warnings, *of_boosts, *of_passes]))
+
+
+def _of_lost(channel: int) -> RequestWarning:
+    message = f"channel {channel}: decoding failed, and its text is missing"
+    return RequestWarning(parameter="multichannel", type="failed_channel", message=message)
+
+
+def _second_pass_warnings(finals: Sequence[Final]) -> list[RequestWarning]:
+    failed = sum(final.second_pass_failed for final in finals)
+    if not failed:
+        return []
+    message = f"the second pass failed; of {len(finals)} utterances {failed} lack it"
+    return [RequestWarning(parameter="mode", type="second_pass_failed", message=message)]

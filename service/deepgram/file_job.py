@@ -1,0 +1,102 @@
+"""One POSTed file while it is being transcribed: progress out, cancellation in."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import Executor
+from contextlib import suppress
+from typing import Any
+
+from earshot.service.core.engine_port import EnginePort
+from earshot.service.core.file_transcription import AudioSource
+from earshot.service.core.recording import RecordingTranscription
+from earshot.service.deepgram.response.transcript import Transcript
+from earshot.service.deepgram.response.wire import Progress
+from earshot.service.errors import DrainExpired
+from earshot.streaming.events import Event, Final
+from earshot.streaming.stream_config import StreamConfig
+
+PROGRESS_S = 0.5
+
+
+class ClientGone(Exception):
+    """Nobody waits for the transcript."""
+
+
+class FileJob:
+    """Runs a transcription on a worker thread; all methods belong to the event loop.
+
+    running: the future transcripts, one for each channel; it raises what
+        RecordingTranscription.run raises.
+    """
+
+    def __init__(
+        self,
+        engine: EnginePort,
+        sources: Sequence[AudioSource],
+        config: StreamConfig,
+        executor: Executor,
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._began_at = self._loop.time()
+        self._finals: asyncio.Queue[tuple[int, Final]] = asyncio.Queue()
+        self._transcription = RecordingTranscription(engine, sources, config, self._on_event)
+        self.running: asyncio.Future[list[Transcript]] = self._loop.run_in_executor(
+            executor, self._transcription.run
+        )
+
+    @property
+    def age_s(self) -> float:
+        """Seconds since the file was received."""
+        return self._loop.time() - self._began_at
+
+    def on_end(self, release: Callable[[], None]) -> None:
+        """Call ``release`` when the worker thread is done, however that came."""
+
+        def ended(running: asyncio.Future[list[Transcript]]) -> None:
+            release()
+            # An abandoned job's error has no reader; asyncio would complain of that.
+            if not running.cancelled():
+                running.exception()
+
+        self.running.add_done_callback(ended)
+
+    def drain(self) -> None:
+        """Give up: the server stops."""
+        self._transcription.cancel(DrainExpired("the server stopped before the file was done"))
+
+    def abandon(self) -> None:
+        """Give up if it still runs: the client is gone."""
+        if not self.running.done():
+            self._transcription.cancel(ClientGone())
+
+    async def updates(self) -> AsyncIterator[tuple[int, Final] | Progress]:
+        """Yield finals with their channel as they come, and progress twice a second."""
+        yield self._progress()
+        while not self.running.done():
+            for final in await self._new_finals():
+                yield final
+            yield self._progress()
+        while not self._finals.empty():
+            yield self._finals.get_nowait()
+
+    async def _new_finals(self) -> list[tuple[int, Final]]:
+        """Wait for a final, the end, or the time of the next progress."""
+        arriving = asyncio.ensure_future(self._finals.get())
+        either: list[asyncio.Future[Any]] = [arriving, self.running]
+        try:
+            await asyncio.wait(either, timeout=PROGRESS_S, return_when=asyncio.FIRST_COMPLETED)
+            return [arriving.result()] if arriving.done() else []
+        finally:
+            arriving.cancel()
+
+    def _progress(self) -> Progress:
+        total_s = self._transcription.duration_s
+        return Progress(
+            done_s=round(self._transcription.done_s, 2),
+            total_s=None if total_s is None else round(total_s, 2),
+        )
+
+    def _on_event(self, channel: int, event: Event) -> None:
+        if isinstance(event, Final):
+            with suppress(RuntimeError):  # the loop is closed: the server stopped first
+                self._loop.call_soon_threadsafe(self._finals.put_nowait, (channel, event))

@@ -1,0 +1,339 @@
+"""The protocol of /v1/listen over a WebSocket, without the socket.
+
+Messages of the client and events of the engine go in, actions come out. One instance is one
+session; it does no I/O, keeps no time and is not thread safe. docs/protocol.md is its description.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
+from typing import Any
+
+from pydantic import ValidationError
+
+from earshot.service.audio.pcm import Samples
+from earshot.service.audio.socket_audio import SocketAudio
+from earshot.service.core.listen_actions import (
+    Action,
+    CancelStream,
+    Close,
+    ConfigureStream,
+    FinalizeStream,
+    FinishStream,
+    PushAudio,
+    Send,
+)
+from earshot.service.deepgram.channel_states import ChannelStates
+from earshot.service.deepgram.request.boosts import BoostRules, TooManyPhrases, keyword_phrases
+from earshot.service.deepgram.request.parameters import ListenParameters
+from earshot.service.deepgram.request.unserved import configure_warnings
+from earshot.service.deepgram.response.close_codes import (
+    NORMAL_CLOSURE,
+    SERVICE_RESTART,
+    close_reason,
+    outcome_of,
+    public_message,
+)
+from earshot.service.deepgram.response.result_messages import ResultMessages
+from earshot.service.deepgram.response.stream_warnings import StreamWarnings, carried, warning_of
+from earshot.service.deepgram.response.wire import (
+    CONTROL,
+    CloseStream,
+    Configure,
+    ConfigureFailure,
+    ConfigureSuccess,
+    Error,
+    Finalize,
+    KeepAlive,
+    RequestWarning,
+    Results,
+    StreamWarning,
+)
+from earshot.service.errors import BadRequest, UndecodableAudio
+from earshot.streaming.errors import InvalidStreamConfig
+from earshot.streaming.events import (
+    Closed,
+    Configured,
+    Event,
+    Failed,
+    Final,
+    NotConfigured,
+    Partial,
+    RoomAvailable,
+    SpeechStarted,
+    UnboostablePhrase,
+    UtteranceEnd,
+)
+from earshot.streaming.graph_config import GraphOptions
+
+MAX_ECHO_CHARS = 200
+MAX_TEXT_CHARS = 128 * 1024
+"""Of a control message: room for all phrases that may be boosted, however they are escaped."""
+
+
+class State(Enum):
+    """OPEN takes audio; FINISHING waits for the stream's last results; CLOSED is over."""
+
+    OPEN = "open"
+    FINISHING = "finishing"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True)
+class _Wishes:
+    """What a session may change while it runs; in_vain: what its last Configure named besides."""
+
+    keyterms: list[str]
+    keywords: list[str]
+    graph: GraphOptions
+    in_vain: tuple[RequestWarning, ...] = ()
+
+    @cached_property
+    def keyword_phrases(self) -> frozenset[str]:
+        """The phrases of `keywords` alone."""
+        return keyword_phrases(self.keywords)
+
+    def changed_by(self, message: Configure) -> "_Wishes":
+        """With what the message names; ``lm`` off forgets what was said of the graph before.
+
+        Raises InvalidStreamConfig for numbers out of range.
+        """
+        named: dict[str, Any] = {
+            "lm": None if message.lm is None else message.lm == "on",
+            "lm_weight": message.lm_weight,
+            "neural_lm_weight": message.neural_lm_weight,
+            "beam": message.beam,
+            "max_active": message.max_active,
+        }
+        graph = {name: value for name, value in named.items() if value is not None}
+        return _Wishes(
+            self.keyterms if message.keyterms is None else message.keyterms,
+            self.keywords if message.keywords is None else message.keywords,
+            replace(GraphOptions() if message.lm == "off" else self.graph, **graph),
+            tuple(configure_warnings(message)),
+        )
+
+
+class ListenProtocol:
+    """One session of /v1/listen."""
+
+    def __init__(
+        self,
+        messages: ResultMessages,
+        parameters: ListenParameters,
+        boosts: BoostRules,
+        model_rate_hz: int,
+    ) -> None:
+        self.state = State.OPEN
+        self._messages = messages
+        self._audio = SocketAudio(parameters.pcm, model_rate_hz, parameters.channels_apart)
+        self._channels = ChannelStates(parameters.channels_apart or 1)
+        self._boosts = boosts
+        self._holds = _Wishes(
+            list(parameters.keyterms), list(parameters.keywords), parameters.stream.graph
+        )
+        self._asked: _Wishes | None = None
+        self._warnings = StreamWarnings(parameters.warnings)
+        self._tells_warnings = parameters.tell_warnings
+        self._close = Close(NORMAL_CLOSURE)
+
+    def opened(self) -> list[Action]:
+        """Begin: what the parameters ask in vain is said first, to who wants to be told."""
+        return self._tell(self._warnings.all)
+
+    def receive_bytes(self, data: bytes) -> list[Action]:
+        """Take a binary message: audio, or the end of the stream when it is empty."""
+        if self.state is not State.OPEN:
+            return []
+        if not data:
+            return self._finish()
+        try:
+            samples = self._audio.decode(data)
+        except UndecodableAudio as error:
+            return self.fail(error)
+        return _pushes(samples)
+
+    def receive_text(self, text: str) -> list[Action]:
+        """Take a text message: a control message, or an Error in answer and nothing else."""
+        if self.state is not State.OPEN:
+            return []
+        if len(text) > MAX_TEXT_CHARS:
+            return [Send(_too_long(text))]
+        try:
+            message = CONTROL.validate_json(text)
+        except ValidationError as error:
+            return [Send(_schema_error(text, error))]
+        match message:
+            case KeepAlive():
+                return []
+            case Finalize():
+                return [FinalizeStream()]
+            case CloseStream():
+                return self._finish()
+            case Configure():
+                return self._configure(message)
+
+    def receive_event(self, event: Event, channel: int = 0) -> list[Action]:
+        """Take what the engine says about the stream of one of this session's channels."""
+        if self.state is State.CLOSED:
+            return []
+        match event:
+            case Partial():
+                return [Send(self._messages.results(event, channel), replaceable=True)]
+            case Final():
+                return [Send(self._final(event, channel))]
+            case SpeechStarted() | UtteranceEnd():
+                return [Send(self._messages.notice(event, channel))]
+            case UnboostablePhrase():
+                # All channels have the same phrases: the first tells of them.
+                return self._unboostable(event) if channel == 0 else []
+            case Configured() | NotConfigured():
+                return self._answered(self._channels.answered(channel, event))
+            case RoomAvailable():
+                return []
+            case Closed(duration_s):
+                return self._end() if self._channels.closed(channel, duration_s) else []
+            case Failed(error):
+                return self._failed(channel, error)
+
+    def fail(self, error: BaseException) -> list[Action]:
+        """End the session for ``error``: the client is told why, then the socket is closed."""
+        if self.state is State.CLOSED:
+            return []
+        self.state = State.CLOSED
+        outcome = outcome_of(error)
+        told = Error(variant=outcome.err_code, description=public_message(error))
+        return [CancelStream(), Send(told), _close_for(error)]
+
+    def drain(self) -> list[Action]:
+        """End the session because the server stops: last results, then a code to reconnect on."""
+        self._close = Close(SERVICE_RESTART, "the server is restarting")
+        return self._finish() if self.state is State.OPEN else []
+
+    def disconnect(self) -> list[Action]:
+        """The client is gone: nobody reads the results."""
+        self.state = State.CLOSED
+        return [CancelStream()]
+
+    def _finish(self) -> list[Action]:
+        try:
+            tails = self._audio.flush()
+        except UndecodableAudio as error:
+            return self.fail(error)
+        self.state = State.FINISHING
+        return [*_pushes(tails), FinishStream()]
+
+    def _end(self) -> list[Action]:
+        """The last stream is closed; where another had failed, the code says so at the end."""
+        self.state = State.CLOSED
+        lost = self._channels.lost
+        close = self._close if lost is None else _close_for(lost)
+        duration_s = self._channels.duration_s
+        warnings = carried(self._warnings.all)
+        return [Send(self._messages.closing(duration_s, self._audio.sha256, warnings)), close]
+
+    def _failed(self, channel: int, error: BaseException) -> list[Action]:
+        """One channel is lost: the client is told at once, and the others go on."""
+        unanswered = self._channels.failed(channel, error)
+        if self._channels.all_failed:
+            return self.fail(error)
+        told = Error(
+            variant=outcome_of(error).err_code,
+            description=f"channel {channel}: {public_message(error)}",
+        )
+        actions: list[Action] = [CancelStream(channel), Send(told)]
+        if self._channels.all_over:
+            return actions + self._end()
+        return actions + self._answered(unanswered)
+
+    def _configure(self, message: Configure) -> list[Action]:
+        if self._asked is not None:
+            return [self._refuse("CONFIGURE_ALREADY_PENDING", "the last Configure is not done yet")]
+        try:
+            asked = self._holds.changed_by(message)
+            boosts = self._boosts.parse(asked.keyterms, asked.keywords)
+        except InvalidStreamConfig as error:
+            return [self._refuse("CONFIGURE_LM_INVALID", str(error))]
+        except TooManyPhrases as error:
+            return [self._refuse("CONFIGURE_KEYTERM_LIMIT_EXCEEDED", str(error))]
+        except BadRequest as error:
+            return [self._refuse("CONFIGURE_KEYTERM_INVALID", str(error))]
+        self._asked = asked
+        self._channels.ask()
+        return [ConfigureStream(boosts, asked.graph)]
+
+    def _answered(self, event: Configured | NotConfigured | None) -> list[Action]:
+        """All channels have answered a Configure, as ``event`` does; None: not yet."""
+        match event:
+            case None:
+                return []
+            case NotConfigured(reason):
+                self._asked = None
+                return [self._refuse("CONFIGURE_LM_INVALID", reason)]
+            case Configured():
+                return self._configured(event)
+
+    def _configured(self, event: Configured) -> list[Action]:
+        self._holds, self._asked = self._asked or self._holds, None
+        holds, keywords = self._holds, self._holds.keyword_phrases
+        warnings = [
+            *holds.in_vain,
+            *self._boosts.warnings(holds.keywords),
+            *(warning_of(each, keywords) for each in event.warnings),
+        ]
+        self._warnings.replace(warnings)
+        success = ConfigureSuccess(
+            request_id=self._messages.request_id,
+            keyterms=holds.keyterms + holds.keywords,
+            warnings=carried(warnings) or None,
+        )
+        return [Send(success), *self._tell(warnings)]
+
+    def _final(self, event: Final, channel: int) -> Results:
+        return self._messages.results(event, channel, carried(self._warnings.take_untold()))
+
+    def _unboostable(self, event: UnboostablePhrase) -> list[Action]:
+        warning = warning_of(event, self._holds.keyword_phrases)
+        self._warnings.add(warning)
+        return self._tell([warning])
+
+    def _tell(self, warnings: list[RequestWarning]) -> list[Action]:
+        return [Send(StreamWarning.of(each)) for each in warnings if self._tells_warnings]
+
+    def _refuse(self, code: str, description: str) -> Send:
+        return Send(
+            ConfigureFailure.model_validate(
+                {
+                    "request_id": self._messages.request_id,
+                    "code": code,
+                    "description": description,
+                }
+            )
+        )
+
+
+def _pushes(samples: Sequence[Samples]) -> list[Action]:
+    return [PushAudio(each, channel) for channel, each in enumerate(samples) if each.size]
+
+
+def _close_for(error: BaseException) -> Close:
+    return Close(outcome_of(error).close_code, close_reason(error))
+
+
+def _too_long(text: str) -> Error:
+    return Error(
+        variant="SchemaError",
+        description=f"{len(text)} characters; a control message has at most {MAX_TEXT_CHARS}",
+        message=text[:MAX_ECHO_CHARS],
+    )
+
+
+def _schema_error(text: str, error: ValidationError) -> Error:
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return Error(
+        variant="SchemaError",
+        description=f"{where}: {first['msg']}" if where else first["msg"],
+        message=text[:MAX_ECHO_CHARS],
+    )

@@ -1,0 +1,119 @@
+"""GET /v1/listen as a WebSocket: admit, accept, serve, log."""
+
+import time
+from collections.abc import Callable, Sequence
+
+from fastapi import APIRouter
+from starlette.websockets import WebSocket
+
+from earshot.service.core.engine_port import StreamPort
+from earshot.service.core.latency_clock import LatencyClock
+from earshot.service.core.services import Services, new_request_id, services_of
+from earshot.service.core.session import Session, SessionLimits
+from earshot.service.deepgram.listen_protocol import ListenProtocol
+from earshot.service.deepgram.request.parameters import ListenParameters, parse_parameters
+from earshot.service.deepgram.response.close_codes import outcome_of
+from earshot.service.deepgram.response.result_messages import ResultMessages
+from earshot.service.errors import ServiceError
+from earshot.service.http.live_socket import READING_RESTS
+from earshot.service.http.origin import check_origin
+from earshot.service.http.refusals import not_found, refusal
+from earshot.service.http.request_log import log
+from earshot.streaming.errors import StreamingError
+
+router = APIRouter()
+
+_AUTH_SUBPROTOCOLS = ("token", "bearer")
+
+
+@router.websocket("/v1/listen")
+async def listen(socket: WebSocket) -> None:
+    """Serve one live stream; a request that cannot be served is refused before it is accepted."""
+    services, request_id = services_of(socket), new_request_id()
+    try:
+        session, streams = _admit(socket, services, request_id)
+    except (ServiceError, StreamingError) as error:
+        services.metrics.rejects.labels(outcome_of(error).err_code).inc()
+        log.info("socket_refused", request_id=request_id, code=outcome_of(error).err_code)
+        await socket.send_denial_response(refusal(error, request_id))
+        return
+    with services.work.doing(session):
+        await _serve(socket, session, streams, services, request_id)
+
+
+@router.websocket("/{path:path}")
+async def listen_nowhere(socket: WebSocket) -> None:
+    """Refuse what no route takes as plain HTTP is: Starlette alone would answer a bare 403."""
+    answer = not_found("GET", socket.url.path)
+    log.info("socket_refused", request_id=answer.headers["dg-request-id"], code="NOT_FOUND")
+    await socket.send_denial_response(answer)
+
+
+def _admit(
+    socket: WebSocket, services: Services, request_id: str
+) -> tuple[Session, list[StreamPort]]:
+    services.admission.check_ready()
+    check_origin(socket.headers, services.settings.allowed_origins)
+    parameters = parse_parameters(socket.query_params.multi_items(), services.rules, is_file=False)
+    session = _session(socket, services, parameters, request_id)
+    return session, services.admission.open_live(parameters.stream, session.sinks)
+
+
+def _session(
+    socket: WebSocket, services: Services, parameters: ListenParameters, request_id: str
+) -> Session:
+    settings, rate_hz = services.settings, services.engine.sample_rate_hz
+    channels = parameters.channels_apart or 1
+    messages = ResultMessages(
+        request_id, services.model, smart_format=parameters.smart_format, channels=channels
+    )
+    return Session(
+        socket,
+        ListenProtocol(messages, parameters, services.rules.boosts, rate_hz),
+        SessionLimits(
+            idle_timeout_s=settings.idle_timeout_s,
+            send_timeout_s=settings.send_timeout_s,
+            max_outbox_bytes=settings.max_outbox_bytes,
+        ),
+        [LatencyClock(services.metrics, rate_hz) for _ in range(channels)],
+        _text_logger(request_id) if settings.log_text else None,
+        socket.scope["extensions"][READING_RESTS],
+    )
+
+
+async def _serve(
+    socket: WebSocket,
+    session: Session,
+    streams: Sequence[StreamPort],
+    services: Services,
+    request_id: str,
+) -> None:
+    started_at = time.monotonic()
+    services.metrics.sessions.inc()
+    log.info("session_opened", request_id=request_id)
+    with services.metrics.live_sessions.track_inprogress():
+        await session.run(streams, lambda: _accept(socket, request_id))
+    services.metrics.audio_s.labels("live").inc(session.audio_s)
+    if session.error is not None:
+        services.metrics.errors.labels(outcome_of(session.error).err_code).inc()
+        if not isinstance(session.error, ServiceError | StreamingError):
+            log.error("session_broke", request_id=request_id, exc_info=session.error)
+    log.info(
+        "session_closed",
+        request_id=request_id,
+        duration_s=round(time.monotonic() - started_at, 3),
+        audio_s=round(session.audio_s, 3),
+        close_code=session.close_code,
+        error=None if session.error is None else repr(session.error),
+    )
+
+
+async def _accept(socket: WebSocket, request_id: str) -> None:
+    """Echo an offered authentication subprotocol: browsers insist. Its key is not looked at."""
+    offered = socket.scope.get("subprotocols", [])
+    chosen = next((name for name in offered if name.lower() in _AUTH_SUBPROTOCOLS), None)
+    await socket.accept(chosen, [(b"dg-request-id", request_id.encode())])
+
+
+def _text_logger(request_id: str) -> Callable[[str], None]:
+    return lambda text: log.info("final_text", request_id=request_id, text=text)

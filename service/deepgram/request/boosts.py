@@ -1,0 +1,121 @@
+"""Boosted phrases as clients write them: `keyterm=phrase`, `keywords=word:weight`."""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from earshot.service.deepgram.response.wire import RequestWarning
+from earshot.service.errors import BadRequest
+from earshot.streaming.stream_config import Boost
+
+MAX_PHRASE_CHARS = 200
+MAX_WEIGHT = 20.0
+_NUMBER = r"[-+]?(?:\d{1,9}(?:\.\d*)?|\.\d+)"
+_WEIGHT = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
+_KEYTERM_WEIGHT = re.compile(rf"(?P<phrase>.*[^\d\s])\s*:\s*(?P<weight>{_NUMBER})", re.ASCII)
+
+
+class TooManyPhrases(BadRequest):
+    """More phrases than one request may boost."""
+
+
+@dataclass(frozen=True)
+class BoostRules:
+    """What a request may boost.
+
+    default_weight: for phrases without one, a bonus in natural log.
+    max_phrases: of keyterms and keywords together.
+    max_chars: of all phrases together, which bounds their table and the time that it takes.
+    """
+
+    default_weight: float = 3.0
+    max_phrases: int = 1000
+    max_chars: int = 20_000
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """As /v1/models tells them."""
+        return {
+            "phrases": self.max_phrases,
+            "phrase_characters": MAX_PHRASE_CHARS,
+            "characters": self.max_chars,
+        }
+
+    def parse(self, keyterms: Sequence[str], keywords: Sequence[str]) -> tuple[Boost, ...]:
+        """Read the phrases of one request.
+
+        Raises:
+            TooManyPhrases: there are more than ``max_phrases``, or ``max_chars`` in them.
+            BadRequest: a phrase is empty or too long, or its weight is no number in range.
+        """
+        if len(keyterms) + len(keywords) > self.max_phrases:
+            count = len(keyterms) + len(keywords)
+            raise TooManyPhrases(f"{count} boosted phrases, {self.max_phrases} are allowed")
+        chars = sum(map(len, (*keyterms, *keywords)))
+        if chars > self.max_chars:
+            raise TooManyPhrases(
+                f"boosted phrases of {chars} characters in all, {self.max_chars} are allowed"
+            )
+        return (
+            *(self._keyterm(text) for text in keyterms),
+            *(self._keyword(text) for text in keywords),
+        )
+
+    @staticmethod
+    def warnings(keywords: Iterable[str]) -> list[RequestWarning]:
+        """Say of which keywords `parse` capped the weight; they have passed it."""
+        return [
+            RequestWarning(
+                parameter="keywords",
+                type="changed_value",
+                message=f"{word}: the weight {weight} counts as {_capped(float(weight)):g}",
+                phrase=word.strip(),
+            )
+            for word, colon, weight in (text.rpartition(":") for text in keywords)
+            if colon and abs(float(weight)) > MAX_WEIGHT
+        ]
+
+    def _keyterm(self, text: str) -> Boost:
+        """A phrase as it is; a weight may follow a colon, if no digit stands before ("10:30")."""
+        match = _KEYTERM_WEIGHT.fullmatch(text.strip())
+        if match is None:
+            return _boost("keyterm", text, self.default_weight)
+        return _boost("keyterm", match["phrase"], float(match["weight"]))
+
+    def _keyword(self, text: str) -> Boost:
+        """`word` or `word:weight`: what follows the last colon is the weight, capped.
+
+        Deepgram's have no bounds, and clients made for it send 100.
+        """
+        word, colon, weight = text.rpartition(":")
+        if not colon:
+            return _boost("keywords", text, self.default_weight)
+        if not _WEIGHT.fullmatch(weight.strip()):
+            raise BadRequest(
+                f"keywords={text}: the weight {weight!r} after the last colon is not a number"
+            )
+        return _boost("keywords", word, _capped(float(weight)))
+
+
+def keyword_phrases(keywords: Iterable[str]) -> frozenset[str]:
+    """The words of `keywords` that `BoostRules.parse` took, without their weights."""
+    return frozenset((text.rpartition(":")[0] or text).strip() for text in keywords)
+
+
+def _capped(weight: float) -> float:
+    return math.copysign(min(abs(weight), MAX_WEIGHT), weight)
+
+
+def _boost(parameter: str, phrase: str, weight: float) -> Boost:
+    phrase = phrase.strip()
+    if not phrase:
+        raise BadRequest(f"{parameter}: the phrase is empty")
+    if len(phrase) > MAX_PHRASE_CHARS:
+        raise BadRequest(f"{parameter}: a phrase is longer than {MAX_PHRASE_CHARS} characters")
+    if not math.isfinite(weight) or abs(weight) > MAX_WEIGHT:
+        raise BadRequest(
+            f"{parameter}={phrase}: the weight {weight:g} is not between "
+            f"-{MAX_WEIGHT:.0f} and {MAX_WEIGHT:.0f}"
+        )
+    return Boost(phrase, weight)

@@ -1,0 +1,197 @@
+"""The query string of /v1/listen, by Deepgram's names and ours; unknown names are ignored."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, get_args
+
+from earshot.models.config import MAX_BEAM, MAX_LM_WEIGHT, MIN_BEAM
+from earshot.service.audio.pcm import ENCODINGS, PcmFormat
+from earshot.service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ
+from earshot.service.audio.wav_header import MAX_CHANNELS
+from earshot.service.deepgram.request.boosts import BoostRules
+from earshot.service.deepgram.request.languages import Languages
+from earshot.service.deepgram.request.model_names import ModelNames
+from earshot.service.deepgram.request.query_values import QueryValues
+from earshot.service.deepgram.request.unserved import refuse_unserved, unserved_warnings
+from earshot.service.deepgram.response.wire import RequestWarning
+from earshot.service.errors import BadRequest
+from earshot.service.settings import Settings
+from earshot.streaming.graph_config import GraphOptions
+from earshot.streaming.stream_config import (
+    DECODING_MODES,
+    MIN_SILENCE_MS,
+    Boost,
+    EndpointConfig,
+    StreamConfig,
+)
+
+FileFormat: TypeAlias = Literal["json", "text", "srt", "vtt"]
+FILE_FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
+
+
+MAX_CHANNELS_APART = 8
+
+
+@dataclass(frozen=True)
+class ParameterRules:
+    """What the server offers to requests.
+
+    models: names a client may ask for. languages: those that its audio may be in.
+    silence_ms: pause that ends an utterance where the request names none.
+    max_active: hypotheses of a graph search that a request may ask for.
+    max_channels: of one request that are heard apart, each by a stream of its own.
+    """
+
+    models: ModelNames
+    boosts: BoostRules
+    silence_ms: int
+    max_active: int
+    languages: Languages = field(default_factory=Languages)
+    max_channels: int = MAX_CHANNELS_APART
+
+    @classmethod
+    def of(
+        cls, settings: Settings, model_name: str = "default", languages: tuple[str, ...] = ()
+    ) -> "ParameterRules":
+        """Take the rules from the settings, and ``languages`` from the model."""
+        return cls(
+            models=ModelNames(model_name, settings.model_aliases, settings.strict_models),
+            boosts=BoostRules(settings.boost_weight, settings.max_phrases),
+            silence_ms=settings.silence_ms,
+            max_active=settings.max_active,
+            languages=Languages(languages),
+            max_channels=min(MAX_CHANNELS_APART, settings.max_streams),
+        )
+
+
+@dataclass(frozen=True)
+class ListenParameters:
+    """One request's wishes, checked; `pcm` None means that the audio's own header says it.
+
+    warnings: what it asks in vain. tell_warnings: each as a message of its own (sockets only).
+    channels_apart: how many channels are to be heard each by itself; None mixes all into one. Of a
+        file that says itself how many it has this is the most that it may have.
+    """
+
+    stream: StreamConfig
+    pcm: PcmFormat | None
+    format: FileFormat
+    smart_format: bool = False
+    paragraphs: bool = False
+    channels_apart: int | None = None
+    keyterms: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+    warnings: tuple[RequestWarning, ...] = ()
+    tell_warnings: bool = False
+
+
+def parse_parameters(
+    query: Iterable[tuple[str, str]], rules: ParameterRules, *, is_file: bool
+) -> ListenParameters:
+    """Read the query's (name, value) pairs; a file's results are finals only.
+
+    Raises:
+        BadRequest: a value cannot be served; the message names the parameter.
+        earshot.streaming.errors.InvalidStreamConfig: a number is out of the engine's range.
+    """
+    values = QueryValues(query)
+    _check_offered(values, rules)
+    of_language = rules.languages.check(values.last("language"))
+    stream = StreamConfig(
+        mode=values.choice("mode", DECODING_MODES, "attention_rescoring"),
+        interim_results=values.boolean("interim_results", False) and not is_file,
+        alternatives=values.integer_from("alternatives", 1, 10) or 1,
+        endpoint=_endpoint(values, rules),
+        utterance_end_ms=_utterance_end_ms(values),
+        vad_events=values.boolean("vad_events", False),
+        boosts=_boosts(values, rules),
+        graph=_graph(values, rules),
+    )
+    smart_format = values.boolean("smart_format", False)
+    return ListenParameters(
+        stream=stream,
+        pcm=_pcm(values),
+        format=values.choice("format", FILE_FORMATS, "json"),
+        smart_format=smart_format,
+        paragraphs=values.boolean("paragraphs", smart_format) and is_file,
+        channels_apart=_channels_apart(values, rules, is_file=is_file),
+        keyterms=tuple(values.all("keyterm")),
+        keywords=tuple(values.all("keywords")),
+        warnings=(
+            *(() if of_language is None else (of_language,)),
+            *unserved_warnings(values, rules.languages),
+            *values.warnings,
+            *rules.boosts.warnings(values.all("keywords")),
+        ),
+        tell_warnings=values.boolean("warnings", False),
+    )
+
+
+def _check_offered(values: QueryValues, rules: ParameterRules) -> None:
+    rules.models.check(values.raw("model"))
+    refuse_unserved(values)
+
+
+def _channels_apart(values: QueryValues, rules: ParameterRules, *, is_file: bool) -> int | None:
+    stated = values.optional_integer("channels", 1, MAX_CHANNELS)
+    if not values.boolean("multichannel", False):
+        return None
+    raw = values.last("encoding") is not None
+    if is_file and not raw:
+        return rules.max_channels
+    if stated is None and not raw:
+        raise BadRequest("multichannel on a socket needs channels: how many there are")
+    channels = stated or 1
+    if channels > rules.max_channels:
+        raise BadRequest(
+            f"channels={channels}: multichannel hears at most {rules.max_channels} apart here"
+        )
+    return channels
+
+
+def _endpoint(values: QueryValues, rules: ParameterRules) -> EndpointConfig:
+    defaults = EndpointConfig()
+    silence_ms: int | None = rules.silence_ms
+    value = values.last("endpointing")
+    if value is not None and value.lower() == "false":
+        silence_ms = None
+    elif value is not None and value.lower() != "true":
+        silence_ms = values.integer_from("endpointing", MIN_SILENCE_MS, 60_000)
+    return EndpointConfig(
+        silence_ms=silence_ms,
+        no_speech_ms=values.integer("no_speech_ms", 1000, 600_000, defaults.no_speech_ms),
+        max_utterance_ms=values.integer(
+            "max_utterance_ms", 2000, 600_000, defaults.max_utterance_ms
+        ),
+    )
+
+
+def _utterance_end_ms(values: QueryValues) -> int | None:
+    if (values.last("utterance_end_ms") or "").lower() == "false":
+        return None
+    return values.integer_from("utterance_end_ms", MIN_SILENCE_MS, 60_000)
+
+
+def _graph(values: QueryValues, rules: ParameterRules) -> GraphOptions:
+    lm = None if values.last("lm") is None else values.choice("lm", ("on", "off"), "on")
+    return GraphOptions(
+        lm=None if lm is None else lm == "on",
+        lm_weight=values.optional_number("lm_weight", 0.0, MAX_LM_WEIGHT),
+        neural_lm_weight=values.optional_number("neural_lm_weight", 0.0, MAX_LM_WEIGHT),
+        beam=values.optional_number("beam", MIN_BEAM, MAX_BEAM),
+        max_active=values.optional_integer("max_active", 1, rules.max_active),
+    )
+
+
+def _boosts(values: QueryValues, rules: ParameterRules) -> tuple[Boost, ...]:
+    return rules.boosts.parse(values.all("keyterm"), values.all("keywords"))
+
+
+def _pcm(values: QueryValues) -> PcmFormat | None:
+    rate_hz = values.optional_integer("sample_rate", MIN_RATE_HZ, MAX_RATE_HZ)
+    if values.last("encoding") is None:
+        return None
+    encoding = values.choice("encoding", ENCODINGS, "linear16")
+    if rate_hz is None:
+        raise BadRequest(f"encoding={encoding} needs sample_rate")
+    return PcmFormat(encoding, rate_hz, values.integer("channels", 1, MAX_CHANNELS, 1))

@@ -1,0 +1,1 @@
+"""The server: application, connections, probes."""

@@ -1,0 +1,90 @@
+"""HTTP connections as uvicorn makes them, with the deadlines it lacks."""
+
+import asyncio
+import sys
+from http import HTTPStatus
+
+import h11
+import websockets.http11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from earshot.service.http.live_socket import LiveSocket
+
+MAX_HEADER_BYTES = 192 * 1024
+"""Room for a query with as many and as long phrases as may be boosted."""
+
+# A handshake is parsed twice: by h11, bounded as above, then by websockets, whose limit on the
+# request line is lower than what phrases need and cannot be passed in.
+websockets.http11.MAX_LINE_LENGTH = MAX_HEADER_BYTES
+
+_ANSWER = b"HTTP/1.1 %s\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+_TIMED_OUT = _ANSWER % b"408 Request Timeout"
+_TOO_LARGE = _ANSWER % b"431 Request Header Fields Too Large"
+
+
+class DeadlineHttp(H11Protocol):
+    """HTTP whose request headers must be complete in time: half a header holds no socket.
+
+    A subclass made by `with_header_timeout` carries the time.
+    """
+
+    header_timeout_s = 10.0
+    _header_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start the clock."""
+        super().connection_made(transport)
+        self._arm()
+
+    def data_received(self, data: bytes) -> None:
+        """Stop the clock when a header is complete, start it when another begins."""
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self._disarm()
+        elif self._header_timer is None:
+            self._arm()  # the next request of a kept connection has begun
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the clock."""
+        self._disarm()
+        super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """Hand the connection over; answer where websockets finds the header too large to."""
+        super().handle_websocket_upgrade(event)
+        successor = self.transport.get_protocol()
+        if isinstance(successor, LiveSocket) and not successor.handshake_initiated:
+            self._refuse(_TOO_LARGE)
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP; uvicorn does not say what h11 found, which is still at hand."""
+        fault = sys.exception()
+        if (
+            isinstance(fault, h11.RemoteProtocolError)
+            and fault.error_status_hint == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+        ):
+            self._refuse(_TOO_LARGE)
+        else:
+            super().send_400_response(msg)
+
+    def _refuse(self, answer: bytes) -> None:
+        if not self.transport.is_closing():
+            self.transport.write(answer)
+            self.transport.close()
+
+    def _arm(self) -> None:
+        self._header_timer = self.loop.call_later(self.header_timeout_s, self._expired)
+
+    def _disarm(self) -> None:
+        if self._header_timer is not None:
+            self._header_timer.cancel()
+            self._header_timer = None
+
+    def _expired(self) -> None:
+        self._header_timer = None
+        self._refuse(_TIMED_OUT)
+
+
+def with_header_timeout(timeout_s: float) -> type[DeadlineHttp]:
+    """Return the HTTP protocol class with its deadline; uvicorn takes a class, not an instance."""
+    return type("DeadlineHttp", (DeadlineHttp,), {"header_timeout_s": timeout_s})

@@ -1,0 +1,62 @@
+"""What operators and pages ask: liveness, readiness, metrics, models, demo clips."""
+
+import json
+from pathlib import Path
+
+from fastapi import APIRouter
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from earshot.service.core.services import new_request_id, services_of
+from earshot.service.errors import NotReady
+from earshot.service.gateway.web_files import SAMPLES_DIR
+from earshot.service.http.refusals import refusal
+
+router = APIRouter()
+
+
+@router.api_route("/healthz", methods=["GET", "HEAD"])
+async def healthz(request: Request) -> Response:
+    """The process is alive: its event loop answers, and its engine decodes."""
+    try:
+        services_of(request).admission.check_alive()
+    except NotReady as error:
+        return refusal(error, new_request_id())
+    return JSONResponse({"status": "ok"})
+
+
+@router.api_route("/readyz", methods=["GET", "HEAD"])
+async def readyz(request: Request) -> Response:
+    """New streams are welcome, unless the server stops; a full server is ready, only "busy"."""
+    services = services_of(request)
+    try:
+        services.admission.check_ready()
+    except NotReady as error:
+        return refusal(error, new_request_id())
+    return JSONResponse({"status": "ready" if services.engine.can_open() else "busy"})
+
+
+@router.get("/metrics")
+async def metrics(request: Request) -> Response:
+    """Prometheus text format."""
+    registry = services_of(request).metrics.registry
+    return Response(generate_latest(registry), headers={"content-type": CONTENT_TYPE_LATEST})
+
+
+@router.get("/v1/models")
+async def models(request: Request) -> Response:
+    """The model served, in the shape of Deepgram's model list, and what may be boosted."""
+    services = services_of(request)
+    listing = services.model.listing(services.rules.models.others)
+    return JSONResponse({"stt": [listing], "boost_limits": services.rules.boosts.limits})
+
+
+@router.get("/v1/samples")
+async def samples() -> Response:
+    """Demo clips with their text, source and licence; each is served under /web/samples/."""
+    return JSONResponse(_samples(SAMPLES_DIR / "samples.json"))
+
+
+def _samples(index: Path) -> object:
+    return json.loads(index.read_text(encoding="utf-8")) if index.is_file() else []

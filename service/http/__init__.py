@@ -1,0 +1,1 @@
+"""What HTTP and WebSockets need, whatever is said over them."""

@@ -1,0 +1,1 @@
+"""Boosts: from phrases as people write them to tables of the searches."""

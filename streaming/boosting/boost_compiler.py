@@ -1,0 +1,43 @@
+"""Boosts become tables on threads of their own: neither callers nor the engine wait for it."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeAlias
+
+from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts
+from earshot.streaming.errors import EngineStopped
+from earshot.streaming.stream_config import Boost, StreamConfig
+
+Compile: TypeAlias = Callable[[Sequence[Boost], StreamConfig], CompiledBoosts]
+
+SHORT_LIST = 100
+"""Phrases: a table of so many takes tens of milliseconds, one of a thousand up to a second."""
+
+
+class BoostCompiler:
+    """One request after the other, in the order of their coming; short lists wait for no long ones.
+
+    Two threads, not one for each request: however many clients ask, the engine keeps its core.
+    """
+
+    def __init__(self, compile_boosts: Compile) -> None:
+        self._compile = compile_boosts
+        self._short = ThreadPoolExecutor(1, "short-boosts")
+        self._long = ThreadPoolExecutor(1, "long-boosts")
+
+    def submit(self, boosts: Sequence[Boost], config: StreamConfig) -> Future[CompiledBoosts]:
+        """The boosts to be of a stream with this config. Raises EngineStopped after `stop`."""
+        if not boosts:
+            nothing: Future[CompiledBoosts] = Future()
+            nothing.set_result(NO_BOOSTS)
+            return nothing
+        thread = self._short if len(boosts) <= SHORT_LIST else self._long
+        try:
+            return thread.submit(self._compile, tuple(boosts), config)
+        except RuntimeError as error:  # the executor has no error of its own for that
+            raise EngineStopped("the engine is not running") from error
+
+    def stop(self) -> None:
+        """Begin no more."""
+        for thread in (self._short, self._long):
+            thread.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,134 @@
+"""From phrases as people write them to the search's boost table, and back to boosted words."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from earshot.decoder_kernels.boosting.boost import TOKEN_LIMIT, BoostPhrase, BoostTable
+from earshot.decoder_kernels.boosting.boost_cycles import safe_phrases
+from earshot.decoder_kernels.boosting.word_boost import WordBoostTable
+from earshot.decoder_kernels.errors import KernelError
+from earshot.language.g2p.plain_letters import plain_letters
+from earshot.language.text.spoken_terms import readings
+from earshot.models.errors import TokenizerError, UnencodableText
+from earshot.models.tokenizer import Tokenizer
+from earshot.streaming.events import UnboostablePhrase
+from earshot.streaming.stream_config import Boost, DecodingMode
+from earshot.streaming.words.graph_words import SpelledWord
+
+Tokens = tuple[int, ...]
+
+_NO_BEAM: dict[DecodingMode, str] = {
+    "ctc_greedy_search": "greedy search keeps no hypotheses to choose from",
+    "attention": "the attention decoder's own beam search takes no boosts",
+}
+
+
+@dataclass(frozen=True)
+class CompiledBoosts:
+    """A request's boosts for one search: its table (None when empty) and what is left out.
+
+    `texts` are the phrases as they were asked for. `phrases` are sequences of what the search
+    counts in: tokens and `table`, or for a decoding graph words and `word_table`; `grafted` are
+    then the words that the graph does not know, in the order of their ids. `spoken`: those phrases,
+    by what the search counts in, that are said otherwise than the request wrote them.
+    """
+
+    texts: tuple[str, ...]
+    phrases: tuple[BoostPhrase, ...]
+    table: BoostTable | None
+    warnings: tuple[UnboostablePhrase, ...]
+    word_table: WordBoostTable | None = None
+    grafted: tuple[SpelledWord, ...] = ()
+    spoken: frozenset[tuple[int, ...]] = frozenset()
+
+    def refused(self, reason: str) -> "CompiledBoosts":
+        """The same request with no phrase boosted."""
+        refused = tuple(UnboostablePhrase(text, reason) for text in self.texts)
+        return CompiledBoosts((), (), None, self.warnings + refused)
+
+    def covered(self, tokens: Sequence[int]) -> list[bool]:
+        """For each token or word, whether it lies in a complete phrase of positive weight."""
+        return self._cover(tokens, frozenset())
+
+    def read_out(self, tokens: Sequence[int]) -> list[bool]:
+        """Those of them that no phrase covers which is said as the request wrote it."""
+        as_written = self._cover(tokens, self.spoken)
+        covered = zip(self.covered(tokens), as_written, strict=True)
+        return [boosted and not written for boosted, written in covered]
+
+    def _cover(self, tokens: Sequence[int], without: frozenset[tuple[int, ...]]) -> list[bool]:
+        covered = [False] * len(tokens)
+        for start, token in enumerate(tokens):
+            for phrase_tokens in self._by_first.get(token, ()):
+                stop = start + len(phrase_tokens)
+                if tuple(tokens[start:stop]) == phrase_tokens and phrase_tokens not in without:
+                    covered[start:stop] = [True] * len(phrase_tokens)
+        return covered
+
+    @cached_property
+    def _by_first(self) -> dict[int, list[tuple[int, ...]]]:
+        """Phrases of positive weight by what they begin with."""
+        by_first = defaultdict(list)
+        for phrase in self.phrases:
+            if phrase.weight > 0:
+                by_first[phrase.tokens[0]].append(phrase.tokens)
+        return by_first
+
+
+NO_BOOSTS = CompiledBoosts((), (), None, ())
+
+
+def compile_boosts(
+    boosts: Iterable[Boost], mode: DecodingMode, tokenizer: Tokenizer
+) -> CompiledBoosts:
+    """Tokenise phrases and build their table; warn of each that cannot be boosted, by name.
+
+    Of two phrases with the same tokens ("Acme" and "ACME" under a tokenizer without case) the last
+    counts.
+    """
+    compiled: dict[tuple[int, ...], tuple[str, BoostPhrase]] = {}
+    as_written: set[Tokens] = set()
+    warnings: list[UnboostablePhrase] = []
+    for boost in boosts:
+        if mode in _NO_BEAM:
+            warnings.append(UnboostablePhrase(boost.phrase, _NO_BEAM[mode]))
+            continue
+        try:
+            written, said = _tokens(boost.phrase.strip(), tokenizer)
+            for tokens in (*written, *said):
+                compiled[tokens] = boost.phrase, BoostPhrase(tokens, boost.weight)
+            as_written.update(written)
+        except (TokenizerError, KernelError) as error:
+            warnings.append(UnboostablePhrase(boost.phrase, str(error)))
+    texts = tuple(dict.fromkeys(text for text, _ in compiled.values()))
+    phrases = tuple(phrase for _, phrase in compiled.values())
+    if not phrases:
+        return CompiledBoosts(texts, phrases, None, tuple(warnings))
+    limited = safe_phrases(phrases, lambda _: TOKEN_LIMIT)
+    table = BoostTable.compile(limited, tokenizer.vocab_size)
+    spoken = frozenset(compiled.keys() - as_written)
+    return CompiledBoosts(texts, phrases, table, tuple(warnings), spoken=spoken)
+
+
+def _tokens(phrase: str, tokenizer: Tokenizer) -> tuple[list[Tokens], list[Tokens]]:
+    """A phrase as it is, or else in each of the ways to say it.
+
+    Raises UnencodableText, of the phrase as it is, where none of them can be written either.
+    """
+    try:
+        return [tuple(tokenizer.encode(phrase))], []
+    except UnencodableText:
+        found = [tokens for said in readings(phrase) if (tokens := _plain_tokens(said, tokenizer))]
+        if not found:
+            raise
+        return [], found
+
+
+def _plain_tokens(said: str, tokenizer: Tokenizer) -> Tokens:
+    """Without accents and hyphens; nothing where that does not help."""
+    try:
+        return tuple(tokenizer.encode(plain_letters(said)))
+    except UnencodableText:
+        return ()

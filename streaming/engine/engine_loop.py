@@ -1,0 +1,244 @@
+"""The engine thread's work: receive, attend, schedule, step, publish."""
+
+import logging
+import math
+import time
+from collections.abc import Sequence
+from functools import partial
+
+from earshot.streaming.engine.batcher import Batcher
+from earshot.streaming.engine.engine_stats import Counters, Observer, StepTimer
+from earshot.streaming.engine.failure_streak import FailureStreak
+from earshot.streaming.engine.isolation import Isolation, attempt, failure_of
+from earshot.streaming.engine.publisher import Publisher
+from earshot.streaming.engine.registry import Registry
+from earshot.streaming.engine.slot_cleaner import SlotCleaner
+from earshot.streaming.engine_config import EngineConfig
+from earshot.streaming.errors import (
+    DecodingFailed,
+    EngineBroken,
+    EngineStopped,
+    InvalidStreamConfig,
+)
+from earshot.streaming.events import Closed, Configured, Failed, NotConfigured, RoomAvailable
+from earshot.streaming.recognizer.two_pass import TwoPass
+from earshot.streaming.stream.active_stream import ActiveStream
+from earshot.streaming.stream.inbox import Flush, Item, Reconfigure
+from earshot.streaming.stream.lane import Ending, Lane
+
+log = logging.getLogger(__name__)
+
+
+class EngineLoop:
+    """Decodes the registry's streams, some lanes at a time, until the registry says stop."""
+
+    def __init__(
+        self,
+        decoder: TwoPass,
+        registry: Registry,
+        config: EngineConfig,
+        counters: Counters,
+        observer: Observer | None,
+    ) -> None:
+        self._decoder = decoder
+        self._registry = registry
+        self._counters = counters
+        self._observer = observer
+        self._publisher = Publisher(counters)
+        self._isolation = Isolation(self._fail)
+        self._streak = FailureStreak()
+        self._cleaner = SlotCleaner(decoder, registry)
+        self._max_streams = config.max_streams
+        self._batcher = Batcher[ActiveStream](
+            config.max_batch, config.max_file_lanes, config.max_wait_ms / 1000
+        )
+
+    def run(self) -> None:
+        """Work until the registry stops; streams that are still open then fail.
+
+        Raises EngineBroken where nothing works any more.
+        """
+        try:
+            while (calling := self._receive()) is not None:
+                self._attend(calling)
+                if lanes := self._schedule():
+                    self._step(lanes)
+                self._check()
+        finally:
+            self._registry.stop()
+            for stream in self._registry.streams:
+                self._dismiss(stream, Failed(EngineStopped("the engine was stopped")))
+
+    def _receive(self) -> list[ActiveStream] | None:
+        """Sleep until a step is due or a stream calls; None when the engine is to stop."""
+        wait_s = self._batcher.wait_s(time.monotonic(), self._registry.open_live)
+        return self._registry.wait(wait_s)
+
+    def _attend(self, streams: Sequence[ActiveStream]) -> None:
+        """Do what streams ask for, and find out which of them are ready."""
+        for stream in streams:
+            if stream.over:
+                continue
+            if not self._isolation.alone(stream, partial(self._answer, stream)):
+                self._streak.failed()
+
+    def _schedule(self) -> list[Lane]:
+        """The lanes of the next step, if it is time for one."""
+        now_s = time.monotonic()
+        if self._batcher.wait_s(now_s, self._registry.open_live) != 0:
+            return []
+        taken = self._batcher.take(self._registry.open_live)
+        return [Lane(stream, stream.ready_cut(), now_s - ready_s) for stream, ready_s in taken]
+
+    def _check(self) -> None:
+        """Raises EngineBroken where no stream can be served any more, or only seems to be."""
+        self._streak.check()
+        if self._cleaner.kept >= self._max_streams:
+            raise EngineBroken("no slot can be emptied for another stream")
+
+    def _step(self, lanes: Sequence[Lane]) -> None:
+        """Decode one chunk of every lane, and tell what came of it."""
+        timer = StepTimer(tuple(lane.waited_s for lane in lanes))
+        failed_before = self._counters.failed_streams
+        decoder, together = self._decoder, self._isolation.together
+        alive = together(lanes, decoder.encode)
+        timer.mark()
+        alive = together(alive, decoder.search_forward, decoder.search_again)
+        timer.mark()
+        endings = [lane.ending for lane in alive if lane.ending is not None]
+        together(endings, decoder.second_pass, self._rescore_if_possible)
+        timer.mark()
+        self._publish(alive, endings)
+        timer.mark()
+        self._report(lanes, len(endings), timer)
+        if self._counters.failed_streams - failed_before < len(lanes):
+            self._streak.worked()
+        else:
+            self._streak.failed()
+
+    def _rescore_if_possible(self, endings: Sequence[Ending]) -> None:
+        """The second pass on endings; where it raises, the first pass's word stands."""
+        error = failure_of(partial(self._decoder.second_pass, endings))
+        if error is None:
+            return
+        log.error("the second pass failed; finals are the first's", exc_info=error)
+        self._counters.second_pass_failures += len(endings)
+        for ending in endings:
+            ending.keep_first_pass()
+
+    def _publish(self, lanes: Sequence[Lane], endings: Sequence[Ending]) -> None:
+        """Tell results, begin new segments where some ended, and see who is ready again."""
+        going = [lane for lane in lanes if lane.ending is None]
+        going = self._isolation.together(going, self._tell_partials)
+        ended = [
+            e for e in endings if self._isolation.alone(e.stream, partial(self._tell_final, e))
+        ]
+        going_on = [ending for ending in ended if ending.cause != "end"]
+        restarted = self._isolation.together(going_on, self._decoder.restart)
+        for ending in ended:
+            if ending.cause == "end":
+                self._isolation.alone(ending.stream, partial(self._finish, ending.stream))
+        for stream in [lane.stream for lane in going] + [ending.stream for ending in restarted]:
+            self._isolation.alone(stream, partial(self._settle, stream))
+
+    def _tell_partials(self, lanes: Sequence[Lane]) -> None:
+        streams = [lane.stream for lane in lanes]
+        for stream in streams:
+            stream.emit_speech_started()
+        asking = [stream for stream in streams if stream.config.interim_results]
+        for stream, best in zip(asking, self._decoder.search.best(asking), strict=True):
+            self._publisher.partial(stream, best)
+
+    def _tell_final(self, ending: Ending) -> None:
+        ending.stream.emit_speech_started()
+        self._publisher.final(ending)
+        if ending.cause == "endpoint":
+            ending.stream.emit_utterance_end(after_s=ending.stream.decoded_s)
+
+    def _finish(self, stream: ActiveStream) -> None:
+        stream.emit_utterance_end(after_s=math.inf)
+        self._end(stream, Closed(stream.clock.end_s))
+
+    def _settle(self, stream: ActiveStream) -> None:
+        """After a step: tell what time has brought, and go on."""
+        if stream.segment.detector.speech_frame is None:
+            stream.emit_utterance_end(after_s=stream.decoded_s)
+        self._answer(stream)
+
+    def _answer(self, stream: ActiveStream) -> None:
+        """Do what the stream's callers ask for; then it is ready, or waits for audio."""
+        if stream.inbox.cancelled:
+            self._end(stream, Closed(stream.decoded_s))
+            return
+        if not stream.welcomed:
+            if not stream.asked_boosts.done():
+                return  # its end calls
+            self._welcome(stream)
+        while stream.flush is None and (items := self._registry.take_items(stream)):
+            for item in items:
+                self._take(stream, item)
+        if self._registry.release(stream):
+            stream.emit(RoomAvailable(stream.inbox.room / stream.settings.sample_rate_hz))
+        if stream.next_cut() is None:
+            self._registry.await_audio(stream, stream.samples_wanted)
+        else:
+            urgent = stream.flush is not None
+            self._batcher.add(stream, stream.priority, time.monotonic(), urgent)
+
+    def _welcome(self, stream: ActiveStream) -> None:
+        stream.welcomed = True
+        for warning in self._decoder.boost(stream, stream.asked_boosts.result()):
+            stream.emit(warning)
+
+    def _take(self, stream: ActiveStream, item: Item) -> None:
+        if isinstance(item, Flush):
+            stream.begin_flush(item)
+        elif isinstance(item, Reconfigure):
+            stream.emit(self._reconfigured(stream, item))
+        else:
+            stream.listen(item)
+
+    def _reconfigured(self, stream: ActiveStream, item: Reconfigure) -> Configured | NotConfigured:
+        try:
+            boosts = item.boosts.result()
+            return Configured(self._decoder.reconfigure(stream, item.config, boosts))
+        except InvalidStreamConfig as error:
+            return NotConfigured(str(error))
+
+    def _fail(self, stream: ActiveStream, error: Exception) -> None:
+        """End a stream whose work raised."""
+        log.error("decoding a stream failed", exc_info=error)
+        self._counters.failed_streams += 1
+        failure = error
+        if not isinstance(failure, DecodingFailed):
+            failure = DecodingFailed(f"decoding failed: {type(error).__name__}")
+            failure.__cause__ = error
+        self._end(stream, Failed(failure))
+
+    def _end(self, stream: ActiveStream, last: Closed | Failed) -> None:
+        """Free what the stream holds, then tell it its last event."""
+        if stream.over:
+            return
+        self._batcher.discard(stream)
+        emptied = self._cleaner.clean(stream)
+        if not emptied:
+            self._streak.failed()
+        self._counters.kept_slots = self._cleaner.kept
+        self._dismiss(stream, last, emptied=emptied)
+
+    def _dismiss(
+        self, stream: ActiveStream, last: Closed | Failed, *, emptied: bool = True
+    ) -> None:
+        stream.over = True
+        self._registry.dismiss(stream, emptied=emptied)
+        attempt(partial(stream.sink, last), "the sink of a stream's last event")
+
+    def _report(self, lanes: Sequence[Lane], endings: int, timer: StepTimer) -> None:
+        counters, frame_s = self._counters, self._decoder.settings.chunking.frame_ms / 1000
+        counters.steps += 1
+        counters.lanes += len(lanes)
+        counters.audio_s += frame_s * sum(lane.cut.frames for lane in lanes)
+        if endings:
+            counters.search = self._decoder.search.counts
+        if self._observer is not None:
+            attempt(partial(self._observer, timer.report(endings)), "the engine's observer")

@@ -1,0 +1,67 @@
+"""A bad stream fails alone: the one module where any exception is caught, in one function."""
+
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Protocol, TypeVar
+
+from earshot.streaming.stream.active_stream import ActiveStream
+
+log = logging.getLogger(__name__)
+
+
+class OfStream(Protocol):
+    """Work for one stream: a lane, or a segment that ends."""
+
+    @property
+    def stream(self) -> ActiveStream:
+        """The stream that fails if the work does."""
+
+
+T = TypeVar("T", bound=OfStream)
+Work = Callable[[Sequence[T]], None]
+
+
+def failure_of(work: Callable[[], None]) -> Exception | None:
+    """Do something that may fail; return what it raised."""
+    try:
+        work()
+    except Exception as error:  # noqa: BLE001 - whatever it was, other streams go on
+        return error
+    return None
+
+
+def attempt(work: Callable[[], None], what: str) -> None:
+    """Do something for someone outside, whose mistakes are theirs; log what it raises."""
+    error = failure_of(work)
+    if error is not None:
+        log.error("%s raised", what, exc_info=error)
+
+
+class Isolation:
+    """Does work for streams; `fail` is told of each stream whose work raised, and why."""
+
+    def __init__(self, fail: Callable[[ActiveStream, Exception], None]) -> None:
+        self._fail = fail
+
+    def alone(self, stream: ActiveStream, work: Callable[[], None]) -> bool:
+        """Do one stream's work; False if it raised."""
+        error = failure_of(work)
+        if error is not None:
+            self._fail(stream, error)
+        return error is None
+
+    def together(self, items: Sequence[T], work: Work[T], again: Work[T] | None = None) -> list[T]:
+        """Do `work` on all items at once; where that raises, on one after the other.
+
+        `again` replaces `work` in the second attempt, for work that may be half done. Returns the
+        items whose work succeeded.
+        """
+        if not items:
+            return []
+        error = failure_of(partial(work, items))
+        if error is None:
+            return list(items)
+        log.warning("a step of %d lanes failed; trying each alone", len(items), exc_info=error)
+        retry = again or work
+        return [item for item in items if self.alone(item.stream, partial(retry, [item]))]

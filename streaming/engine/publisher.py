@@ -1,0 +1,57 @@
+"""What a step's results mean for the caller: partials, finals and the events around them."""
+
+from earshot.streaming.engine.engine_stats import Counters
+from earshot.streaming.events import Alternative, Final, Partial
+from earshot.streaming.results.hypothesis import Best
+from earshot.streaming.results.results import alternative, distinct, first_pass_scores
+from earshot.streaming.stream.active_stream import ActiveStream
+from earshot.streaming.stream.lane import Ending
+
+NOTHING_SAID = Alternative("", (), 0.0, 0.0)
+
+
+class Publisher:
+    """Turns hypotheses into events."""
+
+    def __init__(self, counters: Counters) -> None:
+        self._counters = counters
+
+    def partial(self, stream: ActiveStream, best: Best) -> None:
+        """Tell what the segment says so far, if that has changed."""
+        shown = (best.hypothesis.text, best.stable_words)
+        if stream.segment.shown == shown:
+            return
+        stream.segment.shown = shown
+        clock = stream.clock
+        said = alternative(first_pass_scores(best.hypothesis), clock)
+        duration_s = stream.decoded_s - clock.start_s
+        stream.emit(Partial(clock.start_s, duration_s, (said,), best.stable_words))
+        self._counters.partials += 1
+
+    def final(self, ending: Ending) -> None:
+        """Tell what the segment said.
+
+        A segment in which nothing was said ends silently, unless someone waits for its final or
+        has seen a partial that must be taken back.
+        """
+        stream, clock = ending.stream, ending.stream.clock
+        told = distinct(ending.scored, stream.config.alternatives)
+        said = tuple(alternative(scored, clock) for scored in told) or (NOTHING_SAID,)
+        speech_final = ending.cause != "max_utterance"
+        stream.utterance.ended(said[0].words, speech_final)
+        awaited = ending.seam is None or stream.segment.shown[0]
+        if not said[0].text and not awaited:
+            return
+        end_s = clock.end_s if ending.seam is None else clock.at(ending.seam)
+        stream.emit(
+            Final(
+                start_s=clock.start_s,
+                duration_s=end_s - clock.start_s,
+                alternatives=said,
+                speech_final=speech_final,
+                from_finalize=ending.cause == "finalize",
+                cause=ending.cause,
+                second_pass_failed=ending.second_pass_failed,
+            )
+        )
+        self._counters.finals += 1

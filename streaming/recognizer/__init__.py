@@ -1,0 +1,1 @@
+"""The recogniser of U2 models: encoder, searches, rescorers."""

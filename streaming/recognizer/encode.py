@@ -1,0 +1,82 @@
+"""The network's part of the first pass: features, encoder and CTC for all lanes in one batch."""
+
+import math
+from collections.abc import Sequence
+from itertools import chain
+
+import torch
+from torch import Tensor
+
+from earshot.models.u2.u2 import U2Model
+from earshot.streaming.errors import DecodingFailed
+from earshot.streaming.recognizer.slots import EncoderSlots
+from earshot.streaming.stream.active_stream import StreamSettings
+from earshot.streaming.stream.features import compute_frames
+from earshot.streaming.stream.lane import FramePosteriors, Lane
+
+
+class EncodeStep:
+    """Moves lanes' encoder state by one chunk; a failing call leaves every state as it was."""
+
+    def __init__(
+        self, model: U2Model, slots: EncoderSlots, settings: StreamSettings, device: torch.device
+    ) -> None:
+        self._model = model
+        self._slots = slots
+        self._settings = settings
+        self._device = device
+
+    def __call__(self, lanes: Sequence[Lane]) -> None:
+        """Fill in `encoded` and `log_probs` of lanes that have frames to decode.
+
+        Raises DecodingFailed when the network's output is not finite.
+        """
+        moving = [lane for lane in lanes if lane.cut.frames]
+        if not moving:
+            return
+        compute_features(moving, self._settings)
+        slots = torch.tensor([lane.stream.slot for lane in moving], device=self._device)
+        lengths = torch.tensor([lane.cut.frames for lane in moving], device=self._device)
+        columns = max(lane.stream.segment.frames + lane.cut.frames for lane in moving)
+        state = self._slots.gather(slots, columns)
+        encoded, state = self._model.encoder.forward_lanes(self._batch(moving), lengths, state)
+        log_probs = self._model.ctc_log_probs(encoded).float()
+        for lane, posteriors in zip(moving, self._posteriors(log_probs, lengths), strict=True):
+            lane.posteriors = posteriors
+        for row, lane in enumerate(moving):
+            # A copy: a view would keep the whole batch alive as long as the segment.
+            lane.encoded = encoded[row, : lane.cut.frames].clone()
+            lane.log_probs = log_probs[row, : lane.cut.frames]
+        self._slots.scatter(slots, state)
+
+    def _posteriors(self, log_probs: Tensor, lengths: Tensor) -> list[FramePosteriors]:
+        best_log_probs, best = log_probs.max(dim=-1)
+        blank = log_probs[..., self._settings.blank_id]
+        rows = zip(best.tolist(), best_log_probs.tolist(), blank.tolist(), strict=True)
+        posteriors = [
+            FramePosteriors(*(values[:length] for values in row))
+            for row, length in zip(rows, lengths.tolist(), strict=True)
+        ]
+        # The largest of some numbers is NaN or infinite if any of them is.
+        if not all(map(math.isfinite, chain.from_iterable(row.log_probs for row in posteriors))):
+            raise DecodingFailed("the network's output is not finite")
+        return posteriors
+
+    def _batch(self, lanes: Sequence[Lane]) -> Tensor:
+        """The lanes' windows `(B, W, F)`, short ones padded with zeros on the right."""
+        windows = [lane.stream.window(lane.cut) for lane in lanes]
+        batch = torch.zeros(len(lanes), self._settings.chunking.window, windows[0].size(1))
+        for row, window in enumerate(windows):
+            batch[row, : len(window)] = window
+        return batch.to(self._device)
+
+
+def compute_features(lanes: Sequence[Lane], settings: StreamSettings) -> None:
+    """Compute the feature frames that the lanes' windows lack, all in one batch."""
+    tracks = [lane.stream.track for lane in lanes]
+    raw = [
+        track.missing(lane.stream.window_start + lane.cut.window)
+        for track, lane in zip(tracks, lanes, strict=True)
+    ]
+    for track, features in zip(tracks, compute_frames(settings.fbank, raw), strict=True):
+        track.store(features)

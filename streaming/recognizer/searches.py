@@ -1,0 +1,66 @@
+"""The searches of one engine, with the memory that all its streams may need."""
+
+from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
+from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
+from earshot.models.checkpoints.checkpoint import LoadedModel
+from earshot.streaming.engine_config import EngineConfig, engine_threads
+from earshot.streaming.search.graph_search import GraphPaths
+from earshot.streaming.search.search import Search
+from earshot.streaming.search.search_choice import SearchKind
+from earshot.streaming.search.token_searches import GreedyPaths, PrefixBeams
+from earshot.streaming.stream.active_stream import StreamSettings
+from earshot.streaming.words.graph_words import GraphWords
+
+BOOST_STATES_PER_STREAM = 1024
+"""On average: a hundred phrases of ten tokens. A stream may take more while others take less."""
+
+ENTRIES_PER_TOKEN = 32
+"""Keys that a frame reaches before it is pruned, for each token that survives; twice the ways."""
+
+
+def build_searches(
+    loaded: LoadedModel, config: EngineConfig, settings: StreamSettings, words: GraphWords | None
+) -> dict[SearchKind, Search]:
+    """Greedy and prefix search, and that of a graph where there is one. Raises KernelError."""
+    model, tokenizer = loaded.model, loaded.tokenizer
+    device = next(model.parameters()).device
+    prefix = PrefixSearch(
+        PrefixSearchConfig(
+            beam_size=config.beam_size,
+            token_beam=config.token_beam,
+            blank_id=model.config.blank_id,
+            node_capacity=max(2048, 4 * settings.max_segment_frames),
+            boost_capacity=_boost_capacity(config),
+            workers=engine_threads(config),
+        ),
+        config.max_streams,
+        model.config.vocab_size,
+        device,
+    )
+    searches: dict[SearchKind, Search] = {
+        "prefix": PrefixBeams(model, prefix, tokenizer),
+        "greedy": GreedyPaths(model, tokenizer),
+    }
+    if words is not None:
+        wfst = WfstSearch(words.graph, graph_search_sizes(config), config.max_streams, device)
+        searches["graph"] = GraphPaths(model, wfst, words, config.graph_search, config.beam_size)
+    return searches
+
+
+def graph_search_sizes(config: EngineConfig) -> WfstSearchConfig:
+    """What the search of a graph takes for all streams, and for each thread that searches."""
+    asked = config.graph_search
+    entries = ENTRIES_PER_TOKEN * max(asked.max_active, 2048)
+    return WfstSearchConfig(
+        max_tokens=asked.max_active,
+        record_capacity=asked.records_per_token * asked.max_active,
+        entry_capacity=entries,
+        candidate_capacity=2 * entries,
+        boost_capacity=_boost_capacity(config),
+        graft_capacity=_boost_capacity(config),
+        workers=engine_threads(config),
+    )
+
+
+def _boost_capacity(config: EngineConfig) -> int:
+    return BOOST_STATES_PER_STREAM * max(config.max_streams, 64)

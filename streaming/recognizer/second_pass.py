@@ -1,0 +1,139 @@
+"""The second pass: the attention decoder's word on all segments that end in a step, in one batch.
+
+Source: U2 (Zhang 2020) and U2++ (Wu 2021). Of each hypothesis of the first pass
+
+    score = (1 - reverse_weight) * left + reverse_weight * right + ctc_weight * first_pass
+
+where `first_pass` holds the boost as well, so that a boosted word keeps its advantage.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from earshot.decoder_kernels.alignment import align
+from earshot.decoder_kernels.prefix.prefix_search import PrefixHypothesis
+from earshot.models.tokenizer import Tokenizer
+from earshot.models.u2.attention_search import AttentionHypothesis, attention_beam_search
+from earshot.models.u2.rescoring import AttentionScores, attention_scores
+from earshot.models.u2.u2 import U2Model
+from earshot.streaming.boosting.boosting import NO_BOOSTS
+from earshot.streaming.results.hypothesis import Hypothesis, TokenHypothesis
+from earshot.streaming.results.results import Scored, first_pass_scores
+from earshot.streaming.search.search import padded
+from earshot.streaming.stream.lane import Ending
+from earshot.streaming.stream_config import StreamConfig
+
+_LENGTH_PENALTY = 1.0
+"""Mode "attention" ranks by score per token: the sum alone favours hypotheses that stop early."""
+
+_ATTENTION_MODES = ("attention_rescoring", "attention")
+
+
+class SecondPass:
+    """Scores endings by what their streams' modes ask for."""
+
+    def __init__(self, model: U2Model, tokenizer: Tokenizer, beam_size: int) -> None:
+        self._model = model
+        self._tokenizer = tokenizer
+        self._beam_size = beam_size
+
+    def __call__(self, endings: Sequence[Ending]) -> None:
+        """Fill in `scored`, best first, for every ending."""
+        attended = [e for e in endings if not e.empty and e.stream.config.mode in _ATTENTION_MODES]
+        for ending in endings:
+            ending.scored = [first_pass_scores(hypothesis) for hypothesis in ending.hypotheses]
+        if attended:
+            memory, lengths = _memories(attended)
+            candidates = self._candidates(attended, memory, lengths)
+            self._score(attended, candidates, memory, lengths)
+
+    def _candidates(
+        self, endings: Sequence[Ending], memory: Tensor, lengths: Tensor
+    ) -> list[list[Hypothesis]]:
+        """The first pass's hypotheses, or in mode "attention" the decoder's own."""
+        candidates = [ending.hypotheses for ending in endings]
+        own = [row for row, e in enumerate(endings) if e.stream.config.mode == "attention"]
+        if own:
+            rows = torch.tensor(own, device=memory.device)
+            found = attention_beam_search(
+                self._model, memory[rows], lengths[rows], self._beam_size, _LENGTH_PENALTY
+            )
+            for row, hypotheses in zip(own, found, strict=True):
+                candidates[row] = self._place(endings[row], hypotheses)
+        return candidates
+
+    def _place(self, ending: Ending, hypotheses: Sequence[AttentionHypothesis]) -> list[Hypothesis]:
+        """Give the decoder's hypotheses times, by CTC alignment with the segment."""
+        log_probs = self._model.ctc_log_probs(ending.stream.segment.memory()).float()
+        found = [
+            PrefixHypothesis(
+                tokens=tuple(h.tokens),
+                frames=tuple(align(log_probs, h.tokens, self._model.config.blank_id)),
+                score=h.normalised(_LENGTH_PENALTY),
+                ctc_score=0.0,
+                boost_score=0.0,
+                token_log_probs=(0.0,) * len(h.tokens),
+            )
+            for h in hypotheses
+        ]
+        return [TokenHypothesis(each, self._tokenizer, NO_BOOSTS) for each in found]
+
+    def _score(
+        self,
+        endings: Sequence[Ending],
+        candidates: Sequence[Sequence[Hypothesis]],
+        memory: Tensor,
+        lengths: Tensor,
+    ) -> None:
+        weights = [self._weights(ending.stream.config) for ending in endings]
+        owner = [row for row, own in enumerate(candidates) for _ in own]
+        tokens = [hypothesis.tokens for own in candidates for hypothesis in own]
+        reverse = any(weight.reverse > 0 for weight in weights)
+        scores = attention_scores(self._model, memory, lengths, tokens, owner, reverse)
+        rows = iter(range(len(tokens)))
+        for ending, weight, own in zip(endings, weights, candidates, strict=True):
+            judged = [weight.judge(hypothesis, scores, next(rows)) for hypothesis in own]
+            ending.scored = sorted(judged, key=lambda scored: -scored.score)
+
+    def _weights(self, config: StreamConfig) -> "_Weights":
+        model = self._model.config.decoding
+        ctc, reverse = config.ctc_weight, config.reverse_weight
+        if self._model.right_decoder is None:
+            reverse = 0.0
+        return _Weights(
+            own=config.mode == "attention",
+            ctc=model.ctc_weight if ctc is None else ctc,
+            reverse=model.reverse_weight if reverse is None else reverse,
+        )
+
+
+@dataclass(frozen=True)
+class _Weights:
+    """How one stream weighs its passes; `own` where the decoder's own search has scored already."""
+
+    own: bool
+    ctc: float
+    reverse: float
+
+    def judge(self, hypothesis: Hypothesis, scores: AttentionScores, row: int) -> Scored:
+        """The formula at the top; a token's confidence is its probability, weighted likewise."""
+        attention = (1 - self.reverse) * float(scores.left[row])
+        confidences = [(1 - self.reverse) * math.exp(p) for p in scores.left_token_log_probs[row]]
+        if self.reverse and scores.right_token_log_probs is not None:
+            attention += self.reverse * float(scores.right[row])
+            backwards = scores.right_token_log_probs[row]
+            confidences = [
+                confidence + self.reverse * math.exp(p)
+                for confidence, p in zip(confidences, backwards, strict=True)
+            ]
+        score = hypothesis.score if self.own else attention + self.ctc * hypothesis.score
+        return Scored(hypothesis, score, confidences)
+
+
+def _memories(endings: Sequence[Ending]) -> tuple[Tensor, Tensor]:
+    """The segments' encoder frames `(S, T, D)`, padded, and their lengths `(S,)`."""
+    return padded([ending.stream.segment.memory() for ending in endings])

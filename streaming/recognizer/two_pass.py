@@ -1,0 +1,191 @@
+"""What one engine decodes with: the network, the searches and every slot's state."""
+
+from collections.abc import Sequence
+
+import torch
+
+from earshot.decoder_kernels.errors import CapacityExceeded
+from earshot.models.checkpoints.checkpoint import LoadedModel
+from earshot.models.errors import NotStreamable
+from earshot.models.fbank import Fbank
+from earshot.models.neural_lm.sentence_scorer import SentenceScorer
+from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts
+from earshot.streaming.engine_config import EngineConfig
+from earshot.streaming.events import UnboostablePhrase
+from earshot.streaming.recognizer.encode import EncodeStep
+from earshot.streaming.recognizer.neural_rescoring import NeuralRescoring
+from earshot.streaming.recognizer.searches import build_searches
+from earshot.streaming.recognizer.second_pass import SecondPass
+from earshot.streaming.recognizer.slots import EncoderSlots
+from earshot.streaming.results.hypothesis import Hypothesis
+from earshot.streaming.search.ctc_search import CtcSearch
+from earshot.streaming.search.search_choice import SearchKind, choose_search
+from earshot.streaming.stream.active_stream import ActiveStream, StreamSettings
+from earshot.streaming.stream.chunking import Chunking
+from earshot.streaming.stream.endpoint import Endpoint, pause_seam
+from earshot.streaming.stream.features import digital_silence
+from earshot.streaming.stream.lane import Ending, Lane
+from earshot.streaming.stream.seam import word_seam
+from earshot.streaming.stream_config import StreamConfig
+from earshot.streaming.words.graph_words import GraphWords
+
+
+class TwoPass:
+    """U2's two passes over many streams. Only the engine thread calls it.
+
+    words: of the decoding graph, if there is one. sentences: the neural language model, if there is
+    one; it needs a graph. Raises NotStreamable for a model that was not
+    trained in chunks, KernelError where a search cannot be built.
+    """
+
+    def __init__(
+        self,
+        loaded: LoadedModel,
+        config: EngineConfig,
+        words: GraphWords | None = None,
+        sentences: SentenceScorer | None = None,
+    ) -> None:
+        model = loaded.model
+        if not model.config.encoder.streamable:
+            raise NotStreamable(f"{loaded.name} was trained on whole utterances, not on chunks")
+        device = next(model.parameters()).device
+        self.settings = stream_settings(loaded, config)
+        self._device = device
+        frames = cache_frames(loaded, config, self.settings)
+        self._slots = EncoderSlots(model.encoder, config.max_streams, frames, device)
+        self.search = CtcSearch(build_searches(loaded, config, self.settings, words))
+        self.encode = EncodeStep(model, self._slots, self.settings, device)
+        self._second_pass = SecondPass(model, loaded.tokenizer, config.beam_size)
+        self._neural = None
+        if sentences is not None:
+            self._neural = NeuralRescoring(sentences, config.graph_search)
+        self._beam_size = config.beam_size
+        self._graph_search = None if words is None else config.graph_search
+
+    def search_forward(self, lanes: Sequence[Lane]) -> None:
+        """Apply the endpoint rules, search the frames before them, and note which segments end."""
+        for lane in lanes:
+            lane.observe(self.settings.blank_id)
+        self.search.advance(lanes)
+        for lane in lanes:
+            lane.ending = lane.ending or self._ending(lane)
+
+    def search_again(self, lanes: Sequence[Lane]) -> None:
+        """What `search_forward` does, after it has failed somewhere on the way."""
+        for lane in lanes:
+            lane.observe(self.settings.blank_id)
+            self.search.rewind(lane.stream)
+            lane.ending = lane.ending or self._ending(lane)
+
+    def second_pass(self, endings: Sequence[Ending]) -> None:
+        """Fill in `scored`, best first: the attention decoders', then the neural model's word."""
+        self._second_pass(endings)
+        if self._neural is not None:
+            self._neural(endings)
+
+    def restart(self, endings: Sequence[Ending]) -> None:
+        """Reset the state of segments that are over, and begin the next ones at their seams.
+
+        Where it has failed it may be done again.
+        """
+        for ending in endings:
+            ending.leave()
+        self._reset([ending.stream for ending in endings])
+
+    def boost(self, stream: ActiveStream, boosts: CompiledBoosts) -> tuple[UnboostablePhrase, ...]:
+        """Use new boosts from the current segment's start on; return what goes without, and why."""
+        try:
+            self.search.configure(stream, boosts)
+        except CapacityExceeded as error:
+            boosts = boosts.refused(str(error))
+            self.search.configure(stream, boosts)
+        stream.boosts = boosts
+        self.search.rewind(stream)
+        return boosts.warnings
+
+    def reconfigure(
+        self, stream: ActiveStream, config: StreamConfig, boosts: CompiledBoosts
+    ) -> tuple[UnboostablePhrase, ...]:
+        """Search the current segment anew as `config` says; return what goes without its boost.
+
+        Raises InvalidStreamConfig, with nothing changed.
+        """
+        search = self.choose_search(config)
+        self.search.keep(stream)
+        if search != stream.search:
+            self.search.leave(stream)
+        stream.config, stream.search = config, search
+        return self.boost(stream, boosts)
+
+    def choose_search(self, config: StreamConfig) -> SearchKind:
+        """The search that a stream with this config gets; for any thread. See `choose_search`."""
+        return choose_search(config, self._graph_search, self._neural is not None)
+
+    def free(self, stream: ActiveStream) -> None:
+        """Leave nothing of the stream in its slot."""
+        self.search.configure(stream, NO_BOOSTS)
+        self._reset([stream])
+
+    def _reset(self, streams: Sequence[ActiveStream]) -> None:
+        slots = torch.tensor([stream.slot for stream in streams], device=self._device)
+        self._slots.reset(slots)
+        self.search.restart(streams)
+
+    def _ending(self, lane: Lane) -> Ending | None:
+        """The lane's segment with its n-best, if it ends in this step."""
+        stream, endpoint = lane.stream, lane.endpoint
+        if endpoint is None:
+            if stream.flush is None or not lane.cut.last:
+                return None
+            return Ending(stream, stream.flush.cause, None, self._nbest(stream, ended=True))
+        if endpoint.rule != "max_utterance":
+            seam = pause_seam(endpoint, self.settings.chunking.frame_ms)
+            return Ending(stream, "endpoint", seam, self._nbest(stream, ended=True))
+        seam = self._cut_between_words(stream, endpoint)
+        return Ending(stream, "max_utterance", seam, self._nbest(stream, ended=False))
+
+    def _cut_between_words(self, stream: ActiveStream, endpoint: Endpoint) -> int:
+        """Shorten the segment so that it ends between words; the rest is the next segment's."""
+        [best] = self.search.best([stream])
+        seam = word_seam(endpoint, best.hypothesis, self.settings.chunking.frame_ms)
+        self.search.keep(stream)
+        stream.segment.truncate(seam)
+        self.search.rewind(stream)
+        return seam
+
+    def _nbest(self, stream: ActiveStream, *, ended: bool) -> list[Hypothesis]:
+        count = max(self._beam_size, stream.config.alternatives)
+        return self.search.nbest(stream, count, ended=ended)
+
+
+def stream_settings(loaded: LoadedModel, config: EngineConfig) -> StreamSettings:
+    """What the model and the engine's config mean for every stream."""
+    model = loaded.model
+    features, decoding = model.config.features, model.config.decoding
+    fbank = Fbank(features)
+    chunk_size = config.chunk_size or (decoding.chunk_size if decoding.chunk_size > 0 else 16)
+    return StreamSettings(
+        fbank=fbank,
+        chunking=Chunking(
+            chunk_size=chunk_size,
+            rate=model.encoder.subsampling_rate,
+            right_context=model.encoder.right_context,
+            feature_ms=features.frame_shift_ms,
+        ),
+        blank_id=model.config.blank_id,
+        sample_rate_hz=features.sample_rate_hz,
+        max_utterance_ms=config.max_utterance_ms,
+        flush_padding_ms=config.flush_padding_ms,
+        lead_in_ms=decoding.lead_in_ms,
+        flush_frame=digital_silence(fbank) if decoding.flush_with_silence else None,
+    )
+
+
+def cache_frames(loaded: LoadedModel, config: EngineConfig, settings: StreamSettings) -> int:
+    """Encoder frames of left context each slot keeps: so many chunks, or a whole segment."""
+    left_chunks = config.num_left_chunks
+    if left_chunks is None:
+        left_chunks = loaded.model.config.decoding.num_left_chunks
+    if left_chunks < 0:
+        return settings.max_segment_frames
+    return min(left_chunks * settings.chunking.chunk_size, settings.max_segment_frames)

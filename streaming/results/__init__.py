@@ -1,0 +1,1 @@
+"""What was heard: hypotheses, and words with times and confidences."""

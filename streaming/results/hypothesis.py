@@ -1,0 +1,121 @@
+"""What a search has heard in a segment: the same face whichever search it was."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+from earshot.decoder_kernels.prefix.prefix_search import PrefixHypothesis
+from earshot.models.tokenizer import Tokenizer
+from earshot.streaming.boosting.boosting import CompiledBoosts
+
+
+@dataclass(frozen=True)
+class SpokenWord:
+    """A word, and its tokens' place in the hypothesis: from `first` on, before `stop`.
+
+    `boosted`: complete boosted phrases of positive weight cover it; `read_out`: all of them are
+    said otherwise than the request wrote them.
+    """
+
+    text: str
+    first: int
+    stop: int
+    boosted: bool
+    read_out: bool = False
+
+
+class Hypothesis(Protocol):
+    """Tokens with the words that they spell. `frames` and `token_log_probs` may take time to find.
+
+    `score` is the first pass's, boost included, as a natural logarithm.
+    """
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """What the attention decoder is asked about."""
+
+    @property
+    def score(self) -> float:
+        """What speaks for it."""
+
+    @property
+    def text(self) -> str:
+        """As people write it."""
+
+    @property
+    def words(self) -> Sequence[SpokenWord]:
+        """In order; a token may belong to none."""
+
+    @property
+    def word_confidences(self) -> Sequence[float] | None:
+        """How sure the search is of each word; None where it knows no more than their tokens."""
+
+    @property
+    def frames(self) -> Sequence[int]:
+        """The segment's frame that emitted each token."""
+
+    @property
+    def token_log_probs(self) -> Sequence[float]:
+        """Each token's log-posterior there."""
+
+
+@dataclass(frozen=True)
+class Best:
+    """A search's best hypothesis now; its first `stable_words` words will not change."""
+
+    hypothesis: Hypothesis
+    stable_words: int
+
+
+@dataclass(frozen=True)
+class TokenHypothesis:
+    """Tokens that a search without words has found; the tokenizer knows what they spell."""
+
+    found: PrefixHypothesis
+    tokenizer: Tokenizer
+    boosts: CompiledBoosts
+    word_confidences = None
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """As found."""
+        return self.found.tokens
+
+    @property
+    def score(self) -> float:
+        """As found."""
+        return self.found.score
+
+    @property
+    def frames(self) -> Sequence[int]:
+        """As found."""
+        return self.found.frames
+
+    @property
+    def token_log_probs(self) -> Sequence[float]:
+        """As found."""
+        return self.found.token_log_probs
+
+    @cached_property
+    def text(self) -> str:
+        """Spelled by the tokenizer."""
+        return self.tokenizer.decode(self.tokens)
+
+    @cached_property
+    def words(self) -> Sequence[SpokenWord]:
+        """Separated by the tokenizer."""
+        covered = self.boosts.covered(self.tokens)
+        read_out = self.boosts.read_out(self.tokens)
+        return [
+            SpokenWord(text, first, stop, all(covered[first:stop]), any(read_out[first:stop]))
+            for text, first, stop in self.tokenizer.word_spans(self.tokens)
+        ]
+
+    def with_stable(self, tokens: int) -> Best:
+        """As the best of a search whose hypotheses all begin with the same `tokens` tokens.
+
+        No further token can touch the words before the last one begun there.
+        """
+        begun = sum(word.first < tokens for word in self.words)
+        return Best(self, max(begun - 1, 0))

@@ -1,0 +1,1 @@
+"""The first pass's searches, behind one face."""

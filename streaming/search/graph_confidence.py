@@ -1,0 +1,51 @@
+"""How sure a graph search is of the words of a segment that ends."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+from earshot.decoder_kernels.errors import TooManyHistories
+from earshot.decoder_kernels.wfst.wfst_confidence import WordConfidences
+from earshot.decoder_kernels.wfst.wfst_hypotheses import WfstHypothesis
+from earshot.decoder_kernels.wfst.wfst_search import WfstSearch
+from earshot.streaming.graph_config import GraphSearchConfig
+
+
+class SegmentLattice:
+    """A slot's alternatives, drawn when they are first asked about: before the slot is reset.
+
+    ended: whether an utterance ends here, not only words. `give_up` is called where a lattice would
+    take too long.
+    """
+
+    def __init__(
+        self,
+        search: WfstSearch,
+        slot: int,
+        config: GraphSearchConfig,
+        give_up: Callable[[], None],
+        *,
+        ended: bool,
+    ) -> None:
+        self._search = search
+        self._slot = slot
+        self._config = config
+        self._give_up = give_up
+        self._ended = ended
+
+    def confidences(self, found: WfstHypothesis) -> Sequence[float] | None:
+        """Of each word of a hypothesis, whichever pass has chosen it; None without a lattice."""
+        if not found.words:
+            return []
+        if self._drawn is None:
+            return None
+        confidences: list[float] = self._drawn.of(found.words, found.frames).tolist()
+        return confidences
+
+    @cached_property
+    def _drawn(self) -> WordConfidences | None:
+        try:
+            lattice = self._search.lattice(self._slot, finalize=self._ended)
+        except TooManyHistories:
+            self._give_up()
+            return None
+        return WordConfidences(lattice, self._config.posterior_scale, self._config.coverage)

@@ -1,0 +1,159 @@
+"""Search of a decoding graph: WFST beam search over the words of a language model."""
+
+from collections.abc import Sequence
+from itertools import takewhile
+
+from torch import Tensor
+
+from earshot.decoder_kernels.errors import TooManyHistories
+from earshot.decoder_kernels.wfst.wfst_search import WfstHypothesis, WfstResult, WfstSearch
+from earshot.models.u2.u2 import U2Model
+from earshot.streaming.boosting.boosting import CompiledBoosts
+from earshot.streaming.graph_config import GraphSearchConfig
+from earshot.streaming.results.hypothesis import Best, Hypothesis
+from earshot.streaming.results.search_counts import SearchCounts
+from earshot.streaming.search.graph_confidence import SegmentLattice
+from earshot.streaming.search.search import padded, slots_of
+from earshot.streaming.search.search_frames import frames_of
+from earshot.streaming.search.word_hypothesis import SegmentPosteriors, WordHypothesis
+from earshot.streaming.stream.active_stream import ActiveStream
+from earshot.streaming.stream.lane import Lane
+from earshot.streaming.words.graph_words import GraphWords
+
+LOOK_EVERY_MS = 2000
+"""Of audio. To list alternatives takes as long as to search some hundred milliseconds."""
+
+
+class GraphPaths:
+    """Search of a decoding graph; see `Search`. The second pass chooses from `list_size`."""
+
+    def __init__(
+        self,
+        model: U2Model,
+        search: WfstSearch,
+        words: GraphWords,
+        config: GraphSearchConfig,
+        list_size: int,
+    ) -> None:
+        self._model = model
+        self._search = search
+        self._words = words
+        self._frames = frames_of(words, model)
+        self._config = config
+        self._list_size = list_size
+        self._device = search.device
+        self.counts = SearchCounts()
+
+    def advance(self, lanes: Sequence[Lane]) -> None:
+        """All lanes in one launch."""
+        slots = slots_of([lane.stream for lane in lanes], self._device)
+        self._search.advance(slots, *self._frames.batch(lanes))
+
+    def restart(self, streams: Sequence[ActiveStream]) -> None:
+        """By mask."""
+        slots = slots_of(streams, self._device)
+        overflows, dead_ends = self._search.overflows(slots), self._search.dead_ends(slots)
+        self.counts += SearchCounts(overflows=overflows, dead_ends=dead_ends)
+        self._search.reset(slots)
+
+    def rewind(self, stream: ActiveStream, encoded: Tensor | None) -> None:
+        """One lane of many frames."""
+        slots = slots_of([stream], self._device)
+        self._search.reset(slots)
+        if encoded is not None:
+            self._search.advance(slots, *padded([self._frames.whole(encoded)]))
+
+    def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
+        """Options, phrases, and words from outside, whose ids begin anew."""
+        self._search.set_options(stream.slot, self._config.options(stream.config.graph))
+        self._search.set_boost(stream.slot, boosts.word_table)
+        stream.segment.promised = ()
+
+    def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
+        """With as many stable words as the second pass will leave alone too."""
+        results = self._search.best(slots_of(streams, self._device))
+        return [
+            Best(self._spelled(stream, [result.hypothesis])[0], self._promise(stream, result))
+            for stream, result in zip(streams, results, strict=True)
+        ]
+
+    def nbest(self, stream: ActiveStream, count: int, *, ended: bool) -> list[Hypothesis]:
+        """Those that keep what a partial has called stable; sure of words as the lattice is."""
+        found = self._listed(stream, count, ended=ended)
+        promised = stream.segment.promised
+        # A segment that is cut between words may lack the last of them.
+        keeping = [
+            each
+            for each in found
+            if each.words[: len(promised)] == promised[: None if ended else len(each.words)]
+        ]
+        if not keeping:
+            self.counts += SearchCounts(broken_promises=1)
+        lattice = SegmentLattice(
+            self._search, stream.slot, self._config, self._give_up_lattice, ended=ended
+        )
+        return list(self._spelled(stream, keeping or found[:1], lattice))
+
+    def _promise(self, stream: ActiveStream, result: WfstResult) -> int:
+        """Count the words that the histories of all tokens begin with.
+
+        An alternative may have met the best path long ago and still be on the list that the second
+        pass chooses from: where there is one, the words have to be the same all over that list.
+        """
+        segment = stream.segment
+        stable = result.hypothesis.words[: result.stable_length]
+        if stream.config.mode == "attention_rescoring" and len(stable) > len(segment.promised):
+            stable = self._untouchable(stream, stable)
+        segment.promised = max(segment.promised, stable, key=len)
+        return len(segment.promised)
+
+    def _untouchable(self, stream: ActiveStream, words: tuple[int, ...]) -> tuple[int, ...]:
+        """Those of the words that the whole list begins with; few, until it is time to look."""
+        segment, frame_ms = stream.segment, stream.settings.chunking.frame_ms
+        if (segment.frames - segment.looked_at) * frame_ms < LOOK_EVERY_MS:
+            return ()
+        segment.looked_at = segment.frames
+        listed = self._listed(stream, self._list_size, ended=False)
+        return words[: _common_prefix_length([words, *(each.words for each in listed)])]
+
+    def _listed(self, stream: ActiveStream, count: int, *, ended: bool) -> list[WfstHypothesis]:
+        """The best hypotheses; the best alone where there are too many to be sorted."""
+        try:
+            return self._search.nbest(stream.slot, count, finalize=ended)
+        except TooManyHistories:
+            self.counts += SearchCounts(lists_given_up=1)
+            slots = slots_of([stream], self._device)
+            return [result.hypothesis for result in self._search.best(slots, finalize=ended)]
+
+    def _give_up_lattice(self) -> None:
+        self.counts += SearchCounts(lattices_given_up=1)
+
+    def _spelled(
+        self,
+        stream: ActiveStream,
+        found: Sequence[WfstHypothesis],
+        lattice: SegmentLattice | None = None,
+    ) -> list[WordHypothesis]:
+        posteriors = SegmentPosteriors(self._model, stream.segment)
+        known, grafted = len(self._words.graph.word_texts), stream.boosts.grafted
+        return [
+            WordHypothesis(
+                found=each,
+                spelled=tuple(
+                    self._words.spelled(word) if word < known else grafted[word - known]
+                    for word in each.words
+                ),
+                boosted=tuple(stream.boosts.covered(each.words)),
+                read_out=tuple(stream.boosts.read_out(each.words)),
+                separator=self._words.tokenizer.separator,
+                posteriors=posteriors,
+                lattice=lattice,
+            )
+            for each in found
+        ]
+
+
+def _common_prefix_length(sequences: Sequence[Sequence[int]]) -> int:
+    """How many items all sequences begin with."""
+    columns = zip(*sequences, strict=False)
+    return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, columns))

@@ -1,0 +1,56 @@
+"""What searches walk over: frames of pieces, or frames of the phones of a graph."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from earshot.models.u2.u2 import U2Model
+from earshot.streaming.search.search import padded
+from earshot.streaming.stream.lane import Lane
+from earshot.streaming.words.graph_words import GraphWords
+
+
+class SearchFrames(ABC):
+    """Log-probabilities of the units that a search knows."""
+
+    def __init__(self, model: U2Model) -> None:
+        self._model = model
+
+    @abstractmethod
+    def batch(self, lanes: Sequence[Lane]) -> tuple[Tensor, Tensor]:
+        """Those of the lanes' used frames `(B, T, V)`, and their lengths `(B,)`."""
+
+    @abstractmethod
+    def whole(self, encoded: Tensor) -> Tensor:
+        """Those of encoder frames: `(…, T, D)` to `(…, T', V)`."""
+
+
+class PieceFrames(SearchFrames):
+    """One frame for each of the encoder's, which the first pass knows already."""
+
+    def batch(self, lanes: Sequence[Lane]) -> tuple[Tensor, Tensor]:
+        """As the encoder step left them."""
+        return padded([lane.log_probs[: lane.used] for lane in lanes])
+
+    def whole(self, encoded: Tensor) -> Tensor:
+        """By the CTC head."""
+        return self._model.ctc_log_probs(encoded).float()
+
+
+class PhoneFrames(SearchFrames):
+    """Some phone frames for each of the encoder's."""
+
+    def batch(self, lanes: Sequence[Lane]) -> tuple[Tensor, Tensor]:
+        """By the phone head, all lanes at once."""
+        encoded, lengths = padded([lane.encoded[: lane.used] for lane in lanes])
+        return self.whole(encoded).contiguous(), lengths * self._model.config.phone_rate
+
+    def whole(self, encoded: Tensor) -> Tensor:
+        """By the phone head."""
+        return self._model.phone_log_probs(encoded)
+
+
+def frames_of(words: GraphWords, model: U2Model) -> SearchFrames:
+    """Frames of what the words of a graph are spelled in."""
+    return PhoneFrames(model) if words.units == "phones" else PieceFrames(model)

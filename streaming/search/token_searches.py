@@ -1,0 +1,109 @@
+"""The searches that know tokens and no words: CTC prefix beam search, and greedy search."""
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch
+from earshot.models.tokenizer import Tokenizer
+from earshot.models.u2.u2 import U2Model
+from earshot.streaming.boosting.boosting import CompiledBoosts
+from earshot.streaming.results.hypothesis import Best, Hypothesis, TokenHypothesis
+from earshot.streaming.results.search_counts import SearchCounts
+from earshot.streaming.search.search import padded, slots_of
+from earshot.streaming.search.search_frames import PieceFrames
+from earshot.streaming.stream.active_stream import ActiveStream
+from earshot.streaming.stream.greedy import GreedySearch
+from earshot.streaming.stream.lane import Lane
+
+
+class PrefixBeams:
+    """Prefix beam search; see `Search`."""
+
+    def __init__(self, model: U2Model, search: PrefixSearch, tokenizer: Tokenizer) -> None:
+        self._frames = PieceFrames(model)
+        self._search = search
+        self._tokenizer = tokenizer
+        self._device = search.device
+        self.counts = SearchCounts()
+
+    def advance(self, lanes: Sequence[Lane]) -> None:
+        """All lanes in one launch."""
+        slots = slots_of([lane.stream for lane in lanes], self._device)
+        self._search.advance(slots, *self._frames.batch(lanes))
+
+    def restart(self, streams: Sequence[ActiveStream]) -> None:
+        """By mask."""
+        slots = slots_of(streams, self._device)
+        self.counts += SearchCounts(overflows=self._search.overflows(slots))
+        self._search.reset(slots)
+
+    def rewind(self, stream: ActiveStream, encoded: Tensor | None) -> None:
+        """One lane of many frames."""
+        slots = slots_of([stream], self._device)
+        self._search.reset(slots)
+        if encoded is not None:
+            self._search.advance(slots, *padded([self._frames.whole(encoded)]))
+
+    def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
+        """There are no options but boosts."""
+        self._search.set_boost(stream.slot, boosts.table)
+
+    def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
+        """Stable is what every hypothesis of the beam shares."""
+        results = self._search.best(slots_of(streams, self._device))
+        return [
+            TokenHypothesis(result.hypothesis, self._tokenizer, stream.boosts).with_stable(
+                result.stable_length
+            )
+            for stream, result in zip(streams, results, strict=True)
+        ]
+
+    def nbest(self, stream: ActiveStream, count: int, *, ended: bool) -> list[Hypothesis]:
+        """The beam; it is the same wherever the segment ends."""
+        found = self._search.nbest(stream.slot, count)
+        return [TokenHypothesis(each, self._tokenizer, stream.boosts) for each in found]
+
+
+class GreedyPaths:
+    """Greedy search, whose state is in the segments; see `Search`."""
+
+    counts = SearchCounts()
+
+    def __init__(self, model: U2Model, tokenizer: Tokenizer) -> None:
+        self._frames = PieceFrames(model)
+        self._blank_id = model.config.blank_id
+        self._tokenizer = tokenizer
+
+    def advance(self, lanes: Sequence[Lane]) -> None:
+        """The likeliest tokens are known already."""
+        for lane in lanes:
+            tokens, log_probs = lane.posteriors.tokens, lane.posteriors.log_probs
+            lane.stream.segment.greedy.advance(tokens[: lane.used], log_probs[: lane.used])
+
+    def restart(self, streams: Sequence[ActiveStream]) -> None:
+        """A new path for each."""
+        for stream in streams:
+            stream.segment.greedy = GreedySearch(self._blank_id)
+
+    def rewind(self, stream: ActiveStream, encoded: Tensor | None) -> None:
+        """Find the likeliest tokens again."""
+        self.restart([stream])
+        if encoded is not None:
+            best_log_probs, best = self._frames.whole(encoded).max(dim=-1)
+            stream.segment.greedy.advance(best.tolist(), best_log_probs.tolist())
+
+    def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
+        """There is nothing to configure: boosts are refused with a warning."""
+
+    def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
+        """The one path of each, in which every token is stable."""
+        found = [self._hypothesis(stream) for stream in streams]
+        return [each.with_stable(len(each.tokens)) for each in found]
+
+    def nbest(self, stream: ActiveStream, count: int, *, ended: bool) -> list[Hypothesis]:
+        """The one path."""
+        return [self._hypothesis(stream)]
+
+    def _hypothesis(self, stream: ActiveStream) -> TokenHypothesis:
+        return TokenHypothesis(stream.segment.greedy.hypothesis(), self._tokenizer, stream.boosts)

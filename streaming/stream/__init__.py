@@ -1,0 +1,1 @@
+"""One stream: its audio, its features, its segment."""

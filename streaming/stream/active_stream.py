@@ -1,0 +1,212 @@
+"""One stream as the engine thread sees it: its audio, its segment, what its caller is owed."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+from torch import Tensor
+
+from earshot.models.fbank import Fbank
+from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts
+from earshot.streaming.events import Event, SpeechStarted, UtteranceEnd, Word
+from earshot.streaming.results.results import SegmentClock
+from earshot.streaming.search.search_choice import SearchKind
+from earshot.streaming.stream.chunking import Chunking, Cut
+from earshot.streaming.stream.endpoint import EndpointDetector
+from earshot.streaming.stream.features import FeatureTrack, Samples
+from earshot.streaming.stream.greedy import GreedySearch
+from earshot.streaming.stream.inbox import Flush, Inbox
+from earshot.streaming.stream.seam import SEAM_WINDOW_MS
+from earshot.streaming.stream.segment import Segment
+from earshot.streaming.stream_config import StreamConfig, StreamPriority
+
+
+@dataclass(frozen=True)
+class StreamSettings:
+    """What all streams of one engine share; see `DecodingConfig`."""
+
+    fbank: Fbank
+    chunking: Chunking
+    blank_id: int
+    sample_rate_hz: int
+    max_utterance_ms: int
+    flush_padding_ms: int
+    lead_in_ms: int = 0
+    flush_frame: Tensor | None = None
+
+    @property
+    def lead_in_frames(self) -> int:
+        """Feature frames decoded before the first sample, and before the first after a flush."""
+        return int(self.lead_in_ms / self.chunking.feature_ms)
+
+    @property
+    def kept_frames(self) -> int:
+        """Feature frames behind the newest that a seam may go back to."""
+        return int(SEAM_WINDOW_MS / self.chunking.feature_ms) + 2 * self.chunking.window
+
+    @property
+    def padding_frames(self) -> int:
+        """Feature frames decoded after a flush: the last one's right context, and a little more."""
+        return self.chunking.right_context + int(self.flush_padding_ms / self.chunking.feature_ms)
+
+    @property
+    def max_segment_frames(self) -> int:
+        """No segment has more encoder frames than this."""
+        longest_ms = self.max_utterance_ms + self.padding_frames * self.chunking.feature_ms
+        return int(longest_ms / self.chunking.frame_ms) + 2 * self.chunking.chunk_size
+
+
+@dataclass
+class Utterance:
+    """What `SpeechStarted` and `UtteranceEnd` need to know across segments."""
+
+    speaking: bool = False
+    last_word_end_s: float | None = None
+
+    def ended(self, words: Sequence[Word], speech_final: bool) -> None:
+        """A final has been told."""
+        self.speaking = self.speaking and not speech_final
+        if words:
+            self.last_word_end_s = words[-1].end_s
+
+
+@dataclass(eq=False)
+class ActiveStream:
+    """An open stream; only the engine thread touches it, but for its inbox.
+
+    flush: everything up to here is being decoded to its end, nothing after it is listened to yet.
+    welcomed: the boosts that it was opened with are in its slot. over: it has been told its last
+        event.
+    """
+
+    slot: int
+    config: StreamConfig
+    search: SearchKind
+    priority: StreamPriority
+    sink: Callable[[Event], None]
+    inbox: Inbox
+    asked_boosts: Future[CompiledBoosts]
+    settings: StreamSettings
+    boosts: CompiledBoosts = NO_BOOSTS
+    flush: Flush | None = None
+    welcomed: bool = False
+    over: bool = False
+    utterance: Utterance = field(default_factory=Utterance)
+
+    def __post_init__(self) -> None:
+        self._start_track(0)
+
+    @property
+    def clock(self) -> SegmentClock:
+        """Places the segment's encoder frames in the stream's time."""
+        rate = self.settings.sample_rate_hz
+        first = self._sample_of(self.segment.start_frame)
+        start = max(first, self.track.start)
+        end = self.track.origin + self.track.num_samples
+        frame_s = self.settings.chunking.frame_ms / 1000
+        return SegmentClock(start / rate, end / rate, frame_s, (start - first) / rate)
+
+    @property
+    def decoded_s(self) -> float:
+        """Seconds of audio that results can speak of."""
+        return self.clock.at(self.segment.frames)
+
+    @property
+    def samples_wanted(self) -> int:
+        """Samples, counted from the stream's start, that the next full window needs."""
+        frames = self._next_frame + self.settings.chunking.window
+        return self.track.origin + self.track.samples_for(frames)
+
+    def listen(self, samples: Samples) -> None:
+        """Take samples."""
+        self.track.append(samples)
+
+    def begin_flush(self, flush: Flush) -> None:
+        """Take no more samples until everything is decoded."""
+        self.flush = flush
+        self.track.end(self.settings.padding_frames)
+
+    def end_flush(self) -> None:
+        """Everything is decoded: what comes now is a new beginning."""
+        self.flush = None
+        self._start_track(self.track.origin + self.track.num_samples)
+
+    def next_cut(self) -> Cut | None:
+        """The next step's window, or None while there is too little audio."""
+        ahead = self.track.available - self._next_frame
+        return self.settings.chunking.cut(ahead, self.track.ended)
+
+    def ready_cut(self) -> Cut:
+        """The next step's window of a stream that is ready: what it holds does not become less."""
+        cut = self.next_cut()
+        assert cut is not None
+        return cut
+
+    def window(self, cut: Cut) -> Tensor:
+        """The features `(W, F)` of a window cut here."""
+        return self.track.window(self._next_frame, cut.window, self.segment.start_frame)
+
+    def in_padding(self, cut: Cut) -> bool:
+        """Whether the next window reaches into the silence that a flush adds.
+
+        No endpoint rule looks there: the flush itself ends the segment. The answer depends on where
+        the flush is, not on when it was asked for, and so do all results.
+        """
+        return self._next_frame + cut.window > self.track.heard
+
+    @property
+    def window_start(self) -> int:
+        """The track's frame at which the next window starts."""
+        return self._next_frame
+
+    def restart(self, seam: int) -> None:
+        """Begin a new segment at encoder frame `seam` of this one."""
+        self._start_segment(self.segment.start_frame + seam * self.settings.chunking.rate)
+
+    def emit(self, event: Event) -> None:
+        """Tell the caller; one who has cancelled hears no results any more."""
+        if not self.inbox.cancelled:
+            self.sink(event)
+
+    def emit_speech_started(self) -> None:
+        """Tell, once per utterance, when speech began."""
+        frame = self.segment.detector.speech_frame
+        if frame is not None and not self.utterance.speaking:
+            self.utterance.speaking = True
+            if self.config.vad_events:
+                self.emit(SpeechStarted(self.clock.at(frame)))
+
+    def emit_utterance_end(self, after_s: float) -> None:
+        """Tell, once per utterance, when it is quiet and no word has come until `after_s`."""
+        due_ms, last_s = self.config.utterance_end_ms, self.utterance.last_word_end_s
+        if due_ms is not None and last_s is not None and after_s - last_s >= due_ms / 1000:
+            self.utterance.last_word_end_s = None
+            self.emit(UtteranceEnd(last_s))
+
+    @property
+    def _next_frame(self) -> int:
+        return self.segment.start_frame + self.segment.frames * self.settings.chunking.rate
+
+    def _sample_of(self, frame: int) -> int:
+        return self.track.origin + frame * self.settings.fbank.frame_shift
+
+    @property
+    def consumed_samples(self) -> int:
+        """Samples, counted from the stream's start, that no frame to come needs."""
+        return max(self.track.origin + self.track.consumed_samples, self.track.start)
+
+    def _start_track(self, start: int) -> None:
+        settings = self.settings
+        self.track = FeatureTrack(
+            settings.fbank,
+            start,
+            settings.kept_frames,
+            settings.lead_in_frames,
+            settings.flush_frame,
+        )
+        self._start_segment(0)
+
+    def _start_segment(self, frame: int) -> None:
+        frame_ms = self.settings.chunking.frame_ms
+        detector = EndpointDetector(self.config, frame_ms, self.settings.max_utterance_ms)
+        self.segment = Segment(frame, detector, GreedySearch(self.settings.blank_id))

@@ -1,0 +1,73 @@
+"""Where a segment ends: WeNet's three rules, applied to every frame of the CTC posteriors.
+
+Source: WeNet `runtime/core/decoder/ctc_endpoint.cc` (trailing silence after speech, silence without
+speech, length). WeNet looks once per chunk, after the search; here every frame counts, before the
+search, so that an utterance ends at the same frame whatever the chunk size and speech that follows
+a pause inside one chunk goes to the next segment.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from earshot.streaming.stream_config import StreamConfig
+
+EndpointRule: TypeAlias = Literal["silence", "no_speech", "max_utterance"]
+
+MAX_REPLAYED_SILENCE_MS = 400
+"""At most so much of a pause is given to the segment after it, for the onset of its first word."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A rule has fired after `frames` frames of the segment, the last `blank_run` silent."""
+
+    rule: EndpointRule
+    frames: int
+    blank_run: int
+
+
+class EndpointDetector:
+    """Watches one segment."""
+
+    def __init__(self, config: StreamConfig, frame_ms: float, max_utterance_ms: int) -> None:
+        endpoint = config.endpoint
+        pauses = [ms for ms in (endpoint.silence_ms, config.utterance_end_ms) if ms is not None]
+        self._silence_frames = min(pauses) / frame_ms if pauses else float("inf")
+        self._no_speech_frames = endpoint.no_speech_ms / frame_ms
+        self._max_frames = min(endpoint.max_utterance_ms, max_utterance_ms) / frame_ms
+        self.frames = 0
+        self.blank_run = 0
+        self.speech_frame: int | None = None
+
+    def observe(self, silent: Sequence[bool], spoken: Sequence[bool]) -> Endpoint | None:
+        """Walk over new frames up to the one where a rule fires.
+
+        silent: P(blank) is above the threshold. spoken: a token is more likely than blank.
+        """
+        for is_silent, is_spoken in zip(silent, spoken, strict=True):
+            if is_spoken and self.speech_frame is None:
+                self.speech_frame = self.frames
+            self.frames += 1
+            self.blank_run = self.blank_run + 1 if is_silent and not is_spoken else 0
+            if (rule := self._fired()) is not None:
+                return Endpoint(rule, self.frames, self.blank_run)
+        return None
+
+    def skip(self, spoken: Sequence[bool]) -> None:
+        """Walk over frames of a flush, whose end is the segment's end whatever the rules say."""
+        if self.speech_frame is None and True in spoken:
+            self.speech_frame = self.frames + list(spoken).index(True)
+        self.frames += len(spoken)
+
+    def _fired(self) -> EndpointRule | None:
+        if self.speech_frame is not None and self.blank_run >= self._silence_frames:
+            return "silence"
+        if self.blank_run >= self._no_speech_frames:
+            return "no_speech"
+        return "max_utterance" if self.frames >= self._max_frames else None
+
+
+def pause_seam(endpoint: Endpoint, frame_ms: float) -> int:
+    """The frame in the middle of the pause, at most 400 ms before the frame that ended it."""
+    return endpoint.frames - min(endpoint.blank_run // 2, int(MAX_REPLAYED_SILENCE_MS / frame_ms))

@@ -1,0 +1,179 @@
+"""Incremental features: the same log-mel frames however the samples are cut."""
+
+from collections import deque
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from earshot.models.fbank import Fbank
+
+INT16_SCALE = 32768.0
+"""Kaldi's features, and so the models, want samples in int16 range."""
+
+Samples = npt.NDArray[np.float32]
+
+
+class SampleBuffer:
+    """A queue of samples addressed by position; it forgets what lies before a given one."""
+
+    def __init__(self) -> None:
+        self._pieces: deque[Samples] = deque()
+        self._start = 0
+        self.end = 0
+
+    def append(self, samples: Samples) -> None:
+        """Add samples `(N,)` at the end."""
+        if len(samples):
+            self._pieces.append(samples)
+            self.end += len(samples)
+
+    def read(self, start: int, stop: int) -> Samples:
+        """Copy the samples `start` to `stop` (exclusive); both must be kept."""
+        assert self._start <= start <= stop <= self.end
+        wanted, position = [], self._start
+        for piece in self._pieces:
+            if position >= stop:
+                break
+            wanted.append(piece[max(start - position, 0) : stop - position])
+            position += len(piece)
+        return np.concatenate(wanted) if wanted else np.zeros(0, np.float32)
+
+    def drop_before(self, start: int) -> None:
+        """Forget whole pieces that lie before `start`."""
+        while self._pieces and self._start + len(self._pieces[0]) <= start:
+            self._start += len(self._pieces.popleft())
+
+
+class FeatureTrack:
+    """The features of one stream from a sample on, as far as they are needed.
+
+    Frames are counted from the track's first sample, which is sample `origin` of the stream. The
+    track's audio comes after `lead_in` frames of digital silence, whose samples count as its own;
+    what a flush adds is the frame `flush_frame` `(F,)`, or else the quietest that was heard.
+    Frames are computed late, for all lanes of a step together (`compute_frames`), and `kept_frames`
+    of them are kept behind the newest so that a seam can be replayed.
+    """
+
+    def __init__(
+        self,
+        fbank: Fbank,
+        start: int,
+        kept_frames: int,
+        lead_in: int = 0,
+        flush_frame: Tensor | None = None,
+    ) -> None:
+        self._fbank = fbank
+        self._samples = SampleBuffer()
+        self._lead_in = lead_in
+        self._flush_frame = flush_frame
+        self.start = start
+        self.origin = start - lead_in * fbank.frame_shift
+        self._samples.append(np.zeros(start - self.origin, np.float32))
+        self._kept_frames = kept_frames
+        self._features = torch.zeros(0, fbank.config.num_mel_bins)
+        self._first_frame = 0
+        self._padding = 0
+        self.ended = False
+
+    @property
+    def num_samples(self) -> int:
+        """Samples so far."""
+        return self._samples.end
+
+    @property
+    def available(self) -> int:
+        """Frames that can be asked for."""
+        return self.heard + self._padding
+
+    @property
+    def heard(self) -> int:
+        """Frames whose samples are all here; none before there is a frame of audio."""
+        audio = self.origin + self._samples.end - self.start
+        return self._fbank.frame_count(self._samples.end) if self._fbank.frame_count(audio) else 0
+
+    @property
+    def computed(self) -> int:
+        """Frames of samples that have been computed."""
+        return self._first_frame + len(self._features)
+
+    @property
+    def kept(self) -> int:
+        """Frames in memory."""
+        return len(self._features)
+
+    @property
+    def consumed_samples(self) -> int:
+        """Samples that no frame to come needs; never more than were appended."""
+        return min(self.computed * self._fbank.frame_shift, self.num_samples)
+
+    def samples_for(self, frames: int) -> int:
+        """Samples of the track that its first `frames` frames need."""
+        return (frames - 1) * self._fbank.frame_shift + self._fbank.frame_length
+
+    def append(self, samples: Samples) -> None:
+        """Add samples `(N,)` in [-1, 1]."""
+        assert not self.ended
+        self._samples.append(samples * np.float32(INT16_SCALE))
+
+    def end(self, padding: int) -> None:
+        """No more samples will come; `padding` quiet frames let the last word come out."""
+        self._padding = padding if self.heard else 0
+        self.ended = True
+
+    def missing(self, frames: int) -> Tensor:
+        """The raw frames `(N, frame_length)` that are not yet computed, up to frame `frames`."""
+        frames = min(frames, self.heard)
+        shift, length = self._fbank.frame_shift, self._fbank.frame_length
+        if frames <= self.computed:
+            return torch.zeros(0, length)
+        samples = self._samples.read(self.computed * shift, self.samples_for(frames))
+        return torch.from_numpy(samples).unfold(0, length, shift)
+
+    def store(self, features: Tensor) -> None:
+        """Take the features `(N, F)` of what `missing` gave; forget what no replay can need."""
+        kept = torch.cat((self._features, features))
+        dropped = max(len(kept) - self._kept_frames, 0)
+        self._features = kept[dropped:].clone() if dropped else kept
+        self._first_frame += dropped
+        self._samples.drop_before(self.computed * self._fbank.frame_shift)
+
+    def window(self, start: int, frames: int, segment_start: int) -> Tensor:
+        """Features `(frames, F)` from `start` on, of the segment that began at `segment_start`.
+
+        What lies behind the last sample is the track's `flush_frame`, or the quietest of the
+        segment's kept frames.
+        """
+        assert start >= self._first_frame, "the frame has been dropped"
+        window = self._features[start - self._first_frame :][:frames]
+        if len(window) == frames:
+            return window
+        quiet = self._flush_frame
+        if quiet is None:
+            quiet = self._quietest(max(segment_start, self._lead_in))
+        return torch.cat((window, quiet.expand(frames - len(window), -1)))
+
+    def _quietest(self, start: int) -> Tensor:
+        """Of the kept frames from `start` on.
+
+        Digital silence after a noisy room is a sound of its own, to which a model that was not
+        trained with it may answer with a word.
+        """
+        heard = self._features[max(start - self._first_frame, 0) :]
+        return heard[heard.logsumexp(dim=1).argmin()]
+
+
+def digital_silence(fbank: Fbank) -> Tensor:
+    """The features `(F,)` of a frame of zeros."""
+    frame: Tensor = fbank(torch.zeros(1, fbank.frame_length))[0, 0]
+    return frame
+
+
+def compute_frames(fbank: Fbank, raw: Sequence[Tensor]) -> list[Tensor]:
+    """Features `(N_i, F)` of many tracks' raw frames `(N_i, frame_length)`, in one batch."""
+    counts = [len(frames) for frames in raw]
+    if sum(counts) == 0:
+        return [torch.zeros(0, fbank.config.num_mel_bins) for _ in raw]
+    return list(torch.split(fbank(torch.cat(list(raw)))[:, 0], counts))

@@ -1,0 +1,98 @@
+"""A stream's row in the running batch, and a segment that ends in this step."""
+
+import math
+from dataclasses import dataclass, field
+
+from torch import Tensor
+
+from earshot.streaming.events import FinalCause
+from earshot.streaming.results.hypothesis import Hypothesis
+from earshot.streaming.results.results import Scored, first_pass_scores
+from earshot.streaming.stream.active_stream import ActiveStream
+from earshot.streaming.stream.chunking import Cut
+from earshot.streaming.stream.endpoint import Endpoint
+
+
+@dataclass(frozen=True)
+class FramePosteriors:
+    """Of each encoder frame: its likeliest token, that token's log-probability and the blank's."""
+
+    tokens: list[int]
+    log_probs: list[float]
+    blank_log_probs: list[float]
+
+
+@dataclass(eq=False)
+class Ending:
+    """A segment that is over.
+
+    seam: the encoder frame at which the next segment starts; None after a flush, where it starts
+    afresh.
+    hypotheses: what the first pass leaves, best first. scored: what the second pass makes of them.
+    left: whether the stream has begun what comes after it.
+    """
+
+    stream: ActiveStream
+    cause: FinalCause
+    seam: int | None
+    hypotheses: list[Hypothesis]
+    scored: list[Scored] = field(default_factory=list)
+    second_pass_failed: bool = False
+    left: bool = False
+
+    def keep_first_pass(self) -> None:
+        """The second pass has failed: what the first one leaves is the result."""
+        self.scored = [first_pass_scores(hypothesis) for hypothesis in self.hypotheses]
+        self.second_pass_failed = True
+
+    def leave(self) -> None:
+        """Begin what comes after the segment; once, however often its state is then reset."""
+        if self.left:
+            return
+        self.left = True
+        if self.seam is None:
+            self.stream.end_flush()
+        else:
+            self.stream.restart(self.seam)
+
+    @property
+    def empty(self) -> bool:
+        """Whether the first pass heard no word; the second is then not asked to imagine any."""
+        return not self.hypotheses or not self.hypotheses[0].tokens
+
+
+@dataclass(eq=False)
+class Lane:
+    """One stream in one step, filled in from stage to stage.
+
+    encoded `(T, D)`, log_probs `(T, V)` and posteriors come from the encoder. An endpoint cuts them
+    to `used` frames; those after it belong to the next segment, which decodes them again.
+    """
+
+    stream: ActiveStream
+    cut: Cut
+    waited_s: float = 0.0
+    encoded: Tensor = field(init=False)
+    log_probs: Tensor = field(init=False)
+    posteriors: FramePosteriors = field(init=False)
+    observed: bool = False
+    used: int = 0
+    endpoint: Endpoint | None = None
+    ending: Ending | None = None
+
+    def observe(self, blank_id: int) -> None:
+        """Apply the endpoint rules, and give the segment the frames that belong to it; once."""
+        if self.observed or not self.cut.frames:
+            return
+        self.observed = True
+        detector = self.stream.segment.detector
+        spoken = [token != blank_id for token in self.posteriors.tokens]
+        before = detector.frames
+        if self.stream.in_padding(self.cut):
+            detector.skip(spoken)
+        else:
+            threshold = math.log(self.stream.config.endpoint.blank_threshold)
+            silent = [log_prob > threshold for log_prob in self.posteriors.blank_log_probs]
+            self.endpoint = detector.observe(silent, spoken)
+        self.used = detector.frames - before
+        self.stream.segment.extend(self.encoded[: self.used])

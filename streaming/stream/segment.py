@@ -1,0 +1,50 @@
+"""What a stream knows of its audio between two seams; a fresh one is made at every seam."""
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from earshot.streaming.results.kept_words import NO_WORDS, KeptWords
+from earshot.streaming.stream.endpoint import EndpointDetector
+from earshot.streaming.stream.greedy import GreedySearch
+
+
+@dataclass
+class Segment:
+    """start_frame: the segment's first frame in its feature track. Bounded by `max_utterance_ms`.
+
+    encoded: encoder frames `(T_i, D)` of each step, for the second pass and for searches done
+    again.
+    shown: text and stable words of the last partial, so that only changes are told.
+    kept: words that have been called stable before the segment was searched anew.
+    promised: ids of the words that a graph search has called stable. looked_at: frames that there
+        were when it last looked whether the second pass might change them.
+    """
+
+    start_frame: int
+    detector: EndpointDetector
+    greedy: GreedySearch
+    encoded: list[Tensor] = field(default_factory=list)
+    frames: int = 0
+    shown: tuple[str, int] = ("", 0)
+    kept: KeptWords = NO_WORDS
+    promised: tuple[int, ...] = ()
+    looked_at: int = 0
+
+    def extend(self, encoded: Tensor) -> None:
+        """Take encoder frames `(T, D)`."""
+        self.encoded.append(encoded)
+        self.frames += len(encoded)
+
+    def truncate(self, frames: int) -> None:
+        """Keep the first `frames` encoder frames."""
+        self.encoded = [self.memory()[:frames]]
+        self.frames = frames
+        self.kept = self.kept.until(frames)
+
+    def memory(self) -> Tensor:
+        """All encoder frames `(T, D)`; there must be some."""
+        if len(self.encoded) > 1:
+            self.encoded = [torch.cat(self.encoded)]
+        return self.encoded[0]

@@ -1,0 +1,15 @@
+import argparse
+
+import pytest
+
+from earshot.service.commands.options.stream_flags import parameters_from
+from earshot.service.commands.transcribe import add_arguments
+from earshot.service.settings import Settings
+
+
+@pytest.mark.parametrize(("flags", "asked"), [([], False), (["--smart-format"], True)])
+def test_smart_format_is_a_flag(flags, asked):
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    arguments = parser.parse_args(["talk.wav", *flags])
+    assert parameters_from(arguments, Settings(), is_file=True).smart_format is asked

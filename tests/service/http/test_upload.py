@@ -1,0 +1,57 @@
+"""How slowly a body may come, and where there is no room for it."""
+
+import errno
+import io
+import tempfile
+
+import pytest
+
+from earshot.service.deepgram.response.close_codes import outcome_of
+from earshot.service.errors import StorageFull
+from earshot.service.http.upload import LEAST_BYTES_PER_S, temporary_file, trickles
+
+
+@pytest.mark.parametrize(
+    ("count", "elapsed_s", "expected"),
+    [
+        (1, 29.0, False),  # it has its time to stall
+        (1, 31.0, True),
+        (LEAST_BYTES_PER_S * 100, 120.0, False),
+        (LEAST_BYTES_PER_S * 80, 120.0, True),
+    ],
+)
+def test_a_body_that_trickles_is_told_from_one_that_is_slow(count, elapsed_s, expected):
+    assert trickles(count, elapsed_s, timeout_s=30.0) == expected
+
+
+@pytest.mark.parametrize("when", ["while it is written", "when it is closed"])
+def test_a_full_disk_is_no_fault_of_the_server(monkeypatch, tmp_path, when):
+    class Full(io.BytesIO):
+        name = str(tmp_path / "file")
+
+        def write(self, data):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        def writelines(self, pieces):
+            for piece in pieces:
+                self.write(piece)
+
+        def close(self):
+            self.write(b"the rest")
+
+    full = Full()
+    monkeypatch.setattr(tempfile, "NamedTemporaryFile", lambda **_: full)
+    data = [b"x"] if when == "while it is written" else []
+    with pytest.raises(StorageFull) as caught, temporary_file() as (_, file):
+        file.writelines(data)
+    assert caught.value.retry_after_s > 0
+    assert outcome_of(caught.value).http_status == 507
+
+
+def test_another_fault_of_the_disk_is_not_called_full(monkeypatch):
+    def broken(**_):
+        raise OSError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(tempfile, "NamedTemporaryFile", broken)
+    with pytest.raises(PermissionError), temporary_file():
+        pass

@@ -1,0 +1,65 @@
+import pytest
+
+from earshot.decoder_kernels.boosting.boost import TOKEN_LIMIT
+from earshot.decoder_kernels.boosting.boost_walk import BoostWalk
+from earshot.streaming.boosting.boosting import compile_boosts
+from earshot.streaming.stream_config import Boost
+
+
+def compiled(tone_model, *boosts, mode="ctc_prefix_beam_search"):
+    return compile_boosts(boosts, mode, tone_model.tokenizer)
+
+
+def test_phrases_become_tokens_and_the_last_weight_counts(tone_model):
+    found = compiled(tone_model, Boost("一二", 2.0), Boost("三", -1.0), Boost(" 一二 ", 5.0))
+    assert [(p.tokens, p.weight) for p in found.phrases] == [((3, 4), 5.0), ((5,), -1.0)]
+    assert found.table is not None
+    assert found.warnings == ()
+
+
+def test_what_cannot_be_boosted_is_named(tone_model):
+    found = compiled(tone_model, Boost("一x"), Boost(""), Boost("二"))
+    assert [warning.phrase for warning in found.warnings] == ["一x", ""]
+    assert "x" in found.warnings[0].reason
+    assert found.texts == ("二",)
+
+
+@pytest.mark.parametrize("mode", ["ctc_greedy_search", "attention"])
+def test_modes_without_a_beam_of_ours_say_so(tone_model, mode):
+    found = compiled(tone_model, Boost("一"), mode=mode)
+    assert [warning.phrase for warning in found.warnings] == ["一"]
+    assert found.table is None
+
+
+def test_a_table_that_does_not_fit_names_all_its_phrases(tone_model):
+    refused = compiled(tone_model, Boost("一"), Boost("x"), Boost("二")).refused("no room")
+    assert [warning.phrase for warning in refused.warnings] == ["x", "一", "二"]
+    assert refused.table is None
+
+
+def test_tokens_of_complete_favoured_phrases_are_covered(tone_model):
+    found = compiled(tone_model, Boost("一二", 2.0), Boost("二三四", 2.0), Boost("五", -2.0))
+    assert found.covered([3, 4, 5, 6, 3]) == [True, True, True, True, False]
+    assert found.covered([4, 5, 3, 7]) == [False] * 4
+
+
+def test_no_weight_makes_a_sequence_earn_more_than_the_limit_per_token(tone_model):
+    boosts = [Boost(phrase, 20.0) for phrase in ("一", "二", "一二", "三四")]
+    table = compiled(tone_model, *boosts).table
+    automaton = BoostWalk(table)
+    state, kept = 0, 0.0
+    for token in [3, 4] * 10:
+        state = automaton.step(state, token)
+        kept += automaton.completed(state)
+    assert kept == pytest.approx(20 * TOKEN_LIMIT)
+    state = automaton.step(automaton.step(0, 5), 6)
+    assert automaton.completed(state) == pytest.approx(2 * TOKEN_LIMIT)
+
+
+def test_phrases_that_are_said_otherwise_than_they_are_written_are_told_from_others(tone_model):
+    found = compiled(tone_model, Boost("一, 二"), Boost("二三"))
+    assert found.covered([3, 4, 5]) == [True] * 3
+    assert found.texts == ("一, 二", "二三")
+    assert found.read_out([3, 4, 5]) == [True, False, False]
+    again = compiled(tone_model, Boost("一"), Boost("一!"))
+    assert again.read_out([3]) == [False]

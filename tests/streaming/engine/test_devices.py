@@ -1,0 +1,101 @@
+"""Streams on a GPU are those on the CPU: all that is bundled, real speech, all modes.
+
+Where there is no GPU, an emulated one shows at least that nothing mixes devices.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+import torch
+from emulator import built
+
+from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.graph.graph_image import read_image
+from earshot.models.bundled import bundled_model_dir
+from earshot.models.checkpoints.assembly import LoadedModel
+from earshot.models.checkpoints.checkpoint import load_model
+from earshot.models.neural_lm.lm_file import NEURAL_LM_FILE, load_neural_lm
+from earshot.models.neural_lm.sentence_scorer import SentenceScorer
+from earshot.streaming.engine.engine import Engine
+from earshot.streaming.events import Closed, Final, Word
+from earshot.streaming.stream_config import DECODING_MODES, Boost, StreamConfig
+
+CLIPS = ("iced-coffee", "seven", "the-door")
+BOOSTS = (Boost("ambulance", 3.0), Boost("zorblax", 2.0))
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    return read_image(bundled_model_dir() / "lm.graph.xz")
+
+
+@pytest.fixture(scope="module")
+def clips(repository_dir: Path) -> list[np.ndarray]:
+    """Samples at 16 kHz."""
+    paths = [repository_dir / "web" / "samples" / f"{name}.opus" for name in CLIPS]
+    read = [soundfile.read(path, dtype="float32") for path in paths]
+    assert all(rate == 16_000 for _, rate in read)
+    return [samples for samples, _ in read]
+
+
+def bundled(device: torch.device | str = "cpu") -> LoadedModel:
+    return load_model(bundled_model_dir(), torch.device(device))
+
+
+def sentences(device: torch.device | str = "cpu") -> SentenceScorer:
+    return load_neural_lm(bundled_model_dir() / NEURAL_LM_FILE, torch.device(device))
+
+
+def heard(engine: Engine, clips: list[np.ndarray], mode: str, sounds) -> list[list[Final]]:
+    """The finals of streams that are decoded in company."""
+    listeners = []
+    for samples in clips:
+        listener = sounds.Listener()
+        stream = engine.open(StreamConfig(mode=mode, boosts=BOOSTS), listener)
+        stream.push(samples)
+        stream.finish()
+        listeners.append(listener)
+    for listener in listeners:
+        last = listener.wait_for_last()
+        assert isinstance(last, Closed), last
+    return [listener.finals for listener in listeners]
+
+
+def assert_alike(there: list[list[Final]], here: list[list[Final]], tolerance: float) -> None:
+    """The same words, as sure. Rounding differs by who shared a batch."""
+    for one, other in zip(map(words, there), map(words, here), strict=True):
+        assert one
+        assert [word.text for word in one] == [word.text for word in other]
+        np.testing.assert_allclose(
+            [word.confidence for word in one], [word.confidence for word in other], atol=tolerance
+        )
+
+
+def words(finals: list[Final]) -> list[Word]:
+    return [word for final in finals for word in final.alternatives[0].words]
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("mode", DECODING_MODES)
+def test_no_operation_mixes_devices(make_engine, emulated, graph, clips, sounds, mode) -> None:
+    on_cpu = heard(make_engine(bundled(), graph=graph, sentences=sentences()), clips, mode, sounds)
+    model, scorer = bundled(emulated), sentences(emulated)
+    for network in (model.model, scorer.network):
+        assert {weights.device.type for weights in network.parameters()} == {"emulated"}
+    engine = make_engine(model, graph=graph, sentences=scorer)
+    emulator = built()
+    launches = emulator.launches if emulator else -1
+    assert_alike(heard(engine, clips, mode, sounds), on_cpu, tolerance=1e-3)
+    searches = mode != "ctc_greedy_search"
+    assert emulator is None or (emulator.launches > launches) == searches
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("mode", DECODING_MODES)
+def test_a_gpu_hears_what_the_cpu_hears(make_engine, graph, clips, sounds, mode) -> None:
+    on_cpu = heard(make_engine(bundled(), graph=graph, sentences=sentences()), clips, mode, sounds)
+    engine = make_engine(bundled("cuda"), graph=graph, sentences=sentences("cuda"))
+    assert_alike(heard(engine, clips, mode, sounds), on_cpu, tolerance=0.02)

@@ -1,0 +1,57 @@
+"""Words that a graph search has found, as tokens with times."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from earshot.decoder_kernels.wfst.wfst_hypotheses import WfstHypothesis
+from earshot.streaming.search.word_hypothesis import SegmentPosteriors, WordHypothesis
+from earshot.streaming.stream.segment import Segment
+from earshot.streaming.words.graph_words import SpelledWord
+
+SPACE = 9
+TEA, NOW = SpelledWord("tea", (1, 2)), SpelledWord("now", (3,))
+TODAY, WEATHER = SpelledWord("今天", (4, 5)), SpelledWord("天气", (5, 6))
+
+
+def posteriors(*likeliest: int) -> SegmentPosteriors:
+    """Of a segment in which one token is certain in each frame; 0 is blank."""
+    segment = Segment(0, detector=None, greedy=None)
+    segment.extend(torch.nn.functional.one_hot(torch.tensor(likeliest), 10) * 20.0)
+    model = SimpleNamespace(
+        ctc_log_probs=lambda encoded: encoded.log_softmax(-1), config=SimpleNamespace(blank_id=0)
+    )
+    return SegmentPosteriors(model, segment)
+
+
+def hypothesis(*words: SpelledWord, separator=None, heard=(0,)) -> WordHypothesis:
+    found = WfstHypothesis((1,) * len(words), (0,) * len(words), 1.0, 0.0, True)
+    unboosted = (False,) * len(words)
+    return WordHypothesis(found, words, unboosted, unboosted, separator, posteriors(*heard))
+
+
+def test_tokens_are_those_of_the_words_in_their_order():
+    found = hypothesis(TEA, NOW, TODAY, WEATHER)
+    assert found.text == "tea now 今天天气"
+    assert found.tokens == (1, 2, 3, 4, 5, 5, 6)
+    spans = [(word.text, word.first, word.stop) for word in found.words]
+    assert spans == [("tea", 0, 2), ("now", 2, 3), ("今天", 3, 5), ("天气", 5, 7)]
+
+
+def test_a_token_for_a_space_stands_where_the_text_has_one_and_belongs_to_no_word():
+    found = hypothesis(TEA, NOW, TODAY, WEATHER, separator=SPACE)
+    assert found.tokens == (1, 2, SPACE, 3, SPACE, 4, 5, 5, 6)
+    spans = [(word.first, word.stop) for word in found.words]
+    assert spans == [(0, 2), (3, 4), (5, 7), (7, 9)]
+
+
+def test_tokens_are_placed_where_the_segment_has_them():
+    found = hypothesis(TEA, NOW, heard=(0, 1, 1, 0, 2, 0, 3, 0))
+    assert found.frames == [1, 4, 6]
+    assert found.token_log_probs == pytest.approx([0.0] * 3, abs=1e-3)
+
+
+def test_no_words_need_no_segment():
+    found = hypothesis()
+    assert (found.text, found.tokens, found.frames, found.token_log_probs) == ("", (), [], [])

@@ -1,0 +1,72 @@
+import pytest
+
+from earshot.streaming.stream.endpoint import Endpoint, EndpointDetector, pause_seam
+from earshot.streaming.stream_config import EndpointConfig, StreamConfig
+
+FRAME_MS = 40.0
+CONFIG = EndpointConfig(silence_ms=400, no_speech_ms=2000, max_utterance_ms=8000)
+
+
+def detector(endpoint=CONFIG, utterance_end_ms=None, limit_ms=20000) -> EndpointDetector:
+    config = StreamConfig(endpoint=endpoint, utterance_end_ms=utterance_end_ms)
+    return EndpointDetector(config, FRAME_MS, limit_ms)
+
+
+def observe(detector, text) -> Endpoint | None:
+    """`.` is a silent frame, `x` a token, `?` neither (blank, but not surely)."""
+    return detector.observe([c == "." for c in text], [c == "x" for c in text])
+
+
+def test_silence_after_speech_ends_the_segment_at_the_frame_where_it_is_long_enough():
+    assert observe(detector(), "..x" + "." * 20) == Endpoint("silence", 13, 10)
+
+
+def test_silence_without_speech_takes_longer():
+    assert observe(detector(), "." * 60) == Endpoint("no_speech", 50, 50)
+
+
+def test_length_ends_the_segment_in_the_midst_of_speech():
+    assert observe(detector(), "x.x?" * 100) == Endpoint("max_utterance", 200, 0)
+
+
+def test_chunks_make_no_difference():
+    text = "...x..x" + "." * 9 + "xx" + "." * 30
+    for size in (1, 4, 16):
+        watch, found = detector(), []
+        for start in range(0, len(text), size):
+            if (end := observe(watch, text[start : start + size])) is not None:
+                found.append(end)
+                break
+        assert found == [Endpoint("silence", 28, 10)]
+
+
+@pytest.mark.parametrize("breaker", ["x", "?"])
+def test_any_doubt_begins_the_silence_anew(breaker):
+    assert observe(detector(), "x" + "." * 9 + breaker + "." * 9) is None
+
+
+def test_a_stream_without_endpoints_ends_only_by_length():
+    never = EndpointConfig(silence_ms=None, no_speech_ms=60000, max_utterance_ms=8000)
+    assert observe(detector(never), "x" + "." * 300) == Endpoint("max_utterance", 200, 199)
+
+
+def test_utterance_end_ends_the_segment_too_so_that_its_words_are_final():
+    never = EndpointConfig(silence_ms=None)
+    assert observe(detector(never, utterance_end_ms=1000), "x" + "." * 50).rule == "silence"
+    slow = EndpointConfig(silence_ms=3000)
+    assert observe(detector(slow, utterance_end_ms=1000), "x" + "." * 50).frames == 26
+
+
+def test_the_engines_limit_holds_over_the_streams():
+    assert observe(detector(limit_ms=4000), "x?" * 100) == Endpoint("max_utterance", 100, 0)
+
+
+def test_a_flush_is_walked_over_without_rules():
+    watch = detector()
+    watch.skip([False, True, False])
+    assert (watch.frames, watch.speech_frame) == (3, 1)
+
+
+@pytest.mark.parametrize(("run", "back"), [(8, 4), (9, 4), (20, 10), (21, 10), (100, 10)])
+def test_the_seam_lies_in_the_middle_of_a_pause_but_not_far_back(run, back):
+    assert pause_seam(Endpoint("silence", 200, run), FRAME_MS) == 200 - back

@@ -1,0 +1,1 @@
+"""The recipe that made the bundled model: ``python -m earshot.training --help``."""

@@ -1,0 +1,310 @@
+"""Trains, measures and exports models: ``python -m earshot.training train RECIPE``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from tqdm import tqdm
+
+from earshot.language.g2p.letters_to_phones import (
+    LETTERS_FILE,
+    LettersConfig,
+    save_letters_to_phones,
+)
+from earshot.language.g2p.lexicon import LEXICON_FILE, Lexicon, write_lexicon_text
+from earshot.models.checkpoints.checkpoint import load_model
+from earshot.models.errors import ModelError
+from earshot.training.data.speech import load_dev_speech
+from earshot.training.errors import RecipeError, TrainingError
+from earshot.training.host import Call, pack, work
+from earshot.training.luggage import MIB, check_loads, loads
+from earshot.training.measuring.evaluation import FULL_CONTEXT, transcribe
+from earshot.training.measuring.report import markdown_report, write_rates
+from earshot.training.pieces import Piece, cut, folder_files, join
+from earshot.training.recipe.cmudict import lexicon_text, read_pronunciations
+from earshot.training.recipe.config import load_recipe
+from earshot.training.run.export import export
+from earshot.training.run.run import DEVICE_CHOICES, choose_device, default_folder, open_run
+from earshot.training.texts.books import LAST_FREE_YEAR, Shelf, write_books
+from earshot.training.texts.letters import LEAST_ENTRIES, LettersTraining, entries_of, train_letters
+from earshot.training.texts.sentences import FORMATS, Collection, write_sentences
+
+MORE_TO_COME = 3
+
+
+def train(options: argparse.Namespace) -> int:
+    """Starts a run, or goes on with the one that is there; 3 while there is more of it."""
+    recipe = load_recipe(options.recipe)
+    trainer = open_run(recipe, options.run or default_folder(recipe), choose_device(options.device))
+    if trainer.progress.step:
+        print(f"going on at update {trainer.progress.step}")
+    trainer.run()
+    return 0 if trainer.finished else MORE_TO_COME
+
+
+def export_run(options: argparse.Namespace) -> int:
+    """Averages the best checkpoints of a run into a model."""
+    recipe = load_recipe(options.recipe)
+    export(recipe, options.run or default_folder(recipe), options.output)
+    return 0
+
+
+def evaluate(options: argparse.Namespace) -> int:
+    """Prints word error rates on the development data; writes them by speaker to a file."""
+    recipe = load_recipe(options.recipe)
+    torch.set_num_threads(recipe.optimiser.threads)
+    speech = load_dev_speech(recipe.data, options.put_aside)
+    speech = speech.subset(options.limit) if options.limit else speech
+    transcripts = list(transcribe(load_model(options.model), speech, options.chunks))
+    if options.rates is not None:
+        write_rates(options.rates, transcripts)
+    print(markdown_report(transcripts), end="")
+    return 0
+
+
+def pack_recipe(options: argparse.Namespace) -> int:
+    """Writes what a host needs for a recipe, in pieces; weighs what each call would carry."""
+    pieces = pack(options.recipe, options.output, round(options.piece_mib * MIB))
+    if options.checkout is None:
+        _list(pieces)
+        return 0
+    calls = loads(options.checkout, options.output)
+    for number, load in enumerate(calls, start=1):
+        print(f"call {number}: {load}")
+    check_loads(calls, round(options.limit_mib * MIB))
+    return 0
+
+
+def work_on_host(options: argparse.Namespace) -> int:
+    """Trains for one call on a host, once all pieces are there."""
+    call = Call(
+        pieces=options.pieces,
+        output=options.output,
+        seconds=60 * options.minutes,
+        cooling_s=60 * options.cool_minutes,
+        piece_bytes=round(options.piece_mib * MIB),
+        device=options.device,
+    )
+    absent = work(options.recipe, call)
+    if absent:
+        print(f"waiting for {', '.join(absent)}")
+    return MORE_TO_COME if absent else 0
+
+
+def gather_recordings(options: argparse.Namespace) -> int:
+    """Makes published recordings of one voice a corpus."""
+    # It resamples and encodes, which a host that only trains cannot: docs/training.md.
+    from earshot.training.synthetic.gathering import Source, gather
+
+    source = Source(
+        options.folder,
+        options.corpus,
+        options.speaker,
+        options.suffix,
+        options.texts,
+        options.only,
+        options.leave_out,
+    )
+    gather(source, options.output, tqdm.write)
+    return 0
+
+
+def gather_books(options: argparse.Namespace) -> int:
+    """Makes books one text for language models."""
+    shelf = Shelf(
+        folder=options.folder,
+        until=options.until,
+        undated=options.undated,
+        leave_out=options.leave_out,
+        unlike=options.unlike,
+        beyond=options.beyond,
+    )
+    count = write_books(shelf, options.output, tqdm.write)
+    print(f"{count} books in {options.output}")
+    return 0
+
+
+def gather_sentences(options: argparse.Namespace) -> int:
+    """Makes collections of sentences one text for language models, and one to tune them on."""
+    collections = [Collection.parse(each) for each in options.collections]
+    kept, said = write_sentences(collections, options.output, options.name, options.unlike)
+    print(f"{kept:,} sentences of {options.name}; left out: {said:,} that the manifest says")
+    return 0
+
+
+def add_pronunciations(options: argparse.Namespace) -> int:
+    """Writes a lexicon, and a network that has learnt from it, into a model's directory."""
+    phones = load_model(options.model).model.config.phones
+    if not phones:
+        raise RecipeError(f"{options.model} has no phones: its recipe gives it none")
+    pronunciations = read_pronunciations(options.lexicon)
+    text = lexicon_text(pronunciations)
+    Lexicon(text, phones)  # raises for phones that the model does not have
+    write_lexicon_text(options.model / LEXICON_FILE, text)
+    entries = entries_of({word: said[0] for word, said in pronunciations.items()}, phones)
+    if len(entries) < LEAST_ENTRIES:
+        print("no network for other words: the lexicon's are not written in letters from a to z")
+        return 0
+    network, wrong = train_letters(entries, len(phones), LettersConfig(), LettersTraining())
+    save_letters_to_phones(options.model / LETTERS_FILE, network)
+    print(f"of words that it had not seen the network says {100 * wrong:.1f} % wrong")
+    return 0
+
+
+def cut_folder(options: argparse.Namespace) -> int:
+    """Writes any folder in pieces."""
+    _list(cut(folder_files(options.folder), options.output, round(options.piece_mib * MIB)))
+    return 0
+
+
+def join_pieces(options: argparse.Namespace) -> int:
+    """Makes a folder of its pieces."""
+    join(options.pieces, options.output)
+    return 0
+
+
+def _list(pieces: Sequence[Piece]) -> None:
+    for piece in pieces:
+        print(f"{piece.name}  {piece.size / MIB:.1f} MiB")
+
+
+def _add_piece_size(parser: argparse.ArgumentParser, mib: float) -> None:
+    parser.add_argument("--piece-mib", type=float, default=mib, help=f"{mib:g} if absent")
+
+
+def _add_recipe_actions(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    training = actions.add_parser("train", help="start a run, or go on with it")
+    exporting = actions.add_parser("export", help="average the best checkpoints into a model")
+    evaluating = actions.add_parser("evaluate", help="word error rates on the development data")
+    packing = actions.add_parser("pack", help="write what a host needs for a recipe, in pieces")
+    working = actions.add_parser("host", help="one call on a host: train when all pieces are there")
+    for action in (training, exporting, evaluating, packing, working):
+        action.add_argument("recipe", type=Path)
+    for action in (training, exporting):
+        action.add_argument("--run", type=Path, help="checkpoints and log")
+    for action in (training, working):
+        action.add_argument("--device", choices=DEVICE_CHOICES, default="auto")
+    exporting.add_argument("--output", type=Path, required=True, help="model directory to write")
+    evaluating.add_argument("--model", type=Path, required=True, help="model directory")
+    evaluating.add_argument("--rates", type=Path, help="file for rates by corpus and speaker")
+    evaluating.add_argument(
+        "--put-aside", action="store_true", help="only what is kept for the end of all choices"
+    )
+    evaluating.add_argument("--limit", type=int, default=0, help="utterances; 0 for all")
+    evaluating.add_argument(
+        "--chunks",
+        type=int,
+        nargs="+",
+        default=[FULL_CONTEXT, 16, 8, 4],
+        help="chunk sizes in encoder frames, -1 for full context",
+    )
+    packing.add_argument("--output", type=Path, required=True, help="folder for the pieces")
+    packing.add_argument("--checkout", type=Path, help="weigh it too, with the wheels in --output")
+    packing.add_argument("--limit-mib", type=float, default=64.0, help="of what a call may carry")
+    _add_piece_size(packing, 48)
+    working.add_argument("--pieces", type=Path, required=True, help="folder they come to")
+    working.add_argument("--output", type=Path, required=True, help="folder for model and log")
+    working.add_argument("--minutes", type=float, required=True, help="for the whole call")
+    working.add_argument(
+        "--cool-minutes", type=float, default=0.0, help="of them, in the last call"
+    )
+    _add_piece_size(working, 15)
+    training.set_defaults(do=train)
+    exporting.set_defaults(do=export_run)
+    evaluating.set_defaults(do=evaluate)
+    packing.set_defaults(do=pack_recipe)
+    working.set_defaults(do=work_on_host)
+
+
+def _add_pronunciations(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    adding = actions.add_parser("pronunciations", help="give a model with phones a lexicon")
+    adding.add_argument("lexicon", type=Path, help="in the format of the CMU dictionary")
+    adding.add_argument("--model", type=Path, required=True, help="model directory")
+    adding.set_defaults(do=add_pronunciations)
+
+
+def _add_gathering(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    gathering = actions.add_parser("gather", help="add recordings of one voice to a manifest")
+    gathering.add_argument("folder", type=Path, help="of recordings")
+    gathering.add_argument("--corpus", required=True, help="name in recipes")
+    gathering.add_argument("--speaker", required=True)
+    gathering.add_argument("--suffix", default=".wav", help=".wav if absent")
+    gathering.add_argument(
+        "--texts", type=Path, help="lines `name: text`; else a .txt beside each recording"
+    )
+    gathering.add_argument("--only", nargs="+", default=["*"], help="patterns of names")
+    gathering.add_argument("--leave-out", nargs="+", default=[], help="patterns of names")
+    gathering.add_argument("--output", type=Path, required=True, help="folder of the manifest")
+    gathering.set_defaults(do=gather_recordings)
+
+
+def _add_books(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    books = actions.add_parser("books", help="make books one text")
+    books.add_argument("folder", type=Path, help="of books")
+    books.add_argument("--until", type=int, default=LAST_FREE_YEAR, help="last year of writing")
+    books.add_argument("--undated", action="store_true", help="take books that name no year too")
+    books.add_argument("--leave-out", nargs="+", default=[], help="patterns of AUTHOR/TITLE")
+    books.add_argument("--unlike", type=Path, help="manifest of speech that no book may say")
+    books.add_argument(
+        "--beyond", type=Path, nargs="+", default=[], help="texts made earlier: no book again"
+    )
+    books.add_argument("--output", type=Path, required=True, help="xz file to write")
+    books.set_defaults(do=gather_books)
+
+
+def _add_sentences(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    sentences = actions.add_parser("sentences", help="make collections of sentences one text")
+    sentences.add_argument("name", help="of the files NAME.txt and NAME.held_out.txt")
+    sentences.add_argument(
+        "collections",
+        nargs="+",
+        metavar="FORMAT=PATTERN",
+        help=f"files, as in a shell, and how they hold sentences: {', '.join(FORMATS)}",
+    )
+    sentences.add_argument("--unlike", type=Path, help="manifest of speech that none may say")
+    sentences.add_argument("--output", type=Path, required=True, help="folder to write to")
+    sentences.set_defaults(do=gather_sentences)
+
+
+def _add_piece_actions(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    cutting = actions.add_parser("cut", help="write a folder in pieces")
+    cutting.add_argument("folder", type=Path)
+    _add_piece_size(cutting, 15)
+    joining = actions.add_parser("join", help="make a folder of its pieces")
+    joining.add_argument("pieces", type=Path)
+    for action in (cutting, joining):
+        action.add_argument("--output", type=Path, required=True)
+    cutting.set_defaults(do=cut_folder)
+    joining.set_defaults(do=join_pieces)
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m earshot.training", description=__doc__)
+    actions = parser.add_subparsers(dest="action", required=True)
+    _add_recipe_actions(actions)
+    _add_pronunciations(actions)
+    _add_gathering(actions)
+    _add_books(actions)
+    _add_sentences(actions)
+    _add_piece_actions(actions)
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one action; 1 and a message if the recipe, the data or the model is wrong."""
+    options = parse(arguments)
+    try:
+        code: int = options.do(options)
+    except (TrainingError, ModelError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

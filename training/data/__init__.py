@@ -1,0 +1,1 @@
+"""Corpora, features and batches."""

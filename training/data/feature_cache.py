@@ -1,0 +1,45 @@
+"""Features of a whole corpus in one memory-mapped file: an epoch costs no decoding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from earshot.models.config import FeatureConfig
+from earshot.models.fbank import Fbank
+from earshot.training.data.audio_file import read_samples
+from earshot.training.data.augment import Features
+from earshot.training.data.corpus import Utterance
+from earshot.training.data.row_cache import RowCache, Rows, build_row_cache
+from earshot.training.data.speed import change_speed
+
+
+class FeatureCache(RowCache):
+    """Random access to the cached features of a list of utterances."""
+
+    def frame_count(self, index: int) -> int:
+        """Frames of utterance `index`."""
+        return self.length(index)
+
+    def __getitem__(self, index: int) -> Features:
+        """Features `(T, num_mel_bins)` of utterance `index`, a fresh float32 array."""
+        return self.rows(index).astype(np.float32)
+
+
+def build_feature_cache(
+    folder: Path, utterances: Sequence[Utterance], config: FeatureConfig, speed: float = 1.0
+) -> FeatureCache:
+    """Opens the cache in `folder` if it holds exactly these utterances, else computes it.
+
+    They are played `speed` times as fast; each speed needs a folder of its own.
+    """
+    fbank = Fbank(config)
+
+    def features(utterance: Utterance) -> Rows:
+        samples = read_samples(utterance.path, config.sample_rate_hz)
+        return fbank(change_speed(samples, speed)).numpy()
+
+    build_row_cache(folder, utterances, np.float16, (config.num_mel_bins,), features)
+    return FeatureCache(folder)

@@ -1,0 +1,1 @@
+"""How well a model hears: word errors, phone errors."""

@@ -1,0 +1,76 @@
+"""Quick word error rates by CTC greedy search, in batches, for a look at a model in training."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+import jiwer
+import torch
+from torch import Tensor
+
+from earshot.models.layers.ctc import collapse
+from earshot.models.tokenizer import Tokenizer
+from earshot.models.u2.u2 import U2Model
+from earshot.training.data.batch import pad, with_flush
+from earshot.training.data.speech import Speech
+
+BATCH_FRAMES = 6000
+
+
+def length_batches(frame_counts: Sequence[int]) -> Iterator[list[int]]:
+    """Indices in batches of at most `BATCH_FRAMES` frames, padding included, short ones first."""
+    batch: list[int] = []
+    for index in sorted(range(len(frame_counts)), key=lambda i: frame_counts[i]):
+        if batch and frame_counts[index] * (len(batch) + 1) > BATCH_FRAMES:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+def greedy_tokens(
+    model: U2Model, features: Tensor, lengths: Tensor, chunk_size: int
+) -> list[list[int]]:
+    """CTC greedy search of padded features `(B, T, F)`, chunk-masked as if streamed."""
+    encoded, encoded_lengths = model.encoder(features, lengths, chunk_size, -1)
+    best = model.ctc_log_probs(encoded).argmax(dim=-1).tolist()
+    return [
+        collapse(row[:length], model.config.blank_id)
+        for row, length in zip(best, encoded_lengths.tolist(), strict=True)
+    ]
+
+
+@torch.no_grad()
+def greedy_texts(
+    model: U2Model, tokenizer: Tokenizer, speech: Speech, chunk_size: int
+) -> list[str]:
+    """What the model makes of each utterance; nothing of one too short for an encoder frame."""
+    device = next(model.parameters()).device
+    texts = [""] * len(speech)
+    counts = [speech.frame_count(index) for index in range(len(speech))]
+    usable = [index for index, count in enumerate(counts) if count]
+    for places in length_batches([counts[index] for index in usable]):
+        indices = [usable[place] for place in places]
+        rows = [with_flush(speech.features(i), model.encoder.right_context) for i in indices]
+        batch = pad(rows, [[] for _ in rows]).to(device)
+        found = greedy_tokens(model, batch.features, batch.feature_lengths, chunk_size)
+        for index, tokens in zip(indices, found, strict=True):
+            texts[index] = tokenizer.decode(tokens)
+    return texts
+
+
+def greedy_error_rates(
+    model: U2Model, tokenizer: Tokenizer, speech: Speech, chunk_size: int
+) -> dict[str, float]:
+    """Word error rate by corpus. Leaves the model in evaluation mode."""
+    model.eval()
+    pairs: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    texts = greedy_texts(model, tokenizer, speech, chunk_size)
+    for utterance, text in zip(speech.utterances, texts, strict=True):
+        pairs[utterance.corpus].append((utterance.text, text))
+    return {
+        corpus: jiwer.wer([said for said, _ in group], [found for _, found in group])
+        for corpus, group in pairs.items()
+    }

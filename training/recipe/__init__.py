@@ -1,0 +1,1 @@
+"""Recipes: what a training run is told."""

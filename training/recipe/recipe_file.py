@@ -1,0 +1,45 @@
+"""Recipes are TOML files: sections become dataclasses, and paths are relative to the file."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, TypeVar, get_type_hints
+
+from earshot.training.errors import RecipeError
+from earshot.training.recipe.ranges import Ranges
+from earshot.training.recipe.recipe_value import as_table, read_value
+from earshot.training.recipe.schedule import Schedule
+
+Precision: TypeAlias = Literal["float32", "bfloat16"]
+Section = TypeVar("Section")
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """What the file says. Raises RecipeError if it cannot be read."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise RecipeError(f"cannot read {path}: {error}") from error
+
+
+def section(kind: type[Section], name: str, values: object, root: Path) -> Section:
+    """A dataclass of a section's values. Raises RecipeError, naming what is wrong."""
+    table, kinds = as_table(name, values), get_type_hints(kind)
+    unknown = set(table) - set(kinds)
+    if unknown:
+        raise RecipeError(f"{name}: unknown keys {', '.join(sorted(unknown))}")
+    arguments = {
+        key: read_value(kinds[key], f"{name}.{key}", value, root) for key, value in table.items()
+    }
+    try:
+        return kind(**arguments)
+    except TypeError as error:
+        raise RecipeError(f"{name}: {error}") from error
+
+
+def check_schedule(config: Schedule) -> None:
+    """Raises RecipeError for updates out of order, or a rate that is none."""
+    if not 0 < config.warmup_steps <= config.decay_from_step < config.total_steps:
+        raise RecipeError("optimiser: needs 0 < warmup_steps <= decay_from_step < total_steps")
+    Ranges("optimiser", config).above_zero("peak_rate")

@@ -1,0 +1,141 @@
+"""The network of a recipe, freshly initialised."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from earshot.models.checkpoints.checkpoint import load_model
+from earshot.models.config import (
+    DecoderConfig,
+    DecodingConfig,
+    EncoderConfig,
+    LossConfig,
+    ModelConfig,
+)
+from earshot.models.layers.subsampling import STEM_SHAPES, StemShape
+from earshot.models.tdnnf_config import TdnnfConfig
+from earshot.models.u2.initialisation import InitConfig, initialise
+from earshot.models.u2.tdnnf_encoder import tdnnf_shape
+from earshot.models.u2.u2 import U2Model
+from earshot.training.errors import RecipeError
+from earshot.training.recipe.cmudict import phone_names, read_lexicon
+from earshot.training.recipe.config import NetworkConfig, Recipe
+
+
+def encoder_config(net: NetworkConfig) -> EncoderConfig | TdnnfConfig:
+    """The encoder's: a causal one of dynamic chunks, or one of fixed context."""
+    if net.encoder == "tdnnf":
+        return TdnnfConfig(
+            output_size=net.output_size,
+            hidden_size=net.hidden_size,
+            bottleneck=net.bottleneck,
+            fast_layers=net.fast_layers,
+            slow_layers=net.slow_layers,
+            dropout_rate=net.dropout_rate,
+        )
+    return EncoderConfig(
+        output_size=net.output_size,
+        attention_heads=net.attention_heads,
+        linear_units=net.linear_units,
+        num_blocks=net.num_blocks,
+        input_layer=net.input_layer,
+        cnn_module_kernel=net.cnn_module_kernel,
+        cnn_module_norm=net.conv_norm,
+        positions=net.positions,
+        block_norm=net.block_norm,
+        dropout_rate=net.dropout_rate,
+        positional_dropout_rate=net.dropout_rate,
+        attention_dropout_rate=net.dropout_rate,
+    )
+
+
+def time_shape(net: NetworkConfig) -> StemShape:
+    """Feature frames for each of the encoder's, and how many it looks ahead."""
+    config = encoder_config(net)
+    if isinstance(config, TdnnfConfig):
+        return tdnnf_shape(config)
+    return STEM_SHAPES[config.input_layer]
+
+
+def flush_frames(net: NetworkConfig) -> int:
+    """Frames of silence that training puts after every utterance, so that its end is heard.
+
+    Only an encoder of long look-ahead needs them; a stem's tenth of a second lies within the pause
+    with which recordings end.
+    """
+    return time_shape(net).right_context if net.encoder == "tdnnf" else 0
+
+
+def model_config(recipe: Recipe, vocab_size: int) -> ModelConfig:
+    """The whole configuration: what the recipe chooses in a causal, dynamic-chunk U2++."""
+    net, phones = recipe.network, recipe.phones
+    own_head = phones is not None and phones.block is None
+    return ModelConfig(
+        vocab_size=vocab_size,
+        encoder=encoder_config(net),
+        decoder=DecoderConfig(
+            attention_heads=net.attention_heads,
+            linear_units=net.decoder_linear_units,
+            num_blocks=net.decoder_blocks,
+            r_num_blocks=net.decoder_r_blocks,
+            dropout_rate=net.dropout_rate,
+            positional_dropout_rate=net.dropout_rate,
+        ),
+        decoding=DecodingConfig(
+            chunk_size=net.chunk_size,
+            ctc_weight=net.decoding_ctc_weight,
+            reverse_weight=net.decoding_reverse_weight,
+            lm_weight=net.decoding_lm_weight,
+            graph_beam=net.decoding_graph_beam,
+            neural_lm_weight=net.decoding_neural_lm_weight,
+            lead_in_ms=net.lead_in_ms,
+            flush_with_silence=net.flush_with_silence,
+        ),
+        loss=LossConfig(
+            ctc_weight=recipe.optimiser.ctc_weight,
+            reverse_weight=recipe.optimiser.reverse_weight,
+            label_smoothing=recipe.optimiser.label_smoothing,
+        ),
+        phones=phone_names(read_lexicon(phones.lexicon)) if phones and own_head else (),
+        phone_rate=phones.rate if phones and own_head else 1,
+    )
+
+
+def build_model(recipe: Recipe, vocab_size: int, mean: Tensor, istd: Tensor) -> U2Model:
+    """The model before its first update; the same recipe gives the same weights.
+
+    It is the one that the recipe starts from, or else a freshly initialised one that normalises by
+    `mean` and `istd` `(F,)`. Raises ModelError if there is no model to start from, RecipeError if
+    it is another network.
+    """
+    torch.manual_seed(recipe.optimiser.seed)
+    model = U2Model(model_config(recipe, vocab_size))
+    if recipe.start is not None:
+        _take_weights(model, recipe.start.model)
+        return model
+    start = InitConfig(
+        residual_scale=recipe.network.residual_init_scale,
+        blank_bias=recipe.network.initial_blank_logit,
+    )
+    initialise(model, start)
+    model.encoder.global_cmvn.mean.copy_(mean)
+    model.encoder.global_cmvn.istd.copy_(istd)
+    return model
+
+
+def _take_weights(model: U2Model, model_dir: Path) -> None:
+    """All weights of another model, which may lack a head for phones: then it begins afresh."""
+    start = load_model(model_dir).model
+    if start.config.phones not in ((), model.config.phones):
+        raise RecipeError(f"start.model: {model_dir} has other phones than phones.lexicon")
+    weights = start.state_dict()
+    for name, tensor in model.state_dict().items():
+        if name.startswith("phone_ctc."):
+            weights.setdefault(name, tensor)
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        raise RecipeError(f"start.model: {model_dir} is another network: {error}") from error

@@ -1,0 +1,82 @@
+"""What TOML gives, as the type that a recipe's field has."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, get_args, get_origin
+
+from earshot.training.errors import RecipeError
+
+WANTED = {bool: "true or false", int: "a whole number", str: "text"}
+
+
+def beside(root: Path, value: str) -> Path:
+    """A path as it is written: where data is linked to from beside the checkout, there it is."""
+    return Path(os.path.normpath(root / value))
+
+
+def read_value(kind: Any, name: str, value: object, root: Path) -> Any:
+    """`value` as `kind`, the annotation of a field; paths are relative to `root`.
+
+    Raises RecipeError, naming the field, if it is something else.
+    """
+    origin = get_origin(kind)
+    if kind is float:
+        return _number(name, value)
+    if kind in WANTED:
+        _require(type(value) is kind, name, value, WANTED[kind])
+        return value
+    if kind is Path:
+        _require(isinstance(value, str), name, value, "a path")
+        return beside(root, str(value))
+    if origin is Literal:
+        choices = get_args(kind)
+        if value not in choices:
+            raise RecipeError(f"{name}: {value!r} is not {' or '.join(choices)}")
+        return value
+    if origin is UnionType:  # of a type and None, which TOML cannot say
+        (inner,) = set(get_args(kind)) - {NoneType}
+        return read_value(inner, name, value, root)
+    if origin is tuple:
+        return _tuple(get_args(kind), name, value, root)
+    if origin is Mapping:
+        return _mapping(get_args(kind)[1], name, value, root)
+    return value  # a section, which was read before
+
+
+def _require(good: bool, name: str, value: object, wanted: str) -> None:
+    if not good:
+        raise RecipeError(f"{name}: {value!r} is not {wanted}")
+
+
+def _number(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise RecipeError(f"{name}: {value!r} is not a finite number")
+    return float(value)
+
+
+def _tuple(kinds: tuple[Any, ...], name: str, value: object, root: Path) -> tuple[Any, ...]:
+    if not isinstance(value, list):
+        raise RecipeError(f"{name}: {value!r} is not a list")
+    if kinds[-1] is Ellipsis:
+        kinds = (kinds[0],) * len(value)
+    _require(len(value) == len(kinds), name, value, f"a list of {len(kinds)}")
+    return tuple(
+        read_value(kind, name, each, root) for kind, each in zip(kinds, value, strict=True)
+    )
+
+
+def _mapping(kind: Any, name: str, value: object, root: Path) -> dict[str, Any]:
+    table = as_table(name, value)
+    return {key: read_value(kind, f"{name}.{key}", each, root) for key, each in table.items()}
+
+
+def as_table(name: str, value: object) -> Mapping[str, Any]:
+    """Raises RecipeError for what is no table."""
+    if not isinstance(value, Mapping):
+        raise RecipeError(f"{name}: {value!r} is not a table")
+    return value

@@ -1,0 +1,36 @@
+"""From the checkpoints of a run to a model directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from earshot.models.checkpoints.checkpoint import save_model
+from earshot.models.tokenizer import load_tokenizer
+from earshot.models.u2.u2 import U2Model
+from earshot.training.data.output_folder import make_folder
+from earshot.training.errors import TrainingStateError
+from earshot.training.recipe.config import Recipe
+from earshot.training.recipe.recipe_model import model_config
+from earshot.training.run.averaging import average_checkpoints
+from earshot.training.run.prepare import units_folder
+from earshot.training.run.run_identity import units_checksum
+from earshot.training.run.saved_file import taking_up
+from earshot.training.run.training_state import SavedRun
+
+
+def export(recipe: Recipe, run: Path, output: Path) -> None:
+    """Averages the best checkpoints of `run` and writes them to `output` in half precision.
+
+    Raises TrainingStateError for a run that is none, broken, or of another recipe or other units,
+    NoPlace for an output that is a file.
+    """
+    saved = SavedRun.read(run)
+    tokenizer = load_tokenizer(units_folder(recipe))
+    if units_checksum(tokenizer) != saved.units:
+        raise TrainingStateError(f"{run} writes other units than those of {units_folder(recipe)}")
+    model = U2Model(model_config(recipe, tokenizer.vocab_size))
+    with taking_up(run):
+        model.load_state_dict(average_checkpoints(saved.checkpoints))
+    save_model(make_folder(output), model, tokenizer, recipe.name, dtype=torch.float16)

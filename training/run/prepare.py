@@ -1,0 +1,133 @@
+"""Everything a run needs before its first update: features, units, statistics, development set."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from earshot.models.config import FeatureConfig
+from earshot.models.tokenizer import Tokenizer, load_tokenizer
+from earshot.models.u2.u2 import U2Model
+from earshot.training.data.augment import Augmenter
+from earshot.training.data.batch import Batch, BatchBuilder
+from earshot.training.data.corpus import read_noise
+from earshot.training.data.feature_cache import build_feature_cache
+from earshot.training.data.made_of import keep_made
+from earshot.training.data.sampler import Example, Sampler
+from earshot.training.data.speech import (
+    Speech,
+    load_dev_speech,
+    load_sped_speech,
+    load_training_speech,
+)
+from earshot.training.errors import CorpusError
+from earshot.training.measuring.greedy import greedy_error_rates
+from earshot.training.recipe.config import Recipe
+from earshot.training.recipe.recipe_model import flush_frames, time_shape
+from earshot.training.run.cmvn import compute_cmvn
+from earshot.training.texts.units import UNITS_FILE, train_units
+from earshot.training.waveform.load import build_sound
+
+Tokens: TypeAlias = Sequence[Sequence[int]]
+
+CMVN_STRIDE = 7  # every seventh utterance is plenty
+MOST_COMPUTED = 500  # utterances, where features are not at hand
+
+
+class Builder(Protocol):
+    """What makes batches."""
+
+    def build(self, rng: np.random.Generator, examples: Sequence[Example], step: int) -> Batch:
+        """The batch of update `step`; the same for the same state of `rng`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What the trainer works on."""
+
+    sampler: Sampler
+    builder: Builder
+    tokenizer: Tokenizer
+    mean: Tensor
+    istd: Tensor
+    dev: Speech
+    dev_chunk_size: int
+
+    def dev_errors(self, model: U2Model) -> dict[str, float]:
+        """Word error rate by corpus of the development subset, CTC greedy, chunk by chunk."""
+        return greedy_error_rates(model, self.tokenizer, self.dev, self.dev_chunk_size)
+
+
+def units_folder(recipe: Recipe) -> Path:
+    """Where the run's units are: with the model that it starts from, or in its own folder."""
+    return recipe.data.work_dir / "units" if recipe.start is None else recipe.start.model
+
+
+def make_units(recipe: Recipe, speech: Speech) -> Tokenizer:
+    """The run's units, made of the transcripts the first time, and again when those change."""
+    folder = units_folder(recipe)
+    if recipe.start is None:
+        texts = [utterance.text for utterance in speech.utterances]
+        checksum = hashlib.sha256("\n".join(texts).encode()).hexdigest()
+        made_of = (str(recipe.units.pieces), checksum)
+        keep_made(folder / UNITS_FILE, made_of, lambda: train_units(texts, recipe.units, folder))
+    return load_tokenizer(folder)
+
+
+def build_features(recipe: Recipe, speech: Speech, tokens: Tokens, mean: Tensor) -> BatchBuilder:
+    """What makes batches of features that are kept on disk. Raises CorpusError."""
+    data = recipe.data
+    noise = data.work_dir / "noise"
+    recordings = read_noise(data.noise_manifest)
+    cache = build_feature_cache(noise, recordings, FeatureConfig())
+    for index, recording in enumerate(recordings):
+        if not cache.frame_count(index):
+            raise CorpusError(f"{recording.path} is too short: it has no frame")
+    return BatchBuilder(
+        speech=speech,
+        tokens=tokens,
+        data=data,
+        augmenter=Augmenter(recipe.augment, tuple(cache[index] for index in range(len(cache)))),
+        mean=mean.numpy(),
+        stem=time_shape(recipe.network),
+        sped=load_sped_speech(data),
+        flush_frames=flush_frames(recipe.network),
+    )
+
+
+def prepare(recipe: Recipe, device: torch.device | None = None) -> Prepared:
+    """Builds or reopens features or samples, and units; sound is changed on `device`.
+
+    Raises CorpusError for a recording that is missing or broken, RecipeError for corpora that are.
+    """
+    data = recipe.data
+    speech = load_training_speech(data, as_audio=recipe.waveform is not None)
+    tokenizer = make_units(recipe, speech)
+    tokens = [tokenizer.encode(utterance.text) for utterance in speech.utterances]
+    stride = CMVN_STRIDE
+    if recipe.waveform is not None:
+        stride = max(stride, len(speech) // MOST_COMPUTED)
+    mean, istd = compute_cmvn(speech.features(i) for i in range(0, len(speech), stride))
+    builder: Builder
+    if recipe.waveform is None:
+        builder = build_features(recipe, speech, tokens, mean)
+    else:
+        builder = build_sound(recipe, recipe.waveform, speech, tokens, mean, device)
+    sampler = Sampler(
+        speech.utterances,
+        data,
+        batch_seconds=recipe.optimiser.batch_seconds,
+        first_batch_seconds=recipe.optimiser.first_batch_seconds,
+        padding_seconds=recipe.augment.pad_seconds / 2,
+        seed=recipe.optimiser.seed,
+    )
+    dev = load_dev_speech(data).subset(recipe.checkpoints.dev_utterances)
+    return Prepared(sampler, builder, tokenizer, mean, istd, dev, recipe.network.chunk_size)

@@ -1,0 +1,50 @@
+"""One run in one folder: begun, or taken up where it stopped."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal
+
+import torch
+
+from earshot.training.data.output_folder import make_folder
+from earshot.training.errors import DeviceMissing, RecipeError
+from earshot.training.recipe.config import Recipe
+from earshot.training.recipe.recipe_model import build_model
+from earshot.training.run.prepare import prepare
+from earshot.training.run.trainer import Trainer
+
+DeviceChoice = Literal["auto", "cpu", "cuda"]
+DEVICE_CHOICES: tuple[DeviceChoice, ...] = ("auto", "cpu", "cuda")
+
+
+def choose_device(choice: DeviceChoice) -> torch.device:
+    """`auto` is the GPU where there is one. Raises DeviceMissing for a GPU that is not there."""
+    found = torch.cuda.is_available()
+    if choice == "cuda" and not found:
+        raise DeviceMissing("torch finds no CUDA device here: train with device cpu")
+    return torch.device("cuda" if found and choice != "cpu" else "cpu")
+
+
+def default_folder(recipe: Recipe) -> Path:
+    """Where the run of a recipe goes if nobody says otherwise."""
+    return recipe.data.work_dir / "runs" / recipe.name
+
+
+def open_run(recipe: Recipe, folder: Path, device: torch.device) -> Trainer:
+    """A trainer ready to go, at update 0 or where the run in `folder` stopped.
+
+    Raises RecipeError for a start that is not there or another network, ModelError for one that is
+    broken, CorpusError for data that is missing or broken, TrainingStateError for a folder that
+    holds the run of another recipe, NoPlace for one that cannot be made.
+    """
+    if recipe.start is not None and not recipe.start.model.is_dir():
+        raise RecipeError(f"start.model: there is no model at {recipe.start.model}")
+    make_folder(folder)  # now, and not when everything is decoded
+    torch.set_num_threads(min(recipe.optimiser.threads, os.cpu_count() or 1))
+    prepared = prepare(recipe, device)
+    model = build_model(recipe, prepared.tokenizer.vocab_size, prepared.mean, prepared.istd)
+    trainer = Trainer(recipe, prepared, model.to(device), folder)
+    trainer.resume()
+    return trainer

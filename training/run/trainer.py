@@ -1,0 +1,243 @@
+"""The training loop: batches in, checkpoints and a log out; goes on exactly where it stopped."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from earshot.models.u2.u2 import TrainingLoss, U2Model
+from earshot.training.data.batch import Batch
+from earshot.training.data.output_folder import make_folder
+from earshot.training.data.sampler import FIRST_SHUFFLED_EPOCH, Example
+from earshot.training.deadline import Deadline
+from earshot.training.measuring.phone_yardstick import PhoneYardstick
+from earshot.training.measuring.phones import PhoneLabels, PhoneLoss
+from earshot.training.recipe.config import OptimiserConfig, Recipe
+from earshot.training.recipe.schedule import learning_rate
+from earshot.training.run.averaging import ScoredCheckpoint, keep
+from earshot.training.run.descent import Descent, require_usable
+from earshot.training.run.prepare import Prepared
+from earshot.training.run.run_identity import run_identity
+from earshot.training.run.run_log import RunLog, UpdateRecord, cut_log
+from earshot.training.run.small_state import load_small, rewarmed, save_small
+from earshot.training.run.stop_signal import StopSignal
+from earshot.training.run.training_state import Progress, load_state, save_state
+from earshot.training.texts.spoken_words import spoken_words
+
+LOG_FILE = "log.jsonl"
+CONSTRAIN_EVERY = 4  # updates, as in Kaldi
+
+
+def draw_chunk(rng: np.random.Generator, longest: int, config: OptimiserConfig) -> tuple[int, int]:
+    """Chunk size and number of left chunks for one batch, -1 for all (Zhang 2020, section 3.2)."""
+    if rng.random() < config.full_context_probability:
+        return -1, -1
+    chunk = int(rng.integers(1, config.max_chunk_frames + 1))
+    left = -1 if rng.random() < 0.5 else int(rng.integers(0, max(1, longest // chunk) + 1))
+    return chunk, left
+
+
+class Trainer:
+    """Trains `model`, on the device it is on; everything it writes goes to `folder`."""
+
+    def __init__(self, recipe: Recipe, prepared: Prepared, model: U2Model, folder: Path) -> None:
+        self.recipe = recipe
+        self.prepared = prepared
+        self.model = model
+        self.device = next(model.parameters()).device
+        self.folder = folder
+        self.progress = Progress(epoch=0 if recipe.start is None else FIRST_SHUFFLED_EPOCH)
+        config = recipe.optimiser
+        self._identity = run_identity(recipe, prepared.sampler.utterances, prepared.tokenizer)
+        torch.manual_seed(config.seed)
+        self.yardstick: PhoneYardstick | None = None
+        self.phone_loss = self._build_phone_loss()
+        self._trained = [*model.parameters(), *self._side_parameters()]
+        self.optimiser = torch.optim.AdamW(
+            self._trained,
+            lr=config.peak_rate,
+            betas=(0.9, 0.98),
+            weight_decay=config.weight_decay,
+            fused=True,
+        )
+        self._descent = Descent(self.optimiser, self._trained, config.max_gradient_norm)
+        self.log_file = make_folder(folder) / LOG_FILE
+        self._log = RunLog(self.log_file, recipe.checkpoints.log_every)
+        self._plan: list[list[Example]] = []
+        self._planned_epoch = -1
+        self._deadline = Deadline()
+        self._saved_at = time.monotonic()
+
+    def _build_phone_loss(self) -> PhoneLoss | None:
+        phones = self.recipe.phones
+        if phones is None:
+            return None
+        train, dev = self.prepared.sampler.utterances, self.prepared.dev
+        lexicon = spoken_words(phones, [*train, *dev.utterances])
+        labels = PhoneLabels.of(train, lexicon)
+        trigrams = torch.from_numpy(labels.trigrams())
+        if phones.block is None:
+            heard = PhoneLabels.of(dev.utterances, lexicon)
+            self.yardstick = PhoneYardstick(dev, heard, trigrams)
+        return PhoneLoss(self.model, labels, phones, trigrams).to(self.device)
+
+    @property
+    def side_head(self) -> nn.Module | None:
+        """What is trained beside the model, if there is something."""
+        return None if self.phone_loss is None else self.phone_loss.side_head
+
+    def _side_parameters(self) -> list[nn.Parameter]:
+        return [] if self.side_head is None else list(self.side_head.parameters())
+
+    def resume(self) -> bool:
+        """Takes up the state saved in the folder; False if there is none. The log is cut to it.
+
+        Where the whole state is missing, weights and place alone will do. Raises
+        TrainingStateError if another recipe saved it, or it is broken.
+        """
+        progress = load_state(
+            self.folder, self._identity, self.model, self.optimiser, self.side_head
+        )
+        if progress is None and self.side_head is None:
+            progress = load_small(self.folder, self._identity, self.model)
+            if progress is not None:
+                torch.manual_seed(self.recipe.optimiser.seed + progress.step)
+        if progress is not None:
+            self.progress = progress
+        cut_log(self.log_file, self.progress.step)
+        return progress is not None
+
+    @property
+    def finished(self) -> bool:
+        """Whether the schedule's last update is done."""
+        return self.progress.step >= self.recipe.optimiser.total_steps
+
+    def run(self, stop_at_step: int | None = None, deadline: Deadline | None = None) -> None:
+        """Trains to the end of the schedule, or until `stop_at_step` updates are done.
+
+        It stops sooner at a deadline, and at SIGTERM or Ctrl-C after the update in progress; the
+        state is saved in every case. A model that cooled towards a deadline is measured there.
+        Raises Diverged, and leaves what was saved as it is.
+        """
+        total = self.recipe.optimiser.total_steps
+        last = min(total, stop_at_step or total)
+        self._deadline = deadline or Deadline()
+        bar = tqdm(total=total, initial=self.progress.step, unit="update", mininterval=10.0)
+        with StopSignal() as stop:
+            while self.progress.step < last and not (stop.received or self._deadline.passed):
+                self._update(self._next_examples())
+                bar.update()
+                if self.progress.step % self.recipe.checkpoints.save_every == 0:
+                    self._checkpoint()
+                elif self._save_is_due:
+                    self._save()
+        bar.close()
+        if self._deadline.rate_share == 0.0 and self.progress.step:
+            self._checkpoint()
+        self._save()
+
+    @property
+    def _save_is_due(self) -> bool:
+        return time.monotonic() - self._saved_at > 60 * self.recipe.checkpoints.save_minutes
+
+    def _next_examples(self) -> list[Example]:
+        """The examples of the next update; counts them as taken."""
+        progress = self.progress
+        if self._planned_epoch != progress.epoch:
+            self._plan = self.prepared.sampler.batches(progress.epoch)
+            self._planned_epoch = progress.epoch
+        examples = self._plan[progress.batch]
+        progress.batch += 1
+        if progress.batch == len(self._plan):
+            progress.epoch, progress.batch = progress.epoch + 1, 0
+        return examples
+
+    def _update(self, examples: list[Example]) -> None:
+        config, progress = self.recipe.optimiser, self.progress
+        rng = np.random.default_rng((config.seed, progress.step, 2))
+        batch = self.prepared.builder.build(rng, examples, progress.step).to(self.device)
+        rate = learning_rate(progress.step, config) * self._deadline.rate_share
+        rate *= rewarmed(progress)
+        with self._precision():
+            loss = self._loss(batch, rng)
+            total = self._with_phones(loss.total, batch, examples)
+        norm = self._descent.step(total, rate)
+        progress.step += 1
+        if progress.step % CONSTRAIN_EVERY == 0:
+            self.model.encoder.constrain()
+        progress.heard_seconds += batch.seconds
+        per_token = float(loss.ctc.detach() / batch.token_lengths.float().mean())
+        record = UpdateRecord(float(loss.total.detach()), per_token, norm, batch.seconds)
+        self._log.update(record, progress.place(), rate)
+
+    def _precision(self) -> torch.autocast:
+        wanted = self.recipe.optimiser.precision == "bfloat16"
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=wanted)
+
+    def _loss(self, batch: Batch, rng: np.random.Generator) -> TrainingLoss:
+        config, model = self.recipe.optimiser, self.model
+        early = self.progress.step < config.ctc_only_steps
+        weights = replace(model.config.loss, ctc_weight=1.0 if early else config.ctc_weight)
+        model.config = replace(model.config, loss=weights)
+        longest = batch.features.size(1) // model.encoder.subsampling_rate
+        model.train()
+        return model.loss(
+            batch.features,
+            batch.feature_lengths,
+            batch.tokens,
+            batch.token_lengths,
+            *draw_chunk(rng, longest, config),
+        )
+
+    def _with_phones(self, loss: Tensor, batch: Batch, examples: list[Example]) -> Tensor:
+        """`loss` mixed with that of the phones, where the recipe wants them."""
+        if self.phone_loss is None:
+            return loss
+        share = self.phone_loss.config.weight
+        phones = self.phone_loss.of(batch, examples, self.progress.step)
+        return (1.0 - share) * loss + share * phones
+
+    def _checkpoint(self) -> None:
+        """Measures the model, keeps it if it is among the best, and saves the run."""
+        require_usable(self.model)
+        progress = self.progress
+        error, found = self._measure()
+        path = self.folder / f"step-{progress.step:06d}.pt"
+        torch.save(self.model.state_dict(), path)
+        scored = [*progress.kept, ScoredCheckpoint(error, progress.step, path)]
+        checkpoints = self.recipe.checkpoints
+        progress.kept = keep(scored, checkpoints.average, checkpoints.keep)
+        self._log.write(progress.place(), **found)
+        self._save()
+        self._log.restart_clock()
+
+    def _measure(self) -> tuple[float, dict[str, float]]:
+        """The error by which checkpoints are kept, and what the log says of it."""
+        if self.yardstick is not None:
+            chunk_size = self.prepared.dev_chunk_size
+            found = self.yardstick.measure(self.model, chunk_size)
+            return found["dev_phone_errors"], {name: round(found[name], 4) for name in found}
+        errors = self.prepared.dev_errors(self.model)
+        mean = sum(errors.values()) / len(errors)
+        by_corpus = {f"dev_{corpus}": round(error, 4) for corpus, error in errors.items()}
+        return mean, {"dev_wer": round(mean, 4), **by_corpus}
+
+    def _save(self) -> None:
+        require_usable(self.model)
+        if self.side_head is None:
+            save_small(self.folder, self._identity, self.model, self.progress)
+        save_state(
+            self.folder,
+            self._identity,
+            self.model,
+            self.optimiser,
+            self.progress,
+            self.side_head,
+        )
+        self._saved_at = time.monotonic()

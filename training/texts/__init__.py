@@ -1,0 +1,1 @@
+"""Texts for units, language models and pronunciations."""

@@ -1,0 +1,83 @@
+"""Everything that sound is made of, read once and taken to the device that trains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from earshot.models.config import FeatureConfig
+from earshot.models.fbank import Fbank
+from earshot.training.data.audio_cache import build_audio_cache
+from earshot.training.data.audio_file import read_samples
+from earshot.training.data.corpus import read_noise, read_rooms
+from earshot.training.data.speech import Source, Speech
+from earshot.training.errors import CorpusError
+from earshot.training.recipe.config import Recipe, WaveformConfig
+from earshot.training.recipe.recipe_model import flush_frames, time_shape
+from earshot.training.waveform.augmenter import SoundAugmenter
+from earshot.training.waveform.builder import SoundBatchBuilder
+from earshot.training.waveform.clips import Clips, load_clips
+from earshot.training.waveform.noise import synthetic_noises
+from earshot.training.waveform.rooms import Response, from_direct_sound, simulated_rooms
+
+STATIONARY_NOISES = 16
+
+
+def load_rooms(manifest: Path, config: WaveformConfig, seed: int, sample_rate_hz: int) -> Tensor:
+    """Impulse responses `(R, L)`, simulated and measured. Raises CorpusError."""
+    measured = [
+        _measured(room.path, sample_rate_hz) for room in read_rooms(manifest, config.measured_rooms)
+    ]
+    rooms: list[Response] = simulated_rooms(config.simulated_rooms, seed, sample_rate_hz)
+    return pad_sequence([torch.from_numpy(room) for room in (*rooms, *measured)], batch_first=True)
+
+
+def _measured(path: Path, sample_rate_hz: int) -> Response:
+    samples = read_samples(path, sample_rate_hz).double().numpy()
+    if not samples.any():
+        raise CorpusError(f"{path} is silent: it is no room response")
+    return from_direct_sound(samples)
+
+
+def load_noises(manifest: Path, cache_dir: Path, device: torch.device) -> Clips:
+    """All noise recordings of a manifest."""
+    cache = build_audio_cache(cache_dir, read_noise(manifest), FeatureConfig())
+    return load_clips([Source(cache, index) for index in range(len(cache))], device)
+
+
+def build_sound(
+    recipe: Recipe,
+    config: WaveformConfig,
+    speech: Speech,
+    tokens: Sequence[Sequence[int]],
+    mean: Tensor,
+    device: torch.device | None,
+) -> SoundBatchBuilder:
+    """What makes batches of sound, all of it on `device`."""
+    data, seed = recipe.data, recipe.optimiser.seed
+    place = device or torch.device("cpu")
+    features = FeatureConfig()
+    rate_hz = features.sample_rate_hz
+    augmenter = SoundAugmenter(
+        config=recipe.augment,
+        waveform=config,
+        speech=load_clips(speech.sources, place),
+        noises=load_noises(data.noise_manifest, data.work_dir / "noise-audio", place),
+        stationary=synthetic_noises(STATIONARY_NOISES, seed, rate_hz, place),
+        rooms=load_rooms(data.noise_manifest, config, seed, rate_hz).to(place),
+        sample_rate_hz=rate_hz,
+    )
+    return SoundBatchBuilder(
+        speech,
+        tokens,
+        data,
+        augmenter,
+        Fbank(features),
+        mean.to(place),
+        time_shape(recipe.network),
+        flush_frames(recipe.network),
+    )
