@@ -1,7 +1,12 @@
 """What holds for the repository as a whole."""
 
+import ast
 import re
+import subprocess
+import sys
 import tomllib
+from collections import Counter
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -9,10 +14,15 @@ import pytest
 from earshot.service.core.metrics import Metrics
 from earshot.service.settings import Settings
 
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("service", "streaming", "training", "language", "models", "decoder_kernels")
+FOLDERS = (*PACKAGES, "benchmarks", "tests")
+MOST_FILES = 15
+"""Source files of one folder: a reader sees at a glance what is in it."""
+
 
 def python_files(repository_dir: Path) -> list[Path]:
-    packages = ("service", "streaming", "models", "decoder_kernels", "benchmarks")
-    return [file for name in packages for file in (repository_dir / name).rglob("*.py")]
+    return [file for name in FOLDERS for file in (repository_dir / name).rglob("*.py")]
 
 
 def test_newest_changelog_heading_is_unreleased_or_the_version(repository_dir: Path) -> None:
@@ -35,6 +45,52 @@ def test_no_source_file_is_longer_than_400_lines(repository_dir: Path) -> None:
     files = python_files(repository_dir)
     assert files
     assert [str(f) for f in files if len(f.read_text().splitlines()) > 400] == []
+
+
+def test_no_folder_has_more_files_than_a_reader_takes_in(repository_dir: Path) -> None:
+    sources = python_files(repository_dir)
+    for name in (*FOLDERS, "web"):
+        for kind in ("*.h", "*.cu", "*.cpp", "*.js", "*.mjs", "*.css"):
+            sources += (repository_dir / name).rglob(kind)
+    folders = Counter(file.parent for file in sources if file.name != "__init__.py")
+    crowded = {str(folder): count for folder, count in folders.items() if count > MOST_FILES}
+    assert crowded == {}
+
+
+def test_no_folders_import_each_other(repository_dir: Path) -> None:
+    imported: dict[str, set[str]] = {}
+    for name in PACKAGES:
+        for file in (repository_dir / name).rglob("*.py"):
+            if file.name != "__main__.py":  # the door into a package: nobody imports it
+                folder = ".".join(("earshot", *file.relative_to(repository_dir).parts[:-1]))
+                imported.setdefault(folder, set()).update(imports_of(file) - {folder})
+    TopologicalSorter(imported).prepare()
+
+
+def imports_of(file: Path) -> set[str]:
+    """The folders of the modules that a file of ours imports."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        for name in names:
+            if name.startswith("earshot."):
+                is_folder = (ROOT / Path(*name.split(".")[1:])).is_dir()
+                found.add(name if is_folder else name.rpartition(".")[0])
+    return found
+
+
+def test_every_module_has_one_name() -> None:
+    script = (
+        "import importlib, pkgutil, sys, earshot;"
+        "names = [m.name for m in pkgutil.walk_packages(earshot.__path__, 'earshot.')];"
+        "[importlib.import_module(n) for n in names if not n.endswith('__main__')];"
+        "files = [m.__file__ for m in list(sys.modules.values()) if getattr(m, '__file__', None)];"
+        "ours = [f for f in files if '/earshot/' in f or f.endswith('earshot/__init__.py')];"
+        "import os; real = [os.path.realpath(f) for f in ours];"
+        "assert len(ours) > 300, len(ours);"
+        "assert len(real) == len(set(real))"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=ROOT)
 
 
 def test_tests_are_no_packages(repository_dir: Path) -> None:

@@ -3,8 +3,7 @@
 import asyncio
 from collections import deque
 
-from earshot.service.core.listen_actions import Close, Send
-from earshot.service.deepgram.response.wire import Results
+from earshot.service.core.actions import Close, Send
 from earshot.service.errors import SlowReader
 
 
@@ -33,7 +32,7 @@ class Outbox:
         if self._close is not None:
             return
         text = action.message.to_json()
-        channel = action.message.channel_index[0] if isinstance(action.message, Results) else None
+        channel = action.result_of
         if channel is not None:
             self._partials.pop(channel, None)  # a newer result: the client need not see that one
         if action.replaceable and channel is not None:

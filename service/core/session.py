@@ -11,9 +11,7 @@ from functools import partial
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from earshot.service.core.engine_port import Sink, StreamPort
-from earshot.service.core.latency_clock import LatencyClock
-from earshot.service.core.listen_actions import (
+from earshot.service.core.actions import (
     Action,
     CancelStream,
     Close,
@@ -23,9 +21,11 @@ from earshot.service.core.listen_actions import (
     PushAudio,
     Send,
 )
+from earshot.service.core.conversation import Conversation
+from earshot.service.core.engine_port import Sink, StreamPort
+from earshot.service.core.latency_clock import LatencyClock
 from earshot.service.core.outbox import Outbox
 from earshot.service.core.stream_feed import StreamFeed
-from earshot.service.deepgram.listen_protocol import ListenProtocol, State
 from earshot.service.errors import IdleSession, SlowReader
 from earshot.service.http.read_pace import ReadPace
 from earshot.streaming.errors import StreamClosed, StreamingError
@@ -57,7 +57,7 @@ class Session:
     def __init__(
         self,
         socket: WebSocket,
-        protocol: ListenProtocol,
+        protocol: Conversation,
         limits: SessionLimits,
         clocks: Sequence[LatencyClock],
         on_final_text: Callable[[str], None] | None = None,
@@ -176,7 +176,7 @@ class Session:
             if not self._reading or self._reading_rests():
                 self._heard_at = self._loop.time()  # the client is not idle: it is held up by us
             elif self._loop.time() >= self._heard_at + limit_s:
-                if self._protocol.state is State.OPEN:
+                if self._protocol.waits_for_client:
                     self._fail(IdleSession(f"no audio and no KeepAlive for {limit_s:g} s"))
                 self._heard_at = self._loop.time()
 

@@ -4,14 +4,14 @@ import asyncio
 from collections import deque
 
 from earshot.service.audio.pcm import Samples
-from earshot.service.core.engine_port import StreamPort
-from earshot.service.core.listen_actions import (
+from earshot.service.core.actions import (
     ConfigureStream,
     FinalizeStream,
     FinishStream,
     PushAudio,
     StreamAction,
 )
+from earshot.service.core.engine_port import StreamPort
 from earshot.streaming.errors import BacklogFull
 
 PUSH_SAMPLES = 4_000

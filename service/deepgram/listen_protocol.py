@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from earshot.service.audio.pcm import Samples
 from earshot.service.audio.socket_audio import SocketAudio
-from earshot.service.core.listen_actions import (
+from earshot.service.core.actions import (
     Action,
     CancelStream,
     Close,
@@ -138,6 +138,11 @@ class ListenProtocol:
         self._tells_warnings = parameters.tell_warnings
         self._close = Close(NORMAL_CLOSURE)
 
+    @property
+    def waits_for_client(self) -> bool:
+        """Until the client has ended its audio."""
+        return self.state is State.OPEN
+
     def opened(self) -> list[Action]:
         """Begin: what the parameters ask in vain is said first, to who wants to be told."""
         return self._tell(self._warnings.all)
@@ -180,9 +185,9 @@ class ListenProtocol:
             return []
         match event:
             case Partial():
-                return [Send(self._messages.results(event, channel), replaceable=True)]
+                return [Send(self._messages.results(event, channel), channel, replaceable=True)]
             case Final():
-                return [Send(self._final(event, channel))]
+                return [Send(self._final(event, channel), channel)]
             case SpeechStarted() | UtteranceEnd():
                 return [Send(self._messages.notice(event, channel))]
             case UnboostablePhrase():

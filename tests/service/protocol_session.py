@@ -3,7 +3,7 @@
 import json
 
 from earshot.service.audio.pcm import PcmFormat
-from earshot.service.core.listen_actions import (
+from earshot.service.core.actions import (
     Send,
 )
 from earshot.service.deepgram.listen_protocol import ListenProtocol

@@ -10,24 +10,21 @@ import pytest
 from earshot.language.g2p.pronouncer import pronouncer_of
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.checkpoint import load_model, save_model
-from earshot.models.config import ModelConfig
 from earshot.models.u2.u2 import U2Model
 from earshot.training.__main__ import main
 
 PHONES = ("AY", "D", "EH", "HH", "IH", "L", "M", "OW")
 
 
-def saved_model(directory: Path, config: ModelConfig, phones: tuple[str, ...]) -> Path:
-    tokenizer = load_model(bundled_model_dir()).tokenizer
-    config = replace(config, vocab_size=tokenizer.vocab_size, phones=phones)
-    save_model(directory, U2Model(config), tokenizer, "for the test")
+def saved_model(directory: Path, phones: tuple[str, ...]) -> Path:
+    bundled = load_model(bundled_model_dir())
+    config = replace(bundled.model.config, phones=phones)
+    save_model(directory, U2Model(config), bundled.tokenizer, "for the test")
     return directory
 
 
-def test_a_model_then_says_the_words_of_the_lexicon(
-    tmp_path: Path, tiny_config: ModelConfig, lexicon: Path
-) -> None:
-    directory = saved_model(tmp_path / "model", tiny_config, PHONES)
+def test_a_model_then_says_the_words_of_the_lexicon(tmp_path: Path, lexicon: Path) -> None:
+    directory = saved_model(tmp_path / "model", PHONES)
     assert main(["pronunciations", str(lexicon), "--model", str(directory)]) == 0
     pronouncer = pronouncer_of(load_model(directory))
     assert pronouncer is not None
@@ -38,13 +35,12 @@ def test_a_model_then_says_the_words_of_the_lexicon(
 @pytest.mark.parametrize(("phones", "reason"), [((), "no phones"), (PHONES[1:], "AY")])
 def test_a_model_that_cannot_say_them_is_refused(
     tmp_path: Path,
-    tiny_config: ModelConfig,
     lexicon: Path,
     capsys: pytest.CaptureFixture[str],
     phones: tuple[str, ...],
     reason: str,
 ) -> None:
-    directory = saved_model(tmp_path / "model", tiny_config, phones)
+    directory = saved_model(tmp_path / "model", phones)
     files = set(directory.iterdir())
     assert main(["pronunciations", str(lexicon), "--model", str(directory)]) == 1
     assert reason in capsys.readouterr().err

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import lzma
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
-from tests.models.test_phone_head import with_phones
 
 from earshot.language.g2p.letters_to_phones import (
     LETTERS_FILE,
@@ -24,7 +24,7 @@ from earshot.language.g2p.lexicon import (
     write_lexicon_text,
 )
 from earshot.language.g2p.plain_letters import plain_letters
-from earshot.language.g2p.pronouncer import Pronouncer
+from earshot.language.g2p.pronouncer import Pronouncer, pronouncer_of
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.checkpoint import load_model, save_model
 from earshot.models.errors import (
@@ -125,15 +125,16 @@ def test_a_broken_lexicon_names_its_line(text: str) -> None:
 
 @pytest.fixture
 def model_dir(tmp_path: Path) -> Path:
-    config = with_phones()
-    save_model(tmp_path, U2Model(config), load_model(bundled_model_dir()).tokenizer, "phones")
+    bundled = load_model(bundled_model_dir())
+    config = replace(bundled.model.config, phones=("A", "B"), phone_rate=2)
+    save_model(tmp_path, U2Model(config), bundled.tokenizer, "phones")
     write_lexicon_text(tmp_path / LEXICON_FILE, LEXICON)
     save_letters_to_phones(tmp_path / LETTERS_FILE, network())
     return tmp_path
 
 
 def test_a_model_directory_brings_its_pronunciations(model_dir: Path) -> None:
-    pronouncer = load_model(model_dir).pronouncer
+    pronouncer = pronouncer_of(load_model(model_dir))
     assert pronouncer is not None
     assert pronouncer.pronounce("b") == ((2,),)
     assert read_lexicon_text(model_dir / LEXICON_FILE) == LEXICON
@@ -143,13 +144,13 @@ def test_a_model_directory_brings_its_pronunciations(model_dir: Path) -> None:
 
 def test_either_file_may_be_missing(model_dir: Path) -> None:
     (model_dir / LEXICON_FILE).unlink()
-    letters_alone = load_model(model_dir).pronouncer
+    letters_alone = pronouncer_of(load_model(model_dir))
     assert letters_alone is not None
     assert letters_alone.pronounce("b") == (
         LettersToPhones(network().half().float()).pronounce("b"),
     )
     (model_dir / LETTERS_FILE).unlink()
-    assert load_model(model_dir).pronouncer is None
+    assert pronouncer_of(load_model(model_dir)) is None
 
 
 @pytest.mark.parametrize(
@@ -167,13 +168,13 @@ def test_files_that_are_broken_are_refused_at_once(
 ) -> None:
     (model_dir / name).write_bytes(content)
     with pytest.raises(error, match=name):
-        load_model(model_dir)
+        pronouncer_of(load_model(model_dir))
 
 
 def test_a_network_of_other_phones_is_refused(model_dir: Path) -> None:
     save_letters_to_phones(model_dir / LETTERS_FILE, LettersNetwork(5, LettersConfig()))
     with pytest.raises(CheckpointError, match="2 phones: head"):
-        load_model(model_dir)
+        pronouncer_of(load_model(model_dir))
 
 
 def test_a_network_of_no_numbers_is_refused(model_dir: Path) -> None:
@@ -182,7 +183,7 @@ def test_a_network_of_no_numbers_is_refused(model_dir: Path) -> None:
         damaged.embed.weight[3] = torch.nan
     save_letters_to_phones(model_dir / LETTERS_FILE, damaged)
     with pytest.raises(CheckpointError, match=r"embed\.weight holds what is no finite number"):
-        load_model(model_dir)
+        pronouncer_of(load_model(model_dir))
 
 
 def test_an_initialism_is_said_letter_by_letter_where_the_lexicon_lacks_it() -> None:

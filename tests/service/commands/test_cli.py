@@ -29,7 +29,7 @@ def test_the_overview_names_every_command(capsys):
 
 
 def test_the_version_is_that_of_the_package(capsys):
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
     assert run(capsys, "--version") == (0, f"earshot {project['version']}\n", "")
 
 

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from earshot.service.core.listen_actions import Close, Send
+from earshot.service.core.actions import Close, Send
 from earshot.service.core.outbox import Outbox
 from earshot.service.deepgram.response.result_messages import ResultMessages, ServedModel
 from earshot.service.deepgram.response.wire import Error
@@ -14,11 +14,11 @@ MESSAGES = ResultMessages("id", ServedModel("m", "1", "a", "u"))
 
 
 def partial(start_s):
-    return Send(MESSAGES.results(Partial(start_s, 1.0, (), 0)), replaceable=True)
+    return Send(MESSAGES.results(Partial(start_s, 1.0, (), 0)), 0, replaceable=True)
 
 
 def final(start_s):
-    return Send(MESSAGES.results(Final(start_s, 1.0, (), True, False, "endpoint")))
+    return Send(MESSAGES.results(Final(start_s, 1.0, (), True, False, "endpoint")), 0)
 
 
 def note(text):
@@ -96,12 +96,14 @@ async def test_each_channel_has_a_partial_of_its_own():
     messages = ResultMessages("id", ServedModel("m", "1", "a", "u"), channels=2)
 
     def said(start_s, channel):
-        return Send(messages.results(Partial(start_s, 1.0, (), 0), channel), replaceable=True)
+        return Send(
+            messages.results(Partial(start_s, 1.0, (), 0), channel), channel, replaceable=True
+        )
 
     outbox = Outbox(10_000)
     for start, channel in ((0, 0), (0, 1), (1, 0)):
         outbox.put(said(start, channel))
-    outbox.put(Send(messages.results(Final(0, 2.0, (), True, False, "endpoint"), 1)))
+    outbox.put(Send(messages.results(Final(0, 2.0, (), True, False, "endpoint"), 1), 1))
     outbox.close(Close(1000))
     waiting, _ = await drained(outbox)
     assert [json.loads(text)["channel_index"] for text in waiting] == [[1, 2], [0, 2]]

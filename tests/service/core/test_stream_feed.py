@@ -2,7 +2,7 @@ import asyncio
 
 import numpy as np
 
-from earshot.service.core.listen_actions import FinalizeStream, FinishStream, PushAudio
+from earshot.service.core.actions import FinalizeStream, FinishStream, PushAudio
 from earshot.service.core.stream_feed import StreamFeed
 from earshot.streaming.events import Closed, Final
 from earshot.streaming.stream_config import StreamConfig

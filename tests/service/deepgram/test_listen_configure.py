@@ -5,7 +5,7 @@ import json
 import pytest
 from protocol_session import protocol, sent
 
-from earshot.service.core.listen_actions import (
+from earshot.service.core.actions import (
     ConfigureStream,
 )
 from earshot.streaming.events import (

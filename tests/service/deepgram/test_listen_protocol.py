@@ -5,7 +5,7 @@ import pytest
 from protocol_session import protocol, sent
 from pydantic import ValidationError
 
-from earshot.service.core.listen_actions import (
+from earshot.service.core.actions import (
     CancelStream,
     Close,
     FinalizeStream,

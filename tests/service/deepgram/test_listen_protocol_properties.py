@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from earshot.service.audio.pcm import PcmFormat
-from earshot.service.core.listen_actions import CancelStream, Close, FinishStream, PushAudio, Send
+from earshot.service.core.actions import CancelStream, Close, FinishStream, PushAudio, Send
 from earshot.service.deepgram.listen_protocol import ListenProtocol, State
 from earshot.service.deepgram.request.boosts import BoostRules
 from earshot.service.deepgram.request.parameters import ListenParameters

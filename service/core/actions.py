@@ -1,10 +1,9 @@
-"""What the protocol of /v1/listen asks its socket to do."""
+"""What a protocol asks its session to do: with the streams, and with the socket."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from earshot.service.audio.pcm import Samples
-from earshot.service.deepgram.response.wire import Message
 from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.stream_config import Boost
 
@@ -42,11 +41,23 @@ class CancelStream:
     channel: int | None = None
 
 
+class Message(Protocol):
+    """What goes out on a socket."""
+
+    def to_json(self) -> str:
+        """The text that is sent."""
+
+
 @dataclass(frozen=True)
 class Send:
-    """Send a message; a newer replaceable one (a partial) takes the place of one still waiting."""
+    """Send a message.
+
+    result_of: the channel whose result it is; a partial of that channel that still waits is not
+        sent then. replaceable: it is a partial itself.
+    """
 
     message: Message
+    result_of: int | None = None
     replaceable: bool = False
 
 
