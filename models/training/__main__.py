@@ -20,10 +20,8 @@ from models.training.config import load_recipe
 from models.training.errors import RecipeError, TrainingError
 from models.training.evaluation import FULL_CONTEXT, transcribe
 from models.training.export import export
-from models.training.host import Call, pack, work
+from models.training.gathering import Source, gather
 from models.training.letters import LEAST_ENTRIES, LettersTraining, entries_of, train_letters
-from models.training.luggage import MIB, check_loads, loads
-from models.training.pieces import Piece, cut, folder_files, join
 from models.training.report import markdown_report, write_rates
 from models.training.run import DEVICE_CHOICES, choose_device, default_folder, open_run
 from models.training.sentences import FORMATS, Collection, write_sentences
@@ -62,40 +60,8 @@ def evaluate(options: argparse.Namespace) -> int:
     return 0
 
 
-def pack_recipe(options: argparse.Namespace) -> int:
-    """Writes what a host needs for a recipe, in pieces; weighs what each call would carry."""
-    pieces = pack(options.recipe, options.output, round(options.piece_mib * MIB))
-    if options.checkout is None:
-        _list(pieces)
-        return 0
-    calls = loads(options.checkout, options.output)
-    for number, load in enumerate(calls, start=1):
-        print(f"call {number}: {load}")
-    check_loads(calls, round(options.limit_mib * MIB))
-    return 0
-
-
-def work_on_host(options: argparse.Namespace) -> int:
-    """Trains for one call on a host, once all pieces are there."""
-    call = Call(
-        pieces=options.pieces,
-        output=options.output,
-        seconds=60 * options.minutes,
-        cooling_s=60 * options.cool_minutes,
-        piece_bytes=round(options.piece_mib * MIB),
-        device=options.device,
-    )
-    absent = work(options.recipe, call)
-    if absent:
-        print(f"waiting for {', '.join(absent)}")
-    return MORE_TO_COME if absent else 0
-
-
 def gather_recordings(options: argparse.Namespace) -> int:
     """Makes published recordings of one voice a corpus."""
-    # It resamples and encodes, which a host that only trains cannot: docs/training.md.
-    from models.training.gathering import Source, gather
-
     source = Source(
         options.folder,
         options.corpus,
@@ -151,39 +117,15 @@ def add_pronunciations(options: argparse.Namespace) -> int:
     return 0
 
 
-def cut_folder(options: argparse.Namespace) -> int:
-    """Writes any folder in pieces."""
-    _list(cut(folder_files(options.folder), options.output, round(options.piece_mib * MIB)))
-    return 0
-
-
-def join_pieces(options: argparse.Namespace) -> int:
-    """Makes a folder of its pieces."""
-    join(options.pieces, options.output)
-    return 0
-
-
-def _list(pieces: Sequence[Piece]) -> None:
-    for piece in pieces:
-        print(f"{piece.name}  {piece.size / MIB:.1f} MiB")
-
-
-def _add_piece_size(parser: argparse.ArgumentParser, mib: float) -> None:
-    parser.add_argument("--piece-mib", type=float, default=mib, help=f"{mib:g} if absent")
-
-
 def _add_recipe_actions(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     training = actions.add_parser("train", help="start a run, or go on with it")
     exporting = actions.add_parser("export", help="average the best checkpoints into a model")
     evaluating = actions.add_parser("evaluate", help="word error rates on the development data")
-    packing = actions.add_parser("pack", help="write what a host needs for a recipe, in pieces")
-    working = actions.add_parser("host", help="one call on a host: train when all pieces are there")
-    for action in (training, exporting, evaluating, packing, working):
+    for action in (training, exporting, evaluating):
         action.add_argument("recipe", type=Path)
     for action in (training, exporting):
         action.add_argument("--run", type=Path, help="checkpoints and log")
-    for action in (training, working):
-        action.add_argument("--device", choices=DEVICE_CHOICES, default="auto")
+    training.add_argument("--device", choices=DEVICE_CHOICES, default="auto")
     exporting.add_argument("--output", type=Path, required=True, help="model directory to write")
     evaluating.add_argument("--model", type=Path, required=True, help="model directory")
     evaluating.add_argument("--rates", type=Path, help="file for rates by corpus and speaker")
@@ -198,22 +140,9 @@ def _add_recipe_actions(actions: argparse._SubParsersAction[argparse.ArgumentPar
         default=[FULL_CONTEXT, 16, 8, 4],
         help="chunk sizes in encoder frames, -1 for full context",
     )
-    packing.add_argument("--output", type=Path, required=True, help="folder for the pieces")
-    packing.add_argument("--checkout", type=Path, help="weigh it too, with the wheels in --output")
-    packing.add_argument("--limit-mib", type=float, default=64.0, help="of what a call may carry")
-    _add_piece_size(packing, 48)
-    working.add_argument("--pieces", type=Path, required=True, help="folder they come to")
-    working.add_argument("--output", type=Path, required=True, help="folder for model and log")
-    working.add_argument("--minutes", type=float, required=True, help="for the whole call")
-    working.add_argument(
-        "--cool-minutes", type=float, default=0.0, help="of them, in the last call"
-    )
-    _add_piece_size(working, 15)
     training.set_defaults(do=train)
     exporting.set_defaults(do=export_run)
     evaluating.set_defaults(do=evaluate)
-    packing.set_defaults(do=pack_recipe)
-    working.set_defaults(do=work_on_host)
 
 
 def _add_pronunciations(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -266,18 +195,6 @@ def _add_sentences(actions: argparse._SubParsersAction[argparse.ArgumentParser])
     sentences.set_defaults(do=gather_sentences)
 
 
-def _add_piece_actions(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    cutting = actions.add_parser("cut", help="write a folder in pieces")
-    cutting.add_argument("folder", type=Path)
-    _add_piece_size(cutting, 15)
-    joining = actions.add_parser("join", help="make a folder of its pieces")
-    joining.add_argument("pieces", type=Path)
-    for action in (cutting, joining):
-        action.add_argument("--output", type=Path, required=True)
-    cutting.set_defaults(do=cut_folder)
-    joining.set_defaults(do=join_pieces)
-
-
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m models.training", description=__doc__)
@@ -287,7 +204,6 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     _add_gathering(actions)
     _add_books(actions)
     _add_sentences(actions)
-    _add_piece_actions(actions)
     return parser.parse_args(arguments)
 
 
