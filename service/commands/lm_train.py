@@ -28,14 +28,14 @@ def _train(arguments: argparse.Namespace) -> int:
         raise StartupError(
             f"training needs {error.name}: pip install 'earshot[train]' brings it"
         ) from error
-    from models.training.deadline import Deadline
+    from models.training.time_limit import TimeLimit
 
     require_place(arguments.out, [arguments.config])
     try:
         recipe = load_lm_recipe(arguments.config)
         trainer = LmTrainer(recipe, choose_device(arguments.device))
         tell(f"{recipe.name}: from update {trainer.step} on {trainer.device}, in {trainer.folder}")
-        trainer.run(Deadline(60 * arguments.minutes, 60 * arguments.cool_minutes))
+        trainer.run(TimeLimit(60 * arguments.minutes, 60 * arguments.cool_minutes))
         trainer.export(arguments.out)
     except TrainingError as error:
         raise StartupError(str(error)) from error

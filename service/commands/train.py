@@ -57,9 +57,9 @@ def run(arguments: argparse.Namespace) -> int:
             f"training needs {error.name}: pip install 'earshot[train]' brings it"
         ) from error
     from models.training.config import load_recipe
-    from models.training.deadline import Deadline
     from models.training.export import export
     from models.training.output_folder import make_folder
+    from models.training.time_limit import TimeLimit
 
     try:
         recipe = load_recipe(arguments.config)
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         tell(f"{recipe.name}: from update {trainer.progress.step} on {trainer.device}, in {folder}")
         if arguments.export is not None:
             make_folder(arguments.export)  # known before the work, not after it
-        trainer.run(deadline=Deadline(60 * arguments.minutes, 60 * arguments.cool_minutes))
+        trainer.run(limit=TimeLimit(60 * arguments.minutes, 60 * arguments.cool_minutes))
         tell(f"stands at update {trainer.progress.step}; log: {trainer.log_file}")
         if arguments.export is not None:
             export(recipe, folder, arguments.export)

@@ -18,7 +18,6 @@ from tqdm import tqdm
 from models.neural_lm.lm_file import save_neural_lm
 from models.neural_lm.network import NeuralLm, initialise
 from models.neural_lm.sentence_scorer import SentenceScorer
-from models.training.deadline import Deadline
 from models.training.descent import Descent, require_usable
 from models.training.errors import CorpusError, Diverged
 from models.training.neural_lm.perplexity import perplexity
@@ -35,6 +34,7 @@ from models.training.run_log import append_line, cut_log
 from models.training.saved_file import read_saved, save_whole, taking_up
 from models.training.schedule import learning_rate
 from models.training.stop_signal import StopSignal
+from models.training.time_limit import TimeLimit
 from models.training.training_state import STATE_FILE
 
 LOG_FILE = "log.jsonl"
@@ -91,8 +91,8 @@ class LmTrainer:
         """Whether the schedule's last update is done."""
         return self.step >= self.recipe.optimiser.total_steps
 
-    def run(self, deadline: Deadline) -> None:
-        """To the end of the schedule, a deadline, or SIGTERM or Ctrl-C.
+    def run(self, limit: TimeLimit) -> None:
+        """To the end of the schedule, the time limit, or SIGTERM or Ctrl-C.
 
         In every case it saves, and then measures, which takes longer: see `perplexities`. Raises
         Diverged.
@@ -100,8 +100,8 @@ class LmTrainer:
         total = self.recipe.optimiser.total_steps
         bar = tqdm(total=total, initial=self.step, unit="update", mininterval=10.0)
         with StopSignal() as stop:
-            while not (self.finished or stop.received or deadline.passed):
-                self._update(deadline.rate_share)
+            while not (self.finished or stop.received or limit.passed):
+                self._update(limit.rate_share)
                 bar.update()
                 if self.step % self.recipe.optimiser.save_every == 0:
                     self._checkpoint()
