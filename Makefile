@@ -10,7 +10,7 @@ SEED    ?=
 GRAPH  ?=
 ONLY   ?=
 ROUNDS ?= 5
-DATA   ?= ../shared
+DATA   ?=
 # Extra flags for pip, for instance an index that holds the CPU builds of torch.
 PIP_FLAGS ?=
 
@@ -172,8 +172,11 @@ DOMAINS := librispeech speechocean coffee fsdd wakewords
 SAID    := speechocean coffee fsdd wakewords
 TUNE    := librispeech librispeech $(DOMAINS) # read speech counts three times
 TODAY   := $(if $(SENTENCES),everyday assistant) # of the folder SENTENCES=
+HAS_DATA = test -n "$(DATA)" || { \
+             echo "$@: DATA= is missing: the folder of speech and text (docs/training.md)" >&2; exit 1; }
 
 bundled-graph: $(STAMP) ## make the bundled model's decoding graph from the text in DATA=
+	@$(HAS_DATA)
 	@echo "bundled-graph: gathering texts and words from $(DATA)"
 	@$(BIN)/python -m models.training.language_texts --speech $(DATA)/speech/train.tsv \
 	  --dictionary $(DATA)/text/cmudict.dict --out $(LM)
@@ -185,7 +188,8 @@ bundled-graph: $(STAMP) ## make the bundled model's decoding graph from the text
 	@echo "bundled-graph: building the graph"
 	@$(BIN)/earshot graph build --lm $(LM)/lm.arpa.gz --out models/bundled/lm.graph.xz
 
-bundled-neural-lm: $(STAMP) ## train the bundled model's neural language model, of the same text
+bundled-neural-lm: $(STAMP) ## train the bundled model's neural language model, of the same text in DATA=
+	@$(HAS_DATA)
 	@test -n "$(SENTENCES)" || { echo "bundled-neural-lm: SENTENCES= is missing: see docs/graphs.md" >&2; exit 1; }
 	@echo "bundled-neural-lm: gathering and cleaning texts from $(DATA)"
 	@$(BIN)/python -m models.training.language_texts --speech $(DATA)/speech/train.tsv \
@@ -198,7 +202,7 @@ bundled-neural-lm: $(STAMP) ## train the bundled model's neural language model, 
 	  $(BIN)/earshot lm clean $(SENTENCES)/$$name.held_out.txt > $(LM)/$$name.held_out.txt; done
 	@echo "bundled-neural-lm: training, two hours of two cores; stop it and it goes on"
 	@$(BIN)/earshot lm train models/training/neural_lm/recipes/bundled.toml \
-	  --out models/bundled/neural_lm.safetensors
+	  --data $(LM) --out models/bundled/neural_lm.safetensors
 
 clean: ## remove .venv, build outputs and caches
 	@echo "clean: .venv, build, caches"

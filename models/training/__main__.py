@@ -17,6 +17,7 @@ from models.lexicon import LEXICON_FILE, Lexicon, write_lexicon_text
 from models.training.books import LAST_FREE_YEAR, Shelf, write_books
 from models.training.cmudict import lexicon_text, read_pronunciations
 from models.training.config import load_recipe
+from models.training.data_root import DATA_VARIABLE, data_root, require_data
 from models.training.errors import RecipeError, TrainingError
 from models.training.evaluation import FULL_CONTEXT, transcribe
 from models.training.export import export
@@ -32,7 +33,7 @@ MORE_TO_COME = 3
 
 def train(options: argparse.Namespace) -> int:
     """Starts a run, or goes on with the one that is there; 3 while there is more of it."""
-    recipe = load_recipe(options.recipe)
+    recipe = load_recipe(options.recipe, data_root(options.data))
     trainer = open_run(recipe, options.run or default_folder(recipe), choose_device(options.device))
     if trainer.progress.step:
         print(f"going on at update {trainer.progress.step}")
@@ -42,14 +43,16 @@ def train(options: argparse.Namespace) -> int:
 
 def export_run(options: argparse.Namespace) -> int:
     """Averages the best checkpoints of a run into a model."""
-    recipe = load_recipe(options.recipe)
+    recipe = load_recipe(options.recipe, data_root(options.data))
+    require_data(recipe.data_files, "phones.lexicon")
     export(recipe, options.run or default_folder(recipe), options.output)
     return 0
 
 
 def evaluate(options: argparse.Namespace) -> int:
     """Prints word error rates on the development data; writes them by speaker to a file."""
-    recipe = load_recipe(options.recipe)
+    recipe = load_recipe(options.recipe, data_root(options.data))
+    require_data(recipe.data_files, "data.dev_manifest")
     torch.set_num_threads(recipe.optimiser.threads)
     speech = load_dev_speech(recipe.data, options.put_aside)
     speech = speech.subset(options.limit) if options.limit else speech
@@ -123,6 +126,11 @@ def _add_recipe_actions(actions: argparse._SubParsersAction[argparse.ArgumentPar
     evaluating = actions.add_parser("evaluate", help="word error rates on the development data")
     for action in (training, exporting, evaluating):
         action.add_argument("recipe", type=Path)
+        action.add_argument(
+            "--data",
+            type=Path,
+            help=f"its data; {DATA_VARIABLE}, or its folder, if absent",
+        )
     for action in (training, exporting):
         action.add_argument("--run", type=Path, help="checkpoints and log")
     training.add_argument("--device", choices=DEVICE_CHOICES, default="auto")

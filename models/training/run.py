@@ -9,6 +9,7 @@ from typing import Literal
 import torch
 
 from models.training.config import Recipe
+from models.training.data_root import require_data
 from models.training.errors import DeviceMissing, RecipeError
 from models.training.output_folder import make_folder
 from models.training.prepare import prepare
@@ -41,6 +42,7 @@ def open_run(recipe: Recipe, folder: Path, device: torch.device) -> Trainer:
     """
     if recipe.start is not None and not recipe.start.model.is_dir():
         raise RecipeError(f"start.model: there is no model at {recipe.start.model}")
+    require_data(recipe.data_files)
     make_folder(folder)  # now, and not when everything is decoded
     torch.set_num_threads(min(recipe.optimiser.threads, os.cpu_count() or 1))
     prepared = prepare(recipe, device)

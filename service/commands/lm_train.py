@@ -20,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _train(arguments: argparse.Namespace) -> int:
     """Train; 0 at the end of the schedule, 3 where the same command would go on."""
     try:
+        from models.training.data_root import data_root
         from models.training.errors import TrainingError
         from models.training.neural_lm.recipe import load_lm_recipe
         from models.training.neural_lm.trainer import LmTrainer
@@ -32,7 +33,7 @@ def _train(arguments: argparse.Namespace) -> int:
 
     require_place(arguments.out, [arguments.config])
     try:
-        recipe = load_lm_recipe(arguments.config)
+        recipe = load_lm_recipe(arguments.config, data_root(arguments.data))
         trainer = LmTrainer(recipe, choose_device(arguments.device))
         tell(f"{recipe.name}: from update {trainer.step} on {trainer.device}, in {trainer.folder}")
         trainer.run(TimeLimit(60 * arguments.minutes, 60 * arguments.cool_minutes))

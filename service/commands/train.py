@@ -26,7 +26,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_run_flags(parser: argparse.ArgumentParser) -> None:
-    """Declare where a run happens, and how far it goes now."""
+    """Declare where a run finds its data and happens, and how far it goes now."""
+    parser.add_argument(
+        "--data",
+        type=Path,
+        metavar="DIR",
+        help="what the recipe learns from; EARSHOT_DATA, or the recipe's folder, if absent",
+    )
     parser.add_argument(
         "--device", choices=DEVICES, default="auto", help="auto (the default) takes a GPU if any"
     )
@@ -57,12 +63,13 @@ def run(arguments: argparse.Namespace) -> int:
             f"training needs {error.name}: pip install 'earshot[train]' brings it"
         ) from error
     from models.training.config import load_recipe
+    from models.training.data_root import data_root
     from models.training.export import export
     from models.training.output_folder import make_folder
     from models.training.time_limit import TimeLimit
 
     try:
-        recipe = load_recipe(arguments.config)
+        recipe = load_recipe(arguments.config, data_root(arguments.data))
         folder: Path = arguments.run or default_folder(recipe)
         trainer = open_run(recipe, folder, choose_device(arguments.device))
         tell(f"{recipe.name}: from update {trainer.progress.step} on {trainer.device}, in {folder}")

@@ -18,6 +18,7 @@ from tqdm import tqdm
 from models.neural_lm.lm_file import save_neural_lm
 from models.neural_lm.network import NeuralLm, initialise
 from models.neural_lm.sentence_scorer import SentenceScorer
+from models.training.data_root import require_data
 from models.training.descent import Descent, require_usable
 from models.training.errors import CorpusError, Diverged
 from models.training.neural_lm.perplexity import perplexity
@@ -58,6 +59,7 @@ class LmTrainer:
         self.recipe = recipe
         self.device = device
         self.step = 0
+        require_data(recipe.data_files)
         self._texts = PieceTexts(recipe)
         _require_lines(recipe.held_out)
         shares = [text.share for text in recipe.texts]
