@@ -10,10 +10,7 @@ SEED    ?=
 GRAPH  ?=
 ONLY   ?=
 ROUNDS ?= 5
-RECIPE  ?= training/recipes/gpu.toml
-HOST_PYTHON ?= 3.12
-CALL_MIB ?= 64
-DATA   ?= ../shared
+DATA   ?=
 # Extra flags for pip, for instance an index that holds the CPU builds of torch.
 PIP_FLAGS ?=
 
@@ -25,11 +22,6 @@ NATIVE  := CMakeLists.txt $(wildcard cmake/*) $(wildcard decoder_kernels/csrc/*)
            $(wildcard decoder_kernels/csrc/*/*)
 CSRC     = $(shell git ls-files '*.h' '*.cu' '*.cpp')
 SCRIPTS  = $(shell git ls-files 'web/*.js')
-# What a host with torch, numpy, sentencepiece, safetensors, PyYAML and tqdm lacks for training.
-HOST_PACKAGES := soundfile cffi pycparser jiwer rapidfuzz
-# A borrowed machine: nothing can be installed there, and nothing need be.
-BARE_GPU := test ! -e $(VENV) && nvidia-smi >/dev/null 2>&1 && \
-            python3 -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' 2>/dev/null
 GPU_CHECK = benchmarks/gpu_check.py $(if $(GRAPH),--graph $(GRAPH)) $(if $(ONLY),--only $(ONLY))
 PYTHON_OK := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
 PYTHON  ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
@@ -37,7 +29,7 @@ PYTHON  ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help tools setup constraints serve test fresh fuzz style format types layers gpu gpu-here cuda-emulator cuda-test cuda-fuzz cuda-count luggage \
+.PHONY: help tools setup constraints serve test fresh fuzz style format types layers gpu cuda-emulator cuda-test cuda-fuzz cuda-count \
         bench bundled-graph bundled-neural-lm clean
 
 help: ## list the targets
@@ -139,14 +131,8 @@ layers: $(STAMP) ## check which package may import which (import-linter)
 	@echo "layers: import-linter"
 	@$(BIN)/lint-imports --no-cache
 
-gpu: ## compile the CUDA half (needs nvcc); where a GPU is, check it and time GRAPH=IMAGE; ONLY= steps
+gpu: $(STAMP) ## compile the CUDA half (needs nvcc); where a GPU is, check it and time GRAPH=IMAGE; ONLY= steps
 	@command -v nvcc >/dev/null || { echo "make gpu: missing: nvcc (the CUDA toolkit)" >&2; exit 1; }
-	@if $(BARE_GPU); then \
-	  echo "gpu: no $(VENV) here, but a GPU and a torch that uses it: checking with python3"; \
-	  python3 $(GPU_CHECK); \
-	else $(MAKE) --no-print-directory gpu-here; fi
-
-gpu-here: $(STAMP)
 	@echo "gpu: compiling the CUDA half"
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt \
 	  --no-build-isolation --config-settings=cmake.define.EARSHOT_CUDA=ON -e .
@@ -176,17 +162,6 @@ cuda-fuzz: cuda-emulator ## the operations of make fuzz on the emulated device; 
 cuda-count: cuda-emulator ## count what the CUDA half costs: instructions, barriers, atomics, bytes, registers
 	@PYTHONPATH=tests/cuda_emulator:benchmarks:. $(BIN)/python benchmarks/cuda_counts.py $(EMULATOR)
 
-luggage: $(STAMP) ## pack what a GPU host without a network needs to train RECIPE= (docs/training.md)
-	@echo "luggage: packages for Python $(HOST_PYTHON)"
-	@rm -rf build/luggage
-	@$(BIN)/python -m pip download -q --disable-pip-version-check -c constraints.txt --no-deps \
-	  --only-binary=:all: --implementation cp --python-version $(HOST_PYTHON) \
-	  $(foreach libc,2_28 2_27 2_17,--platform manylinux_$(libc)_x86_64) \
-	  --platform manylinux2014_x86_64 -d build/luggage/wheels $(HOST_PACKAGES)
-	@echo "luggage: $(RECIPE) in pieces, to build/luggage; what each call carries:"
-	@$(BIN)/python -m earshot.training pack $(RECIPE) --output build/luggage --checkout . \
-	  --limit-mib $(CALL_MIB)
-
 bench: $(STAMP) ## measure live streams at several counts, or at STREAMS="10 40"
 	@echo "bench: live streams, two minutes in real time for each count"
 	@$(BIN)/python benchmarks/live_streams.py $(if $(STREAMS),--streams $(STREAMS))
@@ -197,8 +172,11 @@ DOMAINS := librispeech speechocean coffee fsdd wakewords
 SAID    := speechocean coffee fsdd wakewords
 TUNE    := librispeech librispeech $(DOMAINS) # read speech counts three times
 TODAY   := $(if $(SENTENCES),everyday assistant) # of the folder SENTENCES=
+HAS_DATA = test -n "$(DATA)" || { \
+             echo "$@: DATA= is missing: the folder of speech and text (docs/training.md)" >&2; exit 1; }
 
 bundled-graph: $(STAMP) ## make the bundled model's decoding graph from the text in DATA=
+	@$(HAS_DATA)
 	@echo "bundled-graph: gathering texts and words from $(DATA)"
 	@$(BIN)/python -m earshot.training.texts.language_texts --speech $(DATA)/speech/train.tsv \
 	  --dictionary $(DATA)/text/cmudict.dict --out $(LM)
@@ -210,7 +188,8 @@ bundled-graph: $(STAMP) ## make the bundled model's decoding graph from the text
 	@echo "bundled-graph: building the graph"
 	@$(BIN)/earshot graph build --lm $(LM)/lm.arpa.gz --out models/bundled/lm.graph.xz
 
-bundled-neural-lm: $(STAMP) ## train the bundled model's neural language model, of the same text
+bundled-neural-lm: $(STAMP) ## train the bundled model's neural language model, of the same text in DATA=
+	@$(HAS_DATA)
 	@test -n "$(SENTENCES)" || { echo "bundled-neural-lm: SENTENCES= is missing: see docs/graphs.md" >&2; exit 1; }
 	@echo "bundled-neural-lm: gathering and cleaning texts from $(DATA)"
 	@$(BIN)/python -m earshot.training.texts.language_texts --speech $(DATA)/speech/train.tsv \
@@ -223,7 +202,7 @@ bundled-neural-lm: $(STAMP) ## train the bundled model's neural language model, 
 	  $(BIN)/earshot lm clean $(SENTENCES)/$$name.held_out.txt > $(LM)/$$name.held_out.txt; done
 	@echo "bundled-neural-lm: training, two hours of two cores; stop it and it goes on"
 	@$(BIN)/earshot lm train training/neural_lm/recipes/bundled.toml \
-	  --out models/bundled/neural_lm.safetensors
+	  --data $(LM) --out models/bundled/neural_lm.safetensors
 
 clean: ## remove .venv, build outputs and caches
 	@echo "clean: .venv, build, caches"

@@ -1,7 +1,7 @@
 """How much audio a second a recipe's training takes in, on noise instead of speech.
 
-``python benchmarks/training_speed.py RECIPE --batch-seconds 150 300 600``: a look at a strange
-machine before its minutes are spent, and at the whole way from samples to weights on it.
+``python benchmarks/training_speed.py RECIPE --batch-seconds 150 300 600``: a look at a
+machine before hours of it are spent, and at the whole way from samples to weights on it.
 """
 
 from __future__ import annotations

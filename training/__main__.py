@@ -20,15 +20,14 @@ from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.errors import ModelError
 from earshot.training.data.speech import load_dev_speech
 from earshot.training.errors import RecipeError, TrainingError
-from earshot.training.host import Call, pack, work
-from earshot.training.luggage import MIB, check_loads, loads
 from earshot.training.measuring.evaluation import FULL_CONTEXT, transcribe
 from earshot.training.measuring.report import markdown_report, write_rates
-from earshot.training.pieces import Piece, cut, folder_files, join
 from earshot.training.recipe.cmudict import lexicon_text, read_pronunciations
 from earshot.training.recipe.config import load_recipe
+from earshot.training.recipe.data_root import DATA_VARIABLE, data_root, require_data
 from earshot.training.run.export import export
 from earshot.training.run.run import DEVICE_CHOICES, choose_device, default_folder, open_run
+from earshot.training.synthetic.gathering import Source, gather
 from earshot.training.texts.books import LAST_FREE_YEAR, Shelf, write_books
 from earshot.training.texts.letters import LEAST_ENTRIES, LettersTraining, entries_of, train_letters
 from earshot.training.texts.sentences import FORMATS, Collection, write_sentences
@@ -38,7 +37,7 @@ MORE_TO_COME = 3
 
 def train(options: argparse.Namespace) -> int:
     """Starts a run, or goes on with the one that is there; 3 while there is more of it."""
-    recipe = load_recipe(options.recipe)
+    recipe = load_recipe(options.recipe, data_root(options.data))
     trainer = open_run(recipe, options.run or default_folder(recipe), choose_device(options.device))
     if trainer.progress.step:
         print(f"going on at update {trainer.progress.step}")
@@ -48,14 +47,16 @@ def train(options: argparse.Namespace) -> int:
 
 def export_run(options: argparse.Namespace) -> int:
     """Averages the best checkpoints of a run into a model."""
-    recipe = load_recipe(options.recipe)
+    recipe = load_recipe(options.recipe, data_root(options.data))
+    require_data(recipe.data_files, "phones.lexicon")
     export(recipe, options.run or default_folder(recipe), options.output)
     return 0
 
 
 def evaluate(options: argparse.Namespace) -> int:
     """Prints word error rates on the development data; writes them by speaker to a file."""
-    recipe = load_recipe(options.recipe)
+    recipe = load_recipe(options.recipe, data_root(options.data))
+    require_data(recipe.data_files, "data.dev_manifest")
     torch.set_num_threads(recipe.optimiser.threads)
     speech = load_dev_speech(recipe.data, options.put_aside)
     speech = speech.subset(options.limit) if options.limit else speech
@@ -66,40 +67,8 @@ def evaluate(options: argparse.Namespace) -> int:
     return 0
 
 
-def pack_recipe(options: argparse.Namespace) -> int:
-    """Writes what a host needs for a recipe, in pieces; weighs what each call would carry."""
-    pieces = pack(options.recipe, options.output, round(options.piece_mib * MIB))
-    if options.checkout is None:
-        _list(pieces)
-        return 0
-    calls = loads(options.checkout, options.output)
-    for number, load in enumerate(calls, start=1):
-        print(f"call {number}: {load}")
-    check_loads(calls, round(options.limit_mib * MIB))
-    return 0
-
-
-def work_on_host(options: argparse.Namespace) -> int:
-    """Trains for one call on a host, once all pieces are there."""
-    call = Call(
-        pieces=options.pieces,
-        output=options.output,
-        seconds=60 * options.minutes,
-        cooling_s=60 * options.cool_minutes,
-        piece_bytes=round(options.piece_mib * MIB),
-        device=options.device,
-    )
-    absent = work(options.recipe, call)
-    if absent:
-        print(f"waiting for {', '.join(absent)}")
-    return MORE_TO_COME if absent else 0
-
-
 def gather_recordings(options: argparse.Namespace) -> int:
     """Makes published recordings of one voice a corpus."""
-    # It resamples and encodes, which a host that only trains cannot: docs/training.md.
-    from earshot.training.synthetic.gathering import Source, gather
-
     source = Source(
         options.folder,
         options.corpus,
@@ -155,39 +124,20 @@ def add_pronunciations(options: argparse.Namespace) -> int:
     return 0
 
 
-def cut_folder(options: argparse.Namespace) -> int:
-    """Writes any folder in pieces."""
-    _list(cut(folder_files(options.folder), options.output, round(options.piece_mib * MIB)))
-    return 0
-
-
-def join_pieces(options: argparse.Namespace) -> int:
-    """Makes a folder of its pieces."""
-    join(options.pieces, options.output)
-    return 0
-
-
-def _list(pieces: Sequence[Piece]) -> None:
-    for piece in pieces:
-        print(f"{piece.name}  {piece.size / MIB:.1f} MiB")
-
-
-def _add_piece_size(parser: argparse.ArgumentParser, mib: float) -> None:
-    parser.add_argument("--piece-mib", type=float, default=mib, help=f"{mib:g} if absent")
-
-
 def _add_recipe_actions(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     training = actions.add_parser("train", help="start a run, or go on with it")
     exporting = actions.add_parser("export", help="average the best checkpoints into a model")
     evaluating = actions.add_parser("evaluate", help="word error rates on the development data")
-    packing = actions.add_parser("pack", help="write what a host needs for a recipe, in pieces")
-    working = actions.add_parser("host", help="one call on a host: train when all pieces are there")
-    for action in (training, exporting, evaluating, packing, working):
+    for action in (training, exporting, evaluating):
         action.add_argument("recipe", type=Path)
+        action.add_argument(
+            "--data",
+            type=Path,
+            help=f"its data; {DATA_VARIABLE}, or its folder, if absent",
+        )
     for action in (training, exporting):
         action.add_argument("--run", type=Path, help="checkpoints and log")
-    for action in (training, working):
-        action.add_argument("--device", choices=DEVICE_CHOICES, default="auto")
+    training.add_argument("--device", choices=DEVICE_CHOICES, default="auto")
     exporting.add_argument("--output", type=Path, required=True, help="model directory to write")
     evaluating.add_argument("--model", type=Path, required=True, help="model directory")
     evaluating.add_argument("--rates", type=Path, help="file for rates by corpus and speaker")
@@ -202,22 +152,9 @@ def _add_recipe_actions(actions: argparse._SubParsersAction[argparse.ArgumentPar
         default=[FULL_CONTEXT, 16, 8, 4],
         help="chunk sizes in encoder frames, -1 for full context",
     )
-    packing.add_argument("--output", type=Path, required=True, help="folder for the pieces")
-    packing.add_argument("--checkout", type=Path, help="weigh it too, with the wheels in --output")
-    packing.add_argument("--limit-mib", type=float, default=64.0, help="of what a call may carry")
-    _add_piece_size(packing, 48)
-    working.add_argument("--pieces", type=Path, required=True, help="folder they come to")
-    working.add_argument("--output", type=Path, required=True, help="folder for model and log")
-    working.add_argument("--minutes", type=float, required=True, help="for the whole call")
-    working.add_argument(
-        "--cool-minutes", type=float, default=0.0, help="of them, in the last call"
-    )
-    _add_piece_size(working, 15)
     training.set_defaults(do=train)
     exporting.set_defaults(do=export_run)
     evaluating.set_defaults(do=evaluate)
-    packing.set_defaults(do=pack_recipe)
-    working.set_defaults(do=work_on_host)
 
 
 def _add_pronunciations(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -270,18 +207,6 @@ def _add_sentences(actions: argparse._SubParsersAction[argparse.ArgumentParser])
     sentences.set_defaults(do=gather_sentences)
 
 
-def _add_piece_actions(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    cutting = actions.add_parser("cut", help="write a folder in pieces")
-    cutting.add_argument("folder", type=Path)
-    _add_piece_size(cutting, 15)
-    joining = actions.add_parser("join", help="make a folder of its pieces")
-    joining.add_argument("pieces", type=Path)
-    for action in (cutting, joining):
-        action.add_argument("--output", type=Path, required=True)
-    cutting.set_defaults(do=cut_folder)
-    joining.set_defaults(do=join_pieces)
-
-
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m earshot.training", description=__doc__)
@@ -291,7 +216,6 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     _add_gathering(actions)
     _add_books(actions)
     _add_sentences(actions)
-    _add_piece_actions(actions)
     return parser.parse_args(arguments)
 
 

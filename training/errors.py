@@ -3,9 +3,7 @@
 TrainingError
 ├── RecipeError            the configuration file is wrong; the message names the key
 ├── CorpusError            a manifest or an audio file is missing or not what it says
-├── BrokenPieces           pieces of a packed folder are missing or damaged
 ├── Diverged               gradients, weights or measurements of a run are no finite numbers
-├── LuggageError           what a call would carry to a host cannot be weighed, or is too much
 ├── DeviceMissing          the recipe is to be trained on a device that is not here
 ├── NoPlace                a run or a model cannot be written where it should be
 └── TrainingStateError     a saved training state does not fit the run that should go on from it
@@ -26,16 +24,8 @@ class CorpusError(TrainingError):
     """A manifest or an audio file is missing or broken."""
 
 
-class BrokenPieces(TrainingError):
-    """Pieces of a packed folder are missing or damaged."""
-
-
 class Diverged(TrainingError):
     """Gradients, weights or measurements of a run are no finite numbers any more."""
-
-
-class LuggageError(TrainingError):
-    """What a call would carry to a host cannot be weighed, or is too much."""
 
 
 class DeviceMissing(TrainingError):

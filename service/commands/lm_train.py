@@ -23,19 +23,20 @@ def _train(arguments: argparse.Namespace) -> int:
         from earshot.training.errors import TrainingError
         from earshot.training.neural_lm.recipe import load_lm_recipe
         from earshot.training.neural_lm.trainer import LmTrainer
+        from earshot.training.recipe.data_root import data_root
         from earshot.training.run.run import choose_device
     except ModuleNotFoundError as error:
         raise StartupError(
             f"training needs {error.name}: pip install 'earshot-asr[train]' brings it"
         ) from error
-    from earshot.training.deadline import Deadline
+    from earshot.training.run.time_limit import TimeLimit
 
     require_place(arguments.out, [arguments.config])
     try:
-        recipe = load_lm_recipe(arguments.config)
+        recipe = load_lm_recipe(arguments.config, data_root(arguments.data))
         trainer = LmTrainer(recipe, choose_device(arguments.device))
         tell(f"{recipe.name}: from update {trainer.step} on {trainer.device}, in {trainer.folder}")
-        trainer.run(Deadline(60 * arguments.minutes, 60 * arguments.cool_minutes))
+        trainer.run(TimeLimit(60 * arguments.minutes, 60 * arguments.cool_minutes))
         trainer.export(arguments.out)
     except TrainingError as error:
         raise StartupError(str(error)) from error

@@ -26,7 +26,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_run_flags(parser: argparse.ArgumentParser) -> None:
-    """Declare where a run happens, and how far it goes now."""
+    """Declare where a run finds its data and happens, and how far it goes now."""
+    parser.add_argument(
+        "--data",
+        type=Path,
+        metavar="DIR",
+        help="what the recipe learns from; EARSHOT_DATA, or the recipe's folder, if absent",
+    )
     parser.add_argument(
         "--device", choices=DEVICES, default="auto", help="auto (the default) takes a GPU if any"
     )
@@ -57,18 +63,19 @@ def run(arguments: argparse.Namespace) -> int:
             f"training needs {error.name}: pip install 'earshot-asr[train]' brings it"
         ) from error
     from earshot.training.data.output_folder import make_folder
-    from earshot.training.deadline import Deadline
     from earshot.training.recipe.config import load_recipe
+    from earshot.training.recipe.data_root import data_root
     from earshot.training.run.export import export
+    from earshot.training.run.time_limit import TimeLimit
 
     try:
-        recipe = load_recipe(arguments.config)
+        recipe = load_recipe(arguments.config, data_root(arguments.data))
         folder: Path = arguments.run or default_folder(recipe)
         trainer = open_run(recipe, folder, choose_device(arguments.device))
         tell(f"{recipe.name}: from update {trainer.progress.step} on {trainer.device}, in {folder}")
         if arguments.export is not None:
             make_folder(arguments.export)  # known before the work, not after it
-        trainer.run(deadline=Deadline(60 * arguments.minutes, 60 * arguments.cool_minutes))
+        trainer.run(limit=TimeLimit(60 * arguments.minutes, 60 * arguments.cool_minutes))
         tell(f"stands at update {trainer.progress.step}; log: {trainer.log_file}")
         if arguments.export is not None:
             export(recipe, folder, arguments.export)

@@ -46,7 +46,7 @@ def test_paths_are_relative_to_the_recipe(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def recipes(repository_dir: Path) -> dict[str, Recipe]:
     """Those that come along, by the names of their files."""
-    folder = repository_dir / "models" / "training" / "recipes"
+    folder = repository_dir / "training" / "recipes"
     return {path.stem: load_recipe(path) for path in folder.glob("*.toml")}
 
 

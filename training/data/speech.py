@@ -16,6 +16,7 @@ from earshot.training.data.feature_cache import build_feature_cache
 from earshot.training.data.put_aside import is_put_aside
 from earshot.training.errors import CorpusError
 from earshot.training.recipe.config import DataConfig
+from earshot.training.synthetic.digits import synthesise
 
 
 class Recordings(Protocol):
@@ -149,9 +150,6 @@ def _training_manifests(data: DataConfig) -> dict[str, Path]:
     more = {f"train-{number}": path for number, path in enumerate(data.more_manifests, start=2)}
     manifests = {"train": data.train_manifest, **more}
     if data.synthetic_count:
-        # What makes speech needs an encoder, which a machine that only trains may lack.
-        from earshot.training.synthetic.digits import synthesise
-
         folder = data.work_dir / "synthetic"
         made = synthesise(folder, data.synthetic_count, data.synthetic_seed)
         manifests["synthetic-features"] = made

@@ -9,6 +9,7 @@ from typing import Any
 from earshot.models.errors import ConfigError
 from earshot.models.neural_lm.network import NeuralLmConfig
 from earshot.training.errors import RecipeError
+from earshot.training.recipe.data_root import DataPath, Roots
 from earshot.training.recipe.ranges import Ranges
 from earshot.training.recipe.recipe_file import Precision, check_schedule, read_document, section
 from earshot.training.recipe.recipe_value import read_value
@@ -21,7 +22,7 @@ class TextConfig:
     share: of all rows that are drawn, against the shares of the other texts.
     """
 
-    path: Path
+    path: DataPath
     share: float
 
     def __post_init__(self) -> None:
@@ -63,7 +64,7 @@ class LmRecipe:
     name: str
     work_dir: Path
     texts: tuple[TextConfig, ...]
-    held_out: tuple[Path, ...] = ()
+    held_out: tuple[DataPath, ...] = ()
     network: NeuralLmConfig = field(default_factory=NeuralLmConfig)
     optimiser: LmOptimiserConfig = field(default_factory=LmOptimiserConfig)
 
@@ -71,19 +72,25 @@ class LmRecipe:
         if not self.texts:
             raise RecipeError("texts: needs at least one")
 
+    @property
+    def data_files(self) -> list[tuple[str, Path]]:
+        """What a run finds in the data, with the keys that name it."""
+        texts = [("texts.path", text.path) for text in self.texts]
+        return texts + [("held_out", path) for path in self.held_out]
 
-def load_lm_recipe(path: Path) -> LmRecipe:
-    """Reads a recipe; relative paths in it are relative to the file.
+
+def load_lm_recipe(path: Path, data: Path | None = None) -> LmRecipe:
+    """Reads a recipe whose texts lie in `data`, or else beside it; see `data_root`.
 
     Raises RecipeError, naming what is wrong.
     """
-    document, root = read_document(path), path.resolve().parent
-    told = read_value(tuple[Any, ...], "texts", document.pop("texts", []), root)
-    texts = [section(TextConfig, "texts", text, root) for text in told]
+    document, roots = read_document(path), Roots.of(path, data)
+    told = read_value(tuple[Any, ...], "texts", document.pop("texts", []), roots)
+    texts = [section(TextConfig, "texts", text, roots) for text in told]
     try:
-        network = section(NeuralLmConfig, "network", document.pop("network", {}), root)
+        network = section(NeuralLmConfig, "network", document.pop("network", {}), roots)
     except ConfigError as error:
         raise RecipeError(f"network: {error}") from error
-    optimiser = section(LmOptimiserConfig, "optimiser", document.pop("optimiser", {}), root)
+    optimiser = section(LmOptimiserConfig, "optimiser", document.pop("optimiser", {}), roots)
     parts = {"texts": texts, "network": network, "optimiser": optimiser}
-    return section(LmRecipe, path.name, {**document, **parts}, root)
+    return section(LmRecipe, path.name, {**document, **parts}, roots)

@@ -18,12 +18,12 @@ from tqdm import tqdm
 from earshot.models.neural_lm.lm_file import save_neural_lm
 from earshot.models.neural_lm.network import NeuralLm, initialise
 from earshot.models.neural_lm.sentence_scorer import SentenceScorer
-from earshot.training.deadline import Deadline
 from earshot.training.errors import CorpusError, Diverged
 from earshot.training.neural_lm.perplexity import perplexity
 from earshot.training.neural_lm.piece_text import PieceTexts, read_lines
 from earshot.training.neural_lm.recipe import LmRecipe
 from earshot.training.neural_lm.row_sampler import RowSampler
+from earshot.training.recipe.data_root import require_data
 from earshot.training.recipe.schedule import learning_rate
 from earshot.training.run.descent import Descent, require_usable
 from earshot.training.run.run_identity import (
@@ -35,6 +35,7 @@ from earshot.training.run.run_identity import (
 from earshot.training.run.run_log import append_line, cut_log
 from earshot.training.run.saved_file import read_saved, save_whole, taking_up
 from earshot.training.run.stop_signal import StopSignal
+from earshot.training.run.time_limit import TimeLimit
 from earshot.training.run.training_state import STATE_FILE
 
 LOG_FILE = "log.jsonl"
@@ -58,6 +59,7 @@ class LmTrainer:
         self.recipe = recipe
         self.device = device
         self.step = 0
+        require_data(recipe.data_files)
         self._texts = PieceTexts(recipe)
         _require_lines(recipe.held_out)
         shares = [text.share for text in recipe.texts]
@@ -91,8 +93,8 @@ class LmTrainer:
         """Whether the schedule's last update is done."""
         return self.step >= self.recipe.optimiser.total_steps
 
-    def run(self, deadline: Deadline) -> None:
-        """To the end of the schedule, a deadline, or SIGTERM or Ctrl-C.
+    def run(self, limit: TimeLimit) -> None:
+        """To the end of the schedule, the time limit, or SIGTERM or Ctrl-C.
 
         In every case it saves, and then measures, which takes longer: see `perplexities`. Raises
         Diverged.
@@ -100,8 +102,8 @@ class LmTrainer:
         total = self.recipe.optimiser.total_steps
         bar = tqdm(total=total, initial=self.step, unit="update", mininterval=10.0)
         with StopSignal() as stop:
-            while not (self.finished or stop.received or deadline.passed):
-                self._update(deadline.rate_share)
+            while not (self.finished or stop.received or limit.passed):
+                self._update(limit.rate_share)
                 bar.update()
                 if self.step % self.recipe.optimiser.save_every == 0:
                     self._checkpoint()

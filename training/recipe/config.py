@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from earshot.models.config import ConvNorm, FeatureConfig, InputLayer, Positions
 from earshot.training.errors import RecipeError
+from earshot.training.recipe.data_root import DataPath, Roots
 from earshot.training.recipe.ranges import Ranges
 from earshot.training.recipe.recipe_file import Precision, check_schedule, read_document, section
 from earshot.training.recipe.recipe_value import read_value
@@ -27,9 +28,9 @@ class DataConfig:
     1.0 draw is every utterance once. The first epoch is for leaving the blank plateau.
     """
 
-    train_manifest: Path
-    dev_manifest: Path
-    noise_manifest: Path
+    train_manifest: DataPath
+    dev_manifest: DataPath
+    noise_manifest: DataPath
     work_dir: Path
     draws_first_epoch: Mapping[str, float]
     draws_per_epoch: Mapping[str, float]
@@ -232,7 +233,7 @@ class PhoneConfig:
     From the update `sequence_from_step` on, all other phone sequences count against it (CTC-CRF).
     """
 
-    lexicon: Path
+    lexicon: DataPath
     block: int | None = None  # from 1, left behind at export; without it the model's own head
     weight: float = 0.3  # its share of the whole loss
     rate: int = 1  # phone frames for each of the encoder's, of the model's own head
@@ -312,6 +313,13 @@ class Recipe:
         if block is not None and not 1 <= block <= blocks:
             raise RecipeError(f"phones.block: there is no block {block}")
 
+    @property
+    def data_files(self) -> list[tuple[str, Path]]:
+        """What a run finds in the data, with the keys that name it."""
+        keys = ("train_manifest", "dev_manifest", "noise_manifest")
+        files = [(f"data.{key}", getattr(self.data, key)) for key in keys]
+        return files + ([("phones.lexicon", self.phones.lexicon)] if self.phones else [])
+
 
 SECTIONS = {
     "data": DataConfig,
@@ -326,8 +334,8 @@ SECTIONS = {
 }
 
 
-def load_recipe(path: Path) -> Recipe:
-    """Reads a recipe; relative paths in it are relative to the file.
+def load_recipe(path: Path, data: Path | None = None) -> Recipe:
+    """Reads a recipe whose data lies in `data`, or else beside it; see `data_root`.
 
     Raises RecipeError, naming what is wrong.
     """
@@ -337,10 +345,10 @@ def load_recipe(path: Path) -> Recipe:
         raise RecipeError(f"{path}: unknown sections {', '.join(sorted(unknown))}")
     if "data" not in document or "name" not in document:
         raise RecipeError(f"{path}: needs a name and a [data] section")
-    root = path.resolve().parent
+    roots = Roots.of(path, data)
     sections: dict[str, Any] = {
-        name: section(kind, name, document[name], root)
+        name: section(kind, name, document[name], roots)
         for name, kind in SECTIONS.items()
         if name in document
     }
-    return Recipe(read_value(str, "name", document["name"], root), **sections)
+    return Recipe(read_value(str, "name", document["name"], roots), **sections)

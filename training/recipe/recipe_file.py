@@ -1,4 +1,4 @@
-"""Recipes are TOML files: sections become dataclasses, and paths are relative to the file."""
+"""Recipes are TOML files: sections become dataclasses, paths are relative to file or data."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, get_type_hints
 
 from earshot.training.errors import RecipeError
+from earshot.training.recipe.data_root import Roots
 from earshot.training.recipe.ranges import Ranges
 from earshot.training.recipe.recipe_value import as_table, read_value
 from earshot.training.recipe.schedule import Schedule
@@ -23,14 +24,14 @@ def read_document(path: Path) -> dict[str, Any]:
         raise RecipeError(f"cannot read {path}: {error}") from error
 
 
-def section(kind: type[Section], name: str, values: object, root: Path) -> Section:
+def section(kind: type[Section], name: str, values: object, roots: Roots) -> Section:
     """A dataclass of a section's values. Raises RecipeError, naming what is wrong."""
-    table, kinds = as_table(name, values), get_type_hints(kind)
+    table, kinds = as_table(name, values), get_type_hints(kind, include_extras=True)
     unknown = set(table) - set(kinds)
     if unknown:
         raise RecipeError(f"{name}: unknown keys {', '.join(sorted(unknown))}")
     arguments = {
-        key: read_value(kinds[key], f"{name}.{key}", value, root) for key, value in table.items()
+        key: read_value(kinds[key], f"{name}.{key}", value, roots) for key, value in table.items()
     }
     try:
         return kind(**arguments)

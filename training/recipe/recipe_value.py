@@ -10,6 +10,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin
 
 from earshot.training.errors import RecipeError
+from earshot.training.recipe.data_root import DataPath, Roots
 
 WANTED = {bool: "true or false", int: "a whole number", str: "text"}
 
@@ -19,8 +20,8 @@ def beside(root: Path, value: str) -> Path:
     return Path(os.path.normpath(root / value))
 
 
-def read_value(kind: Any, name: str, value: object, root: Path) -> Any:
-    """`value` as `kind`, the annotation of a field; paths are relative to `root`.
+def read_value(kind: Any, name: str, value: object, roots: Roots) -> Any:
+    """`value` as `kind`, the annotation of a field, which says which root a path is relative to.
 
     Raises RecipeError, naming the field, if it is something else.
     """
@@ -30,9 +31,9 @@ def read_value(kind: Any, name: str, value: object, root: Path) -> Any:
     if kind in WANTED:
         _require(type(value) is kind, name, value, WANTED[kind])
         return value
-    if kind is Path:
+    if kind in (Path, DataPath):
         _require(isinstance(value, str), name, value, "a path")
-        return beside(root, str(value))
+        return beside(roots.recipe if kind is Path else roots.data, str(value))
     if origin is Literal:
         choices = get_args(kind)
         if value not in choices:
@@ -40,11 +41,11 @@ def read_value(kind: Any, name: str, value: object, root: Path) -> Any:
         return value
     if origin is UnionType:  # of a type and None, which TOML cannot say
         (inner,) = set(get_args(kind)) - {NoneType}
-        return read_value(inner, name, value, root)
+        return read_value(inner, name, value, roots)
     if origin is tuple:
-        return _tuple(get_args(kind), name, value, root)
+        return _tuple(get_args(kind), name, value, roots)
     if origin is Mapping:
-        return _mapping(get_args(kind)[1], name, value, root)
+        return _mapping(get_args(kind)[1], name, value, roots)
     return value  # a section, which was read before
 
 
@@ -59,20 +60,20 @@ def _number(name: str, value: object) -> float:
     return float(value)
 
 
-def _tuple(kinds: tuple[Any, ...], name: str, value: object, root: Path) -> tuple[Any, ...]:
+def _tuple(kinds: tuple[Any, ...], name: str, value: object, roots: Roots) -> tuple[Any, ...]:
     if not isinstance(value, list):
         raise RecipeError(f"{name}: {value!r} is not a list")
     if kinds[-1] is Ellipsis:
         kinds = (kinds[0],) * len(value)
     _require(len(value) == len(kinds), name, value, f"a list of {len(kinds)}")
     return tuple(
-        read_value(kind, name, each, root) for kind, each in zip(kinds, value, strict=True)
+        read_value(kind, name, each, roots) for kind, each in zip(kinds, value, strict=True)
     )
 
 
-def _mapping(kind: Any, name: str, value: object, root: Path) -> dict[str, Any]:
+def _mapping(kind: Any, name: str, value: object, roots: Roots) -> dict[str, Any]:
     table = as_table(name, value)
-    return {key: read_value(kind, f"{name}.{key}", each, root) for key, each in table.items()}
+    return {key: read_value(kind, f"{name}.{key}", each, roots) for key, each in table.items()}
 
 
 def as_table(name: str, value: object) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ import torch
 from earshot.training.data.output_folder import make_folder
 from earshot.training.errors import DeviceMissing, RecipeError
 from earshot.training.recipe.config import Recipe
+from earshot.training.recipe.data_root import require_data
 from earshot.training.recipe.recipe_model import build_model
 from earshot.training.run.prepare import prepare
 from earshot.training.run.trainer import Trainer
@@ -41,6 +42,7 @@ def open_run(recipe: Recipe, folder: Path, device: torch.device) -> Trainer:
     """
     if recipe.start is not None and not recipe.start.model.is_dir():
         raise RecipeError(f"start.model: there is no model at {recipe.start.model}")
+    require_data(recipe.data_files)
     make_folder(folder)  # now, and not when everything is decoded
     torch.set_num_threads(min(recipe.optimiser.threads, os.cpu_count() or 1))
     prepared = prepare(recipe, device)

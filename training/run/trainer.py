@@ -15,7 +15,6 @@ from earshot.models.u2.u2 import TrainingLoss, U2Model
 from earshot.training.data.batch import Batch
 from earshot.training.data.output_folder import make_folder
 from earshot.training.data.sampler import FIRST_SHUFFLED_EPOCH, Example
-from earshot.training.deadline import Deadline
 from earshot.training.measuring.phone_yardstick import PhoneYardstick
 from earshot.training.measuring.phones import PhoneLabels, PhoneLoss
 from earshot.training.recipe.config import OptimiserConfig, Recipe
@@ -27,6 +26,7 @@ from earshot.training.run.run_identity import run_identity
 from earshot.training.run.run_log import RunLog, UpdateRecord, cut_log
 from earshot.training.run.small_state import load_small, rewarmed, save_small
 from earshot.training.run.stop_signal import StopSignal
+from earshot.training.run.time_limit import TimeLimit
 from earshot.training.run.training_state import Progress, load_state, save_state
 from earshot.training.texts.spoken_words import spoken_words
 
@@ -71,7 +71,7 @@ class Trainer:
         self._log = RunLog(self.log_file, recipe.checkpoints.log_every)
         self._plan: list[list[Example]] = []
         self._planned_epoch = -1
-        self._deadline = Deadline()
+        self._limit = TimeLimit()
         self._saved_at = time.monotonic()
 
     def _build_phone_loss(self) -> PhoneLoss | None:
@@ -118,19 +118,19 @@ class Trainer:
         """Whether the schedule's last update is done."""
         return self.progress.step >= self.recipe.optimiser.total_steps
 
-    def run(self, stop_at_step: int | None = None, deadline: Deadline | None = None) -> None:
+    def run(self, stop_at_step: int | None = None, limit: TimeLimit | None = None) -> None:
         """Trains to the end of the schedule, or until `stop_at_step` updates are done.
 
-        It stops sooner at a deadline, and at SIGTERM or Ctrl-C after the update in progress; the
-        state is saved in every case. A model that cooled towards a deadline is measured there.
+        It stops sooner at the limit, and at SIGTERM or Ctrl-C after the update in progress; the
+        state is saved in every case. A model whose rate fell towards the limit is measured there.
         Raises Diverged, and leaves what was saved as it is.
         """
         total = self.recipe.optimiser.total_steps
         last = min(total, stop_at_step or total)
-        self._deadline = deadline or Deadline()
+        self._limit = limit or TimeLimit()
         bar = tqdm(total=total, initial=self.progress.step, unit="update", mininterval=10.0)
         with StopSignal() as stop:
-            while self.progress.step < last and not (stop.received or self._deadline.passed):
+            while self.progress.step < last and not (stop.received or self._limit.passed):
                 self._update(self._next_examples())
                 bar.update()
                 if self.progress.step % self.recipe.checkpoints.save_every == 0:
@@ -138,7 +138,7 @@ class Trainer:
                 elif self._save_is_due:
                     self._save()
         bar.close()
-        if self._deadline.rate_share == 0.0 and self.progress.step:
+        if self._limit.rate_share == 0.0 and self.progress.step:
             self._checkpoint()
         self._save()
 
@@ -162,7 +162,7 @@ class Trainer:
         config, progress = self.recipe.optimiser, self.progress
         rng = np.random.default_rng((config.seed, progress.step, 2))
         batch = self.prepared.builder.build(rng, examples, progress.step).to(self.device)
-        rate = learning_rate(progress.step, config) * self._deadline.rate_share
+        rate = learning_rate(progress.step, config) * self._limit.rate_share
         rate *= rewarmed(progress)
         with self._precision():
             loss = self._loss(batch, rng)

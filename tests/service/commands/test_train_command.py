@@ -50,7 +50,8 @@ def write_table(path: Path, *rows: str) -> None:
 
 
 @pytest.fixture
-def recipe(tmp_path: Path) -> Path:
+def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("EARSHOT_DATA", raising=False)
     time_s = np.arange(RATE_HZ // 2) / RATE_HZ
     rows = []
     for word, frequency_hz in TONES_HZ.items():
@@ -82,6 +83,37 @@ def test_the_same_command_goes_on(recipe: Path, tmp_path: Path, capsys) -> None:
     assert train(*words) == 0
     assert train(*words) == 0
     assert "from update 4 on cpu" in capsys.readouterr().err
+
+
+def move_data(folder: Path, here: str, there: str) -> Path:
+    """The tones and their tables go from one folder to another."""
+    (folder / there).mkdir()
+    for path in [*(folder / here).glob("*.tsv"), *(folder / here).glob("*.flac")]:
+        path.rename(folder / there / path.name)
+    return folder / there
+
+
+def test_a_run_goes_on_where_its_data_has_moved(recipe: Path, tmp_path: Path, capsys) -> None:
+    words = (recipe, "--device", "cpu")
+    data = move_data(tmp_path, ".", "here")
+    assert train(*words, "--data", data) == 0
+    data = move_data(tmp_path, "here", "there")
+    assert train(*words, "--data", data) == 0
+    assert "from update 4 on cpu" in capsys.readouterr().err
+
+
+def test_the_environment_says_where_the_data_lies(
+    recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EARSHOT_DATA", str(move_data(tmp_path, ".", "here")))
+    assert train(recipe, "--device", "cpu") == 0
+
+
+def test_data_that_is_not_there_name_the_flag(recipe: Path, tmp_path: Path, capsys) -> None:
+    assert train(recipe, "--device", "cpu", "--data", tmp_path / "none") == USAGE_ERROR
+    said = capsys.readouterr().err
+    assert "data.train_manifest" in said
+    assert "--data" in said
 
 
 def test_a_recipe_that_is_not_there_is_named(tmp_path: Path, capsys) -> None:

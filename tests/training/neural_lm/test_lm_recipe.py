@@ -37,9 +37,20 @@ def test_paths_are_relative_to_the_file(tmp_path):
     assert (recipe.network.size, recipe.optimiser.batch) == (64, 4)
 
 
+def test_texts_are_relative_to_the_data(tmp_path):
+    path = tmp_path / "some.toml"
+    path.write_text(TEXT)
+    recipe = load_lm_recipe(path, tmp_path / "texts")
+    assert recipe.work_dir == tmp_path.parent / "runs"
+    assert [text.path.parent for text in recipe.texts] == [tmp_path / "texts"] * 2
+    assert recipe.held_out == (tmp_path / "texts" / "c.txt",)
+
+
 def test_the_bundled_recipe_is_one():
     path = Path(neural_lm.__file__).parent / "recipes" / "bundled.toml"
-    assert load_lm_recipe(path).name == "bundled"
+    recipe = load_lm_recipe(path, Path("/data"))
+    assert recipe.name == "bundled"
+    assert {file.parent for _, file in recipe.data_files} == {Path("/data")}
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import torch
 
 from earshot.models.neural_lm.lm_file import load_neural_lm
 from earshot.models.neural_lm.sentence_scorer import SentenceScorer
-from earshot.training.deadline import Deadline
 from earshot.training.errors import CorpusError, Diverged, TrainingStateError
 from earshot.training.neural_lm.perplexity import perplexity
 from earshot.training.neural_lm.trainer import LOG_FILE, LmTrainer
+from earshot.training.run.time_limit import TimeLimit
 
 CPU = torch.device("cpu")
 
@@ -21,17 +21,17 @@ def lines(recipe) -> list[dict]:
     return [json.loads(line) for line in (recipe.work_dir / LOG_FILE).read_text().splitlines()]
 
 
-def updates_until(count: int) -> Deadline:
-    """A deadline that passes after about so many updates: each looks at the clock once."""
+def updates_until(count: int) -> TimeLimit:
+    """A limit that passes after about so many updates: each looks at the clock once."""
     ticks = iter(range(1000))
-    return Deadline(seconds=count, clock=lambda: next(ticks))
+    return TimeLimit(seconds=count, clock=lambda: next(ticks))
 
 
 def test_a_run_learns_what_its_text_says(recipe, tmp_path):
     trainer = LmTrainer(recipe, CPU)
     trainer.run(updates_until(1))
     before = trainer.perplexities["told.txt"]
-    trainer.run(Deadline())
+    trainer.run(TimeLimit())
     assert trainer.finished
     assert trainer.perplexities["told.txt"] < 0.2 * before
     losses = [line["loss"] for line in lines(recipe) if "loss" in line]
@@ -45,7 +45,7 @@ def test_a_run_learns_what_its_text_says(recipe, tmp_path):
 
 def test_a_stopped_run_ends_as_one_that_never_stopped(recipe, tmp_path):
     whole = LmTrainer(recipe, CPU)
-    whole.run(Deadline())
+    whole.run(TimeLimit())
     parts = replace(recipe, work_dir=tmp_path / "parts")
     stops = []
     trainer = LmTrainer(parts, CPU)
@@ -111,7 +111,7 @@ def test_a_run_is_saved_before_it_is_measured(recipe, tmp_path):
 
 def test_what_was_just_measured_is_not_measured_again(recipe):
     every = replace(recipe.optimiser, save_every=60)
-    LmTrainer(replace(recipe, optimiser=every), CPU).run(Deadline())
+    LmTrainer(replace(recipe, optimiser=every), CPU).run(TimeLimit())
     measured = [line["step"] for line in lines(recipe) if "perplexity_told.txt" in line]
     assert measured == [60, 120]
 
@@ -122,7 +122,7 @@ def test_a_rate_that_is_far_too_high_ends_in_an_error(recipe, steps):
         recipe.optimiser, peak_rate=1e30, decay_from_step=steps - 1, total_steps=steps, save_every=9
     )
     with pytest.raises(Diverged):
-        LmTrainer(replace(recipe, optimiser=high), CPU).run(Deadline())
+        LmTrainer(replace(recipe, optimiser=high), CPU).run(TimeLimit())
 
 
 def test_a_model_that_knows_nothing_has_no_finite_perplexity(recipe):
@@ -173,7 +173,7 @@ def test_a_run_that_was_killed_says_nothing_twice(recipe):
     trainer.run(updates_until(40))
     stopped = trainer.step
     before = (recipe.work_dir / "state.pt").read_bytes()
-    trainer.run(Deadline())
+    trainer.run(TimeLimit())
     (recipe.work_dir / "state.pt").write_bytes(before)  # as if it had not come to saving
     LmTrainer(recipe, CPU)
     assert max(line["step"] for line in lines(recipe)) == stopped

@@ -13,13 +13,13 @@ import torch
 
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.training.data.sampler import FIRST_SHUFFLED_EPOCH
-from earshot.training.deadline import Deadline
 from earshot.training.errors import Diverged, NoPlace, RecipeError, TrainingStateError
 from earshot.training.measuring.greedy import greedy_texts
 from earshot.training.recipe.config import Recipe, StartConfig, UnitsConfig
 from earshot.training.recipe.recipe_model import build_model
 from earshot.training.run.export import export
 from earshot.training.run.prepare import Prepared, prepare
+from earshot.training.run.time_limit import TimeLimit
 from earshot.training.run.trainer import LOG_FILE, Trainer
 from earshot.training.run.training_state import STATE_FILE, SavedRun
 
@@ -98,9 +98,9 @@ def test_a_run_that_cools_stops_in_time_and_is_measured_there(
     with_steps: Callable[[int, int], Recipe], prepared: Prepared, tmp_path: Path
 ) -> None:
     ticks = count()
-    deadline = Deadline(20.0, 10.0, clock=lambda: next(ticks))
+    limit = TimeLimit(20.0, 10.0, clock=lambda: next(ticks))
     trainer = make_trainer(with_steps(100, 100), prepared, tmp_path)
-    trainer.run(deadline=deadline)
+    trainer.run(limit=limit)
     assert 0 < trainer.progress.step < 20
     assert not trainer.finished
     assert [kept.step for kept in trainer.progress.kept] == [trainer.progress.step]

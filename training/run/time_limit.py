@@ -1,4 +1,4 @@
-"""The end of a run that is borrowed by the minute."""
+"""How long a run may take now, and a learning rate that falls in time for it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable
 
 
-class Deadline:
+class TimeLimit:
     """`seconds` from now, the last `cooling_s` of which let the learning rate fall to nothing.
 
-    A schedule counts updates, and nobody knows how many a strange machine makes in its minutes.
+    A schedule counts updates, and nobody knows beforehand how many a machine makes in an hour.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Deadlines, by a clock that stands still."""
+"""Time limits, by a clock that stands still."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from earshot.training.deadline import Deadline
+from earshot.training.run.time_limit import TimeLimit
 
 
 class Clock:
@@ -22,24 +22,24 @@ def clock() -> Clock:
 
 
 def test_the_rate_stays_and_then_falls_to_nothing(clock: Clock) -> None:
-    deadline = Deadline(60.0, 20.0, clock)
+    limit = TimeLimit(60.0, 20.0, clock)
     shares = []
     for now in (100.0, 139.0, 150.0, 155.0, 160.0, 170.0):
         clock.now = now
-        shares.append(deadline.rate_share)
+        shares.append(limit.rate_share)
     assert shares == [1.0, 1.0, 0.5, 0.25, 0.0, 0.0]
-    assert deadline.passed
+    assert limit.passed
 
 
 def test_without_cooling_the_rate_stays(clock: Clock) -> None:
-    deadline = Deadline(60.0, clock=clock)
+    limit = TimeLimit(60.0, clock=clock)
     clock.now = 161.0
-    assert deadline.passed
-    assert deadline.rate_share == 1.0
+    assert limit.passed
+    assert limit.rate_share == 1.0
 
 
 def test_there_need_not_be_one(clock: Clock) -> None:
-    deadline = Deadline(clock=clock)
+    limit = TimeLimit(clock=clock)
     clock.now = 1e9
-    assert not deadline.passed
-    assert deadline.left_s == math.inf
+    assert not limit.passed
+    assert limit.left_s == math.inf
