@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 from report import RESULTS, SHARED, table, write_report
 
-from earshot.streaming.engine.engine import words_of
+from earshot.streaming.words.fitted_words import words_of
 
 try:
     from wfst.boost_plot import Curve, plot_curves

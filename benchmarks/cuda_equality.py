@@ -27,7 +27,7 @@ from earshot.decoder_kernels.wfst.wfst_search import WfstOptions, WfstSearch, Wf
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.checkpoints.checkpoint import load_model
-from earshot.streaming.engine.engine import words_of
+from earshot.streaming.words.fitted_words import words_of
 
 CHUNK_FRAMES = 22
 LISTED = 10

@@ -28,9 +28,10 @@ from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSea
 from earshot.decoder_kernels.wfst.wfst_search import WfstOptions
 from earshot.language.graphs.explicit import explicit_graph
 from earshot.models.bundled import bundled_model_dir
-from earshot.models.checkpoints.checkpoint import LoadedModel, load_model
+from earshot.models.checkpoints.assembly import LoadedModel
+from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.layers.ctc import collapse
-from earshot.streaming.engine.engine import words_of
+from earshot.streaming.words.fitted_words import words_of
 
 Decode = Callable[[Tensor], str]
 SLOT = torch.tensor([0])

@@ -21,10 +21,10 @@ PARTS = (
     (WAITING, ("select (selectors.py", "wait (threading.py")),
     (STARTING, ("_find_and_load", "build_engine", "warm_up")),
     ("features", ("compute_features",)),
-    ("gather and scatter of slots", ("EncoderSlots.",)),
-    ("encoder", ("Encoder.forward_lanes", "streaming/recognizer/encode.py")),
+    ("gather and scatter of slots", ("EncoderState.",)),
+    ("encoder", ("Encoder.forward_lanes", "streaming/u2/encode.py")),
     ("prefix search", ("streaming/search/ctc_search.py", "decoder_kernels/")),
-    ("second pass", ("streaming/recognizer/second_pass.py",)),
+    ("second pass", ("streaming/u2/second_pass.py",)),
     ("batching, results and events", ("streaming/",)),
     ("sockets, audio decoding and JSON", ("asyncio/", "service/")),
 )

@@ -43,11 +43,12 @@ from earshot.decoder_kernels.wfst.wfst_hypotheses import WfstHypothesis
 from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
 from earshot.models.bundled import bundled_model_dir
-from earshot.models.checkpoints.checkpoint import LoadedModel, load_model
+from earshot.models.checkpoints.assembly import LoadedModel
+from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.u2.rescoring import AttentionScores, attention_scores
-from earshot.streaming.engine.engine import words_of
 from earshot.streaming.graph_config import GraphOptions, GraphSearchConfig
 from earshot.streaming.search.search_frames import frames_of
+from earshot.streaming.words.fitted_words import words_of
 from earshot.streaming.words.graph_words import GraphWords
 from earshot.training.data.batch import pad
 from earshot.training.data.speech import Speech, load_speech
@@ -108,7 +109,7 @@ class Confidences:
     def attention(
         self, hypothesis: WfstHypothesis, scores: AttentionScores, row: int
     ) -> list[float]:
-        """As `earshot.streaming.recognizer.second_pass` has them."""
+        """As `earshot.streaming.u2.second_pass` has them."""
         reverse = self._loaded.model.config.decoding.reverse_weight
         left, right = scores.left_token_log_probs[row], scores.right_token_log_probs
         probabilities = [(1 - reverse) * math.exp(p) for p in left]

@@ -70,6 +70,15 @@ class Fbank:
         self._window = torch.hann_window(self.frame_length, periodic=False) ** POVEY_EXPONENT
         self._filters = mel_filters(config.num_mel_bins, self.fft_size, config.sample_rate_hz)
 
+    @property
+    def size(self) -> int:
+        """F."""
+        return self.config.num_mel_bins
+
+    def of_frames(self, frames: Tensor) -> Tensor:
+        """Frames of samples `(N, frame_length)`, float32 in int16 range, to features `(N, F)`."""
+        return self(frames)[:, 0]
+
     def frame_count(self, num_samples: int) -> int:
         """Frames that `num_samples` samples give: only whole ones (Kaldi's ``snip_edges``)."""
         if num_samples < self.frame_length:

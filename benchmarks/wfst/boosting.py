@@ -73,7 +73,7 @@ class TokenBoosting:
     def run(self, utterances: Sequence[Utterance], words: BoostList, weight: float) -> Run:
         """As the service limits the weight."""
         boosts = [Boost(phrase, weight) for phrase in words.phrases]
-        compiled = compile_boosts(boosts, "ctc_prefix_beam_search", self._tokenizer)
+        compiled = compile_boosts(boosts, self._tokenizer)
         if compiled.warnings:
             raise ValueError(f"cannot be boosted: {compiled.warnings}")
         self._search.set_boost(0, compiled.table)

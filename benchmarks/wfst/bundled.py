@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from earshot.models.checkpoints.checkpoint import LoadedModel
+from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.config import FeatureConfig
 from earshot.streaming.search.search_frames import PieceFrames, SearchFrames, frames_of
 from earshot.streaming.words.graph_words import GraphWords

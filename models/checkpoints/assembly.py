@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import torch
 from torch import Tensor
@@ -17,22 +16,24 @@ from earshot.models.errors import TokenizerError
 from earshot.models.tokenizer import Tokenizer
 from earshot.models.u2.u2 import U2Model
 
-ModelFormat = Literal["earshot", "wenet"]
-
 
 @dataclass(frozen=True)
 class LoadedModel:
     """A model ready to decode with: evaluation mode, no gradients.
 
     directory: where it was read, with what else lies there; None for one that was made here.
+    weights: the file that makes it what it is.
+    family: which recogniser it is for (`streaming/families.py`).
     languages: BCP 47 tags of what it was trained for, empty where its directory does not say.
     """
 
     name: str
     model: U2Model
     tokenizer: Tokenizer
-    format: ModelFormat
+    format: str
     directory: Path | None = None
+    weights: Path | None = None
+    family: str = "u2"
     languages: tuple[str, ...] = ()
 
 
@@ -41,7 +42,7 @@ def assemble(
     config: ModelConfig,
     weights: Mapping[str, Tensor],
     tokenizer: Tokenizer,
-    model_format: ModelFormat,
+    model_format: str,
 ) -> LoadedModel:
     """A model from its parts, after checking that they fit.
 

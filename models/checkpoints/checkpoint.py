@@ -1,128 +1,66 @@
-"""Model directories: our own format, and the one door through which every model comes in.
-
-Ours is config.json beside model.safetensors, units.txt and, for BPE models, bpe.model. Weights
-may be stored in half precision; they always run in float32 on the CPU.
-"""
+"""The one door through which every model comes in, whatever its format."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-import safetensors
-import safetensors.torch
 import torch
-from torch import Tensor
 
-from earshot.models.checkpoints.assembly import LoadedModel, assemble
-from earshot.models.checkpoints.small_file import read_small_text
+from earshot.models.checkpoints.assembly import LoadedModel
+from earshot.models.checkpoints.own_format import load_own_model
 from earshot.models.checkpoints.wenet import load_wenet_model
-from earshot.models.config import ModelConfig
 from earshot.models.errors import CheckpointError, NotACheckpoint
-from earshot.models.tokenizer import Tokenizer, load_tokenizer
-from earshot.models.u2.u2 import U2Model
 
-__all__ = ["LoadedModel", "load_model", "save_model"]
 
-FORMAT_VERSION = 1
-# CMVN statistics span magnitudes that half precision would round.
-ALWAYS_FLOAT32 = ("encoder.global_cmvn.mean", "encoder.global_cmvn.istd")
+@dataclass(frozen=True)
+class CheckpointFormat:
+    """How one kind of model lies on a disk, as a directory or a file.
+
+    description: for who has named something else. claims: whether a path holds one. weights: the
+    file that makes a model what it is.
+    """
+
+    description: str
+    claims: Callable[[Path], bool]
+    load: Callable[[Path], LoadedModel]
+    weights: Callable[[Path], Path]
+
+
+FORMATS: list[CheckpointFormat] = [
+    CheckpointFormat(
+        "config.json (Earshot)",
+        lambda path: (path / "config.json").is_file(),
+        load_own_model,
+        lambda path: path / "model.safetensors",
+    ),
+    CheckpointFormat(
+        "train.yaml and final.pt (WeNet)",
+        lambda path: (path / "train.yaml").is_file() or (path / "final.pt").is_file(),
+        load_wenet_model,
+        lambda path: path / "final.pt",
+    ),
+]
+"""Asked in this order; another model family puts its own first."""
 
 
 def load_model(path: Path | str, device: torch.device | str = "cpu") -> LoadedModel:
-    """Loads a model directory of either format onto `device`.
+    """Loads a model of any format onto `device`.
 
     Raises CheckpointError (which kind of broken it is, see earshot.models.errors), ConfigError or
     TokenizerError.
     """
-    directory = Path(path)
-    _require_directory(directory)
-    if (directory / "config.json").is_file():
-        loaded = _load_own_model(directory)
-    elif (directory / "train.yaml").is_file() or (directory / "final.pt").is_file():
-        loaded = load_wenet_model(directory)
-    else:
-        raise CheckpointError(
-            f"{directory} holds neither config.json (Earshot) nor train.yaml and final.pt (WeNet)"
-        )
+    path = Path(path)
+    if not path.exists():
+        raise CheckpointError(f"there is no model directory {path}")
+    known = next((each for each in FORMATS if each.claims(path)), None)
+    if known is None and path.is_file():
+        raise NotACheckpoint(f"{path} is a file; a model of the formats known is a directory")
+    if known is None:
+        formats = ", nor ".join(each.description for each in FORMATS)
+        raise CheckpointError(f"{path} holds neither {formats}")
+    loaded = known.load(path)
     loaded.model.to(device)
-    return replace(loaded, directory=directory)
-
-
-def save_model(
-    directory: Path | str,
-    model: U2Model,
-    tokenizer: Tokenizer,
-    name: str,
-    dtype: torch.dtype = torch.float32,
-    languages: Sequence[str] = (),
-) -> None:
-    """Writes a model in our format into `directory`, its weights as float32 or float16.
-
-    languages: BCP 47 tags of what it was trained for.
-    """
-    directory = Path(directory)
-    directory.mkdir(parents=True, exist_ok=True)
-    header = {"format_version": FORMAT_VERSION, "name": name, "languages": list(languages)}
-    header["model"] = model.config.to_dict()
-    text = json.dumps(header, indent=2, ensure_ascii=False)
-    (directory / "config.json").write_text(text + "\n", encoding="utf-8")
-    tensors = {
-        key: tensor.detach().to("cpu", _storage_dtype(key, tensor, dtype)).contiguous()
-        for key, tensor in model.state_dict().items()
-    }
-    safetensors.torch.save_file(tensors, directory / "model.safetensors")
-    tokenizer.save(directory)
-
-
-def _storage_dtype(key: str, tensor: Tensor, dtype: torch.dtype) -> torch.dtype:
-    if key in ALWAYS_FLOAT32 or not tensor.is_floating_point():
-        return tensor.dtype
-    return dtype
-
-
-def _require_directory(directory: Path) -> None:
-    if directory.is_file():
-        raise NotACheckpoint(f"{directory} is a file; a model is a directory")
-    if not directory.is_dir():
-        raise CheckpointError(f"there is no model directory {directory}")
-
-
-def _load_own_model(directory: Path) -> LoadedModel:
-    header = _read_header(directory / "config.json")
-    config = ModelConfig.from_dict(header["model"])
-    weights = _read_safetensors(directory / "model.safetensors")
-    tokenizer = load_tokenizer(directory)
-    name = header["name"] if isinstance(header.get("name"), str) else directory.name
-    loaded = assemble(name, config, weights, tokenizer, "earshot")
-    return replace(loaded, languages=_languages(header))
-
-
-def _read_header(path: Path) -> dict[str, Any]:
-    try:
-        header = json.loads(read_small_text(path))
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise CheckpointError(f"{path} is not JSON: {error}") from error
-    if not isinstance(header, dict) or not isinstance(header.get("model"), dict):
-        raise CheckpointError(f"{path} has no 'model' section")
-    if header.get("format_version") != FORMAT_VERSION:
-        found = header.get("format_version")
-        raise CheckpointError(f"{path} has format version {found!r}; this is {FORMAT_VERSION}")
-    return header
-
-
-def _languages(header: dict[str, Any]) -> tuple[str, ...]:
-    languages = header.get("languages", [])
-    if not isinstance(languages, list) or not all(isinstance(tag, str) for tag in languages):
-        raise CheckpointError(f"'languages' is {languages!r}, not a list of tags such as \"en\"")
-    return tuple(languages)
-
-
-def _read_safetensors(path: Path) -> dict[str, Tensor]:
-    try:
-        return safetensors.torch.load_file(path)
-    except (OSError, safetensors.SafetensorError) as error:
-        raise NotACheckpoint(f"{path} is not a safetensors file: {error}") from error
+    directory = path if path.is_dir() else None
+    return replace(loaded, directory=directory, weights=known.weights(path))

@@ -38,21 +38,37 @@ class EncoderState:
         """B."""
         return self.offset.size(0)
 
-    def gather(self, slots: Tensor) -> EncoderState:
-        """A copy of rows `slots` (B,) int64."""
-        return EncoderState(*(tensor.index_select(0, slots) for tensor in self._tensors()))
+    def gather(self, slots: Tensor, columns: int | None = None) -> EncoderState:
+        """A copy of rows `slots` (B,) int64, with the last `columns` of left context, or all.
+
+        Left context is right-aligned: lanes that have heard little need only so many columns as the
+        longest of them has.
+        """
+        return EncoderState(
+            offset=self.offset[slots],
+            cache_length=self.cache_length[slots],
+            att_cache=self._last_columns(columns)[slots],
+            cnn_cache=self.cnn_cache[slots],
+        )
 
     def scatter(self, slots: Tensor, lanes: EncoderState) -> None:
-        """Writes `lanes` into rows `slots` (B,), which must differ from each other."""
-        for mine, theirs in zip(self._tensors(), lanes._tensors(), strict=True):
-            mine.index_copy_(0, slots, theirs)
+        """Writes `lanes` into rows `slots` (B,), which must differ from each other.
 
-    def reset(self, rows: Tensor) -> None:
-        """Puts the rows where `rows` (B,) bool is True back to the start of a stream."""
-        # By index: a boolean mask on the left walks through the caches of every slot there is.
-        index = rows.nonzero().squeeze(1)
+        Columns that were not gathered stay as they are, and unread.
+        """
+        self.offset[slots] = lanes.offset
+        self.cache_length[slots] = lanes.cache_length
+        self._last_columns(lanes.att_cache.size(3))[slots] = lanes.att_cache
+        self.cnn_cache[slots] = lanes.cnn_cache
+
+    def reset(self, slots: Tensor) -> None:
+        """Puts rows `slots` (B,) int64 back to the start of a stream."""
         for tensor in self._tensors():
-            tensor.index_fill_(0, index, 0)
+            tensor.index_fill_(0, slots, 0)
+
+    def _last_columns(self, columns: int | None) -> Tensor:
+        held = self.att_cache.size(3)
+        return self.att_cache[:, :, :, held - min(held if columns is None else columns, held) :]
 
     def _tensors(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         return self.offset, self.cache_length, self.att_cache, self.cnn_cache

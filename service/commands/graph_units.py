@@ -16,7 +16,7 @@ from earshot.service.errors import StartupError
 from earshot.streaming.words.graph_fit import UnitKind
 
 if TYPE_CHECKING:
-    from earshot.models.checkpoints.checkpoint import LoadedModel
+    from earshot.models.checkpoints.assembly import LoadedModel
 
 GRAPH_UNITS: tuple[UnitKind, ...] = get_args(UnitKind)
 

@@ -18,9 +18,9 @@ from earshot.service.deepgram.response.result_messages import ServedModel
 from earshot.service.errors import StartupError
 from earshot.service.settings import Settings
 from earshot.streaming.engine.engine import Engine
-from earshot.streaming.engine.engine_factory import build_engine
 from earshot.streaming.engine.engine_stats import Observer
 from earshot.streaming.engine_config import EngineConfig
+from earshot.streaming.engine_factory import build_engine
 from earshot.streaming.errors import StreamClosed, StreamingError, UnusableGraph
 from earshot.streaming.events import Closed, Event, Failed
 from earshot.streaming.graph_config import GraphSearchConfig
@@ -31,7 +31,6 @@ UNHEARD_OF = "qwxzj"
 OWN_GRAPH = "lm.graph.xz"
 """In the directory of a model that comes with a graph."""
 GRAPH_SEARCH_SETTINGS = ("lm_weight", "graph_beam", "max_active", "neural_lm_weight")
-_WEIGHT_FILES = ("model.safetensors", "final.pt")
 
 
 def load_engine(settings: Settings, observer: Observer | None = None) -> Engine:
@@ -96,8 +95,8 @@ def warm_up(engine: EnginePort) -> None:
 
 def served_model(engine: Engine, settings: Settings) -> ServedModel:
     """Describe the engine's model to clients; its version and id follow from its weights."""
-    weights = _weights_digest(settings.model or bundled_model_dir())
     about = asdict(engine.model)
+    weights = _digest(about.pop("weights"), about["name"])
     own_languages = about.pop("languages")
     return ServedModel(
         name=about.pop("name"),
@@ -136,12 +135,12 @@ def _refuse_graph_search(settings: Settings) -> None:
             raise StartupError(f"{name} is a setting of the graph search, and there is no graph")
 
 
-def _weights_digest(directory: Path) -> str:
-    for name in _WEIGHT_FILES:
-        if (directory / name).is_file():
-            with (directory / name).open("rb") as file:
-                return hashlib.file_digest(file, "sha256").hexdigest()
-    raise StartupError(f"{directory} holds no weights")
+def _digest(weights: Path | None, name: str) -> str:
+    """Of the weights; of the name alone where no file brought them."""
+    if weights is None:
+        return hashlib.sha256(name.encode()).hexdigest()
+    with weights.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _name_of(directory: Path | None) -> str:

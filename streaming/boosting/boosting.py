@@ -7,22 +7,15 @@ from functools import cached_property
 
 from earshot.decoder_kernels.boosting.boost import TOKEN_LIMIT, BoostPhrase, BoostTable
 from earshot.decoder_kernels.boosting.boost_cycles import safe_phrases
-from earshot.decoder_kernels.boosting.word_boost import WordBoostTable
 from earshot.decoder_kernels.errors import KernelError
 from earshot.language.g2p.plain_letters import plain_letters
 from earshot.language.text.spoken_terms import readings
 from earshot.models.errors import TokenizerError, UnencodableText
 from earshot.models.tokenizer import Tokenizer
 from earshot.streaming.events import UnboostablePhrase
-from earshot.streaming.stream_config import Boost, DecodingMode
-from earshot.streaming.words.graph_words import SpelledWord
+from earshot.streaming.stream_config import Boost
 
 Tokens = tuple[int, ...]
-
-_NO_BEAM: dict[DecodingMode, str] = {
-    "ctc_greedy_search": "greedy search keeps no hypotheses to choose from",
-    "attention": "the attention decoder's own beam search takes no boosts",
-}
 
 
 @dataclass(frozen=True)
@@ -30,17 +23,15 @@ class CompiledBoosts:
     """A request's boosts for one search: its table (None when empty) and what is left out.
 
     `texts` are the phrases as they were asked for. `phrases` are sequences of what the search
-    counts in: tokens and `table`, or for a decoding graph words and `word_table`; `grafted` are
-    then the words that the graph does not know, in the order of their ids. `spoken`: those phrases,
-    by what the search counts in, that are said otherwise than the request wrote them.
+    counts in, tokens or words; `table` is the search's own, and nobody else looks at it. `spoken`:
+    those phrases, by what the search counts in, that are said otherwise than the request wrote
+    them.
     """
 
     texts: tuple[str, ...]
     phrases: tuple[BoostPhrase, ...]
-    table: BoostTable | None
+    table: object
     warnings: tuple[UnboostablePhrase, ...]
-    word_table: WordBoostTable | None = None
-    grafted: tuple[SpelledWord, ...] = ()
     spoken: frozenset[tuple[int, ...]] = frozenset()
 
     def refused(self, reason: str) -> "CompiledBoosts":
@@ -80,9 +71,13 @@ class CompiledBoosts:
 NO_BOOSTS = CompiledBoosts((), (), None, ())
 
 
-def compile_boosts(
-    boosts: Iterable[Boost], mode: DecodingMode, tokenizer: Tokenizer
-) -> CompiledBoosts:
+def unboostable(boosts: Iterable[Boost], reason: str) -> CompiledBoosts:
+    """No boosts: this search takes none."""
+    warnings = (UnboostablePhrase(boost.phrase, reason) for boost in boosts)
+    return CompiledBoosts((), (), None, tuple(warnings))
+
+
+def compile_boosts(boosts: Iterable[Boost], tokenizer: Tokenizer) -> CompiledBoosts:
     """Tokenise phrases and build their table; warn of each that cannot be boosted, by name.
 
     Of two phrases with the same tokens ("Acme" and "ACME" under a tokenizer without case) the last
@@ -92,9 +87,6 @@ def compile_boosts(
     as_written: set[Tokens] = set()
     warnings: list[UnboostablePhrase] = []
     for boost in boosts:
-        if mode in _NO_BEAM:
-            warnings.append(UnboostablePhrase(boost.phrase, _NO_BEAM[mode]))
-            continue
         try:
             written, said = _tokens(boost.phrase.strip(), tokenizer)
             for tokens in (*written, *said):

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from earshot.decoder_kernels.boosting.boost import BoostPhrase
 from earshot.decoder_kernels.boosting.word_boost import Spelling, WordBoostTable, WordPhrase
@@ -17,6 +17,14 @@ from earshot.streaming.words.graph_words import GraphWords, SpelledWord
 Words = tuple[int | Spelling, ...]
 Said = Sequence[int | str]
 """Words as `GraphWords` finds them."""
+
+
+@dataclass(frozen=True)
+class GraphBoosts:
+    """The table of a graph search, and the words that its graph lacks, by their ids."""
+
+    table: WordBoostTable
+    grafted: tuple[SpelledWord, ...]
 
 
 def compile_word_boosts(
@@ -92,13 +100,14 @@ class _Request:
             phrases=tuple(
                 BoostPhrase(_ids(phrase.words, ids), phrase.weight) for phrase in boosted
             ),
-            word_table=table,
+            table=GraphBoosts(
+                table, tuple(self._grafted[spelling] for spelling in table.spellings)
+            ),
             spoken=frozenset(
                 _ids(phrase.words, ids)
                 for phrase in boosted
                 if phrase.words not in self._as_written
             ),
-            grafted=tuple(self._grafted[spelling] for spelling in table.spellings),
         )
 
     def _wholly(self, refused: Mapping[Words, str]) -> dict[Words, str]:

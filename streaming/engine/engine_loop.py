@@ -11,6 +11,7 @@ from earshot.streaming.engine.engine_stats import Counters, Observer, StepTimer
 from earshot.streaming.engine.failure_streak import FailureStreak
 from earshot.streaming.engine.isolation import Isolation, attempt, failure_of
 from earshot.streaming.engine.publisher import Publisher
+from earshot.streaming.engine.recognizer import Recognizer
 from earshot.streaming.engine.registry import Registry
 from earshot.streaming.engine.slot_cleaner import SlotCleaner
 from earshot.streaming.engine_config import EngineConfig
@@ -21,7 +22,6 @@ from earshot.streaming.errors import (
     InvalidStreamConfig,
 )
 from earshot.streaming.events import Closed, Configured, Failed, NotConfigured, RoomAvailable
-from earshot.streaming.recognizer.two_pass import TwoPass
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.inbox import Flush, Item, Reconfigure
 from earshot.streaming.stream.lane import Ending, Lane
@@ -34,20 +34,20 @@ class EngineLoop:
 
     def __init__(
         self,
-        decoder: TwoPass,
+        recognizer: Recognizer,
         registry: Registry,
         config: EngineConfig,
         counters: Counters,
         observer: Observer | None,
     ) -> None:
-        self._decoder = decoder
+        self._recognizer = recognizer
         self._registry = registry
         self._counters = counters
         self._observer = observer
         self._publisher = Publisher(counters)
         self._isolation = Isolation(self._fail)
         self._streak = FailureStreak()
-        self._cleaner = SlotCleaner(decoder, registry)
+        self._cleaner = SlotCleaner(recognizer, registry)
         self._max_streams = config.max_streams
         self._batcher = Batcher[ActiveStream](
             config.max_batch, config.max_file_lanes, config.max_wait_ms / 1000
@@ -100,13 +100,13 @@ class EngineLoop:
         """Decode one chunk of every lane, and tell what came of it."""
         timer = StepTimer(tuple(lane.waited_s for lane in lanes))
         failed_before = self._counters.failed_streams
-        decoder, together = self._decoder, self._isolation.together
-        alive = together(lanes, decoder.encode)
+        recognizer, together = self._recognizer, self._isolation.together
+        alive = together(lanes, recognizer.encode)
         timer.mark()
-        alive = together(alive, decoder.search_forward, decoder.search_again)
+        alive = together(alive, recognizer.decode, recognizer.decode_again)
         timer.mark()
         endings = [lane.ending for lane in alive if lane.ending is not None]
-        together(endings, decoder.second_pass, self._rescore_if_possible)
+        together(endings, recognizer.finish, self._finish_if_possible)
         timer.mark()
         self._publish(alive, endings)
         timer.mark()
@@ -116,9 +116,9 @@ class EngineLoop:
         else:
             self._streak.failed()
 
-    def _rescore_if_possible(self, endings: Sequence[Ending]) -> None:
+    def _finish_if_possible(self, endings: Sequence[Ending]) -> None:
         """The second pass on endings; where it raises, the first pass's word stands."""
-        error = failure_of(partial(self._decoder.second_pass, endings))
+        error = failure_of(partial(self._recognizer.finish, endings))
         if error is None:
             return
         log.error("the second pass failed; finals are the first's", exc_info=error)
@@ -134,7 +134,7 @@ class EngineLoop:
             e for e in endings if self._isolation.alone(e.stream, partial(self._tell_final, e))
         ]
         going_on = [ending for ending in ended if ending.cause != "end"]
-        restarted = self._isolation.together(going_on, self._decoder.restart)
+        restarted = self._isolation.together(going_on, self._recognizer.restart)
         for ending in ended:
             if ending.cause == "end":
                 self._isolation.alone(ending.stream, partial(self._finish, ending.stream))
@@ -146,7 +146,7 @@ class EngineLoop:
         for stream in streams:
             stream.emit_speech_started()
         asking = [stream for stream in streams if stream.config.interim_results]
-        for stream, best in zip(asking, self._decoder.search.best(asking), strict=True):
+        for stream, best in zip(asking, self._recognizer.best(asking), strict=True):
             self._publisher.partial(stream, best)
 
     def _tell_final(self, ending: Ending) -> None:
@@ -161,7 +161,7 @@ class EngineLoop:
 
     def _settle(self, stream: ActiveStream) -> None:
         """After a step: tell what time has brought, and go on."""
-        if stream.segment.detector.speech_frame is None:
+        if stream.silent:
             stream.emit_utterance_end(after_s=stream.decoded_s)
         self._answer(stream)
 
@@ -187,7 +187,8 @@ class EngineLoop:
 
     def _welcome(self, stream: ActiveStream) -> None:
         stream.welcomed = True
-        for warning in self._decoder.boost(stream, stream.asked_boosts.result()):
+        boosts = stream.asked_boosts.result()
+        for warning in self._recognizer.configure(stream, stream.config, boosts):
             stream.emit(warning)
 
     def _take(self, stream: ActiveStream, item: Item) -> None:
@@ -201,7 +202,7 @@ class EngineLoop:
     def _reconfigured(self, stream: ActiveStream, item: Reconfigure) -> Configured | NotConfigured:
         try:
             boosts = item.boosts.result()
-            return Configured(self._decoder.reconfigure(stream, item.config, boosts))
+            return Configured(self._recognizer.configure(stream, item.config, boosts))
         except InvalidStreamConfig as error:
             return NotConfigured(str(error))
 
@@ -234,11 +235,11 @@ class EngineLoop:
         attempt(partial(stream.sink, last), "the sink of a stream's last event")
 
     def _report(self, lanes: Sequence[Lane], endings: int, timer: StepTimer) -> None:
-        counters, frame_s = self._counters, self._decoder.settings.chunking.frame_ms / 1000
+        counters, frame_s = self._counters, self._recognizer.settings.chunking.frame_ms / 1000
         counters.steps += 1
         counters.lanes += len(lanes)
         counters.audio_s += frame_s * sum(lane.cut.frames for lane in lanes)
         if endings:
-            counters.search = self._decoder.search.counts
+            counters.search = self._recognizer.counts
         if self._observer is not None:
             attempt(partial(self._observer, timer.report(endings)), "the engine's observer")

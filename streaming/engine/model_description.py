@@ -1,15 +1,10 @@
 """What there is to say of the model that an engine runs, and of its decoding graph."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from torch import nn
-
-from earshot.models.checkpoints.checkpoint import LoadedModel
-from earshot.models.neural_lm.sentence_scorer import SentenceScorer
-from earshot.streaming.stream.active_stream import StreamSettings
-from earshot.streaming.stream_config import DECODING_MODES, DecodingMode
+from earshot.streaming.stream_config import DecodingMode
 from earshot.streaming.words.graph_fit import UnitKind
-from earshot.streaming.words.graph_words import GraphWords
 
 
 @dataclass(frozen=True)
@@ -39,7 +34,8 @@ class NeuralLmDescription:
 class ModelDescription:
     """format: "earshot" or "wenet". chunk_ms: audio between two steps of one stream.
 
-    languages: BCP 47 tags, empty where the model does not say.
+    languages: BCP 47 tags, empty where the model does not say. weights: the file that makes it what
+        it is, if it is a file's.
     """
 
     name: str
@@ -52,46 +48,4 @@ class ModelDescription:
     graph: GraphDescription | None
     neural_lm: NeuralLmDescription | None
     languages: tuple[str, ...]
-
-
-def describe_model(
-    loaded: LoadedModel,
-    settings: StreamSettings,
-    words: GraphWords | None,
-    sentences: SentenceScorer | None = None,
-) -> ModelDescription:
-    """The model, and how this engine cuts its audio and searches it."""
-    modes = tuple(m for m in DECODING_MODES if words or m != "ctc_wfst_beam_search")
-    return ModelDescription(
-        name=loaded.name,
-        format=loaded.format,
-        parameters=_count(loaded.model),
-        vocab_size=loaded.model.config.vocab_size,
-        sample_rate_hz=settings.sample_rate_hz,
-        chunk_ms=settings.chunking.chunk_size * settings.chunking.frame_ms,
-        modes=modes,
-        graph=None if words is None else _describe_graph(words),
-        neural_lm=None if sentences is None else _describe_neural_lm(sentences),
-        languages=loaded.languages,
-    )
-
-
-def _count(network: nn.Module) -> int:
-    return sum(parameter.numel() for parameter in network.parameters())
-
-
-def _describe_neural_lm(sentences: SentenceScorer) -> NeuralLmDescription:
-    network = sentences.network
-    return NeuralLmDescription(_count(network), network.config.vocab_size)
-
-
-def _describe_graph(words: GraphWords) -> GraphDescription:
-    graph = words.graph
-    return GraphDescription(
-        topology=graph.topology,
-        units=words.units,
-        words=len(graph.word_texts) - 1,
-        nodes=graph.num_nodes,
-        arcs=graph.num_arcs,
-        new_words=words.takes_words,
-    )
+    weights: Path | None = None

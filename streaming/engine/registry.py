@@ -3,8 +3,8 @@
 import threading
 from collections.abc import Callable
 
+from earshot.streaming.engine.free_slots import FreeSlots
 from earshot.streaming.errors import EngineStopped
-from earshot.streaming.recognizer.slots import FreeSlots
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.inbox import Item
 from earshot.streaming.stream_config import StreamPriority

@@ -4,8 +4,8 @@ import logging
 from functools import partial
 
 from earshot.streaming.engine.isolation import failure_of
+from earshot.streaming.engine.recognizer import Recognizer
 from earshot.streaming.engine.registry import Registry
-from earshot.streaming.recognizer.two_pass import TwoPass
 from earshot.streaming.stream.active_stream import ActiveStream
 
 log = logging.getLogger(__name__)
@@ -14,8 +14,8 @@ log = logging.getLogger(__name__)
 class SlotCleaner:
     """Empties slots; one that cannot be emptied is tried again when the next stream ends."""
 
-    def __init__(self, decoder: TwoPass, registry: Registry) -> None:
-        self._decoder = decoder
+    def __init__(self, recognizer: Recognizer, registry: Registry) -> None:
+        self._recognizer = recognizer
         self._registry = registry
         self._kept: list[ActiveStream] = []
 
@@ -38,7 +38,7 @@ class SlotCleaner:
             self._registry.give_back(self._kept.pop(0).slot)
 
     def _emptied(self, stream: ActiveStream) -> bool:
-        error = failure_of(partial(self._decoder.free, stream))
+        error = failure_of(partial(self._recognizer.free, stream))
         if error is not None:
             log.error("slot %d could not be emptied and is kept back", stream.slot, exc_info=error)
         return error is None

@@ -8,15 +8,15 @@ from earshot.streaming.results.hypothesis import Best, Hypothesis
 from earshot.streaming.results.kept_words import KeptWords
 from earshot.streaming.results.search_counts import SearchCounts
 from earshot.streaming.search.search import Search
-from earshot.streaming.search.search_choice import SearchKind
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.lane import Lane
+from earshot.streaming.stream_config import Boost, StreamConfig
 
 
 class CtcSearch:
     """All searches behind one face. A stream's search lives in its slot until its segment ends."""
 
-    def __init__(self, searches: Mapping[SearchKind, Search]) -> None:
+    def __init__(self, searches: Mapping[str, Search]) -> None:
         self._searches = searches
 
     @property
@@ -42,11 +42,16 @@ class CtcSearch:
         """Forget the stream and its boosts, which another search takes over."""
         self.configure(stream, NO_BOOSTS)
         self._searches[stream.search].rewind(stream, None)
+        stream.segment.search_state = None
 
     def restart(self, streams: Sequence[ActiveStream]) -> None:
         """Forget the segments of these streams, which are over; boosts stay."""
         for search, ours in self._by_search(streams):
             search.restart(ours)
+
+    def compile(self, kind: str, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
+        """The boosts for the search of a kind; for any thread."""
+        return self._searches[kind].compile(boosts, config)
 
     def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
         """Use these boosts for a stream whose search is then restarted or rewound.

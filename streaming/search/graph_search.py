@@ -1,6 +1,7 @@
 """Search of a decoding graph: WFST beam search over the words of a language model."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 
 from torch import Tensor
@@ -9,6 +10,7 @@ from earshot.decoder_kernels.errors import TooManyHistories
 from earshot.decoder_kernels.wfst.wfst_search import WfstHypothesis, WfstResult, WfstSearch
 from earshot.models.u2.u2 import U2Model
 from earshot.streaming.boosting.boosting import CompiledBoosts
+from earshot.streaming.boosting.word_boosting import GraphBoosts, compile_word_boosts
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.results.hypothesis import Best, Hypothesis
 from earshot.streaming.results.search_counts import SearchCounts
@@ -18,10 +20,23 @@ from earshot.streaming.search.search_frames import frames_of
 from earshot.streaming.search.word_hypothesis import SegmentPosteriors, WordHypothesis
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.lane import Lane
+from earshot.streaming.stream_config import Boost, StreamConfig
 from earshot.streaming.words.graph_words import GraphWords
 
 LOOK_EVERY_MS = 2000
 """Of audio. To list alternatives takes as long as to search some hundred milliseconds."""
+
+
+@dataclass
+class GraphState:
+    """What a graph search keeps in a segment.
+
+    promised: ids of the words that it has called stable. looked_at: frames that there were when it
+        last looked whether the second pass might change them.
+    """
+
+    promised: tuple[int, ...] = ()
+    looked_at: int = 0
 
 
 class GraphPaths:
@@ -63,11 +78,17 @@ class GraphPaths:
         if encoded is not None:
             self._search.advance(slots, *padded([self._frames.whole(encoded)]))
 
+    def compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
+        """Of words, and of what the graph lacks."""
+        return compile_word_boosts(boosts, self._words, self._config.options(config.graph))
+
     def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
         """Options, phrases, and words from outside, whose ids begin anew."""
         self._search.set_options(stream.slot, self._config.options(stream.config.graph))
-        self._search.set_boost(stream.slot, boosts.word_table)
-        stream.segment.promised = ()
+        given = boosts.table
+        assert given is None or isinstance(given, GraphBoosts)
+        self._search.set_boost(stream.slot, None if given is None else given.table)
+        self._state(stream).promised = ()
 
     def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
         """With as many stable words as the second pass will leave alone too."""
@@ -80,7 +101,7 @@ class GraphPaths:
     def nbest(self, stream: ActiveStream, count: int, *, ended: bool) -> list[Hypothesis]:
         """Those that keep what a partial has called stable; sure of words as the lattice is."""
         found = self._listed(stream, count, ended=ended)
-        promised = stream.segment.promised
+        promised = self._state(stream).promised
         # A segment that is cut between words may lack the last of them.
         keeping = [
             each
@@ -100,19 +121,19 @@ class GraphPaths:
         An alternative may have met the best path long ago and still be on the list that the second
         pass chooses from: where there is one, the words have to be the same all over that list.
         """
-        segment = stream.segment
+        state = self._state(stream)
         stable = result.hypothesis.words[: result.stable_length]
-        if stream.config.mode == "attention_rescoring" and len(stable) > len(segment.promised):
+        if stream.config.mode == "attention_rescoring" and len(stable) > len(state.promised):
             stable = self._untouchable(stream, stable)
-        segment.promised = max(segment.promised, stable, key=len)
-        return len(segment.promised)
+        state.promised = max(state.promised, stable, key=len)
+        return len(state.promised)
 
     def _untouchable(self, stream: ActiveStream, words: tuple[int, ...]) -> tuple[int, ...]:
         """Those of the words that the whole list begins with; few, until it is time to look."""
-        segment, frame_ms = stream.segment, stream.settings.chunking.frame_ms
-        if (segment.frames - segment.looked_at) * frame_ms < LOOK_EVERY_MS:
+        state, frames = self._state(stream), stream.segment.frames
+        if (frames - state.looked_at) * stream.settings.chunking.frame_ms < LOOK_EVERY_MS:
             return ()
-        segment.looked_at = segment.frames
+        state.looked_at = frames
         listed = self._listed(stream, self._list_size, ended=False)
         return words[: _common_prefix_length([words, *(each.words for each in listed)])]
 
@@ -125,6 +146,13 @@ class GraphPaths:
             slots = slots_of([stream], self._device)
             return [result.hypothesis for result in self._search.best(slots, finalize=ended)]
 
+    @staticmethod
+    def _state(stream: ActiveStream) -> GraphState:
+        segment = stream.segment
+        if not isinstance(segment.search_state, GraphState):
+            segment.search_state = GraphState()
+        return segment.search_state
+
     def _give_up_lattice(self) -> None:
         self.counts += SearchCounts(lattices_given_up=1)
 
@@ -135,7 +163,9 @@ class GraphPaths:
         lattice: SegmentLattice | None = None,
     ) -> list[WordHypothesis]:
         posteriors = SegmentPosteriors(self._model, stream.segment)
-        known, grafted = len(self._words.graph.word_texts), stream.boosts.grafted
+        given = stream.boosts.table
+        grafted = given.grafted if isinstance(given, GraphBoosts) else ()
+        known = len(self._words.graph.word_texts)
         return [
             WordHypothesis(
                 found=each,

@@ -12,6 +12,7 @@ from earshot.streaming.results.hypothesis import Best, Hypothesis
 from earshot.streaming.results.search_counts import SearchCounts
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.lane import Lane
+from earshot.streaming.stream_config import Boost, StreamConfig
 
 
 class Search(Protocol):
@@ -31,6 +32,12 @@ class Search(Protocol):
         """Forget the walk over a segment; walk over all its encoder frames `(T, D)` if there are.
 
         What was to be counted of the first walk is forgotten too.
+        """
+
+    def compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
+        """The boosts that a stream with this config asks for, as this search takes them.
+
+        For any thread. What cannot be boosted is named in the warnings.
         """
 
     def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:

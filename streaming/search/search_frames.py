@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from earshot.models.u2.u2 import U2Model
+from earshot.streaming.search.ctc_output import ctc_output
 from earshot.streaming.search.search import padded
 from earshot.streaming.stream.lane import Lane
 from earshot.streaming.words.graph_words import GraphWords
@@ -31,7 +32,7 @@ class PieceFrames(SearchFrames):
 
     def batch(self, lanes: Sequence[Lane]) -> tuple[Tensor, Tensor]:
         """As the encoder step left them."""
-        return padded([lane.log_probs[: lane.used] for lane in lanes])
+        return padded([ctc_output(lane).log_probs[: lane.used] for lane in lanes])
 
     def whole(self, encoded: Tensor) -> Tensor:
         """By the CTC head."""

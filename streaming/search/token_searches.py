@@ -4,17 +4,20 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
+from earshot.decoder_kernels.boosting.boost import BoostTable
 from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch
 from earshot.models.tokenizer import Tokenizer
 from earshot.models.u2.u2 import U2Model
-from earshot.streaming.boosting.boosting import CompiledBoosts
+from earshot.streaming.boosting.boosting import CompiledBoosts, compile_boosts, unboostable
 from earshot.streaming.results.hypothesis import Best, Hypothesis, TokenHypothesis
 from earshot.streaming.results.search_counts import SearchCounts
+from earshot.streaming.search.ctc_output import ctc_output
+from earshot.streaming.search.greedy import GreedySearch
 from earshot.streaming.search.search import padded, slots_of
 from earshot.streaming.search.search_frames import PieceFrames
 from earshot.streaming.stream.active_stream import ActiveStream
-from earshot.streaming.stream.greedy import GreedySearch
 from earshot.streaming.stream.lane import Lane
+from earshot.streaming.stream_config import Boost, StreamConfig
 
 
 class PrefixBeams:
@@ -45,8 +48,15 @@ class PrefixBeams:
         if encoded is not None:
             self._search.advance(slots, *padded([self._frames.whole(encoded)]))
 
+    def compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
+        """Of tokens; what the decoder searches by itself afterwards knows no boosts."""
+        if config.mode == "attention":
+            return unboostable(boosts, "the attention decoder's own beam search takes no boosts")
+        return compile_boosts(boosts, self._tokenizer)
+
     def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
         """There are no options but boosts."""
+        assert boosts.table is None or isinstance(boosts.table, BoostTable)
         self._search.set_boost(stream.slot, boosts.table)
 
     def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
@@ -78,20 +88,25 @@ class GreedyPaths:
     def advance(self, lanes: Sequence[Lane]) -> None:
         """The likeliest tokens are known already."""
         for lane in lanes:
-            tokens, log_probs = lane.posteriors.tokens, lane.posteriors.log_probs
-            lane.stream.segment.greedy.advance(tokens[: lane.used], log_probs[: lane.used])
+            best = ctc_output(lane).posteriors
+            path = self._path(lane.stream)
+            path.advance(best.tokens[: lane.used], best.log_probs[: lane.used])
 
     def restart(self, streams: Sequence[ActiveStream]) -> None:
         """A new path for each."""
         for stream in streams:
-            stream.segment.greedy = GreedySearch(self._blank_id)
+            stream.segment.search_state = None
 
     def rewind(self, stream: ActiveStream, encoded: Tensor | None) -> None:
         """Find the likeliest tokens again."""
         self.restart([stream])
         if encoded is not None:
             best_log_probs, best = self._frames.whole(encoded).max(dim=-1)
-            stream.segment.greedy.advance(best.tolist(), best_log_probs.tolist())
+            self._path(stream).advance(best.tolist(), best_log_probs.tolist())
+
+    def compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
+        """None."""
+        return unboostable(boosts, "greedy search keeps no hypotheses to choose from")
 
     def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
         """There is nothing to configure: boosts are refused with a warning."""
@@ -106,4 +121,11 @@ class GreedyPaths:
         return [self._hypothesis(stream)]
 
     def _hypothesis(self, stream: ActiveStream) -> TokenHypothesis:
-        return TokenHypothesis(stream.segment.greedy.hypothesis(), self._tokenizer, stream.boosts)
+        found = self._path(stream).hypothesis()
+        return TokenHypothesis(found, self._tokenizer, stream.boosts)
+
+    def _path(self, stream: ActiveStream) -> GreedySearch:
+        segment = stream.segment
+        if not isinstance(segment.search_state, GreedySearch):
+            segment.search_state = GreedySearch(self._blank_id)
+        return segment.search_state

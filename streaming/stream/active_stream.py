@@ -6,15 +6,12 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from earshot.models.fbank import Fbank
 from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts
 from earshot.streaming.events import Event, SpeechStarted, UtteranceEnd, Word
 from earshot.streaming.results.results import SegmentClock
-from earshot.streaming.search.search_choice import SearchKind
 from earshot.streaming.stream.chunking import Chunking, Cut
 from earshot.streaming.stream.endpoint import EndpointDetector
-from earshot.streaming.stream.features import FeatureTrack, Samples
-from earshot.streaming.stream.greedy import GreedySearch
+from earshot.streaming.stream.features import FeatureExtractor, FeatureTrack, Samples
 from earshot.streaming.stream.inbox import Flush, Inbox
 from earshot.streaming.stream.seam import SEAM_WINDOW_MS
 from earshot.streaming.stream.segment import Segment
@@ -25,9 +22,8 @@ from earshot.streaming.stream_config import StreamConfig, StreamPriority
 class StreamSettings:
     """What all streams of one engine share; see `DecodingConfig`."""
 
-    fbank: Fbank
+    features: FeatureExtractor
     chunking: Chunking
-    blank_id: int
     sample_rate_hz: int
     max_utterance_ms: int
     flush_padding_ms: int
@@ -74,6 +70,7 @@ class Utterance:
 class ActiveStream:
     """An open stream; only the engine thread touches it, but for its inbox.
 
+    search: by its name, to the recogniser alone.
     flush: everything up to here is being decoded to its end, nothing after it is listened to yet.
     welcomed: the boosts that it was opened with are in its slot. over: it has been told its last
         event.
@@ -81,7 +78,7 @@ class ActiveStream:
 
     slot: int
     config: StreamConfig
-    search: SearchKind
+    search: str
     priority: StreamPriority
     sink: Callable[[Event], None]
     inbox: Inbox
@@ -155,6 +152,11 @@ class ActiveStream:
         return self._next_frame + cut.window > self.track.heard
 
     @property
+    def silent(self) -> bool:
+        """Whether the segment has held no speech so far."""
+        return self.segment.detector.speech_frame is None
+
+    @property
     def window_start(self) -> int:
         """The track's frame at which the next window starts."""
         return self._next_frame
@@ -188,7 +190,7 @@ class ActiveStream:
         return self.segment.start_frame + self.segment.frames * self.settings.chunking.rate
 
     def _sample_of(self, frame: int) -> int:
-        return self.track.origin + frame * self.settings.fbank.frame_shift
+        return self.track.origin + frame * self.settings.features.frame_shift
 
     @property
     def consumed_samples(self) -> int:
@@ -198,7 +200,7 @@ class ActiveStream:
     def _start_track(self, start: int) -> None:
         settings = self.settings
         self.track = FeatureTrack(
-            settings.fbank,
+            settings.features,
             start,
             settings.kept_frames,
             settings.lead_in_frames,
@@ -209,4 +211,4 @@ class ActiveStream:
     def _start_segment(self, frame: int) -> None:
         frame_ms = self.settings.chunking.frame_ms
         detector = EndpointDetector(self.config, frame_ms, self.settings.max_utterance_ms)
-        self.segment = Segment(frame, detector, GreedySearch(self.settings.blank_id))
+        self.segment = Segment(frame, detector)

@@ -1,4 +1,4 @@
-"""Where a segment ends: WeNet's three rules, applied to every frame of the CTC posteriors.
+"""Where a segment ends: WeNet's three rules, applied to every frame that a decoder tells of.
 
 Source: WeNet `runtime/core/decoder/ctc_endpoint.cc` (trailing silence after speech, silence without
 speech, length). WeNet looks once per chunk, after the search; here every frame counts, before the
@@ -27,6 +27,17 @@ class Endpoint:
     blank_run: int
 
 
+@dataclass(frozen=True)
+class FrameEvidence:
+    """What a decoder knows of the new frames: whether each is silent, and whether a token began.
+
+    silent: surely no speech. spoken: rather a token than none. A frame may be neither.
+    """
+
+    silent: Sequence[bool]
+    spoken: Sequence[bool]
+
+
 class EndpointDetector:
     """Watches one segment."""
 
@@ -43,7 +54,7 @@ class EndpointDetector:
     def observe(self, silent: Sequence[bool], spoken: Sequence[bool]) -> Endpoint | None:
         """Walk over new frames up to the one where a rule fires.
 
-        silent: P(blank) is above the threshold. spoken: a token is more likely than blank.
+        silent, spoken: see `FrameEvidence`.
         """
         for is_silent, is_spoken in zip(silent, spoken, strict=True):
             if is_spoken and self.speech_frame is None:

@@ -2,18 +2,37 @@
 
 from collections import deque
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from earshot.models.fbank import Fbank
-
 INT16_SCALE = 32768.0
 """Kaldi's features, and so the models, want samples in int16 range."""
 
 Samples = npt.NDArray[np.float32]
+
+
+class FeatureExtractor(Protocol):
+    """What turns samples into the features of a model; frames depend on their samples alone.
+
+    frame_length, frame_shift: in samples.
+    """
+
+    frame_length: int
+    frame_shift: int
+
+    @property
+    def size(self) -> int:
+        """F."""
+
+    def frame_count(self, num_samples: int) -> int:
+        """Whole frames that so many samples give."""
+
+    def of_frames(self, frames: Tensor) -> Tensor:
+        """Frames of samples `(N, frame_length)`, in int16 range, to features `(N, F)`."""
 
 
 class SampleBuffer:
@@ -59,21 +78,21 @@ class FeatureTrack:
 
     def __init__(
         self,
-        fbank: Fbank,
+        extractor: FeatureExtractor,
         start: int,
         kept_frames: int,
         lead_in: int = 0,
         flush_frame: Tensor | None = None,
     ) -> None:
-        self._fbank = fbank
+        self._extractor = extractor
         self._samples = SampleBuffer()
         self._lead_in = lead_in
         self._flush_frame = flush_frame
         self.start = start
-        self.origin = start - lead_in * fbank.frame_shift
+        self.origin = start - lead_in * extractor.frame_shift
         self._samples.append(np.zeros(start - self.origin, np.float32))
         self._kept_frames = kept_frames
-        self._features = torch.zeros(0, fbank.config.num_mel_bins)
+        self._features = torch.zeros(0, extractor.size)
         self._first_frame = 0
         self._padding = 0
         self.ended = False
@@ -92,7 +111,11 @@ class FeatureTrack:
     def heard(self) -> int:
         """Frames whose samples are all here; none before there is a frame of audio."""
         audio = self.origin + self._samples.end - self.start
-        return self._fbank.frame_count(self._samples.end) if self._fbank.frame_count(audio) else 0
+        return (
+            self._extractor.frame_count(self._samples.end)
+            if self._extractor.frame_count(audio)
+            else 0
+        )
 
     @property
     def computed(self) -> int:
@@ -107,11 +130,11 @@ class FeatureTrack:
     @property
     def consumed_samples(self) -> int:
         """Samples that no frame to come needs; never more than were appended."""
-        return min(self.computed * self._fbank.frame_shift, self.num_samples)
+        return min(self.computed * self._extractor.frame_shift, self.num_samples)
 
     def samples_for(self, frames: int) -> int:
         """Samples of the track that its first `frames` frames need."""
-        return (frames - 1) * self._fbank.frame_shift + self._fbank.frame_length
+        return (frames - 1) * self._extractor.frame_shift + self._extractor.frame_length
 
     def append(self, samples: Samples) -> None:
         """Add samples `(N,)` in [-1, 1]."""
@@ -126,7 +149,7 @@ class FeatureTrack:
     def missing(self, frames: int) -> Tensor:
         """The raw frames `(N, frame_length)` that are not yet computed, up to frame `frames`."""
         frames = min(frames, self.heard)
-        shift, length = self._fbank.frame_shift, self._fbank.frame_length
+        shift, length = self._extractor.frame_shift, self._extractor.frame_length
         if frames <= self.computed:
             return torch.zeros(0, length)
         samples = self._samples.read(self.computed * shift, self.samples_for(frames))
@@ -138,7 +161,7 @@ class FeatureTrack:
         dropped = max(len(kept) - self._kept_frames, 0)
         self._features = kept[dropped:].clone() if dropped else kept
         self._first_frame += dropped
-        self._samples.drop_before(self.computed * self._fbank.frame_shift)
+        self._samples.drop_before(self.computed * self._extractor.frame_shift)
 
     def window(self, start: int, frames: int, segment_start: int) -> Tensor:
         """Features `(frames, F)` from `start` on, of the segment that began at `segment_start`.
@@ -165,15 +188,14 @@ class FeatureTrack:
         return heard[heard.logsumexp(dim=1).argmin()]
 
 
-def digital_silence(fbank: Fbank) -> Tensor:
+def digital_silence(extractor: FeatureExtractor) -> Tensor:
     """The features `(F,)` of a frame of zeros."""
-    frame: Tensor = fbank(torch.zeros(1, fbank.frame_length))[0, 0]
-    return frame
+    return extractor.of_frames(torch.zeros(1, extractor.frame_length))[0]
 
 
-def compute_frames(fbank: Fbank, raw: Sequence[Tensor]) -> list[Tensor]:
+def compute_frames(extractor: FeatureExtractor, raw: Sequence[Tensor]) -> list[Tensor]:
     """Features `(N_i, F)` of many tracks' raw frames `(N_i, frame_length)`, in one batch."""
     counts = [len(frames) for frames in raw]
     if sum(counts) == 0:
-        return [torch.zeros(0, fbank.config.num_mel_bins) for _ in raw]
-    return list(torch.split(fbank(torch.cat(list(raw)))[:, 0], counts))
+        return [torch.zeros(0, extractor.size) for _ in raw]
+    return list(torch.split(extractor.of_frames(torch.cat(list(raw))), counts))

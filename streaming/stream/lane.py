@@ -1,7 +1,7 @@
 """A stream's row in the running batch, and a segment that ends in this step."""
 
-import math
 from dataclasses import dataclass, field
+from typing import Any
 
 from torch import Tensor
 
@@ -10,16 +10,7 @@ from earshot.streaming.results.hypothesis import Hypothesis
 from earshot.streaming.results.results import Scored, first_pass_scores
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.chunking import Cut
-from earshot.streaming.stream.endpoint import Endpoint
-
-
-@dataclass(frozen=True)
-class FramePosteriors:
-    """Of each encoder frame: its likeliest token, that token's log-probability and the blank's."""
-
-    tokens: list[int]
-    log_probs: list[float]
-    blank_log_probs: list[float]
+from earshot.streaming.stream.endpoint import Endpoint, FrameEvidence
 
 
 @dataclass(eq=False)
@@ -65,34 +56,31 @@ class Ending:
 class Lane:
     """One stream in one step, filled in from stage to stage.
 
-    encoded `(T, D)`, log_probs `(T, V)` and posteriors come from the encoder. An endpoint cuts them
-    to `used` frames; those after it belong to the next segment, which decodes them again.
+    encoded `(T, D)` comes from the encoder; output is what else the encoder leaves for its decoder,
+    and theirs alone. An endpoint cuts both to `used` frames; those after it belong to the next
+    segment, which decodes them again.
     """
 
     stream: ActiveStream
     cut: Cut
     waited_s: float = 0.0
     encoded: Tensor = field(init=False)
-    log_probs: Tensor = field(init=False)
-    posteriors: FramePosteriors = field(init=False)
+    output: Any = None
     observed: bool = False
     used: int = 0
     endpoint: Endpoint | None = None
     ending: Ending | None = None
 
-    def observe(self, blank_id: int) -> None:
+    def observe(self, evidence: FrameEvidence) -> None:
         """Apply the endpoint rules, and give the segment the frames that belong to it; once."""
         if self.observed or not self.cut.frames:
             return
         self.observed = True
         detector = self.stream.segment.detector
-        spoken = [token != blank_id for token in self.posteriors.tokens]
         before = detector.frames
         if self.stream.in_padding(self.cut):
-            detector.skip(spoken)
+            detector.skip(evidence.spoken)
         else:
-            threshold = math.log(self.stream.config.endpoint.blank_threshold)
-            silent = [log_prob > threshold for log_prob in self.posteriors.blank_log_probs]
-            self.endpoint = detector.observe(silent, spoken)
+            self.endpoint = detector.observe(evidence.silent, evidence.spoken)
         self.used = detector.frames - before
         self.stream.segment.extend(self.encoded[: self.used])

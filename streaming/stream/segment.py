@@ -7,7 +7,6 @@ from torch import Tensor
 
 from earshot.streaming.results.kept_words import NO_WORDS, KeptWords
 from earshot.streaming.stream.endpoint import EndpointDetector
-from earshot.streaming.stream.greedy import GreedySearch
 
 
 @dataclass
@@ -18,19 +17,16 @@ class Segment:
     again.
     shown: text and stable words of the last partial, so that only changes are told.
     kept: words that have been called stable before the segment was searched anew.
-    promised: ids of the words that a graph search has called stable. looked_at: frames that there
-        were when it last looked whether the second pass might change them.
+    search_state: what the stream's search keeps here, and nobody else looks at.
     """
 
     start_frame: int
     detector: EndpointDetector
-    greedy: GreedySearch
     encoded: list[Tensor] = field(default_factory=list)
     frames: int = 0
     shown: tuple[str, int] = ("", 0)
     kept: KeptWords = NO_WORDS
-    promised: tuple[int, ...] = ()
-    looked_at: int = 0
+    search_state: object = None
 
     def extend(self, encoded: Tensor) -> None:
         """Take encoder frames `(T, D)`."""

@@ -10,7 +10,8 @@ from earshot.decoder_kernels.graph.graph_image import read_image
 from earshot.language.g2p.lexicon import LEXICON_FILE, read_lexicon_text
 from earshot.language.g2p.pronouncer import pronouncer_of
 from earshot.models.bundled import bundled_model_dir
-from earshot.models.checkpoints.checkpoint import LoadedModel, load_model
+from earshot.models.checkpoints.assembly import LoadedModel
+from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.neural_lm.lm_file import NEURAL_LM_FILE, load_neural_lm
 from earshot.training.data.speech import Speech, load_speech
 from earshot.training.measuring.evaluation import rates_by, transcribe

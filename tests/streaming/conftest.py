@@ -20,6 +20,7 @@ from earshot.streaming.engine.stream import Stream
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import BacklogFull
 from earshot.streaming.events import Closed, Event, Failed, Final, RoomAvailable
+from earshot.streaming.families import LanguageModels, build_recognizer
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.stream_config import StreamConfig, StreamPriority
 
@@ -216,7 +217,8 @@ def make_engine() -> Iterator[Callable[..., Engine]]:
 
     def make(loaded: LoadedModel, observer=None, graph=None, sentences=None, **options) -> Engine:
         config = EngineConfig(**{"threads": 1, **options})
-        engine = Engine(loaded, config, observer, graph, sentences)
+        recognizer = build_recognizer(loaded, config, LanguageModels(graph, sentences))
+        engine = Engine(recognizer, config, observer)
         engines.append(engine)
         engine.start()
         return engine

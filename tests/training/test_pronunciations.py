@@ -9,7 +9,8 @@ import pytest
 
 from earshot.language.g2p.pronouncer import pronouncer_of
 from earshot.models.bundled import bundled_model_dir
-from earshot.models.checkpoints.checkpoint import load_model, save_model
+from earshot.models.checkpoints.checkpoint import load_model
+from earshot.models.checkpoints.own_format import save_model
 from earshot.models.u2.u2 import U2Model
 from earshot.training.__main__ import main
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from earshot.models.checkpoints.checkpoint import save_model
+from earshot.models.checkpoints.own_format import save_model
 from earshot.models.tokenizer import load_tokenizer
 from earshot.models.u2.u2 import U2Model
 from earshot.training.data.output_folder import make_folder

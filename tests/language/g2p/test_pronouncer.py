@@ -26,7 +26,8 @@ from earshot.language.g2p.lexicon import (
 from earshot.language.g2p.plain_letters import plain_letters
 from earshot.language.g2p.pronouncer import Pronouncer, pronouncer_of
 from earshot.models.bundled import bundled_model_dir
-from earshot.models.checkpoints.checkpoint import load_model, save_model
+from earshot.models.checkpoints.checkpoint import load_model
+from earshot.models.checkpoints.own_format import save_model
 from earshot.models.errors import (
     CheckpointError,
     NotACheckpoint,

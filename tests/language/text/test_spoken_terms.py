@@ -10,9 +10,9 @@ from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.streaming.boosting.boosting import compile_boosts
 from earshot.streaming.boosting.word_boosting import compile_word_boosts
-from earshot.streaming.engine.engine import words_of
 from earshot.streaming.graph_config import GraphOptions, GraphSearchConfig
 from earshot.streaming.stream_config import Boost
+from earshot.streaming.words.fitted_words import words_of
 
 TERMS = {
     "GPT-4": "g p t four", "COVID-19": "covid nineteen", "iPhone 15": "iphone fifteen",
@@ -45,7 +45,7 @@ def bundled():
 
     def compiled(phrase):
         boosts = [Boost(phrase)]
-        in_pieces = compile_boosts(boosts, "ctc_prefix_beam_search", model.tokenizer)
+        in_pieces = compile_boosts(boosts, model.tokenizer)
         return in_pieces, compile_word_boosts(boosts, words, search.options(GraphOptions()))
 
     known = len(words.graph.word_texts)
@@ -56,7 +56,7 @@ def bundled():
             " ".join(
                 words.graph.word_texts[word]
                 if word < known
-                else in_words.grafted[word - known].text
+                else in_words.table.grafted[word - known].text
                 for word in phrase.tokens
             ).casefold()
             for phrase in in_words.phrases

@@ -9,7 +9,8 @@ import pytest
 import safetensors.torch
 import torch
 
-from earshot.models.checkpoints.checkpoint import load_model, save_model
+from earshot.models.checkpoints.checkpoint import load_model
+from earshot.models.checkpoints.own_format import save_model
 from earshot.models.errors import (
     CheckpointError,
     ConfigError,
@@ -105,7 +106,9 @@ def test_missing_directory_file_and_empty_directory_are_told_apart(tmp_path):
     with pytest.raises(CheckpointError, match="there is no model directory"):
         load_model(tmp_path / "nowhere")
     (tmp_path / "model.zip").write_bytes(b"PK\x05\x06" + b"\x00" * 18)
-    with pytest.raises(NotACheckpoint, match="is a file; a model is a directory"):
+    with pytest.raises(
+        NotACheckpoint, match="is a file; a model of the formats known is a directory"
+    ):
         load_model(tmp_path / "model.zip")
     (tmp_path / "empty").mkdir()
     with pytest.raises(CheckpointError, match=r"neither config\.json .* nor train\.yaml"):

@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from earshot.models.bundled import bundled_model_dir
-from earshot.models.checkpoints.checkpoint import load_model, save_model
+from earshot.models.checkpoints.checkpoint import load_model
+from earshot.models.checkpoints.own_format import save_model
 from earshot.models.config import ModelConfig
 from earshot.models.errors import ConfigError, MissingKeys
 from earshot.models.layers.phone_head import PhoneHead

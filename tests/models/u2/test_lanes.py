@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from earshot.models.u2.encoder import Encoder
+from earshot.models.u2.lanes import EncoderState
 
 CHUNK_SIZE = 4
 SETTINGS = settings(
@@ -85,7 +86,7 @@ def test_lanes_equal_single_streams_whoever_joins_or_leaves(tiny_model, left_chu
         advance(encoder, state, tracks, chance.sample(live, chance.randint(1, len(live))))
         if resets and chance.random() < 0.3:
             resets, slot = resets - 1, chance.choice(live)
-            state.reset(torch.arange(len(tracks)) == slot)
+            state.reset(torch.tensor([slot]))
             tracks[slot] = Track(tracks[slot].features)
     for track in tracks:
         alone = run_alone(encoder, track.features, left_frames)
@@ -179,3 +180,18 @@ def test_nan_in_one_lane_stays_in_that_lane(tiny_model):
     dirty, _ = encoder.forward_lanes(features, lengths, state)
     assert torch.isnan(dirty[0]).any()
     torch.testing.assert_close(dirty[1], clean[1], rtol=0, atol=1e-6)
+
+
+def test_lanes_are_gathered_with_the_columns_that_they_need() -> None:
+    shapes = ((4,), (4,), (4, 1, 1, 10, 3), (4, 1, 2, 5))
+    state = EncoderState(*(torch.zeros(shape) for shape in shapes))
+    lanes = state.gather(torch.tensor([3, 1]), columns=4)
+    assert lanes.att_cache.shape[:4] == (2, 1, 1, 4)
+    lanes.offset += torch.tensor([30, 10])
+    lanes.att_cache += torch.tensor([3.0, 1.0]).view(2, 1, 1, 1, 1)
+    state.scatter(torch.tensor([3, 1]), lanes)
+    assert state.offset.tolist() == [0, 10, 0, 30]
+    assert state.att_cache[:, 0, 0, :, 0].sum(dim=1).tolist() == [0.0, 4.0, 0.0, 12.0]
+    state.reset(torch.tensor([3]))
+    assert state.offset.tolist() == [0, 10, 0, 0]
+    assert not state.gather(torch.tensor([3])).att_cache.any()

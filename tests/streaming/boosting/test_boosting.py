@@ -3,11 +3,11 @@ import pytest
 from earshot.decoder_kernels.boosting.boost import TOKEN_LIMIT
 from earshot.decoder_kernels.boosting.boost_walk import BoostWalk
 from earshot.streaming.boosting.boosting import compile_boosts
-from earshot.streaming.stream_config import Boost
+from earshot.streaming.stream_config import Boost, StreamConfig
 
 
-def compiled(tone_model, *boosts, mode="ctc_prefix_beam_search"):
-    return compile_boosts(boosts, mode, tone_model.tokenizer)
+def compiled(tone_model, *boosts):
+    return compile_boosts(boosts, tone_model.tokenizer)
 
 
 def test_phrases_become_tokens_and_the_last_weight_counts(tone_model):
@@ -25,8 +25,9 @@ def test_what_cannot_be_boosted_is_named(tone_model):
 
 
 @pytest.mark.parametrize("mode", ["ctc_greedy_search", "attention"])
-def test_modes_without_a_beam_of_ours_say_so(tone_model, mode):
-    found = compiled(tone_model, Boost("一"), mode=mode)
+def test_modes_without_a_beam_of_ours_say_so(make_engine, tone_model, mode):
+    config = StreamConfig(mode=mode)
+    found = make_engine(tone_model)._recognizer.compile([Boost("一")], config)
     assert [warning.phrase for warning in found.warnings] == ["一"]
     assert found.table is None
 

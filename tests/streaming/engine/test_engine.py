@@ -1,6 +1,7 @@
 """The engine's life and its callers': opening, flushing, cancelling, stopping, back-pressure."""
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ from earshot.streaming.events import (
     RoomAvailable,
     UnboostablePhrase,
 )
+from earshot.streaming.families import LanguageModels, build_recognizer
 from earshot.streaming.stream.inbox import MAX_REQUESTS
 from earshot.streaming.stream_config import Boost, StreamConfig, StreamPriority
 
@@ -133,15 +135,18 @@ def test_a_full_engine_refuses_before_it_works_on_boosts(make_engine, tone_model
 def test_nobody_waits_while_boosts_are_compiled(tone_engine, sounds, monkeypatch):
     asked, go_on = threading.Event(), threading.Event()
 
-    def slow(boosts, mode, tokenizer):
+    def slow(boosts, tokenizer):
         asked.set()
         assert go_on.wait(60)
-        return compile_boosts(boosts, mode, tokenizer)
+        return compile_boosts(boosts, tokenizer)
 
-    monkeypatch.setattr("earshot.streaming.engine.engine.compile_boosts", slow)
+    monkeypatch.setattr("earshot.streaming.search.token_searches.compile_boosts", slow)
     config = StreamConfig(mode="ctc_prefix_beam_search", boosts=(Boost("一"), Boost("x")))
     opening, configuring = sounds.Listener(), sounds.Listener()
-    streams = [tone_engine.open(config, opening), tone_engine.open(GREEDY, configuring)]
+    streams = [
+        tone_engine.open(config, opening),
+        tone_engine.open(replace(config, boosts=()), configuring),
+    ]
     streams[1].configure([Boost("一")])
     assert asked.wait(60)
     for stream in streams:
@@ -157,7 +162,7 @@ def test_nobody_waits_while_boosts_are_compiled(tone_engine, sounds, monkeypatch
 
 
 def test_boosts_that_cannot_be_compiled_end_their_own_stream(tone_engine, sounds, monkeypatch):
-    monkeypatch.setattr("earshot.streaming.engine.engine.compile_boosts", None)
+    monkeypatch.setattr("earshot.streaming.search.token_searches.compile_boosts", None)
     listener = sounds.Listener()
     tone_engine.open(StreamConfig(boosts=(Boost("一"),)), listener)
     assert isinstance(listener.wait_for_last().error, DecodingFailed)
@@ -182,7 +187,8 @@ def test_stop_fails_open_streams_and_refuses_new_ones(make_engine, tone_model, s
 
 
 def test_an_engine_that_was_not_started_opens_nothing(tone_model, sounds):
-    engine = Engine(tone_model, EngineConfig(max_streams=1))
+    config = EngineConfig(max_streams=1)
+    engine = Engine(build_recognizer(tone_model, config, LanguageModels()), config)
     with pytest.raises(EngineStopped):
         engine.open(GREEDY, sounds.Listener())
     assert engine.stop(1)
@@ -191,7 +197,7 @@ def test_an_engine_that_was_not_started_opens_nothing(tone_model, sounds):
 def test_a_model_for_whole_utterances_is_refused(golden_dir):
     offline = load_model(golden_dir / "variants" / "offline_conformer_bn")
     with pytest.raises(NotStreamable, match="offline_conformer_bn"):
-        Engine(offline, EngineConfig())
+        build_recognizer(offline, EngineConfig(), LanguageModels())
 
 
 def test_if_the_engine_breaks_every_stream_is_told(

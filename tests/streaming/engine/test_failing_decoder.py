@@ -26,7 +26,8 @@ def break_decoder(engine, *names, times=10**6, after=False):
         return None if after else work(*arguments)
 
     for name in names:
-        setattr(engine._decoder, name, partial(broken, getattr(engine._decoder, name)))
+        recognizer = engine._recognizer
+        setattr(recognizer, name, partial(broken, getattr(recognizer, name)))
 
 
 def hear(engine, sounds, text):
@@ -93,7 +94,7 @@ def test_an_engine_whose_slots_cannot_be_emptied_ends(make_engine, tone_model, s
         engine.open(PREFIX, sounds.Listener())
 
 
-@pytest.mark.parametrize("names", [("encode",), ("encode", "free", "restart"), ("boost",)])
+@pytest.mark.parametrize("names", [("encode",), ("encode", "free", "restart"), ("configure",)])
 def test_an_engine_that_only_fails_ends_and_tells_who_is_still_there(
     make_engine, tone_model, sounds, caplog, names
 ):
@@ -115,15 +116,15 @@ def test_an_engine_that_only_fails_ends_and_tells_who_is_still_there(
 
 def test_failures_with_success_between_them_end_nothing(make_engine, tone_model, sounds):
     engine = make_engine(tone_model, chunk_size=8, max_streams=4)
-    encode = engine._decoder.encode
+    encode = engine._recognizer.encode
 
     def fails(lanes):
         raise RuntimeError("this one")
 
     for _ in range(MOST_IN_A_ROW):
-        engine._decoder.encode = fails
+        engine._recognizer.encode = fails
         assert isinstance(hear(engine, sounds, "一")[1], Failed)
-        engine._decoder.encode = encode
+        engine._recognizer.encode = encode
         assert hear(engine, sounds, "二")[0].text == "二"
     assert engine.running
 
@@ -132,7 +133,7 @@ def test_a_second_pass_that_raises_leaves_the_first_passes_text(
     make_engine, tone_model, sounds, caplog
 ):
     engine = make_engine(tone_model, chunk_size=8)
-    break_decoder(engine, "second_pass")
+    break_decoder(engine, "finish")
     listener, last = hear(engine, sounds, "一二_三")
     assert isinstance(last, Closed)
     assert listener.text == "一二三"

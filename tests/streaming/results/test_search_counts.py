@@ -12,10 +12,10 @@ from earshot.decoder_kernels.wfst.wfst_search import WfstSearch
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.events import Partial
 from earshot.streaming.graph_config import GraphSearchConfig
-from earshot.streaming.recognizer.searches import build_searches
-from earshot.streaming.recognizer.two_pass import stream_settings
 from earshot.streaming.results.search_counts import SearchCounts
 from earshot.streaming.stream_config import StreamConfig
+from earshot.streaming.u2.searches import build_searches
+from earshot.streaming.u2.two_pass import stream_settings
 from earshot.streaming.words.graph_words import GraphWords
 
 GRAPH = StreamConfig(mode="ctc_wfst_beam_search")
@@ -63,7 +63,7 @@ def test_frames_that_are_searched_again_are_counted_once(digit_loop, tone_model,
     def small(**sizes):
         return PrefixSearchConfig(**{**sizes, "node_capacity": 24})
 
-    monkeypatch.setattr("earshot.streaming.recognizer.searches.PrefixSearchConfig", small)
+    monkeypatch.setattr("earshot.streaming.u2.searches.PrefixSearchConfig", small)
     room = GraphSearchConfig(max_active=8, records_per_token=1)
     config = EngineConfig(max_streams=1, threads=1, graph_search=room)
     words = GraphWords(digit_loop(tone_model.tokenizer.vocab_size), tone_model.tokenizer)

@@ -12,11 +12,11 @@ from earshot.decoder_kernels.wfst.wfst_search import WfstSearch
 from earshot.streaming.errors import InvalidEngineConfig
 from earshot.streaming.events import Partial
 from earshot.streaming.graph_config import GraphSearchConfig
-from earshot.streaming.recognizer.second_pass import SecondPass
 from earshot.streaming.results.results import first_pass_scores
 from earshot.streaming.results.search_counts import SearchCounts
 from earshot.streaming.search.graph_confidence import SegmentLattice
 from earshot.streaming.stream_config import StreamConfig
+from earshot.streaming.u2.second_pass import SecondPass
 
 GRAPH = StreamConfig(mode="ctc_wfst_beam_search")
 TEA, SEA = 1, 2

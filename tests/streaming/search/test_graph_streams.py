@@ -218,7 +218,7 @@ def test_another_scale_of_the_graph_limits_boosts_anew(engine, sounds, monkeypat
         scales.append(options.graph_scale)
         return compile_word_boosts(boosts, words, options)
 
-    monkeypatch.setattr("earshot.streaming.engine.engine.compile_word_boosts", noting)
+    monkeypatch.setattr("earshot.streaming.search.graph_search.compile_word_boosts", noting)
     listener = sounds.Listener()
     stream = engine.open(asking(boosts=(Boost("九"),)), listener)
     stream.configure([Boost("九")], GraphOptions(lm_weight=0.5))
@@ -309,7 +309,7 @@ def test_a_final_has_the_words_that_were_called_stable_before_another_search(
 
 
 def test_phrases_that_do_not_fit_are_named(make_graph_engine, sounds, monkeypatch):
-    monkeypatch.setattr("earshot.streaming.recognizer.searches.BOOST_STATES_PER_STREAM", 0)
+    monkeypatch.setattr("earshot.streaming.u2.searches.BOOST_STATES_PER_STREAM", 0)
     heard = sounds.transcribe(
         make_graph_engine(), sounds.speech("一二"), asking(boosts=(Boost("九"), Boost("一")))
     )

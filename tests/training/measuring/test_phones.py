@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from earshot.models.checkpoints.checkpoint import save_model
+from earshot.models.checkpoints.own_format import save_model
 from earshot.training.data.corpus import Utterance
 from earshot.training.data.sampler import Example
 from earshot.training.errors import CorpusError, RecipeError

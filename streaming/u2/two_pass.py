@@ -5,19 +5,16 @@ from collections.abc import Sequence
 import torch
 
 from earshot.decoder_kernels.errors import CapacityExceeded
-from earshot.models.checkpoints.checkpoint import LoadedModel
+from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.errors import NotStreamable
 from earshot.models.fbank import Fbank
 from earshot.models.neural_lm.sentence_scorer import SentenceScorer
 from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.events import UnboostablePhrase
-from earshot.streaming.recognizer.encode import EncodeStep
-from earshot.streaming.recognizer.neural_rescoring import NeuralRescoring
-from earshot.streaming.recognizer.searches import build_searches
-from earshot.streaming.recognizer.second_pass import SecondPass
-from earshot.streaming.recognizer.slots import EncoderSlots
-from earshot.streaming.results.hypothesis import Hypothesis
+from earshot.streaming.results.hypothesis import Best, Hypothesis
+from earshot.streaming.results.search_counts import SearchCounts
+from earshot.streaming.search.ctc_output import ctc_output
 from earshot.streaming.search.ctc_search import CtcSearch
 from earshot.streaming.search.search_choice import SearchKind, choose_search
 from earshot.streaming.stream.active_stream import ActiveStream, StreamSettings
@@ -26,12 +23,18 @@ from earshot.streaming.stream.endpoint import Endpoint, pause_seam
 from earshot.streaming.stream.features import digital_silence
 from earshot.streaming.stream.lane import Ending, Lane
 from earshot.streaming.stream.seam import word_seam
-from earshot.streaming.stream_config import StreamConfig
+from earshot.streaming.stream_config import Boost, StreamConfig
+from earshot.streaming.u2.encode import EncodeStep
+from earshot.streaming.u2.model_description import describe_model
+from earshot.streaming.u2.neural_rescoring import NeuralRescoring
+from earshot.streaming.u2.rescorer import Rescorer
+from earshot.streaming.u2.searches import build_searches
+from earshot.streaming.u2.second_pass import SecondPass
 from earshot.streaming.words.graph_words import GraphWords
 
 
 class TwoPass:
-    """U2's two passes over many streams. Only the engine thread calls it.
+    """U2's two passes over many streams; see `Recognizer`.
 
     words: of the decoding graph, if there is one. sentences: the neural language model, if there is
     one; it needs a graph. Raises NotStreamable for a model that was not
@@ -52,36 +55,50 @@ class TwoPass:
         self.settings = stream_settings(loaded, config)
         self._device = device
         frames = cache_frames(loaded, config, self.settings)
-        self._slots = EncoderSlots(model.encoder, config.max_streams, frames, device)
-        self.search = CtcSearch(build_searches(loaded, config, self.settings, words))
-        self.encode = EncodeStep(model, self._slots, self.settings, device)
-        self._second_pass = SecondPass(model, loaded.tokenizer, config.beam_size)
-        self._neural = None
+        self._slots = model.encoder.initial_state(config.max_streams, frames, device)
+        self._search = CtcSearch(build_searches(loaded, config, self.settings, words))
+        self._blank_id = model.config.blank_id
+        self._encode = EncodeStep(model, self._slots, self.settings, self._blank_id)
+        self._rescorers: list[Rescorer] = [SecondPass(model, loaded.tokenizer, config.beam_size)]
         if sentences is not None:
-            self._neural = NeuralRescoring(sentences, config.graph_search)
+            self._rescorers.append(NeuralRescoring(sentences, config.graph_search))
+        self._has_neural_lm = sentences is not None
+        self.model = describe_model(loaded, self.settings, words, sentences)
         self._beam_size = config.beam_size
         self._graph_search = None if words is None else config.graph_search
 
-    def search_forward(self, lanes: Sequence[Lane]) -> None:
+    @property
+    def counts(self) -> SearchCounts:
+        """Of all searches."""
+        return self._search.counts
+
+    def encode(self, lanes: Sequence[Lane]) -> None:
+        """The encoder and the CTC head."""
+        self._encode(lanes)
+
+    def decode(self, lanes: Sequence[Lane]) -> None:
         """Apply the endpoint rules, search the frames before them, and note which segments end."""
         for lane in lanes:
-            lane.observe(self.settings.blank_id)
-        self.search.advance(lanes)
+            self._observe(lane)
+        self._search.advance(lanes)
         for lane in lanes:
             lane.ending = lane.ending or self._ending(lane)
 
-    def search_again(self, lanes: Sequence[Lane]) -> None:
-        """What `search_forward` does, after it has failed somewhere on the way."""
+    def decode_again(self, lanes: Sequence[Lane]) -> None:
+        """What `decode` does, after it has failed somewhere on the way."""
         for lane in lanes:
-            lane.observe(self.settings.blank_id)
-            self.search.rewind(lane.stream)
+            self._observe(lane)
+            self._search.rewind(lane.stream)
             lane.ending = lane.ending or self._ending(lane)
 
-    def second_pass(self, endings: Sequence[Ending]) -> None:
-        """Fill in `scored`, best first: the attention decoders', then the neural model's word."""
-        self._second_pass(endings)
-        if self._neural is not None:
-            self._neural(endings)
+    def finish(self, endings: Sequence[Ending]) -> None:
+        """The attention decoders' word, then the neural language model's."""
+        for rescore in self._rescorers:
+            rescore(endings)
+
+    def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
+        """Of the search."""
+        return self._search.best(streams)
 
     def restart(self, endings: Sequence[Ending]) -> None:
         """Reset the state of segments that are over, and begin the next ones at their seams.
@@ -92,44 +109,49 @@ class TwoPass:
             ending.leave()
         self._reset([ending.stream for ending in endings])
 
-    def boost(self, stream: ActiveStream, boosts: CompiledBoosts) -> tuple[UnboostablePhrase, ...]:
-        """Use new boosts from the current segment's start on; return what goes without, and why."""
-        try:
-            self.search.configure(stream, boosts)
-        except CapacityExceeded as error:
-            boosts = boosts.refused(str(error))
-            self.search.configure(stream, boosts)
-        stream.boosts = boosts
-        self.search.rewind(stream)
-        return boosts.warnings
+    def compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
+        """For the search that the config chooses."""
+        return self._search.compile(self.choose_search(config), boosts, config)
 
-    def reconfigure(
+    def configure(
         self, stream: ActiveStream, config: StreamConfig, boosts: CompiledBoosts
     ) -> tuple[UnboostablePhrase, ...]:
-        """Search the current segment anew as `config` says; return what goes without its boost.
-
-        Raises InvalidStreamConfig, with nothing changed.
-        """
+        """Search the current segment anew; words that were told as stable stay."""
         search = self.choose_search(config)
-        self.search.keep(stream)
+        self._search.keep(stream)
         if search != stream.search:
-            self.search.leave(stream)
+            self._search.leave(stream)
         stream.config, stream.search = config, search
-        return self.boost(stream, boosts)
+        return self._boost(stream, boosts)
+
+    def _boost(self, stream: ActiveStream, boosts: CompiledBoosts) -> tuple[UnboostablePhrase, ...]:
+        try:
+            self._search.configure(stream, boosts)
+        except CapacityExceeded as error:
+            boosts = boosts.refused(str(error))
+            self._search.configure(stream, boosts)
+        stream.boosts = boosts
+        self._search.rewind(stream)
+        return boosts.warnings
 
     def choose_search(self, config: StreamConfig) -> SearchKind:
         """The search that a stream with this config gets; for any thread. See `choose_search`."""
-        return choose_search(config, self._graph_search, self._neural is not None)
+        return choose_search(config, self._graph_search, self._has_neural_lm)
 
     def free(self, stream: ActiveStream) -> None:
         """Leave nothing of the stream in its slot."""
-        self.search.configure(stream, NO_BOOSTS)
+        self._search.configure(stream, NO_BOOSTS)
         self._reset([stream])
 
     def _reset(self, streams: Sequence[ActiveStream]) -> None:
         slots = torch.tensor([stream.slot for stream in streams], device=self._device)
         self._slots.reset(slots)
-        self.search.restart(streams)
+        self._search.restart(streams)
+
+    def _observe(self, lane: Lane) -> None:
+        if lane.cut.frames:
+            threshold = lane.stream.config.endpoint.blank_threshold
+            lane.observe(ctc_output(lane).posteriors.evidence(self._blank_id, threshold))
 
     def _ending(self, lane: Lane) -> Ending | None:
         """The lane's segment with its n-best, if it ends in this step."""
@@ -146,16 +168,16 @@ class TwoPass:
 
     def _cut_between_words(self, stream: ActiveStream, endpoint: Endpoint) -> int:
         """Shorten the segment so that it ends between words; the rest is the next segment's."""
-        [best] = self.search.best([stream])
+        [best] = self._search.best([stream])
         seam = word_seam(endpoint, best.hypothesis, self.settings.chunking.frame_ms)
-        self.search.keep(stream)
+        self._search.keep(stream)
         stream.segment.truncate(seam)
-        self.search.rewind(stream)
+        self._search.rewind(stream)
         return seam
 
     def _nbest(self, stream: ActiveStream, *, ended: bool) -> list[Hypothesis]:
         count = max(self._beam_size, stream.config.alternatives)
-        return self.search.nbest(stream, count, ended=ended)
+        return self._search.nbest(stream, count, ended=ended)
 
 
 def stream_settings(loaded: LoadedModel, config: EngineConfig) -> StreamSettings:
@@ -165,14 +187,13 @@ def stream_settings(loaded: LoadedModel, config: EngineConfig) -> StreamSettings
     fbank = Fbank(features)
     chunk_size = config.chunk_size or (decoding.chunk_size if decoding.chunk_size > 0 else 16)
     return StreamSettings(
-        fbank=fbank,
+        features=fbank,
         chunking=Chunking(
             chunk_size=chunk_size,
             rate=model.encoder.subsampling_rate,
             right_context=model.encoder.right_context,
             feature_ms=features.frame_shift_ms,
         ),
-        blank_id=model.config.blank_id,
         sample_rate_hz=features.sample_rate_hz,
         max_utterance_ms=config.max_utterance_ms,
         flush_padding_ms=config.flush_padding_ms,

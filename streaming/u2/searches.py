@@ -2,11 +2,10 @@
 
 from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
-from earshot.models.checkpoints.checkpoint import LoadedModel
+from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.streaming.engine_config import EngineConfig, engine_threads
 from earshot.streaming.search.graph_search import GraphPaths
 from earshot.streaming.search.search import Search
-from earshot.streaming.search.search_choice import SearchKind
 from earshot.streaming.search.token_searches import GreedyPaths, PrefixBeams
 from earshot.streaming.stream.active_stream import StreamSettings
 from earshot.streaming.words.graph_words import GraphWords
@@ -20,7 +19,7 @@ ENTRIES_PER_TOKEN = 32
 
 def build_searches(
     loaded: LoadedModel, config: EngineConfig, settings: StreamSettings, words: GraphWords | None
-) -> dict[SearchKind, Search]:
+) -> dict[str, Search]:
     """Greedy and prefix search, and that of a graph where there is one. Raises KernelError."""
     model, tokenizer = loaded.model, loaded.tokenizer
     device = next(model.parameters()).device
@@ -37,7 +36,7 @@ def build_searches(
         model.config.vocab_size,
         device,
     )
-    searches: dict[SearchKind, Search] = {
+    searches: dict[str, Search] = {
         "prefix": PrefixBeams(model, prefix, tokenizer),
         "greedy": GreedyPaths(model, tokenizer),
     }

@@ -13,11 +13,11 @@ from earshot.models.u2.rescoring import attention_scores
 from earshot.models.u2.u2 import U2Model
 from earshot.models.units import UnitTable
 from earshot.streaming.boosting.boosting import NO_BOOSTS
-from earshot.streaming.recognizer.second_pass import SecondPass
 from earshot.streaming.results.hypothesis import TokenHypothesis
 from earshot.streaming.stream.lane import Ending
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.stream_config import StreamConfig
+from earshot.streaming.u2.second_pass import SecondPass
 
 TOKENIZER = CharTokenizer(
     UnitTable.parse("".join(f"{s} {i}\n" for i, s in enumerate("_abcdefghijk")), "letters")
@@ -51,7 +51,7 @@ def hypothesis(tokens, score) -> TokenHypothesis:
 
 def ending(hypotheses, frames=9, **options) -> Ending:
     torch.manual_seed(frames)
-    segment = Segment(0, detector=None, greedy=None)
+    segment = Segment(0, detector=None)
     segment.extend(torch.randn(frames, 16))
     stream = SimpleNamespace(config=StreamConfig(**options), segment=segment)
     return Ending(stream, "endpoint", 0, hypotheses)

@@ -7,17 +7,17 @@ import pytest
 from earshot.models.neural_lm.sentence_scorer import SentenceScore
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.graph_config import GraphOptions, GraphSearchConfig
-from earshot.streaming.recognizer.neural_rescoring import (
+from earshot.streaming.results.hypothesis import SpokenWord
+from earshot.streaming.results.results import Scored
+from earshot.streaming.stream.lane import Ending
+from earshot.streaming.stream_config import StreamConfig
+from earshot.streaming.u2.neural_rescoring import (
     LEAST_BOOSTED,
     MOST_ASKED,
     REACH,
     NeuralRescoring,
 )
-from earshot.streaming.recognizer.second_pass import SecondPass
-from earshot.streaming.results.hypothesis import SpokenWord
-from earshot.streaming.results.results import Scored
-from earshot.streaming.stream.lane import Ending
-from earshot.streaming.stream_config import StreamConfig
+from earshot.streaming.u2.second_pass import SecondPass
 
 CONFIG = GraphSearchConfig(lm_weight=1.0, beam=10.0, neural_lm_weight=0.5)
 END = -2.0

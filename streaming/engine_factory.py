@@ -15,6 +15,7 @@ from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine.engine_stats import Observer
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import InvalidEngineConfig, UnusableGraph
+from earshot.streaming.families import LanguageModels, build_recognizer
 
 DeviceChoice: TypeAlias = Literal["auto", "cpu", "cuda"]
 
@@ -39,7 +40,8 @@ def build_engine(
         image = None if graph is None else _read(graph)
         sentences = None if neural_lm is None else load_neural_lm(neural_lm, _device(device))
         loaded = load_model(model_dir or bundled_model_dir(), _device(device))
-        return Engine(loaded, config, observer, image, sentences)
+        recognizer = build_recognizer(loaded, config, LanguageModels(image, sentences))
+        return Engine(recognizer, config, observer)
     except KernelError as error:
         raise InvalidEngineConfig(str(error)) from error
     except (MemoryError, RuntimeError) as error:

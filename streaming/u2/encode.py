@@ -7,27 +7,29 @@ from itertools import chain
 import torch
 from torch import Tensor
 
+from earshot.models.u2.lanes import EncoderState
 from earshot.models.u2.u2 import U2Model
 from earshot.streaming.errors import DecodingFailed
-from earshot.streaming.recognizer.slots import EncoderSlots
+from earshot.streaming.search.ctc_output import CtcOutput, FramePosteriors
 from earshot.streaming.stream.active_stream import StreamSettings
 from earshot.streaming.stream.features import compute_frames
-from earshot.streaming.stream.lane import FramePosteriors, Lane
+from earshot.streaming.stream.lane import Lane
 
 
 class EncodeStep:
     """Moves lanes' encoder state by one chunk; a failing call leaves every state as it was."""
 
     def __init__(
-        self, model: U2Model, slots: EncoderSlots, settings: StreamSettings, device: torch.device
+        self, model: U2Model, slots: EncoderState, settings: StreamSettings, blank_id: int
     ) -> None:
         self._model = model
         self._slots = slots
         self._settings = settings
-        self._device = device
+        self._blank_id = blank_id
+        self._device = slots.offset.device
 
     def __call__(self, lanes: Sequence[Lane]) -> None:
-        """Fill in `encoded` and `log_probs` of lanes that have frames to decode.
+        """Fill in `encoded` and `output` of lanes that have frames to decode.
 
         Raises DecodingFailed when the network's output is not finite.
         """
@@ -41,17 +43,16 @@ class EncodeStep:
         state = self._slots.gather(slots, columns)
         encoded, state = self._model.encoder.forward_lanes(self._batch(moving), lengths, state)
         log_probs = self._model.ctc_log_probs(encoded).float()
-        for lane, posteriors in zip(moving, self._posteriors(log_probs, lengths), strict=True):
-            lane.posteriors = posteriors
+        posteriors = self._posteriors(log_probs, lengths)
         for row, lane in enumerate(moving):
             # A copy: a view would keep the whole batch alive as long as the segment.
             lane.encoded = encoded[row, : lane.cut.frames].clone()
-            lane.log_probs = log_probs[row, : lane.cut.frames]
+            lane.output = CtcOutput(log_probs[row, : lane.cut.frames], posteriors[row])
         self._slots.scatter(slots, state)
 
     def _posteriors(self, log_probs: Tensor, lengths: Tensor) -> list[FramePosteriors]:
         best_log_probs, best = log_probs.max(dim=-1)
-        blank = log_probs[..., self._settings.blank_id]
+        blank = log_probs[..., self._blank_id]
         rows = zip(best.tolist(), best_log_probs.tolist(), blank.tolist(), strict=True)
         posteriors = [
             FramePosteriors(*(values[:length] for values in row))
@@ -78,5 +79,5 @@ def compute_features(lanes: Sequence[Lane], settings: StreamSettings) -> None:
         track.missing(lane.stream.window_start + lane.cut.window)
         for track, lane in zip(tracks, lanes, strict=True)
     ]
-    for track, features in zip(tracks, compute_frames(settings.fbank, raw), strict=True):
+    for track, features in zip(tracks, compute_frames(settings.features, raw), strict=True):
         track.store(features)

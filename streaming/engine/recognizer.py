@@ -1,0 +1,77 @@
+"""What the engine asks of a model family: one chunk of many streams at a time."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from earshot.streaming.boosting.boosting import CompiledBoosts
+from earshot.streaming.engine.model_description import ModelDescription
+from earshot.streaming.events import UnboostablePhrase
+from earshot.streaming.results.hypothesis import Best
+from earshot.streaming.results.search_counts import SearchCounts
+from earshot.streaming.stream.active_stream import ActiveStream, StreamSettings
+from earshot.streaming.stream.lane import Ending, Lane
+from earshot.streaming.stream_config import Boost, StreamConfig
+
+
+class Recognizer(Protocol):
+    """Encoder, search and rescorers of one model, with the state of every slot.
+
+    `choose_search` and `compile` may be called from any thread, all else from the engine's alone.
+    What it keeps of a stream lies in the stream's slot, or in its segment's `search_state`.
+    """
+
+    @property
+    def settings(self) -> StreamSettings:
+        """Features, chunks and limits, the same for every stream."""
+
+    @property
+    def model(self) -> ModelDescription:
+        """What there is to say of it."""
+
+    @property
+    def counts(self) -> SearchCounts:
+        """What searches could not do so far."""
+
+    def choose_search(self, config: StreamConfig) -> str:
+        """The name of the search that a stream with this config gets.
+
+        Raises InvalidStreamConfig for what this recogniser cannot do.
+        """
+
+    def compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
+        """The boosts for the search of a stream with this config."""
+
+    def configure(
+        self, stream: ActiveStream, config: StreamConfig, boosts: CompiledBoosts
+    ) -> tuple[UnboostablePhrase, ...]:
+        """Decode the stream so from its segment's start on; return what goes without its boost.
+
+        Raises InvalidStreamConfig, with nothing changed.
+        """
+
+    def encode(self, lanes: Sequence[Lane]) -> None:
+        """Fill in `encoded`, and `output` for its own decoder.
+
+        A call that fails leaves every slot as it was. Raises DecodingFailed where numbers are none.
+        """
+
+    def decode(self, lanes: Sequence[Lane]) -> None:
+        """Walk over the lanes' new frames, with the evidence for endpoints (`Lane.observe`).
+
+        Fills in `ending` where a segment ends, with what this pass leaves of it.
+        """
+
+    def decode_again(self, lanes: Sequence[Lane]) -> None:
+        """What `decode` does, after it has failed somewhere on the way."""
+
+    def finish(self, endings: Sequence[Ending]) -> None:
+        """Fill in `scored`, best first."""
+
+    def restart(self, endings: Sequence[Ending]) -> None:
+        """Begin what comes after these segments. Where it has failed it may be done again."""
+
+    def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
+        """What each segment says so far."""
+
+    def free(self, stream: ActiveStream) -> None:
+        """Leave nothing of the stream in its slot."""

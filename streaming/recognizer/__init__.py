@@ -1,1 +1,0 @@
-"""The recogniser of U2 models: encoder, searches, rescorers."""

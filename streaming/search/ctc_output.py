@@ -1,0 +1,41 @@
+"""What a CTC encoder step leaves for the searches, and for the endpoint rules."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from earshot.streaming.stream.endpoint import FrameEvidence
+from earshot.streaming.stream.lane import Lane
+
+
+@dataclass(frozen=True)
+class FramePosteriors:
+    """Of each encoder frame: its likeliest token, that token's log-probability and the blank's."""
+
+    tokens: Sequence[int]
+    log_probs: Sequence[float]
+    blank_log_probs: Sequence[float]
+
+    def evidence(self, blank_id: int, blank_threshold: float) -> FrameEvidence:
+        """Silent is a frame whose P(blank) is above the threshold."""
+        threshold = math.log(blank_threshold)
+        return FrameEvidence(
+            silent=[log_prob > threshold for log_prob in self.blank_log_probs],
+            spoken=[token != blank_id for token in self.tokens],
+        )
+
+
+@dataclass(frozen=True)
+class CtcOutput:
+    """log_probs `(T, V)` of a lane's frames, and what the host has to know of them."""
+
+    log_probs: Tensor
+    posteriors: FramePosteriors
+
+
+def ctc_output(lane: Lane) -> CtcOutput:
+    """That of a lane whose encoder step has a CTC head."""
+    assert isinstance(lane.output, CtcOutput)
+    return lane.output

@@ -1,0 +1,13 @@
+"""What comes after the first pass: one after the other, each on what the one before has scored."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from earshot.streaming.stream.lane import Ending
+
+
+class Rescorer(Protocol):
+    """A further word on segments that end."""
+
+    def __call__(self, endings: Sequence[Ending]) -> None:
+        """Fill in, or rank anew, `scored` of each, best first."""
