@@ -19,10 +19,11 @@ from earshot.streaming.search.ctc_search import CtcSearch
 from earshot.streaming.search.search_choice import SearchKind, choose_search
 from earshot.streaming.stream.active_stream import ActiveStream, StreamSettings
 from earshot.streaming.stream.chunking import Chunking
-from earshot.streaming.stream.endpoint import Endpoint, pause_seam
+from earshot.streaming.stream.endpoint import Endpoint
 from earshot.streaming.stream.features import digital_silence
 from earshot.streaming.stream.lane import Ending, Lane
 from earshot.streaming.stream.seam import word_seam
+from earshot.streaming.stream.segment_end import ending_of
 from earshot.streaming.stream_config import Boost, StreamConfig
 from earshot.streaming.u2.encode import EncodeStep
 from earshot.streaming.u2.model_description import describe_model
@@ -154,17 +155,12 @@ class TwoPass:
             lane.observe(ctc_output(lane).posteriors.evidence(self._blank_id, threshold))
 
     def _ending(self, lane: Lane) -> Ending | None:
-        """The lane's segment with its n-best, if it ends in this step."""
-        stream, endpoint = lane.stream, lane.endpoint
-        if endpoint is None:
-            if stream.flush is None or not lane.cut.last:
-                return None
-            return Ending(stream, stream.flush.cause, None, self._nbest(stream, ended=True))
-        if endpoint.rule != "max_utterance":
-            seam = pause_seam(endpoint, self.settings.chunking.frame_ms)
-            return Ending(stream, "endpoint", seam, self._nbest(stream, ended=True))
-        seam = self._cut_between_words(stream, endpoint)
-        return Ending(stream, "max_utterance", seam, self._nbest(stream, ended=False))
+        stream = lane.stream
+        return ending_of(
+            lane,
+            lambda ended: self._nbest(stream, ended=ended),
+            lambda endpoint: self._cut_between_words(stream, endpoint),
+        )
 
     def _cut_between_words(self, stream: ActiveStream, endpoint: Endpoint) -> int:
         """Shorten the segment so that it ends between words; the rest is the next segment's."""

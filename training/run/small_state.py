@@ -14,7 +14,7 @@ import safetensors.torch
 import torch
 from torch import nn
 
-from earshot.models.checkpoints.checkpoint import ALWAYS_FLOAT32
+from earshot.models.checkpoints.own_format import ALWAYS_FLOAT32
 from earshot.training.errors import TrainingStateError
 from earshot.training.run.run_identity import Identity, require_same
 from earshot.training.run.saved_file import taking_up

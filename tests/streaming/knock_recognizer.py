@@ -1,0 +1,171 @@
+"""A recogniser that is no CTC: it hears knocks, and says how many came in a row."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+
+import torch
+from torch import Tensor, nn
+
+from earshot.models.checkpoints.assembly import LoadedModel
+from earshot.models.tokenizer import CharTokenizer
+from earshot.models.units import UnitTable
+from earshot.streaming.boosting.boosting import CompiledBoosts, unboostable
+from earshot.streaming.engine.model_description import ModelDescription
+from earshot.streaming.engine_config import EngineConfig
+from earshot.streaming.events import UnboostablePhrase
+from earshot.streaming.results.hypothesis import Best, SpokenWord
+from earshot.streaming.results.results import first_pass_scores
+from earshot.streaming.results.search_counts import SearchCounts
+from earshot.streaming.stream.active_stream import ActiveStream, StreamSettings
+from earshot.streaming.stream.chunking import Chunking
+from earshot.streaming.stream.endpoint import Endpoint, FrameEvidence
+from earshot.streaming.stream.features import compute_frames
+from earshot.streaming.stream.lane import Ending, Lane
+from earshot.streaming.stream.segment_end import ending_of
+from earshot.streaming.stream_config import Boost, StreamConfig
+
+LOUD = 1000.0
+NOTHING = CompiledBoosts((), (), None, ())
+
+
+class Loudness:
+    """Its own features: how loud each 10 ms are."""
+
+    frame_length = frame_shift = 160
+    size = 1
+
+    def frame_count(self, num_samples: int) -> int:
+        return num_samples // self.frame_shift
+
+    def of_frames(self, frames: Tensor) -> Tensor:
+        return frames.abs().amax(dim=1, keepdim=True)
+
+
+@dataclass(frozen=True)
+class Knocks:
+    """A hypothesis: the frame of each knock."""
+
+    frames: tuple[int, ...]
+    score: float = 0.0
+    word_confidences = None
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        return tuple(1 for _ in self.frames)
+
+    @property
+    def token_log_probs(self) -> list[float]:
+        return [0.0 for _ in self.frames]
+
+    @property
+    def words(self) -> list[SpokenWord]:
+        return [SpokenWord("knock", at, at + 1, False) for at in range(len(self.frames))]
+
+    @property
+    def text(self) -> str:
+        return " ".join(word.text for word in self.words)
+
+
+class KnockRecognizer:
+    """See `Recognizer`. Its state is the segment's own frames."""
+
+    counts = SearchCounts()
+
+    def __init__(self, loaded: LoadedModel, config: EngineConfig) -> None:
+        self.settings = StreamSettings(
+            Loudness(), Chunking(8, 1, 0, 10.0), 16_000, config.max_utterance_ms, 40
+        )
+        modes = ("attention_rescoring",)
+        self.model = ModelDescription(
+            loaded.name, loaded.format, 0, 2, 16_000, 80.0, modes, None, None, (), loaded.weights
+        )
+
+    def choose_search(self, config: StreamConfig) -> str:
+        return "knocks"
+
+    def compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
+        return unboostable(boosts, "a knock is a knock")
+
+    def configure(
+        self, stream: ActiveStream, config: StreamConfig, boosts: CompiledBoosts
+    ) -> tuple[UnboostablePhrase, ...]:
+        stream.config, stream.boosts = config, NOTHING
+        return boosts.warnings
+
+    def encode(self, lanes: Sequence[Lane]) -> None:
+        tracks = [lane.stream.track for lane in lanes]
+        ends = [lane.stream.window_start + lane.cut.window for lane in lanes]
+        raw = [track.missing(end) for track, end in zip(tracks, ends, strict=True)]
+        for track, found in zip(tracks, compute_frames(self.settings.features, raw), strict=True):
+            track.store(found)
+        for lane in lanes:
+            lane.encoded = lane.stream.window(lane.cut)
+
+    def decode(self, lanes: Sequence[Lane]) -> None:
+        for lane in lanes:
+            if lane.cut.frames:
+                lane.observe(self.evidence(lane))
+            lane.ending = ending_of(lane, partial(self.nbest, lane.stream), frames_of)
+
+    def nbest(self, stream: ActiveStream, ended: bool) -> list[Knocks]:
+        return [heard(stream)]
+
+    decode_again = decode
+
+    def evidence(self, lane: Lane) -> FrameEvidence:
+        loud = [value > LOUD for value in lane.encoded[:, 0].tolist()]
+        return FrameEvidence(silent=[not each for each in loud], spoken=loud)
+
+    def finish(self, endings: Sequence[Ending]) -> None:
+        for ending in endings:
+            ending.scored = [first_pass_scores(each) for each in ending.hypotheses]
+
+    def restart(self, endings: Sequence[Ending]) -> None:
+        for ending in endings:
+            ending.leave()
+
+    def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
+        return [Best(heard(stream), 0) for stream in streams]
+
+    def free(self, stream: ActiveStream) -> None:
+        """There is nothing in its slot."""
+
+
+class HumProofRecognizer(KnockRecognizer):
+    """Its decoder alone knows when it is silent: what stays loud is a hum, and no knock."""
+
+    def evidence(self, lane: Lane) -> FrameEvidence:
+        segment = lane.stream.segment
+        frames = torch.cat([segment.memory(), lane.encoded]) if segment.frames else lane.encoded
+        knocks = set(onsets(frames))
+        new = range(segment.frames, len(frames))
+        return FrameEvidence(
+            silent=[frame not in knocks for frame in new], spoken=[frame in knocks for frame in new]
+        )
+
+
+def frames_of(endpoint: Endpoint) -> int:
+    """Where a segment that grew too long is cut: where it is."""
+    return endpoint.frames
+
+
+def onsets(frames: Tensor) -> tuple[int, ...]:
+    """The first frame of each stretch of loud ones."""
+    found, at = [], 0
+    for loud, stretch in groupby(value > LOUD for value in frames[:, 0].tolist()):
+        found += [at] * loud
+        at += len(list(stretch))
+    return tuple(found)
+
+
+def heard(stream: ActiveStream) -> Knocks:
+    """What the stream's segment says."""
+    return Knocks(onsets(stream.segment.memory()) if stream.segment.frames else ())
+
+
+def loaded_knocks(name: str = "knocks") -> LoadedModel:
+    """A model of the family, without a network."""
+    units = UnitTable.parse("<blank> 0\nk 1\n", "units")
+    return LoadedModel(name, nn.Identity(), CharTokenizer(units), "knocks", family="knocks")
