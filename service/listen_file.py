@@ -21,9 +21,10 @@ from service.origin import check_origin
 from service.parameters import ListenParameters, parse_parameters
 from service.recording import Recorded, sources_of
 from service.refusals import refusal
+from service.request_id import request_id_of
 from service.request_log import log
 from service.result_messages import ResultMessages
-from service.services import Services, new_request_id, services_of
+from service.services import Services, services_of
 from service.transcript import Transcript, text_of
 from service.upload import (
     UploadLimits,
@@ -42,7 +43,7 @@ CLIENT_GONE = Response(status_code=499)  # nginx's word for it; nobody reads it
 @router.post("/v1/listen")
 async def listen_file(request: Request) -> Response:
     """Transcribe the request's body."""
-    services, request_id = services_of(request), new_request_id()
+    services, request_id = services_of(request), request_id_of(request.scope)
     try:
         job, answer = await _begin(request, services, request_id)
         if "text/event-stream" in request.headers.get("accept", ""):

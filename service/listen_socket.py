@@ -15,9 +15,10 @@ from service.live_socket import READING_RESTS
 from service.origin import check_origin
 from service.parameters import ListenParameters, parse_parameters
 from service.refusals import not_found, refusal
+from service.request_id import request_id_of
 from service.request_log import log
 from service.result_messages import ResultMessages
-from service.services import Services, new_request_id, services_of
+from service.services import Services, services_of
 from service.session import Session, SessionLimits
 from streaming.errors import StreamingError
 
@@ -29,7 +30,7 @@ _AUTH_SUBPROTOCOLS = ("token", "bearer")
 @router.websocket("/v1/listen")
 async def listen(socket: WebSocket) -> None:
     """Serve one live stream; a request that cannot be served is refused before it is accepted."""
-    services, request_id = services_of(socket), new_request_id()
+    services, request_id = services_of(socket), request_id_of(socket.scope)
     try:
         session, streams = _admit(socket, services, request_id)
     except (ServiceError, StreamingError) as error:

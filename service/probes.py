@@ -10,7 +10,8 @@ from starlette.responses import JSONResponse, Response
 
 from service.errors import NotReady
 from service.refusals import refusal
-from service.services import new_request_id, services_of
+from service.request_id import request_id_of
+from service.services import services_of
 from service.web_files import SAMPLES_DIR
 
 router = APIRouter()
@@ -22,7 +23,7 @@ async def healthz(request: Request) -> Response:
     try:
         services_of(request).admission.check_alive()
     except NotReady as error:
-        return refusal(error, new_request_id())
+        return refusal(error, request_id_of(request.scope))
     return JSONResponse({"status": "ok"})
 
 
@@ -33,7 +34,7 @@ async def readyz(request: Request) -> Response:
     try:
         services.admission.check_ready()
     except NotReady as error:
-        return refusal(error, new_request_id())
+        return refusal(error, request_id_of(request.scope))
     return JSONResponse({"status": "ready" if services.engine.can_open() else "busy"})
 
 

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from service.close_codes import outcome_of, public_message
 from service.errors import Refused
-from service.services import new_request_id
+from service.request_id import new_request_id
 from service.wire import ErrorBody
 
 

@@ -20,8 +20,8 @@ from service.errors import ServiceError, StartupError
 from service.file_answer import FileAnswer
 from service.file_transcription import FileTranscription
 from service.parameters import FILE_FORMATS, ListenParameters
+from service.request_id import new_request_id
 from service.result_messages import ResultMessages, ServedModel
-from service.services import new_request_id
 from service.upload import temporary_file
 from streaming.errors import StreamingError
 
