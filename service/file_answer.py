@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from starlette.responses import Response
 
 from service.boosts import keyword_phrases
+from service.header_value import header_list
 from service.parameters import FileFormat, ListenParameters
-from service.refusals import header_safe
 from service.result_messages import ResultMessages
 from service.stream_warnings import warning_of
 from service.subtitles import srt, vtt
@@ -59,7 +59,7 @@ class FileAnswer:
         """The answer as one HTTP response; formats without metadata have warnings in a header."""
         headers = {"dg-request-id": self.messages.request_id}
         if warnings := self._warnings(channels):
-            headers["dg-warning"] = header_safe("; ".join(each.message for each in warnings))
+            headers["dg-warning"] = header_list([each.message for each in warnings])
         return Response(
             self.body(*channels),
             headers=headers,

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from service.close_codes import outcome_of, public_message
 from service.errors import Refused
+from service.header_value import header_value
 from service.request_id import new_request_id
 from service.wire import ErrorBody
 
@@ -41,11 +42,6 @@ def _not_routed(status: HTTPStatus, method: str, path: str) -> Response:
 
 
 def _answer(status: int, code: str, message: str, request_id: str) -> Response:
-    headers = {"dg-request-id": request_id, "dg-error": header_safe(message)}
+    headers = {"dg-request-id": request_id, "dg-error": header_value(message)}
     body = ErrorBody(err_code=code, err_msg=message, request_id=request_id)
     return Response(body.to_json(), status, headers, media_type="application/json")
-
-
-def header_safe(text: str) -> str:
-    """Make a header's value of a message that may have the client's words: nothing ends it."""
-    return "".join(char if " " <= char <= "~" else "?" for char in text)[:500]

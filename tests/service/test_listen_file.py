@@ -277,6 +277,31 @@ async def test_formats_without_metadata_have_warnings_in_a_header_or_beside(http
     assert events_of(events.text)[-1][1]["warnings"] == [ROUTE_66]
 
 
+async def test_a_refusal_in_the_clients_words_is_told_wherever_its_header_is_cut(http):
+    for model in ("gpt", *("x" * length for length in range(1, 30))):
+        answer = await http.post(f"/v1/listen?model={model}", content=recording([20]))
+        assert answer.status_code == 400
+        assert answer.headers["dg-error"].endswith(" ...")
+        assert answer.headers["dg-error"][:-4] in answer.json()["err_msg"]
+
+
+async def test_a_warning_in_the_clients_words_is_told(http):
+    url = "/v1/listen?format=text&keywords=%20coffee:100"
+    answer = await http.post(url, content=recording([20]))
+    assert answer.headers["dg-warning"] == "coffee: the weight 100 counts as 20"
+
+
+@pytest.mark.parametrize("count", [15, 100])
+async def test_warnings_without_room_in_the_header_are_counted(http, count):
+    url = "/v1/listen?format=text" + "".join(f"&keyterm=route%20{n:03d}" for n in range(count))
+    answer = await http.post(url, content=recording([20]))
+    said = [f"route {number:03d}: the model writes no digits" for number in range(count)]
+    told, left = answer.headers["dg-warning"].split(" ... and ")
+    told = told.split("; ")
+    assert told == said[: len(told)]
+    assert left == f"{count - len(told)} more"
+
+
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://["])
 async def test_a_page_elsewhere_may_not_post(http, origin):
     answer = await http.post("/v1/listen", content=recording([20]), headers={"origin": origin})
