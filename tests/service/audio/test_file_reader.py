@@ -385,3 +385,17 @@ def test_a_wav_whose_format_makes_no_sense_is_refused(tmp_path, fields):
     path.write_bytes(head + b"data\xe8\x03\x00\x00" + bytes(1000))
     with pytest.raises(UndecodableAudio):
         list(AudioFile(path, 16000).blocks())
+
+
+@pytest.mark.parametrize(
+    ("kind", "channels"), [("WAV", 0), ("WAV", 1025), ("WAV", 65535), ("AU", 1025), ("AU", 65535)]
+)
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_number_of_channels_that_makes_no_sense_is_refused(tmp_path, kind, channels, apart):
+    path = tmp_path / "audio"
+    with_soundfile(path, kind, "PCM_16")
+    file = bytearray(path.read_bytes())
+    file[22:24] = channels.to_bytes(2, "little" if kind == "WAV" else "big")
+    path.write_bytes(file)
+    with pytest.raises(UndecodableAudio, match=f"the {kind} file is damaged"):
+        list(AudioFile(path, 16000, apart=apart).blocks(0 if apart else None))
