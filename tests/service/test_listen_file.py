@@ -83,6 +83,18 @@ async def test_raw_samples_are_read_as_the_query_says(http, tone):
 
 
 @pytest.mark.parametrize(
+    ("query", "size"),
+    [("linear16", 0), ("linear16", 1), ("linear32", 3), ("linear16&channels=2", 3)],
+)
+async def test_raw_audio_without_a_whole_sample_is_refused(http, query, size):
+    url = f"/v1/listen?sample_rate=16000&encoding={query}"
+    answer = await http.post(url, content=bytes(size))
+    assert (answer.status_code, answer.json()["err_code"]) == (400, "UNDECODABLE_AUDIO")
+    assert "empty" in answer.json()["err_msg"]
+    assert (await http.post(url, content=bytes(4))).status_code == 200
+
+
+@pytest.mark.parametrize(
     ("name", "media_type", "text"),
     [
         ("text", "text/plain", "w20 w30\n"),
