@@ -160,13 +160,17 @@ def _open_with_av(path: Path, container: Container) -> "av.container.InputContai
     codec: object = opened.streams.audio[0].codec_context  # None, whatever PyAV's types say
     if codec is None:
         opened.close()
-        raise UndecodableAudio(
-            f"the {container.name} file is damaged, or of a codec we do not read"
-        )
+        raise _of_no_codec(container)
     return opened
 
 
+def _of_no_codec(container: Container) -> UndecodableAudio:
+    return UndecodableAudio(f"the {container.name} file is damaged, or of a codec we do not read")
+
+
 def _damaged(container: Container, error: Exception) -> UndecodableAudio:
+    if isinstance(error, av.error.PatchWelcomeError):  # its words are for FFmpeg's makers
+        return _of_no_codec(container)
     # The error's own text would name our temporary file.
     reason = error.strerror if isinstance(error, av.FFmpegError) else "its fields make no sense"
     return UndecodableAudio(f"the {container.name} file is damaged or cut: {reason}")

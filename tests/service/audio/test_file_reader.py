@@ -182,6 +182,7 @@ def test_a_corrupt_header_is_refused(kind, tmp_path):
         (b"ID3", "MP3"),
         (b".snd", "AU"),
         (b".snd\0\0\0\x18\0\0", "AU"),
+        (b".snd" + bytes(100), "damaged, or of a codec we do not read"),
         (b"riff\x2e\x91\xcf\x11", "Wave64"),
         (b"fLaC", "FLAC"),
     ],
@@ -365,6 +366,16 @@ def test_a_wave64_file_that_calls_itself_longer_than_all_disks_is_read_as_far_as
     MAKERS["w64"](path)
     content = bytearray(path.read_bytes())
     content[16:24] = ((1 << 62) - 1).to_bytes(8, "little")
+    path.write_bytes(content)
+    heard = sum(map(len, AudioFile(path, 16000).blocks()))
+    assert heard == pytest.approx(SECONDS * 16000, abs=2)
+
+
+def test_a_wave64_file_that_says_no_length_of_its_own_is_not_another_recording(tmp_path):
+    path = tmp_path / "file"
+    MAKERS["w64"](path)
+    content = bytearray(path.read_bytes())
+    content[16:24] = bytes(8)
     path.write_bytes(content)
     heard = sum(map(len, AudioFile(path, 16000).blocks()))
     assert heard == pytest.approx(SECONDS * 16000, abs=2)
