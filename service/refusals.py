@@ -37,7 +37,11 @@ def not_found(method: str, path: str) -> Response:
 
 
 def _not_routed(status: HTTPStatus, method: str, path: str) -> Response:
-    message = f"{method} {path}: {status.phrase.lower()}"
+    return status_refusal(status, f"{method} {path}: {status.phrase.lower()}")
+
+
+def status_refusal(status: HTTPStatus, message: str) -> Response:
+    """Build the answer to what never became a request of ours: its code is the status's name."""
     return _answer(status, status.name, message, new_request_id())
 
 
