@@ -65,6 +65,11 @@ async def test_another_upgrade_beside_ours_is_refused_with_json(live):
     assert answer[1]["upgrade"] == "websocket"
 
 
+async def test_an_absolute_address_is_refused_with_json(live):
+    answer = await answer_to(live, *WANTED, KEY, VERSION, target=f"http://x{TARGET}")
+    check(answer, 404, "NOT_FOUND", "http://x/v1/listen: not found")
+
+
 @pytest.mark.parametrize("target", [TARGET, "/v1/models"])
 async def test_the_wish_for_a_socket_is_ignored_where_no_get_makes_it(live, tone, target):
     audio = tone(0.5, 0.2)
@@ -85,3 +90,10 @@ async def test_what_is_no_http_is_refused_with_json(live, capsys, headers, named
     assert answer[1]["dg-request-id"] in capsys.readouterr().out
     assert named in answer[1]["dg-error"]
     check(answer, 400, "BAD_REQUEST", "no valid HTTP: ")
+
+
+async def test_a_path_with_a_slash_too_many_is_not_found(live):
+    answer = await answer_to(
+        live, "Host: x", "Connection: close", method="POST", target="/v1/listen/"
+    )
+    check(answer, 404, "NOT_FOUND", "POST /v1/listen/: not found")
