@@ -47,10 +47,10 @@ class MachineCode:
     spilled_bytes: int
     code_bytes: int
 
-    def row(self) -> str:
-        """As a table has it."""
+    def cells(self) -> list[str]:
+        """As a table has them, in the order of `COLUMNS`."""
         numbers = (self.registers, self.stack_bytes, self.spilled_bytes, self.code_bytes)
-        return " | ".join(f"{number:,}" for number in numbers)
+        return [f"{number:,}" for number in numbers]
 
 
 def nvcc_release() -> str | None:
