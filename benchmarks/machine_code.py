@@ -1,6 +1,7 @@
 """What ptxas makes of our kernels: registers, stack, spills and bytes of code."""
 
 import re
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -32,6 +33,7 @@ ENTRY = re.compile(
     r"(?P<loads>\d+) bytes spill loads.*?Used (?P<registers>\d+) registers",
     re.DOTALL,
 )
+RELEASE = re.compile(r"release (\d+\.\d+)")
 SECTION = re.compile(r" \.text\.(?P<name>\w+)\s+PROGBITS\s+\w+ \w+ (?P<size>\w+)")
 
 
@@ -45,10 +47,19 @@ class MachineCode:
     spilled_bytes: int
     code_bytes: int
 
-    def row(self) -> str:
-        """As a table has it."""
+    def cells(self) -> list[str]:
+        """As a table has them, in the order of `COLUMNS`."""
         numbers = (self.registers, self.stack_bytes, self.spilled_bytes, self.code_bytes)
-        return " | ".join(f"{number:,}" for number in numbers)
+        return [f"{number:,}" for number in numbers]
+
+
+def nvcc_release() -> str | None:
+    """Of the CUDA toolkit on the path, as ``13.0``, or None without one."""
+    if shutil.which("nvcc") is None:
+        return None
+    said = subprocess.run(["nvcc", "--version"], check=True, capture_output=True, text=True).stdout
+    found = RELEASE.search(said)
+    return found[1] if found else None
 
 
 def compiled(architecture: int) -> Iterator[MachineCode]:

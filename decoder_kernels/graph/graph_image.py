@@ -243,9 +243,9 @@ def _unpacked(name: str, file: IO[bytes]) -> bytes:
 
 
 def _texts(name: str, ends: npt.NDArray[np.int64], text: npt.NDArray[np.uint8]) -> WordTexts:
-    if (len(ends) and (ends[0] < 0 or (np.diff(ends) < 0).any())) or ends[-1:].tolist() != [
-        len(text)
-    ]:
+    # Compared, not subtracted: a difference of two of 64 bits may be too large for 64 bits.
+    falling = len(ends) and (ends[0] < 0 or (ends[1:] < ends[:-1]).any())
+    if falling or ends[-1:].tolist() != [len(text)]:
         raise GraphImageError(
             f"{name} is damaged: the texts of its words do not follow one another"
         )

@@ -34,6 +34,7 @@ class AudioFile:
 
     Raises:
         UndecodableAudio: the file is of no known format, damaged, cut short or without audio.
+        AudioTooLong: it is longer than ``max_s`` by its own word.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class AudioFile:
         self._model_rate_hz = model_rate_hz
         self.container = _recognise(path)
         self.duration_s, self.channels, self._read = self._open()
-        self._max_s = max_s / self.channels if apart else max_s
+        self._max_s = max_s / self._heard_apart() if apart else max_s
         self._least_s = self._stated_s() or 0.0
         if self._least_s > self._max_s:
             raise AudioTooLong(
@@ -79,6 +80,13 @@ class AudioFile:
         if count == 0:
             raise UndecodableAudio(f"the {self.container.name} file holds no audio")
         yield resampler.resample(np.empty(0, dtype=np.float32), last=True)
+
+    def _heard_apart(self) -> int:
+        if not self.channels:  # as FFmpeg says where a header's number makes no sense
+            raise UndecodableAudio(
+                f"the {self.container.name} file is damaged: its number of channels makes no sense"
+            )
+        return self.channels
 
     def _stated_s(self) -> float | None:
         """The length by the file's own word, None where the decoder's is a guess from its size."""
@@ -152,13 +160,17 @@ def _open_with_av(path: Path, container: Container) -> "av.container.InputContai
     codec: object = opened.streams.audio[0].codec_context  # None, whatever PyAV's types say
     if codec is None:
         opened.close()
-        raise UndecodableAudio(
-            f"the {container.name} file is damaged, or of a codec we do not read"
-        )
+        raise _of_no_codec(container)
     return opened
 
 
+def _of_no_codec(container: Container) -> UndecodableAudio:
+    return UndecodableAudio(f"the {container.name} file is damaged, or of a codec we do not read")
+
+
 def _damaged(container: Container, error: Exception) -> UndecodableAudio:
+    if isinstance(error, av.error.PatchWelcomeError):  # its words are for FFmpeg's makers
+        return _of_no_codec(container)
     # The error's own text would name our temporary file.
     reason = error.strerror if isinstance(error, av.FFmpegError) else "its fields make no sense"
     return UndecodableAudio(f"the {container.name} file is damaged or cut: {reason}")

@@ -16,6 +16,10 @@ class RawFile:
     """Raw PCM on disk, for a model that listens at ``model_rate_hz``.
 
     max_s: of audio; of all channels together where each is heard ``apart``.
+
+    Raises:
+        UndecodableAudio: there is not one whole sample.
+        AudioTooLong: there are more than ``max_s`` seconds.
     """
 
     def __init__(
@@ -31,9 +35,10 @@ class RawFile:
         self._pcm = pcm
         self._model_rate_hz = model_rate_hz
         self.channels = pcm.channels
-        self.duration_s = path.stat().st_size / pcm.frame_bytes / pcm.sample_rate_hz
-        if self.duration_s == 0:
-            raise UndecodableAudio("the audio is empty")
+        samples = path.stat().st_size // pcm.frame_bytes
+        if samples == 0:
+            raise UndecodableAudio("the audio is empty: it has not one whole sample")
+        self.duration_s = samples / pcm.sample_rate_hz
         if apart:
             max_s /= self.channels
         if self.duration_s > max_s:

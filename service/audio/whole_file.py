@@ -42,7 +42,8 @@ def check_is_whole(path: Path, container: Container) -> None:
     with path.open("rb") as file:
         size = path.stat().st_size
         end = check(file, size)
-        if end is not None and end < size:  # a header may name a place that no disk has
+        # A header may name a place that no disk has, or its own beginning, which is no other file.
+        if end is not None and 0 < end < size:
             file.seek(end)
             if sniff(file.read(SNIFF_BYTES)) is container:
                 raise _several(container)

@@ -13,7 +13,7 @@ from earshot.service.deepgram.response.stream_warnings import warning_of
 from earshot.service.deepgram.response.subtitles import srt, vtt
 from earshot.service.deepgram.response.transcript import Transcript, file_response, text_of
 from earshot.service.deepgram.response.wire import RequestWarning
-from earshot.service.http.refusals import header_safe
+from earshot.service.http.header_value import header_list
 from earshot.streaming.events import Final
 
 _MEDIA_TYPES: dict[FileFormat, str] = {
@@ -59,7 +59,7 @@ class FileAnswer:
         """The answer as one HTTP response; formats without metadata have warnings in a header."""
         headers = {"dg-request-id": self.messages.request_id}
         if warnings := self._warnings(channels):
-            headers["dg-warning"] = header_safe("; ".join(each.message for each in warnings))
+            headers["dg-warning"] = header_list([each.message for each in warnings])
         return Response(
             self.body(*channels),
             headers=headers,

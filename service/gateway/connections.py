@@ -9,6 +9,8 @@ import websockets.http11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from earshot.service.http.live_socket import LiveSocket
+from earshot.service.http.refusals import status_refusal
+from earshot.service.http.request_log import log
 
 MAX_HEADER_BYTES = 192 * 1024
 """Room for a query with as many and as long phrases as may be boosted."""
@@ -49,12 +51,17 @@ class DeadlineHttp(H11Protocol):
         self._disarm()
         super().connection_lost(exc)
 
+    def _should_upgrade(self) -> bool:
+        """Only a GET opens a WebSocket; of others HTTP lets a server ignore the wish."""
+        return self.scope["method"] == "GET" and super()._should_upgrade()
+
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
-        """Hand the connection over; answer where websockets finds the header too large to."""
+        """Hand the connection over; answer where websockets cannot read the request."""
         super().handle_websocket_upgrade(event)
         successor = self.transport.get_protocol()
         if isinstance(successor, LiveSocket) and not successor.handshake_initiated:
-            self._refuse(_TOO_LARGE)
+            answer = successor.conn.reject_unread()
+            self._refuse(_TOO_LARGE if answer is None else answer.serialize())
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP; uvicorn does not say what h11 found, which is still at hand."""
@@ -65,7 +72,16 @@ class DeadlineHttp(H11Protocol):
         ):
             self._refuse(_TOO_LARGE)
         else:
-            super().send_400_response(msg)
+            self._refuse_unread(f"no valid HTTP: {fault or msg}")
+
+    def _refuse_unread(self, message: str) -> None:
+        refusal = status_refusal(HTTPStatus.BAD_REQUEST, message)
+        log.info("request_refused", request_id=refusal.headers["dg-request-id"], code="BAD_REQUEST")
+        headers = [*refusal.headers.raw, (b"connection", b"close")]
+        head = h11.Response(status_code=HTTPStatus.BAD_REQUEST, headers=headers)
+        for part in (head, h11.Data(data=bytes(refusal.body)), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(part))
+        self.transport.close()
 
     def _refuse(self, answer: bytes) -> None:
         if not self.transport.is_closing():

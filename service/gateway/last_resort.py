@@ -1,9 +1,12 @@
 """What no route foresaw, answered like every other error."""
 
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from earshot.service.core.services import new_request_id
+from earshot.service.core.services import services_of
+from earshot.service.deepgram.response.close_codes import outcome_of
 from earshot.service.http.refusals import refusal
+from earshot.service.http.request_id import request_id_of
 from earshot.service.http.request_log import log
 
 
@@ -30,6 +33,12 @@ class LastResort:
         except Exception as error:
             if begun or scope["type"] == "lifespan":
                 raise
-            request_id = new_request_id()
-            log.error("request_broke", request_id=request_id, path=scope["path"], exc_info=error)
-            await refusal(error, request_id)(scope, receive, send)
+            await _refuse(error, scope, receive, send)
+
+
+async def _refuse(error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
+    request_id = request_id_of(scope)
+    log.error("request_broke", request_id=request_id, path=scope["path"], exc_info=error)
+    metrics = services_of(HTTPConnection(scope)).metrics
+    metrics.rejects.labels(outcome_of(error).err_code).inc()
+    await refusal(error, request_id)(scope, receive, send)

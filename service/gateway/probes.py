@@ -8,10 +8,11 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from earshot.service.core.services import new_request_id, services_of
+from earshot.service.core.services import services_of
 from earshot.service.errors import NotReady
 from earshot.service.gateway.web_files import SAMPLES_DIR
 from earshot.service.http.refusals import refusal
+from earshot.service.http.request_id import request_id_of
 
 router = APIRouter()
 
@@ -22,7 +23,7 @@ async def healthz(request: Request) -> Response:
     try:
         services_of(request).admission.check_alive()
     except NotReady as error:
-        return refusal(error, new_request_id())
+        return refusal(error, request_id_of(request.scope))
     return JSONResponse({"status": "ok"})
 
 
@@ -33,7 +34,7 @@ async def readyz(request: Request) -> Response:
     try:
         services.admission.check_ready()
     except NotReady as error:
-        return refusal(error, new_request_id())
+        return refusal(error, request_id_of(request.scope))
     return JSONResponse({"status": "ready" if services.engine.can_open() else "busy"})
 
 

@@ -12,6 +12,7 @@ from websockets.protocol import State
 
 from earshot.service.deepgram.response.close_codes import close_reason, outcome_of
 from earshot.service.errors import SlowReader
+from earshot.service.http.handshake import Handshake
 from earshot.service.http.read_pace import ReadPace
 
 MAX_WAITING_MESSAGES = 4
@@ -38,6 +39,11 @@ class LiveSocket(WebSocketsSansIOProtocol):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self.conn: Handshake = Handshake(
+            extensions=self.conn.available_extensions,
+            max_size=self.config.ws_max_size,
+            logger=self.conn.logger,
+        )
         self._pace = ReadPace()
         self._unparsed = bytearray()
 

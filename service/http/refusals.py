@@ -6,10 +6,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from earshot.service.core.services import new_request_id
 from earshot.service.deepgram.response.close_codes import outcome_of, public_message
 from earshot.service.deepgram.response.wire import ErrorBody
 from earshot.service.errors import Refused
+from earshot.service.http.header_value import header_value
+from earshot.service.http.request_id import new_request_id
 
 
 def refusal(error: BaseException, request_id: str) -> Response:
@@ -36,16 +37,15 @@ def not_found(method: str, path: str) -> Response:
 
 
 def _not_routed(status: HTTPStatus, method: str, path: str) -> Response:
-    message = f"{method} {path}: {status.phrase.lower()}"
+    return status_refusal(status, f"{method} {path}: {status.phrase.lower()}")
+
+
+def status_refusal(status: HTTPStatus, message: str) -> Response:
+    """Build the answer to what never became a request of ours: its code is the status's name."""
     return _answer(status, status.name, message, new_request_id())
 
 
 def _answer(status: int, code: str, message: str, request_id: str) -> Response:
-    headers = {"dg-request-id": request_id, "dg-error": header_safe(message)}
+    headers = {"dg-request-id": request_id, "dg-error": header_value(message)}
     body = ErrorBody(err_code=code, err_msg=message, request_id=request_id)
     return Response(body.to_json(), status, headers, media_type="application/json")
-
-
-def header_safe(text: str) -> str:
-    """Make a header's value of a message that may have the client's words: nothing ends it."""
-    return "".join(char if " " <= char <= "~" else "?" for char in text)[:500]

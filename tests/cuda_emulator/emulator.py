@@ -5,6 +5,7 @@ import functools
 import importlib.util
 import json
 import os
+import zlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypedDict
@@ -34,6 +35,19 @@ class Settings:
     finds_unwritten: bool = True
     counts: bool = False
     memory_bytes: int = 8 << 30
+
+
+BLOCK_THREADS = (32, 128, 256)
+"""With which tests of the kernels and of streams run on the emulated device."""
+
+
+def schedule(block_threads: int, test: str) -> Settings:
+    """Of the tests: in order with the fewest threads, else as hostile as the test's name seeds."""
+    if block_threads == BLOCK_THREADS[0]:
+        return Settings()
+    return Settings(
+        seed=zlib.crc32(test.encode()), mean_slice=40, blocks_together=3, delays_stores=True
+    )
 
 
 class KernelCounts(TypedDict):
@@ -71,7 +85,7 @@ class Emulator:
         """As new, but for what lies in its memory. ``block_threads``: None for a GPU's."""
         self.library.emulator_recover()
         self.library.emulator_clear_counts()
-        for name in ("launches", "intervals", "switches"):
+        for name in ("launches", "intervals", "switches", "most_threads"):
             self._set(name, 0)
         for name, value in asdict(settings or Settings()).items():
             self._set(name, int(value))
@@ -93,6 +107,11 @@ class Emulator:
     def switches(self) -> int:
         """Threads that gave way without a barrier, since the restart."""
         return self._get("switches")
+
+    @property
+    def most_threads(self) -> int:
+        """Of a block that was started since the restart; 0 if none was."""
+        return self._get("most_threads")
 
     def fail_launch(self, *, after: int = 0) -> None:
         """Refuse one launch, after so many that are not."""

@@ -1,17 +1,15 @@
 """Fixtures for the kernels: the devices they run on, and posteriors to search."""
 
-import zlib
 from collections.abc import Iterator
 
 import pytest
 import torch
-from emulator import Settings, built
+from emulator import BLOCK_THREADS, built, schedule
 
 from earshot.decoder_kernels.errors import BackendMissing
 from earshot.decoder_kernels.native import native_half
 
-EMULATED_THREADS = (32, 128, 256)
-EMULATED = [pytest.param(n, marks=pytest.mark.emulated) for n in EMULATED_THREADS if built()]
+EMULATED = [pytest.param(n, marks=pytest.mark.emulated) for n in BLOCK_THREADS if built()]
 
 
 def require_half(name: str) -> torch.device:
@@ -35,22 +33,16 @@ def device(request: pytest.FixtureRequest) -> Iterator[torch.device]:
         yield require_half(request.param)
 
 
-def emulated(test: pytest.Item, block_threads: int) -> Iterator[torch.device]:
+def emulated(test: pytest.Function, block_threads: int) -> Iterator[torch.device]:
     """The emulated device with blocks of so many threads, in an order that the test's name seeds.
 
-    Fails where nothing was launched on it, unless the test says that nothing will be.
+    Fails where nothing was launched with so many, unless the test says that nothing will be, or is
+    one of several by the ``block_threads`` of its searches.
     """
     emulator = built()
     assert emulator is not None
-    in_order = block_threads == EMULATED_THREADS[0]
-    emulator.restart(
-        Settings(
-            seed=0 if in_order else zlib.crc32(test.name.encode()),
-            mean_slice=0 if in_order else 40,
-            blocks_together=1 if in_order else 3,
-            delays_stores=not in_order,
-        ),
-        block_threads,
-    )
+    emulator.restart(schedule(block_threads, test.name), block_threads)
     yield emulator.device
-    assert emulator.launches or test.get_closest_marker("no_launch"), "no emulated launch happened"
+    expected = test.callspec.params.get("block_threads") or block_threads
+    if not test.get_closest_marker("no_launch"):
+        assert emulator.most_threads >= expected, f"no emulated launch with {expected} threads"

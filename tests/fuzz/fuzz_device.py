@@ -9,7 +9,7 @@ import torch
 from emulator import Settings, built
 
 CPU_THREADS = (1,) * 60 + (2, 5)
-EMULATED_THREADS = (1, 2, 5, 32, 32, 64)
+EMULATED_THREADS = (1, 2, 5, 32, 64, 128, 256)
 
 
 def device() -> torch.device:

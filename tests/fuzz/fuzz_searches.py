@@ -25,7 +25,7 @@ from prefix_trial import PrefixTrial
 from search_trial import Outcome, SearchTrial
 from wfst_trial import WfstTrial
 
-from earshot.decoder_kernels.errors import GraphError, KernelError
+from earshot.decoder_kernels.errors import DeviceError, GraphError, KernelError
 from earshot.decoder_kernels.graph.graph import Graph
 
 FILES, STEPS, COMPARISONS = 60, 200, 10
@@ -87,6 +87,8 @@ class Episode:
     def _compare(self) -> Outcome:
         try:
             OracleTrial(self._dice).run()
+        except DeviceError:
+            raise  # no client's doing, whatever it asked for
         except (GraphError, KernelError) as error:
             return Outcome("comparison", 1, 1, type(error).__name__)
         return Outcome("comparison")

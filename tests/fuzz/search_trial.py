@@ -14,7 +14,7 @@ import torch
 from hostile_inputs import INTEGERS, Rows
 from torch import Tensor
 
-from earshot.decoder_kernels.errors import InvalidInput, KernelError
+from earshot.decoder_kernels.errors import DeviceError, InvalidInput, KernelError
 from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch
 
@@ -81,6 +81,8 @@ class SearchTrial(ABC, Generic[S]):
         [name] = self.dice.choices(names, weights)
         try:
             outcome = self.operations[name][1]()
+        except DeviceError:
+            raise  # no client's doing, whatever it asked for
         except KernelError as error:
             outcome = Outcome(name, 1, 1, type(error).__name__)
         self._compare_control(name)

@@ -8,7 +8,11 @@ import pytest
 import torch
 from fuzz_searches import EPISODES_OF_A_LONG_RUN, fuzz, growth
 from hostile_inputs import must_be_refused
+from oracle_trial import OracleTrial
 from prefix_trial import PrefixTrial
+
+from earshot.decoder_kernels.errors import DeviceError
+from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch
 
 
 def test_nothing_hostile_does_harm() -> None:
@@ -28,6 +32,19 @@ def test_a_stream_that_others_disturb_is_noticed() -> None:
     trial.search.reset(torch.tensor([trial.control]))
     with pytest.raises(AssertionError, match="the control is not what it is alone"):
         trial.step()
+
+
+def _broken(*arguments: object, **options: object) -> None:
+    raise DeviceError("the device is gone")
+
+
+@pytest.mark.parametrize(("of", "name"), [(OracleTrial, "run"), (PrefixSearch, "set_boost")])
+def test_a_device_that_fails_is_no_refusal(
+    monkeypatch: pytest.MonkeyPatch, of: type, name: str
+) -> None:
+    monkeypatch.setattr(of, name, _broken)
+    with pytest.raises(DeviceError, match="the device is gone"):
+        fuzz(seed=1, operations=2_500)
 
 
 def test_memory_that_grows_is_noticed() -> None:

@@ -69,7 +69,7 @@ class BoostRules:
             RequestWarning(
                 parameter="keywords",
                 type="changed_value",
-                message=f"{word}: the weight {weight} counts as {_capped(float(weight)):g}",
+                message=f"{word.strip()}: the weight {weight} counts as {_capped(float(weight)):g}",
                 phrase=word.strip(),
             )
             for word, colon, weight in (text.rpartition(":") for text in keywords)

@@ -57,7 +57,7 @@ def unserved_warnings(values: QueryValues, languages: Languages) -> list[Request
     return [
         _unsupported(name, why)
         for name, why in IGNORED.items()
-        if any(not _is_served(name, wish, languages) for wish in _asked(values, name))
+        if any(not _is_served(name, wish, values, languages) for wish in _asked(values, name))
     ]
 
 
@@ -80,7 +80,9 @@ def _asked(values: QueryValues, name: str) -> list[str]:
     return [value for value in values.all(name) if value.strip().lower() not in _NO_WISH]
 
 
-def _is_served(name: str, wish: str, languages: Languages) -> bool:
+def _is_served(name: str, wish: str, values: QueryValues, languages: Languages) -> bool:
     if name == "language_hint":
         return languages.serves(wish)
+    if name == "numerals":
+        return values.boolean("smart_format", False)
     return wish.lower() in _AS_SERVED.get(name, ())

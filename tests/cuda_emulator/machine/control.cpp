@@ -27,6 +27,7 @@ const Named NAMED[] = {
     {"launches", &grid().tally.launches},
     {"intervals", &grid().tally.intervals},
     {"switches", &grid().tally.switches},
+    {"most_threads", &grid().tally.most_threads},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "device_memory.h"
@@ -14,11 +15,6 @@ constexpr std::size_t SHARED_GUARD_BYTES = 256;
 constexpr u64 LONG_SLICE = 1 << 14;       // so that whoever waits for another thread gives way
 constexpr std::size_t MOST_PENDING = 48;  // stores of a thread; then one arrives by chance
 
-WordMap& device_words() {
-  static WordMap only(device_arena().base(), device_arena().size());
-  return only;
-}
-
 }  // namespace
 
 Grid& grid() {
@@ -28,11 +24,11 @@ Grid& grid() {
 
 std::string Grid::run(const Kernel& kernel, const LaunchSize& size, const u8* param) {
   ++tally.launches;
-  ++launch_;
+  tally.most_threads = std::max<u64>(tally.most_threads, size.threads);
   kernel_ = &kernel;
   param_ = param;
   fault_.clear();
-  conflicts_.clear();
+  accesses_.begin(kernel, param);
   chance_.seed(settings.seed * 0x9E3779B97F4A7C15ULL + tally.launches);
   if (settings.counts != 0) counts.begin(kernel.name, size.blocks);
   walk(size);
@@ -40,7 +36,7 @@ std::string Grid::run(const Kernel& kernel, const LaunchSize& size, const u8* pa
     come_back(std::move(together_.back()));
     together_.pop_back();
   }
-  return fault_.empty() ? conflicts_.text() : fault_;
+  return fault_.empty() ? accesses_.conflicts() : fault_;
 }
 
 // --- blocks and threads
@@ -182,78 +178,7 @@ void Grid::come_back(std::unique_ptr<Block> block) {
 
 void Grid::before(Fiber& fiber, u64 at, u32 bytes, Access access, Order how, int site) {
   if (left_in_slice_-- == 0) give_way();
-  const Space space = space_of(fiber, at, bytes);
-  check(fiber, space, at, bytes, access, site);
-  if (settings.counts != 0) {
-    counts.access(fiber, space, bytes, access == Access::UPDATE, site);
-  }
-  if (space != Space::GLOBAL && space != Space::SHARED) return;
-  if (access != Access::WRITE && settings.finds_unwritten != 0) {
-    check_written(fiber, space, at, bytes, site);
-  }
-  if (settings.finds_conflicts != 0) note(fiber, space, at, bytes, access, how, site);
-  if (how != Order::WEAK) order(fiber, at, access, how);
-  if (access != Access::READ) mark_written(fiber, space, at, bytes);
-}
-
-Space Grid::space_of(const Fiber& fiber, u64 at, u32 bytes) const {
-  if (device_arena().holds(at)) return Space::GLOBAL;
-  if (fiber.home->holds(at, bytes)) return Space::SHARED;
-  if (fiber.owns(at, bytes)) return Space::OWN;
-  const auto lies_in = [&](const void* start, u64 size) {
-    const auto first = reinterpret_cast<u64>(start);
-    return at >= first && at + bytes <= first + size;
-  };
-  if (lies_in(param_, static_cast<u64>(kernel_->param_bytes))) return Space::CONSTANT;
-  for (const Variable* variable = variables; variable->name != nullptr; ++variable) {
-    if (variable->is_constant && lies_in(variable->at, variable->bytes)) return Space::CONSTANT;
-  }
-  return Space::NOWHERE;
-}
-
-void Grid::check(const Fiber& fiber, Space space, u64 at, u32 bytes, Access access, int site) {
-  const char* const verb = access == Access::READ ? "reads" : "writes";
-  const std::string what = "a thread " + std::string(verb) + " " + std::to_string(bytes) + " bytes";
-  if (at % bytes != 0) fault(what + " at an address that is not aligned to them", site);
-  const bool is_outside = space == Space::NOWHERE ||
-                          (space == Space::GLOBAL && device_arena().state(at, bytes) == FREE) ||
-                          (space == Space::CONSTANT && access != Access::READ);
-  if (is_outside)
-    fault(
-        what + " outside all allocations (block of " + std::to_string(fiber.threads) + " threads)",
-        site);
-}
-
-void Grid::check_written(const Fiber& fiber, Space space, u64 at, u32 bytes, int site) {
-  if (space == Space::GLOBAL) {
-    if (device_arena().state(at, bytes) == WRITTEN) return;
-    fault("a thread reads global memory that nobody has written", site);
-  }
-  const u8* const states = fiber.home->shared_states.data() + fiber.home->shared_offset(at);
-  if (!std::all_of(states, states + bytes, [](u8 state) { return state == WRITTEN; })) {
-    fault("a thread reads shared memory that nobody has written", site);
-  }
-}
-
-void Grid::mark_written(const Fiber& fiber, Space space, u64 at, u32 bytes) {
-  if (space == Space::GLOBAL) return device_arena().set_state(at, bytes, WRITTEN);
-  std::memset(fiber.home->shared_states.data() + fiber.home->shared_offset(at), WRITTEN, bytes);
-}
-
-void Grid::note(Fiber& fiber, Space space, u64 at, u32 bytes, Access access, Order how, int site) {
-  for (u64 word = at / 4 * 4; word < at + bytes; word += 4) {
-    Word& own = space == Space::GLOBAL
-                    ? device_words().at(word)
-                    : fiber.home->shared_words[fiber.home->shared_offset(word) / 4];
-    conflicts_.note(fiber, own, fiber.home->interval, launch_, access, how, site);
-  }
-}
-
-void Grid::order(Fiber& fiber, u64 at, Access access, Order how) {
-  if (access != Access::WRITE) fiber.clock.strong_read(at, how, fiber.home->published);
-  if (access != Access::READ) {
-    fiber.clock.strong_write(at, how, fiber.home->published, access == Access::UPDATE);
-  }
+  accesses_.before(fiber, at, bytes, access, how, site);
 }
 
 void Grid::fence(Fiber& fiber) {
@@ -279,60 +204,6 @@ void Grid::fault(const std::string& why, int site) {
            std::to_string(fiber.block);
   switch_to_host();
   std::abort();  // nobody goes on with a thread that has failed
-}
-
-// --- what translated kernels call
-
-namespace {
-bool may_wait(const Fiber& fiber, u64 at, u32 size) {
-  return settings.delays_stores != 0 && (device_arena().holds(at) || fiber.home->holds(at, size));
-}
-}  // namespace
-
-void Thread::barrier(int site) {
-  grid().wait(static_cast<Fiber&>(*this), site);
-}
-
-void Thread::trap(int site) {
-  grid().fault("a kernel gives up", site);
-}
-
-void Thread::fence() {
-  grid().fence(static_cast<Fiber&>(*this));
-}
-
-void Thread::reads(u64 at, u32 bytes, int site, Order order) {
-  grid().before(static_cast<Fiber&>(*this), at, bytes, Access::READ, order, site);
-}
-
-void Thread::writes(u64 at, u32 bytes, int site, Order order) {
-  grid().before(static_cast<Fiber&>(*this), at, bytes, Access::WRITE, order, site);
-}
-
-void Thread::updates(u64 at, u32 bytes, int site, Order order) {
-  auto& fiber = static_cast<Fiber&>(*this);
-  grid().before(fiber, at, bytes, Access::UPDATE, order, site);
-  if (order == Order::RELEASE || order == Order::BOTH) fiber.pending.settle_all();
-  if (!fiber.pending.empty()) fiber.pending.settle(at, bytes);
-}
-
-void Thread::get_bytes(u64 at, void* bytes, u32 size, Order) const {
-  const auto& fiber = static_cast<const Fiber&>(*this);
-  if (fiber.pending.empty()) {
-    std::memcpy(bytes, reinterpret_cast<const void*>(at), size);
-  } else {
-    fiber.pending.read(at, bytes, size);
-  }
-}
-
-void Thread::put_bytes(u64 at, const void* bytes, u32 size, Order order) {
-  auto& fiber = static_cast<Fiber&>(*this);
-  if (order == Order::WEAK && may_wait(fiber, at, size)) {
-    return grid().add_store(fiber, at, bytes, size);
-  }
-  if (order == Order::RELEASE || order == Order::BOTH) fiber.pending.settle_all();
-  if (!fiber.pending.empty()) fiber.pending.settle(at, size);
-  std::memcpy(reinterpret_cast<void*>(at), bytes, size);
 }
 
 }  // namespace emulator

@@ -6,30 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "conflicts.h"
+#include "accesses.h"
+#include "block.h"
 #include "counts.h"
 #include "fiber.h"
 #include "settings.h"
 #include "thread.h"
 
 namespace emulator {
-
-// One block that is under way.
-struct Block {
-  std::vector<u8> shared;         // with room behind it that nobody may touch
-  std::vector<u8> shared_states;  // State of each byte
-  std::vector<Word> shared_words;
-  std::size_t shared_bytes = 0;
-  std::vector<std::unique_ptr<Fiber>> fibers;
-  u64 interval = 0;
-  Published published;
-
-  bool holds(u64 at, u32 bytes) const {
-    const auto start = reinterpret_cast<u64>(shared.data());
-    return at >= start && at + bytes <= start + shared_bytes;
-  }
-  u64 shared_offset(u64 at) const { return at - reinterpret_cast<u64>(shared.data()); }
-};
 
 struct LaunchSize {
   u32 blocks;
@@ -40,8 +24,9 @@ struct LaunchSize {
 // What happened since the start, or since it was asked for anew.
 struct Tally {
   u64 launches = 0;
-  u64 intervals = 0;  // between two barriers
-  u64 switches = 0;   // of threads that did not wait at a barrier
+  u64 intervals = 0;     // between two barriers
+  u64 switches = 0;      // of threads that did not wait at a barrier
+  u64 most_threads = 0;  // of a block
 };
 
 class Grid {
@@ -69,23 +54,16 @@ class Grid {
   void come_back(std::unique_ptr<Block> block);
   u64 next_slice();
 
-  Space space_of(const Fiber& fiber, u64 at, u32 bytes) const;
-  void check(const Fiber& fiber, Space space, u64 at, u32 bytes, Access access, int site);
-  void check_written(const Fiber& fiber, Space space, u64 at, u32 bytes, int site);
-  void mark_written(const Fiber& fiber, Space space, u64 at, u32 bytes);
-  void note(Fiber& fiber, Space space, u64 at, u32 bytes, Access access, Order order, int site);
-  void order(Fiber& fiber, u64 at, Access access, Order order);
   u8* take_stack();
   static void enter();
 
   const Kernel* kernel_ = nullptr;
   const u8* param_ = nullptr;
   std::string fault_;
-  Conflicts conflicts_;
+  Accesses accesses_;
   std::mt19937_64 chance_;
   u64 left_in_slice_ = 0;
   u64 next_interval_ = 0;
-  u32 launch_ = 0;                                // since the start of the process
   std::vector<std::unique_ptr<Block>> together_;  // blocks under way
   std::vector<u8*> free_stacks_;
 };

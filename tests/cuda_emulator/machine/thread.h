@@ -1,7 +1,7 @@
 // What translated kernels call: one CUDA thread, its memory accesses, barriers and fences.
 //
 // Generic addresses are the host's own. Every access to memory that others can see goes through
-// `reads`, `writes` or `updates`, which check it (see memory.h, conflicts.h) and may let other
+// `reads`, `writes` or `updates`, which check it (see accesses.h) and may let other
 // threads run first; then `get` and `put` move the bytes.
 #pragma once
 

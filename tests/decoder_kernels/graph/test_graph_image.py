@@ -207,6 +207,7 @@ def test_texts_that_lie_about_their_ends_are_refused(image: Path) -> None:
         ((6, 5, 14), "do not follow"),
         ((-1, 11, 14), "do not follow"),
         ((5, 11, 13), "do not follow"),
+        ((2**40, 15 - 2**63, 14), "do not follow"),
         ((5, 8, 14), "within a character"),
     ):
         content[at : at + 24] = np.array(ends, "<i8").view(np.uint8)

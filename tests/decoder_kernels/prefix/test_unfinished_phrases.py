@@ -2,7 +2,8 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
+from emulator import built
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from earshot.decoder_kernels.boosting.word_boost import WordBoostTable, WordPhrase
@@ -35,43 +36,51 @@ def spoken(words: tuple[int, ...], clarity: float) -> torch.Tensor:
     return log_probs
 
 
-def heard(graph: Graph, log_probs: torch.Tensor, phrase: WordPhrase | None) -> tuple[int, ...]:
+def heard(
+    graph: Graph, log_probs: torch.Tensor, phrase: WordPhrase | None, device: torch.device
+) -> tuple[int, ...]:
     """The best words at `BEAM` where the phrase is boosted."""
-    search = WfstSearch(graph, WfstSearchConfig(max_tokens=1000), 1)
+    search = WfstSearch(graph, WfstSearchConfig(max_tokens=1000), 1, device)
     search.set_options(0, WfstOptions(beam=BEAM, max_active=1000))
     if phrase is not None:
         search.set_boost(0, WordBoostTable.compile([phrase], graph, beam=BEAM))
-    search.advance(torch.tensor([0]), log_probs, torch.tensor([log_probs.size(1)]))
+    search.advance(torch.tensor([0]), log_probs.to(device), torch.tensor([log_probs.size(1)]))
     return search.best(torch.tensor([0]), finalize=True)[0].hypothesis.words
 
 
 @pytest.mark.parametrize("weight", [-1.0, -6.0, -20.0])
-def test_what_begins_like_a_disfavoured_phrase_stays_in_the_beam(weight: float) -> None:
+def test_what_begins_like_a_disfavoured_phrase_stays_in_the_beam(
+    weight: float, device: torch.device
+) -> None:
     graph, said = any_words(1.0), (1, 2, 3, 5)
     disfavoured = WordPhrase((1, 2, 3, 4), weight)
-    assert heard(graph, spoken(said, clarity=6.0), disfavoured) == said
+    assert heard(graph, spoken(said, clarity=6.0), disfavoured, device) == said
 
 
-@settings(deadline=None, max_examples=30)
+@settings(
+    deadline=None,
+    max_examples=30 if built() is None else 8,  # it is slow on the emulated device
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     length=st.integers(3, 8),
     weight=st.sampled_from([1.0, 3.0, 20.0]),
     behind=st.floats(0.5, BEAM / 2 - 0.5),
 )
 def test_a_phrase_that_is_not_completed_leaves_what_is_said_in_the_beam(
-    length: int, weight: float, behind: float
+    length: int, weight: float, behind: float, device: torch.device
 ) -> None:
     graph, phrase = any_words(12.0), tuple(range(1, length + 1))
     said = (9, *phrase[1:-1], 10)
     log_probs = spoken(said, clarity=60.0)
     log_probs[0, 0, phrase[0]] = -behind
-    assert heard(graph, log_probs, None) == said
-    assert heard(graph, log_probs, WordPhrase(phrase, weight)) == said
+    assert heard(graph, log_probs, None, device) == said
+    assert heard(graph, log_probs, WordPhrase(phrase, weight), device) == said
 
 
-def test_a_phrase_that_is_completed_is_heard_for_all_that() -> None:
+def test_a_phrase_that_is_completed_is_heard_for_all_that(device: torch.device) -> None:
     graph, phrase = any_words(12.0), tuple(range(1, 8))
     log_probs = spoken((9, *phrase[1:]), clarity=60.0)
     log_probs[0, 0, phrase[0]] = -BEAM / 2 - 1.0
-    assert heard(graph, log_probs, None) == (9, *phrase[1:])
-    assert heard(graph, log_probs, WordPhrase(phrase, 3.0)) == phrase
+    assert heard(graph, log_probs, None, device) == (9, *phrase[1:])
+    assert heard(graph, log_probs, WordPhrase(phrase, 3.0), device) == phrase

@@ -36,10 +36,10 @@ def hub() -> Graph:
     )
 
 
-@pytest.mark.parametrize("block_threads", [1, 5])
+@pytest.mark.parametrize("block_threads", [None, 5])
 @pytest.mark.parametrize("sharpness", [FLAT, PEAKED])
 def test_a_hub_is_searched_as_by_the_oracle(
-    hub: Graph, sharpness: float, block_threads: int, device: torch.device
+    hub: Graph, sharpness: float, block_threads: int | None, device: torch.device
 ) -> None:
     rng = np.random.default_rng(1)
     scores = torch.from_numpy(rng.gumbel(size=(3, VOCAB))).float() * sharpness
@@ -61,9 +61,9 @@ def test_a_hub_is_searched_as_by_the_oracle(
     assert search.overflows() == 0
 
 
-@pytest.mark.parametrize("block_threads", [2, 3, 5])
+@pytest.mark.parametrize("block_threads", [None, 2, 3, 5])
 def test_a_cut_that_falls_inside_a_hub_loses_none_of_its_arcs(
-    block_threads: int, device: torch.device
+    block_threads: int | None, device: torch.device
 ) -> None:
     """The first arcs followed lower the cut, after which other threads may share out anew."""
     costs = np.random.default_rng(0).uniform(0.0, 50.0, VOCAB).astype(np.float32)
@@ -86,15 +86,17 @@ def test_a_cut_that_falls_inside_a_hub_loses_none_of_its_arcs(
     assert search.num_tokens(torch.tensor([0])) == [len(oracle.tokens)]
 
 
-def records_made(graph: Graph, frames: torch.Tensor, block_threads: int) -> int:
+def records_made(
+    graph: Graph, frames: torch.Tensor, block_threads: int | None, device: torch.device
+) -> int:
     config = WfstSearchConfig(max_tokens=3000, block_threads=block_threads)
-    search = WfstSearch(graph, config, 1)
+    search = WfstSearch(graph, config, 1, device)
     search.set_options(0, WfstOptions(beam=12.0, max_active=3000, lattice_beam=4.0))
-    search.advance(torch.tensor([0]), frames[None], torch.tensor([len(frames)]))
+    search.advance(torch.tensor([0]), frames[None].to(device), torch.tensor([len(frames)]))
     return search.records_in_use(0)
 
 
-def test_records_do_not_depend_on_the_order_of_threads() -> None:
+def test_records_do_not_depend_on_the_order_of_threads(device: torch.device) -> None:
     """Each node has an epsilon arc to a hub, so that ways of very different costs meet in nodes."""
     rng = np.random.default_rng(0)
     nodes, vocab = 60, 40
@@ -108,22 +110,24 @@ def test_records_do_not_depend_on_the_order_of_threads() -> None:
     scores = torch.from_numpy(rng.gumbel(size=(40, vocab))).float()
     scores[:, 0] += 3.0  # blank: tokens stay in their nodes, and dearer ways arrive there
     frames = scores.log_softmax(dim=-1)
-    assert {records_made(graph, frames, threads) for threads in (1, 5, 5, 5)} == {
-        records_made(graph, frames, 1)
+    assert {records_made(graph, frames, threads, device) for threads in (None, 5, 5, 5)} == {
+        records_made(graph, frames, 1, torch.device("cpu"))
     }
 
 
-def alternatives(graph: Graph, frames: torch.Tensor, block_threads: int) -> tuple[int, set[str]]:
+def alternatives(
+    graph: Graph, frames: torch.Tensor, block_threads: int | None, device: torch.device
+) -> tuple[int, set[str]]:
     """Frames that overflow, and the list of readings, with few records."""
     config = WfstSearchConfig(max_tokens=2000, record_capacity=600, block_threads=block_threads)
-    search = WfstSearch(graph, config, 1)
+    search = WfstSearch(graph, config, 1, device)
     search.set_options(0, WfstOptions(beam=8.0, max_active=200, lattice_beam=4.0))
-    search.advance(torch.tensor([0]), frames[None], torch.tensor([len(frames)]))
+    search.advance(torch.tensor([0]), frames[None].to(device), torch.tensor([len(frames)]))
     found = search.nbest(0, 200, finalize=False)
     return search.overflows(), {f"{each.cost} {each.words}" for each in found}
 
 
-def test_records_that_run_out_do_so_whatever_the_number_of_threads() -> None:
+def test_records_that_run_out_do_so_whatever_the_number_of_threads(device: torch.device) -> None:
     rng = np.random.default_rng(36)
     nodes, vocab = int(rng.integers(5, 40)), 12
     arcs = []
@@ -141,7 +145,7 @@ def test_records_that_run_out_do_so_whatever_the_number_of_threads() -> None:
     scores = torch.from_numpy(rng.gumbel(size=(40, vocab))).float()
     scores[:, 0] += 2.0
     frames = scores.log_softmax(dim=-1)
-    overflows, expected = alternatives(graph, frames, 1)
+    overflows, expected = alternatives(graph, frames, 1, torch.device("cpu"))
     assert overflows > 0
-    for threads in (3, 3, 5):
-        assert alternatives(graph, frames, threads) == (overflows, expected)
+    for threads in (None, 3, 3, 5):
+        assert alternatives(graph, frames, threads, device) == (overflows, expected)

@@ -182,6 +182,7 @@ def test_a_corrupt_header_is_refused(kind, tmp_path):
         (b"ID3", "MP3"),
         (b".snd", "AU"),
         (b".snd\0\0\0\x18\0\0", "AU"),
+        (b".snd" + bytes(100), "damaged, or of a codec we do not read"),
         (b"riff\x2e\x91\xcf\x11", "Wave64"),
         (b"fLaC", "FLAC"),
     ],
@@ -370,6 +371,16 @@ def test_a_wave64_file_that_calls_itself_longer_than_all_disks_is_read_as_far_as
     assert heard == pytest.approx(SECONDS * 16000, abs=2)
 
 
+def test_a_wave64_file_that_says_no_length_of_its_own_is_not_another_recording(tmp_path):
+    path = tmp_path / "file"
+    MAKERS["w64"](path)
+    content = bytearray(path.read_bytes())
+    content[16:24] = bytes(8)
+    path.write_bytes(content)
+    heard = sum(map(len, AudioFile(path, 16000).blocks()))
+    assert heard == pytest.approx(SECONDS * 16000, abs=2)
+
+
 @pytest.mark.parametrize(
     "fields",
     [
@@ -385,3 +396,17 @@ def test_a_wav_whose_format_makes_no_sense_is_refused(tmp_path, fields):
     path.write_bytes(head + b"data\xe8\x03\x00\x00" + bytes(1000))
     with pytest.raises(UndecodableAudio):
         list(AudioFile(path, 16000).blocks())
+
+
+@pytest.mark.parametrize(
+    ("kind", "channels"), [("WAV", 0), ("WAV", 1025), ("WAV", 65535), ("AU", 1025), ("AU", 65535)]
+)
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_number_of_channels_that_makes_no_sense_is_refused(tmp_path, kind, channels, apart):
+    path = tmp_path / "audio"
+    with_soundfile(path, kind, "PCM_16")
+    file = bytearray(path.read_bytes())
+    file[22:24] = channels.to_bytes(2, "little" if kind == "WAV" else "big")
+    path.write_bytes(file)
+    with pytest.raises(UndecodableAudio, match=f"the {kind} file is damaged"):
+        list(AudioFile(path, 16000, apart=apart).blocks(0 if apart else None))

@@ -83,6 +83,18 @@ async def test_raw_samples_are_read_as_the_query_says(http, tone):
 
 
 @pytest.mark.parametrize(
+    ("query", "size"),
+    [("linear16", 0), ("linear16", 1), ("linear32", 3), ("linear16&channels=2", 3)],
+)
+async def test_raw_audio_without_a_whole_sample_is_refused(http, query, size):
+    url = f"/v1/listen?sample_rate=16000&encoding={query}"
+    answer = await http.post(url, content=bytes(size))
+    assert (answer.status_code, answer.json()["err_code"]) == (400, "UNDECODABLE_AUDIO")
+    assert "empty" in answer.json()["err_msg"]
+    assert (await http.post(url, content=bytes(4))).status_code == 200
+
+
+@pytest.mark.parametrize(
     ("name", "media_type", "text"),
     [
         ("text", "text/plain", "w20 w30\n"),
@@ -275,6 +287,31 @@ async def test_formats_without_metadata_have_warnings_in_a_header_or_beside(http
     accept = {"accept": "text/event-stream"}
     events = await http.post(url, content=recording([20]), headers=accept)
     assert events_of(events.text)[-1][1]["warnings"] == [ROUTE_66]
+
+
+async def test_a_refusal_in_the_clients_words_is_told_wherever_its_header_is_cut(http):
+    for model in ("gpt", *("x" * length for length in range(1, 30))):
+        answer = await http.post(f"/v1/listen?model={model}", content=recording([20]))
+        assert answer.status_code == 400
+        assert answer.headers["dg-error"].endswith(" ...")
+        assert answer.headers["dg-error"][:-4] in answer.json()["err_msg"]
+
+
+async def test_a_warning_in_the_clients_words_is_told(http):
+    url = "/v1/listen?format=text&keywords=%20coffee:100"
+    answer = await http.post(url, content=recording([20]))
+    assert answer.headers["dg-warning"] == "coffee: the weight 100 counts as 20"
+
+
+@pytest.mark.parametrize("count", [15, 100])
+async def test_warnings_without_room_in_the_header_are_counted(http, count):
+    url = "/v1/listen?format=text" + "".join(f"&keyterm=route%20{n:03d}" for n in range(count))
+    answer = await http.post(url, content=recording([20]))
+    said = [f"route {number:03d}: the model writes no digits" for number in range(count)]
+    told, left = answer.headers["dg-warning"].split(" ... and ")
+    told = told.split("; ")
+    assert told == said[: len(told)]
+    assert left == f"{count - len(told)} more"
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://["])

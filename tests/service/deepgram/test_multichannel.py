@@ -269,3 +269,13 @@ async def test_a_file_whose_channels_all_fail_fails(live, engine):
     assert (answer.status_code, answer.json()["err_code"]) == (500, "INTERNAL_SERVER_ERROR")
     await live.idle()
     assert engine.streams == []
+
+
+@pytest.mark.parametrize("kind", ["WAV", "AU"])
+async def test_a_file_whose_number_of_channels_makes_no_sense_is_refused(live, kind):
+    file = io.BytesIO()
+    soundfile.write(file, np.zeros(8000), 16000, format=kind, subtype="PCM_16")
+    damaged = file.getvalue()[:22] + b"\xff\xff" + file.getvalue()[24:]
+    async with live.client() as client:
+        answer = await client.post("/v1/listen?multichannel=true", content=damaged)
+    assert (answer.status_code, answer.json()["err_code"]) == (400, "UNDECODABLE_AUDIO")

@@ -1,6 +1,7 @@
 """What nobody foresaw has the shape of every other error, and is in the log."""
 
 import json
+import re
 
 import pytest
 from websockets.exceptions import InvalidStatus
@@ -15,6 +16,11 @@ SAMPLES = "/v1/listen?encoding=linear16&sample_rate=16000"
 
 def broken(*arguments, **options):
     raise AttributeError("inner secret")
+
+
+def ids_in(logged):
+    """The ids of requests that a log names."""
+    return set(re.findall(r"request_id=([0-9a-f-]{36})", logged))
 
 
 def check(status, headers, body):
@@ -63,8 +69,16 @@ async def test_a_file_that_breaks_answers_like_all_errors(live, monkeypatch, cap
     check(answer.status_code, answer.headers, answer.content)
     logged = capsys.readouterr().out
     assert "inner secret" in logged
-    assert answer.headers["dg-request-id"] in logged
+    assert ids_in(logged) == {answer.headers["dg-request-id"]}
     await live.idle()
+
+
+async def test_what_breaks_is_counted(live, monkeypatch):
+    monkeypatch.setattr(AudioFile, "blocks", broken)
+    async with live.client() as client:
+        await client.post("/v1/listen", content=_wav())
+        metrics = (await client.get("/metrics")).text
+    assert 'earshot_rejects_total{code="INTERNAL_SERVER_ERROR"} 1.0' in metrics
 
 
 async def test_a_file_that_breaks_under_way_ends_in_an_error_event(live, monkeypatch):

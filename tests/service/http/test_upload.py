@@ -24,13 +24,14 @@ def test_a_body_that_trickles_is_told_from_one_that_is_slow(count, elapsed_s, ex
     assert trickles(count, elapsed_s, timeout_s=30.0) == expected
 
 
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
 @pytest.mark.parametrize("when", ["while it is written", "when it is closed"])
-def test_a_full_disk_is_no_fault_of_the_server(monkeypatch, tmp_path, when):
+def test_a_full_disk_is_no_fault_of_the_server(monkeypatch, tmp_path, when, code):
     class Full(io.BytesIO):
         name = str(tmp_path / "file")
 
         def write(self, data):
-            raise OSError(errno.ENOSPC, "No space left on device")
+            raise OSError(code, "there is no room")
 
         def writelines(self, pieces):
             for piece in pieces:

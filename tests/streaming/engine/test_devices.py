@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import soundfile
 import torch
-from emulator import built
+from emulator import BLOCK_THREADS, built, schedule
 
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.graph.graph_image import read_image
@@ -23,6 +23,8 @@ from earshot.streaming.events import Closed, Final, Word
 from earshot.streaming.stream_config import DECODING_MODES, Boost, StreamConfig
 
 CLIPS = ("iced-coffee", "seven", "the-door")
+WITHOUT_KERNEL = "ctc_greedy_search"  # torch alone finds the best token of each frame
+SIZES = BLOCK_THREADS if built() else [0]
 BOOSTS = (Boost("ambulance", 3.0), Boost("zorblax", 2.0))
 
 
@@ -77,19 +79,38 @@ def words(finals: list[Final]) -> list[Word]:
     return [word for final in finals for word in final.alternatives[0].words]
 
 
+@pytest.fixture
+def block_threads(request: pytest.FixtureRequest, emulated: torch.device) -> int:
+    """Of the emulated device, with the schedule of the kernels' tests; 0 without nvcc's kernels."""
+    if (emulator := built()) is not None:
+        emulator.restart(schedule(request.param, request.node.name), request.param)
+    return int(request.param)
+
+
 @pytest.mark.emulated
-@pytest.mark.parametrize("mode", DECODING_MODES)
-def test_no_operation_mixes_devices(make_engine, emulated, graph, clips, sounds, mode) -> None:
+@pytest.mark.parametrize(
+    ("mode", "block_threads"),
+    [
+        (mode, threads)
+        for mode in DECODING_MODES
+        for threads in (SIZES[:1] if mode == WITHOUT_KERNEL else SIZES)
+    ],
+    indirect=["block_threads"],
+)
+def test_no_operation_mixes_devices(
+    make_engine, emulated, block_threads, graph, clips, sounds, mode
+) -> None:
     on_cpu = heard(make_engine(bundled(), graph=graph, sentences=sentences()), clips, mode, sounds)
     model, scorer = bundled(emulated), sentences(emulated)
     for network in (model.model, scorer.network):
         assert {weights.device.type for weights in network.parameters()} == {"emulated"}
     engine = make_engine(model, graph=graph, sentences=scorer)
     emulator = built()
-    launches = emulator.launches if emulator else -1
+    launches = emulator.launches if emulator else 0
     assert_alike(heard(engine, clips, mode, sounds), on_cpu, tolerance=1e-3)
-    searches = mode != "ctc_greedy_search"
-    assert emulator is None or (emulator.launches > launches) == searches
+    if emulator is not None:
+        assert (emulator.launches > launches) == (mode != WITHOUT_KERNEL)
+        assert emulator.most_threads == block_threads
 
 
 @pytest.mark.gpu

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from earshot.streaming.events import Partial, SpeechStarted, UtteranceEnd
+from earshot.streaming.events import Final, Partial, SpeechStarted, UtteranceEnd
+from earshot.streaming.search.token_searches import PrefixBeams
 from earshot.streaming.stream_config import EndpointConfig, StreamConfig
 
 CTC_MODES = ["ctc_prefix_beam_search", "ctc_greedy_search"]
@@ -134,3 +135,22 @@ def test_speech_started_and_utterance_end_frame_each_utterance(tone_engine, soun
     assert [event.time_s for event in heard.of(SpeechStarted)] == pytest.approx(
         [0.08, 2.72], abs=0.09
     )
+
+
+def test_words_told_as_stable_stay_where_a_cut_is_searched_otherwise(
+    make_engine, tone_model, sounds, monkeypatch
+):
+    def forget(self, stream, encoded):
+        rewind(self, stream, None)
+
+    rewind = PrefixBeams.rewind
+    monkeypatch.setattr(PrefixBeams, "rewind", forget)
+    engine = make_engine(tone_model, chunk_size=4, num_left_chunks=2)
+    wanted = config(silence_ms=None, max_utterance_ms=3000)
+    heard = sounds.transcribe(engine, sounds.speech("一二三四五六七八九" * 3), wanted)
+    first = next(at for at, event in enumerate(heard.events) if isinstance(event, Final))
+    told = [event for event in heard.events[:first] if isinstance(event, Partial)][-1]
+    stable = [word.text for word in told.alternatives[0].words][: told.stable_words]
+    final = heard.events[first]
+    assert stable
+    assert [word.text for word in final.alternatives[0].words][: len(stable)] == stable

@@ -209,6 +209,12 @@ def test_what_asks_for_nothing_needs_no_word(query):
     assert parse(query) == parse("")
 
 
+def test_numerals_are_done_where_smart_format_writes_them():
+    assert parse("numerals=true&smart_format=true").warnings == ()
+    (warning,) = parse("numerals=true&smart_format=false").warnings
+    assert "numbers stay words" in warning.message
+
+
 def test_the_last_of_repeated_values_holds():
     assert parse("alternatives=2&alternatives=4").stream.alternatives == 4
 

@@ -1,0 +1,109 @@
+#include "accesses.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "device_memory.h"
+#include "grid.h"
+
+namespace emulator {
+
+namespace {
+
+WordMap& device_words() {
+  static WordMap only(device_arena().base(), device_arena().size());
+  return only;
+}
+
+std::string asked(Access access, u32 bytes) {
+  const char* const verb = access == Access::READ ? "reads " : "writes ";
+  return std::string("a thread ") + verb + std::to_string(bytes) + " bytes";
+}
+
+}  // namespace
+
+void Accesses::begin(const Kernel& kernel, const u8* param) {
+  ++launch_;
+  kernel_ = &kernel;
+  param_ = param;
+  conflicts_.clear();
+}
+
+void Accesses::before(Fiber& fiber, u64 at, u32 bytes, Access access, Order how, int site) {
+  const Space space = space_of(fiber, at, bytes);
+  check(fiber, space, at, bytes, access, site);
+  if (settings.counts != 0) {
+    grid().counts.access(fiber, space, bytes, access == Access::UPDATE, site);
+  }
+  if (space != Space::GLOBAL && space != Space::SHARED) return;
+  if (access != Access::WRITE && settings.finds_unwritten != 0) {
+    check_written(fiber, space, at, bytes, site);
+  }
+  if (settings.finds_conflicts != 0) note(fiber, space, at, bytes, access, how, site);
+  if (how != Order::WEAK) order(fiber, at, access, how);
+  if (access != Access::READ) mark_written(fiber, space, at, bytes);
+}
+
+Space Accesses::space_of(const Fiber& fiber, u64 at, u32 bytes) const {
+  if (device_arena().holds(at)) return Space::GLOBAL;
+  if (fiber.home->holds(at, bytes)) return Space::SHARED;
+  if (fiber.owns(at, bytes)) return Space::OWN;
+  const auto lies_in = [&](const void* start, u64 size) {
+    const auto first = reinterpret_cast<u64>(start);
+    return at >= first && at + bytes <= first + size;
+  };
+  if (lies_in(param_, static_cast<u64>(kernel_->param_bytes))) return Space::CONSTANT;
+  for (const Variable* variable = variables; variable->name != nullptr; ++variable) {
+    if (variable->is_constant && lies_in(variable->at, variable->bytes)) return Space::CONSTANT;
+  }
+  return Space::NOWHERE;
+}
+
+void Accesses::check(const Fiber& fiber, Space space, u64 at, u32 bytes, Access access, int site) {
+  if (at % bytes != 0) {
+    grid().fault(asked(access, bytes) + " at an address that is not aligned to them", site);
+  }
+  const bool is_outside = space == Space::NOWHERE ||
+                          (space == Space::GLOBAL && device_arena().state(at, bytes) == FREE) ||
+                          (space == Space::CONSTANT && access != Access::READ);
+  if (is_outside) {
+    grid().fault(asked(access, bytes) + " outside all allocations (block of " +
+                     std::to_string(fiber.threads) + " threads)",
+                 site);
+  }
+}
+
+void Accesses::check_written(const Fiber& fiber, Space space, u64 at, u32 bytes, int site) {
+  if (space == Space::GLOBAL) {
+    if (device_arena().state(at, bytes) == WRITTEN) return;
+    grid().fault("a thread reads global memory that nobody has written", site);
+  }
+  const u8* const states = fiber.home->shared_states.data() + fiber.home->shared_offset(at);
+  if (!std::all_of(states, states + bytes, [](u8 state) { return state == WRITTEN; })) {
+    grid().fault("a thread reads shared memory that nobody has written", site);
+  }
+}
+
+void Accesses::mark_written(const Fiber& fiber, Space space, u64 at, u32 bytes) {
+  if (space == Space::GLOBAL) return device_arena().set_state(at, bytes, WRITTEN);
+  std::memset(fiber.home->shared_states.data() + fiber.home->shared_offset(at), WRITTEN, bytes);
+}
+
+void Accesses::note(Fiber& fiber, Space space, u64 at, u32 bytes, Access access, Order how,
+                    int site) {
+  for (u64 word = at / 4 * 4; word < at + bytes; word += 4) {
+    Word& own = space == Space::GLOBAL
+                    ? device_words().at(word)
+                    : fiber.home->shared_words[fiber.home->shared_offset(word) / 4];
+    conflicts_.note(fiber, own, fiber.home->interval, launch_, access, how, site);
+  }
+}
+
+void Accesses::order(Fiber& fiber, u64 at, Access access, Order how) {
+  if (access != Access::WRITE) fiber.clock.strong_read(at, how, fiber.home->published);
+  if (access != Access::READ) {
+    fiber.clock.strong_write(at, how, fiber.home->published, access == Access::UPDATE);
+  }
+}
+
+}  // namespace emulator
