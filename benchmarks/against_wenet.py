@@ -29,9 +29,9 @@ from spoken_hour import RATE_HZ, Samples
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.config import FeatureConfig
 from earshot.models.fbank import Fbank
+from earshot.streaming.assembly.engine_factory import build_engine
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine_config import EngineConfig
-from earshot.streaming.engine_factory import build_engine
 from earshot.streaming.stream_config import EndpointConfig, StreamConfig
 
 GOLDEN = SHARED / "golden" / "wenet"

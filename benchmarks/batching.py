@@ -18,10 +18,10 @@ import soundfile
 from report import SHARED, table, write_report
 from spoken_hour import RATE_HZ, Samples, librispeech
 
+from earshot.streaming.assembly.engine_factory import build_engine
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine.engine_stats import StepReport
 from earshot.streaming.engine_config import EngineConfig
-from earshot.streaming.engine_factory import build_engine
 from earshot.streaming.events import Closed, Event, Failed, Final
 from earshot.streaming.stream_config import StreamConfig, StreamPriority
 

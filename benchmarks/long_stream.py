@@ -16,9 +16,9 @@ import numpy as np
 from report import SHARED, resident_mb, table, write_report
 from spoken_hour import Samples, SpokenHour, lay_out
 
+from earshot.streaming.assembly.engine_factory import build_engine
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine_config import EngineConfig
-from earshot.streaming.engine_factory import build_engine
 from earshot.streaming.errors import BacklogFull
 from earshot.streaming.events import Closed, Event, Failed, Final, RoomAvailable
 from earshot.streaming.stream_config import EndpointConfig, StreamConfig, StreamPriority

@@ -19,8 +19,8 @@ from wfst.word_errors import WordErrors
 
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.neural_lm.lm_file import NEURAL_LM_FILE
+from earshot.streaming.assembly.engine_factory import build_engine
 from earshot.streaming.engine_config import EngineConfig
-from earshot.streaming.engine_factory import build_engine
 from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.stream_config import StreamConfig
 from earshot.training.data.corpus import Utterance, normalise_text

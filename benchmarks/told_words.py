@@ -11,8 +11,8 @@ from long_stream import decode
 
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.neural_lm.lm_file import NEURAL_LM_FILE
+from earshot.streaming.assembly.engine_factory import build_engine
 from earshot.streaming.engine_config import EngineConfig
-from earshot.streaming.engine_factory import build_engine
 from earshot.streaming.events import Final
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.stream_config import StreamConfig

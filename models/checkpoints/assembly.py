@@ -23,7 +23,7 @@ class LoadedModel:
 
     directory: where it was read, with what else lies there; None for one that was made here.
     weights: the file that makes it what it is.
-    family: which recogniser it is for (`streaming/families.py`).
+    family: which recogniser it is for (`streaming/assembly/families.py`).
     languages: BCP 47 tags of what it was trained for, empty where its directory does not say.
     """
 

@@ -17,10 +17,10 @@ from earshot.service.core.engine_port import EnginePort
 from earshot.service.deepgram.response.result_messages import ServedModel
 from earshot.service.errors import StartupError
 from earshot.service.settings import Settings
+from earshot.streaming.assembly.engine_factory import build_engine
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine.engine_stats import Observer
 from earshot.streaming.engine_config import EngineConfig
-from earshot.streaming.engine_factory import build_engine
 from earshot.streaming.errors import StreamClosed, StreamingError, UnusableGraph
 from earshot.streaming.events import Closed, Event, Failed
 from earshot.streaming.graph_config import GraphSearchConfig

@@ -15,12 +15,12 @@ from earshot.models.config import DecodingConfig, FeatureConfig
 from earshot.models.tokenizer import CharTokenizer
 from earshot.models.u2.lanes import EncoderState
 from earshot.models.units import UnitTable
+from earshot.streaming.assembly.families import LanguageModels, build_recognizer
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine.stream import Stream
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import BacklogFull
 from earshot.streaming.events import Closed, Event, Failed, Final, RoomAvailable
-from earshot.streaming.families import LanguageModels, build_recognizer
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.stream_config import StreamConfig, StreamPriority
 

@@ -11,7 +11,7 @@ from earshot.models.checkpoints import checkpoint
 from earshot.models.checkpoints.checkpoint import CheckpointFormat
 from earshot.service.core.engine_setup import load_engine, served_model, warm_up
 from earshot.service.settings import Settings
-from earshot.streaming.families import FAMILIES
+from earshot.streaming.assembly.families import FAMILIES
 
 KNOCK_FILE = CheckpointFormat(
     "a file .knock",

@@ -8,6 +8,7 @@ import pytest
 
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.errors import NotStreamable
+from earshot.streaming.assembly.families import LanguageModels, build_recognizer
 from earshot.streaming.boosting.boost_compiler import BoostCompiler
 from earshot.streaming.boosting.boosting import compile_boosts
 from earshot.streaming.engine.engine import Engine
@@ -30,7 +31,6 @@ from earshot.streaming.events import (
     RoomAvailable,
     UnboostablePhrase,
 )
-from earshot.streaming.families import LanguageModels, build_recognizer
 from earshot.streaming.stream.inbox import MAX_REQUESTS
 from earshot.streaming.stream_config import Boost, StreamConfig, StreamPriority
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from knock_recognizer import HumProofRecognizer, KnockRecognizer, loaded_knocks
 
+from earshot.streaming.assembly.families import FAMILIES, LanguageModels, build_recognizer
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import InvalidEngineConfig
 from earshot.streaming.events import Configured, Partial, SpeechStarted, UnboostablePhrase
-from earshot.streaming.families import FAMILIES, LanguageModels, build_recognizer
 from earshot.streaming.stream_config import Boost, EndpointConfig, StreamConfig
 
 RATE_HZ = 16_000

@@ -11,11 +11,11 @@ from earshot.decoder_kernels.graph.graph_image import read_image
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.neural_lm.lm_file import load_neural_lm
+from earshot.streaming.assembly.families import LanguageModels, build_recognizer
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine.engine_stats import Observer
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import InvalidEngineConfig, UnusableGraph
-from earshot.streaming.families import LanguageModels, build_recognizer
 
 DeviceChoice: TypeAlias = Literal["auto", "cpu", "cuda"]
 

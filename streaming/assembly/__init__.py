@@ -1,0 +1,1 @@
+"""Engines from what lies on a disk: model families, and the factory."""
