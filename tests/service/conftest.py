@@ -288,6 +288,11 @@ class LiveServer:
 def _logging_as_before() -> Iterator[None]:
     """Undo what a command did to the logs: it sends them to the stderr of its own test."""
     handlers, level = logging.root.handlers[:], logging.root.level
+    # Tracebacks without the values of all variables: to print those takes seconds.
+    plain = structlog.dev.ConsoleRenderer(
+        colors=False, exception_formatter=structlog.dev.plain_traceback
+    )
+    structlog.configure(processors=[structlog.processors.add_log_level, plain])
     yield
     structlog.reset_defaults()
     logging.root.handlers[:], logging.root.level = handlers, level

@@ -350,37 +350,6 @@ def test_channels_heard_apart_share_the_length_that_is_allowed(tmp_path):
     AudioFile(path, 16000, max_s=4.0, apart=True)
 
 
-@pytest.mark.parametrize("size", [1 << 61, (1 << 62) - 1, 1 << 40])
-def test_a_wave64_chunk_that_ends_beyond_all_disks_is_refused_or_passed_over(tmp_path, size):
-    path = tmp_path / "file"
-    MAKERS["w64"](path)
-    content = bytearray(path.read_bytes())
-    content[40 + 16 : 40 + 24] = size.to_bytes(8, "little")  # of the chunk behind the header
-    path.write_bytes(content)
-    with pytest.raises(UndecodableAudio):
-        list(AudioFile(path, 16000).blocks())
-
-
-def test_a_wave64_file_that_calls_itself_longer_than_all_disks_is_read_as_far_as_it_goes(tmp_path):
-    path = tmp_path / "file"
-    MAKERS["w64"](path)
-    content = bytearray(path.read_bytes())
-    content[16:24] = ((1 << 62) - 1).to_bytes(8, "little")
-    path.write_bytes(content)
-    heard = sum(map(len, AudioFile(path, 16000).blocks()))
-    assert heard == pytest.approx(SECONDS * 16000, abs=2)
-
-
-def test_a_wave64_file_that_says_no_length_of_its_own_is_not_another_recording(tmp_path):
-    path = tmp_path / "file"
-    MAKERS["w64"](path)
-    content = bytearray(path.read_bytes())
-    content[16:24] = bytes(8)
-    path.write_bytes(content)
-    heard = sum(map(len, AudioFile(path, 16000).blocks()))
-    assert heard == pytest.approx(SECONDS * 16000, abs=2)
-
-
 @pytest.mark.parametrize(
     "fields",
     [
