@@ -1,7 +1,7 @@
 """Claim: one stream may last for hours. Memory stays flat, and the text is that of its pieces.
 
-An hour of real speech goes through one stream. Then every piece between two seams is decoded as a
-stream of its own, and the texts are compared one by one.
+An hour of real speech goes through one stream. Then every segment of it is decoded as a stream of
+its own, and the texts are compared one by one.
 """
 
 import argparse

@@ -11,7 +11,7 @@ import soundfile
 
 RATE_HZ = 16000
 NOISE_RMS = 1e-4  # pauses are quiet rooms, not digital silence
-# Most people pause for less than a second, some for several: both kinds of seam must occur.
+# Most people pause for less than a second, some for several: both kinds of boundary must occur.
 PAUSES_S = (0.15, 0.3, 0.6, 1.2, 2.5)
 
 Samples = npt.NDArray[np.float32]

@@ -45,7 +45,7 @@ class ToldWords:
     def close(self) -> int:
         """End the engine; return of how many finals it has given up the lattice."""
         self._engine.stop(60)
-        return self._engine.stats.search.lattices_given_up
+        return self._engine.stats.search.lattice_timeouts
 
 
 def right_words(truth: str, words: Sequence[str]) -> list[bool]:

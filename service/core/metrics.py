@@ -43,7 +43,7 @@ class Metrics:
         self.encoder_s = self._counter("encoder_seconds", "time in features and encoder")
         self.search_s = self._counter("search_seconds", "time in the first pass's search")
         self.second_pass_s = self._counter("second_pass_seconds", "time in rescoring")
-        self.telling_s = self._counter("telling_seconds", "time in results: when and how sure")
+        self.emit_s = self._counter("emit_seconds", "time in results: when and how sure")
         self.batch = self._histogram("batch_size", "streams in one engine step", _BATCH_BUCKETS)
 
     def observe_step(self, step: StepReport) -> None:
@@ -53,7 +53,7 @@ class Metrics:
         self.encoder_s.inc(step.encoder_s)
         self.search_s.inc(step.search_s)
         self.second_pass_s.inc(step.second_pass_s)
-        self.telling_s.inc(step.telling_s)
+        self.emit_s.inc(step.emit_s)
         for wait_s in step.queue_waits_s:
             self.queue_wait_s.observe(wait_s)
 

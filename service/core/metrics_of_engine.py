@@ -45,9 +45,9 @@ class _EngineCollector(Collector):
             ),
             "search_overflows": ("frames with hypotheses dropped", search.overflows),
             "search_dead_ends": ("frames that no graph path survived", search.dead_ends),
-            "search_lists_given_up": ("lists too long to be made", search.lists_given_up),
-            "search_lattices_given_up": ("lattices too large", search.lattices_given_up),
-            "search_broken_promises": ("finals changing stable words", search.broken_promises),
+            "search_nbest_timeouts": ("lists too long to be made", search.nbest_timeouts),
+            "search_lattice_timeouts": ("lattices too large", search.lattice_timeouts),
+            "search_revised_prefixes": ("finals changing stable words", search.revised_prefixes),
         }
         for name, (text, value) in gauges.items():
             yield GaugeMetricFamily(f"earshot_{name}", text, value=value)

@@ -79,7 +79,7 @@ class EngineLoop:
         for stream in streams:
             if stream.over:
                 continue
-            if not self._isolation.alone(stream, partial(self._answer, stream)):
+            if not self._isolation.alone(stream, partial(self._attend_to, stream)):
                 self._streak.failed()
 
     def _schedule(self) -> list[Lane]:
@@ -129,9 +129,9 @@ class EngineLoop:
     def _publish(self, lanes: Sequence[Lane], endings: Sequence[Ending]) -> None:
         """Tell results, begin new segments where some ended, and see who is ready again."""
         going = [lane for lane in lanes if lane.ending is None]
-        going = self._isolation.together(going, self._tell_partials)
+        going = self._isolation.together(going, self._emit_partials)
         ended = [
-            e for e in endings if self._isolation.alone(e.stream, partial(self._tell_final, e))
+            e for e in endings if self._isolation.alone(e.stream, partial(self._emit_final, e))
         ]
         going_on = [ending for ending in ended if ending.cause != "end"]
         restarted = self._isolation.together(going_on, self._recognizer.restart)
@@ -139,9 +139,9 @@ class EngineLoop:
             if ending.cause == "end":
                 self._isolation.alone(ending.stream, partial(self._finish, ending.stream))
         for stream in [lane.stream for lane in going] + [ending.stream for ending in restarted]:
-            self._isolation.alone(stream, partial(self._settle, stream))
+            self._isolation.alone(stream, partial(self._reschedule, stream))
 
-    def _tell_partials(self, lanes: Sequence[Lane]) -> None:
+    def _emit_partials(self, lanes: Sequence[Lane]) -> None:
         streams = [lane.stream for lane in lanes]
         for stream in streams:
             stream.emit_speech_started()
@@ -149,7 +149,7 @@ class EngineLoop:
         for stream, best in zip(asking, self._recognizer.best(asking), strict=True):
             self._publisher.partial(stream, best)
 
-    def _tell_final(self, ending: Ending) -> None:
+    def _emit_final(self, ending: Ending) -> None:
         ending.stream.emit_speech_started()
         self._publisher.final(ending)
         if ending.cause == "endpoint":
@@ -159,21 +159,21 @@ class EngineLoop:
         stream.emit_utterance_end(after_s=math.inf)
         self._end(stream, Closed(stream.clock.end_s))
 
-    def _settle(self, stream: ActiveStream) -> None:
+    def _reschedule(self, stream: ActiveStream) -> None:
         """After a step: tell what time has brought, and go on."""
         if stream.silent:
             stream.emit_utterance_end(after_s=stream.decoded_s)
-        self._answer(stream)
+        self._attend_to(stream)
 
-    def _answer(self, stream: ActiveStream) -> None:
+    def _attend_to(self, stream: ActiveStream) -> None:
         """Do what the stream's callers ask for; then it is ready, or waits for audio."""
         if stream.inbox.cancelled:
             self._end(stream, Closed(stream.decoded_s))
             return
-        if not stream.welcomed:
+        if not stream.initialised:
             if not stream.asked_boosts.done():
                 return  # its end calls
-            self._welcome(stream)
+            self._initialise(stream)
         while stream.flush is None and (items := self._registry.take_items(stream)):
             for item in items:
                 self._take(stream, item)
@@ -185,8 +185,8 @@ class EngineLoop:
             urgent = stream.flush is not None
             self._batcher.add(stream, stream.priority, time.monotonic(), urgent)
 
-    def _welcome(self, stream: ActiveStream) -> None:
-        stream.welcomed = True
+    def _initialise(self, stream: ActiveStream) -> None:
+        stream.initialised = True
         boosts = stream.asked_boosts.result()
         for warning in self._recognizer.configure(stream, stream.config, boosts):
             stream.emit(warning)

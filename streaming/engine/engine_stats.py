@@ -14,7 +14,7 @@ class StepReport:
 
     duration_s: from the first lane's features to the last result.
     queue_waits_s: for each lane, how long its window had been ready when the step began.
-    encoder_s, search_s, second_pass_s, telling_s: parts of duration_s. Features count as encoder,
+    encoder_s, search_s, second_pass_s, emit_s: parts of duration_s. Features count as encoder,
         times and confidences of words as telling.
     """
 
@@ -25,7 +25,7 @@ class StepReport:
     encoder_s: float
     search_s: float
     second_pass_s: float
-    telling_s: float
+    emit_s: float
 
 
 Observer: TypeAlias = Callable[[StepReport], None]
@@ -94,5 +94,5 @@ class StepTimer:
             encoder_s=encoded - started,
             search_s=searched - encoded,
             second_pass_s=rescored - searched,
-            telling_s=told - rescored,
+            emit_s=told - rescored,
         )

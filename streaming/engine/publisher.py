@@ -39,10 +39,10 @@ class Publisher:
         said = tuple(alternative(scored, clock) for scored in told) or (NOTHING_SAID,)
         speech_final = ending.cause != "max_utterance"
         stream.utterance.ended(said[0].words, speech_final)
-        awaited = ending.seam is None or stream.segment.shown[0]
+        awaited = ending.boundary is None or stream.segment.shown[0]
         if not said[0].text and not awaited:
             return
-        end_s = clock.end_s if ending.seam is None else clock.at(ending.seam)
+        end_s = clock.end_s if ending.boundary is None else clock.at(ending.boundary)
         stream.emit(
             Final(
                 start_s=clock.start_s,

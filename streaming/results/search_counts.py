@@ -11,17 +11,17 @@ class SearchCounts:
     overflows: frames in which a search dropped what it would have kept, for want of room (0 unless
         a capacity is set too small).
     dead_ends: frames left out because nothing in the decoding graph survived them.
-    lists_given_up: lists of alternatives that would have taken too long: the best alone was taken.
-    lattices_given_up: finals whose alternatives would have taken too long to weigh: their words are
+    nbest_timeouts: lists of alternatives that would have taken too long: the best alone was taken.
+    lattice_timeouts: finals whose alternatives would have taken too long to weigh: their words are
         as sure as the words' tokens.
-    broken_promises: finals that change words that a partial has called stable.
+    revised_prefixes: finals that change words that a partial has called stable.
     """
 
     overflows: int = 0
     dead_ends: int = 0
-    lists_given_up: int = 0
-    lattices_given_up: int = 0
-    broken_promises: int = 0
+    nbest_timeouts: int = 0
+    lattice_timeouts: int = 0
+    revised_prefixes: int = 0
 
     def __add__(self, other: "SearchCounts") -> "SearchCounts":
         return SearchCounts(

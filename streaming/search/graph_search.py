@@ -31,15 +31,15 @@ LOOK_EVERY_MS = 2000
 class GraphState:
     """What a graph search keeps in a segment.
 
-    promised: ids of the words that it has called stable. looked_at: frames that there were when it
+    committed: ids of the words that it has called stable. looked_at: frames that there were when it
         last looked whether the second pass might change them.
     """
 
-    promised: tuple[int, ...] = ()
+    committed: tuple[int, ...] = ()
     looked_at: int = 0
 
 
-class GraphPaths:
+class WfstDecoder:
     """Search of a decoding graph; see `Search`. The second pass chooses from `list_size`."""
 
     def __init__(
@@ -88,34 +88,34 @@ class GraphPaths:
         given = boosts.table
         assert given is None or isinstance(given, GraphBoosts)
         self._search.set_boost(stream.slot, None if given is None else given.table)
-        self._state(stream).promised = ()
+        self._state(stream).committed = ()
 
     def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
         """With as many stable words as the second pass will leave alone too."""
         results = self._search.best(slots_of(streams, self._device))
         return [
-            Best(self._spelled(stream, [result.hypothesis])[0], self._promise(stream, result))
+            Best(self._spelled(stream, [result.hypothesis])[0], self._commit(stream, result))
             for stream, result in zip(streams, results, strict=True)
         ]
 
     def nbest(self, stream: ActiveStream, count: int, *, ended: bool) -> list[Hypothesis]:
         """Those that keep what a partial has called stable; sure of words as the lattice is."""
         found = self._listed(stream, count, ended=ended)
-        promised = self._state(stream).promised
+        committed = self._state(stream).committed
         # A segment that is cut between words may lack the last of them.
         keeping = [
             each
             for each in found
-            if each.words[: len(promised)] == promised[: None if ended else len(each.words)]
+            if each.words[: len(committed)] == committed[: None if ended else len(each.words)]
         ]
         if not keeping:
-            self.counts += SearchCounts(broken_promises=1)
+            self.counts += SearchCounts(revised_prefixes=1)
         lattice = SegmentLattice(
             self._search, stream.slot, self._config, self._give_up_lattice, ended=ended
         )
         return list(self._spelled(stream, keeping or found[:1], lattice))
 
-    def _promise(self, stream: ActiveStream, result: WfstResult) -> int:
+    def _commit(self, stream: ActiveStream, result: WfstResult) -> int:
         """Count the words that the histories of all tokens begin with.
 
         An alternative may have met the best path long ago and still be on the list that the second
@@ -123,10 +123,10 @@ class GraphPaths:
         """
         state = self._state(stream)
         stable = result.hypothesis.words[: result.stable_length]
-        if stream.config.mode == "attention_rescoring" and len(stable) > len(state.promised):
+        if stream.config.mode == "attention_rescoring" and len(stable) > len(state.committed):
             stable = self._untouchable(stream, stable)
-        state.promised = max(state.promised, stable, key=len)
-        return len(state.promised)
+        state.committed = max(state.committed, stable, key=len)
+        return len(state.committed)
 
     def _untouchable(self, stream: ActiveStream, words: tuple[int, ...]) -> tuple[int, ...]:
         """Those of the words that the whole list begins with; few, until it is time to look."""
@@ -142,7 +142,7 @@ class GraphPaths:
         try:
             return self._search.nbest(stream.slot, count, finalize=ended)
         except TooManyHistories:
-            self.counts += SearchCounts(lists_given_up=1)
+            self.counts += SearchCounts(nbest_timeouts=1)
             slots = slots_of([stream], self._device)
             return [result.hypothesis for result in self._search.best(slots, finalize=ended)]
 
@@ -154,7 +154,7 @@ class GraphPaths:
         return segment.search_state
 
     def _give_up_lattice(self) -> None:
-        self.counts += SearchCounts(lattices_given_up=1)
+        self.counts += SearchCounts(lattice_timeouts=1)
 
     def _spelled(
         self,

@@ -20,7 +20,7 @@ from earshot.streaming.stream.lane import Lane
 from earshot.streaming.stream_config import Boost, StreamConfig
 
 
-class PrefixBeams:
+class PrefixBeamDecoder:
     """Prefix beam search; see `Search`."""
 
     def __init__(self, model: U2Model, search: PrefixSearch, tokenizer: Tokenizer) -> None:
@@ -75,7 +75,7 @@ class PrefixBeams:
         return [TokenHypothesis(each, self._tokenizer, stream.boosts) for each in found]
 
 
-class GreedyPaths:
+class GreedyDecoder:
     """Greedy search, whose state is in the segments; see `Search`."""
 
     counts = SearchCounts()

@@ -13,8 +13,8 @@ from earshot.streaming.stream.chunking import Chunking, Cut
 from earshot.streaming.stream.endpoint import EndpointDetector
 from earshot.streaming.stream.features import FeatureExtractor, FeatureTrack, Samples
 from earshot.streaming.stream.inbox import Flush, Inbox
-from earshot.streaming.stream.seam import SEAM_WINDOW_MS
 from earshot.streaming.stream.segment import Segment
+from earshot.streaming.stream.segment_boundary import BOUNDARY_WINDOW_MS
 from earshot.streaming.stream_config import StreamConfig, StreamPriority
 
 
@@ -37,8 +37,8 @@ class StreamSettings:
 
     @property
     def kept_frames(self) -> int:
-        """Feature frames behind the newest that a seam may go back to."""
-        return int(SEAM_WINDOW_MS / self.chunking.feature_ms) + 2 * self.chunking.window
+        """Feature frames behind the newest that a boundary may go back to."""
+        return int(BOUNDARY_WINDOW_MS / self.chunking.feature_ms) + 2 * self.chunking.window
 
     @property
     def padding_frames(self) -> int:
@@ -72,7 +72,7 @@ class ActiveStream:
 
     search: by its name, to the recogniser alone.
     flush: everything up to here is being decoded to its end, nothing after it is listened to yet.
-    welcomed: the boosts that it was opened with are in its slot. over: it has been told its last
+    initialised: the boosts that it was opened with are in its slot. over: it has been told its last
         event.
     """
 
@@ -86,7 +86,7 @@ class ActiveStream:
     settings: StreamSettings
     boosts: CompiledBoosts = NO_BOOSTS
     flush: Flush | None = None
-    welcomed: bool = False
+    initialised: bool = False
     over: bool = False
     utterance: Utterance = field(default_factory=Utterance)
 
@@ -161,9 +161,9 @@ class ActiveStream:
         """The track's frame at which the next window starts."""
         return self._next_frame
 
-    def restart(self, seam: int) -> None:
-        """Begin a new segment at encoder frame `seam` of this one."""
-        self._start_segment(self.segment.start_frame + seam * self.settings.chunking.rate)
+    def restart(self, boundary: int) -> None:
+        """Begin a new segment at encoder frame `boundary` of this one."""
+        self._start_segment(self.segment.start_frame + boundary * self.settings.chunking.rate)
 
     def emit(self, event: Event) -> None:
         """Tell the caller; one who has cancelled hears no results any more."""

@@ -79,6 +79,6 @@ class EndpointDetector:
         return "max_utterance" if self.frames >= self._max_frames else None
 
 
-def pause_seam(endpoint: Endpoint, frame_ms: float) -> int:
+def pause_boundary(endpoint: Endpoint, frame_ms: float) -> int:
     """The frame in the middle of the pause, at most 400 ms before the frame that ended it."""
     return endpoint.frames - min(endpoint.blank_run // 2, int(MAX_REPLAYED_SILENCE_MS / frame_ms))

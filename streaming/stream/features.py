@@ -73,7 +73,7 @@ class FeatureTrack:
     track's audio comes after `lead_in` frames of digital silence, whose samples count as its own;
     what a flush adds is the frame `flush_frame` `(F,)`, or else the quietest that was heard.
     Frames are computed late, for all lanes of a step together (`compute_frames`), and `kept_frames`
-    of them are kept behind the newest so that a seam can be replayed.
+    of them are kept behind the newest so that a boundary can be replayed.
     """
 
     def __init__(

@@ -17,15 +17,15 @@ from earshot.streaming.stream.endpoint import Endpoint, FrameEvidence
 class Ending:
     """A segment that is over.
 
-    seam: the encoder frame at which the next segment starts; None after a flush, where it starts
-    afresh.
+    boundary: the encoder frame at which the next segment starts; None after a flush, where it
+    starts afresh.
     hypotheses: what the first pass leaves, best first. scored: what the second pass makes of them.
     left: whether the stream has begun what comes after it.
     """
 
     stream: ActiveStream
     cause: FinalCause
-    seam: int | None
+    boundary: int | None
     hypotheses: list[Hypothesis]
     scored: list[Scored] = field(default_factory=list)
     second_pass_failed: bool = False
@@ -41,10 +41,10 @@ class Ending:
         if self.left:
             return
         self.left = True
-        if self.seam is None:
+        if self.boundary is None:
             self.stream.end_flush()
         else:
-            self.stream.restart(self.seam)
+            self.stream.restart(self.boundary)
 
     @property
     def empty(self) -> bool:

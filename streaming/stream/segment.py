@@ -1,4 +1,4 @@
-"""What a stream knows of its audio between two seams; a fresh one is made at every seam."""
+"""What a stream knows of its audio between two boundaries; at each it gets a fresh one."""
 
 from dataclasses import dataclass, field
 

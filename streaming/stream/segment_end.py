@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from earshot.streaming.results.hypothesis import Hypothesis
-from earshot.streaming.stream.endpoint import Endpoint, pause_seam
+from earshot.streaming.stream.endpoint import Endpoint, pause_boundary
 from earshot.streaming.stream.lane import Ending, Lane
 
 
@@ -23,7 +23,7 @@ def ending_of(
             return None
         return Ending(stream, stream.flush.cause, None, list(nbest(True)))
     if endpoint.rule != "max_utterance":
-        seam = pause_seam(endpoint, stream.settings.chunking.frame_ms)
-        return Ending(stream, "endpoint", seam, list(nbest(True)))
-    seam = cut_between_words(endpoint)
-    return Ending(stream, "max_utterance", seam, list(nbest(False)))
+        boundary = pause_boundary(endpoint, stream.settings.chunking.frame_ms)
+        return Ending(stream, "endpoint", boundary, list(nbest(True)))
+    boundary = cut_between_words(endpoint)
+    return Ending(stream, "max_utterance", boundary, list(nbest(False)))

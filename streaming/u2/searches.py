@@ -4,9 +4,9 @@ from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSea
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.streaming.engine_config import EngineConfig, engine_threads
-from earshot.streaming.search.graph_search import GraphPaths
+from earshot.streaming.search.graph_search import WfstDecoder
 from earshot.streaming.search.search import Search
-from earshot.streaming.search.token_searches import GreedyPaths, PrefixBeams
+from earshot.streaming.search.token_searches import GreedyDecoder, PrefixBeamDecoder
 from earshot.streaming.stream.active_stream import StreamSettings
 from earshot.streaming.words.graph_words import GraphWords
 
@@ -37,12 +37,12 @@ def build_searches(
         device,
     )
     searches: dict[str, Search] = {
-        "prefix": PrefixBeams(model, prefix, tokenizer),
-        "greedy": GreedyPaths(model, tokenizer),
+        "prefix": PrefixBeamDecoder(model, prefix, tokenizer),
+        "greedy": GreedyDecoder(model, tokenizer),
     }
     if words is not None:
         wfst = WfstSearch(words.graph, graph_search_sizes(config), config.max_streams, device)
-        searches["graph"] = GraphPaths(model, wfst, words, config.graph_search, config.beam_size)
+        searches["graph"] = WfstDecoder(model, wfst, words, config.graph_search, config.beam_size)
     return searches
 
 

@@ -22,7 +22,7 @@ from earshot.streaming.stream.chunking import Chunking
 from earshot.streaming.stream.endpoint import Endpoint
 from earshot.streaming.stream.features import digital_silence
 from earshot.streaming.stream.lane import Ending, Lane
-from earshot.streaming.stream.seam import word_seam
+from earshot.streaming.stream.segment_boundary import word_boundary
 from earshot.streaming.stream.segment_end import ending_of
 from earshot.streaming.stream_config import Boost, StreamConfig
 from earshot.streaming.u2.encode import EncodeStep
@@ -102,7 +102,7 @@ class TwoPass:
         return self._search.best(streams)
 
     def restart(self, endings: Sequence[Ending]) -> None:
-        """Reset the state of segments that are over, and begin the next ones at their seams.
+        """Reset the state of segments that are over, and begin the next ones at their boundaries.
 
         Where it has failed it may be done again.
         """
@@ -165,11 +165,11 @@ class TwoPass:
     def _cut_between_words(self, stream: ActiveStream, endpoint: Endpoint) -> int:
         """Shorten the segment so that it ends between words; the rest is the next segment's."""
         [best] = self._search.best([stream])
-        seam = word_seam(endpoint, best.hypothesis, self.settings.chunking.frame_ms)
+        boundary = word_boundary(endpoint, best.hypothesis, self.settings.chunking.frame_ms)
         self._search.keep(stream)
-        stream.segment.truncate(seam)
+        stream.segment.truncate(boundary)
         self._search.rewind(stream)
-        return seam
+        return boundary
 
     def _nbest(self, stream: ActiveStream, *, ended: bool) -> list[Hypothesis]:
         count = max(self._beam_size, stream.config.alternatives)

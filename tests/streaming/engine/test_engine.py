@@ -304,7 +304,7 @@ def test_stats_and_step_reports_say_what_was_done(make_engine, tone_model, sound
     assert stats.audio_s >= len(sounds.speech("一二三_四")) / sounds.rate_hz
     assert sum(report.endings for report in reports) == 2
     for report in reports:
-        parts = (report.encoder_s, report.search_s, report.second_pass_s, report.telling_s)
+        parts = (report.encoder_s, report.search_s, report.second_pass_s, report.emit_s)
         assert min(parts) > 0
         assert sum(parts) == pytest.approx(report.duration_s)
 

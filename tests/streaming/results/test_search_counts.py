@@ -29,7 +29,7 @@ def test_alternatives_that_are_too_many_to_list_are_done_without(graph_engine, s
     heard = sounds.transcribe(graph_engine, sounds.speech("一二五"), replace(GRAPH, alternatives=3))
     graph_engine.stop(60)
     assert [each.text for each in heard.finals[0].alternatives] == ["一二五"]
-    assert graph_engine.stats.search == SearchCounts(lists_given_up=1)
+    assert graph_engine.stats.search == SearchCounts(nbest_timeouts=1)
 
 
 def test_a_final_that_breaks_a_promise_is_counted(graph_engine, sounds, monkeypatch):
@@ -45,7 +45,7 @@ def test_a_final_that_breaks_a_promise_is_counted(graph_engine, sounds, monkeypa
     graph_engine.stop(60)
     assert heard.of(Partial)[-1].stable_words > 0
     assert heard.text == "二二五六八一二五六八一二"
-    assert graph_engine.stats.search == SearchCounts(broken_promises=1)
+    assert graph_engine.stats.search == SearchCounts(revised_prefixes=1)
 
 
 def test_room_that_runs_out_is_counted(make_graph_engine, sounds):

@@ -106,4 +106,4 @@ def test_alternatives_that_are_too_many_to_weigh_leave_words_as_sure_as_their_to
     graph_engine.stop(60)
     assert heard.text == "一二五"
     assert all(word.confidence > 0.99 for word in heard.finals[0].alternatives[0].words)
-    assert graph_engine.stats.search == SearchCounts(lattices_given_up=1)
+    assert graph_engine.stats.search == SearchCounts(lattice_timeouts=1)

@@ -1,6 +1,6 @@
 import pytest
 
-from earshot.streaming.stream.endpoint import Endpoint, EndpointDetector, pause_seam
+from earshot.streaming.stream.endpoint import Endpoint, EndpointDetector, pause_boundary
 from earshot.streaming.stream_config import EndpointConfig, StreamConfig
 
 FRAME_MS = 40.0
@@ -69,4 +69,4 @@ def test_a_flush_is_walked_over_without_rules():
 
 @pytest.mark.parametrize(("run", "back"), [(8, 4), (9, 4), (20, 10), (21, 10), (100, 10)])
 def test_the_seam_lies_in_the_middle_of_a_pause_but_not_far_back(run, back):
-    assert pause_seam(Endpoint("silence", 200, run), FRAME_MS) == 200 - back
+    assert pause_boundary(Endpoint("silence", 200, run), FRAME_MS) == 200 - back

@@ -1,4 +1,4 @@
-"""Seams: where segments end, and that no word is lost, doubled or changed there."""
+"""Segment boundaries: where segments end, and that no word is lost, doubled or changed there."""
 
 import itertools
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from earshot.streaming.events import Final, Partial, SpeechStarted, UtteranceEnd
-from earshot.streaming.search.token_searches import PrefixBeams
+from earshot.streaming.search.token_searches import PrefixBeamDecoder
 from earshot.streaming.stream_config import EndpointConfig, StreamConfig
 
 CTC_MODES = ["ctc_prefix_beam_search", "ctc_greedy_search"]
@@ -25,7 +25,7 @@ def words_of(heard, shift_s=0.0):
 
 
 def pieces(samples, finals, rate_hz):
-    """The audio cut at the seams, and where each piece starts."""
+    """The audio cut at the boundaries, and where each piece starts."""
     starts = [round(final.start_s * rate_hz) for final in finals]
     return [(samples[a:b], a / rate_hz) for a, b in itertools.pairwise([*starts, len(samples)])]
 
@@ -64,7 +64,7 @@ def test_the_text_is_that_of_the_audio_cut_at_the_seams(tone_engine, sounds, mod
     for piece, start_s in pieces(samples, heard.finals, sounds.rate_hz):
         alone = sounds.transcribe(tone_engine, piece, wanted)
         apart += words_of(alone, start_s)
-    # Beside a seam the cut audio ends earlier: a last token's best frame may be one frame off.
+    # Beside a boundary the cut audio ends earlier: a last token's best frame may be one frame off.
     assert [word for word, _, _ in apart] == [word for word, _, _ in words_of(heard)]
     times = [(start, end) for _, start, end in words_of(heard)]
     np.testing.assert_allclose([(start, end) for _, start, end in apart], times, atol=0.041)
@@ -143,8 +143,8 @@ def test_words_told_as_stable_stay_where_a_cut_is_searched_otherwise(
     def forget(self, stream, encoded):
         rewind(self, stream, None)
 
-    rewind = PrefixBeams.rewind
-    monkeypatch.setattr(PrefixBeams, "rewind", forget)
+    rewind = PrefixBeamDecoder.rewind
+    monkeypatch.setattr(PrefixBeamDecoder, "rewind", forget)
     engine = make_engine(tone_model, chunk_size=4, num_left_chunks=2)
     wanted = config(silence_ms=None, max_utterance_ms=3000)
     heard = sounds.transcribe(engine, sounds.speech("一二三四五六七八九" * 3), wanted)

@@ -2,47 +2,47 @@ from earshot.decoder_kernels.prefix.prefix_search import PrefixHypothesis
 from earshot.streaming.boosting.boosting import NO_BOOSTS
 from earshot.streaming.results.hypothesis import TokenHypothesis
 from earshot.streaming.stream.endpoint import Endpoint
-from earshot.streaming.stream.seam import word_seam
+from earshot.streaming.stream.segment_boundary import word_boundary
 
 FRAME_MS = 40.0
 
 
-def seam(tone_model, token_frames, frames=200, blank_run=0) -> int:
+def boundary(tone_model, token_frames, frames=200, blank_run=0) -> int:
     """Every token is a word of its own here."""
     endpoint = Endpoint("max_utterance", frames, blank_run)
     tokens = tuple(3 + index % 9 for index in range(len(token_frames)))
     found = PrefixHypothesis(tokens, tuple(token_frames), 0.0, 0.0, 0.0, (0.0,) * len(tokens))
     best = TokenHypothesis(found, tone_model.tokenizer, NO_BOOSTS)
-    return word_seam(endpoint, best, FRAME_MS)
+    return word_boundary(endpoint, best, FRAME_MS)
 
 
 def test_the_widest_gap_wins(tone_model):
-    assert seam(tone_model, [100, 104, 120, 124, 190]) == 157  # between 125 and 190
-    assert seam(tone_model, [100, 130, 150, 154, 190]) == 172
+    assert boundary(tone_model, [100, 104, 120, 124, 190]) == 157  # between 125 and 190
+    assert boundary(tone_model, [100, 130, 150, 154, 190]) == 172
 
 
 def test_the_last_of_equal_gaps_wins(tone_model):
-    assert seam(tone_model, list(range(0, 200, 10))) == 185
+    assert boundary(tone_model, list(range(0, 200, 10))) == 185
 
 
 def test_gaps_in_the_first_half_or_too_far_back_do_not_count(tone_model):
-    assert seam(tone_model, [0, 60, 64, 68, 90, 94]) > 68
-    assert seam(tone_model, [0, 300, 480, 484, 488], frames=500) == 390
-    assert seam(tone_model, [0, 100, 480, 484, 488], frames=500) == 486
+    assert boundary(tone_model, [0, 60, 64, 68, 90, 94]) > 68
+    assert boundary(tone_model, [0, 300, 480, 484, 488], frames=500) == 390
+    assert boundary(tone_model, [0, 100, 480, 484, 488], frames=500) == 486
 
 
 def test_the_silence_at_the_end_counts_once_it_is_long_enough(tone_model):
-    assert seam(tone_model, [100, 104, 108, 112], blank_run=80) == 160
-    assert seam(tone_model, [180, 184, 188, 194], blank_run=5) == 191
+    assert boundary(tone_model, [100, 104, 108, 112], blank_run=80) == 160
+    assert boundary(tone_model, [180, 184, 188, 194], blank_run=5) == 191
 
 
 def test_a_segment_without_a_gap_is_cut_where_it_ends(tone_model):
-    assert seam(tone_model, []) == 200
-    assert seam(tone_model, [150]) == 200
+    assert boundary(tone_model, []) == 200
+    assert boundary(tone_model, [150]) == 200
 
 
 def test_both_words_keep_their_tokens(tone_model):
     frames = [120, 121, 125, 126, 127]
     for first in range(len(frames) - 1):
-        cut = seam(tone_model, frames[: first + 2], frames=130)
+        cut = boundary(tone_model, frames[: first + 2], frames=130)
         assert sum(frame < cut for frame in frames[: first + 2]) in range(1, first + 2)

@@ -7,26 +7,26 @@ from earshot.streaming.results.hypothesis import Hypothesis, SpokenWord
 from earshot.streaming.stream.endpoint import Endpoint
 from earshot.streaming.stream_config import MIN_SILENCE_MS
 
-SEAM_WINDOW_MS = 5000
-"""How far back from an utterance's end a seam may lie; what is behind it is decoded twice."""
+BOUNDARY_WINDOW_MS = 5000
+"""How far back from an utterance's end a boundary may lie; what is behind it is decoded twice."""
 
 
-def word_seam(endpoint: Endpoint, best: Hypothesis, frame_ms: float) -> int:
+def word_boundary(endpoint: Endpoint, best: Hypothesis, frame_ms: float) -> int:
     """The frame that splits the best hypothesis at the widest gap between its last words.
 
     Among equal gaps the last one wins. The silence after the last word counts too where it is long
-    enough to be one. A segment without a gap (one endless word) is cut where it ends. The seam lies
-    in the segment's second half, so every cut makes progress.
+    enough to be one. A segment without a gap (one endless word) is cut where it ends. The boundary
+    lies in the segment's second half, so every cut makes progress.
     """
-    window = int(min(SEAM_WINDOW_MS / frame_ms, endpoint.frames / 2))
+    window = int(min(BOUNDARY_WINDOW_MS / frame_ms, endpoint.frames / 2))
     earliest = endpoint.frames - window
     gaps = _word_gaps(best.words, best.frames)
     if endpoint.blank_run * frame_ms >= MIN_SILENCE_MS:
         gaps.append((endpoint.frames - endpoint.blank_run, endpoint.frames))
-    seams = [
+    boundaries = [
         (right - left, (left + right) // 2) for left, right in gaps if left + right >= 2 * earliest
     ]
-    return max(seams)[1] if seams else endpoint.frames
+    return max(boundaries)[1] if boundaries else endpoint.frames
 
 
 def _word_gaps(words: Sequence[SpokenWord], frames: Sequence[int]) -> list[tuple[int, int]]:
