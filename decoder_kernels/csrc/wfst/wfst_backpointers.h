@@ -1,4 +1,4 @@
-// Histories as a graph of backpointers (docs/decisions/0034-word-records.md): one is made when a
+// Histories as a graph of backpointers (docs/decisions/0034-backpointers.md): one is made when a
 // word leaves the graph, and where two different histories recombine at one key; so memory grows
 // with words and recombinations, not with tokens and frames.
 #pragma once
