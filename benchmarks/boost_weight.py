@@ -2,9 +2,9 @@
 
 Figure 6 of Galvez & Kaldewey 2023 (arXiv:2311.04996) in small: boost weight against word error
 rate, for the words of the recordings (*true* list) and for as many that nobody says (*wrong* list).
-Words that the graph does not have are grafted with the tokenizer's spelling, in both lists. What a
-word earns is limited (`word_boost`); single runs at silly weights show what becomes of the output
-then. Wake phrases show what grafting alone does. Wants matplotlib.
+Words that the graph does not have (OOV) are added with the tokenizer's spelling, in both lists.
+What a word earns is limited (`word_boost`); single runs at silly weights show what becomes of the
+output then. Wake phrases show what adding them alone does. Wants matplotlib.
 """
 
 import argparse

@@ -72,7 +72,7 @@ def compiled(architecture: int) -> Iterator[MachineCode]:
 
 def _compile(source: Path, architecture: int, cubin: Path) -> tuple[str, str]:
     """What ptxas says, and the sections of what it has made."""
-    command = ["nvcc", *FLAGS, f"-arch=sm_{architecture}", "-Xptxas", "-v", "-cubin"]
+    command = ["nvcc", *FLAGS, f"-arch=sm_{architecture}", "-Xptxas", "-v", "-cubin", f"-I{CSRC}"]
     said = subprocess.run(
         [*command, str(source), "-o", str(cubin)], check=True, capture_output=True, text=True
     ).stderr

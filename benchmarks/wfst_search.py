@@ -83,7 +83,7 @@ model; {len(some)} recordings of {total_frames(some)} frames, with the flat ones
 model. The fastest of {options.rounds} rounds. Ours takes chunks of {against_kaldi.CHUNK_FRAMES}
 frames unless "whole" is said, and searches the file that FasterDecoder reads: "explicit" as it is,
 "imported" as `earshot graph import` stores it, with the CTC rule taken out of the arcs and left to
-the search ([decision 0066](../decisions/0066-rule-taken-out.md)); "alternatives" within
+the search ([decision 0082](../decisions/0082-tlg-to-lg.md)); "alternatives" within
 {against_kaldi.LATTICE_BEAM:g} nats. FasterDecoder keeps none; LatticeSimpleDecoder knows no
 max_active. A path is *equal* within {EQUAL_NATS} nats of FasterDecoder's, *cheaper* is better.
 Frames are *lost* where a word or an alternative found no room.

@@ -79,7 +79,7 @@ class NativeWfst(Protocol):
         """Start the slots over."""
 
     def forget_boosts(self, slots: Lent, how: Launch) -> None:
-        """Give back the bonus of phrases under way, and grafted words under way up."""
+        """Give back the bonus of phrases under way, and OOV words under way up."""
 
     def advance(
         self, slots: Lent, log_probs: Lent, lengths: Lent, status: Lent, how: Launch
@@ -87,16 +87,16 @@ class NativeWfst(Protocol):
         """Search all frames of a chunk."""
 
     def count(self, slots: Lent, counts: Lent, how: Launch) -> None:
-        """Write frames, tokens, records in use, overflows and dead ends of each slot."""
+        """Write frames, tokens, backpointers in use, overflows and dead ends of each slot."""
 
     def best(self, slots: Lent, finals: Lent, finalize: bool, summary: Lent, how: Launch) -> None:
-        """Write cost, words, stable words, reached final and record of each slot's best."""
+        """Write cost, words, stable words, reached final and backpointer of each slot's best."""
 
     def words(self, slots: Lent, summary: Lent, words: Lent, frames: Lent, how: Launch) -> None:
         """Write the words of what `best` found."""
 
     def layout(self) -> tuple[int, int, int, int]:
-        """Where keys, costs, histories and records begin in a slot's memory."""
+        """Where keys, costs, histories and backpointers begin in a slot's memory."""
 
 
 class NativeHalf(Protocol):
@@ -148,8 +148,8 @@ class NativeHalf(Protocol):
         boost_links: Tensor,
         boost_bonuses: Tensor,
         boost_rows: Tensor,
-        grafts: BorrowedArcs,
-        graft_rows: Tensor,
+        oov_arcs: BorrowedArcs,
+        oov_rows: Tensor,
     ) -> NativeWfst:
         """Borrow the memory of one WFST search."""
 
@@ -180,7 +180,7 @@ class NativeModule(Protocol):
         blank_id: int,
         num_levels: int,
         max_tokens: int,
-        record_capacity: int,
+        backpointer_capacity: int,
         entry_capacity: int,
         candidate_capacity: int,
     ) -> WfstShape:

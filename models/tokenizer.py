@@ -39,7 +39,7 @@ class Tokenizer(ABC):
         """The unit that is written between words, if there is one."""
         return None
 
-    def piece(self, unit: int) -> str:
+    def token(self, unit: int) -> str:
         """The unit's symbol as the table has it."""
         return self.units.symbols[unit]
 
@@ -52,16 +52,16 @@ class Tokenizer(ABC):
             raise UnencodableText(text, "there is nothing in it")
         unknown: list[str] = []
         for spelling in dict.fromkeys((text, text.upper(), text.lower())):
-            pieces = self.split(spelling)
-            missing = [piece for piece in pieces if not self._is_text(piece)]
+            tokens = self.split(spelling)
+            missing = [token for token in tokens if not self._is_text(token)]
             if not missing:
-                return [self.units.ids[piece] for piece in pieces]
+                return [self.units.ids[token] for token in tokens]
             unknown = unknown or missing
         raise UnencodableText(text, f"the model has no unit for {', '.join(map(repr, unknown))}")
 
     @abstractmethod
     def split(self, text: str) -> list[str]:
-        """The pieces that `text` falls into, known to the model or not."""
+        """The tokens that `text` falls into, known to the model or not."""
 
     @abstractmethod
     def decode(self, units: Sequence[int]) -> str:
@@ -78,8 +78,8 @@ class Tokenizer(ABC):
     def save(self, directory: Path) -> None:
         """Writes the files that `load_tokenizer` needs."""
 
-    def _is_text(self, piece: str) -> bool:
-        unit = self.units.ids.get(piece)
+    def _is_text(self, token: str) -> bool:
+        unit = self.units.ids.get(token)
         return unit is not None and unit not in self._silent
 
     def _texts(self, units: Sequence[int]) -> list[str]:
@@ -123,7 +123,7 @@ class CharTokenizer(Tokenizer):
 
 
 class BpeTokenizer(Tokenizer):
-    """Sentencepiece units: pieces from its model, ids from units.txt.
+    """SentencePiece (BPE or unigram) units: tokens from its model, ids from units.txt.
 
     CJK characters stand alone, as in WeNet's mixed tables; the rest goes through sentencepiece.
     """
@@ -134,25 +134,25 @@ class BpeTokenizer(Tokenizer):
 
     def split(self, text: str) -> list[str]:
         """Sentencepiece's segmentation, CJK characters split off first."""
-        pieces: list[str] = []
+        tokens: list[str] = []
         for part in CJK.split(text):
             if CJK.fullmatch(part):
-                pieces.append(part)
+                tokens.append(part)
             elif part.strip():
-                pieces.extend(self._model.encode_as_pieces(part.strip()))
-        return pieces
+                tokens.extend(self._model.encode_as_pieces(part.strip()))
+        return tokens
 
     def decode(self, units: Sequence[int]) -> str:
-        """Pieces joined, '▁' as a space, no space at the ends."""
+        """Tokens joined, '▁' as a space, no space at the ends."""
         return _spell(self._texts(units))
 
     def word_spans(self, units: Sequence[int]) -> list[WordSpan]:
-        """See Tokenizer; a piece that starts with '▁' starts a word."""
+        """See Tokenizer; a token that starts with '▁' starts a word."""
         words = _Words()
         for index, text in enumerate(self._texts(units)):
             if text.startswith(WORD_START):
                 words.close()
-            # '▁' within a piece, which sentencepiece may be trained to make, is a space too.
+            # '▁' within a token, which sentencepiece may be trained to make, is a space too.
             words.extend(text.lstrip(WORD_START).replace(WORD_START, " "), index)
         return words.finish()
 

@@ -26,7 +26,7 @@ class Load:
 
     ``arcs`` with a label leave the tokens' nodes: a search that skips none tests them all.
     ``traffic``: bytes between memory and chip that no search can save if nothing of the frame
-    before is still in a cache. Of each node with tokens its record and its labels, for each token
+    before is still in a cache. Of each node with tokens its row and its labels, for each token
     the arc that led to it, all in sectors; and each token written once and read once.
     """
 

@@ -1,9 +1,9 @@
-"""Boosted phrases of words, and words that the graph does not know.
+"""Contextual biasing in a graph: boosted phrases of words, and dynamic OOV words.
 
 A phrase is followed by the Aho-Corasick automaton of ``boost.py``, here over word ids; its state
-is part of a token's key. A word outside the vocabulary is *grafted*: a trie of its spelling hangs
-at the graph's loop node, entering it costs what an unknown word costs, and its last arc emits a
-word id of its own and returns to the loop node.
+is part of a token's key. An out-of-vocabulary (OOV) word is added dynamically: a trie of its
+spelling hangs at the graph's loop node, entering it costs what an unknown word costs, and its last
+arc emits a word id of its own and returns to the loop node.
 
 **Safe at any weight.** What phrases earn has three limits:
 
@@ -40,7 +40,7 @@ COST_SHARE = 0.6
 MAX_CONTEXTS = 1 << CONTEXT_BITS
 """The search's key has so many bits for the automaton's state."""
 
-MAX_GRAFT_NODES = (1 << NODE_BITS) - MAX_NODES
+MAX_OOV_NODES = (1 << NODE_BITS) - MAX_NODES
 """What a graph leaves of the key's bits for a node."""
 
 Spelling = tuple[int, ...]
@@ -67,16 +67,17 @@ class WordPhrase:
 class WordBoostTable:
     """What a stream boosts, ready for the search.
 
-    ``spellings[k]`` is the word with the id ``number of the graph's words + k``. ``graft``: nodes 0
-    (the root, which stands for the loop node) to ``num_nodes - 1`` and their arcs; -1 leads back to
-    the loop node. ``refused``: the phrases that cannot be boosted here, and why. ``fruitless``:
-    those that are matched, and earn nothing: what their words cost leaves no bonus.
+    ``spellings[k]`` is the word with the id ``number of the graph's words + k``.
+    ``oov_arcs``: the arcs of nodes 0 (the root, which stands for the loop node) to
+    ``num_oov_nodes - 1``; target -1 is the loop node.
+    ``refused``: the phrases that cannot be boosted here, and why. ``fruitless``: those that are
+    matched, and earn nothing: what their words cost leaves no bonus.
     """
 
     automaton: BoostTable
     spellings: tuple[Spelling, ...]
-    graft: tuple[Arc, ...]
-    num_graft_nodes: int
+    oov_arcs: tuple[Arc, ...]
+    num_oov_nodes: int
     refused: tuple[tuple[WordPhrase, str], ...]
     fruitless: tuple[WordPhrase, ...]
 
@@ -108,24 +109,24 @@ class WordBoostTable:
         automaton = BoostTable.compile(
             limited, len(graph.word_texts) + len(ids), most_pending=beam / 2
         )
-        graft, num_nodes = _graft(ids, graph.unknown_cost)
+        oov_arcs, num_nodes = _oov_trie(ids, graph.unknown_cost)
         _check_sizes(automaton.num_states, num_nodes)
         earnings = zip(accepted, limited, strict=True)
         return cls(
             automaton,
             tuple(ids),
-            graft,
+            oov_arcs,
             num_nodes,
             refused=tuple((phrase, reason) for phrase, reason in refusals if reason is not None),
             fruitless=tuple(each for each, paid in earnings if each.weight and not paid.weight),
         )
 
 
-def _check_sizes(states: int, graft_nodes: int) -> None:
+def _check_sizes(states: int, oov_nodes: int) -> None:
     if states > MAX_CONTEXTS:
         raise BoostTableError(f"a boost table has at most {MAX_CONTEXTS} states")
-    if graft_nodes > MAX_GRAFT_NODES:
-        raise BoostTableError(f"words from outside take at most {MAX_GRAFT_NODES} nodes")
+    if oov_nodes > MAX_OOV_NODES:
+        raise BoostTableError(f"words from outside take at most {MAX_OOV_NODES} nodes")
 
 
 def _limited(
@@ -194,7 +195,7 @@ def _refusal(phrase: WordPhrase, graph: Graph) -> str | None:
     return None
 
 
-def _graft(ids: dict[Spelling, int], cost: float) -> tuple[tuple[Arc, ...], int]:
+def _oov_trie(ids: dict[Spelling, int], cost: float) -> tuple[tuple[Arc, ...], int]:
     """A trie of the spellings, and its number of nodes."""
     nodes: dict[Spelling, int] = {(): 0}
     arcs: list[Arc] = []

@@ -80,7 +80,7 @@ def _sums(
     scores: npt.NDArray[np.float64],
     num_nodes: int,
 ) -> npt.NDArray[np.float64]:
-    """Log of the weight of all ways from node 0 to each; arcs lead from lower to higher nodes."""
+    """Log of the weight of all paths from node 0 to each; arcs lead from lower to higher nodes."""
     depths = _depths(nodes, before, num_nodes)
     order = np.lexsort((nodes, depths[nodes]))
     nodes, before, scores = nodes[order], before[order], scores[order]
@@ -90,16 +90,16 @@ def _sums(
     sums = np.zeros(num_nodes)
     for begin, end in pairwise(bounds.tolist()):
         arcs = slice(stops[begin], stops[end])
-        ways = sums[before[arcs]] + scores[arcs]
+        paths = sums[before[arcs]] + scores[arcs]
         starts = firsts[begin:end]
-        sums[nodes[starts]] = np.logaddexp.reduceat(ways, starts - starts[0])
+        sums[nodes[starts]] = np.logaddexp.reduceat(paths, starts - starts[0])
     return sums
 
 
 def _depths(
     nodes: npt.NDArray[np.int32], before: npt.NDArray[np.int32], num_nodes: int
 ) -> npt.NDArray[np.int64]:
-    """The most arcs on a way to each node: nodes of one depth do not wait for each other."""
+    """The most arcs on a path to each node: nodes of one depth do not wait for each other."""
     depths = [0] * num_nodes
     order = np.argsort(before, kind="stable")
     for source, target in zip(before[order].tolist(), nodes[order].tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""What the word records of a slot spell out: histories within a limit, each sequence named once."""
+"""What the backpointers of a slot spell out: histories within a limit, each sequence named once."""
 
 from collections.abc import Iterable
 from heapq import heapify, heappop, heappush
@@ -9,21 +9,21 @@ import numpy.typing as npt
 
 from earshot.decoder_kernels.errors import TooManyHistories
 
-NO_RECORD = -1
+NO_BACKPOINTER = -1
 NOTHING = 0
 """The class of the history without words."""
 
-_RECORD_STEPS = 16
+_BACKPOINTER_STEPS = 16
 
 End = tuple[int, int]
-"""What a history costs as a result, in the search's unit, and its record."""
+"""What a history costs as a result, in the search's unit, and its backpointer."""
 
 Tails = dict[int, tuple[int, int]]
-"""How histories may end: by class of word record the cost, and the cheapest record of it."""
+"""How histories may end: by class of word the cost, and the cheapest backpointer of that class."""
 
 
-class RecordColumns(NamedTuple):
-    """The fields of a slot's records (``csrc/wfst/wfst_state.h``), each fast to index.
+class BackpointerColumns(NamedTuple):
+    """The fields of a slot's backpointers (``csrc/wfst/wfst_state.h``), each fast to index.
 
     They are in the slot's memory, of which a list or lattice needs little: good until it changes.
     """
@@ -34,18 +34,18 @@ class RecordColumns(NamedTuple):
     value: memoryview
 
     @classmethod
-    def of(cls, records: npt.NDArray[np.void]) -> "RecordColumns":
+    def of(cls, backpointers: npt.NDArray[np.void]) -> "BackpointerColumns":
         """Without a copy."""
-        return cls(*(records[field].data for field in cls._fields))
+        return cls(*(backpointers[field].data for field in cls._fields))
 
 
 class Histories:
     """The histories of ``ends`` that cost at most ``limit`` in all.
 
-    Tokens that went different ways through the graph remember the same words in records of their
-    own. Two word records are of one *class* where their word is the same and so is what may stand
-    before it, with its extra costs. There are 7 to 60 times fewer classes than records. Numbers of
-    classes rise along a history.
+    Tokens that took different paths through the graph remember the same words in backpointers of
+    their own. Two words' backpointers are of one *class* where their word is the same and so is
+    what may stand before it, with its extra costs. There are 7 to 60 times fewer classes than
+    backpointers. Numbers of classes rise along a history.
 
     Raises TooManyHistories where it takes more than ``max_steps`` to find this out; the rest of the
     steps is the caller's (`take_steps`). Attributes: ``root``, the tails of all results with their
@@ -53,38 +53,38 @@ class Histories:
     """
 
     def __init__(
-        self, records: RecordColumns, ends: Iterable[End], limit: int, max_steps: int
+        self, backpointers: BackpointerColumns, ends: Iterable[End], limit: int, max_steps: int
     ) -> None:
-        self._first, self._other, self._word, self._value = records
+        self._first, self._other, self._word, self._value = backpointers
         self._limit = limit
         self._steps_left = max_steps
         self._classes: dict[tuple[int, int], int] = {}
         self._names: dict[frozenset[tuple[int, int]], int] = {}
         self._name_of: dict[int, int] = {}
         cheapest: dict[int, int] = {}
-        for cost, record in sorted(ends, key=lambda end: end[0]):
-            cheapest.setdefault(record, cost)
-        within = [(cost, record) for record, cost in cheapest.items() if cost <= limit]
+        for cost, backpointer in sorted(ends, key=lambda end: end[0]):
+            cheapest.setdefault(backpointer, cost)
+        within = [(cost, backpointer) for backpointer, cost in cheapest.items() if cost <= limit]
         self.cut = len(within) < len(cheapest)
         self._costs = self._cheapest_through(within)
-        self._tails: dict[int, Tails] = {NO_RECORD: {NOTHING: (0, NO_RECORD)}}
-        for record in self._first_things_first(within):
-            self._tails[record] = self._tails_of(record)
+        self._tails: dict[int, Tails] = {NO_BACKPOINTER: {NOTHING: (0, NO_BACKPOINTER)}}
+        for backpointer in self._first_things_first(within):
+            self._tails[backpointer] = self._tails_of(backpointer)
         self.root = self._joined(within)
 
-    def word(self, record: int) -> int:
-        """The word of a word record."""
-        word: int = self._word[record]
+    def word(self, backpointer: int) -> int:
+        """The word of a word backpointer."""
+        word: int = self._word[backpointer]
         return word
 
-    def frame(self, record: int) -> int:
+    def frame(self, backpointer: int) -> int:
         """The frame in which the word left the graph."""
-        frame: int = self._other[record]
+        frame: int = self._other[backpointer]
         return frame
 
-    def before(self, record: int) -> Tails:
-        """The tails of what stands before a word record; the cheapest costs nothing extra."""
-        return self._tails[self._first[record]]
+    def before(self, backpointer: int) -> Tails:
+        """The tails of what stands before a word backpointer; the cheapest costs nothing extra."""
+        return self._tails[self._first[backpointer]]
 
     def take_steps(self, steps: int) -> None:
         """Count work: one to look at a tail, a fifth of a microsecond. Raises TooManyHistories."""
@@ -93,59 +93,61 @@ class Histories:
             raise TooManyHistories("the beam holds more alternatives than are followed")
 
     def _cheapest_through(self, ends: list[End]) -> dict[int, int]:
-        """Least cost of a result through each record. A first history never costs extra."""
-        costs = {NO_RECORD: 0}
+        """Least cost of a result through each backpointer. A first history never costs extra."""
+        costs = {NO_BACKPOINTER: 0}
         heap = list(ends)
         heapify(heap)
         while heap:
-            cost, record = heappop(heap)
-            while record not in costs:
-                costs[record] = cost
-                if not self._word[record]:
-                    extra = cost + self._value[record]
+            cost, backpointer = heappop(heap)
+            while backpointer not in costs:
+                costs[backpointer] = cost
+                if not self._word[backpointer]:
+                    extra = cost + self._value[backpointer]
                     if extra <= self._limit:
-                        heappush(heap, (extra, self._other[record]))
+                        heappush(heap, (extra, self._other[backpointer]))
                     else:
                         self.cut = True
-                record = self._first[record]
+                backpointer = self._first[backpointer]
         return costs
 
     def _first_things_first(self, ends: list[End]) -> list[int]:
-        """The records within the limit, each after those that it names."""
-        self.take_steps(_RECORD_STEPS * len(self._costs))
+        """The backpointers within the limit, each after those that it names."""
+        self.take_steps(_BACKPOINTER_STEPS * len(self._costs))
         ordered: list[int] = []
-        seen = {NO_RECORD}
-        stack = [record for _, record in reversed(ends)]
+        seen = {NO_BACKPOINTER}
+        stack = [backpointer for _, backpointer in reversed(ends)]
         while stack:
-            record = stack.pop()
-            if record < NO_RECORD:  # all that it names has been seen to
-                ordered.append(NO_RECORD - 1 - record)
-            elif record not in seen:
-                seen.add(record)
-                stack.append(NO_RECORD - 1 - record)
-                if not self._word[record] and self._other[record] in self._costs:
-                    stack.append(self._other[record])
-                stack.append(self._first[record])
+            backpointer = stack.pop()
+            if backpointer < NO_BACKPOINTER:  # all that it names has been seen to
+                ordered.append(NO_BACKPOINTER - 1 - backpointer)
+            elif backpointer not in seen:
+                seen.add(backpointer)
+                stack.append(NO_BACKPOINTER - 1 - backpointer)
+                if not self._word[backpointer] and self._other[backpointer] in self._costs:
+                    stack.append(self._other[backpointer])
+                stack.append(self._first[backpointer])
         return ordered
 
-    def _tails_of(self, record: int) -> Tails:
-        first = self._tails[self._first[record]]
-        if self._word[record]:
-            return {self._class(record): (0, record)}
-        extra = self._value[record]
-        slack = self._limit - self._costs[record]
-        return first if extra > slack else self._merged(first, self._other[record], extra, slack)
+    def _tails_of(self, backpointer: int) -> Tails:
+        first = self._tails[self._first[backpointer]]
+        if self._word[backpointer]:
+            return {self._class(backpointer): (0, backpointer)}
+        extra = self._value[backpointer]
+        slack = self._limit - self._costs[backpointer]
+        return (
+            first if extra > slack else self._merged(first, self._other[backpointer], extra, slack)
+        )
 
     def _merged(self, first: Tails, other: int, extra: int, slack: int) -> Tails:
         """Both tails, ``first`` itself where the other says nothing new."""
         tails = self._tails[other]
         self.take_steps(len(tails))
         news: Tails = {}
-        for name, (cost, record) in tails.items():
+        for name, (cost, backpointer) in tails.items():
             if cost + extra > slack:
                 self.cut = True
             elif name not in first or cost + extra < first[name][0]:
-                news[name] = (cost + extra, record)
+                news[name] = (cost + extra, backpointer)
         if not news:
             return first
         self.take_steps(len(first))
@@ -153,13 +155,13 @@ class Histories:
         self.cut = self.cut or len(kept) < len(first)
         return kept | news
 
-    def _class(self, record: int) -> int:
-        key = (self._name(self._first[record]), self._word[record])
+    def _class(self, backpointer: int) -> int:
+        key = (self._name(self._first[backpointer]), self._word[backpointer])
         return self._classes.setdefault(key, len(self._classes) + 1)
 
-    def _name(self, record: int) -> int:
-        """The same for records with the same histories."""
-        tails = self._tails[record]
+    def _name(self, backpointer: int) -> int:
+        """The same for backpointers with the same histories."""
+        tails = self._tails[backpointer]
         name = self._name_of.get(id(tails))
         if name is None:
             histories = frozenset((tail, cost) for tail, (cost, _) in tails.items())
@@ -169,9 +171,9 @@ class Histories:
 
     def _joined(self, ends: list[End]) -> Tails:
         root: Tails = {}
-        for end, record in ends:
-            self.take_steps(len(self._tails[record]))
-            for name, (extra, last) in self._tails[record].items():
+        for end, backpointer in ends:
+            self.take_steps(len(self._tails[backpointer]))
+            for name, (extra, last) in self._tails[backpointer].items():
                 cost = end + extra
                 if cost > self._limit:
                     self.cut = True

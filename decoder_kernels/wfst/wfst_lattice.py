@@ -1,4 +1,4 @@
-"""Word lattices out of a slot's word records (docs/decisions/0036-word-lattices.md)."""
+"""Word lattices out of a slot's backpointers (docs/decisions/0036-word-lattices.md)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +9,12 @@ import numpy.typing as npt
 
 from earshot.decoder_kernels.errors import TooManyHistories
 from earshot.decoder_kernels.graph.wfst_options import FRACTION_BITS
-from earshot.decoder_kernels.wfst.wfst_histories import NO_RECORD, End, Histories, RecordColumns
+from earshot.decoder_kernels.wfst.wfst_histories import (
+    NO_BACKPOINTER,
+    BackpointerColumns,
+    End,
+    Histories,
+)
 
 MAX_STEPS_PER_BEAM = 1 << 20
 """Of one try: some tenths of a second. Where a beam takes more, the lattice has a narrower one."""
@@ -58,7 +63,7 @@ class WordLattice:
 
 
 def word_lattice(
-    records: npt.NDArray[np.void],
+    backpointers: npt.NDArray[np.void],
     ends: Iterable[End],
     num_frames: int,
     lattice_beam: int,
@@ -66,12 +71,12 @@ def word_lattice(
     reached_final: bool,
     max_steps: int = MAX_STEPS_PER_BEAM,
 ) -> WordLattice:
-    """The lattice of results ``ends``, each with its cost and record, after so many frames.
+    """The lattice of results ``ends``, each with its cost and backpointer, after so many frames.
 
     Where ``lattice_beam``, in the search's unit, takes more than ``max_steps``, narrower beams are
     tried, down to nothing but the best. Raises TooManyHistories where even that is too much.
     """
-    columns, results, beam = RecordColumns.of(records), list(ends), lattice_beam
+    columns, results, beam = BackpointerColumns.of(backpointers), list(ends), lattice_beam
     best = min(cost for cost, _ in results)
     while True:
         try:
@@ -84,16 +89,16 @@ def word_lattice(
             beam = min(beam * 3 // 4, _WIDEST_RETRY) if beam > _NAT else 0
 
 
-Ways = dict[int, tuple[int, int]]
-"""By class the cost of a whole result, and the word record before what has been said."""
+Subset = dict[int, tuple[int, int]]
+"""Of a determinized state: by class the cost of a whole result, and the backpointer before it."""
 
 Group = list[tuple[int, int, int]]
-"""Class, cost and record of ways that have the same last word."""
+"""The members of a subset that have the same last word: class, cost and backpointer of each."""
 
 
 @dataclass(frozen=True)
 class _Arc:
-    """To be drawn: ``group`` are the ways before ``word``, which left the graph in ``frame``."""
+    """To be drawn: ``group`` is the subset before ``word``, which left the graph in ``frame``."""
 
     word: int
     frame: int
@@ -106,10 +111,10 @@ class _Determinized:
     """Histories read from the end, so that each sequence of words is one path.
 
     This is Povey et al. 2012 (Generating Exact Lattices in the WFST Framework), from behind and on
-    word records: a node stands for what may come before the words that follow it, and for what each
-    way costs more than the cheapest; where that is equal, nodes are one. Arcs are drawn in the
-    order of the cheapest result that each is part of: so a node is made by its cheapest use, when
-    what must be kept is known.
+    backpointers: a node stands for the subset of what may come before the words that follow it, and
+    for what each costs more than the cheapest; where that is equal, nodes are one. Arcs are drawn
+    in the order of the cheapest result that each is part of: so a node is made by its cheapest use,
+    when what must be kept is known.
     """
 
     def __init__(self, histories: Histories, limit: int, num_frames: int) -> None:
@@ -121,7 +126,9 @@ class _Determinized:
         self._groups: dict[tuple[int, frozenset[tuple[int, int]]], int] = {}
         self._heap: list[tuple[int, int, _Arc]] = []
         self._pushed = 0
-        self._drawn: list[tuple[int, int, int, int]] = []  # source or NO_RECORD, target, word, cost
+        self._drawn: list[
+            tuple[int, int, int, int]
+        ] = []  # source or NO_BACKPOINTER, target, word, cost
         self._node(num_frames, histories.root)
         while self._heap:
             self._draw(heappop(self._heap)[2])
@@ -129,7 +136,7 @@ class _Determinized:
     def lattice(self, beam: float, reached_final: bool) -> WordLattice:
         """As arrays: the beginning first, then nodes by rank."""
         order = np.argsort(self._ranks, kind="stable")
-        places = np.zeros(len(order) + 1, dtype=np.int32)  # the last, NO_RECORD's, stays 0
+        places = np.zeros(len(order) + 1, dtype=np.int32)  # the last, NO_BACKPOINTER's, stays 0
         places[order] = np.arange(1, len(places))
         drawn = np.array(self._drawn, dtype=np.int64)
         sources, targets, words = places[drawn[:, 0]], places[drawn[:, 1]], drawn[:, 2]
@@ -149,45 +156,45 @@ class _Determinized:
         if arc.word:
             self._drawn.append((self._source(arc), arc.target, arc.word, cost))
         else:
-            self._drawn.append((NO_RECORD, arc.target, 0, self._costs[0] + cost))
+            self._drawn.append((NO_BACKPOINTER, arc.target, 0, self._costs[0] + cost))
 
     def _source(self, arc: _Arc) -> int:
-        """The node before a word; if the same ways were met before, without looking at them."""
+        """The node before a word; if the same subset was met before, without looking at it."""
         key = (arc.frame, frozenset((name, cost - arc.cost) for name, cost, _ in arc.group))
         if key not in self._groups:
             self._groups[key] = self._node(arc.frame, self._before(arc.group))
         return self._groups[key]
 
-    def _before(self, group: Group) -> Ways:
-        ways: Ways = {}
-        for _, cost, record in group:
-            tails = self._histories.before(record)
+    def _before(self, group: Group) -> Subset:
+        subset: Subset = {}
+        for _, cost, backpointer in group:
+            tails = self._histories.before(backpointer)
             self._histories.take_steps(len(tails))
             for name, (extra, last) in tails.items():
                 total = cost + extra
-                if total <= self._limit and (name not in ways or total < ways[name][0]):
-                    ways[name] = (total, last)
-        return ways
+                if total <= self._limit and (name not in subset or total < subset[name][0]):
+                    subset[name] = (total, last)
+        return subset
 
-    def _node(self, frame: int, ways: Ways) -> int:
-        least = min(cost for cost, _ in ways.values())
-        key = (frame, frozenset((name, cost - least) for name, (cost, _) in ways.items()))
+    def _node(self, frame: int, subset: Subset) -> int:
+        least = min(cost for cost, _ in subset.values())
+        key = (frame, frozenset((name, cost - least) for name, (cost, _) in subset.items()))
         node = self._nodes.setdefault(key, len(self._frames))
         if node == len(self._frames):
             self._frames.append(frame)
-            self._ranks.append(max(ways))
+            self._ranks.append(max(subset))
             self._costs.append(least)
-            self._push_arcs(node, frame, ways)
+            self._push_arcs(node, frame, subset)
         return node
 
-    def _push_arcs(self, node: int, frame: int, ways: Ways) -> None:
+    def _push_arcs(self, node: int, frame: int, subset: Subset) -> None:
         groups: dict[int, Group] = {}
-        for name, (cost, record) in ways.items():
-            word = 0 if record == NO_RECORD else self._histories.word(record)
-            groups.setdefault(word, []).append((name, cost, record))
-        self._histories.take_steps(_ARC_STEPS * len(groups) + 4 * len(ways))
+        for name, (cost, backpointer) in subset.items():
+            word = 0 if backpointer == NO_BACKPOINTER else self._histories.word(backpointer)
+            groups.setdefault(word, []).append((name, cost, backpointer))
+        self._histories.take_steps(_ARC_STEPS * len(groups) + 4 * len(subset))
         for word, group in groups.items():
-            _, cost, record = min(group, key=lambda way: way[1])
-            start = min(self._histories.frame(record), frame) if word else 0
+            _, cost, backpointer = min(group, key=lambda each: each[1])
+            start = min(self._histories.frame(backpointer), frame) if word else 0
             heappush(self._heap, (cost, self._pushed, _Arc(word, start, group, node, cost)))
             self._pushed += 1

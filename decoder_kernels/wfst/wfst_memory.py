@@ -9,14 +9,14 @@ import torch
 
 from earshot.decoder_kernels.boosting.boost import BoostTable
 from earshot.decoder_kernels.boosting.boost_arena import BoostArena
-from earshot.decoder_kernels.boosting.graft_arena import GraftArena
+from earshot.decoder_kernels.boosting.oov_arena import OovArena
 from earshot.decoder_kernels.boosting.word_boost import WordBoostTable
 from earshot.decoder_kernels.errors import CapacityExceeded, InvalidConfig
 from earshot.decoder_kernels.graph.graph import TOPOLOGIES, Graph
 from earshot.decoder_kernels.graph.wfst_options import FRACTION_BITS, WfstOptions
 from earshot.decoder_kernels.graph.wfst_tables import WfstTables
 from earshot.decoder_kernels.native import native_half, native_module
-from earshot.decoder_kernels.wfst.wfst_nbest import RECORD
+from earshot.decoder_kernels.wfst.wfst_nbest import BACKPOINTER
 
 MAX_BLOCK_THREADS = 256  # as in csrc/block/block_cuda.h
 MAX_CAPACITY = 1 << 27
@@ -31,11 +31,11 @@ class WfstSearchConfig:
     """Sizes of a search. Raises InvalidConfig for values that make no search.
 
     max_tokens: per slot, what a stream's max_active can be at most.
-    record_capacity: per slot, words and meetings of histories that are not yet settled.
-    entry_capacity: keys that a frame may reach before it is pruned. candidate_capacity: ways to
-        them. Both per block that runs at the same time.
+    record_capacity: backpointers per slot: words and recombinations that are not yet settled.
+    entry_capacity: keys that a frame may reach before it is pruned. candidate_capacity: arc
+        candidates for them. Both per block that runs at the same time.
     boost_capacity: automaton states of all slots' boost tables together. graft_capacity: tokens of
-        all their grafted words together.
+        all their dynamic OOV words together.
     parallel_lanes: CUDA only: lanes searched by one launch; a larger batch takes several.
     workers: CPU threads that share the lanes.
     block_threads: threads per lane, by default 256 on CUDA and 1 on CPU; changes no result.
@@ -88,7 +88,7 @@ class WfstMemory:
         self._options = torch.zeros(num_slots, 4, dtype=torch.int64, device=device)
         self._scales = torch.zeros(num_slots, 3, dtype=torch.float64, device=device)
         self._boosts = BoostArena(config.boost_capacity, num_slots, device)
-        self._grafts = GraftArena(graph, tables.kinds, config.graft_capacity, num_slots, device)
+        self._oov = OovArena(graph, tables.kinds, config.graft_capacity, num_slots, device)
         self._record_capacity = config.record_capacity
         self.native = half.WfstMemory(
             shape=shape,
@@ -103,8 +103,8 @@ class WfstMemory:
             boost_links=self._boosts.links,
             boost_bonuses=self._boosts.bonuses,
             boost_rows=self._boosts.rows,
-            grafts=half.WfstArcs(self._grafts.nodes, self._grafts.labels, self._grafts.arcs),
-            graft_rows=self._grafts.rows,
+            oov_arcs=half.WfstArcs(self._oov.nodes, self._oov.labels, self._oov.arcs),
+            oov_rows=self._oov.rows,
         )
 
     def write_options(self, slot: int, options: WfstOptions) -> None:
@@ -117,21 +117,21 @@ class WfstMemory:
     def write_boost(self, slot: int, table: WordBoostTable | None) -> None:
         """Another table for a slot, or none. Raises CapacityExceeded: the slot is then without."""
         self._boosts.remove(slot)
-        self._grafts.remove(slot)
+        self._oov.remove(slot)
         if table is None:
             return
-        self._grafts.place(slot, table)
+        self._oov.place(slot, table)
         try:
             self._boosts.place(slot, table.automaton)
         except CapacityExceeded:
-            self._grafts.remove(slot)
+            self._oov.remove(slot)
             raise
         self._options[slot, 3] = _largest_step(table.automaton)
 
     def read(self, slot: int, tokens: int) -> SlotArrays:
-        """Keys, costs and histories of a slot's tokens, and its records."""
+        """Keys, costs and histories of a slot's tokens, and its backpointers."""
         memory = self._slots[slot].cpu().numpy()
-        keys, costs, histories, records = self.native.layout()
+        keys, costs, histories, backpointers = self.native.layout()
 
         def part(start: int, dtype: np.dtype[Any], count: int) -> npt.NDArray[Any]:
             return memory[start : start + count * dtype.itemsize].view(dtype)
@@ -140,7 +140,7 @@ class WfstMemory:
             part(keys, np.dtype(np.uint64), tokens),
             part(costs, np.dtype(np.int64), tokens),
             part(histories, np.dtype(np.int32), tokens),
-            part(records, RECORD, self._record_capacity),
+            part(backpointers, BACKPOINTER, self._record_capacity),
         )
 
 
@@ -154,7 +154,7 @@ def _shape(graph: Graph, tables: WfstTables, config: WfstSearchConfig) -> Any:
         blank_id=graph.blank_id,
         num_levels=tables.num_levels,
         max_tokens=config.max_tokens,
-        record_capacity=config.record_capacity,
+        backpointer_capacity=config.record_capacity,
         entry_capacity=config.entry_capacity,
         candidate_capacity=config.candidate_capacity,
     )

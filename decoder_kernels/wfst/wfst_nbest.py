@@ -1,4 +1,4 @@
-"""The n-best list of a slot, out of its word records (docs/decisions/0036-word-lattices.md)."""
+"""The n-best list of a slot, out of its backpointers (docs/decisions/0036-word-lattices.md)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,9 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from earshot.decoder_kernels.graph.wfst_options import FRACTION_BITS
-from earshot.decoder_kernels.wfst.wfst_histories import NO_RECORD, Histories, RecordColumns
+from earshot.decoder_kernels.wfst.wfst_histories import (
+    NO_BACKPOINTER,
+    BackpointerColumns,
+    Histories,
+)
 
-RECORD = np.dtype(
+BACKPOINTER = np.dtype(
     [
         ("first", np.int32),
         ("other", np.int32),
@@ -19,7 +23,7 @@ RECORD = np.dtype(
         ("value", np.int64),
     ]
 )
-"""As WfstRecord in ``csrc/wfst/wfst_state.h``."""
+"""As WfstBackpointer in ``csrc/wfst/wfst_state.h``."""
 
 FIRST_WIDTH = 1 << (FRACTION_BITS - 2)
 """A quarter of a nat: how far from the best is looked at first; then twice as far, and so on."""
@@ -40,7 +44,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """Words of which the last stands first, as one way through the records has them."""
+    """Words of which the last stands first, as one path through the backpointers has them."""
 
     word: int
     frame: int
@@ -54,15 +58,17 @@ class Trail:
             one = one.rest
 
 
-Way = tuple[int, int, Trail | None]
-"""A cost, the record that comes before, and the words after it."""
+PartialPath = tuple[int, int, Trail | None]
+"""A cost, the backpointer that comes before, and the words after it."""
 
 
-class RecordWalk:
+class BackpointerWalk:
     """Lists the distinct sequences of words that end in a slot's tokens, cheapest first."""
 
-    def __init__(self, records: npt.NDArray[np.void], histories: npt.NDArray[np.int32]) -> None:
-        self._records = RecordColumns.of(records)
+    def __init__(
+        self, backpointers: npt.NDArray[np.void], histories: npt.NDArray[np.int32]
+    ) -> None:
+        self._backpointers = BackpointerColumns.of(backpointers)
         self._histories = histories
 
     def ranked(self, costs: list[tuple[int, int]], limit: int) -> Iterator[Ranked]:
@@ -77,7 +83,7 @@ class RecordWalk:
         listed, width = best - 1, FIRST_WIDTH
         while listed < limit:
             bound = min(best + width, limit)
-            histories = Histories(self._records, ends, bound, MAX_STEPS_PER_WIDTH)
+            histories = Histories(self._backpointers, ends, bound, MAX_STEPS_PER_WIDTH)
             for ranked in _cheapest_first(histories, bound):
                 if ranked.cost > listed:
                     yield ranked
@@ -87,45 +93,47 @@ class RecordWalk:
 def _cheapest_first(histories: Histories, limit: int) -> Iterator[Ranked]:
     """Sequences in the order of their costs, from the last word to the first.
 
-    An entry stands for all ways that end in the same words. One of them goes on at no extra cost,
+    An entry stands for all paths that end in the same words. One of them goes on at no extra cost,
     and of equal costs the newest entry is taken first: so no more entries are taken between two
     sequences than the second has words.
     """
-    heap: list[tuple[int, int, list[Way]]] = []
+    heap: list[tuple[int, int, list[PartialPath]]] = []
     entries = 0
-    ways: dict[int, Way] = {name: (*tail, None) for name, tail in histories.root.items()}
+    paths: dict[int, PartialPath] = {name: (*tail, None) for name, tail in histories.root.items()}
     while True:
-        for cost, group in reversed(_by_word(histories, ways)):
+        for cost, group in reversed(_by_word(histories, paths)):
             entries += 1
             heappush(heap, (cost, -entries, group))
-        while heap and heap[0][2][0][1] == NO_RECORD:
+        while heap and heap[0][2][0][1] == NO_BACKPOINTER:
             cost, _, [(_, _, trail)] = heappop(heap)
             yield Ranked(tuple(trail.unrolled()) if trail else (), cost)
         if not heap:
             return
-        ways = _before(histories, heappop(heap)[2], limit)
+        paths = _before(histories, heappop(heap)[2], limit)
 
 
-def _by_word(histories: Histories, ways: dict[int, Way]) -> list[tuple[int, list[Way]]]:
-    """The ways that have the same last word, or none, with the cost of the cheapest."""
-    groups: dict[int, list[Way]] = {}
-    for way in ways.values():
-        word = 0 if way[1] == NO_RECORD else histories.word(way[1])
-        groups.setdefault(word, []).append(way)
+def _by_word(
+    histories: Histories, paths: dict[int, PartialPath]
+) -> list[tuple[int, list[PartialPath]]]:
+    """The paths that have the same last word, or none, with the cost of the cheapest."""
+    groups: dict[int, list[PartialPath]] = {}
+    for path in paths.values():
+        word = 0 if path[1] == NO_BACKPOINTER else histories.word(path[1])
+        groups.setdefault(word, []).append(path)
     return [(min(cost for cost, _, _ in group), group) for group in groups.values()]
 
 
-def _before(histories: Histories, group: list[Way], limit: int) -> dict[int, Way]:
+def _before(histories: Histories, group: list[PartialPath], limit: int) -> dict[int, PartialPath]:
     """What may come before a word, by class."""
-    ways: dict[int, Way] = {}
-    for cost, record, rest in group:
-        trail = Trail(histories.word(record), histories.frame(record), rest)
-        tails = histories.before(record)
+    paths: dict[int, PartialPath] = {}
+    for cost, backpointer, rest in group:
+        trail = Trail(histories.word(backpointer), histories.frame(backpointer), rest)
+        tails = histories.before(backpointer)
         histories.take_steps(len(tails))
         for name, (extra, last) in tails.items():
             total = cost + extra
             if total > limit:
                 histories.cut = True
-            elif name not in ways or total < ways[name][0]:
-                ways[name] = (total, last, trail)
-    return ways
+            elif name not in paths or total < paths[name][0]:
+                paths[name] = (total, last, trail)
+    return paths

@@ -24,7 +24,7 @@ from earshot.decoder_kernels.native import lend, native_half
 from earshot.decoder_kernels.wfst.wfst_hypotheses import WfstHypothesis, WfstResult
 from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice, word_lattice
 from earshot.decoder_kernels.wfst.wfst_memory import WfstMemory, WfstSearchConfig
-from earshot.decoder_kernels.wfst.wfst_nbest import Ranked, RecordWalk
+from earshot.decoder_kernels.wfst.wfst_nbest import BackpointerWalk, Ranked
 
 __all__ = ["WfstHypothesis", "WfstOptions", "WfstResult", "WfstSearch", "WfstSearchConfig"]
 
@@ -109,7 +109,7 @@ class WfstSearch:
     def set_boost(self, slot: int, table: WordBoostTable | None) -> None:
         """Boost the slot's phrases from the next frame on; ``None`` frees its table.
 
-        Complete phrases keep their bonus; one that is under way loses it, and a grafted word under
+        Complete phrases keep their bonus; one that is under way loses it, and an OOV word under
         way is lost. Raises CapacityExceeded when the table does not fit: the slot is then without.
         """
         chosen = self._lanes.slots(torch.tensor([slot]))
@@ -168,11 +168,11 @@ class WfstSearch:
         """
         self._lanes.slots(torch.tensor([slot]))
         tokens = int(self._counts(torch.tensor([slot], device=self.device))[0, 1])
-        keys, costs, histories, records = self._memory.read(slot, tokens)
+        keys, costs, histories, backpointers = self._memory.read(slot, tokens)
         ends, reached = self._ends(slot, keys, costs, finalize)
         limit = min(cost for cost, _ in ends) + self._options[slot].fixed_beams[1]
         found: list[WfstHypothesis] = []
-        for ranked in RecordWalk(records, histories).ranked(ends, limit):
+        for ranked in BackpointerWalk(backpointers, histories).ranked(ends, limit):
             if len(found) >= n:
                 break
             found.append(self._of_ranked(slot, ranked, reached))
@@ -183,15 +183,15 @@ class WfstSearch:
         """The alternatives that `nbest` lists, all of them, as a graph of words with times."""
         chosen = self._lanes.slots(torch.tensor([slot]))
         num_frames, tokens = self._counts(chosen)[0, :2].tolist()
-        keys, costs, histories, records = self._memory.read(slot, tokens)
+        keys, costs, histories, backpointers = self._memory.read(slot, tokens)
         ends, reached = self._ends(slot, keys, costs, finalize)
         results = [(cost, int(histories[token])) for cost, token in ends]
         _, beam = self._options[slot].fixed_beams
-        return word_lattice(records, results, num_frames, beam, reached_final=reached)
+        return word_lattice(backpointers, results, num_frames, beam, reached_final=reached)
 
     @device_errors()
     def overflows(self, slots: Tensor | None = None) -> int:
-        """How many frames, over all slots so far, did not find room for a key, a way or a record.
+        """How many frames of all slots had no room for a key, an arc candidate or a backpointer.
 
         What did not fit is then missing among the alternatives, or if it was a word the frame is
         left out; the result stays a path through the graph. With ``slots`` (B,): only theirs, since
@@ -209,8 +209,8 @@ class WfstSearch:
         return self._past_dead_ends + int(self._counts(self._everything())[:, 4].sum())
 
     @device_errors()
-    def records_in_use(self, slot: int) -> int:
-        """Word records that the slot holds, dead ones that wait for collection included."""
+    def backpointers_in_use(self, slot: int) -> int:
+        """Word backpointers that the slot holds, dead ones that wait for collection included."""
         return int(self._counts(self._lanes.slots(torch.tensor([slot])))[0, 2])
 
     @device_errors()

@@ -1,4 +1,4 @@
-"""How a word is pronounced that no lexicon has: letters in, phones out, by a small CTC network.
+"""Grapheme-to-phoneme (G2P) for words that no lexicon has, by a small CTC network.
 
 A bidirectional LSTM over letters with two frames of phones for each, trained on a lexicon (CTC for
 this: Rao 2015, section 3.2). Of words that it has not seen it says 73 % as the CMU dictionary does;

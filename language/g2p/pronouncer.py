@@ -1,4 +1,4 @@
-"""How words are pronounced, in the phones of a model: by a lexicon, or else as they are spelled."""
+"""G2P in the phones of a model: by a lexicon, or for what it lacks (OOV) by the letters."""
 
 from __future__ import annotations
 

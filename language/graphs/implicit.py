@@ -1,9 +1,10 @@
-"""LG of a TLG: a compact CTC rule taken out of the arcs, and left to the search.
+"""LG of a TLG: the compact CTC topology taken out of the arcs, and left to the decoder.
 
-`explicit` writes the rule into the arcs; recipes do it by composing with a transducer T. What they
-make is two to three times as large, twice as slow to search, and has no place where a request's own
-words could be hung. So where the arcs hold the whole compact rule (Laptev et al. 2021, arXiv
-2110.03098: any token may be held, blank may be heard anywhere, nothing has to be) they need not.
+`explicit` writes the topology into the arcs; recipes do it by composing with a transducer T. What
+they make is two to three times as large, twice as slow to search, and has no place where a
+request's OOV words could start. So where the arcs hold the whole compact topology (Laptev et al.
+2021, arXiv 2110.03098: any token may be held, blank may be heard anywhere, nothing has to be) they
+need not.
 """
 
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ RING = "epsilon arcs lead round and nowhere else"
 
 
 def implicit_graph(graph: Graph) -> Graph:
-    """The compact graph that says, at the same costs, what an explicit graph says.
+    """The compact LG that says, at the same costs, what an explicit graph (TLG) says.
 
     But for one thing: where the explicit one may end before any token, and has no blank there, so
     may this one after blanks. Raises NoCompactRule if the arcs hold another rule than this, or

@@ -10,7 +10,7 @@ from torch.nn import functional
 class PhoneHead(nn.Module):
     """Linear layer from an encoder frame to `rate` frames of phones, and log-softmax.
 
-    Phones come at up to twice the rate of pieces: frames long enough for pieces hold two of them.
+    Phones come at up to twice the rate of tokens: frames long enough for tokens hold two of them.
     """
 
     def __init__(self, phones: int, rate: int, size: int) -> None:

@@ -1,4 +1,4 @@
-"""One file with everything of a neural language model: sizes, pieces and weights."""
+"""One file with everything of a neural language model: sizes, tokenizer and weights."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from earshot.models.neural_lm.sentence_scorer import SentenceScorer
 
 NEURAL_LM_FILE = "neural_lm.safetensors"
 FORMAT_VERSION = "1"
-PIECES = "pieces"  # the sentencepiece model, as bytes
+TOKENIZER = "pieces"  # the sentencepiece model, as bytes
 
 
 def save_neural_lm(
-    path: Path, network: NeuralLm, pieces: bytes, dtype: torch.dtype = torch.float16
+    path: Path, network: NeuralLm, tokenizer: bytes, dtype: torch.dtype = torch.float16
 ) -> None:
     """The file is there entirely or not at all."""
     tensors = {
         name: tensor.detach().to("cpu", dtype).contiguous()
         for name, tensor in network.state_dict().items()
     }
-    tensors[PIECES] = torch.frombuffer(bytearray(pieces), dtype=torch.uint8)
+    tensors[TOKENIZER] = torch.frombuffer(bytearray(tokenizer), dtype=torch.uint8)
     config = json.dumps(dataclasses.asdict(network.config))
     metadata = {"format_version": FORMAT_VERSION, "network": config}
     partial = path.with_name(path.name + ".partial")
@@ -45,11 +45,11 @@ def load_neural_lm(path: Path, device: torch.device | str = "cpu") -> SentenceSc
     Raises CheckpointError (see `earshot.models.errors`).
     """
     metadata, tensors = _read(path)
-    if metadata.get("format_version") != FORMAT_VERSION or PIECES not in tensors:
+    if metadata.get("format_version") != FORMAT_VERSION or TOKENIZER not in tensors:
         raise NotACheckpoint(f"{path} is not a neural language model of format {FORMAT_VERSION}")
     with without_memory():
         network = NeuralLm(_config(path, metadata.get("network", "")))
-    pieces = _pieces(path, tensors.pop(PIECES), network.config)
+    tokenizer = _tokenizer(path, tensors.pop(TOKENIZER), network.config)
     try:
         check_tensors(network.state_dict(), tensors)
     except CheckpointError as error:
@@ -57,7 +57,7 @@ def load_neural_lm(path: Path, device: torch.device | str = "cpu") -> SentenceSc
     weights = {name: tensor.float() for name, tensor in tensors.items()}
     network.load_state_dict(weights, assign=True)
     network.requires_grad_(False)
-    return SentenceScorer(network.to(device), pieces)
+    return SentenceScorer(network.to(device), tokenizer)
 
 
 def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
@@ -76,18 +76,18 @@ def _config(path: Path, text: str) -> NeuralLmConfig:
         raise CheckpointError(f"{path} has no usable sizes: {error}") from error
 
 
-def _pieces(
+def _tokenizer(
     path: Path, data: Tensor, config: NeuralLmConfig
 ) -> sentencepiece.SentencePieceProcessor:
     if data.dtype != torch.uint8 or data.dim() != 1:
-        raise CheckpointError(f"{path} has no usable pieces")
+        raise CheckpointError(f"{path} has no usable tokenizer")
     try:
-        pieces = sentencepiece.SentencePieceProcessor(model_proto=data.numpy().tobytes())
+        tokenizer = sentencepiece.SentencePieceProcessor(model_proto=data.numpy().tobytes())
     except RuntimeError as error:
-        raise CheckpointError(f"{path} has no usable pieces: {error}") from error
-    if pieces.get_piece_size() != config.vocab_size or pieces.eos_id() < 0:
+        raise CheckpointError(f"{path} has no usable tokenizer: {error}") from error
+    if tokenizer.get_piece_size() != config.vocab_size or tokenizer.eos_id() < 0:
         raise CheckpointError(
-            f"{path} has {pieces.get_piece_size()} pieces for {config.vocab_size} places, "
-            "or no piece for the end"
+            f"{path} has {tokenizer.get_piece_size()} tokens for {config.vocab_size} places, "
+            "or no token for the end"
         )
-    return pieces
+    return tokenizer

@@ -1,4 +1,4 @@
-"""A causal transformer over pieces of text: what comes next, given all that came before.
+"""A causal transformer over subword tokens: what comes next, given all that came before.
 
 Radford 2019 (GPT-2), section 2.3: norms before each branch, GELU, one matrix for both ends.
 Positions are sinusoids, which take no room in a file.
@@ -23,7 +23,7 @@ MAX_BLOCKS = 64
 
 @dataclass(frozen=True)
 class NeuralLmConfig:
-    """Sizes of the network. `context` is the most pieces that it was trained to look back on.
+    """Sizes of the network. `context` is the most tokens that it was trained to look back on.
 
     Raises ConfigError.
     """
@@ -82,7 +82,7 @@ class Block(nn.Module):
 
 
 class NeuralLm(nn.Module):
-    """Pieces (B, T) to logits of the pieces that follow (B, T, V)."""
+    """Tokens (B, T) to logits of the tokens that follow (B, T, V)."""
 
     def __init__(self, config: NeuralLmConfig) -> None:
         super().__init__()
@@ -93,17 +93,17 @@ class NeuralLm(nn.Module):
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
 
     def forward(
-        self, pieces: Tensor, depths: Tensor | None = None, visible: Tensor | None = None
+        self, tokens: Tensor, depths: Tensor | None = None, visible: Tensor | None = None
     ) -> Tensor:
-        """Without the rest `pieces` are sequences, of which each sees those before it.
+        """Without the rest `tokens` are sequences, of which each sees those before it.
 
-        depths (B, T): the place of each piece in its sequence. visible (B, T, T): which pieces
-        (last dimension) each piece sees, itself at least.
+        depths (B, T): the place of each token in its sequence. visible (B, T, T): which tokens
+        (last dimension) each token sees, itself at least.
         """
         if depths is None:
-            depths = torch.arange(pieces.size(1), device=pieces.device)
+            depths = torch.arange(tokens.size(1), device=tokens.device)
         size = self.config.size
-        x = self.embed(pieces) * math.sqrt(size) + sinusoids(depths, size)
+        x = self.embed(tokens) * math.sqrt(size) + sinusoids(depths, size)
         for block in self.blocks:
             x = block(x, visible)
         return functional.linear(self.norm(x), self.embed.weight, self.bias)

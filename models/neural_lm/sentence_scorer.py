@@ -1,4 +1,4 @@
-"""How likely sentences are, by the neural language model."""
+"""How likely sentences are, by the neural language model: the score of n-best rescoring."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class SentenceScore:
 class SentenceScorer:
     """Scores sentences of words; those of one list should begin alike. For one thread at a time.
 
-    network: on any device; it is put into evaluation mode. pieces: what text falls into; its </s>
-    stands both before and after a sentence.
+    network: on any device; it is put into evaluation mode. tokenizer: its </s> stands both before
+    and after a sentence.
     """
 
-    def __init__(self, network: NeuralLm, pieces: sentencepiece.SentencePieceProcessor) -> None:
+    def __init__(self, network: NeuralLm, tokenizer: sentencepiece.SentencePieceProcessor) -> None:
         self.network = network.eval()
-        self.pieces = pieces
-        self._boundary = pieces.eos_id()
-        self._spell = lru_cache(WORDS_REMEMBERED)(self._pieces_of)
+        self.tokenizer = tokenizer
+        self._boundary = tokenizer.eos_id()
+        self._spell = lru_cache(WORDS_REMEMBERED)(self._tokens_of)
 
     def score(self, lists: Sequence[Sequence[Sequence[str]]]) -> list[list[SentenceScore] | None]:
         """For each list of sentences their scores; None where one is longer than the context.
@@ -54,31 +54,31 @@ class SentenceScorer:
                 found[row] = _by_word(spelled[row], trees[row], nodes, end)
         return found
 
-    def _pieces_of(self, word: str) -> tuple[int, ...]:
-        return tuple(self.pieces.encode(word.lower()))
+    def _tokens_of(self, word: str) -> tuple[int, ...]:
+        return tuple(self.tokenizer.encode(word.lower()))
 
     def _fits(self, sentences: Sequence[Sequence[Sequence[int]]]) -> bool:
         return all(sum(map(len, words)) < self.network.config.context for words in sentences)
 
     def _tree(self, sentences: Sequence[Sequence[Sequence[int]]]) -> TokenTree:
-        flat = [[piece for word in words for piece in word] for words in sentences]
+        flat = [[token for word in words for token in word] for words in sentences]
         return TokenTree.of(flat, self._boundary)
 
     @torch.inference_mode()
     def _log_probs(self, trees: Sequence[TokenTree]) -> tuple[list[list[float]], list[list[float]]]:
-        """For the nodes of each tree: of their pieces after what leads there, of an end there."""
+        """For the nodes of each tree: of their tokens after what leads there, of an end there."""
         width = max(map(len, trees))
         device = self.network.bias.device
-        pieces = _padded([tree.pieces for tree in trees], width).to(device)
+        tokens = _padded([tree.tokens for tree in trees], width).to(device)
         depths = _padded([tree.depths for tree in trees], width).to(device)
         parents = _padded([tree.parents for tree in trees], width).to(device)
         visible = torch.eye(width, dtype=torch.bool).repeat(len(trees), 1, 1)
         for row, tree in enumerate(trees):
             visible[row, : len(tree), : len(tree)] = tree.visible()
-        follow = self.network(pieces, depths, visible.to(device)).log_softmax(dim=-1)
+        follow = self.network(tokens, depths, visible.to(device)).log_softmax(dim=-1)
         ends = follow[:, :, self._boundary]
         rows = torch.arange(len(trees), device=device).unsqueeze(1)
-        return follow[rows, parents, pieces].tolist(), ends.tolist()
+        return follow[rows, parents, tokens].tolist(), ends.tolist()
 
 
 def _padded(rows: Sequence[Sequence[int]], width: int) -> Tensor:
@@ -107,8 +107,8 @@ def _by_word(
     ends: Sequence[float],
 ) -> list[SentenceScore]:
     scores = []
-    for words, way in zip(sentences, tree.ways, strict=True):
-        places = iter(way)
+    for words, path in zip(sentences, tree.paths, strict=True):
+        places = iter(path)
         by_word = tuple(sum(nodes[next(places)] for _ in word) for word in words)
-        scores.append(SentenceScore(by_word, ends[way[-1] if way else 0]))
+        scores.append(SentenceScore(by_word, ends[path[-1] if path else 0]))
     return scores

@@ -13,7 +13,7 @@ from earshot.streaming.words.graph_words import GraphWords
 
 @pytest.fixture
 def looped() -> Graph:
-    """Five words of one token each, any of which may follow; words can be grafted."""
+    """Five words of one token each, any of which may follow; OOV words can be added."""
     arcs = [Arc(0, token + 1, token, 1.0, 0) for token in range(1, 6)]
     words = ["<eps>", "a", "cup", "of", "tea", "stone"]
     return Graph.from_arcs(

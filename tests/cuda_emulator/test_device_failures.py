@@ -47,7 +47,7 @@ def calls_of(search: Search, frames: torch.Tensor) -> dict[str, Callable[[], obj
             "lattice": lambda: search.lattice(0),
             "set_options": lambda: search.set_options(0, WfstOptions(max_active=10)),
             "dead_ends": lambda: search.dead_ends(),
-            "records_in_use": lambda: search.records_in_use(0),
+            "backpointers_in_use": lambda: search.backpointers_in_use(0),
             "num_tokens": lambda: search.num_tokens(SLOT),
         }
     return calls

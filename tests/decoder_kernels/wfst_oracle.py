@@ -2,7 +2,7 @@
 
 Costs are integers (``wfst_options.fixed``), so no order of additions can change one. A token's
 history is a dict from word sequences to how much more than the cheapest they cost: what the
-kernels' records spell out when they are followed.
+kernels' backpointers spell out when they are followed.
 """
 
 from collections import defaultdict
@@ -61,7 +61,7 @@ class WfstOracle:
         self.tokens: dict[Key, Token] = {Key(graph.start, 0, ROOT): Token(0, {(): 0}, ())}
 
     def set_boost(self, table: WordBoostTable | None) -> None:
-        """Another table; phrases and grafted words under way are forgotten."""
+        """Another table; phrases and OOV words under way are forgotten."""
         self._candidates = defaultdict(list)
         for key, token in self.tokens.items():
             cost = token.cost + fixed(self._automaton.pending(key.context))
@@ -72,12 +72,12 @@ class WfstOracle:
 
     def _set_table(self, table: WordBoostTable | None) -> None:
         self._automaton = PhraseStates(table.automaton if table else None)
-        self._graft: dict[int, list[Arc]] = defaultdict(list)
-        for arc in table.graft if table else ():
+        self._oov_arcs: dict[int, list[Arc]] = defaultdict(list)
+        for arc in table.oov_arcs if table else ():
             end = self._graph.loop_node if arc.target < 0 else self._graph.num_nodes + arc.target
             moved = Arc(arc.source + self._graph.num_nodes, *arc[1:4], end)
             source = moved.source if arc.source else self._graph.loop_node
-            self._graft[source].append(moved)
+            self._oov_arcs[source].append(moved)
 
     def advance(self, log_probs: Sequence[Sequence[float]]) -> None:
         """Search some frames, each of V log-probabilities."""
@@ -143,7 +143,7 @@ class WfstOracle:
                     float(graph.weights[arc]),
                     int(graph.targets[arc]),
                 )
-        yield from self._graft.get(node, ())
+        yield from self._oov_arcs.get(node, ())
 
     def _take(self, arc: Arc, source: Key, cost: int, label: int, *, by_epsilon: bool) -> None:
         cost += fixed(arc.weight * self._options.graph_scale)

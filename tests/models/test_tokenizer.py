@@ -29,7 +29,7 @@ def char_tokenizer(symbols: str) -> CharTokenizer:
 
 @pytest.fixture(scope="session")
 def bpe_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sentencepiece model and a table of its pieces, in another order, with CJK characters."""
+    """A sentencepiece model and a table of its tokens, in another order, with CJK characters."""
     folder = tmp_path_factory.mktemp("bpe")
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(SENTENCES),
@@ -41,8 +41,8 @@ def bpe_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
         minloglevel=2,
     )
     processor = sentencepiece.SentencePieceProcessor(str(folder / "train_unigram60.model"))
-    pieces = sorted(processor.id_to_piece(unit) for unit in range(3, len(processor)))
-    lines = [f"{piece} {unit}" for unit, piece in enumerate((*SPECIAL, *pieces, "你", "好"))]
+    tokens = sorted(processor.id_to_piece(unit) for unit in range(3, len(processor)))
+    lines = [f"{token} {unit}" for unit, token in enumerate((*SPECIAL, *tokens, "你", "好"))]
     (folder / "units.txt").write_text("\n".join(lines), encoding="utf-8")
     return folder
 
@@ -57,7 +57,7 @@ def test_characters_and_spaces_have_units():
     assert tokenizer.encode("AB  BA") == [3, 4, 5, 4, 3]
     assert tokenizer.decode([3, 4, 5, 4, 3]) == "AB BA"
     assert tokenizer.vocab_size == 6
-    assert tokenizer.piece(5) == "▁"
+    assert tokenizer.token(5) == "▁"
 
 
 def test_a_table_without_a_space_writes_none():
@@ -132,11 +132,11 @@ def test_golden_tables_spell_wenets_texts(searched_golden):
 def test_bpe_uses_sentencepieces_segmentation_and_the_tables_ids(bpe, bpe_dir):
     processor = sentencepiece.SentencePieceProcessor(str(bpe_dir / "train_unigram60.model"))
     text = "THE FANTASTIC HOPES"
-    pieces = processor.encode_as_pieces(text)
+    tokens = processor.encode_as_pieces(text)
     units = bpe.encode(text)
-    assert [bpe.piece(unit) for unit in units] == pieces
+    assert [bpe.token(unit) for unit in units] == tokens
     assert units != processor.encode(text), "the table's order differs from sentencepiece's"
-    assert len(units) < len(text), "pieces, not characters"
+    assert len(units) < len(text), "tokens, not characters"
     assert bpe.decode(units) == text
 
 
@@ -146,8 +146,8 @@ def test_bpe_takes_any_casing(bpe):
 
 def test_bpe_splits_cjk_characters_off_first(bpe):
     units = bpe.encode("HOPES 你好 THE")
-    pieces = [bpe.piece(unit) for unit in units]
-    assert pieces == [*bpe.split("HOPES"), "你", "好", *bpe.split("THE")]
+    tokens = [bpe.token(unit) for unit in units]
+    assert tokens == [*bpe.split("HOPES"), "你", "好", *bpe.split("THE")]
     assert bpe.decode(units) == "HOPES你好 THE"
     assert [word for word, _, _ in bpe.word_spans(units)] == ["HOPES", "你", "好", "THE"]
 
@@ -159,7 +159,7 @@ def test_bpe_names_what_it_cannot_write(bpe):
         bpe.encode("坏")
 
 
-def test_bpe_words_cover_their_pieces(bpe):
+def test_bpe_words_cover_their_tokens(bpe):
     units = bpe.encode("GREATEST LOSS")
     spans = bpe.word_spans(units)
     assert [word for word, _, _ in spans] == ["GREATEST", "LOSS"]
@@ -175,7 +175,7 @@ def test_words_and_text_agree_for_any_units(bpe, data):
     spans = bpe.word_spans(units)
     text = bpe.decode(units)
     assert "".join(word for word, _, _ in spans) == text.replace(" ", "")
-    if not {"你", "好"} & {bpe.piece(unit) for unit in units}:
+    if not {"你", "好"} & {bpe.token(unit) for unit in units}:
         assert [word for word, _, _ in spans] == text.split()
     stops = [0, *(stop for _, _, stop in spans)]
     for (_, first, stop), previous in zip(spans, stops, strict=False):

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "boost/boost_arena.h"
 #include "block/launch.h"
+#include "boost/boost_arena.h"
 
 namespace earshot {
 

@@ -69,8 +69,8 @@ class WfstMemory {
   WfstMemory(const WfstShape& shape, Arcs graph, double min_weight, double max_weight,
              int max_eps_words, Out<std::uint8_t, 2> slots, Out<std::uint8_t, 2> workspaces,
              In<std::int64_t, 2> options, In<double, 2> scales, In<std::int32_t, 2> boost_links,
-             In<double, 2> boost_bonuses, In<std::int64_t, 1> boost_rows, Arcs grafts,
-             In<std::int64_t, 2> graft_rows)
+             In<double, 2> boost_bonuses, In<std::int64_t, 1> boost_rows, Arcs oov_arcs,
+             In<std::int64_t, 2> oov_rows)
       : graph_(graph),
         slots_(slots),
         workspaces_(workspaces),
@@ -79,8 +79,8 @@ class WfstMemory {
         boost_links_(boost_links),
         boost_bonuses_(boost_bonuses),
         boost_rows_(boost_rows),
-        grafts_(grafts),
-        graft_rows_(graft_rows),
+        oov_arcs_(oov_arcs),
+        oov_rows_(oov_rows),
         state_(borrow(shape, min_weight, max_weight, max_eps_words)) {}
 
   void reset(In<std::int64_t, 1> slots, const Launch& how) const {
@@ -119,7 +119,7 @@ class WfstMemory {
 
   std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t> layout() const {
     const WfstLayout found = Half::layout(state_);
-    return {found.keys, found.costs, found.histories, found.records};
+    return {found.keys, found.costs, found.histories, found.backpointers};
   }
 
  private:
@@ -138,8 +138,8 @@ class WfstMemory {
                      reinterpret_cast<const WfstScaleRow*>(scales_.data()),
                      borrow_boosts<Device>(boost_links_, boost_bonuses_),
                      boost_rows_.data(),
-                     grafts_.borrow(),
-                     graft_rows_.data()};
+                     oov_arcs_.borrow(),
+                     oov_rows_.data()};
   }
 
   Arcs graph_;
@@ -150,8 +150,8 @@ class WfstMemory {
   In<std::int32_t, 2> boost_links_;
   In<double, 2> boost_bonuses_;
   In<std::int64_t, 1> boost_rows_;
-  Arcs grafts_;
-  In<std::int64_t, 2> graft_rows_;
+  Arcs oov_arcs_;
+  In<std::int64_t, 2> oov_rows_;
   WfstState state_;
 };
 
@@ -183,20 +183,20 @@ void bind_wfst(nb::module_ submodule) {
                     typename M::template In<std::int64_t, 2>>(),
            nb::kw_only(), "shape"_a, "graph"_a, "min_weight"_a, "max_weight"_a, "max_eps_words"_a,
            "slots"_a, "workspaces"_a, "options"_a, "scales"_a, "boost_links"_a, "boost_bonuses"_a,
-           "boost_rows"_a, "grafts"_a, "graft_rows"_a)
+           "boost_rows"_a, "oov_arcs"_a, "oov_rows"_a)
       .def("reset", &M::reset, "slots"_a, "how"_a, "Start the slots over.")
       .def("forget_boosts", &M::forget_boosts, "slots"_a, "how"_a,
-           "Give back the bonus of phrases under way, and grafted words under way up.")
+           "Give back the bonus of phrases under way, and OOV words under way up.")
       .def("advance", &M::advance, "slots"_a, "log_probs"_a, "lengths"_a, "status"_a, "how"_a,
            "Search all frames of a chunk.")
       .def("count", &M::count, "slots"_a, "counts"_a, "how"_a,
-           "Write frames, tokens, records in use, overflows and dead ends of each slot.")
+           "Write frames, tokens, backpointers in use, overflows and dead ends of each slot.")
       .def("best", &M::best, "slots"_a, "finals"_a, "finalize"_a, "summary"_a, "how"_a,
-           "Write cost, words, stable words, reached final and record of each slot's best.")
+           "Write cost, words, stable words, reached final and backpointer of each slot's best.")
       .def("words", &M::words, "slots"_a, "summary"_a, "words"_a, "frames"_a, "how"_a,
            "Write the words of what `best` found.")
       .def("layout", &M::layout,
-           "Where keys, costs, histories and records begin in a slot's memory.");
+           "Where keys, costs, histories and backpointers begin in a slot's memory.");
 }
 
 inline void bind_wfst_shape(nb::module_& module) {
@@ -205,16 +205,16 @@ inline void bind_wfst_shape(nb::module_& module) {
       .def(
           "__init__",
           [](WfstShape* shape, int topology, int num_nodes, int start, int loop_node,
-             int vocab_size, int blank_id, int num_levels, int max_tokens, int record_capacity,
+             int vocab_size, int blank_id, int num_levels, int max_tokens, int backpointer_capacity,
              int entry_capacity, int candidate_capacity) {
             new (shape) WfstShape{topology,       num_nodes,         start,
                                   loop_node,      vocab_size,        blank_id,
-                                  num_levels,     max_tokens,        record_capacity,
+                                  num_levels,     max_tokens,        backpointer_capacity,
                                   entry_capacity, candidate_capacity};
           },
           nb::kw_only(), "topology"_a, "num_nodes"_a, "start"_a, "loop_node"_a, "vocab_size"_a,
-          "blank_id"_a, "num_levels"_a, "max_tokens"_a, "record_capacity"_a, "entry_capacity"_a,
-          "candidate_capacity"_a);
+          "blank_id"_a, "num_levels"_a, "max_tokens"_a, "backpointer_capacity"_a,
+          "entry_capacity"_a, "candidate_capacity"_a);
 }
 
 }  // namespace earshot

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "block/block.h"
+#include "block/scratch.h"
 #include "prefix/prefix_search.h"
 #include "prefix/prefix_state.h"
-#include "block/scratch.h"
 #include "prefix/top_pool.h"
 
 namespace earshot::EARSHOT_BACKEND {

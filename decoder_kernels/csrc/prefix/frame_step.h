@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "block/block.h"
-#include "boost/boost_automaton.h"
 #include "block/lane_scratch.h"
+#include "boost/boost_automaton.h"
 #include "prefix/log_add.h"
 #include "prefix/prefix_state.h"
 

@@ -2,11 +2,11 @@
 #include <limits>
 
 #include "block/block.h"
+#include "block/scratch.h"
 #include "boost/boost_automaton.h"
 #include "prefix/log_add.h"
 #include "prefix/prefix_search.h"
 #include "prefix/prefix_state.h"
-#include "block/scratch.h"
 
 namespace earshot::EARSHOT_BACKEND {
 

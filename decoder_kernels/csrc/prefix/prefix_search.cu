@@ -2,16 +2,16 @@
 // single launch walks all frames of the chunk. Scores, times and the order of ties are those of
 // WeNet's ctc_prefix_beam_search; oracle.py says the same in plain Python.
 #include "block/block.h"
-#include "boost/boost_automaton.h"
-#include "prefix/frame_step.h"
 #include "block/input_check.h"
 #include "block/lane_scratch.h"
+#include "block/scratch.h"
+#include "block/walk_chunk.h"
+#include "boost/boost_automaton.h"
+#include "prefix/frame_step.h"
 #include "prefix/log_add.h"
 #include "prefix/prefix_search.h"
 #include "prefix/prefix_state.h"
-#include "block/scratch.h"
 #include "prefix/top_pool.h"
-#include "block/walk_chunk.h"
 
 namespace earshot::EARSHOT_BACKEND {
 

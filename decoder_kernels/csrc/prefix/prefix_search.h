@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "boost/boost_arena.h"
 #include "block/chunk.h"
 #include "block/input_status.h"
 #include "block/launch.h"
+#include "boost/boost_arena.h"
 
 namespace earshot {
 

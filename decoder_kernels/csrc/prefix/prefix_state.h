@@ -8,9 +8,9 @@
 #include <cstdint>
 
 #include "block/block.h"
+#include "block/scratch.h"
 #include "prefix/node_pool.h"
 #include "prefix/prefix_search.h"
-#include "block/scratch.h"
 
 namespace earshot::EARSHOT_BACKEND {
 

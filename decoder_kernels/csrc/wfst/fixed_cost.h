@@ -1,5 +1,5 @@
 // Costs as integers, 2^24 to a nat, so that no order of additions can change one (see
-// docs/decisions/0034-word-records.md).
+// docs/decisions/0034-backpointers.md).
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
-// The keys that tokens have and those that a frame reaches, with the ways to them: reached under a
-// running cut that only falls, then cut exactly.
+// The keys that tokens have and those that a frame reaches, with the candidates for each: found
+// under an adaptive cutoff that only falls, then pruned exactly.
 #pragma once
 
 #include "block/block.h"
@@ -9,7 +9,7 @@
 namespace earshot::EARSHOT_BACKEND {
 
 inline constexpr int CLAIMED = -2;                      // an index, by a thread at work there
-inline constexpr int LEAST_TIDIED = 256;                // entries
+inline constexpr int LEAST_REHASHED = 256;              // entries
 inline constexpr int LEAST_INDEX_MASK = (1 << 15) - 1;  // less, and frames outgrow it
 
 class Frontier {
@@ -53,14 +53,14 @@ class Frontier {
       slot_.costs[i] = entries().costs[place];
       slot_.histories[i] = entries().histories[place];
       slot_.kinds[i] = entries().kinds[place];
-      slot_.reaches[i] = reach(place);
+      slot_.closure_bounds[i] = closure_bound(place);
     }
     block_.sync();
   }
 
-  // Makes room for the next frame where the table has become full of keys without tokens.
-  KERNEL_FN void tidy() const {
-    if (size() < 2 * totals().num_alive + LEAST_TIDIED) return;
+  // Makes the hash table anew for the next frame where it is full of keys without tokens.
+  KERNEL_FN void rehash() const {
+    if (size() < 2 * totals().num_alive + LEAST_REHASHED) return;
     const int half = totals().index_mask / 2;  // no less, or the next frame may outgrow it
     store();
     load(half > LEAST_INDEX_MASK ? half : LEAST_INDEX_MASK);
@@ -78,10 +78,10 @@ class Frontier {
   }
 
   // What costs more cannot survive the frame.
-  KERNEL_FN Cost cut() const { return block_.load(&totals().ceiling) + options_.beam; }
+  KERNEL_FN Cost cutoff() const { return block_.load(&totals().best_bound) + options_.beam; }
 
-  KERNEL_FN void lower_ceiling(Cost cost) const {
-    if (cost < block_.load(&totals().ceiling)) block_.lower(&totals().ceiling, cost);
+  KERNEL_FN void lower_best_bound(Cost cost) const {
+    if (cost < block_.load(&totals().best_bound)) block_.lower(&totals().best_bound, cost);
   }
 
   // Where the search for a key begins, in memory that is asked for.
@@ -97,44 +97,45 @@ class Frontier {
     prefetch(&entries().nexts[place]);
   }
 
-  // A way to a key; the caller has compared its cost with the cut. `kind` is WfstArc's target_kind,
-  // `reach` OPEN unless the way stays at a node whose epsilon arcs lead to tokens already. Returns
-  // the entry, or NONE if there is no room.
-  KERNEL_FN int offer(Key key, int kind, int reach, Cost cost, int from, int word) const {
-    return offer_from(position_of(key), key, kind, reach, cost, from, word);
+  // A candidate for a key; the caller has compared its cost with the cutoff. `kind` is WfstArc's
+  // target_kind, `closure_bound` OPEN unless the candidate stays at a node whose epsilon arcs lead
+  // to tokens already. Returns the entry, or NONE if there is no room.
+  KERNEL_FN int offer(Key key, int kind, int closure_bound, Cost cost, int from, int word) const {
+    return offer_from(position_of(key), key, kind, closure_bound, cost, from, word);
   }
 
   // The same where the search for the key begins at a known position.
-  KERNEL_CALL int offer_from(int position, Key key, int kind, int reach, Cost cost, int from,
-                             int word) const {
+  KERNEL_CALL int offer_from(int position, Key key, int kind, int closure_bound, Cost cost,
+                             int from, int word) const {
     const int place = find(position, key, kind);
-    if (place != NONE) offer_at(place, kind, reach, cost, from, word);
+    if (place != NONE) offer_at(place, kind, closure_bound, cost, from, word);
     return place;
   }
 
-  KERNEL_CALL void offer_at(int place, int kind, int reach, Cost cost, int from, int word) const {
+  KERNEL_CALL void offer_at(int place, int kind, int closure_bound, Cost cost, int from,
+                            int word) const {
     Cost* next = &entries().nexts[place];
     const Cost before = block_.load(next);
     if (cost - before > options_.lattice_beam) return;
-    if (!list_way(place, Candidate{cost, from, word, NONE, reach})) return overflow();
+    if (!list_candidate(place, Candidate{cost, from, word, NONE, closure_bound})) return overflow();
     if (cost < before) block_.lower(next, cost);
-    if (has_epsilons(kind)) note_reach(place, reach);
+    if (has_epsilons(kind)) note_closure(place, closure_bound);
     if (cost >= block_.load(&totals().best)) return;
     block_.lower(&totals().best, cost);
-    lower_ceiling(cost);
+    lower_best_bound(cost);
   }
 
-  // What the dearest epsilon arc of a token costs if all lead to tokens, OPEN if not, NEVER
-  // without any.
-  KERNEL_FN int reach(int place) const {
-    const int reach = entries().reaches[place];
-    return entries().costs[place] + reach < totals().last_limit ? reach : OPEN;
+  // The epsilon-closure bound: what the dearest epsilon arc of a token costs if all lead to tokens,
+  // OPEN if not, NO_EPSILONS without any.
+  KERNEL_FN int closure_bound(int place) const {
+    const int closure_bound = entries().closure_bounds[place];
+    return entries().costs[place] + closure_bound < totals().last_limit ? closure_bound : OPEN;
   }
 
-  // Whether no more ways fit into the frame. They are not counted then either: a count that went on
-  // would leave what an int can hold.
+  // Whether no more candidates fit into the frame. They are not counted then either: a count that
+  // went on would leave what an int can hold.
   KERNEL_FN bool is_full() const {
-    return block_.load(&totals().num_ways) >= state_.shape.candidate_capacity;
+    return block_.load(&totals().num_candidates) >= state_.shape.candidate_capacity;
   }
 
   // The entry's epsilon arcs are to be followed.
@@ -160,14 +161,15 @@ class Frontier {
       const int place = work_.touched[i];
       entries().histories[place] = entries().next_histories[place];
     }
-    if (totals().overflowed != 0) disown_all();  // what epsilon arcs lead to may have been lost
+    if (totals().overflowed != 0)
+      invalidate_closures();  // what epsilon arcs lead to may have been lost
     finish();
   }
 
   // The tokens stay what they were.
   KERNEL_FN void forget() const {
     block_.sync();
-    disown_all();
+    invalidate_closures();
     for (int i = block_.thread; i < size(); i += block_.threads) entries().nexts[i] = NO_COST;
     finish();
   }
@@ -191,21 +193,21 @@ class Frontier {
     make_at(i, slot_.keys[i], slot_.kinds[i]);
     entries().costs[i] = slot_.costs[i];
     entries().histories[i] = slot_.histories[i];
-    entries().reaches[i] = slot_.reaches[i];
+    entries().closure_bounds[i] = slot_.closure_bounds[i];
     work_.alive[i] = i;
   }
 
   // Returns whether there was room.
-  KERNEL_FN bool list_way(int place, Candidate way) const {
+  KERNEL_FN bool list_candidate(int place, Candidate candidate) const {
     if (is_full()) return false;
-    const int number = block_.fetch_add(&totals().num_ways, 1);
+    const int number = block_.fetch_add(&totals().num_candidates, 1);
     // Another thread may have been faster.
     if (block_.threads > 1 && number >= state_.shape.candidate_capacity) return false;
     const int index = work_.num_entries + number;
-    block_.count_if(way.word != 0, &totals().num_words);
-    way.next = block_.exchange(&entries().ways[place], index);
-    work_.candidates[index] = way;
-    if (way.next == NONE) work_.touched[block_.fetch_add(&totals().num_touched, 1)] = place;
+    block_.count_if(candidate.word != 0, &totals().num_words);
+    candidate.next = block_.exchange(&entries().candidates[place], index);
+    work_.candidates[index] = candidate;
+    if (candidate.next == NONE) work_.touched[block_.fetch_add(&totals().num_touched, 1)] = place;
     return true;
   }
 
@@ -230,24 +232,25 @@ class Frontier {
   }
 
   // What the frame has found out about entries holds no more.
-  KERNEL_FN void disown_all() const {
+  KERNEL_FN void invalidate_closures() const {
     for (int i = block_.thread; i < totals().num_touched; i += block_.threads) {
-      disown(work_.touched[i]);
+      invalidate_closure(work_.touched[i]);
     }
     for (int i = block_.thread; i < totals().num_pending; i += block_.threads) {
-      disown(work_.pending[i]);
+      invalidate_closure(work_.pending[i]);
     }
   }
 
-  KERNEL_FN void disown(int place) const {
-    if (has_epsilons(entries().kinds[place])) block_.exchange(&entries().reaches[place], OPEN);
+  KERNEL_FN void invalidate_closure(int place) const {
+    if (has_epsilons(entries().kinds[place]))
+      block_.exchange(&entries().closure_bounds[place], OPEN);
   }
 
-  // Leaves no way in any list.
+  // Leaves no candidate in any list.
   KERNEL_FN void finish() const {
     block_.sync();
     for (int i = block_.thread; i < totals().num_touched; i += block_.threads) {
-      entries().ways[work_.touched[i]] = NONE;
+      entries().candidates[work_.touched[i]] = NONE;
     }
     for (int i = block_.thread; i < totals().num_pending; i += block_.threads) {
       entries().opens[work_.pending[i]] = CLOSED;
@@ -259,8 +262,8 @@ class Frontier {
     entries().keys[place] = key;
     entries().costs[place] = entries().nexts[place] = NO_COST;
     entries().kinds[place] = kind;
-    entries().reaches[place] = reach_of_fresh(kind);
-    entries().ways[place] = entries().blanks[place] = NONE;
+    entries().closure_bounds[place] = fresh_closure_bound(kind);
+    entries().candidates[place] = entries().blanks[place] = NONE;
     entries().opens[place] = CLOSED;
   }
 
@@ -268,15 +271,15 @@ class Frontier {
     block_.sync();
     if (block_.thread == 0) {
       FrameTotals& fresh = totals();
-      fresh.has_stays = fresh.ways_counted = fresh.num_ways = fresh.num_touched = fresh.num_words =
-          0;
+      fresh.has_self_loops = fresh.candidates_counted = fresh.num_candidates = fresh.num_touched =
+          fresh.num_words = 0;
       fresh.num_pending = fresh.num_raised = 0;
-      fresh.num_falling = fresh.num_able = fresh.num_rich = fresh.num_hubs = 0;
-      fresh.num_bands = 1;
+      fresh.num_to_blank = fresh.num_affordable = fresh.num_expandable = fresh.num_high_degree = 0;
+      fresh.num_buckets = 1;
       fresh.best_token = 0;
       fresh.taken = fresh.overflowed = fresh.outgrown = 0;
       fresh.best = NO_COST;
-      fresh.ceiling = NO_COST / 2;  // a way without a cost lies above any cut
+      fresh.best_bound = NO_COST / 2;  // a candidate without a cost lies above any cutoff
     }
     block_.sync();
   }
@@ -330,9 +333,9 @@ class Frontier {
     return mask < work_.full_index_mask ? mask : work_.full_index_mask;
   }
 
-  KERNEL_FN void note_reach(int place, int reach) const {
-    if (reach == OPEN) return open(place, BY_WAY);
-    block_.exchange(&entries().reaches[place], reach);
+  KERNEL_FN void note_closure(int place, int closure_bound) const {
+    if (closure_bound == OPEN) return open(place, BY_ARC);
+    block_.exchange(&entries().closure_bounds[place], closure_bound);
   }
 
   const Block& block_;

@@ -10,7 +10,7 @@
 
 namespace earshot::EARSHOT_BACKEND {
 
-// Labels of one price range lie on one shelf. The last shelf is for all that is too dear to be told
+// Labels of one cost range lie in one bin. The last bin is for all that is too dear to be told
 // apart, and stands for every label there is.
 class FrameLabels {
  public:
@@ -25,37 +25,37 @@ class FrameLabels {
   // Of the labels that arcs can have.
   KERNEL_FN Cost least() const { return work_.totals->least_label; }
 
-  // The shelf of the dearest label that so much can pay, at least the least.
-  KERNEL_FN int shelf(Cost amount) const {
+  // The bin of the dearest label that so much can pay, at least the least.
+  KERNEL_FN int bin_of(Cost amount) const {
     const Cost number = (amount - least()) >> shift_;
-    return number < SHELVES ? static_cast<int>(number) : SHELVES - 1;
+    return number < COST_BINS ? static_cast<int>(number) : COST_BINS - 1;
   }
 
-  // Labels up to a shelf: as bits (label % 64), how many, and each if the shelf is not the last.
-  KERNEL_FN std::uint64_t bits(int shelf) const { return work_.shelf_bits[shelf]; }
-  KERNEL_FN int count(int shelf) const { return work_.shelf_ends[shelf]; }
+  // Labels up to a bin: as bits (label % 64), how many, and each if the bin is not the last.
+  KERNEL_FN std::uint64_t bits(int bin) const { return work_.bin_labels[bin]; }
+  KERNEL_FN int count(int bin) const { return work_.bin_ends[bin]; }
   KERNEL_FN int label(int i) const { return work_.label_order[i]; }
 
   KERNEL_FN void read(const float* row) const {
     clear();
-    price(row);
+    compute_costs(row);
     find_least();
     gather_near();
     block_.sync();
-    shelve();
+    fill_bins();
   }
 
  private:
   static KERNEL_FN int shift_of(Cost beam) {
     const int digits = bit_width(static_cast<std::uint64_t>(beam));
-    const int shelf_digits = bit_width(SHELVES) - 1;
-    return digits > shelf_digits ? digits - shelf_digits : 0;
+    const int bin_digits = bit_width(COST_BINS) - 1;
+    return digits > bin_digits ? digits - bin_digits : 0;
   }
 
   KERNEL_FN void clear() const {
-    for (int i = block_.thread; i < SHELVES; i += block_.threads) {
-      work_.shelf_bits[i] = 0;
-      work_.shelf_ends[i] = 0;
+    for (int i = block_.thread; i < COST_BINS; i += block_.threads) {
+      work_.bin_labels[i] = 0;
+      work_.bin_ends[i] = 0;
     }
     if (block_.thread == 0) {
       work_.totals->least_label = NO_COST;
@@ -64,26 +64,26 @@ class FrameLabels {
     block_.sync();
   }
 
-  KERNEL_FN void price(const float* row) const {
+  KERNEL_FN void compute_costs(const float* row) const {
     const bool skipped = static_cast<double>(row[shape_.blank_id]) > scales_.skip_log_prob;
     const double scale = -scales_.acoustic;
     Cost* const costs = work_.label_costs + 1;
     for (int token = block_.thread; token < shape_.vocab_size; token += block_.threads) {
-      costs[token] = skipped ? NO_COST : price_of(row[token], scale);
+      costs[token] = skipped ? NO_COST : cost_of(row[token], scale);
     }
     block_.sync();
-    if (block_.thread == 0) price_blank(price_of(row[shape_.blank_id], scale));
+    if (block_.thread == 0) set_blank_cost(cost_of(row[shape_.blank_id], scale));
     block_.sync();
   }
 
   // Written for vectors: the comparison is as wide as what it chooses from.
-  static KERNEL_FN Cost price_of(double log_prob, double scale) {
+  static KERNEL_FN Cost cost_of(double log_prob, double scale) {
     const Cost cost = fixed_cost(log_prob * scale);
     return log_prob >= -std::numeric_limits<float>::max() ? cost : NO_COST;
   }
 
-  // Implicit topologies have no arcs with blank.
-  KERNEL_FN void price_blank(Cost cost) const {
+  // LG graphs have no arcs with blank.
+  KERNEL_FN void set_blank_cost(Cost cost) const {
     work_.label_costs[0] = cost;
     work_.label_costs[shape_.blank_id + 1] = shape_.topology == WFST_EXPLICIT ? cost : NO_COST;
   }
@@ -97,46 +97,46 @@ class FrameLabels {
     block_.sync();
   }
 
-  // The labels that do not belong on the last shelf: few.
+  // The labels that do not belong in the last bin: few.
   KERNEL_FN void gather_near() const {
-    const Cost last_shelf = least() + (static_cast<Cost>(SHELVES - 1) << shift_);
-    const Cost end = last_shelf < NO_COST ? last_shelf : NO_COST;
+    const Cost last_bin = least() + (static_cast<Cost>(COST_BINS - 1) << shift_);
+    const Cost end = last_bin < NO_COST ? last_bin : NO_COST;
     Block::Appender near(work_.near_labels, &work_.totals->num_near);
     for (int label = block_.thread + 1; label <= shape_.vocab_size; label += block_.threads) {
       near.append_if(cost(label) < end, label);
     }
   }
 
-  KERNEL_FN void shelve() const {
+  KERNEL_FN void fill_bins() const {
     for (int i = block_.thread; i < work_.totals->num_near; i += block_.threads) {
       const int label = work_.near_labels[i];
-      const int place = shelf(cost(label));
-      block_.set_bits(&work_.shelf_bits[place], std::uint64_t{1} << (label % 64));
-      block_.fetch_add(&work_.shelf_ends[place], 1);
+      const int place = bin_of(cost(label));
+      block_.set_bits(&work_.bin_labels[place], std::uint64_t{1} << (label % 64));
+      block_.fetch_add(&work_.bin_ends[place], 1);
     }
     block_.sync();
     if (block_.thread == 0) add_up();
     block_.sync();
     for (int i = block_.thread; i < work_.totals->num_near; i += block_.threads) {
       const int label = work_.near_labels[i];
-      work_.label_order[block_.fetch_add(&work_.shelf_ends[shelf(cost(label))], 1)] = label;
+      work_.label_order[block_.fetch_add(&work_.bin_ends[bin_of(cost(label))], 1)] = label;
     }
     block_.sync();
   }
 
-  // Bits up to each shelf, and where each begins: its end, once its labels have been put there.
+  // Bits up to each bin, and where each begins: its end, once its labels have been put there.
   KERNEL_FN void add_up() const {
     std::uint64_t bits = 0;
     int labels = 0;
-    for (int i = 0; i < SHELVES - 1; ++i) {
-      bits |= work_.shelf_bits[i];
-      work_.shelf_bits[i] = bits;
-      const int here = work_.shelf_ends[i];
-      work_.shelf_ends[i] = labels;
+    for (int i = 0; i < COST_BINS - 1; ++i) {
+      bits |= work_.bin_labels[i];
+      work_.bin_labels[i] = bits;
+      const int here = work_.bin_ends[i];
+      work_.bin_ends[i] = labels;
       labels += here;
     }
-    work_.shelf_bits[SHELVES - 1] = ~std::uint64_t{0};
-    work_.shelf_ends[SHELVES - 1] = shape_.vocab_size;
+    work_.bin_labels[COST_BINS - 1] = ~std::uint64_t{0};
+    work_.bin_ends[COST_BINS - 1] = shape_.vocab_size;
   }
 
   const Block& block_;

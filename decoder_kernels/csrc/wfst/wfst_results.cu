@@ -4,7 +4,7 @@
 #include "block/block.h"
 #include "boost/boost_automaton.h"
 #include "wfst/fixed_cost.h"
-#include "wfst/wfst_records.h"
+#include "wfst/wfst_backpointers.h"
 #include "wfst/wfst_search.h"
 #include "wfst/wfst_state.h"
 #include "wfst/wfst_workspace.h"
@@ -17,17 +17,17 @@ struct WfstReset {
   KERNEL_FN void operator()(const Block& block, const WfstSlotParams& params) const {
     const WfstShape& shape = params.state.shape;
     const WfstSlot slot = wfst_slot(params.state, params.slots[block.index]);
-    for (int i = block.thread; i < shape.record_capacity; i += block.threads) {
-      slot.free_records[i] = i;
+    for (int i = block.thread; i < shape.backpointer_capacity; i += block.threads) {
+      slot.free_backpointers[i] = i;
     }
     if (block.thread != 0) return;
     slot.keys[0] = make_key(shape.start, 0, BoostAutomaton::ROOT);
     slot.costs[0] = 0;
-    slot.histories[0] = NO_RECORD;
+    slot.histories[0] = NO_BACKPOINTER;
     slot.kinds[0] = params.state.graph.nodes[shape.start].kind;
-    slot.reaches[0] = reach_of_fresh(slot.kinds[0]);
+    slot.closure_bounds[0] = fresh_closure_bound(slot.kinds[0]);
     *slot.num_tokens = 1;
-    *slot.num_free = shape.record_capacity;
+    *slot.num_free = shape.backpointer_capacity;
     *slot.num_frames = *slot.overflows = *slot.dead_ends = 0;
   }
 };
@@ -39,7 +39,7 @@ struct WfstCount {
     std::int64_t* counts = params.counts + 5 * static_cast<std::int64_t>(block.index);
     counts[0] = *slot.num_frames;
     counts[1] = *slot.num_tokens;
-    counts[2] = params.state.shape.record_capacity - *slot.num_free;
+    counts[2] = params.state.shape.backpointer_capacity - *slot.num_free;
     counts[3] = *slot.overflows;
     counts[4] = *slot.dead_ends;
   }
@@ -61,7 +61,7 @@ class BestOfLane {
         automaton_(params.state.boosts, params.state.boost_rows[lane_]),
         totals_(*reinterpret_cast<BestTotals*>(block.scratch)),
         stable_(reinterpret_cast<int*>(block.scratch + sizeof(BestTotals))),
-        records_(slot_) {}
+        backpointers_(slot_) {}
 
   KERNEL_FN void run() {
     if (block_.thread == 0) totals_ = BestTotals{NO_COST, ~Key{0}, 0};
@@ -112,7 +112,7 @@ class BestOfLane {
     if (block_.thread >= size) return;
     int shared = slot_.histories[block_.thread];
     for (int i = block_.thread; i < size; i += block_.threads) {
-      shared = records_.common(shared, slot_.histories[i]);
+      shared = backpointers_.common(shared, slot_.histories[i]);
     }
     stable_[block_.thread] = shared;
   }
@@ -123,16 +123,16 @@ class BestOfLane {
     for (int i = block_.thread; i < size; i += block_.threads) {
       if (cost_of(i) != totals_.least || slot_.keys[i] != totals_.key) continue;
       summary[0] = totals_.least;
-      summary[1] = records_.num_words(slot_.histories[i]);
+      summary[1] = backpointers_.num_words(slot_.histories[i]);
       summary[3] = totals_.at_finals;
       summary[4] = slot_.histories[i];
     }
     if (block_.thread != 0) return;
     int shared = stable_[0];
     for (int i = 1; i < block_.threads && i < size; ++i) {
-      shared = records_.common(shared, stable_[i]);
+      shared = backpointers_.common(shared, stable_[i]);
     }
-    summary[2] = records_.num_words(shared);
+    summary[2] = backpointers_.num_words(shared);
   }
 
   static constexpr float INFINITE = std::numeric_limits<float>::infinity();
@@ -144,7 +144,7 @@ class BestOfLane {
   BoostAutomaton automaton_;
   BestTotals& totals_;
   int* stable_;
-  Records records_;
+  Backpointers backpointers_;
 };
 
 struct WfstBest {
@@ -158,15 +158,15 @@ struct WfstWords {
     if (block.thread != 0) return;
     const std::int64_t lane = block.index;
     const WfstSlot slot = wfst_slot(params.state, params.slots[lane]);
-    int record = static_cast<int>(params.summary[5 * lane + 4]);
-    for (std::int64_t i = params.summary[5 * lane + 1]; record != NO_RECORD;) {
-      const WfstRecord& own = slot.records[record];
+    int backpointer = static_cast<int>(params.summary[5 * lane + 4]);
+    for (std::int64_t i = params.summary[5 * lane + 1]; backpointer != NO_BACKPOINTER;) {
+      const WfstBackpointer& own = slot.backpointers[backpointer];
       if (own.word != 0) {
         --i;
         params.words[lane * params.max_words + i] = own.word;
         params.frames[lane * params.max_words + i] = own.other;
       }
-      record = own.first;
+      backpointer = own.first;
     }
   }
 };
@@ -183,7 +183,7 @@ WfstLayout wfst_layout(const WfstState& state) {
     return static_cast<std::int64_t>(static_cast<const std::byte*>(part) - state.memory);
   };
   return WfstLayout{offset(slot.keys), offset(slot.costs), offset(slot.histories),
-                    offset(slot.records)};
+                    offset(slot.backpointers)};
 }
 
 void wfst_reset(Launch how, const WfstSlotParams& params) {

@@ -1,12 +1,39 @@
 // CTC WFST beam search, one block per lane: a single launch walks all frames of the chunk. The
 // rules are those of wfst_oracle.py, which the kernels equal exactly; see docs/decisions/0034.
+//
+// A token is a partial hypothesis: its key (node u, last label, boost state) and the cheapest cost.
+// One frame, of which `WfstLane::run` has the calls:
+//
+//   for all labels y: cost(y) = -scale * log_prob(y), and bin y by its cost
+//   best_bound = cost of the best token's cheapest transition    # adaptive cutoff, which only
+//   cutoff = best_bound + beam                                   # falls as candidates are found
+//   if the graph is LG:                                          # CTC topology in the decoder
+//     for all tokens (u, y): offer the self-loop (u, y), and the blank transition (u, blank)
+//   affordable = tokens whose cost + cheapest label + cheapest arc lies below the cutoff
+//   for all cost buckets of affordable tokens, cheapest first:
+//     expandable = tokens at whose node some label is affordable      # high degree: all threads
+//                                                                     # share the arcs
+//     for all expandable tokens (u, y): for all arcs a(u -> v) with an affordable label y':
+//       offer (v, y') at cost + cost(y') + weight(a) - boost(word(a))
+//     if keys > max_active: lower the cutoff to the max_active-th best   # histogram pruning, early
+//   for all levels of epsilon arcs: for all keys (u, y) that are open:   # epsilon closure
+//     for all arcs a(u -> v) without a label: offer (v, y) at cost + weight(a) - boost(word(a))
+//   limit = min(best + beam, cost of the max_active-th best key)         # histogram pruning, exact
+//   for all keys that survive: sort their candidates by cost; the best one's history is the key's
+//     if it has a word: make a backpointer
+//     for all others within lattice_beam: recombine, one backpointer to both histories
+//   the survivors are the next frame's tokens; if the hash table is full of dead keys: rehash
+//
+// To offer is to add an arc candidate to a key's list, unless it is above the cutoff or more than
+// lattice_beam above the key's best. If the hash table is outgrown, the frame starts
+// over in a larger one.
 #include "block/block.h"
 #include "block/input_check.h"
 #include "block/walk_chunk.h"
+#include "wfst/wfst_backpointers.h"
 #include "wfst/wfst_expansion.h"
 #include "wfst/wfst_frontier.h"
-#include "wfst/wfst_joining.h"
-#include "wfst/wfst_records.h"
+#include "wfst/wfst_recombination.h"
 #include "wfst/wfst_search.h"
 #include "wfst/wfst_state.h"
 #include "wfst/wfst_workspace.h"
@@ -31,22 +58,22 @@ class WfstLane {
         work_(workspace_of(block, state)),
         frontier_(block, state, slot_, work_, options_),
         expansion_(block, state, slot, work_, frontier_),
-        joining_(block, state, options_, slot_, work_, frontier_, expansion_) {}
+        recombination_(block, state, options_, slot_, work_, frontier_, expansion_) {}
 
   KERNEL_FN int run(const float* log_probs, int frames) {
     FrameTotals& totals = frontier_.totals();
     const int status = check_input(block_, log_probs, frames, shape_.vocab_size, &totals.status,
                                    &totals.frame_seen);
     if (status != INPUT_OK || frames == 0) return status;
-    reopen();
+    reopen_closures();
     frontier_.load(LEAST_INDEX_MASK);
     if (*slot_.num_frames == 0) start();
     for (int frame = 0; frame < frames; ++frame) {
-      frontier_.tidy();
+      frontier_.rehash();
       expansion_.read_labels(log_probs + static_cast<std::int64_t>(frame) * shape_.vocab_size);
       do {
-        expansion_.bound();
-        expansion_.stay();
+        expansion_.bound_best();
+        expansion_.follow_ctc_topology();
         expansion_.follow_labels();
         expansion_.follow_epsilons();
       } while (frontier_.outgrown());
@@ -58,7 +85,7 @@ class WfstLane {
   }
 
   KERNEL_FN void forget_boosts() {
-    reopen_all();  // words on epsilon arcs may earn something else
+    reopen_all_closures();  // words on epsilon arcs may earn something else
     frontier_.load(LEAST_INDEX_MASK);
     do {
       expansion_.forget_boosts();
@@ -78,29 +105,29 @@ class WfstLane {
   }
 
   // Epsilon arcs are followed anew if options have changed that say what comes of that.
-  KERNEL_FN void reopen() {
-    Closure& closure = *slot_.closure;
+  KERNEL_FN void reopen_closures() {
+    ClosureOptions& closure = *slot_.closure;
     const bool is_same =
         closure.graph_scale == graph_scale_ && closure.lattice_beam == options_.lattice_beam;
     block_.sync();
-    if (block_.thread == 0) closure = Closure{graph_scale_, options_.lattice_beam};
-    if (!is_same) reopen_all();
+    if (block_.thread == 0) closure = ClosureOptions{graph_scale_, options_.lattice_beam};
+    if (!is_same) reopen_all_closures();
   }
 
-  KERNEL_FN void reopen_all() {
+  KERNEL_FN void reopen_all_closures() {
     for (int i = block_.thread; i < *slot_.num_tokens; i += block_.threads) {
-      slot_.reaches[i] = reach_of_fresh(slot_.kinds[i]);
+      slot_.closure_bounds[i] = fresh_closure_bound(slot_.kinds[i]);
     }
   }
 
   // Prunes, joins histories and makes the survivors the tokens. A frame that nothing survives, or
-  // for which there are too few records, is left out.
+  // for which there are too few backpointers, is left out.
   KERNEL_FN void keep_the_best() {
     const FrameTotals& totals = frontier_.totals();
-    expansion_.crowd().limit();
+    expansion_.pruning().limit();
     const bool survived = totals.best < NO_COST;
-    const RecordRoom room = survived ? joining_.make_room() : NO_ROOM;
-    if (room != NO_ROOM) joining_.join(room == ROOM_FOR_ALL);
+    const BackpointerRoom room = survived ? recombination_.make_room() : NO_ROOM;
+    if (room != NO_ROOM) recombination_.recombine(room == ROOM_FOR_ALL);
     block_.sync();
     if (block_.thread == 0) {
       *slot_.overflows += totals.overflowed != 0 || (survived && room != ROOM_FOR_ALL) ? 1 : 0;
@@ -127,7 +154,7 @@ class WfstLane {
   Workspace work_;
   Frontier frontier_;
   Expansion expansion_;
-  Joining joining_;
+  Recombination recombination_;
 };
 
 struct WfstForgetBoosts {

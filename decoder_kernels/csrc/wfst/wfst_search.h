@@ -5,27 +5,28 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "boost/boost_arena.h"
 #include "block/chunk.h"
 #include "block/input_status.h"
 #include "block/launch.h"
+#include "boost/boost_arena.h"
 
 namespace earshot {
 
+// COMPACT and NORMAL graphs are LG, with the CTC topology in the decoder; EXPLICIT ones are TLG.
 enum WfstTopology : std::int32_t { WFST_COMPACT = 0, WFST_NORMAL = 1, WFST_EXPLICIT = 2 };
 
 struct WfstShape {
   int topology;
   int num_nodes;
   int start;
-  int loop_node;  // where grafted words hang, or -1
+  int loop_node;  // where dynamic OOV words enter, or -1
   int vocab_size;
   int blank_id;
-  int num_levels;          // of epsilon paths, one more than arcs on the longest
-  int max_tokens;          // that survive a frame
-  int record_capacity;     // per slot
-  int entry_capacity;      // keys reached in one frame, per workspace
-  int candidate_capacity;  // ways to them
+  int num_levels;            // of epsilon paths, one more than arcs on the longest
+  int max_tokens;            // that survive a frame
+  int backpointer_capacity;  // per slot
+  int entry_capacity;        // keys reached in one frame, per workspace
+  int candidate_capacity;    // for these keys
 };
 
 struct WfstNode {
@@ -82,8 +83,8 @@ struct WfstState {
   const WfstScaleRow* scales;    // per slot
   BoostArena boosts;
   const std::int64_t* boost_rows;  // per slot: first row of its table, -1 for none
-  WfstArcs grafts;                 // of all slots; targets from num_nodes on are the slot's own
-  const std::int64_t* graft_rows;  // (num_slots, 2): first node and first arc, -1 for none
+  WfstArcs oov_arcs;               // of all slots; targets from num_nodes on are the slot's own
+  const std::int64_t* oov_rows;    // (num_slots, 2): first node and first arc, -1 for none
 };
 
 using WfstSlotParams = SlotParams<WfstState>;
@@ -94,7 +95,7 @@ struct WfstBestParams {
   const std::int64_t* slots;  // (B,)
   const float* finals;        // (num_nodes,)
   bool finalize;
-  std::int64_t* summary;  // (B, 5) out: cost, words, stable words, reached final, record
+  std::int64_t* summary;  // (B, 5) out: cost, words, stable words, reached final, backpointer
 };
 
 struct WfstWordsParams {
@@ -109,15 +110,15 @@ struct WfstWordsParams {
 struct WfstCountParams {
   WfstState state;
   const std::int64_t* slots;  // (B,)
-  std::int64_t* counts;       // (B, 5) out: frames, tokens, records in use, overflows, dead ends
+  std::int64_t* counts;  // (B, 5) out: frames, tokens, backpointers in use, overflows, dead ends
 };
 
-// Where the parts of a slot begin, for the host that reads its tokens and records.
+// Where the parts of a slot begin, for the host that reads its tokens and backpointers.
 struct WfstLayout {
   std::int64_t keys;
   std::int64_t costs;
   std::int64_t histories;
-  std::int64_t records;
+  std::int64_t backpointers;
 };
 
 #define EARSHOT_DECLARE_WFST_SEARCH                                  \

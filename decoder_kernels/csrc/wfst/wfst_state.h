@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "block/block.h"
-#include "wfst/fixed_cost.h"
 #include "block/scratch.h"
+#include "wfst/fixed_cost.h"
 #include "wfst/wfst_search.h"
 
 namespace earshot::EARSHOT_BACKEND {
@@ -31,40 +31,41 @@ KERNEL_FN int context_of(Key key) {
   return static_cast<int>(key & ((1 << CONTEXT_BITS) - 1));
 }
 
-// A word that left the graph, or the meeting of two histories at one key. A merge's second history
-// costs `value` more than its first.
-struct WfstRecord {
-  int first;  // the record before, or NO_RECORD
+// A word that left the graph, or the recombination (merge) of two histories at one key. A merge's
+// second history costs `value` more than its first.
+struct WfstBackpointer {
+  int first;  // the backpointer before, or NO_BACKPOINTER
   int other;  // of a word its frame, of a merge the second history
   int word;   // 0 for a merge
   int depth;  // twice the number of words on the first history, plus 1 if no merge lies behind
   std::int64_t value;  // of a word the hash of the words so far, of a merge the extra cost
 };
-static_assert(sizeof(WfstRecord) == 24);  // as RECORD in wfst_nbest.py
+static_assert(sizeof(WfstBackpointer) == 24);  // as BACKPOINTER in wfst_nbest.py
 
 // Options that epsilon arcs were followed with.
-struct Closure {
+struct ClosureOptions {
   double graph_scale;
   std::int64_t lattice_beam;
 };
 
-inline constexpr int OPEN = INT32_MAX;   // of a reach: epsilon arcs are still to be followed
-inline constexpr int NEVER = INT32_MIN;  // there are none
+inline constexpr int OPEN = INT32_MAX;  // a closure bound: epsilon arcs are still to be followed
+inline constexpr int NO_EPSILONS = INT32_MIN;  // there are none
 
 struct WfstSlot {
   Key* keys;
   Cost* costs;
-  int* histories;  // records
-  int* kinds;      // of the node, as in WfstArc
-  int* reaches;    // what the dearest epsilon arc costs, where all lead to tokens; OPEN or NEVER
-  WfstRecord* records;
-  int* free_records;  // a stack
+  int* histories;       // backpointers
+  int* kinds;           // of the node, as in WfstArc
+  int* closure_bounds;  // what the dearest epsilon arc costs, where all lead to tokens; OPEN or
+                        // NO_EPSILONS
+  WfstBackpointer* backpointers;
+  int* free_backpointers;  // a stack
   int* num_free;
   int* num_tokens;
   std::int64_t* num_frames;
   std::int64_t* overflows;  // frames in which something did not fit
   std::int64_t* dead_ends;  // frames left out, as nothing survived them
-  Closure* closure;         // for which the reaches hold
+  ClosureOptions* closure;  // for which the closure bounds hold
   std::size_t bytes;
 
   KERNEL_HOST_FN WfstSlot(Carver state, const WfstShape& shape)
@@ -72,15 +73,15 @@ struct WfstSlot {
         costs(state.take<Cost>(shape.max_tokens)),
         histories(state.take<int>(shape.max_tokens)),
         kinds(state.take<int>(shape.max_tokens)),
-        reaches(state.take<int>(shape.max_tokens)),
-        records(state.take<WfstRecord>(shape.record_capacity)),
-        free_records(state.take<int>(shape.record_capacity)),
+        closure_bounds(state.take<int>(shape.max_tokens)),
+        backpointers(state.take<WfstBackpointer>(shape.backpointer_capacity)),
+        free_backpointers(state.take<int>(shape.backpointer_capacity)),
         num_free(state.take<int>(1)),
         num_tokens(state.take<int>(1)),
         num_frames(state.take<std::int64_t>(1)),
         overflows(state.take<std::int64_t>(1)),
         dead_ends(state.take<std::int64_t>(1)),
-        closure(state.take<Closure>(1)),
+        closure(state.take<ClosureOptions>(1)),
         bytes(state.used()) {}
 };
 
@@ -103,8 +104,8 @@ KERNEL_FN int excess_in(std::uint32_t packed) {
 KERNEL_FN bool has_epsilons(int kind) {
   return (kind & 1) != 0;
 }
-KERNEL_FN int reach_of_fresh(int kind) {
-  return has_epsilons(kind) ? OPEN : NEVER;
+KERNEL_FN int fresh_closure_bound(int kind) {
+  return has_epsilons(kind) ? OPEN : NO_EPSILONS;
 }
 KERNEL_FN int level_of(int kind) {
   return (kind >> 1) & 255;

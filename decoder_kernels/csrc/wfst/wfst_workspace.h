@@ -1,20 +1,20 @@
 // What a block works in while it walks the frames of a chunk: the keys that tokens have or may get,
-// found by hashing, and the ways that lead to each in the frame at hand.
+// found by hashing, and the candidates for each in the frame at hand.
 #pragma once
 
 #include <cstdint>
 
 #include "block/block.h"
-#include "wfst/fixed_cost.h"
 #include "block/scratch.h"
+#include "wfst/fixed_cost.h"
 #include "wfst/wfst_state.h"
 
 namespace earshot::EARSHOT_BACKEND {
 
 inline constexpr int NONE = -1;
 inline constexpr int HISTOGRAM_BITS = 10;
-inline constexpr int SHELVES = 64;
-inline constexpr int MOST_BANDS = 8;
+inline constexpr int COST_BINS = 64;
+inline constexpr int MOST_BUCKETS = 8;
 
 // What a WfstNode says, and where its arcs end: memory is far away.
 struct NodeArcs {
@@ -27,9 +27,9 @@ struct NodeArcs {
   KERNEL_FN int num_labels() const { return end - first_label; }
 };
 
-// Whether epsilon arcs are to be followed: a way came to the node just now, which may turn out too
-// dear to matter, or they have not all been followed although the token stays.
-enum Opening : int { CLOSED, BY_WAY, BY_STAYING };
+// Whether epsilon arcs are to be followed: a candidate came to the node by an arc just now, which
+// may turn out too dear to matter, or they have not all been followed although the token stays.
+enum Opening : int { CLOSED, BY_ARC, BY_SELF_LOOP };
 
 // The keys that tokens have or a frame reaches, a column for each thing known of them: most walks
 // need few. Entries stay where they are until the table is made anew, so that a token that stays in
@@ -37,12 +37,12 @@ enum Opening : int { CLOSED, BY_WAY, BY_STAYING };
 struct Entries {
   Key* keys;
   Cost* costs;  // of the tokens, NO_COST without one
-  Cost* nexts;  // in the frame at hand: of the cheapest way so far, NO_COST without any
+  Cost* nexts;  // in the frame at hand: of the cheapest candidate so far, NO_COST without any
   int* histories;
-  int* next_histories;  // of entries with ways
-  int* ways;            // the head of the list, NONE if there are none but to stay
+  int* next_histories;  // of entries with candidates
+  int* candidates;      // the head of the list, NONE if there is none but the self-loop
   int* kinds;           // of the nodes, as in WfstArc
-  int* reaches;         // see WfstSlot; NEVER for nodes without epsilon arcs
+  int* closure_bounds;  // see WfstSlot; NO_EPSILONS for nodes without epsilon arcs
   int* opens;           // see Opening
   int* blanks;          // the entry of this node in blank, or NONE if not yet known
   NodeArcs* arcs;
@@ -53,9 +53,9 @@ struct Entries {
         nexts(memory.take<Cost>(size)),
         histories(memory.take<int>(size)),
         next_histories(memory.take<int>(size)),
-        ways(memory.take<int>(size)),
+        candidates(memory.take<int>(size)),
         kinds(memory.take<int>(size)),
-        reaches(memory.take<int>(size)),
+        closure_bounds(memory.take<int>(size)),
         opens(memory.take<int>(size)),
         blanks(memory.take<int>(size)),
         arcs(memory.take<NodeArcs>(size)) {}
@@ -67,13 +67,14 @@ struct Entries {
   }
 };
 
-// One way to an entry: from the token of an entry, or by epsilon from another way's entry.
+// An arc candidate for an entry: from the token of an entry, or by epsilon from another
+// candidate's entry.
 struct Candidate {
   Cost cost;
   int from;  // entry of a token, or ~entry
   int word;
   int next;
-  int reach;  // see Frontier::offer
+  int closure_bound;  // see Frontier::offer
 };
 
 // Shared by the threads of a block. Frontier::clear sets up anew what belongs to one frame.
@@ -87,29 +88,29 @@ struct FrameTotals {
   int num_alive;
   int status;
   int frame_seen;
-  int has_stays;  // whether each token has a way to itself that is in no list
-  int num_ways;
-  int ways_counted;  // when last it was looked for who is crowded out
+  int has_self_loops;  // whether each token has a self-loop, which is in no list
+  int num_candidates;
+  int candidates_counted;  // when last the histogram was made
   int num_touched;
   int num_words;
   int num_pending;
   int num_raised;
-  int num_falling;
-  int num_able;
-  int num_bands;  // of the able
-  int band_ends[MOST_BANDS];
-  int num_rich;
-  int num_hubs;
-  Cost hub_cut;  // one for all threads, which share the arcs of a hub by it
+  int num_to_blank;
+  int num_affordable;
+  int num_buckets;  // of the affordable
+  int bucket_ends[MOST_BUCKETS];
+  int num_expandable;
+  int num_high_degree;
+  Cost high_degree_cutoff;  // one for all threads, which share the arcs of a node by it
   int num_survivors;
-  int needed_records;
+  int needed_backpointers;
   int needed_words;
   int taken;
   int num_marked;
   int overflowed;
   int outgrown;
-  Cost best;     // of the ways
-  Cost ceiling;  // what some way costs or will cost
+  Cost best;        // of the candidates
+  Cost best_bound;  // what some candidate costs or will cost; the cutoff is the beam above it
   Cost least_label;
   int num_near;  // labels
   Cost limit_cost;
@@ -120,23 +121,23 @@ struct Workspace {
   FrameTotals* totals;
   int* histogram;
   Cost* label_costs;
-  int* near_labels;           // that a shelf but the last is for; one more for Block::Appender
-  int* label_order;           // the same, from the cheapest shelf to the dearest
-  std::uint64_t* shelf_bits;  // of the labels up to a shelf
-  int* shelf_ends;            // in label_order
+  int* near_labels;           // of all bins but the last; one more for Block::Appender
+  int* label_order;           // the same, from the cheapest bin to the dearest
+  std::uint64_t* bin_labels;  // of the labels up to a bin
+  int* bin_ends;              // in label_order
   int* index;                 // of entries, by hash
   Entries entries;
-  Candidate* candidates;  // room for the way to stay of each entry, then all others
+  Candidate* candidates;  // room for the self-loop of each entry, then all others
   int* alive;             // entries with tokens; one more as above, and below
-  int* touched;           // entries with ways in lists
+  int* touched;           // entries with candidates in lists
   int* pending;           // entries whose epsilon arcs are to be followed
   int* raised;            // entries that epsilon arcs lead to
-  int* falling;           // entries whose tokens may fall silent
-  int* able;              // entries whose tokens can afford the cheapest label
-  int* sorted;            // the same, in bands from cheap to dear
-  int* rich;              // of these, those whose nodes have a label that they can afford
-  int* hubs;              // of these, those with so many arcs that the whole block shares them
-  int* marks;             // of records
+  int* to_blank;          // entries whose tokens may take the blank transition
+  int* affordable;        // entries whose tokens can afford the cheapest label
+  int* sorted;            // the same, in buckets from cheap to dear
+  int* expandable;        // of these, those whose nodes have a label that they can afford
+  int* high_degree;       // of these, those with so many arcs that the whole block shares them
+  int* marks;             // of backpointers
   int* marked;
   int num_entries;
   int full_index_mask;
@@ -150,8 +151,8 @@ struct Workspace {
         label_costs(memory.take<Cost>(shape.vocab_size + 1)),
         near_labels(memory.take<int>(shape.vocab_size + 1)),
         label_order(memory.take<int>(shape.vocab_size)),
-        shelf_bits(scratch.take<std::uint64_t>(SHELVES)),
-        shelf_ends(scratch.take<int>(SHELVES)),
+        bin_labels(scratch.take<std::uint64_t>(COST_BINS)),
+        bin_ends(scratch.take<int>(COST_BINS)),
         index(memory.take<int>(index_size(shape))),
         entries(memory, entries_of(shape)),
         candidates(memory.take<Candidate>(entries_of(shape) + shape.candidate_capacity)),
@@ -159,13 +160,13 @@ struct Workspace {
         touched(memory.take<int>(entries_of(shape))),
         pending(memory.take<int>(entries_of(shape))),
         raised(memory.take<int>(entries_of(shape))),
-        falling(memory.take<int>(shape.max_tokens + 1)),
-        able(memory.take<int>(shape.max_tokens + 1)),
+        to_blank(memory.take<int>(shape.max_tokens + 1)),
+        affordable(memory.take<int>(shape.max_tokens + 1)),
         sorted(memory.take<int>(shape.max_tokens)),
-        rich(memory.take<int>(shape.max_tokens + 1)),
-        hubs(memory.take<int>(shape.max_tokens)),
-        marks(memory.take<int>(shape.record_capacity)),
-        marked(memory.take<int>(shape.record_capacity)),
+        expandable(memory.take<int>(shape.max_tokens + 1)),
+        high_degree(memory.take<int>(shape.max_tokens)),
+        marks(memory.take<int>(shape.backpointer_capacity)),
+        marked(memory.take<int>(shape.backpointer_capacity)),
         num_entries(entries_of(shape)),
         full_index_mask(index_size(shape) - 1),
         bytes(memory.used()),

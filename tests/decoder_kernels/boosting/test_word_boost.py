@@ -54,7 +54,7 @@ def earned(words: tuple[int | tuple[int, ...], ...], weight: float, scale: float
     return float(table.automaton.bonuses[1, -1]) / len(words)
 
 
-@pytest.mark.parametrize("limit", ["MAX_GRAFT_NODES", "MAX_CONTEXTS"])
+@pytest.mark.parametrize("limit", ["MAX_OOV_NODES", "MAX_CONTEXTS"])
 def test_a_table_that_the_keys_cannot_hold_is_refused(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -63,7 +63,7 @@ def test_a_table_that_the_keys_cannot_hold_is_refused(
     )
     phrases = [WordPhrase(((1, 2), (1, 3)), 1.0)]
     monkeypatch.setattr(word_boost, limit, 3)
-    assert WordBoostTable.compile(phrases, graph).num_graft_nodes == 2
+    assert WordBoostTable.compile(phrases, graph).num_oov_nodes == 2
     monkeypatch.setattr(word_boost, limit, 1)
     with pytest.raises(BoostTableError, match="at most 1"):
         WordBoostTable.compile(phrases, graph)
@@ -97,17 +97,17 @@ def test_negative_weights_are_limited_by_the_beam_alone() -> None:
     assert earned((CHEAP,), -1e3) == -5.0
 
 
-def test_a_word_from_outside_is_not_grafted_to_be_disfavoured() -> None:
+def test_an_oov_word_is_not_added_to_be_disfavoured() -> None:
     phrase = WordPhrase((DEAR, OUTSIDE), -3.0)
     table = WordBoostTable.compile([phrase], words_in_any_order())
     [(refused, reason)] = table.refused
     assert refused == phrase
     assert reason == "a word that the graph does not have cannot be disfavoured"
-    assert not table.graft
+    assert not table.oov_arcs
 
 
 def test_a_word_from_outside_may_come_without_a_bonus() -> None:
-    assert WordBoostTable.compile([WordPhrase((OUTSIDE,), 0.0)], words_in_any_order()).graft
+    assert WordBoostTable.compile([WordPhrase((OUTSIDE,), 0.0)], words_in_any_order()).oov_arcs
 
 
 def test_a_graph_that_names_no_loop_node_has_the_same_limits() -> None:

@@ -55,7 +55,7 @@ def test_no_arc_costs_less_than_its_label_and_node_say(graph: Graph) -> None:
             assert tables.min_weight <= least
 
 
-def test_a_grafted_word_may_end_where_epsilon_gains(device: torch.device) -> None:
+def test_an_oov_word_may_end_where_epsilon_gains(device: torch.device) -> None:
     """Only with that gain is its last token affordable."""
     graph = Graph.from_arcs(
         [Arc(0, 0, 0, -3.0, 1), Arc(1, 3, 1, 5.0, 2)],

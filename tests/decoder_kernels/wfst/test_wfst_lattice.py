@@ -17,7 +17,7 @@ from earshot.decoder_kernels.errors import InvalidConfig, TooManyHistories
 from earshot.decoder_kernels.graph.wfst_options import FRACTION_BITS, WfstOptions, nats
 from earshot.decoder_kernels.wfst.wfst_confidence import WordConfidences, arc_posteriors
 from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice, word_lattice
-from earshot.decoder_kernels.wfst.wfst_nbest import RECORD
+from earshot.decoder_kernels.wfst.wfst_nbest import BACKPOINTER
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
 
 CASES = settings(
@@ -178,50 +178,50 @@ def test_coverages_that_are_no_shares_are_refused(coverage: float) -> None:
 
 def test_ways_that_differ_in_times_alone_are_one_path() -> None:
     """Word 1 left the graph in frame 3 or, a little dearer, in frame 4; then word 2 follows."""
-    records = np.array(
+    backpointers = np.array(
         [(-1, 3, 1, 0, 0), (-1, 4, 1, 0, 0), (0, 6, 2, 0, 0), (1, 7, 2, 0, 0), (2, 3, 0, 0, NAT)],
-        dtype=RECORD,
+        dtype=BACKPOINTER,
     )
-    lattice = word_lattice(records, [(5 * NAT, 4)], 9, 8 * NAT, reached_final=False)
+    lattice = word_lattice(backpointers, [(5 * NAT, 4)], 9, 8 * NAT, reached_final=False)
     assert lattice.words.tolist() == [0, 1, 2]
     assert lattice.frames.tolist() == [0, 3, 6, 9]
     assert lattice.costs.sum() == 5.0
 
 
 def test_lattices_keep_their_cost_where_a_history_is_spelled_in_many_ways() -> None:
-    """Each word is remembered in two records; so 2^40 ways through them say the same."""
-    records, last = [], -1
+    """Each word is remembered in two backpointers; so 2^40 ways through them say the same."""
+    backpointers, last = [], -1
     for step in range(40):
-        at = len(records)
-        records += [(last, step, 1, 0, 0), (last, step, 1, 0, 0), (at, at + 1, 0, 0, 0)]
+        at = len(backpointers)
+        backpointers += [(last, step, 1, 0, 0), (last, step, 1, 0, 0), (at, at + 1, 0, 0, 0)]
         last = at + 2
-    table = np.array(records, dtype=RECORD)
+    table = np.array(backpointers, dtype=BACKPOINTER)
     lattice = word_lattice(table, [(0, last)], 40, 8 * NAT, reached_final=False)
     assert lattice.num_arcs == 41
 
 
 def alternatives(count: int) -> np.ndarray:
-    """Records of so many words, each 1 or, for one to eight nats more, 2."""
-    records, last = [], -1
+    """Backpointers of so many words, each 1 or, for one to eight nats more, 2."""
+    backpointers, last = [], -1
     for step in range(count):
-        at = len(records)
-        records += [
+        at = len(backpointers)
+        backpointers += [
             (last, step, 1, 0, 0),
             (last, step, 2, 0, 0),
             (at, at + 1, 0, 0, (step % 8 + 1) * NAT),
         ]
         last = at + 2
-    return np.array(records, dtype=RECORD)
+    return np.array(backpointers, dtype=BACKPOINTER)
 
 
 def test_a_beam_that_takes_too_long_is_narrowed_and_the_lattice_says_so() -> None:
-    records = alternatives(30)
-    ends = [(0, len(records) - 1)]
-    full = word_lattice(records, ends, 30, 8 * NAT, reached_final=False)
+    backpointers = alternatives(30)
+    ends = [(0, len(backpointers) - 1)]
+    full = word_lattice(backpointers, ends, 30, 8 * NAT, reached_final=False)
     assert full.beam == 8.0
-    narrow = word_lattice(records, ends, 30, 8 * NAT, reached_final=False, max_steps=3500)
+    narrow = word_lattice(backpointers, ends, 30, 8 * NAT, reached_final=False, max_steps=3500)
     assert 1.0 < narrow.beam < 8.0
     found = {words_of(narrow, arcs) for _, arcs in paths(narrow, narrow.beam)}
     assert found == {words_of(full, arcs) for _, arcs in paths(full, narrow.beam)}
     with pytest.raises(TooManyHistories):
-        word_lattice(records, ends, 30, 8 * NAT, reached_final=False, max_steps=1000)
+        word_lattice(backpointers, ends, 30, 8 * NAT, reached_final=False, max_steps=1000)

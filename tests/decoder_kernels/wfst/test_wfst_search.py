@@ -235,7 +235,7 @@ def test_a_spelled_word_is_found_where_the_graph_has_none(device: torch.device) 
 
 
 @pytest.mark.no_launch
-def test_words_that_cannot_be_grafted_are_named(device: torch.device) -> None:
+def test_oov_words_that_cannot_be_added_are_named(device: torch.device) -> None:
     for graph in (with_the_rule(word_loop()), replace(word_loop(), loop_node=-1)):
         phrase = WordPhrase(((3, 4), AB), 1.0)
         table = WordBoostTable.compile([phrase, WordPhrase((AB,), 1.0)], graph)

@@ -1,4 +1,4 @@
-"""A tiny network, and pieces made of a few sentences."""
+"""A tiny network, and a tokenizer made of a few sentences."""
 
 import io
 
@@ -19,7 +19,7 @@ TINY = NeuralLmConfig(vocab_size=24, size=8, heads=2, blocks=2, feed_forward=16,
 
 
 @pytest.fixture(scope="session")
-def piece_bytes() -> bytes:
+def tokenizer_bytes() -> bytes:
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(SENTENCES * 5),
@@ -36,8 +36,8 @@ def piece_bytes() -> bytes:
 
 
 @pytest.fixture
-def pieces(piece_bytes) -> sentencepiece.SentencePieceProcessor:
-    return sentencepiece.SentencePieceProcessor(model_proto=piece_bytes)
+def tokenizer(tokenizer_bytes) -> sentencepiece.SentencePieceProcessor:
+    return sentencepiece.SentencePieceProcessor(model_proto=tokenizer_bytes)
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ pytestmark = [
 LISTS = [[["the", "cat", "sat"], ["the", "cat"], []], [["a", "dog"], ["a", "dog's", "mat"]]]
 
 
-def test_scores(network, pieces):
-    here = SentenceScorer(network, pieces).score(LISTS)
-    there = SentenceScorer(copy.deepcopy(network).to("cuda"), pieces).score(LISTS)
+def test_scores(network, tokenizer):
+    here = SentenceScorer(network, tokenizer).score(LISTS)
+    there = SentenceScorer(copy.deepcopy(network).to("cuda"), tokenizer).score(LISTS)
     for one, other in zip(here, there, strict=True):
         for expected, found in zip(one, other, strict=True):
             assert found.words == pytest.approx(expected.words, abs=1e-3)
@@ -26,8 +26,8 @@ def test_scores(network, pieces):
 
 def test_training_step(network):
     network = network.to("cuda").train()
-    pieces = torch.randint(0, 24, (2, 9), device="cuda")
+    tokens = torch.randint(0, 24, (2, 9), device="cuda")
     with torch.autocast("cuda", torch.bfloat16):
-        logits = network(pieces[:, :-1])
-    functional.cross_entropy(logits.float().flatten(0, 1), pieces[:, 1:].flatten()).backward()
+        logits = network(tokens[:, :-1])
+    functional.cross_entropy(logits.float().flatten(0, 1), tokens[:, 1:].flatten()).backward()
     assert all(torch.isfinite(weight.grad).all() for weight in network.parameters())

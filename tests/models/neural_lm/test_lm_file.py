@@ -7,15 +7,15 @@ import safetensors.torch
 import torch
 
 from earshot.models.errors import CheckpointError, NotACheckpoint
-from earshot.models.neural_lm.lm_file import PIECES, load_neural_lm, save_neural_lm
+from earshot.models.neural_lm.lm_file import TOKENIZER, load_neural_lm, save_neural_lm
 
 TEXT = [[["the", "dog", "sat"], ["the", "dog", "saw"]]]
 
 
 @pytest.fixture
-def path(tmp_path, network, piece_bytes):
+def path(tmp_path, network, tokenizer_bytes):
     path = tmp_path / "neural_lm.safetensors"
-    save_neural_lm(path, network, piece_bytes, torch.float32)
+    save_neural_lm(path, network, tokenizer_bytes, torch.float32)
     return path
 
 
@@ -28,18 +28,18 @@ def changed(path, metadata=None, **tensors) -> None:
     safetensors.torch.save_file(kept, path, {**told, **(metadata or {})})
 
 
-def test_what_was_saved_scores_as_it_did(path, network, pieces):
+def test_what_was_saved_scores_as_it_did(path, network, tokenizer):
     from earshot.models.neural_lm.sentence_scorer import SentenceScorer
 
     [[first, second]] = load_neural_lm(path).score(TEXT)
-    [[wanted, also]] = SentenceScorer(network, pieces).score(TEXT)
+    [[wanted, also]] = SentenceScorer(network, tokenizer).score(TEXT)
     assert first.words == pytest.approx(wanted.words, abs=1e-5)
     assert second.end == pytest.approx(also.end, abs=1e-5)
 
 
-def test_half_precision_scores_nearly_as_it_did(path, network, piece_bytes):
+def test_half_precision_scores_nearly_as_it_did(path, network, tokenizer_bytes):
     [[exact, _]] = load_neural_lm(path).score(TEXT)
-    save_neural_lm(path, network, piece_bytes)
+    save_neural_lm(path, network, tokenizer_bytes)
     [[rounded, _]] = load_neural_lm(path).score(TEXT)
     assert rounded.words == pytest.approx(exact.words, abs=0.05)
 
@@ -106,7 +106,7 @@ def test_huge_sizes_take_no_memory_before_they_are_refused(path):
 
 
 @pytest.mark.parametrize(
-    "pieces",
+    "tokenizer",
     [
         torch.zeros(50, dtype=torch.uint8),
         torch.zeros(0, dtype=torch.uint8),
@@ -114,14 +114,14 @@ def test_huge_sizes_take_no_memory_before_they_are_refused(path):
         torch.zeros(5, 5, dtype=torch.uint8),
     ],
 )
-def test_pieces_that_are_none_are_refused(path, pieces):
-    changed(path, **{PIECES: pieces})
-    with pytest.raises(CheckpointError, match="pieces"):
+def test_tokens_that_are_none_are_refused(path, tokenizer):
+    changed(path, **{TOKENIZER: tokenizer})
+    with pytest.raises(CheckpointError, match="token"):
         load_neural_lm(path)
 
 
-def test_pieces_of_another_number_are_refused(path):
+def test_tokens_of_another_number_are_refused(path):
     sizes = {"vocab_size": 25, "size": 8, "heads": 2, "blocks": 2, "feed_forward": 16}
     changed(path, {"network": json.dumps(sizes)})
-    with pytest.raises(CheckpointError, match="24 pieces for 25 places"):
+    with pytest.raises(CheckpointError, match="24 tokens for 25 places"):
         load_neural_lm(path)

@@ -13,19 +13,19 @@ from earshot.models.neural_lm.network import (
 )
 
 
-def test_a_piece_sees_what_is_before_it_and_nothing_else(network):
-    pieces = torch.randint(0, 24, (2, 9))
-    changed = pieces.clone()
+def test_a_token_sees_what_is_before_it_and_nothing_else(network):
+    tokens = torch.randint(0, 24, (2, 9))
+    changed = tokens.clone()
     changed[:, 5] = (changed[:, 5] + 1) % 24
-    before, after = network(pieces), network(changed)
+    before, after = network(tokens), network(changed)
     torch.testing.assert_close(before[:, :5], after[:, :5])
     assert (before[:, 5:] - after[:, 5:]).abs().amax(dim=-1).min() > 1e-3
 
 
 def test_what_is_visible_can_be_said(network):
-    pieces = torch.randint(0, 24, (1, 6))
+    tokens = torch.randint(0, 24, (1, 6))
     lower = torch.ones(1, 6, 6).tril().bool()
-    torch.testing.assert_close(network(pieces, torch.arange(6)[None], lower), network(pieces))
+    torch.testing.assert_close(network(tokens, torch.arange(6)[None], lower), network(tokens))
 
 
 def test_weights_before_training_follow_from_the_seed():

@@ -13,17 +13,17 @@ SENTENCES = st.lists(st.lists(st.sampled_from(WORDS), max_size=3), min_size=1, m
 
 
 @pytest.fixture
-def scorer(network, pieces) -> SentenceScorer:
-    return SentenceScorer(network, pieces)
+def scorer(network, tokenizer) -> SentenceScorer:
+    return SentenceScorer(network, tokenizer)
 
 
 @torch.no_grad()
 def plainly(scorer, words) -> tuple[list[float], float]:
     """The oracle: one sentence, word by word, without a tree and without a batch."""
-    spelled = [scorer.pieces.encode(word) for word in words]
-    row = [1, *(piece for word in spelled for piece in word)]
+    spelled = [scorer.tokenizer.encode(word) for word in words]
+    row = [1, *(token for word in spelled for token in word)]
     log_probs = scorer.network(torch.tensor([row])).log_softmax(dim=-1)[0]
-    each = iter(float(log_probs[place, piece]) for place, piece in enumerate(row[1:]))
+    each = iter(float(log_probs[place, token]) for place, token in enumerate(row[1:]))
     return [sum(next(each) for _ in word) for word in spelled], float(log_probs[-1, 1])
 
 
@@ -41,10 +41,10 @@ def test_scores_are_those_of_each_sentence_alone(scorer, monkeypatch, lists, at_
 @torch.no_grad()
 def test_probabilities_of_all_that_may_follow_sum_to_one(scorer):
     [[score]] = scorer.score([[["the"]]])
-    row = torch.tensor([[1, *scorer.pieces.encode("the")]])
-    ways = scorer.network(row).log_softmax(dim=-1)[0, -1].exp()
-    assert float(ways.sum()) == pytest.approx(1.0, abs=1e-5)
-    assert score.end == pytest.approx(float(ways[1].log()), abs=1e-4)
+    row = torch.tensor([[1, *scorer.tokenizer.encode("the")]])
+    follow = scorer.network(row).log_softmax(dim=-1)[0, -1].exp()
+    assert float(follow.sum()) == pytest.approx(1.0, abs=1e-5)
+    assert score.end == pytest.approx(float(follow[1].log()), abs=1e-4)
 
 
 def test_words_are_taken_in_lower_case(scorer):

@@ -11,10 +11,10 @@ SEQUENCES = st.lists(st.lists(st.integers(2, 5), max_size=6), max_size=8)
 @given(SEQUENCES)
 def test_every_sequence_is_spelled_by_its_way_from_the_root(sequences):
     tree = TokenTree.of(sequences, first=1)
-    assert [[tree.pieces[node] for node in way] for way in tree.ways] == sequences
-    for way in tree.ways:
-        assert [tree.parents[node] for node in way] == [ROOT, *way][: len(way)]
-        assert [tree.depths[node] for node in way] == list(range(1, len(way) + 1))
+    assert [[tree.tokens[node] for node in path] for path in tree.paths] == sequences
+    for path in tree.paths:
+        assert [tree.parents[node] for node in path] == [ROOT, *path][: len(path)]
+        assert [tree.depths[node] for node in path] == list(range(1, len(path) + 1))
 
 
 @given(SEQUENCES)
@@ -27,6 +27,6 @@ def test_there_is_one_node_for_each_beginning(sequences):
 def test_a_node_sees_itself_and_what_leads_to_it(sequences):
     tree = TokenTree.of(sequences, first=1)
     visible = tree.visible()
-    for way in tree.ways:
-        for place, node in enumerate(way):
-            assert visible[node].nonzero().flatten().tolist() == sorted([ROOT, *way[: place + 1]])
+    for path in tree.paths:
+        for place, node in enumerate(path):
+            assert visible[node].nonzero().flatten().tolist() == sorted([ROOT, *path[: place + 1]])

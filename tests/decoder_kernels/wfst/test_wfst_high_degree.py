@@ -15,7 +15,7 @@ FLAT, PEAKED = 1.0, 60.0
 
 
 @pytest.fixture(scope="module")
-def hub() -> Graph:
+def high_degree() -> Graph:
     """Node 0 has an arc for each label, and two for some; they end in nodes with one arc each."""
     rng = np.random.default_rng(0)
     weights = rng.uniform(0.0, 6.0, VOCAB + 20)
@@ -38,15 +38,15 @@ def hub() -> Graph:
 
 @pytest.mark.parametrize("block_threads", [None, 5])
 @pytest.mark.parametrize("sharpness", [FLAT, PEAKED])
-def test_a_hub_is_searched_as_by_the_oracle(
-    hub: Graph, sharpness: float, block_threads: int | None, device: torch.device
+def test_a_high_degree_node_is_searched_as_by_the_oracle(
+    high_degree: Graph, sharpness: float, block_threads: int | None, device: torch.device
 ) -> None:
     rng = np.random.default_rng(1)
     scores = torch.from_numpy(rng.gumbel(size=(3, VOCAB))).float() * sharpness
     frames = scores.log_softmax(dim=-1)
     options = WfstOptions(beam=25.0, max_active=6000)
     config = WfstSearchConfig(**{**vars(CONFIG), "block_threads": block_threads})
-    search, oracle = WfstSearch(hub, config, 1, device), WfstOracle(hub, options)
+    search, oracle = WfstSearch(high_degree, config, 1, device), WfstOracle(high_degree, options)
     search.set_options(0, options)
     slot = torch.tensor([0])
     search.advance(slot, frames[None].to(device), torch.tensor([3]))
@@ -62,10 +62,10 @@ def test_a_hub_is_searched_as_by_the_oracle(
 
 
 @pytest.mark.parametrize("block_threads", [None, 2, 3, 5])
-def test_a_cut_that_falls_inside_a_hub_loses_none_of_its_arcs(
+def test_a_cutoff_that_falls_inside_a_high_degree_node_loses_none_of_its_arcs(
     block_threads: int | None, device: torch.device
 ) -> None:
-    """The first arcs followed lower the cut, after which other threads may share out anew."""
+    """The first arcs followed lower the cutoff, after which other threads may share out anew."""
     costs = np.random.default_rng(0).uniform(0.0, 50.0, VOCAB).astype(np.float32)
     frames = torch.full((2, VOCAB), -60.0)
     frames[0, 1] = frames[0, 2] = 0.0
@@ -86,18 +86,18 @@ def test_a_cut_that_falls_inside_a_hub_loses_none_of_its_arcs(
     assert search.num_tokens(torch.tensor([0])) == [len(oracle.tokens)]
 
 
-def records_made(
+def backpointers_made(
     graph: Graph, frames: torch.Tensor, block_threads: int | None, device: torch.device
 ) -> int:
     config = WfstSearchConfig(max_tokens=3000, block_threads=block_threads)
     search = WfstSearch(graph, config, 1, device)
     search.set_options(0, WfstOptions(beam=12.0, max_active=3000, lattice_beam=4.0))
     search.advance(torch.tensor([0]), frames[None].to(device), torch.tensor([len(frames)]))
-    return search.records_in_use(0)
+    return search.backpointers_in_use(0)
 
 
-def test_records_do_not_depend_on_the_order_of_threads(device: torch.device) -> None:
-    """Each node has an epsilon arc to a hub, so that ways of very different costs meet in nodes."""
+def test_backpointers_do_not_depend_on_the_order_of_threads(device: torch.device) -> None:
+    """Epsilon arcs lead to a node of high degree: candidates of very different costs meet there."""
     rng = np.random.default_rng(0)
     nodes, vocab = 60, 40
     arcs = [Arc(node, 0, 0, float(rng.uniform(0, 3)), nodes) for node in range(nodes)]
@@ -110,15 +110,15 @@ def test_records_do_not_depend_on_the_order_of_threads(device: torch.device) -> 
     scores = torch.from_numpy(rng.gumbel(size=(40, vocab))).float()
     scores[:, 0] += 3.0  # blank: tokens stay in their nodes, and dearer ways arrive there
     frames = scores.log_softmax(dim=-1)
-    assert {records_made(graph, frames, threads, device) for threads in (None, 5, 5, 5)} == {
-        records_made(graph, frames, 1, torch.device("cpu"))
+    assert {backpointers_made(graph, frames, threads, device) for threads in (None, 5, 5, 5)} == {
+        backpointers_made(graph, frames, 1, torch.device("cpu"))
     }
 
 
 def alternatives(
     graph: Graph, frames: torch.Tensor, block_threads: int | None, device: torch.device
 ) -> tuple[int, set[str]]:
-    """Frames that overflow, and the list of readings, with few records."""
+    """Frames that overflow, and the list of readings, with few backpointers."""
     config = WfstSearchConfig(max_tokens=2000, record_capacity=600, block_threads=block_threads)
     search = WfstSearch(graph, config, 1, device)
     search.set_options(0, WfstOptions(beam=8.0, max_active=200, lattice_beam=4.0))
@@ -127,7 +127,9 @@ def alternatives(
     return search.overflows(), {f"{each.cost} {each.words}" for each in found}
 
 
-def test_records_that_run_out_do_so_whatever_the_number_of_threads(device: torch.device) -> None:
+def test_backpointers_that_run_out_do_so_whatever_the_number_of_threads(
+    device: torch.device,
+) -> None:
     rng = np.random.default_rng(36)
     nodes, vocab = int(rng.integers(5, 40)), 12
     arcs = []

@@ -1,4 +1,4 @@
-"""The grafted words of all slots, in one piece of device memory that is allocated once."""
+"""The dynamic OOV words of all slots, in one piece of device memory that is allocated once."""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,7 @@ from earshot.decoder_kernels.graph.wfst_tables import NODE_COLUMNS, least_weight
 from earshot.decoder_kernels.slot_spans import SlotSpans
 
 
-class GraftArena:
+class OovArena:
     """Rows of nodes and arcs, as many of each.
 
     ``nodes`` (capacity, 6) and ``arcs`` (capacity, 4) int32 and ``labels`` (capacity,) uint32 are
@@ -40,9 +40,9 @@ class GraftArena:
         Raises CapacityExceeded where they do not fit; the slot is then without.
         """
         self.remove(slot)
-        if not table.graft:
+        if not table.oov_arcs:
             return
-        length = max(table.num_graft_nodes + 1, len(table.graft))
+        length = max(table.num_oov_nodes + 1, len(table.oov_arcs))
         words = f"a list of {len(table.spellings)} words with {length} tokens"
         start = self._spans.take(slot, length, words)
         nodes, arcs, labels = self._columns(table)
@@ -56,11 +56,11 @@ class GraftArena:
 
     def _columns(self, table: WordBoostTable) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Nodes (N + 1, 6), arcs (A, 4) and labels (A,); nodes are numbered after the graph's."""
-        first = [0] * (table.num_graft_nodes + 1)
-        for arc in table.graft:
+        first = [0] * (table.num_oov_nodes + 1)
+        for arc in table.oov_arcs:
             first[arc.source + 1] += 1
         first_arcs = torch.tensor(first).cumsum(0)
-        weights = torch.tensor([arc.weight for arc in table.graft], dtype=torch.float32)
+        weights = torch.tensor([arc.weight for arc in table.oov_arcs], dtype=torch.float32)
         nodes = torch.zeros(len(first), NODE_COLUMNS, dtype=torch.int32)
         nodes[:, 0] = nodes[:, 1] = first_arcs
         ends = np.full(len(weights), self._end_kind, np.int32)
@@ -68,12 +68,12 @@ class GraftArena:
         nodes[:, 2] = least.view(torch.int32)  # a bound for all nodes
         nodes[:, 4:] = -1  # all labels' bits, likewise
         end = self._graph.num_nodes
-        arcs = torch.zeros(len(table.graft), 4, dtype=torch.int32)
+        arcs = torch.zeros(len(table.oov_arcs), 4, dtype=torch.int32)
         arcs[:, 0] = weights.view(torch.int32)
         arcs[:, 1] = torch.tensor(
-            [end + a.target if a.target >= 0 else self._graph.loop_node for a in table.graft]
+            [end + a.target if a.target >= 0 else self._graph.loop_node for a in table.oov_arcs]
         )
-        arcs[:, 2] = torch.tensor([arc.word for arc in table.graft])
-        arcs[:, 3] = torch.tensor([self._end_kind if a.target < 0 else 0 for a in table.graft])
-        labels = torch.tensor([arc.label for arc in table.graft], dtype=torch.uint32)
+        arcs[:, 2] = torch.tensor([arc.word for arc in table.oov_arcs])
+        arcs[:, 3] = torch.tensor([self._end_kind if a.target < 0 else 0 for a in table.oov_arcs])
+        labels = torch.tensor([arc.label for arc in table.oov_arcs], dtype=torch.uint32)
         return nodes, arcs, labels

@@ -1,10 +1,10 @@
-"""The arena of grafted words: where they lie, and that room is given back."""
+"""The arena of OOV words: where they lie, and that room is given back."""
 
 import numpy as np
 import pytest
 import torch
 
-from earshot.decoder_kernels.boosting.graft_arena import GraftArena
+from earshot.decoder_kernels.boosting.oov_arena import OovArena
 from earshot.decoder_kernels.boosting.word_boost import WordBoostTable, WordPhrase
 from earshot.decoder_kernels.errors import CapacityExceeded
 from earshot.decoder_kernels.graph.graph import Arc, Graph
@@ -31,10 +31,10 @@ def table_of(*spellings: tuple[int, ...]) -> WordBoostTable:
     return WordBoostTable.compile([WordPhrase((each,), 1.0) for each in spellings], loop_graph())
 
 
-def arena_of(capacity: int, num_slots: int = 3) -> GraftArena:
+def arena_of(capacity: int, num_slots: int = 3) -> OovArena:
     graph = loop_graph()
     kinds = np.zeros(graph.num_nodes, np.int32)
-    return GraftArena(graph, kinds, capacity, num_slots, torch.device("cpu"))
+    return OovArena(graph, kinds, capacity, num_slots, torch.device("cpu"))
 
 
 def test_a_spelling_leaves_the_graph_and_comes_back_to_its_loop() -> None:

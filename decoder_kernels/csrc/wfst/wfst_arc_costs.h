@@ -13,9 +13,9 @@ namespace earshot::EARSHOT_BACKEND {
 inline constexpr Cost ROUNDING = 4;
 inline constexpr double MAX_BOUND = 1e6;  // in nats
 
-class Prices {
+class ArcCosts {
  public:
-  KERNEL_FN Prices(const WfstState& state, std::int64_t slot)
+  KERNEL_FN ArcCosts(const WfstState& state, std::int64_t slot)
       : num_levels_(state.shape.num_levels),
         scale_(state.scales[slot].graph),
         automaton_(state.boosts, state.boost_rows[slot]),
@@ -64,9 +64,9 @@ class Prices {
     return earned + (gain < max_gain_ ? gain : max_gain_) + ROUNDING + num_levels_;
   }
 
-  // Whether a way lies above the cut, whatever can still be gained after it.
-  KERNEL_FN bool is_hopeless(Cost cost, int kind, Cost cut) const {
-    return cost > cut && cost - slack(kind) > cut;
+  // Whether a candidate lies above the cutoff, whatever can still be gained after it.
+  KERNEL_FN bool is_hopeless(Cost cost, int kind, Cost cutoff) const {
+    return cost > cutoff && cost - slack(kind) > cutoff;
   }
 
  private:

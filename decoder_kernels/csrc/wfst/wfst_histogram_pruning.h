@@ -1,5 +1,5 @@
-// Which of the keys that a frame reaches survive, and what can be known of that early: a key that
-// is dearer than as many others as may live need not be looked at.
+// Max-active (histogram) pruning: which of the keys that a frame reaches survive, and what can be
+// known of that early: a key that is dearer than max_active others need not be looked at.
 #pragma once
 
 #include "block/block.h"
@@ -9,12 +9,12 @@
 
 namespace earshot::EARSHOT_BACKEND {
 
-inline constexpr int CROWD_BITS = 8;
+inline constexpr int PRUNING_BITS = 8;
 
-class Crowd {
+class HistogramPruning {
  public:
-  KERNEL_FN Crowd(const Block& block, const Workspace& work, const WfstOptionRow& options,
-                  const Frontier& frontier)
+  KERNEL_FN HistogramPruning(const Block& block, const Workspace& work,
+                             const WfstOptionRow& options, const Frontier& frontier)
       : block_(block),
         max_active_(static_cast<int>(options.max_active)),
         beam_(options.beam),
@@ -43,17 +43,18 @@ class Crowd {
     if (frontier_.totals().num_survivors > max_active_) limit_count(max_active_, highest);
   }
 
-  // Once more keys are known than may survive, none can that costs more than these: lowers the cut
-  // to that, or a little above. Worth its while only where many ways have come.
-  KERNEL_CALL void crowd_out() const {
-    const int ways = frontier_.totals().num_ways;
-    const bool is_worth_it = ways == 0 || ways - frontier_.totals().ways_counted > max_active_ / 16;
-    const bool is_crowded = most_keys() > max_active_;
+  // Once more keys are known than may survive, none can that costs more than these: lowers the
+  // cutoff to that, or a little above. Worth its while only where many candidates have come.
+  KERNEL_CALL void tighten_cutoff() const {
+    const int found = frontier_.totals().num_candidates;
+    const bool is_worth_it =
+        found == 0 || found - frontier_.totals().candidates_counted > max_active_ / 16;
+    const bool is_over_max_active = most_keys() > max_active_;
     block_.sync();
-    if (!is_crowded || !is_worth_it) return;
-    if (block_.thread == 0) frontier_.totals().ways_counted = ways;
-    count_by_cost(frontier_.cut());
-    if (block_.thread == 0) lower_to_count(frontier_.cut());
+    if (!is_over_max_active || !is_worth_it) return;
+    if (block_.thread == 0) frontier_.totals().candidates_counted = found;
+    count_by_cost(frontier_.cutoff());
+    if (block_.thread == 0) lower_to_count(frontier_.cutoff());
     block_.sync();
   }
 
@@ -65,32 +66,32 @@ class Crowd {
 
   static KERNEL_FN int shift_to_bins(Cost range) {
     const int width = bit_width(static_cast<std::uint64_t>(range));
-    return width > CROWD_BITS ? width - CROWD_BITS : 0;
+    return width > PRUNING_BITS ? width - PRUNING_BITS : 0;
   }
 
-  // Into bins of equal width, from the best way to the cut.
-  KERNEL_FN void count_by_cost(Cost cut) const {
+  // Into bins of equal width, from the best candidate to the cutoff.
+  KERNEL_FN void count_by_cost(Cost cutoff) const {
     const Cost best = frontier_.totals().best;
-    const int shift = shift_to_bins(cut - best);
-    for (int i = block_.thread; i < 1 << CROWD_BITS; i += block_.threads) work_.histogram[i] = 0;
+    const int shift = shift_to_bins(cutoff - best);
+    for (int i = block_.thread; i < 1 << PRUNING_BITS; i += block_.threads) work_.histogram[i] = 0;
     block_.sync();
     const int size = frontier_.size();
     for (int i = block_.thread; i < size; i += block_.threads) {
       const Cost next = entries_.nexts[i];
-      const bool counts = next <= cut;
+      const bool counts = next <= cutoff;
       block_.count_if(counts, &work_.histogram[choose(counts, (next - best) >> shift, Cost{0})]);
     }
     block_.sync();
   }
 
-  KERNEL_FN void lower_to_count(Cost cut) const {
-    const int shift = shift_to_bins(cut - frontier_.totals().best);
+  KERNEL_FN void lower_to_count(Cost cutoff) const {
+    const int shift = shift_to_bins(cutoff - frontier_.totals().best);
     int count = 0;
-    for (int bin = 0; bin < 1 << CROWD_BITS; ++bin) {
+    for (int bin = 0; bin < 1 << PRUNING_BITS; ++bin) {
       count += work_.histogram[bin];
       if (count <= max_active_) continue;
       const Cost end = frontier_.totals().best + (static_cast<Cost>(bin + 1) << shift);
-      return frontier_.lower_ceiling(end - beam_);
+      return frontier_.lower_best_bound(end - beam_);
     }
   }
 
