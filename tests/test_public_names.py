@@ -1,7 +1,9 @@
 """`import earshot`: a few names, which cost nothing until they are used."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,8 @@ from earshot.models.errors import ModelError
 from earshot.service.errors import ServiceError
 from earshot.streaming.errors import StreamingError
 from earshot.training.errors import TrainingError
+
+KINDS = {".py", ".md", ".js", ".html", ".toml", ".yml", ".sh"}
 
 
 def test_importing_earshot_loads_nothing_heavy() -> None:
@@ -38,3 +42,19 @@ def test_other_names_are_not() -> None:
 )
 def test_every_package_raises_errors_of_earshot(kind: type[Exception]) -> None:
     assert issubclass(kind, earshot.EarshotError)
+
+
+def test_nobody_is_told_to_install_what_is_named_earshot_on_pypi(repository_dir: Path) -> None:
+    """That is a voice activity detector by others; ours is `earshot-asr`."""
+    folders = ("service", "streaming", "training", "language", "models", "decoder_kernels", "web")
+    files = [*repository_dir.glob("*.*"), *repository_dir.glob("Docker*")]
+    for folder in (*folders, "docs", "deploy", "benchmarks"):
+        files += [file for file in (repository_dir / folder).rglob("*.*") if file.suffix in KINDS]
+    told = [
+        f"{file}: {line}"
+        for file in files
+        if file.is_file()
+        for line in re.findall(r".*pip3? install.*", file.read_text(errors="replace"))
+        if re.search(r"""[\s'"]earshot(?![\w-])""", line.partition("pip")[2])
+    ]
+    assert told == []
