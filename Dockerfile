@@ -1,10 +1,10 @@
 # syntax=docker/dockerfile:1
 # Earshot on the CPU. Two stages: one with a compiler that builds a virtual environment, one that
-# runs it. PyPI's torch for x86 carries CUDA libraries of several GB; a CPU image leaves them out with
-#   docker build --build-arg TORCH_INDEX=<the index of torch's CPU builds> .
+# runs it. PyPI's torch for x86 carries CUDA libraries of several GB; so torch comes from the index of
+# its CPU builds. `--build-arg TORCH_INDEX=` takes the index that pip knows.
 FROM python:3.11-slim-bookworm AS build
 
-ARG TORCH_INDEX=""
+ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 # hadolint ignore=DL3008
 RUN apt-get update \

@@ -11,8 +11,11 @@ GRAPH  ?=
 ONLY   ?=
 ROUNDS ?= 5
 DATA   ?=
-# Extra flags for pip, for instance an index that holds the CPU builds of torch.
+# Extra flags for pip.
 PIP_FLAGS ?=
+# TORCH_INDEX= is where torch comes from, empty for pip's own index; else torch-index chooses: PyPI's
+# build for x86 brings 4 GB of CUDA, which are of no use without a GPU.
+CPU_TORCH := https://download.pytorch.org/whl/cpu
 
 VENV    := .venv
 BIN     := $(VENV)/bin
@@ -24,12 +27,14 @@ CSRC     = $(shell git ls-files '*.h' '*.cu' '*.cpp')
 SCRIPTS  = $(shell git ls-files 'web/*.js')
 GPU_CHECK = benchmarks/gpu_check.py $(if $(GRAPH),--graph $(GRAPH)) $(if $(ONLY),--only $(ONLY))
 PYTHON_OK := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
+# Its name server may be silent for longer than any timeout of Python's.
+ANSWERS  = timeout 10 $(PYTHON) -c 'import sys, urllib.request as web; web.urlopen(sys.argv[1], timeout=5)'
 PYTHON  ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
              $$python -c '$(PYTHON_OK)' 2>/dev/null && echo $$python && break; done)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help tools setup constraints serve test fresh fuzz style format types layers gpu cuda-emulator cuda-test cuda-fuzz cuda-count \
+.PHONY: help tools torch-index setup constraints serve test fresh fuzz style format types layers gpu cuda-emulator cuda-test cuda-fuzz cuda-count \
         bench bundled-graph bundled-neural-lm clean
 
 help: ## list the targets
@@ -50,6 +55,15 @@ tools: ## check that Python 3.11, its headers, g++ and make are here
 	  exit 1; \
 	fi
 
+torch-index: # on stdout the index, or nothing for pip's own; on stderr a line that says so
+	@index='$(TORCH_INDEX)'; \
+	if test '$(origin TORCH_INDEX)' != undefined; then why="as asked"; \
+	elif nvidia-smi >/dev/null 2>&1; then why="there is a GPU"; \
+	elif $(ANSWERS) $(CPU_TORCH)/torch/ 2>/dev/null; then why="there is no GPU"; index=$(CPU_TORCH); \
+	else why="there is no GPU, but $(CPU_TORCH) does not answer"; fi; \
+	echo "setup: torch comes from $${index:-the index that pip knows}: $$why" >&2; \
+	echo "$$index"
+
 setup: $(STAMP) ## build .venv: dependencies as pinned in constraints.txt, kernels compiled by g++
 
 $(STAMP): pyproject.toml constraints.txt $(NATIVE)
@@ -59,6 +73,9 @@ $(STAMP): pyproject.toml constraints.txt $(NATIVE)
 	@echo "setup: installing the build tools"
 	@$(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt \
 	  pip scikit-build-core nanobind cmake ninja
+	@index=$$($(MAKE) -s --no-print-directory torch-index) && \
+	$(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt \
+	  $${index:+--extra-index-url "$$index"} torch
 	@echo "setup: installing the dependencies and compiling the kernels (some minutes)"
 	@$(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt \
 	  --no-build-isolation -e '.[test,dev]'

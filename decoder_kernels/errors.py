@@ -23,8 +23,10 @@
 
 from collections.abc import Sequence
 
+from earshot.errors import EarshotError
 
-class KernelError(Exception):
+
+class KernelError(EarshotError):
     """Base of all errors of this package."""
 
 

@@ -1,5 +1,57 @@
-"""Streaming speech recognition: `earshot.service`, `earshot.streaming` and what they stand on.
+"""Streaming speech recognition.
+
+Offline, in Python: `transcribe` for one file, a `Transcriber` for more, and for live audio
+(docs/python.md). The service is `earshot serve`.
 
 In the repository the packages are folders of the top level and this one holds links to them, so
-that everybody, the installed wheel and every tool, knows each module by one name.
+that everybody, the installed wheel and every tool, knows each module by one name. The names below
+are imported when they are asked for: `import earshot` alone loads no torch.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__all__ = [
+    "Boost",
+    "EarshotError",
+    "StartupError",
+    "StreamingError",
+    "Transcriber",
+    "Transcription",
+    "UndecodableAudio",
+    "Utterance",
+    "Word",
+    "transcribe",
+]
+
+if TYPE_CHECKING:
+    from earshot.errors import EarshotError
+    from earshot.service.errors import StartupError, UndecodableAudio
+    from earshot.service.library.transcriber import Transcriber, transcribe
+    from earshot.service.library.utterance import Transcription, Utterance
+    from earshot.streaming.errors import StreamingError
+    from earshot.streaming.events import Word
+    from earshot.streaming.stream_config import Boost
+else:
+    _HOMES = {
+        "Boost": "earshot.streaming.stream_config",
+        "EarshotError": "earshot.errors",
+        "StartupError": "earshot.service.errors",
+        "StreamingError": "earshot.streaming.errors",
+        "Transcriber": "earshot.service.library.transcriber",
+        "Transcription": "earshot.service.library.utterance",
+        "UndecodableAudio": "earshot.service.errors",
+        "Utterance": "earshot.service.library.utterance",
+        "Word": "earshot.streaming.events",
+        "transcribe": "earshot.service.library.transcriber",
+    }
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module 'earshot' has no attribute {name!r}")
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value  # found at once from now on
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

@@ -20,6 +20,8 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Iterable
 
+from earshot.errors import EarshotError
+
 NAMES_SHOWN = 8
 _SHORT = reprlib.Repr()
 _SHORT.maxlevel = 1
@@ -38,7 +40,7 @@ def quote(value: object) -> str:
     return _SHORT.repr(value)
 
 
-class ModelError(Exception):
+class ModelError(EarshotError):
     """Base of this package's errors."""
 
 

@@ -19,8 +19,10 @@ ServiceError
 `close_codes.py` says which close code or HTTP status each of them becomes.
 """
 
+from earshot.errors import EarshotError
 
-class ServiceError(Exception):
+
+class ServiceError(EarshotError):
     """Base of everything the service raises on purpose; the message is fit for clients."""
 
 

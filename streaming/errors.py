@@ -13,8 +13,10 @@ StreamingError
 └── EngineBroken         nothing but failures was left: the engine has ended itself
 """
 
+from earshot.errors import EarshotError
 
-class StreamingError(Exception):
+
+class StreamingError(EarshotError):
     """Base of every error of this package."""
 
 

@@ -11,8 +11,10 @@ TrainingError
 
 from __future__ import annotations
 
+from earshot.errors import EarshotError
 
-class TrainingError(Exception):
+
+class TrainingError(EarshotError):
     """Base of all errors of this package."""
 
 

@@ -80,13 +80,13 @@ def _main(words: list[str]) -> int:
 
 
 def _run(name: str, command: Command, words: list[str]) -> int:
-    # Only the module of this command is imported: help must not wait for the model's libraries.
-    module = cast(CommandModule, importlib.import_module(command.module))
-    parser = argparse.ArgumentParser(
-        prog=f"earshot {name}", description=command.summary, allow_abbrev=False
-    )
-    module.add_arguments(parser)
     try:
+        # Only this command's module is imported: help must not wait for the model's libraries.
+        module = cast(CommandModule, importlib.import_module(command.module))
+        parser = argparse.ArgumentParser(
+            prog=f"earshot {name}", description=command.summary, allow_abbrev=False
+        )
+        module.add_arguments(parser)
         return module.run(parser.parse_args(words))
     except ServiceError as error:
         tell(f"earshot {name}: {error}")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from earshot.service.commands.options.build_files import require_place
 from earshot.service.commands.options.console import tell
+from earshot.service.commands.options.training_package import training_package
 from earshot.service.commands.train import MORE_TO_DO, add_run_flags
 from earshot.service.errors import StartupError
 
@@ -19,17 +20,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _train(arguments: argparse.Namespace) -> int:
     """Train; 0 at the end of the schedule, 3 where the same command would go on."""
-    try:
+    with training_package():
         from earshot.training.errors import TrainingError
         from earshot.training.neural_lm.recipe import load_lm_recipe
         from earshot.training.neural_lm.trainer import LmTrainer
         from earshot.training.recipe.data_root import data_root
         from earshot.training.run.run import choose_device
-    except ModuleNotFoundError as error:
-        raise StartupError(
-            f"training needs {error.name}: pip install 'earshot-asr[train]' brings it"
-        ) from error
-    from earshot.training.run.time_limit import TimeLimit
+        from earshot.training.run.time_limit import TimeLimit
 
     require_place(arguments.out, [arguments.config])
     try:

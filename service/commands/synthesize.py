@@ -6,13 +6,16 @@ from pathlib import Path
 
 from earshot.service.commands.options.console import progress_bar, say, tell
 from earshot.service.commands.options.positive_numbers import positive_count
+from earshot.service.commands.options.training_package import training_package
 from earshot.service.errors import StartupError
-from earshot.training.errors import TrainingError
-from earshot.training.synthetic.engines import ENGINES
-from earshot.training.synthetic.kinds import BALANCED, GRAMMARS, SENTENCES
-from earshot.training.synthetic.maker import Amount, Made, Maker
-from earshot.training.synthetic.plan import Plan
-from earshot.training.synthetic.sentences import Sentences, read_sentences
+
+with training_package():
+    from earshot.training.errors import TrainingError
+    from earshot.training.synthetic.engines import ENGINES
+    from earshot.training.synthetic.kinds import BALANCED, GRAMMARS, SENTENCES
+    from earshot.training.synthetic.maker import Amount, Made, Maker
+    from earshot.training.synthetic.plan import Plan
+    from earshot.training.synthetic.sentences import Sentences, read_sentences
 
 DEFAULT_ENGINES = {"espeak-ng": 1.0, "flite": 1.0}
 REJECTED_SHOWN = 3

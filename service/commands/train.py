@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from earshot.service.commands.options.console import tell
+from earshot.service.commands.options.training_package import training_package
 from earshot.service.errors import StartupError
 
 DEVICES = ("auto", "cpu", "cuda")
@@ -54,19 +55,15 @@ def add_run_flags(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Train; 0 at the end of the schedule, 3 where the same command would go on."""
-    try:
+    with training_package():
         from earshot.models.errors import ModelError
+        from earshot.training.data.output_folder import make_folder
         from earshot.training.errors import TrainingError
+        from earshot.training.recipe.config import load_recipe
+        from earshot.training.recipe.data_root import data_root
+        from earshot.training.run.export import export
         from earshot.training.run.run import choose_device, default_folder, open_run
-    except ModuleNotFoundError as error:
-        raise StartupError(
-            f"training needs {error.name}: pip install 'earshot-asr[train]' brings it"
-        ) from error
-    from earshot.training.data.output_folder import make_folder
-    from earshot.training.recipe.config import load_recipe
-    from earshot.training.recipe.data_root import data_root
-    from earshot.training.run.export import export
-    from earshot.training.run.time_limit import TimeLimit
+        from earshot.training.run.time_limit import TimeLimit
 
     try:
         recipe = load_recipe(arguments.config, data_root(arguments.data))

@@ -59,7 +59,7 @@ class Stream:
         return self._inbox.consumed / self._rate
 
     def push(self, samples: Samples) -> None:
-        """Append samples `(N,)`, float32, mono in [-1, 1]; they are copied.
+        """Append samples `(N,)`, float32, mono in [-1, 1]; they are copied. None change nothing.
 
         Raises InvalidAudio (not such samples, or more than half of the backlog at once),
         BacklogFull (none were taken; a `RoomAvailable` event follows) and StreamClosed.

@@ -68,7 +68,12 @@ class Inbox:
         return max(self.max_backlog - self.backlog, 0)
 
     def push(self, samples: Samples) -> bool:
-        """Append samples; True when the engine should look. Raises BacklogFull and takes none."""
+        """Append samples; True when the engine should look. Raises BacklogFull and takes none.
+
+        An empty array is not kept: it would count for nothing in the backlog, which is the bound.
+        """
+        if not len(samples):
+            return False
         if len(samples) > self.room:
             self._overflowed = True
             raise BacklogFull(f"{len(samples)} samples pushed where {self.room} have room")

@@ -143,7 +143,7 @@ def test_what_training_needs_is_named(
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "jiwer", None)
     assert train(recipe) == USAGE_ERROR
-    assert "pip install 'earshot-asr[train]'" in capsys.readouterr().err
+    assert "needs jiwer: `pip install -e '.[train]'` in the repository" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("flag", ["--run", "--export"])

@@ -34,6 +34,13 @@ def test_samples_beyond_the_backlog_are_refused_whole():
     assert not inbox.release(consumed=60), "an overflow ends once"
 
 
+def test_empty_pushes_wake_nobody_and_are_not_kept():
+    inbox = Inbox(max_backlog=100)
+    assert not any(inbox.push(samples(0)) for _ in range(3))
+    assert inbox.take() == []
+    assert inbox.backlog == 0
+
+
 RECONFIGURE = Reconfigure(StreamConfig(), compiled())
 
 

@@ -1,0 +1,13 @@
+"""The base of everything that Earshot raises on purpose.
+
+EarshotError
+├── ServiceError      earshot.service.errors: files, settings, what a request asks for
+├── StreamingError    earshot.streaming.errors: engines and their streams
+├── TrainingError     earshot.training.errors
+├── ModelError        earshot.models.errors: checkpoints, tokenizers, configs
+└── KernelError       earshot.decoder_kernels.errors: searches, graphs, devices
+"""
+
+
+class EarshotError(Exception):
+    """Base of every error that is not a defect of Earshot; the message says what to mend."""

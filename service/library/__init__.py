@@ -1,0 +1,1 @@
+"""Earshot in a Python program, without a server: what `import earshot` offers."""

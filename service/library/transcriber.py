@@ -1,0 +1,176 @@
+"""A model, loaded and running inside a program, and what it makes of files and live audio."""
+
+import weakref
+from collections.abc import Iterable
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self, TypeAlias
+
+from earshot.service.audio.file_reader import AudioFile
+from earshot.service.core.engine_port import EnginePort, Sink, StreamPort
+from earshot.service.core.engine_setup import STOP_S, load_engine
+from earshot.service.core.file_transcription import FileTranscription
+from earshot.service.errors import UndecodableAudio
+from earshot.service.library.live_utterances import LiveUtterances
+from earshot.service.library.sample_blocks import Block, SampleBlocks
+from earshot.service.library.utterance import Transcription, Utterance
+from earshot.service.settings import Settings
+from earshot.streaming.errors import EngineStopped, InvalidStreamConfig
+from earshot.streaming.stream_config import Boost, EndpointConfig, StreamConfig
+
+FilePath: TypeAlias = str | PathLike[str]
+
+
+class Transcriber:
+    """A model that transcribes files and live audio, several at a time, from any threads.
+
+    It holds a thread and the model's memory until `close`, or the end of a `with` block. No socket
+    is opened.
+
+    model: a model's directory; the bundled model if absent.
+    graph: the image of a decoding graph, or "none"; the model's own if absent.
+    device: "cpu", "cuda", or "auto", which takes a GPU where there is one.
+    threads: of the processor; all but one if absent.
+
+    What is not given here, and all other settings of docs/operations.md, come from the environment
+    (`EARSHOT_MODEL` ...), as for the commands.
+
+    Raises:
+        StartupError: the model or the graph cannot be used as asked; the message says why.
+    """
+
+    def __init__(
+        self,
+        model: FilePath | None = None,
+        *,
+        graph: FilePath | None = None,
+        device: Literal["auto", "cpu", "cuda"] | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self._settings = Settings.load(model=model, graph=graph, device=device, threads=threads)
+        engine = load_engine(self._settings)
+        engine.start()
+        self._engine: EnginePort | None = engine
+        self._stop = weakref.finalize(self, engine.stop, STOP_S)  # who forgets to close, too
+        self._sample_rate_hz = engine.sample_rate_hz
+
+    @property
+    def sample_rate_hz(self) -> int:
+        """The rate that the model listens at; audio of other rates is resampled."""
+        return self._sample_rate_hz
+
+    def transcribe(
+        self,
+        path: FilePath,
+        *,
+        boosts: Iterable[str | Boost] = (),
+        smart_format: bool = False,
+    ) -> Transcription:
+        """What is said in an audio file of nearly any format, its channels mixed.
+
+        boosts: phrases to favour, in plain text or with a weight of their own.
+        smart_format: numbers, dates and money in figures (English).
+
+        Raises:
+            UndecodableAudio: the file is not there, or not whole, or no audio.
+            StreamingError: the transcriber is closed or busy (`EngineFull`), a boost makes no
+                sense, or decoding failed.
+        """
+        engine, config = self._running(), self._config(boosts, interim_results=False)
+        try:
+            audio = AudioFile(Path(path), engine.sample_rate_hz)
+            said = FileTranscription(engine, audio, config).run()
+        except UndecodableAudio as error:
+            raise UndecodableAudio(f"{path}: {error}") from error
+        return Transcription(
+            utterances=tuple(Utterance.of(each, written=smart_format) for each in said.finals),
+            duration_s=said.duration_s,
+            unboostable=tuple(said.unboostable),
+        )
+
+    def stream(
+        self,
+        blocks: Iterable[Block],
+        sample_rate_hz: int | None = None,
+        *,
+        boosts: Iterable[str | Boost] = (),
+        smart_format: bool = False,
+        interim_results: bool = True,
+    ) -> LiveUtterances:
+        """What is said in live audio, as it is said: an iterator of utterances.
+
+        blocks: mono arrays `(N,)` of floats in [-1, 1] or of int16, or bytes of 16-bit
+            little-endian samples, of any length each. They are asked for one at a time while the
+            result is iterated over; 100 ms each is a good measure for a microphone.
+        sample_rate_hz: of the blocks; the model's own if absent.
+        interim_results: utterances while they are said, too (`is_final` is not set).
+        boosts, smart_format: as for `transcribe`; what is not final stays in words.
+
+        Raises:
+            UndecodableAudio: the rate is not one of audio.
+            StreamingError: the transcriber is closed, or a boost makes no sense.
+        """
+        self._running()
+        config = self._config(boosts, interim_results=interim_results)
+        rate_hz = self.sample_rate_hz if sample_rate_hz is None else sample_rate_hz
+        audio = SampleBlocks(blocks, rate_hz, self.sample_rate_hz)
+        return LiveUtterances(partial(self._open, config), audio.pieces(), written=smart_format)
+
+    def close(self) -> None:
+        """Free the model; what is being transcribed raises EngineStopped. Again does nothing."""
+        self._engine = None
+        self._stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _open(self, config: StreamConfig, sink: Sink) -> StreamPort:
+        return self._running().open(config, sink)
+
+    def _running(self) -> EnginePort:
+        if self._engine is None:
+            raise EngineStopped("this transcriber is closed")
+        return self._engine
+
+    def _config(self, boosts: Iterable[str | Boost], *, interim_results: bool) -> StreamConfig:
+        return StreamConfig(
+            interim_results=interim_results,
+            endpoint=EndpointConfig(silence_ms=self._settings.silence_ms),
+            boosts=_boosts(boosts, self._settings.boost_weight),
+        )
+
+
+def transcribe(
+    path: FilePath,
+    *,
+    model: FilePath | None = None,
+    graph: FilePath | None = None,
+    device: Literal["auto", "cpu", "cuda"] | None = None,
+    boosts: Iterable[str | Boost] = (),
+    smart_format: bool = False,
+) -> Transcription:
+    """What is said in an audio file; for more than one a `Transcriber` loads the model once.
+
+    Takes what `Transcriber` and its `transcribe` take, and raises what they raise.
+    """
+    with Transcriber(model, graph=graph, device=device) as transcriber:
+        return transcriber.transcribe(path, boosts=boosts, smart_format=smart_format)
+
+
+def _boosts(boosts: Iterable[str | Boost], weight: float) -> tuple[Boost, ...]:
+    if isinstance(boosts, str):
+        raise InvalidStreamConfig(f"boosts is a list of phrases: [{boosts!r}]")
+    made = tuple(Boost(each, weight) if isinstance(each, str) else each for each in boosts)
+    if not all(boost.phrase.strip() for boost in made):
+        raise InvalidStreamConfig("a boosted phrase is empty")
+    return made
