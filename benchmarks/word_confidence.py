@@ -141,8 +141,8 @@ class Trial:
 
     def __init__(self, loaded: LoadedModel, graph: GraphWords, sizes: GraphSearchConfig) -> None:
         self._loaded, self._graph = loaded, graph
-        capacity = sizes.records_per_token * sizes.max_active
-        config = WfstSearchConfig(max_tokens=sizes.max_active, record_capacity=capacity)
+        capacity = sizes.backpointers_per_token * sizes.max_active
+        config = WfstSearchConfig(max_tokens=sizes.max_active, backpointer_capacity=capacity)
         self._search = WfstSearch(graph.graph, config, 1)
         self.options = sizes.of(loaded.model.config.decoding).options(GraphOptions())
         self._search.set_options(0, self.options)
@@ -276,14 +276,14 @@ def main() -> None:
     parser.add_argument("--lm", required=True, help="what the language model is, for the page")
     parser.add_argument("--lattice-beam", type=float, default=GraphSearchConfig.lattice_beam)
     parser.add_argument(
-        "--records-per-token", type=int, default=GraphSearchConfig.records_per_token
+        "--backpointers-per-token", type=int, default=GraphSearchConfig.backpointers_per_token
     )
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     loaded = load_model(bundled_model_dir())
     graph = words_of(read_image(arguments.image), loaded)
     sizes = GraphSearchConfig(
-        lattice_beam=arguments.lattice_beam, records_per_token=arguments.records_per_token
+        lattice_beam=arguments.lattice_beam, backpointers_per_token=arguments.backpointers_per_token
     )
     trial, told = Trial(loaded, graph, sizes), ToldWords(arguments.image, sizes)
     with tempfile.TemporaryDirectory() as cache:

@@ -25,7 +25,7 @@ class GraphSearchConfig:
     lattice_beam: how much worse than the best an alternative for the second pass may be. Records
         and the time that a final takes grow steeply with it.
     blank_skip: probability of blank above which a frame is not searched for words; 1 never.
-    records_per_token: room for words, and for meetings of histories, of one segment, for each of
+    backpointers_per_token: room for words, and for recombinations, of one segment, for each of
         `max_active` tokens.
     posterior_scale, coverage: of the confidences of finals, see `WordConfidences`; by measurement
         (docs/decisions/0036-word-lattices.md).
@@ -37,7 +37,7 @@ class GraphSearchConfig:
     max_active: int = 1000
     lattice_beam: float = 3.0
     blank_skip: float = 1.0
-    records_per_token: int = 40
+    backpointers_per_token: int = 40
     posterior_scale: float = 0.5
     coverage: float = 0.94
 

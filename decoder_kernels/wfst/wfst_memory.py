@@ -31,10 +31,10 @@ class WfstSearchConfig:
     """Sizes of a search. Raises InvalidConfig for values that make no search.
 
     max_tokens: per slot, what a stream's max_active can be at most.
-    record_capacity: backpointers per slot: words and recombinations that are not yet settled.
+    backpointer_capacity: backpointers per slot: words and recombinations that are not yet settled.
     entry_capacity: keys that a frame may reach before it is pruned. candidate_capacity: arc
         candidates for them. Both per block that runs at the same time.
-    boost_capacity: automaton states of all slots' boost tables together. graft_capacity: tokens of
+    boost_capacity: automaton states of all slots' boost tables together. oov_capacity: tokens of
         all their dynamic OOV words together.
     parallel_lanes: CUDA only: lanes searched by one launch; a larger batch takes several.
     workers: CPU threads that share the lanes.
@@ -42,11 +42,11 @@ class WfstSearchConfig:
     """
 
     max_tokens: int = 10_000
-    record_capacity: int = 1 << 17
+    backpointer_capacity: int = 1 << 17
     entry_capacity: int = 1 << 18
     candidate_capacity: int = 1 << 19
     boost_capacity: int = 65536
-    graft_capacity: int = 65536
+    oov_capacity: int = 65536
     parallel_lanes: int = 132
     workers: int = 1
     block_threads: int | None = None
@@ -54,7 +54,7 @@ class WfstSearchConfig:
     def __post_init__(self) -> None:
         sizes = (
             self.max_tokens,
-            self.record_capacity,
+            self.backpointer_capacity,
             self.entry_capacity,
             self.candidate_capacity,
             self.parallel_lanes,
@@ -62,9 +62,9 @@ class WfstSearchConfig:
         )
         if not all(1 <= size <= MAX_CAPACITY for size in sizes):
             raise InvalidConfig(f"sizes, parallel_lanes and workers must lie in 1..{MAX_CAPACITY}")
-        arenas = (self.boost_capacity, self.graft_capacity)
+        arenas = (self.boost_capacity, self.oov_capacity)
         if not all(0 <= size <= MAX_CAPACITY for size in arenas):
-            raise InvalidConfig(f"boost_ and graft_capacity must lie in 0..{MAX_CAPACITY}")
+            raise InvalidConfig(f"boost_ and oov_capacity must lie in 0..{MAX_CAPACITY}")
         if self.entry_capacity < self.max_tokens or self.candidate_capacity < self.max_tokens:
             raise InvalidConfig("entry_ and candidate_capacity must be at least max_tokens")
         if self.block_threads is not None and not 1 <= self.block_threads <= MAX_BLOCK_THREADS:
@@ -88,8 +88,8 @@ class WfstMemory:
         self._options = torch.zeros(num_slots, 4, dtype=torch.int64, device=device)
         self._scales = torch.zeros(num_slots, 3, dtype=torch.float64, device=device)
         self._boosts = BoostArena(config.boost_capacity, num_slots, device)
-        self._oov = OovArena(graph, tables.kinds, config.graft_capacity, num_slots, device)
-        self._record_capacity = config.record_capacity
+        self._oov = OovArena(graph, tables.kinds, config.oov_capacity, num_slots, device)
+        self._backpointer_capacity = config.backpointer_capacity
         self.native = half.WfstMemory(
             shape=shape,
             graph=half.WfstArcs(tables.nodes, tables.labels, tables.arcs),
@@ -140,7 +140,7 @@ class WfstMemory:
             part(keys, np.dtype(np.uint64), tokens),
             part(costs, np.dtype(np.int64), tokens),
             part(histories, np.dtype(np.int32), tokens),
-            part(backpointers, BACKPOINTER, self._record_capacity),
+            part(backpointers, BACKPOINTER, self._backpointer_capacity),
         )
 
 
@@ -154,7 +154,7 @@ def _shape(graph: Graph, tables: WfstTables, config: WfstSearchConfig) -> Any:
         blank_id=graph.blank_id,
         num_levels=tables.num_levels,
         max_tokens=config.max_tokens,
-        backpointer_capacity=config.record_capacity,
+        backpointer_capacity=config.backpointer_capacity,
         entry_capacity=config.entry_capacity,
         candidate_capacity=config.candidate_capacity,
     )

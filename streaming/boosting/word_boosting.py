@@ -24,7 +24,7 @@ class GraphBoosts:
     """The table of a graph search, and the words that its graph lacks, by their ids."""
 
     table: WordBoostTable
-    grafted: tuple[SpelledWord, ...]
+    oov_words: tuple[SpelledWord, ...]
 
 
 def compile_word_boosts(
@@ -58,7 +58,7 @@ class _Request:
         )
         self._texts: dict[Words, str] = {}
         self._phrases: dict[Words, WordPhrase] = {}
-        self._grafted: dict[Spelling, SpelledWord] = {}
+        self._oov_words: dict[Spelling, SpelledWord] = {}
         self._sayable = {phrase for phrase in phrases if words.is_sayable(phrase)}
         self._as_written: set[Words] = set()
         self._warnings: list[UnboostablePhrase] = []
@@ -101,7 +101,7 @@ class _Request:
                 BoostPhrase(_ids(phrase.words, ids), phrase.weight) for phrase in boosted
             ),
             table=GraphBoosts(
-                table, tuple(self._grafted[spelling] for spelling in table.spellings)
+                table, tuple(self._oov_words[spelling] for spelling in table.spellings)
             ),
             spoken=frozenset(
                 _ids(phrase.words, ids)
@@ -131,10 +131,10 @@ class _Request:
         return CompiledBoosts((), (), None, tuple(dict.fromkeys([*self._warnings, *reasons])))
 
     def _variants(self, said: Said) -> Iterator[Words]:
-        """A reading as the search may meet it; notes the words that have to be grafted.
+        """A reading as the search may meet it; notes the words that have to be brought in.
 
         Where the model writes a token between words, a word of the graph comes with and without it.
-        A grafted word has to do the same at the end of a phrase, where an utterance may end too.
+        A word brought in has to do the same at the end of a phrase, where an utterance may end too.
         """
         words = self._words
         spelled: list[int | SpelledWord] = [
@@ -143,17 +143,17 @@ class _Request:
         behind = [words.separator] * (len(spelled) - 1)
         for last in dict.fromkeys((None, words.separator)):
             yield tuple(
-                word if isinstance(word, int) else self._graft(word, after)
+                word if isinstance(word, int) else self._bring_in(word, after)
                 for word, after in zip(spelled, [*behind, last], strict=True)
             )
 
-    def _graft(self, word: SpelledWord, after: int | None) -> Spelling:
+    def _bring_in(self, word: SpelledWord, after: int | None) -> Spelling:
         spelling = self._spellings.get(word.text) or self._words.spelling(word.text)
         spelling = spelling if after is None else (*spelling, after)
-        held = self._grafted.get(spelling, word).text
+        held = self._oov_words.get(spelling, word).text
         if held.casefold() != word.text.casefold():
             raise UnencodableText(word.text, f"it sounds like {held!r} of the same request")
-        self._grafted[spelling] = word
+        self._oov_words[spelling] = word
         return spelling
 
 
@@ -164,5 +164,5 @@ def _without(table: WordBoostTable, graph_scale: float) -> dict[Words, str]:
     return refused | {phrase.words: free for phrase in table.fruitless}
 
 
-def _ids(words: Words, grafted: Mapping[Spelling, int]) -> tuple[int, ...]:
-    return tuple(grafted[word] if isinstance(word, tuple) else word for word in words)
+def _ids(words: Words, ids: Mapping[Spelling, int]) -> tuple[int, ...]:
+    return tuple(ids[word] if isinstance(word, tuple) else word for word in words)

@@ -164,13 +164,13 @@ class WfstDecoder:
     ) -> list[WordHypothesis]:
         posteriors = SegmentPosteriors(self._model, stream.segment)
         given = stream.boosts.table
-        grafted = given.grafted if isinstance(given, GraphBoosts) else ()
+        oov_words = given.oov_words if isinstance(given, GraphBoosts) else ()
         known = len(self._words.graph.word_texts)
         return [
             WordHypothesis(
                 found=each,
                 spelled=tuple(
-                    self._words.spelled(word) if word < known else grafted[word - known]
+                    self._words.spelled(word) if word < known else oov_words[word - known]
                     for word in each.words
                 ),
                 boosted=tuple(stream.boosts.covered(each.words)),

@@ -52,11 +52,11 @@ def graph_search_sizes(config: EngineConfig) -> WfstSearchConfig:
     entries = ENTRIES_PER_TOKEN * max(asked.max_active, 2048)
     return WfstSearchConfig(
         max_tokens=asked.max_active,
-        record_capacity=asked.records_per_token * asked.max_active,
+        backpointer_capacity=asked.backpointers_per_token * asked.max_active,
         entry_capacity=entries,
         candidate_capacity=2 * entries,
         boost_capacity=_boost_capacity(config),
-        graft_capacity=_boost_capacity(config),
+        oov_capacity=_boost_capacity(config),
         workers=engine_threads(config),
     )
 

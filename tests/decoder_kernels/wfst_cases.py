@@ -9,7 +9,7 @@ from earshot.decoder_kernels.boosting.word_boost import WordBoostTable, WordPhra
 from earshot.decoder_kernels.graph.graph import TOPOLOGIES, Arc, Graph
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 
-SMALL = {"record_capacity": 4096, "entry_capacity": 2048, "candidate_capacity": 8192}
+SMALL = {"backpointer_capacity": 4096, "entry_capacity": 2048, "candidate_capacity": 8192}
 """Sizes that are enough for them."""
 
 

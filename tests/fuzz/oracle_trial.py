@@ -16,7 +16,7 @@ from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfi
 MOST_NODES, MOST_CHUNKS, MOST_FRAMES = 3, 2, 2  # the oracle looks at every path
 LISTED = 300
 ROOMY = WfstSearchConfig(
-    max_tokens=1000, record_capacity=40960, entry_capacity=4096, candidate_capacity=16384
+    max_tokens=1000, backpointer_capacity=40960, entry_capacity=4096, candidate_capacity=16384
 )
 
 

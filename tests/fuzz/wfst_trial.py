@@ -31,11 +31,11 @@ def random_config(dice: Random) -> WfstSearchConfig:
     max_tokens = 1000 if roomy else dice.choice((1, 2, 5, 30))
     return WfstSearchConfig(
         max_tokens=max_tokens,
-        record_capacity=4096 * contenders**2 if roomy else dice.choice((1, 2, 10, 100)),
+        backpointer_capacity=4096 * contenders**2 if roomy else dice.choice((1, 2, 10, 100)),
         entry_capacity=4096 if roomy else max_tokens + dice.choice((0, 1, 10, 100)),
         candidate_capacity=16384 if roomy else max_tokens + dice.choice((0, 1, 10, 100)),
         boost_capacity=boosts,
-        graft_capacity=boosts,
+        oov_capacity=boosts,
         workers=dice.choice((1,) * 9 + (3,)),
         block_threads=block_threads,
     )

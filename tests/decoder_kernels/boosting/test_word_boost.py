@@ -162,7 +162,7 @@ def heard(
     """What is found in eight frames of two tokens by turns, with a huge boost on these phrases."""
     graph = words_in_any_order() if topology == "compact" else imported()
     sizes = WfstSearchConfig(
-        max_tokens=100, record_capacity=1000, entry_capacity=1000, candidate_capacity=4000
+        max_tokens=100, backpointer_capacity=1000, entry_capacity=1000, candidate_capacity=4000
     )
     search = WfstSearch(graph, sizes, 1, device)
     search.set_options(0, WfstOptions(beam=10.0, max_active=100, graph_scale=0.5))

@@ -13,7 +13,7 @@ from earshot.decoder_kernels.graph.wfst_tables import EXCESS_STEP, WfstTables
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
 
 SIZES = WfstSearchConfig(
-    max_tokens=10, record_capacity=100, entry_capacity=100, candidate_capacity=100
+    max_tokens=10, backpointer_capacity=100, entry_capacity=100, candidate_capacity=100
 )
 
 

@@ -23,7 +23,7 @@ from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfi
 VOCAB_SIZE = 5
 AB, BA = 1, 2
 SMALL = WfstSearchConfig(
-    max_tokens=100, record_capacity=1000, entry_capacity=1000, candidate_capacity=4000
+    max_tokens=100, backpointer_capacity=1000, entry_capacity=1000, candidate_capacity=4000
 )
 
 
@@ -252,7 +252,7 @@ def test_a_bonus_is_at_most_half_of_the_beam() -> None:
 def test_tables_that_do_not_fit_are_refused(device: torch.device) -> None:
     graph = word_loop()
     table = WordBoostTable.compile([WordPhrase(((3, 4, 3, 4),), 1.0)], graph)
-    for sizes in ({"graft_capacity": 3}, {"boost_capacity": 1}):
+    for sizes in ({"oov_capacity": 3}, {"boost_capacity": 1}):
         search = WfstSearch(graph, replace(SMALL, **sizes), 1, device)
         with pytest.raises(CapacityExceeded):
             search.set_boost(0, table)
@@ -260,7 +260,7 @@ def test_tables_that_do_not_fit_are_refused(device: torch.device) -> None:
         assert search.best(torch.tensor([0]))[0].hypothesis.words == (AB,)
 
 
-@pytest.mark.parametrize("sizes", [{"record_capacity": 8}, {"candidate_capacity": 100}])
+@pytest.mark.parametrize("sizes", [{"backpointer_capacity": 8}, {"candidate_capacity": 100}])
 def test_room_that_runs_out_is_counted_and_the_result_stays_one(
     sizes: dict[str, int], device: torch.device
 ) -> None:
@@ -314,7 +314,10 @@ def test_ways_beyond_what_an_int_can_count_are_an_overflow(device: torch.device)
         word_texts=["<eps>"],
     )
     sizes = WfstSearchConfig(
-        max_tokens=tokens, record_capacity=1000, entry_capacity=65_536, candidate_capacity=131_072
+        max_tokens=tokens,
+        backpointer_capacity=1000,
+        entry_capacity=65_536,
+        candidate_capacity=131_072,
     )
     search = WfstSearch(graph, sizes, 1, device)
     search.set_options(0, WfstOptions(beam=1e9, lattice_beam=1e9, max_active=tokens))

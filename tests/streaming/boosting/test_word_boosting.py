@@ -40,14 +40,14 @@ def test_words_of_the_graph_go_by_their_ids():
     found = compiled(Boost("hot tea", 2.0), Boost("Tea", -1.0))
     assert [(p.tokens, p.weight) for p in found.phrases] == [((HOT, TEA), 2.0), ((TEA,), -1.0)]
     assert found.table is not None
-    assert found.table.grafted == ()
+    assert found.table.oov_words == ()
     assert found.covered([TEA, HOT, TEA]) == [False, True, True]
 
 
 def test_a_word_from_outside_is_grafted_and_keeps_the_text_of_the_request():
     found = compiled(Boost("hot TOE"), Boost("toe"))
     assert [phrase.tokens for phrase in found.phrases] == [(HOT, OUTSIDE), (OUTSIDE,)]
-    assert [(word.text, word.tokens) for word in found.table.grafted] == [("toe", (2, 6, 3))]
+    assert [(word.text, word.tokens) for word in found.table.oov_words] == [("toe", (2, 6, 3))]
     assert found.covered([OUTSIDE]) == [True]
 
 
@@ -60,7 +60,7 @@ def test_of_two_phrases_with_the_same_words_the_last_counts():
 def test_where_the_model_writes_spaces_a_word_comes_with_and_without_one_behind_it():
     found = compiled(Boost("toe tea"), Boost("hoe"), of=words())
     space = 7
-    assert [word.text for word in found.table.grafted] == ["toe", "hoe", "hoe"]
+    assert [word.text for word in found.table.oov_words] == ["toe", "hoe", "hoe"]
     assert found.table.table.spellings == ((2, 6, 3, space), (5, 6, 3), (5, 6, 3, space))
     assert [phrase.tokens for phrase in found.phrases] == [(3, TEA), (4,), (5,)]
     assert found.texts == ("toe tea", "hoe")
@@ -82,7 +82,7 @@ def test_a_graph_that_takes_no_words_says_so_once_for_each_phrase(changes, reaso
     assert [warning.phrase for warning in found.warnings] == ["hot toe"]
     assert reason in found.warnings[0].reason
     assert [phrase.tokens for phrase in found.phrases] == [(TEA,)]
-    assert found.table.grafted == ()
+    assert found.table.oov_words == ()
 
 
 def test_phrases_that_are_too_many_together_are_all_named(monkeypatch):
@@ -113,7 +113,7 @@ def test_phrases_whose_words_are_free_are_named_and_heard_without_a_bonus():
     found = compile_word_boosts(boosts, words(), options)
     assert [warning.phrase for warning in found.warnings] == ["zoo", "toe"]
     assert found.warnings[1].reason == "its words are free at a language model weight of 0"
-    assert [word.text for word in found.table.grafted] == ["toe", "toe", "oat", "oat"]
+    assert [word.text for word in found.table.oov_words] == ["toe", "toe", "oat", "oat"]
     assert not any(found.covered([OUTSIDE]))
 
 
@@ -130,7 +130,7 @@ def test_of_a_phrase_that_is_said_in_two_ways_one_is_enough():
     assert [warning.phrase for warning in found.warnings] == []
     assert found.texts == ("tea & toe", "&")
     found = compiled(Boost("AT&T", 2.0), of=words("atnd"))
-    assert [word.text for word in found.table.grafted] == ["A", "T", "and", "AT"]
+    assert [word.text for word in found.table.oov_words] == ["A", "T", "and", "AT"]
     assert {phrase.weight for phrase in found.phrases} == {2.0}
     assert found.texts == ("AT&T",)
 

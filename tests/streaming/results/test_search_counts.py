@@ -49,7 +49,7 @@ def test_a_final_that_breaks_a_promise_is_counted(graph_engine, sounds, monkeypa
 
 
 def test_room_that_runs_out_is_counted(make_graph_engine, sounds):
-    config = GraphSearchConfig(lm_weight=1.0, max_active=8, records_per_token=1)
+    config = GraphSearchConfig(lm_weight=1.0, max_active=8, backpointers_per_token=1)
     engine = make_graph_engine(graph_search=config)
     heard = sounds.transcribe(engine, sounds.speech("一二五六八" * 4), GRAPH)
     engine.stop(60)
@@ -64,7 +64,7 @@ def test_frames_that_are_searched_again_are_counted_once(digit_loop, tone_model,
         return PrefixSearchConfig(**{**sizes, "node_capacity": 24})
 
     monkeypatch.setattr("earshot.streaming.u2.searches.PrefixSearchConfig", small)
-    room = GraphSearchConfig(max_active=8, records_per_token=1)
+    room = GraphSearchConfig(max_active=8, backpointers_per_token=1)
     config = EngineConfig(max_streams=1, threads=1, graph_search=room)
     words = GraphWords(digit_loop(tone_model.tokenizer.vocab_size), tone_model.tokenizer)
     settings = stream_settings(tone_model, config)
