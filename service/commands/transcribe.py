@@ -21,11 +21,11 @@ from earshot.service.commands.options.settings_flags import (
 from earshot.service.commands.options.stream_flags import add_stream_flags, parameters_from
 from earshot.service.core.engine_port import EnginePort
 from earshot.service.core.file_transcription import FileTranscription
-from earshot.service.core.services import new_request_id
 from earshot.service.deepgram.file_answer import FileAnswer
 from earshot.service.deepgram.request.parameters import FILE_FORMATS, ListenParameters
 from earshot.service.deepgram.response.result_messages import ResultMessages, ServedModel
 from earshot.service.errors import ServiceError, StartupError
+from earshot.service.http.request_id import new_request_id
 from earshot.service.http.upload import temporary_file
 from earshot.streaming.errors import StreamingError
 

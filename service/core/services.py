@@ -1,6 +1,5 @@
 """What request handlers share: one instance per server, built by the app factory."""
 
-import uuid
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -51,8 +50,3 @@ def services_of(connection: HTTPConnection) -> Services:
     """Return the server's services for a request or socket."""
     services: Services = connection.app.state.services
     return services
-
-
-def new_request_id() -> str:
-    """Return an id for one request, told to the client and written to the log."""
-    return str(uuid.uuid4())

@@ -14,7 +14,7 @@ from earshot.service.audio.file_reader import AudioFile
 from earshot.service.audio.raw_file import RawFile
 from earshot.service.core.file_transcription import AudioSource
 from earshot.service.core.recording import Recorded, sources_of
-from earshot.service.core.services import Services, new_request_id, services_of
+from earshot.service.core.services import Services, services_of
 from earshot.service.deepgram.file_answer import FileAnswer
 from earshot.service.deepgram.file_job import ClientGone, FileJob
 from earshot.service.deepgram.request.parameters import ListenParameters, parse_parameters
@@ -25,6 +25,7 @@ from earshot.service.deepgram.response.wire import ErrorBody, Progress
 from earshot.service.errors import BadRequest, ServiceError
 from earshot.service.http.origin import check_origin
 from earshot.service.http.refusals import refusal
+from earshot.service.http.request_id import new_request_id
 from earshot.service.http.request_log import log
 from earshot.service.http.upload import (
     UploadLimits,

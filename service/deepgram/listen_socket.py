@@ -8,7 +8,7 @@ from starlette.websockets import WebSocket
 
 from earshot.service.core.engine_port import StreamPort
 from earshot.service.core.latency_clock import LatencyClock
-from earshot.service.core.services import Services, new_request_id, services_of
+from earshot.service.core.services import Services, services_of
 from earshot.service.core.session import Session, SessionLimits
 from earshot.service.deepgram.listen_protocol import ListenProtocol
 from earshot.service.deepgram.request.parameters import ListenParameters, parse_parameters
@@ -18,6 +18,7 @@ from earshot.service.errors import ServiceError
 from earshot.service.http.live_socket import READING_RESTS
 from earshot.service.http.origin import check_origin
 from earshot.service.http.refusals import not_found, refusal
+from earshot.service.http.request_id import new_request_id
 from earshot.service.http.request_log import log
 from earshot.streaming.errors import StreamingError
 

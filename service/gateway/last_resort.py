@@ -2,8 +2,8 @@
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from earshot.service.core.services import new_request_id
 from earshot.service.http.refusals import refusal
+from earshot.service.http.request_id import new_request_id
 from earshot.service.http.request_log import log
 
 

@@ -8,10 +8,11 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from earshot.service.core.services import new_request_id, services_of
+from earshot.service.core.services import services_of
 from earshot.service.errors import NotReady
 from earshot.service.gateway.web_files import SAMPLES_DIR
 from earshot.service.http.refusals import refusal
+from earshot.service.http.request_id import new_request_id
 
 router = APIRouter()
 

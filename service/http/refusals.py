@@ -6,10 +6,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from earshot.service.core.services import new_request_id
 from earshot.service.deepgram.response.close_codes import outcome_of, public_message
 from earshot.service.deepgram.response.wire import ErrorBody
 from earshot.service.errors import Refused
+from earshot.service.http.request_id import new_request_id
 
 
 def refusal(error: BaseException, request_id: str) -> Response:
