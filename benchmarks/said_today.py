@@ -21,7 +21,7 @@ from wfst.word_errors import WordErrors
 
 from earshot.models.bundled import bundled_model_dir
 from earshot.streaming.stream_config import StreamConfig
-from earshot.training.data.corpus import Utterance, read_speech
+from earshot.training.corpus.manifest import Utterance, read_speech
 
 CHUNK_FRAMES = 11
 SEED = 7

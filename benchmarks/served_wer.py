@@ -23,7 +23,7 @@ from earshot.streaming.engine.engine_factory import build_engine
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.stream_config import StreamConfig
-from earshot.training.data.corpus import Utterance, normalise_text
+from earshot.training.corpus.manifest import Utterance, normalise_text
 
 DEV = SHARED / "speech" / "dev.tsv"
 TOGETHER = 16

@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise StartupError(
             f"training needs {error.name}: pip install 'earshot-asr[train]' brings it"
         ) from error
-    from earshot.training.data.output_folder import make_folder
+    from earshot.training.files.output_folder import make_folder
     from earshot.training.recipe.config import load_recipe
     from earshot.training.recipe.data_root import data_root
     from earshot.training.run.export import export

@@ -13,7 +13,7 @@ import soundfile
 import soxr
 from tqdm import tqdm
 
-from earshot.training.data.corpus import (
+from earshot.training.corpus.manifest import (
     CORPUS_NAME,
     MANIFEST_COLUMNS,
     MANIFEST_FILE,

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-from earshot.training.data.corpus import normalise_text
+from earshot.training.corpus.manifest import normalise_text
 from earshot.training.synthetic.date_words import MONTHS, clock, date
 from earshot.training.synthetic.errors import UnsayableText
 from earshot.training.synthetic.money_words import CURRENCIES, money

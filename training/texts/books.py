@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from earshot.training.data.corpus import normalise_text, read_speech
+from earshot.training.corpus.manifest import normalise_text, read_speech
 from earshot.training.errors import CorpusError
 from earshot.training.texts.book_text import SUFFIXES, paragraphs, read_book, year_of
 

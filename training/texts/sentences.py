@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from earshot.training.data.corpus import normalise_text, read_speech
+from earshot.training.corpus.manifest import normalise_text, read_speech
 from earshot.training.errors import CorpusError
 from earshot.training.texts.language_texts import HELD_OUT_EVERY
 

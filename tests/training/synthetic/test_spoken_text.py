@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from earshot.training.data.corpus import normalise_text
+from earshot.training.corpus.manifest import normalise_text
 from earshot.training.synthetic.errors import UnsayableText
 from earshot.training.synthetic.number_words import cardinal, ordinal
 from earshot.training.synthetic.spoken_text import UNSURE, letters, spoken_text

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from earshot.training.data.corpus import normalise_text, read_noise, read_speech
+from earshot.training.corpus.manifest import normalise_text, read_noise, read_speech
 from earshot.training.errors import CorpusError
 
 

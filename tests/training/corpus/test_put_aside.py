@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from earshot.training.data.corpus import Utterance, read_speech
-from earshot.training.data.put_aside import (
+from earshot.training.corpus.manifest import Utterance, read_speech
+from earshot.training.corpus.put_aside import (
     choose,
     is_put_aside,
     name_of,

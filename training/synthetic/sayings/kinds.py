@@ -5,23 +5,23 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from earshot.training.synthetic import sayings
-from earshot.training.synthetic.coffee import coffee_order
-from earshot.training.synthetic.commands import command, wake_phrase
-from earshot.training.synthetic.saying import Saying
+from earshot.training.synthetic.sayings import entities
+from earshot.training.synthetic.sayings.coffee import coffee_order
+from earshot.training.synthetic.sayings.commands import command, wake_phrase
+from earshot.training.synthetic.sayings.saying import Saying
 
 SENTENCES = "sentences"  # from the user's text; the others are grammars
 GRAMMARS: dict[str, Callable[[random.Random], Saying]] = {
-    "names": sayings.name,
-    "numbers": sayings.number,
-    "dates": sayings.calendar_date,
-    "times": sayings.time_of_day,
-    "money": sayings.amount,
+    "names": entities.name,
+    "numbers": entities.number,
+    "dates": entities.calendar_date,
+    "times": entities.time_of_day,
+    "money": entities.amount,
     "commands": command,
     "coffee": coffee_order,
     "wake": wake_phrase,
-    "digits": sayings.digit_strings,
-    "letters": sayings.spelling,
+    "digits": entities.digit_strings,
+    "letters": entities.spelling,
 }
 # Shares of the recordings. Sentences are the longest: they make about two thirds of the hours.
 BALANCED = {

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from earshot.models.layers.ctc import collapse
-from earshot.training.measuring.phone_search import PhoneSearch
+from earshot.training.phones.phone_search import PhoneSearch
 
 
 def best_of_all(log_probs: Tensor, trigrams: Tensor) -> list[int]:

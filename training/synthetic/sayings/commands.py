@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 import re
 
-from earshot.training.synthetic import sayings
 from earshot.training.synthetic.names import GIVEN, PLACES
 from earshot.training.synthetic.number_words import cardinal
-from earshot.training.synthetic.saying import Saying
+from earshot.training.synthetic.sayings import entities
+from earshot.training.synthetic.sayings.saying import Saying
 
 WAKE_PHRASES = ("alexa", "computer", "jarvis", "smart mirror", "snowboy", "view glass")
 
@@ -135,10 +135,10 @@ def _filled(gap: str, rng: random.Random) -> str:
         "small": lambda: cardinal(rng.randint(1, 60)),
         "sum": lambda: cardinal(rng.randint(1, 200)),
         "percent": lambda: cardinal(5 * rng.randint(1, 20)) + rng.choice((" percent", "")),
-        "time": lambda: sayings.time_of_day(rng).spoken,
-        "date": lambda: sayings.day(rng).spoken,
-        "digits": lambda: sayings.telephone(rng).spoken,
-        "money": lambda: sayings.amount(rng).spoken,
+        "time": lambda: entities.time_of_day(rng).spoken,
+        "date": lambda: entities.day(rng).spoken,
+        "digits": lambda: entities.telephone(rng).spoken,
+        "money": lambda: entities.amount(rng).spoken,
     }
     return fillings[gap]()
 

@@ -7,11 +7,11 @@ import re
 
 import pytest
 
-from earshot.training.synthetic import sayings
-from earshot.training.synthetic.kinds import BALANCED, GRAMMARS, SENTENCES
 from earshot.training.synthetic.names import FAMILY, GIVEN, PLACES
 from earshot.training.synthetic.number_words import DIGITS
-from earshot.training.synthetic.saying import Saying
+from earshot.training.synthetic.sayings import entities
+from earshot.training.synthetic.sayings.kinds import BALANCED, GRAMMARS, SENTENCES
+from earshot.training.synthetic.sayings.saying import Saying
 
 DRAWS = 300
 
@@ -59,7 +59,7 @@ def test_a_spelled_name_has_the_letters_of_the_name() -> None:
 
 def test_dates_are_days_that_there_are() -> None:
     rng = random.Random(5)
-    days = " | ".join(sayings.day(rng).text for _ in range(2000))
+    days = " | ".join(entities.day(rng).text for _ in range(2000))
     assert "february twenty ninth" in days
     for month in ("february", "april", "june", "september", "november"):
         assert f"{month} thirty first" not in days

@@ -8,7 +8,7 @@ import pytest
 
 from earshot.language.g2p.lexicon import Lexicon
 from earshot.training.errors import CorpusError
-from earshot.training.recipe.cmudict import (
+from earshot.training.files.cmudict import (
     lexicon_text,
     phone_names,
     read_lexicon,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 
-from earshot.training.synthetic.coffee import AFTER, AMOUNTS, BEFORE, DRINKS, coffee_order
+from earshot.training.synthetic.sayings.coffee import AFTER, AMOUNTS, BEFORE, DRINKS, coffee_order
 
 
 def test_an_order_says_every_slot_and_nothing_else_of_the_menu() -> None:

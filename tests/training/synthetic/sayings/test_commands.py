@@ -5,7 +5,13 @@ from __future__ import annotations
 import random
 import re
 
-from earshot.training.synthetic.commands import GAPS, TEMPLATES, WAKE_PHRASES, command, wake_phrase
+from earshot.training.synthetic.sayings.commands import (
+    GAPS,
+    TEMPLATES,
+    WAKE_PHRASES,
+    command,
+    wake_phrase,
+)
 
 
 def test_every_gap_of_a_template_is_filled() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from earshot.training.synthetic.saying import Saying
+from earshot.training.synthetic.sayings.saying import Saying
 
 OPENINGS = (
     "can I get", "can I have", "may I have", "could I have", "I'd like", "I'll have", "I want",

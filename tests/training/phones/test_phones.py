@@ -11,11 +11,11 @@ import pytest
 import torch
 
 from earshot.models.checkpoints.checkpoint import save_model
-from earshot.training.data.corpus import Utterance
+from earshot.training.corpus.manifest import Utterance
 from earshot.training.data.sampler import Example
 from earshot.training.errors import CorpusError, RecipeError
-from earshot.training.measuring.phones import PhoneLabels
-from earshot.training.recipe.cmudict import read_lexicon
+from earshot.training.files.cmudict import read_lexicon
+from earshot.training.phones.phones import PhoneLabels
 from earshot.training.recipe.config import PhoneConfig, Recipe, StartConfig
 from earshot.training.recipe.recipe_model import build_model
 from earshot.training.run.prepare import prepare

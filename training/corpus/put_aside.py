@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from earshot.training.data.corpus import Utterance, read_speech
+from earshot.training.corpus.manifest import Utterance, read_speech
 
 LIST_FILE = Path(__file__).with_name("put_aside.txt")
 SHARE = 5  # one of so many

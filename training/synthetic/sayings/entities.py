@@ -17,7 +17,7 @@ from earshot.training.synthetic.number_words import (
     ordinal,
     year,
 )
-from earshot.training.synthetic.saying import Saying
+from earshot.training.synthetic.sayings.saying import Saying
 from earshot.training.synthetic.spoken_text import letters
 
 # fmt: off

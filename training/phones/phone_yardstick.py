@@ -20,9 +20,9 @@ from earshot.models.u2.u2 import U2Model
 from earshot.training.data.batch import pad, pad_tokens, with_flush
 from earshot.training.data.speech import Speech
 from earshot.training.measuring.greedy import length_batches
-from earshot.training.measuring.phone_denominator import PhoneDenominator
-from earshot.training.measuring.phone_search import PhoneSearch
-from earshot.training.measuring.phones import PhoneLabels
+from earshot.training.phones.phone_denominator import PhoneDenominator
+from earshot.training.phones.phone_search import PhoneSearch
+from earshot.training.phones.phones import PhoneLabels
 
 
 @dataclass

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from earshot.training.measuring.phone_denominator import PhoneDenominator
-from earshot.training.measuring.phone_trigrams import phone_trigrams
+from earshot.training.phones.phone_denominator import PhoneDenominator
+from earshot.training.phones.phone_trigrams import phone_trigrams
 
 PHONES = 4  # and among them number 0, blank and boundary
 
