@@ -17,13 +17,14 @@ from report import SHARED, table, write_report
 from wfst.bundled import recordings
 from wfst.word_errors import WordErrors
 
+from earshot.language.text.transcript_text import normalise_text
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.neural_lm.lm_file import NEURAL_LM_FILE
 from earshot.streaming.engine.engine_factory import build_engine
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.stream_config import StreamConfig
-from earshot.training.corpus.manifest import Utterance, normalise_text
+from earshot.training.corpus.manifest import Utterance
 
 DEV = SHARED / "speech" / "dev.tsv"
 TOGETHER = 16

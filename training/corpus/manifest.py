@@ -10,16 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from earshot.language.text.transcript_text import normalise_text
 from earshot.training.errors import CorpusError
 
 MANIFEST_FILE = "manifest.tsv"
 MANIFEST_COLUMNS = ("path", "corpus", "speaker", "seconds", "text", "slots")
 CORPUS_NAME = re.compile(r"[\w-]+")  # of what is made: nothing that a table or a path minds
-NOT_SPOKEN = re.compile(r"[^a-z' ]+")
-STRAY_APOSTROPHE = re.compile(r"(?<![a-z])'|'(?![a-z])")
-FOLDED = str.maketrans(
-    {"’": "'", "é": "e", "è": "e", "ê": "e", "à": "a", "â": "a", "ü": "u", "ö": "o", "ç": "c"}
-)
 
 
 @dataclass(frozen=True)
@@ -34,12 +30,6 @@ class Utterance:
     speaker: str
     seconds: float
     text: str
-
-
-def normalise_text(text: str) -> str:
-    """Lower case letters, single spaces and apostrophes within words: all we train to write."""
-    lowered = NOT_SPOKEN.sub(" ", text.lower().translate(FOLDED))
-    return " ".join(STRAY_APOSTROPHE.sub(" ", lowered).split())
 
 
 def manifest_writer(output: IO[str]) -> Any:

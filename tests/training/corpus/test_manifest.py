@@ -1,4 +1,4 @@
-"""Manifests and what becomes of their texts."""
+"""Manifests of speech and of noise."""
 
 from __future__ import annotations
 
@@ -6,21 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from earshot.training.corpus.manifest import normalise_text, read_noise, read_speech
+from earshot.training.corpus.manifest import read_noise, read_speech
 from earshot.training.errors import CorpusError
-
-
-@pytest.mark.parametrize(
-    ("text", "normalised"),
-    [
-        ("Printing, in the only sense", "printing in the only sense"),
-        ("the 'Chronicle' isn't  here.", "the chronicle isn't here"),
-        ("Weiß—café; don’t", "wei cafe don't"),
-        ("1999?", ""),
-    ],
-)
-def test_texts_are_lower_case_words(text: str, normalised: str) -> None:
-    assert normalise_text(text) == normalised
 
 
 def test_paths_are_relative_to_the_manifest(tmp_path: Path) -> None:

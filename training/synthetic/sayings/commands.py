@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 import re
 
-from earshot.training.synthetic.names import GIVEN, PLACES
-from earshot.training.synthetic.number_words import cardinal
+from earshot.language.text.names import GIVEN, PLACES
+from earshot.language.text.number_words import cardinal
 from earshot.training.synthetic.sayings import entities
 from earshot.training.synthetic.sayings.saying import Saying
 

@@ -6,10 +6,10 @@ import calendar
 import random
 import string
 
-from earshot.training.synthetic.date_words import WEEKDAYS, clock, clock_phrase, date
-from earshot.training.synthetic.money_words import CURRENCIES, money, short_money
-from earshot.training.synthetic.names import FAMILY, GIVEN, PLACES
-from earshot.training.synthetic.number_words import (
+from earshot.language.text.date_words import WEEKDAYS, clock, clock_phrase, date
+from earshot.language.text.money_words import CURRENCIES, money, short_money
+from earshot.language.text.names import FAMILY, GIVEN, PLACES
+from earshot.language.text.number_words import (
     DIGITS,
     cardinal,
     decimal,
@@ -17,8 +17,8 @@ from earshot.training.synthetic.number_words import (
     ordinal,
     year,
 )
+from earshot.language.text.spoken_text import letters
 from earshot.training.synthetic.sayings.saying import Saying
-from earshot.training.synthetic.spoken_text import letters
 
 # fmt: off
 NUMBER_WORDS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from earshot.training.corpus.manifest import normalise_text
+from earshot.language.text.transcript_text import normalise_text
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from earshot.training.synthetic.names import FAMILY, GIVEN, PLACES
-from earshot.training.synthetic.number_words import DIGITS
+from earshot.language.text.names import FAMILY, GIVEN, PLACES
+from earshot.language.text.number_words import DIGITS
 from earshot.training.synthetic.sayings import entities
 from earshot.training.synthetic.sayings.kinds import BALANCED, GRAMMARS, SENTENCES
 from earshot.training.synthetic.sayings.saying import Saying

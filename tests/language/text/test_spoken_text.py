@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from earshot.training.corpus.manifest import normalise_text
-from earshot.training.synthetic.errors import UnsayableText
-from earshot.training.synthetic.number_words import cardinal, ordinal
-from earshot.training.synthetic.spoken_text import UNSURE, letters, spoken_text
+from earshot.language.errors import UnsayableText
+from earshot.language.text.number_words import cardinal, ordinal
+from earshot.language.text.spoken_text import UNSURE, letters, spoken_text
+from earshot.language.text.transcript_text import normalise_text
 
 
 @pytest.mark.parametrize(

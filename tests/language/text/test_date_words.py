@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from earshot.training.synthetic.date_words import MONTHS, clock, clock_phrase, date
-from earshot.training.synthetic.number_words import cardinal, ordinal
+from earshot.language.text.date_words import MONTHS, clock, clock_phrase, date
+from earshot.language.text.number_words import cardinal, ordinal
 
 
 @given(st.dates())

@@ -1,4 +1,4 @@
-"""Common English names of people and places, for prompts."""
+"""Common English names of people and places."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from earshot.training.synthetic.money_words import money, short_money
+from earshot.language.text.money_words import money, short_money
 
 
 @pytest.mark.parametrize(

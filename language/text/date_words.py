@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from earshot.training.synthetic.number_words import cardinal, ordinal, year
+from earshot.language.text.number_words import cardinal, ordinal, year
 
 # fmt: off
 MONTHS = (

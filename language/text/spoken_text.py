@@ -10,12 +10,11 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-from earshot.training.corpus.manifest import normalise_text
-from earshot.training.synthetic.date_words import MONTHS, clock, date
-from earshot.training.synthetic.errors import UnsayableText
-from earshot.training.synthetic.money_words import CURRENCIES, money
-from earshot.training.synthetic.names import GIVEN
-from earshot.training.synthetic.number_words import (
+from earshot.language.errors import UnsayableText
+from earshot.language.text.date_words import MONTHS, clock, date
+from earshot.language.text.money_words import CURRENCIES, money
+from earshot.language.text.names import GIVEN
+from earshot.language.text.number_words import (
     cardinal,
     decade,
     decimal,
@@ -23,6 +22,7 @@ from earshot.training.synthetic.number_words import (
     ordinal,
     year,
 )
+from earshot.language.text.transcript_text import normalise_text
 
 # fmt: off
 TITLES = {

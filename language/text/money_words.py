@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from earshot.training.synthetic.number_words import cardinal
+from earshot.language.text.number_words import cardinal
 
 
 @dataclass(frozen=True)
