@@ -7,6 +7,8 @@
  * one *is* the latency.
  */
 
+/** @typedef {import("../takes/transcript.js").Transcript} Transcript */
+
 const BAR_S = 0.05;
 const BAR_PITCH_PX = 4;
 const BAR_WIDTH_PX = 2;
@@ -34,7 +36,7 @@ export class LevelMeter {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
   }
 
-  /** Begin anew for a stream. @param {import("./transcript.js").Transcript|null} transcript */
+  /** Begin anew for a stream. @param {Transcript|null} transcript */
   start(transcript) {
     this.transcript = transcript;
     this.pointedAt = null;

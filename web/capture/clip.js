@@ -6,8 +6,8 @@
  */
 
 import { Capture } from "./capture.js";
-import { problem } from "./problems.js";
-import { SourceError } from "./source-error.js";
+import { problem } from "../problems/problems.js";
+import { SourceError } from "../problems/source-error.js";
 
 /** @typedef {{file: string, title: string, text: string, seconds: number}} Sample */
 

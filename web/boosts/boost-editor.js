@@ -3,9 +3,9 @@
  */
 
 import { WEIGHT } from "./boosts.js";
-import { element } from "./elements.js";
+import { element } from "../controls/elements.js";
 
-/** @typedef {import("./listen-client.js").Boost} Boost */
+/** @typedef {import("../listen/listen-client.js").Boost} Boost */
 
 export class BoostEditor {
   /**

@@ -6,7 +6,7 @@
  */
 
 import { FORMATS } from "./captions.js";
-import { element } from "./elements.js";
+import { element } from "../controls/elements.js";
 import { UNSURE_BELOW } from "./transcript.js";
 
 /** @typedef {import("./transcript.js").Word} Word */
@@ -110,7 +110,7 @@ export class TakeView {
       say: (/** @type {string} */ what) => {
         text.textContent = what;
       },
-      update: (/** @type {import("./file-upload.js").Progress} */ { doneS, totalS }) => {
+      update: (/** @type {import("../listen/file-upload.js").Progress} */ { doneS, totalS }) => {
         if (totalS) bar.value = doneS / totalS;
         text.textContent = totalS ? `${clock(doneS)} of ${clock(totalS)}` : clock(doneS);
       },

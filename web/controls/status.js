@@ -4,7 +4,7 @@
 
 import { element } from "./elements.js";
 
-/** @typedef {import("./session.js").SessionState} SessionState */
+/** @typedef {import("../listen/session.js").SessionState} SessionState */
 
 /** What the button does, and what is going on, by state. */
 const STATES = {
@@ -43,7 +43,7 @@ export class Status {
     if (this.parts.state.textContent !== shown) this.parts.state.textContent = shown;
   }
 
-  /** @param {import("./session.js").Session} session */
+  /** @param {import("../listen/session.js").Session} session */
   showLatency({ latency, sent }) {
     this.parts.words.textContent = duration(latency.partial.get());
     this.parts.finals.textContent = duration(latency.final.get());
@@ -58,7 +58,7 @@ export class Notice {
   }
 
   /**
-   * @param {import("./problems.js").Problem} problem
+   * @param {import("../problems/problems.js").Problem} problem
    * @param {{label: string, run: () => void}} [remedy]
    */
   show({ key, title, advice }, remedy) {

@@ -4,7 +4,7 @@
 
 import { element } from "./elements.js";
 
-/** @typedef {import("./clip.js").Sample} Sample */
+/** @typedef {import("../capture/clip.js").Sample} Sample */
 
 /** @param {HTMLElement} list @param {Sample[]} samples @param {(sample: Sample) => void} onPlay */
 export function listSamples(list, samples, onPlay) {

@@ -3,8 +3,8 @@
  */
 
 import { readEvents } from "./event-stream.js";
-import { problemOfUpload } from "./problems.js";
-import { SourceError } from "./source-error.js";
+import { problemOfUpload } from "../problems/problems.js";
+import { SourceError } from "../problems/source-error.js";
 
 /** @typedef {{doneS: number, totalS: number|null}} Progress */
 

@@ -14,7 +14,7 @@ export class Capture {
    */
   static async create(context, onPiece) {
     try {
-      await context.audioWorklet.addModule(new URL("capture-worklet.js", import.meta.url));
+      await context.audioWorklet.addModule(new URL("../capture-worklet.js", import.meta.url));
       await context.resume();
       return new Capture(context, onPiece);
     } catch (error) {

@@ -2,7 +2,7 @@
  * The phrases a speaker wants favoured, with weights. Pure data, kept across visits.
  */
 
-/** @typedef {import("./listen-client.js").Boost} Boost */
+/** @typedef {import("../listen/listen-client.js").Boost} Boost */
 
 /**
  * What a server takes. Characters are counted of phrases with their weights, as they are sent.

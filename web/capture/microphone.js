@@ -4,8 +4,8 @@
  */
 
 import { Capture } from "./capture.js";
-import { problem, problemOfMicrophone } from "./problems.js";
-import { SourceError } from "./source-error.js";
+import { problem, problemOfMicrophone } from "../problems/problems.js";
+import { SourceError } from "../problems/source-error.js";
 
 /** @typedef {import("./capture.js").Piece} Piece */
 

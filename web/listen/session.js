@@ -6,20 +6,22 @@
 
 import { RunningMedian, SentClock } from "./latency.js";
 import { ListenClient, listenUrl } from "./listen-client.js";
-import { problem, problemOfEnding } from "./problems.js";
-import { SourceError } from "./source-error.js";
-import { Transcript } from "./transcript.js";
+import { problem, problemOfEnding } from "../problems/problems.js";
+import { SourceError } from "../problems/source-error.js";
+import { Transcript } from "../takes/transcript.js";
 
 /** @typedef {"opening"|import("./listen-client.js").ListenState} SessionState */
+/** @typedef {import("../capture/microphone.js").Microphone} Microphone */
+/** @typedef {import("../capture/clip.js").Clip} Clip */
 
 /**
  * @typedef {object} SessionHandlers
  * @property {(state: SessionState) => void} onState
- * @property {(piece: import("./capture.js").Piece) => void} onPiece
+ * @property {(piece: import("../capture/capture.js").Piece) => void} onPiece
  * @property {() => void} onTranscript the transcript or a latency changed
  * @property {(phrase: string, description: string) => void} onUnboostable
  * @property {(outcome: {ok: boolean, description: string}) => void} onConfigured
- * @property {(problem: import("./problems.js").Problem|null) => void} onEnd
+ * @property {(problem: import("../problems/problems.js").Problem|null) => void} onEnd
  */
 
 /** What is said when a worklet or a recording could not be used, or not even loaded. */
@@ -34,7 +36,7 @@ export class Session {
 
   /**
    * @param {object} options
-   * @param {import("./microphone.js").Microphone|import("./clip.js").Clip} options.source
+   * @param {Microphone|Clip} options.source
    * @param {import("./server.js").Server} options.server
    * @param {SessionHandlers} options.handlers
    */

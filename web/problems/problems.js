@@ -3,7 +3,7 @@
  * an error.
  */
 
-/** @typedef {import("./listen-client.js").Ending} Ending */
+/** @typedef {import("../listen/listen-client.js").Ending} Ending */
 /** @typedef {{key: string, title: string, advice: string}} Problem */
 /** @typedef {{reachable: boolean, ready: boolean, full: boolean}} ServerCondition */
 

@@ -3,8 +3,8 @@
  * a stream was refused.
  */
 
-/** @typedef {import("./problems.js").ServerCondition} ServerCondition */
-/** @typedef {import("./boosts.js").BoostLimits} BoostLimits */
+/** @typedef {import("../problems/problems.js").ServerCondition} ServerCondition */
+/** @typedef {import("../boosts/boosts.js").BoostLimits} BoostLimits */
 
 const ANSWER_WITHIN_MS = 4_000;
 
@@ -26,7 +26,7 @@ export class Server {
     return { model: stt?.[0]?.name ?? null, boostLimits: limits ? boostLimits(limits) : null };
   }
 
-  /** @returns {Promise<import("./clip.js").Sample[]>} */
+  /** @returns {Promise<import("../capture/clip.js").Sample[]>} */
   async samples() {
     const answer = await this.#get("web/samples/samples.json");
     return answer?.ok ? answer.json() : [];
