@@ -7,6 +7,7 @@ from pathlib import Path
 
 import torch
 
+from benchmarks.wfst.posteriors import Utterance
 from earshot.models.checkpoints.checkpoint import LoadedModel
 from earshot.models.config import FeatureConfig
 from earshot.streaming.search.search_frames import PieceFrames, SearchFrames, frames_of
@@ -17,7 +18,6 @@ from earshot.training.data.batch import pad
 from earshot.training.data.feature_cache import build_feature_cache
 from earshot.training.data.speech import Source, Speech
 from earshot.training.measuring.greedy import length_batches
-from wfst.posteriors import Utterance
 
 
 def recordings(

@@ -5,10 +5,11 @@ Counts as in ``docs/benchmarks/gpu_counts.md``. Who needs more writes it here, t
 
 from pathlib import Path
 
-import machine_code
 import pytest
-from cuda_counts import Cost, count_searches
 from emulator import Emulator, built
+
+from benchmarks.cuda import machine_code
+from benchmarks.cuda.cuda_counts import Cost, count_searches
 
 pytestmark = [pytest.mark.emulated, pytest.mark.timeout(600)]
 
