@@ -25,7 +25,7 @@ NATIVE  := CMakeLists.txt $(wildcard cmake/*) $(wildcard decoder_kernels/csrc/*)
            $(wildcard decoder_kernels/csrc/*/*)
 CSRC     = $(shell git ls-files '*.h' '*.cu' '*.cpp')
 SCRIPTS  = $(shell git ls-files 'web/*.js')
-GPU_CHECK = benchmarks/gpu_check.py $(if $(GRAPH),--graph $(GRAPH)) $(if $(ONLY),--only $(ONLY))
+GPU_CHECK = benchmarks/cuda/gpu_check.py $(if $(GRAPH),--graph $(GRAPH)) $(if $(ONLY),--only $(ONLY))
 PYTHON_OK := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
 # Its name server may be silent for longer than any timeout of Python's.
 ANSWERS  = timeout 10 $(PYTHON) -c 'import sys, urllib.request as web; web.urlopen(sys.argv[1], timeout=5)'
@@ -177,11 +177,11 @@ cuda-fuzz: cuda-emulator ## the operations of make fuzz on the emulated device; 
 	  $(if $(OPERATIONS),--operations $(OPERATIONS)) $(if $(SEED),--seed $(SEED))
 
 cuda-count: cuda-emulator ## count what the CUDA half costs: instructions, barriers, atomics, bytes, registers
-	@PYTHONPATH=tests/cuda_emulator:benchmarks:. $(BIN)/python benchmarks/cuda_counts.py $(EMULATOR)
+	@PYTHONPATH=tests/cuda_emulator:. $(BIN)/python -m benchmarks.cuda.cuda_counts $(EMULATOR)
 
 bench: $(STAMP) ## measure live streams at several counts, or at STREAMS="10 40"
 	@echo "bench: live streams, two minutes in real time for each count"
-	@$(BIN)/python benchmarks/live_streams.py $(if $(STREAMS),--streams $(STREAMS))
+	@$(BIN)/python -m benchmarks.server.live_streams $(if $(STREAMS),--streams $(STREAMS))
 
 LM      := build/language
 BOOKS   = $(DATA)/text/books.txt.xz

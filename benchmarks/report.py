@@ -35,9 +35,10 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def write_report(name: str, title: str, body: str) -> Path:
     """Write ``docs/benchmarks/<name>.md``: what, when, where, results."""
     today = datetime.now(UTC).date().isoformat()
+    script = next((REPOSITORY / "benchmarks").rglob(f"{name}.py")).relative_to(REPOSITORY)
     head = (
         f"# {title}\n\n{today} · {processor_name()} · Python {platform.python_version()}, "
-        f"torch {torch.__version__} · `benchmarks/{name}.py`\n\n"
+        f"torch {torch.__version__} · `{script}`\n\n"
     )
     RESULTS.mkdir(parents=True, exist_ok=True)
     path = RESULTS / f"{name}.md"

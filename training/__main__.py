@@ -20,9 +20,9 @@ from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.errors import ModelError
 from earshot.training.data.speech import load_dev_speech
 from earshot.training.errors import RecipeError, TrainingError
+from earshot.training.files.cmudict import lexicon_text, read_pronunciations
 from earshot.training.measuring.evaluation import FULL_CONTEXT, transcribe
 from earshot.training.measuring.report import markdown_report, write_rates
-from earshot.training.recipe.cmudict import lexicon_text, read_pronunciations
 from earshot.training.recipe.config import load_recipe
 from earshot.training.recipe.data_root import DATA_VARIABLE, data_root, require_data
 from earshot.training.run.export import export

@@ -2,23 +2,23 @@
  * Puts the parts together: one take at a time, from a microphone, a clip or a file.
  */
 
-import { awakeUntil } from "./awake.js";
-import { BoostEditor } from "./boost-editor.js";
-import { Boosts } from "./boosts.js";
-import { Clip } from "./clip.js";
-import { byId } from "./elements.js";
-import { acceptFiles } from "./file-drop.js";
-import { transcribeFile } from "./file-upload.js";
-import { KeptTakes } from "./kept-takes.js";
-import { LevelMeter } from "./level-meter.js";
-import { Microphone } from "./microphone.js";
-import { listSamples } from "./samples.js";
-import { Server } from "./server.js";
-import { Session } from "./session.js";
-import { SourceError } from "./source-error.js";
-import { Notice, Status } from "./status.js";
-import { TakeView } from "./take-view.js";
-import { Transcript } from "./transcript.js";
+import { BoostEditor } from "./boosts/boost-editor.js";
+import { Boosts } from "./boosts/boosts.js";
+import { Clip } from "./capture/clip.js";
+import { Microphone } from "./capture/microphone.js";
+import { awakeUntil } from "./controls/awake.js";
+import { byId } from "./controls/elements.js";
+import { acceptFiles } from "./controls/file-drop.js";
+import { LevelMeter } from "./controls/level-meter.js";
+import { listSamples } from "./controls/samples.js";
+import { Notice, Status } from "./controls/status.js";
+import { transcribeFile } from "./listen/file-upload.js";
+import { Server } from "./listen/server.js";
+import { Session } from "./listen/session.js";
+import { SourceError } from "./problems/source-error.js";
+import { KeptTakes } from "./takes/kept-takes.js";
+import { TakeView } from "./takes/take-view.js";
+import { Transcript } from "./takes/transcript.js";
 
 const BROKEN = new Set([
   "connection-lost",

@@ -1,1 +1,1 @@
-"""What the benchmarks of graph search share: graphs, posteriors, and every decoder's adapter."""
+"""What the benchmarks of graph search share: graphs, posteriors, streams, errors."""

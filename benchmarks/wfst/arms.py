@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import torch
 
+from benchmarks.wfst.ours import Batch, OurSearch
+from benchmarks.wfst.posteriors import Utterance, total_frames
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.wfst.wfst_search import WfstOptions
-from wfst.ours import Batch, OurSearch
-from wfst.posteriors import Utterance, total_frames
 
 EQUAL_NATS = 0.01
 

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import torch
 
+from benchmarks.wfst.posteriors import Utterance
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.config import FeatureConfig
 from earshot.streaming.search.search_frames import PieceFrames, SearchFrames, frames_of
 from earshot.streaming.words.graph_words import GraphWords
+from earshot.training.corpus.manifest import Utterance as Recording
+from earshot.training.corpus.manifest import read_speech
 from earshot.training.data.batch import pad
-from earshot.training.data.corpus import Utterance as Recording
-from earshot.training.data.corpus import read_speech
 from earshot.training.data.feature_cache import build_feature_cache
 from earshot.training.data.speech import Source, Speech
 from earshot.training.measuring.greedy import length_batches
-from wfst.posteriors import Utterance
 
 
 def recordings(

@@ -7,11 +7,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from benchmarks.wfst.ours import Batch, OurSearch
+from benchmarks.wfst.posteriors import Utterance
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.graph.wfst_key import NODE_SHIFT
 from earshot.decoder_kernels.wfst.wfst_search import WfstOptions
-from wfst.ours import Batch, OurSearch
-from wfst.posteriors import Utterance
 
 SECTOR_BYTES = 32  # the least that a GPU reads from its memory
 LABEL_BYTES = 2

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import torch
 
+from benchmarks.wfst.ours import Batch, OurSearch
+from benchmarks.wfst.streams import Words
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.wfst.wfst_search import WfstOptions
-from wfst.ours import Batch, OurSearch
-from wfst.streams import Words
 
 
 class OurStreams:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import torch
 
-from wfst.ours import Batch
-from wfst.posteriors import Utterance
-from wfst.streams import NotRun, StreamDecoder, Timing, Words, measure
+from benchmarks.wfst.ours import Batch
+from benchmarks.wfst.posteriors import Utterance
+from benchmarks.wfst.streams import NotRun, StreamDecoder, Timing, Words, measure
 
 HEADER = (
     "posteriors", "streams", "pieces", "decoder", "times real time", "us per frame",

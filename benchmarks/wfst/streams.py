@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 import torch
 
-from wfst.ours import Batch
+from benchmarks.wfst.ours import Batch
 
 Words = tuple[int, ...]
 

@@ -10,7 +10,18 @@ import unicodedata
 from collections.abc import Iterator
 from re import Match
 
-from earshot.language.text.number_words import LARGE, cardinal, ordinal, roman_value, year
+from earshot.language.text.date_words import MONTHS
+from earshot.language.text.money_words import CURRENCIES as MONEY
+from earshot.language.text.money_words import Currency
+from earshot.language.text.number_words import (
+    LARGE,
+    as_ordinal,
+    decade,
+    digit_string,
+    figures,
+    roman_value,
+    year,
+)
 
 ABBREVIATIONS = {
     "mr": "mister", "mrs": "missus", "messrs": "messieurs", "dr": "doctor", "st": "saint",
@@ -21,14 +32,10 @@ ABBREVIATIONS = {
     "etc": "et cetera", "viz": "namely", "vs": "versus", "co": "company", "mt": "mount",
 }  # fmt: skip
 """With a full stop."""
-CURRENCIES = {
-    "$": ("dollar", "dollars", "cent", "cents"),
-    "£": ("pound", "pounds", "penny", "pence"),
-    "€": ("euro", "euros", "cent", "cents"),
-    "¥": ("yen", "yen", "sen", "sen"),
-}
+CURRENCIES = {**MONEY, "¥": Currency("yen", "yen", "sen", "sen")}
+ZERO = "o"
+"""Of years and times of the day: "nineteen o five"."""
 HEADINGS = "Chapter|Book|Part|Volume|Vol|Canto|Act|Scene|Section|Letter|Stave|Number|No|Page"
-MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 
 _SIGNS = str.maketrans(
     {"‘": "'", "’": "'", "ʼ": "'", "`": "'", "′": "'", "“": '"', "”": '"', "«": '"', "»": '"',
@@ -47,7 +54,8 @@ _LARGE_SUM = re.compile(rf"({_SIGN})\s?(\d[\d,]*(?:\.\d+)?) ({'|'.join(LARGE)})\
 _MONEY = re.compile(rf"({_SIGN})\s?(\d[\d,]*)(?:\.(\d\d)\b)?")
 _PERCENT = re.compile(r"(?<=\d)\s?(?:%|per cent\b)")
 _CLOCK = re.compile(r"\b(\d{1,2}):(\d\d)\b")
-_DATE = re.compile(rf"\b({MONTHS}|{MONTHS.upper()}) ([12]?\d|3[01])\b(?![,.:]\d)")
+_MONTH = "|".join(MONTHS)
+_DATE = re.compile(rf"\b({_MONTH}|{_MONTH.upper()}) ([12]?\d|3[01])\b(?![,.:]\d)")
 _ORDINAL = re.compile(r"\b(\d[\d,]*)(?:st|nd|rd|th|d)\b", re.IGNORECASE)
 _HALF = re.compile(r"(?<=\d) 1/2\b|\b1/2\b")
 _DECIMAL = re.compile(r"\b(\d[\d,]*)\.(\d+)\b")
@@ -96,28 +104,28 @@ def _unmangled(found: Match[str]) -> str:
 
 def _figures(line: str) -> str:
     line = line.replace("&", " and ")
-    line = _LARGE_SUM.sub(lambda found: f"{found[2]} {found[3]} {CURRENCIES[found[1]][1]}", line)
+    line = _LARGE_SUM.sub(lambda found: f"{found[2]} {found[3]} {CURRENCIES[found[1]].units}", line)
     line = _MONEY.sub(_money, line)
     line = _PERCENT.sub(" per cent ", line)
     line = _CLOCK.sub(_clock, line)
-    line = _DATE.sub(lambda found: found[1] + _said(ordinal(found[2])), line)
-    line = _ORDINAL.sub(lambda found: _said(ordinal(_digits(found[1]))), line)
+    line = _DATE.sub(lambda found: found[1] + _said(as_ordinal(figures(found[2]))), line)
+    line = _ORDINAL.sub(lambda found: _said(as_ordinal(figures(_digits(found[1])))), line)
     line = _HALF.sub(lambda found: " and a half" if found[0][0] == " " else " one half ", line)
     line = _DECIMAL.sub(_decimal, line)
     line = _YEAR.sub(_year, line)
-    return _NUMBER.sub(lambda found: _said(cardinal(_digits(found[0]))), line)
+    return _NUMBER.sub(lambda found: _said(figures(_digits(found[0]))), line)
 
 
 def _heading(found: Match[str]) -> str:
     """``CHAPTER IV``."""
     name = {"vol": "volume", "no": "number"}.get(found[1].lower(), found[1])
     digits = found[2] if found[2].isdigit() else str(roman_value(found[2]))
-    return found[0] if digits == "0" else f"{name}{_said(cardinal(digits))}"
+    return found[0] if digits == "0" else f"{name}{_said(figures(digits))}"
 
 
 def _reign(found: Match[str]) -> str:
     value = roman_value(found[2])
-    return f"{found[1]} the{_said(ordinal(str(value)))}" if value else found[0]
+    return f"{found[1]} the{_said(as_ordinal(figures(str(value))))}" if value else found[0]
 
 
 def _abbreviation(found: Match[str]) -> str:
@@ -128,36 +136,32 @@ def _abbreviation(found: Match[str]) -> str:
 
 
 def _money(found: Match[str]) -> str:
-    one, many, small_one, small_many = CURRENCIES[found[1]]
+    currency = CURRENCIES[found[1]]
     whole, part = _digits(found[2]), (found[3] or "00").lstrip("0")
-    words = [*cardinal(whole), one if whole == "1" else many]
+    words = [figures(whole), currency.unit if whole == "1" else currency.units]
     if part:
-        words += [*cardinal(part), small_one if part == "1" else small_many]
-    return _said(words)
+        words += [figures(part), currency.cent if part == "1" else currency.cents]
+    return _said(*words)
 
 
 def _clock(found: Match[str]) -> str:
-    hour, minute = cardinal(str(int(found[1]))), found[2]
+    hour, minute = figures(str(int(found[1]))), found[2]
     if minute == "00":
-        return _said([*hour, "o'clock"])
-    return _said([*hour, *(["o"] if minute[0] == "0" else []), *cardinal(str(int(minute)))])
+        return _said(hour, "o'clock")
+    return _said(hour, *([ZERO] if minute[0] == "0" else []), figures(str(int(minute))))
 
 
 def _decimal(found: Match[str]) -> str:
-    fraction = [word for digit in found[2] for word in cardinal(digit)]
-    return _said([*cardinal(_digits(found[1])), "point", *fraction])
+    return _said(figures(_digits(found[1])), "point", digit_string(found[2]))
 
 
 def _year(found: Match[str]) -> str:
-    *before, last = year(found[1])
-    if found[2]:
-        last = last[:-1] + "ies" if last.endswith("y") else last + "s"
-    return _said([*before, last])
+    return _said((decade if found[2] else year)(int(found[1]), zero=ZERO))
 
 
 def _digits(text: str) -> str:
     return text.replace(",", "")
 
 
-def _said(words: list[str]) -> str:
+def _said(*words: str) -> str:
     return f" {' '.join(words)} "

@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable
 from re import Match
 
-from earshot.language.text.clean_text import CURRENCIES, spelled_out
-from earshot.language.text.number_words import SMALL, TENS, cardinal, year
+from earshot.language.text.clean_text import CURRENCIES, ZERO, spelled_out
+from earshot.language.text.number_words import SMALL, TENS, digit_string, figures, year
 
 MAX_INITIALS = 3
 """Capitals tied to a figure or a sign are named up to here, though they could be a word: AT&T."""
@@ -116,19 +116,19 @@ def _in_pairs(number: Match[str]) -> str:
     """747 is seven forty seven, 4090 forty ninety."""
     digits = number[0]
     if len(digits) == 4:
-        return " ".join(year(digits))
+        return figures(digits) if digits[0] == "0" else year(int(digits), zero=ZERO)
     if len(digits) > 4 or digits[0] == "0" or digits.endswith("00"):
         return digits
-    rest = ["o", SMALL[int(digits[2])]] if digits[1] == "0" else cardinal(digits[1:])
-    return " ".join([SMALL[int(digits[0])], *rest])
+    rest = f"{ZERO} {SMALL[int(digits[2])]}" if digits[1] == "0" else figures(digits[1:])
+    return f"{SMALL[int(digits[0])]} {rest}"
 
 
 def _in_full(number: Match[str]) -> str:
     """2026 is two thousand twenty six."""
-    return " ".join(cardinal(number[0]))
+    return figures(number[0])
 
 
 def _by_digits(number: Match[str]) -> str:
     """911 is nine one one."""
     digits = number[0]
-    return digits if digits.endswith("00") else " ".join(SMALL[int(digit)] for digit in digits)
+    return digits if digits.endswith("00") else digit_string(digits)

@@ -12,9 +12,9 @@ from earshot.service.errors import StartupError
 with training_package():
     from earshot.training.errors import TrainingError
     from earshot.training.synthetic.engines import ENGINES
-    from earshot.training.synthetic.kinds import BALANCED, GRAMMARS, SENTENCES
     from earshot.training.synthetic.maker import Amount, Made, Maker
     from earshot.training.synthetic.plan import Plan
+    from earshot.training.synthetic.sayings.kinds import BALANCED, GRAMMARS, SENTENCES
     from earshot.training.synthetic.sentences import Sentences, read_sentences
 
 DEFAULT_ENGINES = {"espeak-ng": 1.0, "flite": 1.0}

@@ -57,8 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Train; 0 at the end of the schedule, 3 where the same command would go on."""
     with training_package():
         from earshot.models.errors import ModelError
-        from earshot.training.data.output_folder import make_folder
         from earshot.training.errors import TrainingError
+        from earshot.training.files.output_folder import make_folder
         from earshot.training.recipe.config import load_recipe
         from earshot.training.recipe.data_root import data_root
         from earshot.training.run.export import export

@@ -7,10 +7,10 @@ import itertools
 from collections.abc import Iterable
 from pathlib import Path
 
-import cuda_counts
-import machine_code
 import pytest
 from emulator import Emulator, built
+
+from benchmarks.cuda import cuda_counts, machine_code
 
 pytestmark = [pytest.mark.emulated, pytest.mark.timeout(600)]
 

@@ -1,6 +1,6 @@
 """The CUDA half gives what the CPU half gives, to the last bit: three real recordings.
 
-``benchmarks/cuda_equality.py`` does the same over as many as one likes.
+``benchmarks/cuda/cuda_equality.py`` does the same over as many as one likes.
 """
 
 from pathlib import Path
@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from cuda_equality import Pair, compare_all
 from emulator import Emulator
-from wfst.posteriors import Utterance
 
+from benchmarks.cuda.cuda_equality import Pair, compare_all
+from benchmarks.wfst.posteriors import Utterance
 from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
 
 pytestmark = [pytest.mark.emulated, pytest.mark.timeout(600)]

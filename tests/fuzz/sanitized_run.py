@@ -73,7 +73,7 @@ def fuzz(
         "OMP_NUM_THREADS": "1",
         "PYTHONPATH": str(Path(__file__).parent),
     }
-    runner = [sys.executable, str(REPOSITORY / "benchmarks" / "gpu_native.py"), str(BUILD)]
+    runner = [sys.executable, str(REPOSITORY / "benchmarks" / "cuda" / "gpu_native.py"), str(BUILD)]
     return subprocess.run(
         [*runner, "fuzz_searches", *arguments],
         env=environment,

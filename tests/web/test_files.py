@@ -10,8 +10,8 @@ import soundfile
 
 from earshot.web import web_root
 
-SCRIPTS = sorted(web_root().glob("*.js"))
-STYLES = sorted(web_root().glob("*.css"))
+SCRIPTS = sorted(web_root().rglob("*.js"))
+STYLES = sorted(web_root().rglob("*.css"))
 FILES = [*SCRIPTS, *STYLES, web_root() / "index.html"]
 SAMPLES = json.loads((web_root() / "samples" / "samples.json").read_text())
 
@@ -61,7 +61,7 @@ def test_security_policy_is_strict() -> None:
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda file: file.name)
 def test_every_import_leads_to_a_module(script: Path) -> None:
     for target in re.findall(r'from "([^"]+)"|import\("([^"]+)"\)', script.read_text()):
-        assert (web_root() / next(filter(None, target))).is_file()
+        assert (script.parent / next(filter(None, target))).is_file()
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)

@@ -120,7 +120,7 @@ def test_the_model_is_named(page: Page) -> None:
 
 def test_a_newer_page_is_never_mixed_with_an_older_one(golden: Server) -> None:
     with httpx.Client(timeout=60) as client:
-        for path in ("/", "/web/page.js", "/web/dock.css"):
+        for path in ("/", "/web/page.js", "/web/style/dock.css"):
             first = client.get(golden.http(path))
             assert first.headers["cache-control"] == "no-cache"
             again = client.get(golden.http(path), headers={"if-none-match": first.headers["etag"]})

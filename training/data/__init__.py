@@ -1,1 +1,1 @@
-"""Corpora, features and batches."""
+"""Features and batches."""

@@ -11,10 +11,10 @@ from torch import Tensor
 
 from earshot.models.config import FeatureConfig
 from earshot.models.fbank import Fbank
-from earshot.training.data.audio_file import read_samples
+from earshot.training.corpus.manifest import Utterance
 from earshot.training.data.augment import Features
-from earshot.training.data.corpus import Utterance
 from earshot.training.data.row_cache import RowCache, Rows, build_row_cache
+from earshot.training.files.audio_file import read_samples
 
 
 class AudioCache(RowCache):

@@ -9,11 +9,11 @@ import numpy as np
 
 from earshot.models.config import FeatureConfig
 from earshot.models.fbank import Fbank
-from earshot.training.data.audio_file import read_samples
+from earshot.training.corpus.manifest import Utterance
 from earshot.training.data.augment import Features
-from earshot.training.data.corpus import Utterance
 from earshot.training.data.row_cache import RowCache, Rows, build_row_cache
 from earshot.training.data.speed import change_speed
+from earshot.training.files.audio_file import read_samples
 
 
 class FeatureCache(RowCache):

@@ -14,9 +14,9 @@ import numpy.typing as npt
 import torch
 from tqdm import tqdm
 
-from earshot.training.data.corpus import Utterance
-from earshot.training.data.output_folder import make_folder
+from earshot.training.corpus.manifest import Utterance
 from earshot.training.errors import CorpusError
+from earshot.training.files.output_folder import make_folder
 
 INDEX_FILE, ROWS_FILE = "index.json", "rows.bin"
 AT_ONCE = 256  # recordings in memory while a cache is built

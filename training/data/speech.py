@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Protocol
 
 from earshot.models.config import FeatureConfig
+from earshot.training.corpus.manifest import Utterance, read_speech
+from earshot.training.corpus.put_aside import is_put_aside
 from earshot.training.data.audio_cache import build_audio_cache
 from earshot.training.data.augment import Features
-from earshot.training.data.corpus import Utterance, read_speech
 from earshot.training.data.feature_cache import build_feature_cache
-from earshot.training.data.put_aside import is_put_aside
 from earshot.training.errors import CorpusError
 from earshot.training.recipe.config import DataConfig
 from earshot.training.synthetic.digits import synthesise

@@ -1,1 +1,1 @@
-"""How well a model hears: word errors, phone errors."""
+"""How well a model hears: word errors."""

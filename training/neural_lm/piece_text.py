@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import sentencepiece
 
-from earshot.training.data.made_of import file_checksum, keep_made
-from earshot.training.data.output_folder import make_folder
-from earshot.training.data.packed_text import open_text
 from earshot.training.errors import CorpusError
+from earshot.training.files.made_of import file_checksum, keep_made
+from earshot.training.files.output_folder import make_folder
+from earshot.training.files.packed_text import open_text
 from earshot.training.neural_lm.recipe import LmRecipe
 
 Pieces = npt.NDArray[np.uint16]

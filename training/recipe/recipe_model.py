@@ -21,7 +21,7 @@ from earshot.models.u2.initialisation import InitConfig, initialise
 from earshot.models.u2.tdnnf_encoder import tdnnf_shape
 from earshot.models.u2.u2 import U2Model
 from earshot.training.errors import RecipeError
-from earshot.training.recipe.cmudict import phone_names, read_lexicon
+from earshot.training.files.cmudict import phone_names, read_lexicon
 from earshot.training.recipe.config import NetworkConfig, Recipe
 
 

@@ -9,8 +9,8 @@ import torch
 from earshot.models.checkpoints.own_format import save_model
 from earshot.models.tokenizer import load_tokenizer
 from earshot.models.u2.u2 import U2Model
-from earshot.training.data.output_folder import make_folder
 from earshot.training.errors import TrainingStateError
+from earshot.training.files.output_folder import make_folder
 from earshot.training.recipe.config import Recipe
 from earshot.training.recipe.recipe_model import model_config
 from earshot.training.run.averaging import average_checkpoints

@@ -15,11 +15,10 @@ from torch import Tensor
 from earshot.models.config import FeatureConfig
 from earshot.models.tokenizer import Tokenizer, load_tokenizer
 from earshot.models.u2.u2 import U2Model
+from earshot.training.corpus.manifest import read_noise
 from earshot.training.data.augment import Augmenter
 from earshot.training.data.batch import Batch, BatchBuilder
-from earshot.training.data.corpus import read_noise
 from earshot.training.data.feature_cache import build_feature_cache
-from earshot.training.data.made_of import keep_made
 from earshot.training.data.sampler import Example, Sampler
 from earshot.training.data.speech import (
     Speech,
@@ -28,6 +27,7 @@ from earshot.training.data.speech import (
     load_training_speech,
 )
 from earshot.training.errors import CorpusError
+from earshot.training.files.made_of import keep_made
 from earshot.training.measuring.greedy import greedy_error_rates
 from earshot.training.recipe.config import Recipe
 from earshot.training.recipe.recipe_model import flush_frames, time_shape

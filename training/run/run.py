@@ -8,8 +8,8 @@ from typing import Literal
 
 import torch
 
-from earshot.training.data.output_folder import make_folder
 from earshot.training.errors import DeviceMissing, RecipeError
+from earshot.training.files.output_folder import make_folder
 from earshot.training.recipe.config import Recipe
 from earshot.training.recipe.data_root import require_data
 from earshot.training.recipe.recipe_model import build_model

@@ -13,10 +13,11 @@ from tqdm import tqdm
 
 from earshot.models.u2.u2 import TrainingLoss, U2Model
 from earshot.training.data.batch import Batch
-from earshot.training.data.output_folder import make_folder
 from earshot.training.data.sampler import FIRST_SHUFFLED_EPOCH, Example
-from earshot.training.measuring.phone_yardstick import PhoneYardstick
-from earshot.training.measuring.phones import PhoneLabels, PhoneLoss
+from earshot.training.files.output_folder import make_folder
+from earshot.training.phones.phone_yardstick import PhoneYardstick
+from earshot.training.phones.phones import PhoneLabels, PhoneLoss
+from earshot.training.phones.spoken_words import spoken_words
 from earshot.training.recipe.config import OptimiserConfig, Recipe
 from earshot.training.recipe.schedule import learning_rate
 from earshot.training.run.averaging import ScoredCheckpoint, keep
@@ -28,7 +29,6 @@ from earshot.training.run.small_state import load_small, rewarmed, save_small
 from earshot.training.run.stop_signal import StopSignal
 from earshot.training.run.time_limit import TimeLimit
 from earshot.training.run.training_state import Progress, load_state, save_state
-from earshot.training.texts.spoken_words import spoken_words
 
 LOG_FILE = "log.jsonl"
 CONSTRAIN_EVERY = 4  # updates, as in Kaldi

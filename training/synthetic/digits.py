@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from earshot.training.data.corpus import MANIFEST_FILE
+from earshot.training.corpus.manifest import MANIFEST_FILE
 from earshot.training.synthetic.maker import Amount, Made, Maker
 from earshot.training.synthetic.plan import Plan
 from earshot.training.synthetic.sentences import Sentences

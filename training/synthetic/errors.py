@@ -2,7 +2,6 @@
 
 SynthesisError
 ├── EngineMissing     a program or voice is not installed; the message names the Debian package
-├── UnsayableText     text that has no reading in the letters that we train to write
 ├── BadRecording      an engine gave nothing, silence, a clipped sound or one of a wrong length
 └── FolderTaken       the folder holds speech of another plan
 """
@@ -18,10 +17,6 @@ class SynthesisError(TrainingError):
 
 class EngineMissing(SynthesisError):
     """A program or a voice is not installed."""
-
-
-class UnsayableText(SynthesisError):
-    """The text has no reading."""
 
 
 class BadRecording(SynthesisError):

@@ -13,12 +13,12 @@ import soundfile
 import soxr
 from tqdm import tqdm
 
-from earshot.training.data.corpus import (
+from earshot.language.text.transcript_text import normalise_text
+from earshot.training.corpus.manifest import (
     CORPUS_NAME,
     MANIFEST_COLUMNS,
     MANIFEST_FILE,
     manifest_writer,
-    normalise_text,
     read_speech,
 )
 from earshot.training.errors import CorpusError

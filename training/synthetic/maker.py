@@ -11,13 +11,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from earshot.training.data.corpus import MANIFEST_COLUMNS, MANIFEST_FILE, manifest_writer
+from earshot.training.corpus.manifest import MANIFEST_COLUMNS, MANIFEST_FILE, manifest_writer
 from earshot.training.synthetic.engines import ENGINES
 from earshot.training.synthetic.errors import BadRecording, SynthesisError
 from earshot.training.synthetic.journal import Entry, Journal
-from earshot.training.synthetic.kinds import SENTENCES
 from earshot.training.synthetic.plan import Plan, Prompt
 from earshot.training.synthetic.recording import SAMPLE_RATE_HZ, encode, speak
+from earshot.training.synthetic.sayings.kinds import SENTENCES
 from earshot.training.synthetic.sentences import Sentences
 
 AHEAD = 4  # prompts waiting for each worker: a long one holds nobody up, and memory is bounded

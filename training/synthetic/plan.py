@@ -7,11 +7,11 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from earshot.training.data.corpus import CORPUS_NAME
+from earshot.training.corpus.manifest import CORPUS_NAME
 from earshot.training.synthetic.engines import ENGINES, Delivery, Engine
 from earshot.training.synthetic.errors import SynthesisError
-from earshot.training.synthetic.kinds import BALANCED, GRAMMARS, SENTENCES
-from earshot.training.synthetic.saying import Saying
+from earshot.training.synthetic.sayings.kinds import BALANCED, GRAMMARS, SENTENCES
+from earshot.training.synthetic.sayings.saying import Saying
 from earshot.training.synthetic.sentences import Sentences
 
 LEAST_FACTOR, MOST_FACTOR = 0.5, 2.0  # of a voice's own rate and pitch; engines go no further

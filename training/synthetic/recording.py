@@ -10,7 +10,7 @@ import numpy.typing as npt
 import soundfile
 import soxr
 
-from earshot.training.data.corpus import normalise_text
+from earshot.language.text.transcript_text import normalise_text
 from earshot.training.synthetic.engines import Delivery, Engine, run_program
 from earshot.training.synthetic.errors import BadRecording
 

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from earshot.training.data.packed_text import open_text
-from earshot.training.synthetic.errors import SynthesisError, UnsayableText
-from earshot.training.synthetic.saying import Saying
-from earshot.training.synthetic.spoken_text import TITLES, spoken_text
+from earshot.language.errors import UnsayableText
+from earshot.language.text.spoken_text import TITLES, spoken_text
+from earshot.training.files.packed_text import open_text
+from earshot.training.synthetic.errors import SynthesisError
+from earshot.training.synthetic.sayings.saying import Saying
 
 MOST_SENTENCES = 200_000  # kept in memory, of however many there are
 LEAST_WORDS, MOST_WORDS = 2, 30

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from earshot.training.data.corpus import normalise_text, read_speech
+from earshot.language.text.transcript_text import normalise_text
+from earshot.training.corpus.manifest import read_speech
 from earshot.training.errors import CorpusError
 from earshot.training.texts.book_text import SUFFIXES, paragraphs, read_book, year_of
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from earshot.training.data.corpus import Utterance, read_speech
+from earshot.training.corpus.manifest import Utterance, read_speech
 from earshot.training.errors import CorpusError, TrainingError
 
 HELD_OUT_EVERY = 8

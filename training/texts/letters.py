@@ -22,7 +22,7 @@ from earshot.models.config import PHONE_BLANK
 from earshot.models.errors import UnencodableText
 from earshot.models.layers.ctc import ctc_losses
 from earshot.training.data.batch import pad_tokens
-from earshot.training.recipe.cmudict import Sounds
+from earshot.training.files.cmudict import Sounds
 
 Entry = tuple[list[int], tuple[int, ...]]
 """Letters and phones by number."""

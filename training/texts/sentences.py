@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from earshot.training.data.corpus import normalise_text, read_speech
+from earshot.language.text.transcript_text import normalise_text
+from earshot.training.corpus.manifest import read_speech
 from earshot.training.errors import CorpusError
 from earshot.training.texts.language_texts import HELD_OUT_EVERY
 

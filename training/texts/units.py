@@ -8,8 +8,8 @@ from pathlib import Path
 
 import sentencepiece
 
-from earshot.training.data.output_folder import make_folder
 from earshot.training.errors import RecipeError
+from earshot.training.files.output_folder import make_folder
 from earshot.training.recipe.config import UnitsConfig
 
 UNITS_FILE = "units.txt"

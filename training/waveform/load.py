@@ -11,11 +11,11 @@ from torch.nn.utils.rnn import pad_sequence
 
 from earshot.models.config import FeatureConfig
 from earshot.models.fbank import Fbank
+from earshot.training.corpus.manifest import read_noise, read_rooms
 from earshot.training.data.audio_cache import build_audio_cache
-from earshot.training.data.audio_file import read_samples
-from earshot.training.data.corpus import read_noise, read_rooms
 from earshot.training.data.speech import Source, Speech
 from earshot.training.errors import CorpusError
+from earshot.training.files.audio_file import read_samples
 from earshot.training.recipe.config import Recipe, WaveformConfig
 from earshot.training.recipe.recipe_model import flush_frames, time_shape
 from earshot.training.waveform.augmenter import SoundAugmenter

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from earshot.service.commands.cli import main
-from earshot.training.data.corpus import read_speech
+from earshot.training.corpus.manifest import read_speech
 
 pytestmark = pytest.mark.usefixtures("fake_engines")
 

@@ -81,7 +81,7 @@ async def test_the_page_and_its_scripts_are_served(live):
     async with live.client() as client:
         page = await client.get("/")
         assert page.headers["content-type"].startswith("text/html")
-        style = await client.get("/web/theme.css")
+        style = await client.get("/web/style/theme.css")
         assert style.status_code == 200
         assert (await client.get("/web/../pyproject.toml")).status_code == 404
 

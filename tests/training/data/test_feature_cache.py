@@ -11,11 +11,11 @@ import torch
 
 from earshot.models.config import FeatureConfig
 from earshot.models.fbank import Fbank
+from earshot.training.corpus.manifest import Utterance
 from earshot.training.data import feature_cache
-from earshot.training.data.audio_file import read_samples
-from earshot.training.data.corpus import Utterance
 from earshot.training.data.feature_cache import build_feature_cache
 from earshot.training.errors import CorpusError
+from earshot.training.files.audio_file import read_samples
 
 
 def record(folder: Path, name: str, num_samples: int, rate_hz: int = 16_000) -> Utterance:

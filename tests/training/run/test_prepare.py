@@ -89,7 +89,7 @@ def test_what_is_put_aside_is_not_looked_at(
     recipe: Recipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     aside = frozenset({"clips/dev-0.flac"})
-    monkeypatch.setattr("earshot.training.data.put_aside.put_aside", lambda: aside)
+    monkeypatch.setattr("earshot.training.corpus.put_aside.put_aside", lambda: aside)
     seen = [each.path.name for each in load_dev_speech(recipe.data).utterances]
     kept = [each.path.name for each in load_dev_speech(recipe.data, aside=True).utterances]
     assert (seen, kept) == (["dev-1.flac", "dev-2.flac"], ["dev-0.flac"])

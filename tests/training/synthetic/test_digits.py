@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from earshot.training.data.corpus import read_speech
+from earshot.training.corpus.manifest import read_speech
 from earshot.training.synthetic.digits import synthesise
 
 

@@ -11,9 +11,9 @@ import pytest
 import soundfile
 
 from earshot.training.__main__ import main
-from earshot.training.data.audio_file import INT16_SCALE, read_samples
-from earshot.training.data.corpus import read_speech
+from earshot.training.corpus.manifest import read_speech
 from earshot.training.errors import CorpusError
+from earshot.training.files.audio_file import INT16_SCALE, read_samples
 from earshot.training.synthetic.gathering import Source, gather
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import soundfile
 
-from earshot.training.data.corpus import MANIFEST_COLUMNS, read_speech
+from earshot.training.corpus.manifest import MANIFEST_COLUMNS, read_speech
 from earshot.training.synthetic.errors import EngineMissing, FolderTaken, SynthesisError
 from earshot.training.synthetic.maker import Amount, Maker
 from earshot.training.synthetic.plan import Plan
-from earshot.training.synthetic.saying import Saying
+from earshot.training.synthetic.sayings.saying import Saying
 from earshot.training.synthetic.sentences import Sentences
 
 NONE = Sentences(())

@@ -8,7 +8,7 @@ import pytest
 
 from earshot.training.synthetic.errors import SynthesisError
 from earshot.training.synthetic.plan import Plan, Prompt
-from earshot.training.synthetic.saying import Saying
+from earshot.training.synthetic.sayings.saying import Saying
 from earshot.training.synthetic.sentences import Sentences
 
 SENTENCES = Sentences([Saying(f"the {word} one") for word in ("first", "second", "third")])

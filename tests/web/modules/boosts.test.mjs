@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Boosts, parseBoost } from "../../../web/boosts.js";
+import { Boosts, parseBoost } from "../../../web/boosts/boosts.js";
 
 function fakeStorage(stored = null) {
   return {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { RunningMedian, SentClock } from "../../../web/latency.js";
+import { RunningMedian, SentClock } from "../../../web/listen/latency.js";
 
 function tenSeconds() {
   const clock = new SentClock();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { loudness } from "../../../web/level-meter.js";
+import { loudness } from "../../../web/controls/level-meter.js";
 
 test("loudness runs from silence to full scale on a decibel scale", () => {
   assert.equal(loudness(0), 0);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { problemOfEnding, problemOfMicrophone, problemOfUpload } from "../../../web/problems.js";
+import { problemOfEnding, problemOfMicrophone, problemOfUpload } from "../../../web/problems/problems.js";
 
 const FINE = { reachable: true, ready: true, full: false };
 const ended = (changes) => ({

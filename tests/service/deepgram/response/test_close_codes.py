@@ -16,7 +16,8 @@ from earshot.streaming.errors import DecodingFailed
 CAN_HAPPEN_TO_CLIENTS = [
     kind
     for _, kind in inspect.getmembers(errors, inspect.isclass)
-    if kind not in (errors.ServiceError, errors.Refused, errors.StartupError)
+    if issubclass(kind, errors.ServiceError)
+    and kind not in (errors.ServiceError, errors.Refused, errors.StartupError)
 ]
 
 

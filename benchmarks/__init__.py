@@ -1,0 +1,1 @@
+"""Claims about speed and accuracy, measured."""

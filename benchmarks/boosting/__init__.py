@@ -1,0 +1,1 @@
+"""What boosts do for words that are said, and for those that are not."""

@@ -1,0 +1,1 @@
+"""The CUDA half: checked on a GPU, counted where there is none."""

@@ -1,0 +1,1 @@
+"""Other projects' decoders, as the benchmarks drive them."""

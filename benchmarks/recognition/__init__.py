@@ -1,0 +1,1 @@
+"""How well speech is recognised, and whether confidences are true."""

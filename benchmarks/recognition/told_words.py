@@ -1,0 +1,60 @@
+"""What finals say of their words, and whether it is so: recordings through an engine's streams."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import jiwer
+import numpy as np
+import soundfile
+
+from benchmarks.recognition.confidence_measures import Words
+from benchmarks.server.long_stream import decode
+from earshot.models.bundled import bundled_model_dir
+from earshot.models.neural_lm.lm_file import NEURAL_LM_FILE
+from earshot.streaming.assembly.engine_factory import build_engine
+from earshot.streaming.engine_config import EngineConfig
+from earshot.streaming.events import Final
+from earshot.streaming.graph_config import GraphSearchConfig
+from earshot.streaming.stream_config import StreamConfig
+
+RATE_HZ = 16000
+
+
+class ToldWords:
+    """The words of one stream's finals after the other."""
+
+    def __init__(self, image: Path, sizes: GraphSearchConfig) -> None:
+        config = EngineConfig(max_streams=1, threads=1, graph_search=sizes)
+        neural_lm = bundled_model_dir() / NEURAL_LM_FILE
+        self._engine = build_engine(None, "cpu", config, graph=image, neural_lm=neural_lm)
+        self._engine.start()
+        self.words = Words()
+        self.finals = 0
+
+    def take(self, path: Path, truth: str) -> None:
+        """Recognise a recording of 16 kHz."""
+        samples, _ = soundfile.read(path, dtype="float32")
+        blocks = np.array_split(samples, len(samples) // RATE_HZ + 1)
+        events = decode(self._engine, blocks, StreamConfig(interim_results=False))
+        finals = [event for event in events if isinstance(event, Final)]
+        told = [word for final in finals for word in final.alternatives[0].words]
+        right = right_words(truth, [word.text for word in told])
+        self.words.take([word.confidence for word in told], right)
+        self.finals += len(finals)
+
+    def close(self) -> int:
+        """End the engine; return of how many finals it has given up the lattice."""
+        self._engine.stop(60)
+        return self._engine.stats.search.lattice_timeouts
+
+
+def right_words(truth: str, words: Sequence[str]) -> list[bool]:
+    """Which words of a hypothesis the transcript has too."""
+    right = [False] * len(words)
+    if words:
+        for chunk in jiwer.process_words(truth, " ".join(words)).alignments[0]:
+            if chunk.type == "equal":
+                right[chunk.hyp_start_idx : chunk.hyp_end_idx] = [True] * (
+                    chunk.hyp_end_idx - chunk.hyp_start_idx
+                )
+    return right

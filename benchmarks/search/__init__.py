@@ -1,0 +1,1 @@
+"""Searches and graphs: speed, size, and what a language model brings."""

@@ -1,0 +1,1 @@
+"""Live streams and long ones: how many, how fast, at what cost."""

@@ -1,0 +1,1 @@
+"""How fast training takes in sound, and synthesisers give it."""

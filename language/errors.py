@@ -1,0 +1,13 @@
+"""What can go wrong in this package and nowhere else.
+
+LanguageError
+└── UnsayableText     text that has no reading in plain English words
+"""
+
+
+class LanguageError(Exception):
+    """Base of the errors of this package."""
+
+
+class UnsayableText(LanguageError):
+    """The text has no reading."""

@@ -1,0 +1,1 @@
+"""Corpora: manifests of recordings, and which of those are put aside."""

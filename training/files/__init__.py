@@ -1,0 +1,1 @@
+"""Files and folders that training reads and makes."""

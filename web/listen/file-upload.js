@@ -1,0 +1,54 @@
+/**
+ * A file goes up; progress and text come down as it is read. One generator; the page shows it.
+ */
+
+import { readEvents } from "./event-stream.js";
+import { problemOfUpload } from "../problems/problems.js";
+import { SourceError } from "../problems/source-error.js";
+
+/** @typedef {{doneS: number, totalS: number|null}} Progress */
+
+/**
+ * @param {string} base address of the page
+ * @param {File} file
+ * @param {import("./listen-client.js").Boost[]} boosts
+ * @param {AbortSignal} signal
+ * @returns {AsyncGenerator<{progress?: Progress, segment?: object, warnings?: string[]}>} a segment
+ *   is a Results message; the generator ends when the file does
+ * @throws {SourceError} with the problem to show
+ */
+export async function* transcribeFile(base, file, boosts, signal) {
+  const response = await post(base, file, boosts, signal);
+  for await (const { event, data } of readEvents(response.body)) {
+    const message = JSON.parse(data);
+    if (event === "progress")
+      yield { progress: { doneS: message.done_s, totalS: message.total_s ?? null } };
+    if (event === "segment") yield { segment: message };
+    if (event === "result") {
+      const warnings = message.metadata.warnings ?? [];
+      return yield { warnings: warnings.map((warning) => warning.message) };
+    }
+    if (event === "error") throw new SourceError(problemOfUpload(500, message));
+  }
+  throw new SourceError(problemOfUpload(0)); // the connection broke before the result
+}
+
+async function post(base, file, boosts, signal) {
+  const url = new URL("v1/listen", base);
+  for (const { phrase, weight } of boosts)
+    url.searchParams.append("keywords", `${phrase}:${weight}`);
+  const headers = {
+    Accept: "text/event-stream",
+    "Content-Type": file.type || "application/octet-stream",
+  };
+  let response;
+  try {
+    response = await fetch(url, { method: "POST", body: file, headers, signal });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw new SourceError(problemOfUpload(0), { cause: error });
+  }
+  if (response.ok) return response;
+  const answer = await response.json().catch(() => ({})); // a proxy answers in HTML
+  throw new SourceError(problemOfUpload(response.status, answer));
+}

@@ -1,0 +1,63 @@
+/**
+ * What the page asks the server besides speech: which model, which recordings, and how it is when
+ * a stream was refused.
+ */
+
+/** @typedef {import("../problems/problems.js").ServerCondition} ServerCondition */
+/** @typedef {import("../boosts/boosts.js").BoostLimits} BoostLimits */
+
+const ANSWER_WITHIN_MS = 4_000;
+
+export class Server {
+  /** @param {string} base address of the page */
+  constructor(base) {
+    this.base = base;
+  }
+
+  /**
+   * Name of the model that answers, and how much may be boosted;
+   * null where the server does not say.
+   * @returns {Promise<{model: string|null, boostLimits: BoostLimits|null}>}
+   */
+  async about() {
+    const answer = await this.#get("v1/models");
+    if (!answer?.ok) return { model: null, boostLimits: null };
+    const { stt, boost_limits: limits } = await answer.json();
+    return { model: stt?.[0]?.name ?? null, boostLimits: limits ? boostLimits(limits) : null };
+  }
+
+  /** @returns {Promise<import("../capture/clip.js").Sample[]>} */
+  async samples() {
+    const answer = await this.#get("web/samples/samples.json");
+    return answer?.ok ? answer.json() : [];
+  }
+
+  sampleAddress(/** @type {string} */ file) {
+    return new URL(`web/samples/${file}`, this.base).href;
+  }
+
+  /** @returns {Promise<ServerCondition>} */
+  async condition() {
+    const answer = await this.#get("readyz");
+    if (!answer) return { reachable: false, ready: false, full: false };
+    const { status } = await answer.json().catch(() => ({})); // a proxy answers in HTML
+    return { reachable: true, ready: answer.ok, full: status === "busy" };
+  }
+
+  /** @returns {Promise<Response|null>} null if nothing answered */
+  async #get(path) {
+    try {
+      return await fetch(new URL(path, this.base), {
+        cache: "no-store",
+        signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      });
+    } catch {
+      return null;
+    }
+  }
+}
+
+/** @returns {BoostLimits} */
+function boostLimits({ phrases, phrase_characters: phraseCharacters, characters }) {
+  return { phrases, phraseCharacters, characters };
+}
