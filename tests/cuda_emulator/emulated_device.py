@@ -34,7 +34,7 @@ def register(library: Path, memory: Path) -> torch.device:
     """Let torch know the device.
 
     library: what ``torch_device/`` is built to. memory: the library that has the functions of
-    ``machine/device_memory.h``. Raises RuntimeError where others were registered before.
+    ``machine/memory/device_memory.h``. Raises RuntimeError where others were registered before.
     """
     if torch._C._get_privateuse1_backend_name() == NAME:
         raise RuntimeError("this process has an emulated device with other libraries")

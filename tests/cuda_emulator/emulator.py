@@ -18,7 +18,7 @@ from earshot.decoder_kernels.native import native_module
 
 @dataclass(frozen=True)
 class Settings:
-    """How the device behaves; as in ``machine/settings.h``.
+    """How the device behaves; as in ``machine/memory/settings.h``.
 
     seed: of all that is left to chance; 0 runs threads and blocks in order. mean_slice: accesses
     between two forced switches of threads, 0 forces none. blocks_together: how many run

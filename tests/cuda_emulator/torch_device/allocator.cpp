@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "../machine/device_memory.h"
+#include "../machine/memory/device_memory.h"
 
 namespace earshot::emulated {
 namespace {

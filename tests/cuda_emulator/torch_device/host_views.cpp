@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "../machine/device_memory.h"
+#include "../machine/memory/device_memory.h"
 #include "tensors.h"
 
 namespace earshot::emulated {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "../machine/device_memory.h"
+#include "../machine/memory/device_memory.h"
 #include "allocator.h"
 #include "host_views.h"
 

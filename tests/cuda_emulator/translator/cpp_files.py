@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from translator.control_flow import signature_in_cpp
+from translator.cpp.program import KernelEntry, Program, VariableEntry
 from translator.cpp_names import symbol_name
 from translator.errors import TranslationError
 from translator.function_writer import write_function
-from translator.module import Module, parse_module
-from translator.program import KernelEntry, Program, VariableEntry
+from translator.instructions.control_flow import signature_in_cpp
+from translator.ptx.module import Module, parse_module
 
 INCLUDES = '#include "machine/thread.h"\n#include "translator/arithmetic.h"\n'
 

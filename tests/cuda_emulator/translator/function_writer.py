@@ -1,15 +1,15 @@
 """A whole function as C++."""
 
-from translator.control_flow import signature_in_cpp
+from translator.cpp.function_body import FunctionBody
+from translator.cpp.program import Program
 from translator.cpp_names import argument_name, symbol_name
 from translator.errors import MalformedPtx, UnknownInstruction
-from translator.function_body import FunctionBody
-from translator.instruction import parse_instruction, split_operands
-from translator.module import Module
-from translator.opcodes import translate_instruction
-from translator.program import Program
-from translator.ptx_source import Statement
-from translator.signature import Function, parse_space
+from translator.instructions.control_flow import signature_in_cpp
+from translator.instructions.opcodes import translate_instruction
+from translator.ptx.instruction import parse_instruction, split_operands
+from translator.ptx.module import Module
+from translator.ptx.ptx_source import Statement
+from translator.ptx.signature import Function, parse_space
 
 # What instructions use between themselves.
 TEMPORARIES = ("u64 at;", "u64 packed;", "bool met;", "bool opposite;", "bool carry = false;")

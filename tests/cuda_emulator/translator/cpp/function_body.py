@@ -1,14 +1,14 @@
 """A function while it is translated: what instructions ask of it and put into it."""
 
-from translator.cpp_code import Block, Code, Cost
+from translator.cpp.cpp_code import Block, Code, Cost
+from translator.cpp.program import Program
 from translator.cpp_names import argument_name, label_name, symbol_name
 from translator.errors import MalformedPtx, UnknownInstruction, UnknownSymbol
-from translator.module import Module
-from translator.operands import SPECIAL_REGISTERS, address_parts, is_number, number
-from translator.program import Program
-from translator.ptx_types import SIZES, cpp_type, is_float, is_integer
-from translator.registers import Register, Registers
-from translator.signature import Signature, Space
+from translator.ptx.module import Module
+from translator.ptx.operands import SPECIAL_REGISTERS, address_parts, is_number, number
+from translator.ptx.ptx_types import SIZES, cpp_type, is_float, is_integer
+from translator.ptx.registers import Register, Registers
+from translator.ptx.signature import Signature, Space
 
 
 class FunctionBody:

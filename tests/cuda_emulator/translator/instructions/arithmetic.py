@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from translator.cpp_code import Code, Cost
-from translator.function_body import FunctionBody
-from translator.instruction import Instruction
-from translator.ptx_types import BITS, FLOATS, INTEGERS, cpp_type, unsigned, wide
+from translator.cpp.cpp_code import Code, Cost
+from translator.cpp.function_body import FunctionBody
+from translator.ptx.instruction import Instruction
+from translator.ptx.ptx_types import BITS, FLOATS, INTEGERS, cpp_type, unsigned, wide
 
 SIGNED = ("s16", "s32", "s64")
 BY_32_AND_64 = ("u32", "s32", "u64", "s64")

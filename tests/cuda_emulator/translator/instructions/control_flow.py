@@ -1,11 +1,11 @@
 """Branches, calls and ends."""
 
-from translator.cpp_code import Code
+from translator.cpp.cpp_code import Code
+from translator.cpp.function_body import FunctionBody
 from translator.cpp_names import argument_name, symbol_name
 from translator.errors import MalformedPtx
-from translator.function_body import FunctionBody
-from translator.instruction import Instruction, split_operands
-from translator.signature import Signature, Space
+from translator.ptx.instruction import Instruction, split_operands
+from translator.ptx.signature import Signature, Space
 
 
 def branch(instruction: Instruction, body: FunctionBody) -> Code:

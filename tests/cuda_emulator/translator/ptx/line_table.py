@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from translator.errors import MalformedPtx
-from translator.ptx_source import Statement
+from translator.ptx.ptx_source import Statement
 
 FILE = re.compile(r'\.file (\d+) "([^"]*)"')
 PLACE = r"(\d+) (\d+) (\d+)"

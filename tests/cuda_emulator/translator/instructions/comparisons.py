@@ -1,9 +1,9 @@
 """`setp` and `set`: comparisons, and their combination with a predicate."""
 
-from translator.cpp_code import Code, Cost
-from translator.function_body import FunctionBody
-from translator.instruction import Instruction
-from translator.ptx_types import BITS, INTEGERS, is_float
+from translator.cpp.cpp_code import Code, Cost
+from translator.cpp.function_body import FunctionBody
+from translator.ptx.instruction import Instruction
+from translator.ptx.ptx_types import BITS, INTEGERS, is_float
 
 SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 UNSIGNED_SIGNS = {"lo": "<", "ls": "<=", "hi": ">", "hs": ">="}

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from translator.cpp_names import symbol_name
 from translator.errors import MalformedPtx, UnknownInstruction
-from translator.instruction import split_operands
-from translator.ptx_source import Statement
-from translator.ptx_types import SIZES, cpp_type, is_float
-from translator.signature import Space, parse_space
+from translator.ptx.instruction import split_operands
+from translator.ptx.ptx_source import Statement
+from translator.ptx.ptx_types import SIZES, cpp_type, is_float
+from translator.ptx.signature import Space, parse_space
 
 LINKING = re.compile(r"^(?:\.(?:visible|weak|extern|common) )+")
 NUMBER = re.compile(r"-?\d+U?$|-?0[xX][0-9A-Fa-f]+U?$")

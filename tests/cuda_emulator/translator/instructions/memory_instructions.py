@@ -3,11 +3,11 @@
 from collections.abc import Container
 from dataclasses import dataclass
 
-from translator.cpp_code import Code, Cost
-from translator.function_body import FunctionBody
-from translator.instruction import Instruction, members
-from translator.operands import address_parts
-from translator.ptx_types import SIZES, cpp_type
+from translator.cpp.cpp_code import Code, Cost
+from translator.cpp.function_body import FunctionBody
+from translator.ptx.instruction import Instruction, members
+from translator.ptx.operands import address_parts
+from translator.ptx.ptx_types import SIZES, cpp_type
 
 LOAD_ORDERS = {"weak": "WEAK", "relaxed": "RELAXED", "acquire": "ACQUIRE", "volatile": "RELAXED"}
 STORE_ORDERS = {"weak": "WEAK", "relaxed": "RELAXED", "release": "RELEASE", "volatile": "RELAXED"}

@@ -1,9 +1,9 @@
 """`cvt` between integers and floating-point numbers of all sizes."""
 
-from translator.cpp_code import Code, Cost
-from translator.function_body import FunctionBody
-from translator.instruction import Instruction
-from translator.ptx_types import SIZES, cpp_type, is_float, is_integer
+from translator.cpp.cpp_code import Code, Cost
+from translator.cpp.function_body import FunctionBody
+from translator.ptx.instruction import Instruction
+from translator.ptx.ptx_types import SIZES, cpp_type, is_float, is_integer
 
 TO_WHOLE = {"rni": "std::nearbyint", "rzi": "std::trunc", "rmi": "std::floor", "rpi": "std::ceil"}
 TO_FLOAT = {"rn": "NEAREST", "rz": "ZERO", "rm": "DOWN", "rp": "UP"}

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from translator.errors import MalformedPtx, UnknownInstruction
-from translator.ptx_source import Statement
+from translator.ptx.ptx_source import Statement
 
 FORM = re.compile(r"(?:@(!?)([\w$%]+) )?([a-z][\w.:]*)(?: (.*))?$")
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from translator.line_table import Site
+from translator.ptx.line_table import Site
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 
-from translator import (
+from translator.cpp.cpp_code import Code
+from translator.cpp.function_body import FunctionBody
+from translator.instructions import (
     comparisons,
     control_flow,
     conversions,
     memory_instructions,
     moves,
 )
-from translator.arithmetic import OPERATIONS
-from translator.cpp_code import Code
-from translator.function_body import FunctionBody
-from translator.instruction import Instruction
+from translator.instructions.arithmetic import OPERATIONS
+from translator.ptx.instruction import Instruction
 
 Translation = Callable[[Instruction, FunctionBody], Code]
 

@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass, field
 
 from translator.errors import MalformedPtx, UnknownInstruction
-from translator.instruction import split_operands
-from translator.ptx_source import Statement
-from translator.ptx_types import SIZES
+from translator.ptx.instruction import split_operands
+from translator.ptx.ptx_source import Statement
+from translator.ptx.ptx_types import SIZES
 
 HEADER = re.compile(
     r"(?:\.(?:visible|weak|extern) )*\.(?P<kind>entry|func) ?(?:\((?P<results>[^)]*)\) ?)?"

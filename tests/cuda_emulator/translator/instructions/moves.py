@@ -1,10 +1,10 @@
 """`mov` and `cvta`: registers, names, special registers, vectors packed into one register."""
 
-from translator.cpp_code import Code
+from translator.cpp.cpp_code import Code
+from translator.cpp.function_body import FunctionBody
 from translator.errors import MalformedPtx
-from translator.function_body import FunctionBody
-from translator.instruction import Instruction, members
-from translator.ptx_types import SIZES
+from translator.ptx.instruction import Instruction, members
+from translator.ptx.ptx_types import SIZES
 
 # As `mov`'s u64 of a name gives the place in the window of its state space, and all spaces but the
 # shared one lie where generic addresses have them.

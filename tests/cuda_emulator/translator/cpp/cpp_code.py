@@ -6,9 +6,9 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from translator.cpp_names import label_name
-from translator.line_table import Site
-from translator.ptx_types import cpp_type
-from translator.registers import Register
+from translator.ptx.line_table import Site
+from translator.ptx.ptx_types import cpp_type
+from translator.ptx.registers import Register
 
 ASSIGNED = re.compile(r"@(\w+)@")
 

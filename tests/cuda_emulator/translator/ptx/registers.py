@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from translator.cpp_names import register_name
 from translator.errors import MalformedPtx, UnknownInstruction
-from translator.ptx_types import SIZES, cpp_type
+from translator.ptx.ptx_types import SIZES, cpp_type
 
 
 @dataclass

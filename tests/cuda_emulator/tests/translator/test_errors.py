@@ -152,7 +152,7 @@ def test_a_file_that_is_no_ptx_of_ours_is_an_error(
 def test_the_command_says_what_is_wrong_and_writes_nothing(tmp_path: Path) -> None:
     source = tmp_path / "some.ptx"
     source.write_text(of_instruction("warp.dance;"))
-    script = Path(__file__).with_name("translate.py")
+    script = Path(__file__).parents[2] / "translate.py"
     command: list[str | Path] = [sys.executable, script, tmp_path / "out.cpp", source]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert ended.returncode == 1

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 
 from translator.errors import MalformedPtx, UnknownInstruction
-from translator.line_table import LineTable
-from translator.ptx_source import FUNCTION_HEADER, Statement, statements
-from translator.signature import Function, Signature, parse_signature
-from translator.variables import (
+from translator.ptx.line_table import LineTable
+from translator.ptx.ptx_source import FUNCTION_HEADER, Statement, statements
+from translator.ptx.signature import Function, Signature, parse_signature
+from translator.ptx.variables import (
     DeviceVariable,
     SharedLayout,
     is_variable,
