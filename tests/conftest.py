@@ -52,13 +52,26 @@ def repository_dir() -> Path:
 
 @pytest.fixture(scope="session")
 def shared_dir() -> Path:
-    """The data shared with developers and CI: ``$EARSHOT_SHARED`` or ``../shared``."""
+    """Data too large for the repository: ``$EARSHOT_SHARED`` or ``../shared``."""
     return existing(Path(os.environ.get("EARSHOT_SHARED", REPOSITORY.parent / "shared")))
 
 
 @pytest.fixture(scope="session")
-def golden_dir(shared_dir: Path) -> Path:
-    """Outputs of the real WeNet code, with the model and the two wavs they were made from."""
+def golden_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Outputs of the real WeNet code, with the models and the two wavs they were made from.
+
+    Some frames of them: ``tests/golden/README.md``.
+    """
+    from packed_folder import unpack
+
+    folder = tmp_path_factory.mktemp("golden")
+    unpack(REPOSITORY / "tests" / "golden" / "wenet", folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def whole_golden_dir(shared_dir: Path) -> Path:
+    """The same with all frames."""
     return existing(shared_dir / "golden" / "wenet")
 
 
@@ -78,8 +91,14 @@ def assert_same() -> Callable[..., None]:
 
 
 @pytest.fixture(scope="session")
+def clips_manifest() -> Path:
+    """Eight sentences of four readers of books."""
+    return REPOSITORY / "tests" / "golden" / "speech" / "dev.tsv"
+
+
+@pytest.fixture(scope="session")
 def speech_dir(shared_dir: Path) -> Path:
-    """Real transcribed English: ``train.tsv``, ``dev.tsv`` and ``audio/``."""
+    """Hours of transcribed English: ``train.tsv``, ``dev.tsv`` and ``audio/``."""
     return existing(shared_dir / "speech")
 
 
