@@ -1,5 +1,6 @@
-"""Fixtures for all tests: where the shared data lies, and how many threads torch may use."""
+"""For all tests: the devices that are here, where data lies, how many threads torch may use."""
 
+import functools
 import os
 import shutil
 import struct
@@ -35,6 +36,39 @@ settings.load_profile("same")
 ROUNDING = 3e-6
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+ABSENT = {
+    "gpu": "CUDA device: none here",
+    "emulator": "emulated GPU: not built (make cuda-test)",
+    "nvcc": "nvcc: not installed",
+}
+
+
+@functools.cache
+def absent() -> set[str]:
+    """What is not here, by the mark or fixture of the tests that need it. CI needs nvcc."""
+    import torch
+
+    here = {
+        "gpu": torch.cuda.is_available(),
+        "emulator": "EARSHOT_EMULATOR" in os.environ,
+        "nvcc": "CI" in os.environ or shutil.which("nvcc") is not None,
+    }
+    return {name for name, is_here in here.items() if not is_here}
+
+
+def pytest_report_header() -> list[str]:
+    """A line for each device that is not here."""
+    return [f"{ABSENT[name]}; its tests are not collected" for name in sorted(absent())]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what needs a device that is not here: on most machines none ever will be."""
+    kept, left_out = [], []
+    for item in items:
+        needs = {mark.name for mark in item.iter_markers()} | {*getattr(item, "fixturenames", ())}
+        (left_out if needs & absent() else kept).append(item)
+    items[:] = kept
+    config.hook.pytest_deselected(items=left_out)
 
 
 def existing(path: Path) -> Path:
