@@ -1,5 +1,6 @@
-"""Fixtures for all tests: where the shared data lies, and how many threads torch may use."""
+"""For all tests: the devices that are here, where data lies, how many threads torch may use."""
 
+import functools
 import os
 import shutil
 import struct
@@ -35,6 +36,39 @@ settings.load_profile("same")
 ROUNDING = 3e-6
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+ABSENT = {
+    "gpu": "CUDA device: none here",
+    "emulator": "emulated GPU: not built (make cuda-test)",
+    "nvcc": "nvcc: not installed",
+}
+
+
+@functools.cache
+def absent() -> set[str]:
+    """What is not here, by the mark or fixture of the tests that need it. CI needs nvcc."""
+    import torch
+
+    here = {
+        "gpu": torch.cuda.is_available(),
+        "emulator": "EARSHOT_EMULATOR" in os.environ,
+        "nvcc": "CI" in os.environ or shutil.which("nvcc") is not None,
+    }
+    return {name for name, is_here in here.items() if not is_here}
+
+
+def pytest_report_header() -> list[str]:
+    """A line for each device that is not here."""
+    return [f"{ABSENT[name]}; its tests are not collected" for name in sorted(absent())]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what needs a device that is not here: on most machines none ever will be."""
+    kept, left_out = [], []
+    for item in items:
+        needs = {mark.name for mark in item.iter_markers()} | {*getattr(item, "fixturenames", ())}
+        (left_out if needs & absent() else kept).append(item)
+    items[:] = kept
+    config.hook.pytest_deselected(items=left_out)
 
 
 def existing(path: Path) -> Path:
@@ -52,13 +86,26 @@ def repository_dir() -> Path:
 
 @pytest.fixture(scope="session")
 def shared_dir() -> Path:
-    """The data shared with developers and CI: ``$EARSHOT_SHARED`` or ``../shared``."""
+    """Data too large for the repository: ``$EARSHOT_SHARED`` or ``../shared``."""
     return existing(Path(os.environ.get("EARSHOT_SHARED", REPOSITORY.parent / "shared")))
 
 
 @pytest.fixture(scope="session")
-def golden_dir(shared_dir: Path) -> Path:
-    """Outputs of the real WeNet code, with the model and the two wavs they were made from."""
+def golden_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Outputs of the real WeNet code, with the models and the two wavs they were made from.
+
+    Some frames of them: ``tests/golden/README.md``.
+    """
+    from packed_folder import unpack
+
+    folder = tmp_path_factory.mktemp("golden")
+    unpack(REPOSITORY / "tests" / "golden" / "wenet", folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def whole_golden_dir(shared_dir: Path) -> Path:
+    """The same with all frames."""
     return existing(shared_dir / "golden" / "wenet")
 
 
@@ -78,8 +125,14 @@ def assert_same() -> Callable[..., None]:
 
 
 @pytest.fixture(scope="session")
+def clips_manifest() -> Path:
+    """Eight sentences of four readers of books."""
+    return REPOSITORY / "tests" / "golden" / "speech" / "dev.tsv"
+
+
+@pytest.fixture(scope="session")
 def speech_dir(shared_dir: Path) -> Path:
-    """Real transcribed English: ``train.tsv``, ``dev.tsv`` and ``audio/``."""
+    """Hours of transcribed English: ``train.tsv``, ``dev.tsv`` and ``audio/``."""
     return existing(shared_dir / "speech")
 
 

@@ -1,14 +1,11 @@
 """Translated kernels on a machine of one thread, called from Python."""
 
 import ctypes
-import os
-import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
 from translator.cpp_files import translate_files
 
 HERE = Path(__file__).parent
@@ -104,15 +101,8 @@ class OneThread:
         return Event(what, event.at, event.bytes, ORDERS[event.order], place)
 
 
-def require_nvcc() -> None:
-    """Skips the test where nvcc is missing; where CI runs, it must not be."""
-    if shutil.which("nvcc") is None and not os.environ.get("CI"):
-        pytest.skip("nvcc is missing")
-
-
 def nvcc_ptx(source: Path, *options: str) -> str:
     """PTX of a CUDA source."""
-    require_nvcc()
     target = source.with_suffix(".ptx")
     command: Sequence[str | Path] = ["nvcc", *NVCC.split(), *options, "-ptx", source, "-o", target]
     subprocess.run(command, check=True, timeout=250)

@@ -1,4 +1,4 @@
-"""The CUDA half gives what the CPU half gives, to the last bit: three real recordings.
+"""The CUDA half gives what the CPU half gives, to the last bit: real recordings.
 
 ``benchmarks/cuda/cuda_equality.py`` does the same over as many as one likes.
 """
@@ -17,9 +17,8 @@ from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSea
 pytestmark = [pytest.mark.emulated, pytest.mark.timeout(600)]
 
 
-def test_recordings_come_out_alike(emulator: Emulator, speech_dir: Path) -> None:
-    corpora = ("coffee", "fsdd", "wakewords")
-    found = list(compare_all(emulator, speech_dir / "dev.tsv", 1, corpora=corpora))
+def test_recordings_come_out_alike(emulator: Emulator, clips_manifest: Path) -> None:
+    found = list(compare_all(emulator, clips_manifest, per_corpus=3))
     assert [name for name, _ in found] == ["prefixes"] * 3 + ["graph"] * 3
     assert [compared.difference for _, compared in found] == [""] * 6
     assert all(compared.frames > 5 for _, compared in found)

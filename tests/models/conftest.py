@@ -51,21 +51,27 @@ def _read_arrays(path: Path) -> dict[str, Tensor]:
         return {key: torch.from_numpy(arrays[key]) for key in arrays}
 
 
+def _read_golden(folder: Path, name: str) -> Golden:
+    fbank = _read_arrays(folder / "features.npz")
+    return Golden(
+        folder / name,
+        load_model(folder / name),
+        _read_arrays(folder / name / "golden.npz"),
+        _read_json(folder / name / "golden_meta.json"),
+        _read_json(folder / name / "golden_search.json"),
+        {"A": fbank["fbank_aishell"][None], "B": fbank["fbank_libri"][None]},
+    )
+
+
 @pytest.fixture(scope="session")
 def golden_by_name(golden_dir: Path) -> dict[str, Golden]:
-    fbank = _read_arrays(golden_dir / "features.npz")
-    features = {"A": fbank["fbank_aishell"][None], "B": fbank["fbank_libri"][None]}
-    return {
-        name: Golden(
-            golden_dir / name,
-            load_model(golden_dir / name),
-            _read_arrays(golden_dir / name / "golden.npz"),
-            _read_json(golden_dir / name / "golden_meta.json"),
-            _read_json(golden_dir / name / "golden_search.json"),
-            features,
-        )
-        for name in GOLDEN_MODELS
-    }
+    return {name: _read_golden(golden_dir, name) for name in GOLDEN_MODELS}
+
+
+@pytest.fixture(params=STREAMABLE)
+def whole_golden(request: pytest.FixtureRequest, whole_golden_dir: Path) -> Golden:
+    """A golden directory with all its frames."""
+    return _read_golden(whole_golden_dir, request.param)
 
 
 @pytest.fixture(params=GOLDEN_MODELS)

@@ -8,10 +8,7 @@ import torch
 from earshot.models.u2.attention_search import attention_beam_search
 from earshot.models.u2.rescoring import attention_scores
 
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"),
-]
+pytestmark = pytest.mark.gpu
 TOLERANCE = {"rtol": 0.0, "atol": 1e-3}
 
 

@@ -36,8 +36,8 @@ def assert_same_features(found: Tensor, golden: np.ndarray) -> None:
 
 
 @pytest.fixture(scope="module")
-def golden(shared_dir: Path) -> dict[str, np.ndarray]:
-    with np.load(shared_dir / "golden" / "wenet" / "features.npz") as arrays:
+def golden(golden_dir: Path) -> dict[str, np.ndarray]:
+    with np.load(golden_dir / "features.npz") as arrays:
         return dict(arrays)
 
 
@@ -49,9 +49,9 @@ def test_synthetic_signals_give_kaldi_features(golden: dict[str, np.ndarray], ca
 
 @pytest.mark.parametrize("name", RECORDINGS)
 def test_speech_gives_kaldi_features(
-    golden: dict[str, np.ndarray], shared_dir: Path, name: str
+    golden: dict[str, np.ndarray], golden_dir: Path, name: str
 ) -> None:
-    path = shared_dir / "golden" / "wenet" / "wavs" / RECORDINGS[name]
+    path = golden_dir / "wavs" / RECORDINGS[name]
     samples, _ = soundfile.read(path, dtype="int16")
     features = Fbank()(torch.from_numpy(samples.astype(np.float32)))
     assert_same_features(features, golden[f"fbank_{name}"])

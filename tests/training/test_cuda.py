@@ -14,10 +14,7 @@ from earshot.training.recipe.config import AugmentConfig, Recipe, WaveformConfig
 from earshot.training.run.prepare import prepare
 from earshot.training.run.run import open_run
 
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"),
-]
+pytestmark = pytest.mark.gpu
 CUDA = torch.device("cuda")
 
 

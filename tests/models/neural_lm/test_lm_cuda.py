@@ -8,10 +8,7 @@ from torch.nn import functional
 
 from earshot.models.neural_lm.sentence_scorer import SentenceScorer
 
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"),
-]
+pytestmark = pytest.mark.gpu
 LISTS = [[["the", "cat", "sat"], ["the", "cat"], []], [["a", "dog"], ["a", "dog's", "mat"]]]
 
 

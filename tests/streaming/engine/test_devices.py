@@ -114,7 +114,6 @@ def test_no_operation_mixes_devices(
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 @pytest.mark.parametrize("mode", DECODING_MODES)
 def test_a_gpu_hears_what_the_cpu_hears(make_engine, graph, clips, sounds, mode) -> None:
     on_cpu = heard(make_engine(bundled(), graph=graph, sentences=sentences()), clips, mode, sounds)

@@ -7,7 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from one_thread import OneThread, nvcc_ptx, require_nvcc
+from one_thread import OneThread, nvcc_ptx
+
+pytestmark = pytest.mark.nvcc
 
 HERE = Path(__file__).parent
 ARCHITECTURES = ("compute_80", "compute_90", "compute_100")
@@ -76,7 +78,6 @@ extern "C" __global__ void bit_width(const std::uint64_t* from, std::uint64_t* t
 
 
 def nvcc_version() -> str:
-    require_nvcc()
     ended = subprocess.run(["nvcc", "--version"], capture_output=True, text=True, check=True)
     return ended.stdout
 
