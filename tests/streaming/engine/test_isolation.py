@@ -1,14 +1,16 @@
 """A stream whose decoding raises fails alone, and leaves nothing behind."""
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
+from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch
 from earshot.streaming.errors import DecodingFailed
 from earshot.streaming.events import Closed, Failed
-from earshot.streaming.stream_config import StreamConfig, StreamPriority
+from earshot.streaming.stream_config import Boost, StreamConfig, StreamPriority
 
 PREFIX = StreamConfig(mode="ctc_prefix_beam_search")
 LOUD = 31.0
@@ -97,18 +99,36 @@ def test_a_sink_that_raises_ends_its_own_stream_only(tone_engine, sounds, caplog
     assert "the caller's bug" in caplog.text
 
 
-def test_a_search_that_fails_half_way_is_done_again(make_engine, tone_model, sounds, monkeypatch):
-    from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch
-
+@pytest.mark.parametrize("when", ["before the work", "after the work"])
+def test_a_search_that_fails_half_way_is_done_again(
+    make_engine, tone_model, sounds, monkeypatch, when
+):
     advance, calls = PrefixSearch.advance, []
 
     def failing_once(self, slots, log_probs, lengths):
-        advance(self, slots, log_probs, lengths)
         calls.append(len(slots))
-        if len(calls) == 3:
-            raise RuntimeError("after the work was done")
+        fails = len(calls) == 3
+        if fails and when == "before the work":
+            raise RuntimeError(when)
+        advance(self, slots, log_probs, lengths)
+        if fails:
+            raise RuntimeError(when)
 
     monkeypatch.setattr(PrefixSearch, "advance", failing_once)
     engine = make_engine(tone_model, chunk_size=8)
     assert sounds.transcribe(engine, sounds.speech("一二三四五"), PREFIX).text == "一二三四五"
     assert engine.stats.failed_streams == 0
+
+
+def test_a_freed_slot_holds_no_boosts(make_engine, tone_model, sounds, monkeypatch):
+    set_boost, given = PrefixSearch.set_boost, []
+
+    def noting(self, slot, table):
+        given.append(table)
+        set_boost(self, slot, table)
+
+    monkeypatch.setattr(PrefixSearch, "set_boost", noting)
+    engine = make_engine(tone_model, chunk_size=8)
+    sounds.transcribe(engine, sounds.speech("一"), replace(PREFIX, boosts=(Boost("一"),)))
+    assert given[0] is not None
+    assert given[-1] is None
