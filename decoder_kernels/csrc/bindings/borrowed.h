@@ -39,7 +39,8 @@ template <auto Solo, auto Team>
 inline constexpr auto by_threads = ByThreads<Solo, Team>::run;
 
 [[noreturn]] inline void raise_device_error(const char* why) {
-  const nb::object type = nb::module_::import_("earshot.decoder_kernels.errors").attr("DeviceError");
+  const nb::object type =
+      nb::module_::import_("earshot.decoder_kernels.errors").attr("DeviceError");
   PyErr_SetString(type.ptr(), why);
   throw nb::python_error();
 }
