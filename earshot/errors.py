@@ -4,6 +4,7 @@ EarshotError
 ├── ServiceError      earshot.service.errors: files, settings, what a request asks for
 ├── StreamingError    earshot.streaming.errors: engines and their streams
 ├── TrainingError     earshot.training.errors
+├── LanguageError     earshot.language.errors: text that has no reading
 ├── ModelError        earshot.models.errors: checkpoints, tokenizers, configs
 └── KernelError       earshot.decoder_kernels.errors: searches, graphs, devices
 """

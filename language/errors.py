@@ -4,8 +4,10 @@ LanguageError
 └── UnsayableText     text that has no reading in plain English words
 """
 
+from earshot.errors import EarshotError
 
-class LanguageError(Exception):
+
+class LanguageError(EarshotError):
     """Base of the errors of this package."""
 
 

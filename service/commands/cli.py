@@ -4,7 +4,6 @@ import argparse
 import importlib
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol, cast
 
 from earshot.service.commands.options.console import ReaderLeft, say, tell
@@ -13,14 +12,6 @@ from earshot.service.errors import ServiceError
 USAGE_ERROR = 2
 INTERRUPTED = 130
 READER_LEFT = 141  # as a shell says of a program that ended at a closed pipe
-
-
-@dataclass(frozen=True)
-class Command:
-    """A command: the module that runs it, and what the overview says of it."""
-
-    module: str
-    summary: str
 
 
 class CommandModule(Protocol):
@@ -34,22 +25,17 @@ class CommandModule(Protocol):
 
 
 COMMANDS = {
-    "serve": Command("earshot.service.commands.serve", "serve the page and /v1/listen"),
-    "transcribe": Command("earshot.service.commands.transcribe", "write the text of audio files"),
-    "listen": Command("earshot.service.commands.listen", "write what the microphone hears"),
-    "models": Command("earshot.service.commands.models", "describe the bundled model, or others"),
-    "lm": Command("earshot.service.commands.lm", "make n-gram language models of text"),
-    "graph": Command("earshot.service.commands.graph", "build and inspect decoding graphs"),
-    "synthesize": Command(
-        "earshot.service.commands.synthesize", "make synthetic speech to train with"
-    ),
-    "train": Command(
-        "earshot.service.commands.train", "train a model by a recipe, or go on with it"
-    ),
-    "bench": Command(
-        "earshot.service.commands.bench", "measure how many live streams a server carries"
-    ),
+    "serve": "serve the page and /v1/listen",
+    "transcribe": "write the text of audio files",
+    "listen": "write what the microphone hears",
+    "models": "describe the bundled model, or others",
+    "lm": "make n-gram language models of text",
+    "graph": "build and inspect decoding graphs",
+    "synthesize": "make synthetic speech to train with",
+    "train": "train a model by a recipe, or go on with it",
+    "bench": "measure how many live streams a server carries",
 }
+"""What the overview says of each module of `service/commands` that is a command."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -72,19 +58,18 @@ def _main(words: list[str]) -> int:
 
         say(f"earshot {version('earshot-asr')}")
         return 0
-    command = COMMANDS.get(words[0])
-    if command is None:
+    if words[0] not in COMMANDS:
         tell(f"earshot: there is no command {words[0]!r}; `earshot --help` lists them")
         return USAGE_ERROR
-    return _run(words[0], command, words[1:])
+    return _run(words[0], words[1:])
 
 
-def _run(name: str, command: Command, words: list[str]) -> int:
+def _run(name: str, words: list[str]) -> int:
     try:
         # Only this command's module is imported: help must not wait for the model's libraries.
-        module = cast(CommandModule, importlib.import_module(command.module))
+        module = cast(CommandModule, importlib.import_module(f"earshot.service.commands.{name}"))
         parser = argparse.ArgumentParser(
-            prog=f"earshot {name}", description=command.summary, allow_abbrev=False
+            prog=f"earshot {name}", description=COMMANDS[name], allow_abbrev=False
         )
         module.add_arguments(parser)
         return module.run(parser.parse_args(words))
@@ -95,7 +80,7 @@ def _run(name: str, command: Command, words: list[str]) -> int:
 
 def _overview() -> str:
     width = max(map(len, COMMANDS))
-    lines = [f"  {name:<{width}}  {command.summary}" for name, command in COMMANDS.items()]
+    lines = [f"  {name:<{width}}  {summary}" for name, summary in COMMANDS.items()]
     return "\n".join(
         [
             "usage: earshot COMMAND ...",

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from torch import Tensor
-
 from earshot.decoder_kernels.errors import TooManyHistories
 from earshot.decoder_kernels.wfst.wfst_search import WfstHypothesis, WfstResult, WfstSearch
 from earshot.models.u2.u2 import U2Model
@@ -15,11 +13,11 @@ from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.results.hypothesis import Best, Hypothesis
 from earshot.streaming.results.search_counts import SearchCounts
 from earshot.streaming.search.graph_confidence import SegmentLattice
-from earshot.streaming.search.search import padded, slots_of
+from earshot.streaming.search.search import slots_of
 from earshot.streaming.search.search_frames import frames_of
+from earshot.streaming.search.slot_decoder import SlotDecoder
 from earshot.streaming.search.word_hypothesis import SegmentPosteriors, WordHypothesis
 from earshot.streaming.stream.active_stream import ActiveStream
-from earshot.streaming.stream.lane import Lane
 from earshot.streaming.stream_config import Boost, StreamConfig
 from earshot.streaming.words.graph_words import GraphWords
 
@@ -39,7 +37,7 @@ class GraphState:
     looked_at: int = 0
 
 
-class WfstDecoder:
+class WfstDecoder(SlotDecoder[WfstSearch]):
     """Search of a decoding graph; see `Search`. The second pass chooses from `list_size`."""
 
     def __init__(
@@ -50,19 +48,11 @@ class WfstDecoder:
         config: GraphSearchConfig,
         list_size: int,
     ) -> None:
+        super().__init__(search, frames_of(words, model))
         self._model = model
-        self._search = search
         self._words = words
-        self._frames = frames_of(words, model)
         self._config = config
         self._list_size = list_size
-        self._device = search.device
-        self.counts = SearchCounts()
-
-    def advance(self, lanes: Sequence[Lane]) -> None:
-        """All lanes in one launch."""
-        slots = slots_of([lane.stream for lane in lanes], self._device)
-        self._search.advance(slots, *self._frames.batch(lanes))
 
     def restart(self, streams: Sequence[ActiveStream]) -> None:
         """By mask."""
@@ -70,13 +60,6 @@ class WfstDecoder:
         overflows, dead_ends = self._search.overflows(slots), self._search.dead_ends(slots)
         self.counts += SearchCounts(overflows=overflows, dead_ends=dead_ends)
         self._search.reset(slots)
-
-    def rewind(self, stream: ActiveStream, encoded: Tensor | None) -> None:
-        """One lane of many frames."""
-        slots = slots_of([stream], self._device)
-        self._search.reset(slots)
-        if encoded is not None:
-            self._search.advance(slots, *padded([self._frames.whole(encoded)]))
 
     def compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
         """Of words, and of what the graph lacks."""

@@ -13,40 +13,26 @@ from earshot.streaming.results.hypothesis import Best, Hypothesis, TokenHypothes
 from earshot.streaming.results.search_counts import SearchCounts
 from earshot.streaming.search.ctc_output import ctc_output
 from earshot.streaming.search.greedy import GreedySearch
-from earshot.streaming.search.search import padded, slots_of
+from earshot.streaming.search.search import slots_of
 from earshot.streaming.search.search_frames import PieceFrames
+from earshot.streaming.search.slot_decoder import SlotDecoder
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.lane import Lane
 from earshot.streaming.stream_config import Boost, StreamConfig
 
 
-class PrefixBeamDecoder:
+class PrefixBeamDecoder(SlotDecoder[PrefixSearch]):
     """Prefix beam search; see `Search`."""
 
     def __init__(self, model: U2Model, search: PrefixSearch, tokenizer: Tokenizer) -> None:
-        self._frames = PieceFrames(model)
-        self._search = search
+        super().__init__(search, PieceFrames(model))
         self._tokenizer = tokenizer
-        self._device = search.device
-        self.counts = SearchCounts()
-
-    def advance(self, lanes: Sequence[Lane]) -> None:
-        """All lanes in one launch."""
-        slots = slots_of([lane.stream for lane in lanes], self._device)
-        self._search.advance(slots, *self._frames.batch(lanes))
 
     def restart(self, streams: Sequence[ActiveStream]) -> None:
         """By mask."""
         slots = slots_of(streams, self._device)
         self.counts += SearchCounts(overflows=self._search.overflows(slots))
         self._search.reset(slots)
-
-    def rewind(self, stream: ActiveStream, encoded: Tensor | None) -> None:
-        """One lane of many frames."""
-        slots = slots_of([stream], self._device)
-        self._search.reset(slots)
-        if encoded is not None:
-            self._search.advance(slots, *padded([self._frames.whole(encoded)]))
 
     def compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
         """Of tokens; what the decoder searches by itself afterwards knows no boosts."""
