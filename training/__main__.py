@@ -16,6 +16,7 @@ from earshot.language.g2p.letters_to_phones import (
     save_letters_to_phones,
 )
 from earshot.language.g2p.lexicon import LEXICON_FILE, Lexicon, write_lexicon_text
+from earshot.models.checkpoints.assembly import u2_of
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.errors import ModelError
 from earshot.training.data.speech import load_dev_speech
@@ -107,7 +108,7 @@ def gather_sentences(options: argparse.Namespace) -> int:
 
 def add_pronunciations(options: argparse.Namespace) -> int:
     """Writes a lexicon, and a network that has learnt from it, into a model's directory."""
-    phones = load_model(options.model).model.config.phones
+    phones = u2_of(load_model(options.model)).config.phones
     if not phones:
         raise RecipeError(f"{options.model} has no phones: its recipe gives it none")
     pronunciations = read_pronunciations(options.lexicon)

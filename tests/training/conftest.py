@@ -86,7 +86,7 @@ def tone_recipe(tone_data: DataConfig) -> Recipe:
         name="tones",
         data=tone_data,
         augment=AugmentConfig(from_step=10_000, spec_augment_from_step=10_000, pad_seconds=0.1),
-        units=UnitsConfig(pieces=12),
+        units=UnitsConfig(tokens=12),
         network=NetworkConfig(
             input_layer="conv1d4",
             output_size=32,

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from tqdm import tqdm
 
 from earshot.training.corpus.manifest import Utterance
 from earshot.training.errors import CorpusError
 from earshot.training.files.output_folder import make_folder
+from earshot.training.progress_bar import progress_bar
 
 INDEX_FILE, ROWS_FILE = "index.json", "rows.bin"
 AT_ONCE = 256  # recordings in memory while a cache is built
@@ -100,7 +100,7 @@ def _holds(folder: Path, wanted: Mapping[str, Any]) -> bool:
 def _read_all(
     name: str, utterances: Sequence[Utterance], read: Callable[[Utterance], Rows]
 ) -> Iterator[Rows]:
-    bar = tqdm(total=len(utterances), desc=f"reading {name}", unit="file")
+    bar = progress_bar(total=len(utterances), desc=f"reading {name}", unit="file")
     with ThreadPoolExecutor(torch.get_num_threads()) as pool:
         for first in range(0, len(utterances), AT_ONCE):
             some = utterances[first : first + AT_ONCE]

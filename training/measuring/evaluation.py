@@ -9,16 +9,17 @@ from dataclasses import dataclass
 import jiwer
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
-from earshot.models.checkpoints.assembly import LoadedModel
+from earshot.models.checkpoints.assembly import LoadedModel, u2_of
 from earshot.models.layers.ctc import collapse
 from earshot.models.u2.attention_search import attention_beam_search
 from earshot.models.u2.rescoring import attention_scores
+from earshot.models.u2.u2 import U2Model
 from earshot.training.data.batch import pad, with_flush
 from earshot.training.data.speech import Speech
 from earshot.training.measuring.greedy import length_batches
 from earshot.training.measuring.prefix_beam import Prefix, prefix_beam_search
+from earshot.training.progress_bar import progress_bar
 
 MODES = ("ctc_greedy_search", "ctc_prefix_beam_search", "attention", "attention_rescoring")
 BEAM_SIZE = 10
@@ -66,14 +67,16 @@ def rates_by(
 
 
 def _rescore(
-    loaded: LoadedModel, memory: Tensor, lengths: Tensor, beams: Sequence[Sequence[Prefix]]
+    model: U2Model, memory: Tensor, lengths: Tensor, beams: Sequence[Sequence[Prefix]]
 ) -> list[tuple[int, ...]]:
     """The best prefix of each utterance by CTC and both attention decoders together."""
-    decoding = loaded.model.config.decoding
+    decoding = model.config.decoding
     owner = [row for row, beam in enumerate(beams) for _ in beam]
     hypotheses = [prefix.tokens for beam in beams for prefix in beam]
-    scores = attention_scores(loaded.model, memory, lengths, hypotheses, owner)
-    attention = torch.lerp(scores.left, scores.right, decoding.reverse_weight).tolist()
+    scores = attention_scores(model, memory, lengths, hypotheses, owner)
+    share = decoding.reverse_weight
+    sides = zip(scores.left, scores.right, strict=True)
+    attention = [(1 - share) * left + share * right for left, right in sides]
     best: list[tuple[int, ...]] = []
     start = 0
     for beam in beams:
@@ -88,16 +91,15 @@ def _rescore(
 
 @torch.inference_mode()
 def decode(
-    loaded: LoadedModel, features: Tensor, lengths: Tensor, chunk_size: int
+    model: U2Model, features: Tensor, lengths: Tensor, chunk_size: int
 ) -> list[dict[str, Sequence[int]]]:
     """Tokens by mode for each row of `(B, T, F)`, chunk-masked, which equals streaming."""
-    model = loaded.model
     memory, memory_lengths = model.encoder(features, lengths, chunk_size, FULL_CONTEXT)
     log_probs = model.ctc_log_probs(memory)
     blank = model.config.blank_id
     rows = [row[:n] for row, n in zip(log_probs, memory_lengths.tolist(), strict=True)]
     beams = [prefix_beam_search(row, BEAM_SIZE, blank) for row in rows]
-    rescored = _rescore(loaded, memory, memory_lengths, beams)
+    rescored = _rescore(model, memory, memory_lengths, beams)
     attended = attention_beam_search(model, memory, memory_lengths, BEAM_SIZE)
     return [
         {
@@ -119,7 +121,7 @@ def transcribe(
     """
     counts = [speech.frame_count(index) for index in range(len(speech))]
     for chunk_size in chunk_sizes:
-        bar = tqdm(total=len(speech), desc=f"chunk {chunk_size}", unit="utterance")
+        bar = progress_bar(total=len(speech), desc=f"chunk {chunk_size}", unit="utterance")
         for indices in length_batches(counts):
             texts = _texts(loaded, speech, indices, chunk_size)
             for index, hypotheses in zip(indices, texts, strict=True):
@@ -132,13 +134,14 @@ def transcribe(
 def _texts(
     loaded: LoadedModel, speech: Speech, indices: Sequence[int], chunk_size: int
 ) -> list[dict[str, str]]:
-    context = loaded.model.encoder.right_context
+    model = u2_of(loaded)
+    context = model.encoder.right_context
     usable = [index for index in indices if speech.frame_count(index)]
     texts = {index: dict.fromkeys(MODES, "") for index in indices}
     if usable:
         rows = [with_flush(speech.features(index), context) for index in usable]
         batch = pad(rows, [[] for _ in rows])
-        decoded = decode(loaded, batch.features, batch.feature_lengths, chunk_size)
+        decoded = decode(model, batch.features, batch.feature_lengths, chunk_size)
         for index, tokens in zip(usable, decoded, strict=True):
             texts[index] = {mode: loaded.tokenizer.decode(tokens[mode]) for mode in MODES}
     return [texts[index] for index in indices]

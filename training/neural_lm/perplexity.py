@@ -8,7 +8,7 @@ from pathlib import Path
 
 from earshot.models.neural_lm.sentence_scorer import SentenceScorer
 from earshot.training.errors import CorpusError
-from earshot.training.neural_lm.piece_text import read_lines
+from earshot.training.neural_lm.token_text import read_lines
 
 SENTENCES_AT_ONCE = 256
 MOST_NATS = 700.0  # a word: what is more, or no number, has no finite perplexity

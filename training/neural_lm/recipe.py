@@ -31,7 +31,7 @@ class TextConfig:
 
 @dataclass(frozen=True)
 class LmOptimiserConfig:
-    """AdamW on batches of `batch` rows, each of `NeuralLmConfig.context` pieces; see `schedule`."""
+    """AdamW on batches of `batch` rows, each of `NeuralLmConfig.context` tokens; see `schedule`."""
 
     batch: int = 32
     peak_rate: float = 1.5e-3

@@ -13,16 +13,16 @@ from pathlib import Path
 import torch
 from torch import Tensor
 from torch.nn import functional
-from tqdm import tqdm
 
 from earshot.models.neural_lm.lm_file import save_neural_lm
 from earshot.models.neural_lm.network import NeuralLm, initialise
 from earshot.models.neural_lm.sentence_scorer import SentenceScorer
 from earshot.training.errors import CorpusError, Diverged
 from earshot.training.neural_lm.perplexity import perplexity
-from earshot.training.neural_lm.piece_text import PieceTexts, read_lines
 from earshot.training.neural_lm.recipe import LmRecipe
 from earshot.training.neural_lm.row_sampler import RowSampler
+from earshot.training.neural_lm.token_text import TokenTexts, read_lines
+from earshot.training.progress_bar import progress_bar
 from earshot.training.recipe.data_root import require_data
 from earshot.training.recipe.schedule import learning_rate
 from earshot.training.run.descent import Descent, require_usable
@@ -60,7 +60,7 @@ class LmTrainer:
         self.device = device
         self.step = 0
         require_data(recipe.data_files)
-        self._texts = PieceTexts(recipe)
+        self._texts = TokenTexts(recipe)
         _require_lines(recipe.held_out)
         shares = [text.share for text in recipe.texts]
         self._sampler = RowSampler(self._texts.arrays, shares, recipe.network.context, config.seed)
@@ -100,7 +100,7 @@ class LmTrainer:
         Diverged.
         """
         total = self.recipe.optimiser.total_steps
-        bar = tqdm(total=total, initial=self.step, unit="update", mininterval=10.0)
+        bar = progress_bar(total=total, initial=self.step, unit="update", mininterval=10.0)
         with StopSignal() as stop:
             while not (self.finished or stop.received or limit.passed):
                 self._update(limit.rate_share)
@@ -112,25 +112,25 @@ class LmTrainer:
             self._checkpoint()
 
     def export(self, path: Path) -> None:
-        """The network with its pieces, in half precision."""
-        save_neural_lm(path, self.network, self._texts.pieces.serialized_model_proto())
+        """The network with its tokenizer, in half precision."""
+        save_neural_lm(path, self.network, self._texts.tokenizer.serialized_model_proto())
 
     def _update(self, rate_share: float) -> None:
         config = self.recipe.optimiser
-        pieces, following = self._sampler.rows(self.step, config.batch)
+        tokens, following = self._sampler.rows(self.step, config.batch)
         self.network.train()
         with torch.autocast(
             self.device.type, torch.bfloat16, enabled=config.precision == "bfloat16"
         ):
-            logits = self.network(pieces.to(self.device))
+            logits = self.network(tokens.to(self.device))
         targets = following.to(self.device).flatten()
         loss = functional.cross_entropy(logits.float().flatten(0, 1), targets)
         rate = learning_rate(self.step, config) * rate_share
         norm = self._descent.step(loss, rate)
         self.step += 1
-        self._note(loss, norm, pieces.numel())
+        self._note(loss, norm, tokens.numel())
 
-    def _note(self, loss: Tensor, norm: float, pieces: int) -> None:
+    def _note(self, loss: Tensor, norm: float, tokens: int) -> None:
         self._losses.append(float(loss.detach()) if math.isfinite(norm) else None)
         if len(self._losses) < self.recipe.optimiser.log_every:
             return
@@ -143,7 +143,7 @@ class LmTrainer:
             **means,
             skipped=len(self._losses) - len(taken),
             rate=round(self._optimiser.param_groups[0]["lr"], 8),
-            pieces_per_second=round(len(self._losses) * pieces / seconds),
+            tokens_per_second=round(len(self._losses) * tokens / seconds),
         )
         self._restart_window()
 
@@ -154,7 +154,7 @@ class LmTrainer:
     def _checkpoint(self) -> None:
         """Saves, then measures."""
         self._save()
-        scorer = SentenceScorer(self.network, self._texts.pieces)
+        scorer = SentenceScorer(self.network, self._texts.tokenizer)
         self.perplexities = {path.name: perplexity(scorer, path) for path in self.recipe.held_out}
         for name, value in self.perplexities.items():
             if not math.isfinite(value):
@@ -177,11 +177,11 @@ class LmTrainer:
 
     def _identity(self) -> Identity:
         texts = zip(self._texts.checksums, self.recipe.texts, strict=True)
-        pieces = hashlib.sha256(self._texts.pieces.serialized_model_proto())
+        tokenizer = hashlib.sha256(self._texts.tokenizer.serialized_model_proto())
         return {
             **recipe_values(asdict(self.recipe), MAY_CHANGE),
             "texts": [[checksum, text.share] for checksum, text in texts],
-            "pieces": pieces.hexdigest(),
+            "tokenizer": tokenizer.hexdigest(),
         }
 
     def _resume(self) -> None:

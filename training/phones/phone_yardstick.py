@@ -1,6 +1,6 @@
 """How well a model in training hears phones: loss and errors on development recordings.
 
-Word errors of greedy pieces say nothing of a model whose phones a graph will search; the loss that
+Word errors of greedy tokens say nothing of a model whose phones a graph will search; the loss that
 it is trained by, and errors under a small language model of phones, do.
 """
 
@@ -15,11 +15,11 @@ import torch
 from torch import Tensor
 
 from earshot.models.config import PHONE_BLANK
-from earshot.models.layers.ctc import ctc_losses
 from earshot.models.u2.u2 import U2Model
 from earshot.training.data.batch import pad, pad_tokens, with_flush
 from earshot.training.data.speech import Speech
 from earshot.training.measuring.greedy import length_batches
+from earshot.training.network.ctc_losses import ctc_losses
 from earshot.training.phones.phone_denominator import PhoneDenominator
 from earshot.training.phones.phone_search import PhoneSearch
 from earshot.training.phones.phones import PhoneLabels

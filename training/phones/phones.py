@@ -17,13 +17,14 @@ from torch import Tensor, nn
 
 from earshot.language.g2p.lexicon import Phones, phone_numbers
 from earshot.models.config import PHONE_BLANK
-from earshot.models.layers.ctc import CtcHead, ctc_losses
+from earshot.models.layers.ctc import CtcHead
 from earshot.models.u2.u2 import U2Model
 from earshot.training.corpus.manifest import Utterance
 from earshot.training.data.batch import Batch, pad_tokens
 from earshot.training.data.sampler import Example
 from earshot.training.errors import CorpusError
 from earshot.training.files.cmudict import phone_names
+from earshot.training.network.ctc_losses import ctc_losses
 from earshot.training.phones.phone_denominator import PhoneDenominator
 from earshot.training.phones.phone_trigrams import phone_trigrams
 from earshot.training.recipe.config import PhoneConfig

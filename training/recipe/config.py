@@ -150,10 +150,10 @@ class WaveformConfig:
 class UnitsConfig:
     """Size of the sentencepiece unigram model, its characters included."""
 
-    pieces: int = 160
+    tokens: int = 160
 
     def __post_init__(self) -> None:
-        Ranges("units", self).at_least(1, "pieces")
+        Ranges("units", self).at_least(1, "tokens")
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ class StartConfig:
 class CheckpointConfig:
     """How often to log, save and measure, and how many checkpoints to average: `keep`.
 
-    The best by word error rate in pieces; or, of a model that is to hear phones, the last.
+    The best by word error rate in tokens; or, of a model that is to hear phones, the last.
     """
 
     log_every: int = 20

@@ -29,7 +29,9 @@ def section(kind: type[Section], name: str, values: object, roots: Roots) -> Sec
     table, kinds = as_table(name, values), get_type_hints(kind, include_extras=True)
     unknown = set(table) - set(kinds)
     if unknown:
-        raise RecipeError(f"{name}: unknown keys {', '.join(sorted(unknown))}")
+        raise RecipeError(
+            f"{name}: unknown keys {', '.join(sorted(unknown))}; there are {', '.join(kinds)}"
+        )
     arguments = {
         key: read_value(kinds[key], f"{name}.{key}", value, roots) for key, value in table.items()
     }

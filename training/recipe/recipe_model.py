@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from earshot.models.checkpoints.assembly import u2_of
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.config import (
     DecoderConfig,
@@ -17,11 +18,11 @@ from earshot.models.config import (
 )
 from earshot.models.layers.subsampling import STEM_SHAPES, StemShape
 from earshot.models.tdnnf_config import TdnnfConfig
-from earshot.models.u2.initialisation import InitConfig, initialise
 from earshot.models.u2.tdnnf_encoder import tdnnf_shape
 from earshot.models.u2.u2 import U2Model
 from earshot.training.errors import RecipeError
 from earshot.training.files.cmudict import phone_names, read_lexicon
+from earshot.training.network.initialisation import InitConfig, initialise
 from earshot.training.recipe.config import NetworkConfig, Recipe
 
 
@@ -128,7 +129,7 @@ def build_model(recipe: Recipe, vocab_size: int, mean: Tensor, istd: Tensor) -> 
 
 def _take_weights(model: U2Model, model_dir: Path) -> None:
     """All weights of another model, which may lack a head for phones: then it begins afresh."""
-    start = load_model(model_dir).model
+    start = u2_of(load_model(model_dir))
     if start.config.phones not in ((), model.config.phones):
         raise RecipeError(f"start.model: {model_dir} has other phones than phones.lexicon")
     weights = start.state_dict()

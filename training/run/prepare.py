@@ -77,7 +77,7 @@ def make_units(recipe: Recipe, speech: Speech) -> Tokenizer:
     if recipe.start is None:
         texts = [utterance.text for utterance in speech.utterances]
         checksum = hashlib.sha256("\n".join(texts).encode()).hexdigest()
-        made_of = (str(recipe.units.pieces), checksum)
+        made_of = (str(recipe.units.tokens), checksum)
         keep_made(folder / UNITS_FILE, made_of, lambda: train_units(texts, recipe.units, folder))
     return load_tokenizer(folder)
 

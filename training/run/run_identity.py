@@ -33,6 +33,8 @@ PLACES = {
     "start.model",
 }
 FOR_DECODING = {"chunk_size", "lead_in_ms", "flush_with_silence"}
+RENAMED = {"units.pieces": "units.tokens", "pieces": "tokenizer"}
+"""What runs that were saved earlier call it."""
 MAY_CHANGE = {
     "name",
     *OPTIMISER_MAY_CHANGE,
@@ -88,6 +90,7 @@ def checksum(lines: Iterable[str]) -> str:
 
 def require_same(path: Path, there: Mapping[str, Any], ours: Mapping[str, Any]) -> None:
     """Raises TrainingStateError, naming what differs, unless the run in `path` is ours."""
+    there = {RENAMED.get(key, key): value for key, value in there.items()}
     different = sorted(key for key in {**there, **ours} if there.get(key) != ours.get(key))
     if different:
         raise TrainingStateError(

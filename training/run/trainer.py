@@ -9,15 +9,16 @@ from pathlib import Path
 import numpy as np
 import torch
 from torch import Tensor, nn
-from tqdm import tqdm
 
-from earshot.models.u2.u2 import TrainingLoss, U2Model
+from earshot.models.u2.u2 import U2Model
 from earshot.training.data.batch import Batch
 from earshot.training.data.sampler import FIRST_SHUFFLED_EPOCH, Example
 from earshot.training.files.output_folder import make_folder
+from earshot.training.network.joint_loss import TrainingLoss, joint_loss
 from earshot.training.phones.phone_yardstick import PhoneYardstick
 from earshot.training.phones.phones import PhoneLabels, PhoneLoss
 from earshot.training.phones.spoken_words import spoken_words
+from earshot.training.progress_bar import progress_bar
 from earshot.training.recipe.config import OptimiserConfig, Recipe
 from earshot.training.recipe.schedule import learning_rate
 from earshot.training.run.averaging import ScoredCheckpoint, keep
@@ -128,7 +129,7 @@ class Trainer:
         total = self.recipe.optimiser.total_steps
         last = min(total, stop_at_step or total)
         self._limit = limit or TimeLimit()
-        bar = tqdm(total=total, initial=self.progress.step, unit="update", mininterval=10.0)
+        bar = progress_bar(total=total, initial=self.progress.step, unit="update", mininterval=10.0)
         with StopSignal() as stop:
             while self.progress.step < last and not (stop.received or self._limit.passed):
                 self._update(self._next_examples())
@@ -187,7 +188,8 @@ class Trainer:
         model.config = replace(model.config, loss=weights)
         longest = batch.features.size(1) // model.encoder.subsampling_rate
         model.train()
-        return model.loss(
+        return joint_loss(
+            model,
             batch.features,
             batch.feature_lengths,
             batch.tokens,

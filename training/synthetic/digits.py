@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tqdm import tqdm
-
 from earshot.training.corpus.manifest import MANIFEST_FILE
+from earshot.training.progress_bar import progress_bar
 from earshot.training.synthetic.maker import Amount, Made, Maker
 from earshot.training.synthetic.plan import Plan
 from earshot.training.synthetic.sentences import Sentences
@@ -24,7 +23,7 @@ def synthesise(folder: Path, count: int, seed: int) -> Path:
         return manifest
     engines = {"espeak-ng": 2.0, "flite": 1.0}
     plan = Plan(seed, {"digits": 1.0}, engines, corpus="synthetic")
-    with tqdm(total=count, desc="synthesis", unit="file") as bar:
+    with progress_bar(total=count, desc="synthesis", unit="file") as bar:
 
         def show(made: Made) -> None:
             bar.update(made.count - bar.n)

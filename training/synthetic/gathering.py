@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import soundfile
 import soxr
-from tqdm import tqdm
 
 from earshot.language.text.transcript_text import normalise_text
 from earshot.training.corpus.manifest import (
@@ -22,6 +21,7 @@ from earshot.training.corpus.manifest import (
     read_speech,
 )
 from earshot.training.errors import CorpusError
+from earshot.training.progress_bar import progress_bar
 from earshot.training.synthetic.errors import BadRecording
 from earshot.training.synthetic.recording import (
     SAMPLE_RATE_HZ,
@@ -95,7 +95,7 @@ def gather(source: Source, out: Path, tell: Callable[[str], object]) -> None:
     """
     _refuse_twice(source, out / MANIFEST_FILE)
     rows = []
-    for name, written in tqdm(list(source.named()), desc=source.corpus, unit="recording"):
+    for name, written in progress_bar(list(source.named()), desc=source.corpus, unit="recording"):
         text = " ".join(written.split())
         place = f"{source.corpus}/{source.speaker}/{name}.opus"
         try:

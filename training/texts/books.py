@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from tqdm import tqdm
-
 from earshot.language.text.transcript_text import normalise_text
 from earshot.training.corpus.manifest import read_speech
 from earshot.training.errors import CorpusError
+from earshot.training.progress_bar import progress_bar
 from earshot.training.texts.book_text import SUFFIXES, paragraphs, read_book, year_of
 
 RUN_WORDS = 10
@@ -57,7 +56,7 @@ class Shelf:
             raise CorpusError(f"there is no book (*.md, *.txt) below {self.folder}")
         forbidden = _runs_of_manifest(self.unlike) if self.unlike else frozenset()
         known = KnownParagraphs(self.beyond)
-        for path in tqdm(paths, desc="books", unit="book"):
+        for path in progress_bar(paths, desc="books", unit="book"):
             name = path.relative_to(self.folder).with_suffix("").as_posix()
             text = read_book(path)
             said: list[str] = []

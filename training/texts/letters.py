@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor, nn
-from tqdm import tqdm
 
 from earshot.language.g2p.letters_to_phones import (
     LettersConfig,
@@ -20,9 +19,10 @@ from earshot.language.g2p.letters_to_phones import (
 from earshot.language.g2p.lexicon import phone_numbers
 from earshot.models.config import PHONE_BLANK
 from earshot.models.errors import UnencodableText
-from earshot.models.layers.ctc import ctc_losses
 from earshot.training.data.batch import pad_tokens
 from earshot.training.files.cmudict import Sounds
+from earshot.training.network.ctc_losses import ctc_losses
+from earshot.training.progress_bar import progress_bar
 
 Entry = tuple[list[int], tuple[int, ...]]
 """Letters and phones by number."""
@@ -67,7 +67,7 @@ def train_letters(
     optimiser = torch.optim.AdamW(network.parameters(), lr=training.peak_rate)
     updates = training.epochs * math.ceil(len(learned) / training.batch)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, updates)
-    for batch in tqdm(_batches(learned, training), total=updates, unit="update"):
+    for batch in progress_bar(_batches(learned, training), total=updates, unit="update"):
         optimiser.zero_grad(set_to_none=True)
         torch.autograd.backward(_loss(network, batch))
         nn.utils.clip_grad_norm_(network.parameters(), 5.0)

@@ -20,7 +20,7 @@ def train_units(texts: Iterable[str], config: UnitsConfig, folder: Path) -> None
     """Writes `bpe.model` and `units.txt` (blank 0, unknown 1, sos/eos 2) into `folder`.
 
     Deterministic: one thread, every sentence read, in order. Raises RecipeError if the texts do
-    not give that many pieces.
+    not give that many tokens.
     """
     model = io.BytesIO()
     try:
@@ -28,7 +28,7 @@ def train_units(texts: Iterable[str], config: UnitsConfig, folder: Path) -> None
             sentence_iterator=iter(texts),
             model_writer=model,
             model_type="unigram",
-            vocab_size=config.pieces,
+            vocab_size=config.tokens,
             character_coverage=1.0,
             normalization_rule_name="identity",
             bos_id=-1,
@@ -37,16 +37,16 @@ def train_units(texts: Iterable[str], config: UnitsConfig, folder: Path) -> None
             minloglevel=2,
         )
     except RuntimeError as error:
-        raise RecipeError(f"units.pieces = {config.pieces}: {error}") from error
+        raise RecipeError(f"units.tokens = {config.tokens}: {error}") from error
     make_folder(folder)
     (folder / "bpe.model").write_bytes(model.getvalue())
     processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
-    pieces = [
+    tokens = [
         processor.id_to_piece(i)
         for i in range(processor.get_piece_size())
         if not processor.is_unknown(i)
     ]
     lines = (
-        f"{piece} {number}\n" for number, piece in enumerate((BLANK, UNKNOWN, SOS_EOS, *pieces))
+        f"{token} {number}\n" for number, token in enumerate((BLANK, UNKNOWN, SOS_EOS, *tokens))
     )
     (folder / UNITS_FILE).write_text("".join(lines), encoding="utf-8")

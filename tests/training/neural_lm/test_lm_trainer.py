@@ -63,8 +63,8 @@ def test_the_run_of_another_recipe_is_not_gone_on_with(recipe):
     other = replace(recipe, network=replace(recipe.network, size=32))
     with pytest.raises(TrainingStateError, match="another recipe"):
         LmTrainer(other, CPU)
-    recipe.texts[0].path.write_text("other words make up other pieces than before\n" * 30)
-    with pytest.raises(TrainingStateError, match="another recipe: other pieces, texts"):
+    recipe.texts[0].path.write_text("other words make up other tokens than before\n" * 30)
+    with pytest.raises(TrainingStateError, match="another recipe: other texts, tokenizer"):
         LmTrainer(recipe, CPU)
 
 
@@ -129,7 +129,7 @@ def test_a_model_that_knows_nothing_has_no_finite_perplexity(recipe):
     trainer = LmTrainer(recipe, CPU)
     for weight in (1e4, float("nan")):
         trainer.network.bias.data[0] = weight
-        scorer = SentenceScorer(trainer.network, trainer._texts.pieces)
+        scorer = SentenceScorer(trainer.network, trainer._texts.tokenizer)
         assert perplexity(scorer, recipe.held_out[0]) == math.inf
 
 

@@ -41,7 +41,7 @@ def test_units_are_kept_as_long_as_nothing_changes(recipe: Recipe, speech: Speec
 
 def test_another_number_of_units_is_made(recipe: Recipe, speech: Speech) -> None:
     before = make_units(recipe, speech).vocab_size
-    fewer = replace(recipe, units=UnitsConfig(recipe.units.pieces - 1))
+    fewer = replace(recipe, units=UnitsConfig(recipe.units.tokens - 1))
     assert make_units(fewer, speech).vocab_size == before - 1
 
 

@@ -160,7 +160,7 @@ def test_a_run_that_starts_from_a_model_writes_its_units(
     export(tone_recipe, finished_run, tmp_path / "model")
     data = replace(tone_recipe.data, work_dir=tmp_path / "elsewhere")
     start = StartConfig(tmp_path / "model")
-    recipe = replace(tone_recipe, data=data, units=UnitsConfig(pieces=11), start=start)
+    recipe = replace(tone_recipe, data=data, units=UnitsConfig(tokens=11), start=start)
     assert prepare(recipe).tokenizer.units.symbols == prepared.tokenizer.units.symbols
 
 
@@ -313,7 +313,7 @@ def test_a_run_is_not_exported_with_units_made_since(
     fewer = replace(
         recipe,
         data=replace(recipe.data, work_dir=tmp_path / "work"),
-        units=UnitsConfig(recipe.units.pieces - 1),
+        units=UnitsConfig(recipe.units.tokens - 1),
     )
     prepare(fewer)
     with pytest.raises(TrainingStateError, match="other units"):

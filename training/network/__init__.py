@@ -1,0 +1,1 @@
+"""How a network begins, and what it is trained to do."""
