@@ -1,7 +1,7 @@
 """CTC forced alignment: at which frame each token of a given hypothesis was most likely emitted.
 
 What has no times of its own, such as the attention decoder's hypotheses, gets them here. The same
-in plain Python: ``alignment_oracle.py``.
+in plain Python: ``tests/decoder_kernels/alignment_oracle.py``.
 """
 
 import itertools

@@ -10,12 +10,11 @@
     │   └── OutOfDeviceMemory      it has no room for what a search needs
     ├── BoostTableError    a phrase or weight that no boost table can hold
     ├── CapacityExceeded   the boost tables of all streams do not fit together
-    ├── TooManyHistories   more alternatives than a list or lattice can be made of
     ├── LanguageModelError text or options that no language model can be made of
     └── GraphError         a decoding graph that cannot be built, read or used
         ├── InvalidGraph           arrays that contradict each other, costs that are no numbers
         ├── UnsafeEpsilonCycle     the search could go round without a frame, for gain
-        ├── GraphImageError        a file that is no graph image, or a damaged or foreign one
+        ├── GraphFileError         a file that is no compiled graph, or a damaged or foreign one
         ├── GraphSourceError       a language model, lexicon or foreign graph that cannot be read
         ├── NoCompactRule          the rule in an explicit graph's arcs is not the compact one
         └── GraphMismatch          the graph was built for other units
@@ -66,10 +65,6 @@ class CapacityExceeded(KernelError):
     """The arena has no room for this boost table beside those of the other streams."""
 
 
-class TooManyHistories(KernelError):
-    """A list or lattice would have to look at more alternatives than is sensible."""
-
-
 class LanguageModelError(KernelError):
     """Text, words or options that no language model can be made of."""
 
@@ -91,8 +86,8 @@ class UnsafeEpsilonCycle(GraphError):
     """Epsilon arcs form a cycle in which the search could go round without a frame, for gain."""
 
 
-class GraphImageError(GraphError):
-    """A file that is not a graph image, or a damaged one, or one of another version."""
+class GraphFileError(GraphError):
+    """A file that is not a compiled graph, or a damaged one, or one of another version."""
 
 
 class GraphSourceError(GraphError):

@@ -49,7 +49,7 @@ class LaneBatch:
         )
 
     def slots(self, slots: Tensor) -> Tensor:
-        """The slots on the device. Raises InvalidInput unless they are distinct and exist."""
+        """The slots ``(B,)`` int64 on the device. Raises InvalidInput unless distinct and there."""
         _require_numbers("slots", slots)
         chosen: list[int] = slots.tolist()
         if len(set(chosen)) != len(chosen) or not all(0 <= s < self.num_slots for s in chosen):
@@ -57,7 +57,7 @@ class LaneBatch:
         return slots.to(self.device, torch.int64).contiguous()
 
     def advance(self, kernel: Advance, slots: Tensor, log_probs: Tensor, lengths: Tensor) -> None:
-        """Search the frames of one chunk.
+        """Search one chunk: slots ``(B,)``, log_probs ``(B, T, V)`` float32, lengths ``(B,)``.
 
         Raises InvalidInput for what cannot be a batch, and afterwards one that names the lanes
         which the kernel has refused.

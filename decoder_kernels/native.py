@@ -5,6 +5,7 @@ device, passed through DLPack and only borrowed.
 """
 
 import importlib
+from collections.abc import Sequence
 from typing import NewType, Protocol, cast
 
 import numpy as np
@@ -95,8 +96,88 @@ class NativeWfst(Protocol):
     def words(self, slots: Lent, summary: Lent, words: Lent, frames: Lent, how: Launch) -> None:
         """Write the words of what `best` found."""
 
+    def gather(
+        self,
+        slots: Lent,
+        firsts: Lent,
+        marks: Lent,
+        marked: Lent,
+        keys: Lent,
+        costs: Lent,
+        histories: Lent,
+        backpointers: Lent,
+        reached: Lent,
+        how: Launch,
+    ) -> None:
+        """Write the slots' tokens and the backpointers that they reach side by side."""
+
     def layout(self) -> tuple[int, int, int, int]:
         """Where keys, costs, histories and backpointers begin in a slot's memory."""
+
+
+class SlotBoosts(Protocol):
+    """The boost tables that a slot has had (``csrc/results/slot_boosts.h``)."""
+
+    def change(self, frame: int, links: Tensor, bonuses: Tensor) -> None:
+        """Another table from a frame on."""
+
+    def remove(self, frame: int) -> None:
+        """No table from a frame on."""
+
+    def restart(self) -> None:
+        """The same table from the first frame on."""
+
+    def earned(self, words: Sequence[int], frames: Sequence[int]) -> int:
+        """What completed phrases have earned, in the search's unit."""
+
+
+class ResultLane(Protocol):
+    """Where a slot's records are, and how to read them (``csrc/results/slot_results.h``)."""
+
+
+class NativeConfidences(Protocol):
+    """How sure a lattice is of words (``csrc/results/word_confidence.h``)."""
+
+    def of(self, words: Sequence[int], frames: Sequence[int]) -> list[float]:
+        """Confidence in 0..1 of each word."""
+
+
+Listed = tuple[tuple[int, ...], tuple[int, ...], int, int, bool]
+"""Words, frames, cost and boost in the search's unit, reached final."""
+
+Drawn = tuple[
+    npt.NDArray[np.int32],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.float64],
+    float,
+    bool,
+]
+"""The fields of a `WordLattice`."""
+
+
+class ResultReader(Protocol):
+    """Reads the results of a search's slots on the host, whichever device has searched.
+
+    ``memory``, on the CPU, holds the records of all lanes. None for a lane that would take too
+    long.
+    """
+
+    def nbest(
+        self, memory: Lent, lanes: Sequence[ResultLane], count: int, max_steps: int = ...
+    ) -> list[list[Listed] | None]:
+        """Each lane's hypotheses, cheapest first."""
+
+    def lattices(
+        self, memory: Lent, lanes: Sequence[ResultLane], max_steps: int = ...
+    ) -> list[Drawn | None]:
+        """Each lane's lattice."""
+
+    def confidences(
+        self, memory: Lent, lanes: Sequence[ResultLane], scale: float, coverage: float
+    ) -> list[NativeConfidences | None]:
+        """How sure each lane's lattice is."""
 
 
 class NativeHalf(Protocol):
@@ -193,6 +274,52 @@ class NativeModule(Protocol):
         peaks: npt.NDArray[np.int64],
     ) -> None:
         """Write the frame of each token (N,): emissions (T, S) and skippable (S,), S = 2 N + 1."""
+
+    def ResultLane(
+        self,
+        *,
+        keys: int,
+        costs: int,
+        histories: int,
+        backpointers: int,
+        num_tokens: int,
+        num_frames: int,
+        lattice_beam: int,
+        graph_scale: float,
+        finalize: bool,
+        boosts: SlotBoosts,
+    ) -> ResultLane:
+        """Say where a slot's records begin, in bytes, and how they are to be read."""
+
+    def SlotBoosts(self) -> SlotBoosts:
+        """Of a slot without tables."""
+
+    def ResultReader(self, finals: npt.NDArray[np.float32]) -> ResultReader:
+        """Borrow the final costs of a graph's nodes."""
+
+    def WordConfidences(
+        self,
+        *,
+        frames: npt.NDArray[np.int32],
+        sources: npt.NDArray[np.int32],
+        targets: npt.NDArray[np.int32],
+        words: npt.NDArray[np.int32],
+        costs: npt.NDArray[np.float64],
+        scale: float,
+        coverage: float,
+    ) -> NativeConfidences:
+        """Of a lattice."""
+
+    def arc_posteriors(
+        self,
+        *,
+        frames: npt.NDArray[np.int32],
+        sources: npt.NDArray[np.int32],
+        targets: npt.NDArray[np.int32],
+        costs: npt.NDArray[np.float64],
+        scale: float,
+    ) -> npt.NDArray[np.float64]:
+        """The share of all paths that goes through each arc of a lattice."""
 
     def Launch(self, *, threads: int, workers: int, stream: int) -> Launch:
         """Say how kernels are started."""

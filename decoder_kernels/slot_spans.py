@@ -20,11 +20,6 @@ class SlotSpans:
         self._free = Spans(capacity)
         self._taken: dict[int, tuple[int, int]] = {}
 
-    @property
-    def num_free(self) -> int:
-        """Rows that nobody holds."""
-        return self._free.num_free
-
     def take(self, slot: int, length: int, what: str) -> int:
         """The first of so many rows, for the slot instead of those that it may have.
 

@@ -8,11 +8,6 @@ class Spans:
         self._free = [(0, capacity)] if capacity else []
 
     @property
-    def num_free(self) -> int:
-        """Rows that nobody holds."""
-        return sum(length for _, length in self._free)
-
-    @property
     def longest(self) -> int:
         """Rows of the longest free span."""
         return max((length for _, length in self._free), default=0)

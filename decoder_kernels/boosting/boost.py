@@ -1,4 +1,4 @@
-"""Boosted phrases as an Aho-Corasick automaton over tokens (Aho and Corasick 1975).
+"""Boosted phrases (hotwords) as an Aho-Corasick automaton over tokens (Aho and Corasick 1975).
 
 A hypothesis that follows a phrase earns the phrase's weight token by token. This bonus is
 *pending*: it is taken back when the hypothesis leaves the phrase. A hypothesis that completes the

@@ -19,11 +19,6 @@ class BoostArena:
         self.rows = torch.empty(num_slots, dtype=torch.int64, device=device)
         self._spans = SlotSpans(capacity, self.rows)
 
-    @property
-    def free_states(self) -> int:
-        """Rows that no table holds."""
-        return self._spans.num_free
-
     def place(self, slot: int, table: BoostTable) -> None:
         """Give the slot this table instead of the one it may have.
 

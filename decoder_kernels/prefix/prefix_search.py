@@ -1,7 +1,8 @@
 """CTC prefix beam search over many streams at once: the Python face of the kernels.
 
 Algorithm: Hannun et al. 2014 (arXiv:1408.2873), algorithm 1, with WeNet's token beam, emission
-times and boosting; ``oracle.py`` says the same in plain Python, and the kernels equal it exactly.
+times and boosting. ``tests/decoder_kernels/prefix_oracle.py`` says the same in plain Python, and
+the kernels equal it exactly.
 """
 
 from collections.abc import Sequence

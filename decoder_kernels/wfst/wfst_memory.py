@@ -1,11 +1,12 @@
 """The device memory of a WFST search: the graph, slots, workspaces, options and boosts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import accumulate
+from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
 import torch
+from torch import Tensor
 
 from earshot.decoder_kernels.boosting.boost import BoostTable
 from earshot.decoder_kernels.boosting.boost_arena import BoostArena
@@ -15,15 +16,19 @@ from earshot.decoder_kernels.errors import CapacityExceeded, InvalidConfig
 from earshot.decoder_kernels.graph.graph import TOPOLOGIES, Graph
 from earshot.decoder_kernels.graph.wfst_options import FRACTION_BITS, WfstOptions
 from earshot.decoder_kernels.graph.wfst_tables import WfstTables
-from earshot.decoder_kernels.native import native_half, native_module
-from earshot.decoder_kernels.wfst.wfst_nbest import BACKPOINTER
+from earshot.decoder_kernels.native import Launch, lend, native_half, native_module
 
 MAX_BLOCK_THREADS = 256  # as in csrc/block/block_cuda.h
 MAX_CAPACITY = 1 << 27
 
-SlotArrays = tuple[
-    npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.void]
-]
+
+class SlotPlaces(NamedTuple):
+    """Where the records of a slot begin in memory, in bytes (``csrc/results/slot_results.h``)."""
+
+    keys: int
+    costs: int
+    histories: int
+    backpointers: int
 
 
 @dataclass(frozen=True)
@@ -106,6 +111,7 @@ class WfstMemory:
             oov_arcs=half.WfstArcs(self._oov.nodes, self._oov.labels, self._oov.arcs),
             oov_rows=self._oov.rows,
         )
+        self._layout = self.native.layout()
 
     def write_options(self, slot: int, options: WfstOptions) -> None:
         """What the kernels read of a slot's options."""
@@ -128,20 +134,60 @@ class WfstMemory:
             raise
         self._options[slot, 3] = _largest_step(table.automaton)
 
-    def read(self, slot: int, tokens: int) -> SlotArrays:
-        """Keys, costs and histories of a slot's tokens, and its backpointers."""
-        memory = self._slots[slot].cpu().numpy()
-        keys, costs, histories, backpointers = self.native.layout()
+    def records(
+        self, slots: Tensor, counts: Sequence[Sequence[int]], how: Launch
+    ) -> tuple[Tensor, list[SlotPlaces]]:
+        """The tokens and backpointers of slots (B,) on the host, and where each slot's begin.
 
-        def part(start: int, dtype: np.dtype[Any], count: int) -> npt.NDArray[Any]:
-            return memory[start : start + count * dtype.itemsize].view(dtype)
+        ``counts``: of each slot, as the kernels count. The memory is uint8 of two dimensions; on
+        the CPU it is the slots' own, good until they change.
+        """
+        if self._slots.device.type != "cpu":
+            return self.gathered(slots, counts, how)
+        starts = [slot * self.slot_bytes for slot in slots.tolist()]
+        keys, costs, histories, backpointers = self._layout
+        return self._slots, [
+            SlotPlaces(start + keys, start + costs, start + histories, start + backpointers)
+            for start in starts
+        ]
 
-        return (
-            part(keys, np.dtype(np.uint64), tokens),
-            part(costs, np.dtype(np.int64), tokens),
-            part(histories, np.dtype(np.int32), tokens),
-            part(backpointers, BACKPOINTER, self._backpointer_capacity),
+    def gathered(
+        self, slots: Tensor, counts: Sequence[Sequence[int]], how: Launch
+    ) -> tuple[Tensor, list[SlotPlaces]]:
+        """The same as one copy, and only of what the tokens reach."""
+        tokens = [0, *accumulate(each[1] for each in counts)]
+        in_use = [0, *accumulate(each[2] for each in counts)]
+        firsts = torch.tensor([tokens[:-1], in_use[:-1]]).T.contiguous().to(slots.device)
+        keys, costs = self._zeros(tokens[-1]), self._zeros(tokens[-1])
+        histories = self._zeros(tokens[-1], dtype=torch.int32)
+        marks = self._zeros(len(counts), self._backpointer_capacity, dtype=torch.int32)
+        marked = self._zeros(in_use[-1], dtype=torch.int32)
+        backpointers, reached = self._zeros(in_use[-1], 3), self._zeros(len(counts))
+        self.native.gather(
+            lend(slots),
+            lend(firsts),
+            lend(marks),
+            lend(marked),
+            lend(keys),
+            lend(costs),
+            lend(histories),
+            lend(backpointers),
+            lend(reached),
+            how,
         )
+        sizes: list[int] = reached.tolist()
+        alive = [backpointers[at : at + size] for at, size in zip(in_use, sizes, strict=False)]
+        parts = [keys, costs, *alive, histories]
+        memory = torch.cat([part.reshape(-1).view(torch.uint8) for part in parts]).cpu()
+        ends = [0, *accumulate(part.numel() * part.element_size() for part in parts)]
+        places = [
+            SlotPlaces(8 * first, ends[1] + 8 * first, ends[-2] + 4 * first, start)
+            for first, start in zip(tokens, ends[2:-2], strict=False)
+        ]
+        return memory[None], places
+
+    def _zeros(self, *shape: int, dtype: torch.dtype = torch.int64) -> Tensor:
+        return torch.zeros(shape, dtype=dtype, device=self._slots.device)
 
 
 def _shape(graph: Graph, tables: WfstTables, config: WfstSearchConfig) -> Any:

@@ -1,40 +1,27 @@
 """CTC WFST beam search over many streams at once: the Python face of the kernels.
 
-``wfst_oracle.py`` says the same in plain Python, and the kernels equal it exactly.
+``tests/decoder_kernels/wfst_oracle.py`` and ``results_oracle`` beside it say the same in plain
+Python, and it is equal exactly.
 """
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from earshot.decoder_kernels.boosting.boost_walk import BoostWalk
-from earshot.decoder_kernels.boosting.phrase_trie import ROOT
 from earshot.decoder_kernels.boosting.word_boost import WordBoostTable
 from earshot.decoder_kernels.device_errors import device_errors
 from earshot.decoder_kernels.errors import InvalidConfig
 from earshot.decoder_kernels.graph.graph import Graph
-from earshot.decoder_kernels.graph.wfst_key import CONTEXT_MASK, NODE_SHIFT
-from earshot.decoder_kernels.graph.wfst_options import WfstOptions, fixed, nats
+from earshot.decoder_kernels.graph.wfst_options import WfstOptions, nats
 from earshot.decoder_kernels.lane_batch import LaneBatch
-from earshot.decoder_kernels.native import lend, native_half
+from earshot.decoder_kernels.native import ResultLane, lend, native_half, native_module
+from earshot.decoder_kernels.wfst.wfst_confidence import WordConfidences, check_confidence
 from earshot.decoder_kernels.wfst.wfst_hypotheses import WfstHypothesis, WfstResult
-from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice, word_lattice
-from earshot.decoder_kernels.wfst.wfst_memory import WfstMemory, WfstSearchConfig
-from earshot.decoder_kernels.wfst.wfst_nbest import BackpointerWalk, Ranked
+from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice
+from earshot.decoder_kernels.wfst.wfst_memory import SlotPlaces, WfstMemory, WfstSearchConfig
 
 __all__ = ["WfstHypothesis", "WfstOptions", "WfstResult", "WfstSearch", "WfstSearchConfig"]
-
-
-@dataclass(frozen=True)
-class _Boosted:
-    """A table, and the frame from which it counts."""
-
-    since: int
-    automaton: BoostWalk | None
 
 
 class WfstSearch:
@@ -73,7 +60,8 @@ class WfstSearch:
         self._native = self._memory.native
         self._past_overflows = self._past_dead_ends = 0
         self._options = [WfstOptions(max_active=min(10_000, config.max_tokens))] * num_slots
-        self._tables: list[list[_Boosted]] = [[] for _ in range(num_slots)]
+        self._boosts = [native_module().SlotBoosts() for _ in range(num_slots)]
+        self._reader = native_module().ResultReader(graph.finals)
         for slot, options in enumerate(self._options):
             self._memory.write_options(slot, options)
         self._native.reset(lend(torch.arange(num_slots, device=self.device)), self._lanes.launch())
@@ -87,8 +75,7 @@ class WfstSearch:
         self._past_dead_ends += dead_ends
         self._native.reset(lend(chosen), self._lanes.launch())
         for slot in chosen.tolist():
-            if self._tables[slot]:
-                self._tables[slot] = [_Boosted(0, self._tables[slot][-1].automaton)]
+            self._boosts[slot].restart()
 
     @device_errors()
     def set_options(self, slot: int, options: WfstOptions) -> None:
@@ -115,11 +102,10 @@ class WfstSearch:
         chosen = self._lanes.slots(torch.tensor([slot]))
         frame = int(self._counts(chosen)[0, 0])
         self._native.forget_boosts(lend(chosen), self._lanes.launch())
-        before = [each for each in self._tables[slot] if each.since < frame]
-        self._tables[slot] = [*before, _Boosted(frame, None)]
+        self._boosts[slot].remove(frame)
         self._memory.write_boost(slot, table)
         if table is not None:
-            self._tables[slot][-1] = _Boosted(frame, BoostWalk(table.automaton))
+            self._boosts[slot].change(frame, table.automaton.links, table.automaton.bonuses)
 
     @device_errors()
     def advance(self, slots: Tensor, log_probs: Tensor, lengths: Tensor) -> None:
@@ -151,43 +137,56 @@ class WfstSearch:
         self._native.words(lend(chosen), lend(summary), lend(words), lend(frames), how)
         rows = zip(chosen.tolist(), summary.tolist(), words.tolist(), frames.tolist(), strict=True)
         return [
-            WfstResult(
-                self._hypothesis(slot, cost, list(zip(ids, at, strict=True))[:length], bool(final)),
-                min(stable, length),
-            )
-            for slot, (cost, length, stable, final, _), ids, at in rows
+            self._result(slot, said, ids[: said[1]], at[: said[1]]) for slot, said, ids, at in rows
         ]
 
     @device_errors()
-    def nbest(self, slot: int, n: int, *, finalize: bool = True) -> list[WfstHypothesis]:
-        """Up to ``n`` distinct sequences of words, cheapest first.
+    def nbest(
+        self, slots: Sequence[int], n: int, *, finalize: Sequence[bool] | None = None
+    ) -> list[list[WfstHypothesis] | None]:
+        """For each slot up to ``n`` distinct sequences of words, cheapest first.
 
         Exact among those that cost at most ``lattice_beam`` more than the best and that no beam
-        has cut; others are not listed. Raises TooManyHistories where ``n`` is beyond what can be
-        found in seconds.
+        has cut; others are not listed. None for a slot where ``n`` is beyond what can be found in
+        some milliseconds: never a shorter list. ``finalize``: of each slot, by default all.
         """
-        self._lanes.slots(torch.tensor([slot]))
-        tokens = int(self._counts(torch.tensor([slot], device=self.device))[0, 1])
-        keys, costs, histories, backpointers = self._memory.read(slot, tokens)
-        ends, reached = self._ends(slot, keys, costs, finalize)
-        limit = min(cost for cost, _ in ends) + self._options[slot].fixed_beams[1]
-        found: list[WfstHypothesis] = []
-        for ranked in BackpointerWalk(backpointers, histories).ranked(ends, limit):
-            if len(found) >= n:
-                break
-            found.append(self._of_ranked(slot, ranked, reached))
-        return found
+        memory, lanes = self._records(slots, finalize)
+        return [
+            None if listed is None else [_hypothesis(*each) for each in listed]
+            for listed in self._reader.nbest(lend(memory), lanes, n)
+        ]
 
     @device_errors()
-    def lattice(self, slot: int, *, finalize: bool = True) -> WordLattice:
-        """The alternatives that `nbest` lists, all of them, as a graph of words with times."""
-        chosen = self._lanes.slots(torch.tensor([slot]))
-        num_frames, tokens = self._counts(chosen)[0, :2].tolist()
-        keys, costs, histories, backpointers = self._memory.read(slot, tokens)
-        ends, reached = self._ends(slot, keys, costs, finalize)
-        results = [(cost, int(histories[token])) for cost, token in ends]
-        _, beam = self._options[slot].fixed_beams
-        return word_lattice(backpointers, results, num_frames, beam, reached_final=reached)
+    def lattices(
+        self, slots: Sequence[int], *, finalize: Sequence[bool] | None = None
+    ) -> list[WordLattice | None]:
+        """The alternatives that `nbest` lists, all of them, as graphs of words with times.
+
+        None for a slot where even the narrowest beam would take too long.
+        """
+        memory, lanes = self._records(slots, finalize)
+        drawn = self._reader.lattices(lend(memory), lanes)
+        return [None if each is None else WordLattice(*each) for each in drawn]
+
+    @device_errors()
+    def confidences(
+        self,
+        slots: Sequence[int],
+        posterior_scale: float,
+        coverage: float = 1.0,
+        *,
+        finalize: Sequence[bool] | None = None,
+    ) -> list[WordConfidences | None]:
+        """How sure each slot's lattice is of words; None where there is no lattice.
+
+        ``posterior_scale`` multiplies costs: below 1, posteriors are less sure of the best path.
+        ``coverage``: how often what is said is in a lattice at all; posteriors, which know of
+        nothing else, are multiplied by it. Raises InvalidConfig for values out of their ranges.
+        """
+        check_confidence(posterior_scale, coverage)
+        memory, lanes = self._records(slots, finalize)
+        found = self._reader.confidences(lend(memory), lanes, posterior_scale, coverage)
+        return [None if each is None else WordConfidences(each) for each in found]
 
     @device_errors()
     def overflows(self, slots: Tensor | None = None) -> int:
@@ -203,7 +202,7 @@ class WfstSearch:
 
     @device_errors()
     def dead_ends(self, slots: Tensor | None = None) -> int:
-        """How many frames nothing survived: they are left out. Of which slots, as `overflows`."""
+        """How many frames are left out, as no token survived them. Slots as for `overflows`."""
         if slots is not None:
             return int(self._counts(self._lanes.slots(slots))[:, 4].sum())
         return self._past_dead_ends + int(self._counts(self._everything())[:, 4].sum())
@@ -219,60 +218,40 @@ class WfstSearch:
         counts: list[int] = self._counts(self._lanes.slots(slots))[:, 1].tolist()
         return counts
 
-    def _ends(
-        self, slot: int, keys: np.ndarray, costs: np.ndarray, finalize: bool
-    ) -> tuple[list[tuple[int, int]], bool]:
-        """``(cost, token)`` of each token as a result, and whether they are at final nodes."""
-        automaton = self._automaton(slot)
-        scale = self._options[slot].graph_scale
-        order = np.argsort(keys, kind="stable")
-        found = [
-            (int(costs[i]) + fixed(automaton.pending(int(keys[i]) & CONTEXT_MASK)), int(i))
-            for i in order
-        ]
-        if not finalize:
-            return found, False
-        finals = self.graph.finals
-        nodes = (keys >> np.uint64(NODE_SHIFT)).astype(np.int64)
-        final = [
-            (cost + fixed(float(finals[nodes[i]]) * scale), i)
-            for cost, i in found
-            if nodes[i] < self.graph.num_nodes and finals[nodes[i]] != math.inf
-        ]
-        return (final, True) if final else (found, False)
+    def _result(
+        self, slot: int, summary: Sequence[int], words: list[int], frames: list[int]
+    ) -> WfstResult:
+        cost, length, stable, final, _ = summary
+        boost = self._boosts[slot].earned(words, frames)
+        return WfstResult(_hypothesis(words, frames, cost, boost, bool(final)), min(stable, length))
 
-    def _of_ranked(self, slot: int, ranked: Ranked, reached: bool) -> WfstHypothesis:
-        return self._hypothesis(slot, ranked.cost, ranked.words, reached)
+    def _records(
+        self, slots: Sequence[int], finalize: Sequence[bool] | None
+    ) -> tuple[Tensor, list[ResultLane]]:
+        """The slots' tokens and backpointers on the host, and how to read each slot's."""
+        if not slots:
+            return torch.empty(1, 0, dtype=torch.uint8), []
+        chosen = self._lanes.slots(torch.tensor(slots, dtype=torch.int64))
+        counts = self._counts(chosen).tolist()
+        memory, places = self._memory.records(chosen, counts, self._lanes.launch())
+        ended = [True] * len(slots) if finalize is None else finalize
+        lanes = zip(slots, counts, places, ended, strict=True)
+        return memory, [self._lane(*lane) for lane in lanes]
 
-    def _hypothesis(
-        self, slot: int, cost: int, words: Sequence[tuple[int, int]], reached: bool
-    ) -> WfstHypothesis:
-        return WfstHypothesis(
-            words=tuple(word for word, _ in words),
-            frames=tuple(frame for _, frame in words),
-            cost=nats(cost),
-            boost=nats(self._boost(slot, words)),
-            reached_final=reached,
+    def _lane(self, slot: int, counts: Sequence[int], at: SlotPlaces, ended: bool) -> ResultLane:
+        options = self._options[slot]
+        return native_module().ResultLane(
+            keys=at.keys,
+            costs=at.costs,
+            histories=at.histories,
+            backpointers=at.backpointers,
+            num_frames=counts[0],
+            num_tokens=counts[1],
+            lattice_beam=options.fixed_beams[1],
+            graph_scale=options.graph_scale,
+            finalize=ended,
+            boosts=self._boosts[slot],
         )
-
-    def _boost(self, slot: int, words: Sequence[tuple[int, int]]) -> int:
-        """What completed phrases have earned: a function of the words, as tables came and went."""
-        total = 0
-        tables = self._tables[slot]
-        for i, table in enumerate(tables):
-            until = tables[i + 1].since if i + 1 < len(tables) else math.inf
-            if table.automaton is None:
-                continue
-            state = ROOT
-            for word, frame in words:
-                if table.since <= frame < until:
-                    state = table.automaton.step(state, word)
-                    total += fixed(table.automaton.completed(state))
-        return total
-
-    def _automaton(self, slot: int) -> BoostWalk:
-        tables = self._tables[slot]
-        return (tables[-1].automaton if tables else None) or BoostWalk(None)
 
     def _counts(self, slots: Tensor) -> Tensor:
         counts = torch.zeros(len(slots), 5, dtype=torch.int64, device=self.device)
@@ -281,3 +260,9 @@ class WfstSearch:
 
     def _everything(self) -> Tensor:
         return torch.arange(self.num_slots, device=self.device)
+
+
+def _hypothesis(
+    words: Sequence[int], frames: Sequence[int], cost: int, boost: int, reached_final: bool
+) -> WfstHypothesis:
+    return WfstHypothesis(tuple(words), tuple(frames), nats(cost), nats(boost), reached_final)

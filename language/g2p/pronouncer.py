@@ -54,9 +54,9 @@ def pronouncer_of(loaded: LoadedModel) -> Pronouncer | None:
 
     Raises CheckpointError and TokenizerError for files that are broken.
     """
-    if loaded.directory is None:
+    if loaded.directory is None or loaded.ctc is None:
         return None
-    phones = loaded.model.config.phones
+    phones = loaded.ctc.phones
     lexicon, letters = (loaded.directory / name for name in (LEXICON_FILE, LETTERS_FILE))
     if not phones or not (lexicon.exists() or letters.exists()):
         return None

@@ -25,14 +25,10 @@ BEHIND_LAST = 1
 
 @dataclass(frozen=True, eq=False)
 class LexiconFst:
-    """L, and how many disambiguation symbols it uses (the back-off symbol among them).
-
-    Their labels follow those of the tokens: ``first_symbol`` stands for back-off.
-    """
+    """L. Labels of disambiguation symbols follow the tokens': ``first_symbol`` is back-off's."""
 
     fst: Fst
     first_symbol: int
-    num_symbols: int
 
 
 def read_lexicon(path: Path, unit_ids: Mapping[str, int]) -> dict[str, list[Spelling]]:
@@ -92,7 +88,7 @@ def lexicon_fst(
         rows.extend(zip(path, labels, outputs, path[1:], strict=False))
         states += len(labels) - 1
     fst = _unweighted(rows, states, loops)
-    return LexiconFst(fst, first_symbol, 1 + max(symbols, default=0))
+    return LexiconFst(fst, first_symbol)
 
 
 def _ends(

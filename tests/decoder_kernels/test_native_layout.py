@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from results_oracle.nbest import BACKPOINTER
 
 from earshot.decoder_kernels.graph import wfst_key, wfst_options, wfst_tables
 from earshot.decoder_kernels.wfst import wfst_memory
-from earshot.decoder_kernels.wfst.wfst_nbest import BACKPOINTER
 
 CONSTANT = re.compile(r"^inline constexpr \w+ (\w+) = ([-+*/<()\d. ]+);", re.MULTILINE)
 FIELD = re.compile(r"^  (?:int|std::int64_t) (\w+);", re.MULTILINE)
@@ -47,10 +47,10 @@ def test_a_key_has_room_for_all_its_parts() -> None:
 
 def test_records_have_the_fields_of_the_kernels(source: dict[str, str]) -> None:
     [struct] = re.findall(
-        r"^struct WfstBackpointer \{\n(.*?)^\};", source["wfst_state.h"], re.M | re.S
+        r"^struct WfstBackpointer \{\n(.*?)^\};", source["wfst_search.h"], re.M | re.S
     )
     assert tuple(FIELD.findall(struct)) == BACKPOINTER.names
     assert (
         f"static_assert(sizeof(WfstBackpointer) == {BACKPOINTER.itemsize})"
-        in source["wfst_state.h"]
+        in source["wfst_search.h"]
     )

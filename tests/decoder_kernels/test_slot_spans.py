@@ -11,7 +11,8 @@ def test_a_slot_has_one_span_at_a_time() -> None:
     spans.take(0, 4, "a table")
     assert spans.take(0, 6, "a larger table") == 0
     assert rows.tolist() == [0, -1]
-    assert spans.num_free == 0
+    with pytest.raises(CapacityExceeded, match="0 of 6 are free"):
+        spans.take(1, 1, "a row")
 
 
 def test_what_does_not_fit_is_named_and_leaves_its_slot_without() -> None:
@@ -25,8 +26,10 @@ def test_what_does_not_fit_is_named_and_leaves_its_slot_without() -> None:
 
 
 def test_a_span_is_given_back_once() -> None:
-    spans = SlotSpans(6, torch.empty(1, dtype=torch.int64))
+    spans = SlotSpans(6, torch.empty(2, dtype=torch.int64))
     spans.take(0, 6, "a table")
     spans.give_back(0)
     spans.give_back(0)
-    assert spans.num_free == 6
+    spans.take(0, 6, "a table")
+    with pytest.raises(CapacityExceeded, match="0 of 6 are free"):
+        spans.take(1, 1, "a row")

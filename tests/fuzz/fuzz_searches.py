@@ -29,7 +29,7 @@ from earshot.decoder_kernels.errors import DeviceError, GraphError, KernelError
 from earshot.decoder_kernels.graph.graph import Graph
 
 FILES, STEPS, COMPARISONS = 60, 200, 10
-KINDS_OF_FILES = {"image": 20, "foreign graph": 10, "language model": 1}
+KINDS_OF_FILES = {"compiled graph": 20, "foreign graph": 10, "language model": 1}
 FAST_DISK = "/dev/shm" if Path("/dev/shm").is_dir() else None
 EPISODES_OF_A_LONG_RUN = 200
 MAX_GROWTH_MB = 128.0

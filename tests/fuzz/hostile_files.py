@@ -1,4 +1,4 @@
-"""Damaged and forged files: graph images, OpenFst graphs with their tables, ARPA models, lexicons.
+"""Damaged and forged files: compiled graphs, OpenFst ones with tables, ARPA models, lexicons.
 
 A file that is read in spite of everything must make a graph that can be searched.
 """
@@ -16,7 +16,7 @@ from hostile_inputs import graph as random_graph
 
 from earshot.decoder_kernels.errors import GraphError
 from earshot.decoder_kernels.graph.graph import TOPOLOGIES, Graph
-from earshot.decoder_kernels.graph.graph_image import _checksum, read_image, write_image
+from earshot.decoder_kernels.graph.graph_file import _checksum, read_graph, write_graph
 from earshot.language.graphs.build import GRAPH_FORMS, Units, build_graph
 from earshot.language.graphs.foreign import import_graph
 from earshot.language.graphs.fst import ARC, EXPANDED, MAGIC, Fst, write_fst
@@ -24,7 +24,7 @@ from earshot.language.graphs.lexicon import read_lexicon
 
 Damage = Callable[[Random, bytes], bytes]
 
-HEADER_BYTES = 160  # of an image
+HEADER_BYTES = 160  # of a compiled graph
 UNITS = ("<blank>", "a", "b", "c")
 ARPA = """\\data\\
 ngram 1=6
@@ -132,37 +132,37 @@ _TEXT_DAMAGES: tuple[Damage, ...] = (_flipped, _cut, _spliced, _field, _field, _
 
 
 class HostileFiles:
-    """Damages an image, a foreign graph and a language model in ever new ways, and reads them."""
+    """Damages compiled graphs, foreign ones and language models in ever new ways; reads them."""
 
     def __init__(self, dice: Random, directory: Path) -> None:
         self._dice = dice
         self._directory = directory
-        self._read_images = 0
+        self._num_read = 0
         self.kinds = {
-            "image": self._image,
+            "compiled graph": self._compiled,
             "foreign graph": self._foreign,
             "language model": self._language_model,
         }
         fst = random_fst(dice)
         write_fst(directory / "fst", fst)
         self._fsts = (directory / "fst").read_bytes(), vector_form(fst)
-        write_image(directory / "image", _possible(dice))
-        self._intact_image = (directory / "image").read_bytes()
+        write_graph(directory / "compiled", _possible(dice))
+        self._intact_graph = (directory / "compiled").read_bytes()
 
     def read(self, kind: str) -> Graph:
         """The graph of a bad file that is good enough. Raises GraphError."""
         return self.kinds[kind]()
 
-    def _image(self) -> Graph:
+    def _compiled(self) -> Graph:
         """Mostly the checksum is right all the same."""
-        image = bytearray(damaged(self._dice, self._intact_image))
-        if self._dice.random() < 0.8 and len(image) >= HEADER_BYTES:
+        content = bytearray(damaged(self._dice, self._intact_graph))
+        if self._dice.random() < 0.8 and len(content) >= HEADER_BYTES:
             if self._dice.random() < 0.5:
-                image[16:24] = struct.pack("<Q", len(image))
-            image[24:40] = _checksum(np.frombuffer(image, np.uint8))
+                content[16:24] = struct.pack("<Q", len(content))
+            content[24:40] = _checksum(np.frombuffer(content, np.uint8))
         # What a graph has mapped is not written again.
-        graph = read_image(self._file(f"image-{self._read_images}", image))
-        self._read_images += 1
+        graph = read_graph(self._file(f"compiled-{self._num_read}", content))
+        self._num_read += 1
         return graph
 
     def _foreign(self) -> Graph:

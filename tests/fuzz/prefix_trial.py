@@ -53,6 +53,10 @@ class PrefixTrial(SearchTrial[PrefixSearch]):
         table = hostile_inputs.token_table(self.dice, self.vocab_size, self.config.blank_id)
         self.search.set_boost(slot, table)
 
+    def list_one(self, slot: int) -> None:
+        """As long as it gets."""
+        self.search.nbest(slot, 1)
+
     def check_results(self, slot: int) -> None:
         """Tokens exist, times ascend, scores are numbers and in order."""
         [result] = self.search.best(torch.tensor([slot]))

@@ -67,6 +67,10 @@ class SearchTrial(ABC, Generic[S]):
         """All that can be asked of it."""
 
     @abstractmethod
+    def list_one(self, slot: int) -> None:
+        """Ask for a slot's alternatives. Raises KernelError."""
+
+    @abstractmethod
     def check_results(self, slot: int) -> None:
         """Ask for a slot's results and look at them."""
 
@@ -167,7 +171,7 @@ class SearchTrial(ABC, Generic[S]):
             case 7:
                 self.search.best(torch.tensor([bad_slot]))
             case 8:
-                self.search.nbest(bad_slot, 1)
+                self.list_one(bad_slot)
         self.search.advance(slots, batch, lengths)
         raise AssertionError("a malformed call was not refused")
 

@@ -18,7 +18,7 @@ from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch
 def test_nothing_hostile_does_harm() -> None:
     tally = fuzz(seed=1, operations=2_500)
     refusals = {error for _, error in tally.refused}
-    assert {"InvalidInput", "BoostTableError", "CapacityExceeded", "GraphImageError"} <= refusals
+    assert {"InvalidInput", "BoostTableError", "CapacityExceeded", "GraphFileError"} <= refusals
     compared = tally.done["comparison"]
     assert compared > sum(n for (what, _), n in tally.refused.items() if what == "comparison")
 

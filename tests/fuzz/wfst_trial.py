@@ -67,19 +67,24 @@ class WfstTrial(SearchTrial[WfstSearch]):
     def full_snapshot(self, search: WfstSearch, slot: int) -> Any:
         """The list of results, and how many tokens there are."""
         count = search.num_tokens(torch.tensor([slot]))
-        return search.nbest(slot, MANY), search.nbest(slot, MANY, finalize=False), count
+        return search.nbest([slot], MANY), search.nbest([slot], MANY, finalize=[False]), count
 
     def boost(self, slot: int) -> None:
         """Phrases of words, some of which the graph does not have."""
         table = hostile_inputs.word_table(self.dice, self.graph, self.beams[slot])
         self.search.set_boost(slot, table)
 
+    def list_one(self, slot: int) -> None:
+        """As long as it gets."""
+        self.search.nbest([slot], 1)
+
     def check_results(self, slot: int) -> None:
         """Words exist, times ascend, costs are numbers and in order."""
         finalize = self.dice.random() < 0.5
         [result] = self.search.best(torch.tensor([slot]), finalize=finalize)
         assert 0 <= result.stable_length <= len(result.hypothesis.words)
-        found = self.search.nbest(slot, self.dice.choice((-1, 0, 1, 3, 50)), finalize=finalize)
+        many = self.dice.choice((-1, 0, 1, 3, 50))
+        found = self.search.nbest([slot], many, finalize=[finalize])[0] or []
         for each in (result.hypothesis, *found):
             self._check(each, self.frames[slot])
         assert [each.cost for each in found] == sorted(each.cost for each in found)
@@ -98,7 +103,9 @@ class WfstTrial(SearchTrial[WfstSearch]):
     def _lattice(self) -> Outcome:
         """Its cheapest path is the best result; confidences of that are probabilities."""
         slot, finalize = self.dice.choice(self.hostile), self.dice.random() < 0.5
-        lattice = self.search.lattice(slot, finalize=finalize)
+        [lattice] = self.search.lattices([slot], finalize=[finalize])
+        if lattice is None:
+            return Outcome("no lattice")
         [result] = self.search.best(torch.tensor([slot]), finalize=finalize)
         best = result.hypothesis
         cheapest = np.full(lattice.num_nodes, math.inf)
@@ -110,8 +117,8 @@ class WfstTrial(SearchTrial[WfstSearch]):
             cheapest[target] = min(cheapest[target], cheapest[source] + cost)
         assert math.isclose(cheapest[-1], best.cost, rel_tol=1e-9, abs_tol=1e-6)
         scale = self.dice.choice((1e-45, 0.1, 1.0, 1e30))
-        confidences = WordConfidences(lattice, scale).of(best.words, best.frames)
-        assert ((confidences >= 0.0) & (confidences <= 1.0)).all()
+        sure = WordConfidences.of_lattice(lattice, scale)
+        assert all(0.0 <= each <= 1.0 for each in sure.of(best.words, best.frames))
         return Outcome("lattice")
 
     def _options(self) -> Outcome:

@@ -1,9 +1,11 @@
-// Binds each target's kernels as a submodule: prefix_bindings.h, wfst_bindings.h.
+// Binds each target's kernels as a submodule: prefix_bindings.h, wfst_bindings.h. What is read on
+// the host, for any device, is bound in the module itself.
 #include <nanobind/nanobind.h>
 
 #include "bindings/alignment.h"
 #include "bindings/borrowed.h"
 #include "bindings/prefix_bindings.h"
+#include "bindings/results_bindings.h"
 #include "bindings/wfst_bindings.h"
 
 using namespace nanobind::literals;
@@ -47,6 +49,7 @@ NB_MODULE(_native, module) {
   earshot::bind_prefix_shape(module);
   earshot::bind_wfst_shape(module);
   earshot::bind_alignment(module);
+  earshot::bind_results(module);
   nanobind::module_ cpu_half = module.def_submodule("cpu", "The CPU half.");
   earshot::bind_prefix<earshot::CpuPrefix>(cpu_half);
   earshot::bind_wfst<earshot::CpuWfst>(cpu_half);

@@ -25,6 +25,7 @@ struct CpuWfst {
   static constexpr auto count = by_threads<cpu::wfst_count, cpu_teams::wfst_count>;
   static constexpr auto best = by_threads<cpu::wfst_best, cpu_teams::wfst_best>;
   static constexpr auto words = by_threads<cpu::wfst_words, cpu_teams::wfst_words>;
+  static constexpr auto gather = by_threads<cpu::wfst_gather, cpu_teams::wfst_gather>;
 };
 
 // A device that CUDA's half of the kernels runs on.
@@ -41,6 +42,7 @@ struct CudaWfst {
   static constexpr auto count = cuda::wfst_count;
   static constexpr auto best = cuda::wfst_best;
   static constexpr auto words = cuda::wfst_words;
+  static constexpr auto gather = cuda::wfst_gather;
 };
 
 // The memory of one search, borrowed from Python for as long as this object lives.
@@ -115,6 +117,18 @@ class WfstMemory {
         slots, Half::words, how,
         WfstWordsParams{state_, slots.data(), summary.data(), static_cast<int>(words.shape(1)),
                         words.data(), frames.data()});
+  }
+
+  void gather(In<std::int64_t, 1> slots, In<std::int64_t, 2> firsts, Out<std::int32_t, 2> marks,
+              Out<std::int32_t, 1> marked, Out<std::int64_t, 1> keys, Out<std::int64_t, 1> costs,
+              Out<std::int32_t, 1> histories, Out<std::int64_t, 2> backpointers,
+              Out<std::int64_t, 1> reached, const Launch& how) const {
+    run_over<Device>(
+        slots, Half::gather, how,
+        WfstGatherParams{state_, slots.data(), firsts.data(), marks.data(), marked.data(),
+                         reinterpret_cast<std::uint64_t*>(keys.data()), costs.data(),
+                         histories.data(), reinterpret_cast<WfstBackpointer*>(backpointers.data()),
+                         reached.data()});
   }
 
   std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t> layout() const {
@@ -195,6 +209,9 @@ void bind_wfst(nb::module_ submodule) {
            "Write cost, words, stable words, reached final and backpointer of each slot's best.")
       .def("words", &M::words, "slots"_a, "summary"_a, "words"_a, "frames"_a, "how"_a,
            "Write the words of what `best` found.")
+      .def("gather", &M::gather, "slots"_a, "firsts"_a, "marks"_a, "marked"_a, "keys"_a, "costs"_a,
+           "histories"_a, "backpointers"_a, "reached"_a, "how"_a,
+           "Write the slots' tokens and the backpointers that they reach side by side.")
       .def("layout", &M::layout,
            "Where keys, costs, histories and backpointers begin in a slot's memory.");
 }

@@ -2,8 +2,8 @@
 //
 // The C library and CUDA round exp and log differently, and one bit decides a tie. So both are
 // written out here in IEEE additions, multiplications and divisions, which every compiler rounds
-// alike as long as it fuses none of them (see the flags in CMakeLists.txt). oracle.py holds the
-// same steps. The error is below 2 units in the last place of the larger argument.
+// alike as long as it fuses none of them (see the flags in CMakeLists.txt). prefix_oracle.py holds
+// the same steps. The error is below 2 units in the last place of the larger argument.
 #pragma once
 
 #include <limits>

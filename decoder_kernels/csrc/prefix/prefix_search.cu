@@ -1,6 +1,6 @@
 // CTC prefix beam search (Hannun et al. 2014, arXiv:1408.2873, algorithm 1), one block per lane: a
 // single launch walks all frames of the chunk. Scores, times and the order of ties are those of
-// WeNet's ctc_prefix_beam_search; oracle.py says the same in plain Python.
+// WeNet's ctc_prefix_beam_search; prefix_oracle.py (tests) says the same in plain Python.
 #include "block/block.h"
 #include "block/input_check.h"
 #include "block/lane_scratch.h"

@@ -9,7 +9,6 @@
 
 namespace earshot::EARSHOT_BACKEND {
 
-inline constexpr int NO_BACKPOINTER = -1;
 inline constexpr int MAX_WORDS_SEEN = 8;    // back to where two histories were one
 inline constexpr int MAX_MERGES_SEEN = 16;  // how far back a merge is looked for before it is made
 

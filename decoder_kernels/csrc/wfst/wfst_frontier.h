@@ -1,5 +1,5 @@
 // The keys that tokens have and those that a frame reaches, with the candidates for each: found
-// under an adaptive cutoff that only falls, then pruned exactly.
+// under a cutoff that only falls (the adaptive beam), then pruned exactly.
 #pragma once
 
 #include "block/block.h"

@@ -1,4 +1,5 @@
-// What the host wants to know of slots: their counters, and the cheapest history of each.
+// What the host wants to know of slots: their counters, the cheapest history of each, and all that
+// lists and lattices are made of.
 #include <limits>
 
 #include "block/block.h"
@@ -171,6 +172,91 @@ struct WfstWords {
   }
 };
 
+// Copies a lane's tokens and the backpointers that they reach, which get numbers of their own.
+class GatheredLane {
+ public:
+  KERNEL_FN GatheredLane(const Block& block, const WfstGatherParams& params)
+      : block_(block),
+        params_(params),
+        slot_(wfst_slot(params.state, params.slots[block.index])),
+        first_token_(params.firsts[2 * block.index]),
+        first_backpointer_(params.firsts[2 * block.index + 1]),
+        marks_(params.marks +
+               static_cast<std::int64_t>(block.index) * params.state.shape.backpointer_capacity),
+        marked_(params.marked + first_backpointer_),
+        num_marked_(*reinterpret_cast<int*>(block.scratch)) {}
+
+  KERNEL_FN void run() {
+    if (block_.thread == 0) num_marked_ = 0;
+    block_.sync();
+    mark_reached();
+    for (int i = block_.thread; i < num_marked_; i += block_.threads) marks_[marked_[i]] = i;
+    block_.sync();
+    write();
+  }
+
+ private:
+  // Those of the tokens' histories, then, wave by wave, those that marked ones lead to.
+  KERNEL_FN void mark_reached() {
+    for (int i = block_.thread; i < *slot_.num_tokens; i += block_.threads) {
+      mark(slot_.histories[i]);
+    }
+    block_.sync();
+    for (int start = 0, end = num_marked_; start < end;) {
+      block_.sync();
+      for (int i = start + block_.thread; i < end; i += block_.threads) {
+        const WfstBackpointer& own = slot_.backpointers[marked_[i]];
+        if (own.word == 0) mark(own.other);
+      }
+      block_.sync();
+      start = end;
+      end = num_marked_;
+    }
+  }
+
+  // Follows first histories.
+  KERNEL_FN void mark(int backpointer) {
+    while (backpointer != NO_BACKPOINTER && block_.exchange(&marks_[backpointer], 1) == 0) {
+      marked_[block_.fetch_add(&num_marked_, 1)] = backpointer;
+      backpointer = slot_.backpointers[backpointer].first;
+    }
+  }
+
+  KERNEL_FN int number_of(int backpointer) const {
+    return backpointer == NO_BACKPOINTER ? NO_BACKPOINTER : marks_[backpointer];
+  }
+
+  KERNEL_FN void write() const {
+    for (int i = block_.thread; i < *slot_.num_tokens; i += block_.threads) {
+      params_.keys[first_token_ + i] = slot_.keys[i];
+      params_.costs[first_token_ + i] = slot_.costs[i];
+      params_.histories[first_token_ + i] = number_of(slot_.histories[i]);
+    }
+    for (int i = block_.thread; i < num_marked_; i += block_.threads) {
+      WfstBackpointer own = slot_.backpointers[marked_[i]];
+      own.first = number_of(own.first);
+      if (own.word == 0) own.other = number_of(own.other);
+      params_.backpointers[first_backpointer_ + i] = own;
+    }
+    if (block_.thread == 0) params_.reached[block_.index] = num_marked_;
+  }
+
+  const Block& block_;
+  const WfstGatherParams& params_;
+  WfstSlot slot_;
+  std::int64_t first_token_;
+  std::int64_t first_backpointer_;
+  int* marks_;
+  int* marked_;
+  int& num_marked_;
+};
+
+struct WfstGather {
+  KERNEL_FN void operator()(const Block& block, const WfstGatherParams& params) const {
+    GatheredLane(block, params).run();
+  }
+};
+
 }  // namespace
 
 std::size_t wfst_slot_bytes(const WfstShape& shape) {
@@ -201,6 +287,11 @@ void wfst_best(Launch how, const WfstBestParams& params) {
 
 void wfst_words(Launch how, const WfstWordsParams& params) {
   launch<WfstWords>(how, params);
+}
+
+void wfst_gather(Launch how, const WfstGatherParams& params) {
+  how.scratch_bytes = sizeof(int);
+  launch<WfstGather>(how, params);
 }
 
 }  // namespace earshot::EARSHOT_BACKEND

@@ -1,5 +1,6 @@
 // CTC WFST beam search, one block per lane: a single launch walks all frames of the chunk. The
-// rules are those of wfst_oracle.py, which the kernels equal exactly; see docs/decisions/0034.
+// rules are those of wfst_oracle.py (tests), which the kernels equal exactly; see
+// docs/decisions/0034-backpointers.md.
 //
 // A token is a partial hypothesis: its key (node u, last label, boost state) and the cheapest cost.
 // One frame, of which `WfstLane::run` has the calls:

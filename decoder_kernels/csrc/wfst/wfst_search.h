@@ -56,6 +56,19 @@ struct WfstArcs {
 static_assert(sizeof(WfstNode) == 6 * sizeof(std::int32_t));
 static_assert(sizeof(WfstArc) == 4 * sizeof(std::int32_t));
 
+inline constexpr int NO_BACKPOINTER = -1;
+
+// A word that left the graph, or the recombination (merge) of two histories at one key. A merge's
+// second history costs `value` more than its first.
+struct WfstBackpointer {
+  int first;  // the backpointer before, or NO_BACKPOINTER
+  int other;  // of a word its frame, of a merge the second history
+  int word;   // 0 for a merge
+  int depth;  // twice the number of words on the first history, plus 1 if no merge lies behind
+  std::int64_t value;  // of a word the hash of the words so far, of a merge the extra cost
+};
+static_assert(sizeof(WfstBackpointer) == 24);
+
 struct WfstOptionRow {
   std::int64_t beam;
   std::int64_t lattice_beam;
@@ -113,6 +126,20 @@ struct WfstCountParams {
   std::int64_t* counts;  // (B, 5) out: frames, tokens, backpointers in use, overflows, dead ends
 };
 
+// What the slots' tokens reach, side by side, for a host that cannot look into the device's memory.
+struct WfstGatherParams {
+  WfstState state;
+  const std::int64_t* slots;      // (B,)
+  const std::int64_t* firsts;     // (B, 2): row of the lane's first token and backpointer
+  std::int32_t* marks;            // (B, backpointer_capacity) zeros
+  std::int32_t* marked;           // rows as of backpointers, to work in
+  std::uint64_t* keys;            // out, a row for each token, as costs and histories
+  std::int64_t* costs;            // out
+  std::int32_t* histories;        // out
+  WfstBackpointer* backpointers;  // out; for each lane as many rows as are in use
+  std::int64_t* reached;          // (B,) out: how many rows of backpointers are written
+};
+
 // Where the parts of a slot begin, for the host that reads its tokens and backpointers.
 struct WfstLayout {
   std::int64_t keys;
@@ -130,7 +157,8 @@ struct WfstLayout {
   void wfst_advance(Launch how, const WfstAdvanceParams& params);    \
   void wfst_count(Launch how, const WfstCountParams& params);        \
   void wfst_best(Launch how, const WfstBestParams& params);          \
-  void wfst_words(Launch how, const WfstWordsParams& params);
+  void wfst_words(Launch how, const WfstWordsParams& params);        \
+  void wfst_gather(Launch how, const WfstGatherParams& params);
 
 namespace cpu {
 EARSHOT_DECLARE_WFST_SEARCH

@@ -31,17 +31,6 @@ KERNEL_FN int context_of(Key key) {
   return static_cast<int>(key & ((1 << CONTEXT_BITS) - 1));
 }
 
-// A word that left the graph, or the recombination (merge) of two histories at one key. A merge's
-// second history costs `value` more than its first.
-struct WfstBackpointer {
-  int first;  // the backpointer before, or NO_BACKPOINTER
-  int other;  // of a word its frame, of a merge the second history
-  int word;   // 0 for a merge
-  int depth;  // twice the number of words on the first history, plus 1 if no merge lies behind
-  std::int64_t value;  // of a word the hash of the words so far, of a merge the extra cost
-};
-static_assert(sizeof(WfstBackpointer) == 24);  // as BACKPOINTER in wfst_nbest.py
-
 // Options that epsilon arcs were followed with.
 struct ClosureOptions {
   double graph_scale;

@@ -5,11 +5,11 @@ import math
 from pathlib import Path
 
 import pytest
+from boost_walk import BoostWalk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from earshot.decoder_kernels.boosting.boost import MAX_WEIGHT, BoostPhrase, BoostTable
-from earshot.decoder_kernels.boosting.boost_walk import BoostWalk
 from earshot.decoder_kernels.errors import BoostTableError
 
 VOCAB_SIZE = 8

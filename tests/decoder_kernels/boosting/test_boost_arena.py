@@ -39,10 +39,11 @@ def test_a_full_arena_says_so_and_others_keep_their_tables() -> None:
 
 
 def test_a_table_takes_the_place_of_the_one_before() -> None:
-    arena = BoostArena(10, num_slots=1, device=CPU)
+    arena = BoostArena(10, num_slots=2, device=CPU)
     arena.place(0, table_of(8))
     arena.place(0, table_of(10))
-    assert arena.free_states == 0
+    with pytest.raises(CapacityExceeded, match="0 of 10 are free"):
+        arena.place(1, table_of(1))
 
 
 def test_freed_neighbours_join() -> None:
@@ -58,7 +59,8 @@ def test_freed_neighbours_join() -> None:
 def test_freeing_nothing_is_nothing() -> None:
     arena = BoostArena(4, num_slots=1, device=CPU)
     arena.remove(0)
-    assert arena.free_states == 4
+    arena.place(0, table_of(4))
+    assert arena.rows.tolist() == [0]
 
 
 @settings(deadline=None)
@@ -78,5 +80,8 @@ def test_tables_never_overlap(steps: list[tuple[int, int]]) -> None:
         held[slot] = states
     rows = arena.rows.tolist()
     spans = [set(range(rows[slot], rows[slot] + states)) for slot, states in held.items()]
-    assert sum(map(len, spans)) == len(set().union(*spans)) == 24 - arena.free_states
+    assert sum(map(len, spans)) == len(set().union(*spans)) <= 24
     assert all(rows[slot] == -1 for slot in range(5) if slot not in held)
+    for slot in held:
+        arena.remove(slot)
+    arena.place(0, table_of(24))  # no row is lost

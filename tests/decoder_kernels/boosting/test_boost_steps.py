@@ -1,13 +1,13 @@
 """No token earns more than it may, however many phrases end with it."""
 
 import pytest
+from boost_walk import BoostWalk
 from hypothesis import given
 from hypothesis import strategies as st
 
 from earshot.decoder_kernels.boosting import boost_steps
 from earshot.decoder_kernels.boosting.boost import BoostPhrase, BoostTable
 from earshot.decoder_kernels.boosting.boost_steps import within_step
-from earshot.decoder_kernels.boosting.boost_walk import BoostWalk
 
 TOKENS = 3
 MOST = 2.0

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 import torch
+from boost_walk import BoostWalk
 
 from earshot.decoder_kernels.boosting import word_boost
 from earshot.decoder_kernels.boosting.boost import TOKEN_LIMIT
-from earshot.decoder_kernels.boosting.boost_walk import BoostWalk
 from earshot.decoder_kernels.boosting.word_boost import COST_SHARE, WordBoostTable, WordPhrase
 from earshot.decoder_kernels.errors import BoostTableError
 from earshot.decoder_kernels.graph.graph import Arc, Graph, Topology

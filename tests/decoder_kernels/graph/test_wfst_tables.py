@@ -75,6 +75,6 @@ def test_an_oov_word_may_end_where_epsilon_gains(device: torch.device) -> None:
     frames = torch.tensor([[[0.5, 0.5, 1e-9], [0.6, 0.2, 0.2]]], device=device).log()
     search.advance(torch.tensor([0]), frames, torch.tensor([2]))
     oracle.advance(frames[0].tolist())
-    listed = [(one.cost, one.words) for one in search.nbest(0, 10, finalize=False)]
+    listed = [(one.cost, one.words) for one in search.nbest([0], 10, finalize=[False])[0]]
     assert sorted(listed) == [(nats(cost), words) for cost, words in oracle.nbest(False)]
     assert (2,) in [words for _, words in listed]

@@ -118,14 +118,14 @@ def test_backpointers_do_not_depend_on_the_order_of_threads(device: torch.device
 def alternatives(
     graph: Graph, frames: torch.Tensor, block_threads: int | None, device: torch.device
 ) -> tuple[int, set[str]]:
-    """Frames that overflow, and the list of readings, with few backpointers."""
+    """Frames that overflow, and the n-best list, with few backpointers."""
     config = WfstSearchConfig(
         max_tokens=2000, backpointer_capacity=600, block_threads=block_threads
     )
     search = WfstSearch(graph, config, 1, device)
     search.set_options(0, WfstOptions(beam=8.0, max_active=200, lattice_beam=4.0))
     search.advance(torch.tensor([0]), frames[None].to(device), torch.tensor([len(frames)]))
-    found = search.nbest(0, 200, finalize=False)
+    [found] = search.nbest([0], 200, finalize=[False])
     return search.overflows(), {f"{each.cost} {each.words}" for each in found}
 
 

@@ -1,16 +1,15 @@
-"""Backpointers that say the same are one class, and what is left out is known."""
+"""Of the oracle: backpointers that say the same are one class, and what is left out is known."""
 
 import numpy as np
 import pytest
-
-from earshot.decoder_kernels.errors import TooManyHistories
-from earshot.decoder_kernels.wfst.wfst_histories import (
+from results_oracle.histories import (
     NO_BACKPOINTER,
     NOTHING,
     BackpointerColumns,
     Histories,
+    TooManyHistories,
 )
-from earshot.decoder_kernels.wfst.wfst_nbest import BACKPOINTER
+from results_oracle.nbest import BACKPOINTER
 
 A, B, C = 1, 2, 3
 LIMIT, STEPS = 10, 1000

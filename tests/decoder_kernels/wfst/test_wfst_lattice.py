@@ -9,15 +9,15 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from results_oracle.tables import Table, table_of
 from search_company import posteriors
 from wfst_cases import SMALL, graphs, options, tables
 from wfst_oracle import WfstOracle
 
-from earshot.decoder_kernels.errors import InvalidConfig, TooManyHistories
+from earshot.decoder_kernels.errors import InvalidConfig
 from earshot.decoder_kernels.graph.wfst_options import FRACTION_BITS, WfstOptions, nats
 from earshot.decoder_kernels.wfst.wfst_confidence import WordConfidences, arc_posteriors
-from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice, word_lattice
-from earshot.decoder_kernels.wfst.wfst_nbest import BACKPOINTER
+from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
 
 CASES = settings(
@@ -69,7 +69,8 @@ def test_paths_are_the_alternatives_of_the_oracle(
 ) -> None:
     search, oracle, chosen = data.draw(searched(device))
     for finalize in (False, True):
-        lattice = search.lattice(0, finalize=finalize)
+        [lattice] = search.lattices([0], finalize=[finalize])
+        assert lattice is not None
         expected = [(nats(cost), words) for cost, words in oracle.nbest(finalize)]
         limit = expected[0][0] + chosen.lattice_beam
         found = [(cost, words_of(lattice, arcs)) for cost, arcs in paths(lattice, limit)]
@@ -84,7 +85,8 @@ def test_a_lattice_has_one_beginning_one_end_and_times_in_order(
     data: st.DataObject, device: torch.device
 ) -> None:
     search, _, _ = data.draw(searched(device))
-    lattice = search.lattice(0)
+    [lattice] = search.lattices([0])
+    assert lattice is not None
     assert np.all(lattice.sources < lattice.targets)
     assert np.all(lattice.frames[lattice.sources] <= lattice.frames[lattice.targets])
     assert set(range(1, lattice.num_nodes)) == set(lattice.targets.tolist())
@@ -116,7 +118,8 @@ def span(lattice: WordLattice, arc: int) -> range:
 def test_posteriors_are_those_of_all_paths_listed(
     data: st.DataObject, scale: float, device: torch.device
 ) -> None:
-    lattice = data.draw(searched(device))[0].lattice(0)
+    [lattice] = data.draw(searched(device))[0].lattices([0])
+    assert lattice is not None
     if sum(1 for _ in zip(paths(lattice), range(MOST_PATHS), strict=False)) == MOST_PATHS:
         return
     by_arc = np.zeros(lattice.num_arcs)
@@ -134,9 +137,9 @@ def test_posteriors_are_those_of_all_paths_listed(
             max(by_word_and_frame[word, frame] for frame in span(lattice, arc))
             for word, arc in zip(words, arcs[1:], strict=True)
         ]
-        confidences = WordConfidences(lattice, scale).of(words, frames)
+        confidences = WordConfidences.of_lattice(lattice, scale).of(words, frames)
         assert confidences == pytest.approx(np.minimum(expected, 1.0), abs=1e-9)
-        assert np.all((confidences >= 0.0) & (confidences <= 1.0))
+        assert all(0.0 <= each <= 1.0 for each in confidences)
 
 
 def diamond() -> WordLattice:
@@ -153,15 +156,17 @@ def diamond() -> WordLattice:
 
 
 def test_known_confidences() -> None:
-    assert WordConfidences(diamond(), 1.0).of([1, 3], [2, 5]) == pytest.approx([0.75, 1.0])
-    assert WordConfidences(diamond(), 1.0).of([2, 3], [3, 6]) == pytest.approx([0.25, 1.0])
-    assert WordConfidences(diamond(), 1e-9).of([1], [2]) == pytest.approx([0.5])
-    assert WordConfidences(diamond(), 1.0).of([], []).tolist() == []
-    assert WordConfidences(diamond(), 1.0, 0.8).of([1, 3], [2, 5]) == pytest.approx([0.6, 0.8])
+    sure = WordConfidences.of_lattice(diamond(), 1.0)
+    assert sure.of([1, 3], [2, 5]) == pytest.approx([0.75, 1.0])
+    assert sure.of([2, 3], [3, 6]) == pytest.approx([0.25, 1.0])
+    assert sure.of([], []) == []
+    assert WordConfidences.of_lattice(diamond(), 1e-9).of([1], [2]) == pytest.approx([0.5])
+    covered = WordConfidences.of_lattice(diamond(), 1.0, 0.8)
+    assert covered.of([1, 3], [2, 5]) == pytest.approx([0.6, 0.8])
 
 
 def test_a_word_that_no_path_has_at_its_time_has_no_confidence() -> None:
-    assert WordConfidences(diamond(), 1.0).of([4, 1], [2, 5]).tolist() == [0.0, 0.0]
+    assert WordConfidences.of_lattice(diamond(), 1.0).of([4, 1], [2, 5]) == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("scale", [0.0, -1.0, math.inf, math.nan])
@@ -173,16 +178,20 @@ def test_scales_that_make_no_posteriors_are_refused(scale: float) -> None:
 @pytest.mark.parametrize("coverage", [0.0, 1.1, math.nan])
 def test_coverages_that_are_no_shares_are_refused(coverage: float) -> None:
     with pytest.raises(InvalidConfig, match="coverage"):
-        WordConfidences(diamond(), 1.0, coverage)
+        WordConfidences.of_lattice(diamond(), 1.0, coverage)
 
 
 def test_ways_that_differ_in_times_alone_are_one_path() -> None:
     """Word 1 left the graph in frame 3 or, a little dearer, in frame 4; then word 2 follows."""
-    backpointers = np.array(
-        [(-1, 3, 1, 0, 0), (-1, 4, 1, 0, 0), (0, 6, 2, 0, 0), (1, 7, 2, 0, 0), (2, 3, 0, 0, NAT)],
-        dtype=BACKPOINTER,
-    )
-    lattice = word_lattice(backpointers, [(5 * NAT, 4)], 9, 8 * NAT, reached_final=False)
+    backpointers = [
+        (-1, 3, 1, 0, 0),
+        (-1, 4, 1, 0, 0),
+        (0, 6, 2, 0, 0),
+        (1, 7, 2, 0, 0),
+        (2, 3, 0, 0, NAT),
+    ]
+    lattice = table_of(backpointers, [(5 * NAT, 4)], num_frames=9).lattice(8 * NAT)
+    assert lattice is not None
     assert lattice.words.tolist() == [0, 1, 2]
     assert lattice.frames.tolist() == [0, 3, 6, 9]
     assert lattice.costs.sum() == 5.0
@@ -195,12 +204,12 @@ def test_lattices_keep_their_cost_where_a_history_is_spelled_in_many_ways() -> N
         at = len(backpointers)
         backpointers += [(last, step, 1, 0, 0), (last, step, 1, 0, 0), (at, at + 1, 0, 0, 0)]
         last = at + 2
-    table = np.array(backpointers, dtype=BACKPOINTER)
-    lattice = word_lattice(table, [(0, last)], 40, 8 * NAT, reached_final=False)
+    lattice = table_of(backpointers, [(0, last)], num_frames=40).lattice(8 * NAT)
+    assert lattice is not None
     assert lattice.num_arcs == 41
 
 
-def alternatives(count: int) -> np.ndarray:
+def alternatives(count: int) -> Table:
     """Backpointers of so many words, each 1 or, for one to eight nats more, 2."""
     backpointers, last = [], -1
     for step in range(count):
@@ -211,17 +220,17 @@ def alternatives(count: int) -> np.ndarray:
             (at, at + 1, 0, 0, (step % 8 + 1) * NAT),
         ]
         last = at + 2
-    return np.array(backpointers, dtype=BACKPOINTER)
+    return table_of(backpointers, [(0, last)], num_frames=count)
 
 
 def test_a_beam_that_takes_too_long_is_narrowed_and_the_lattice_says_so() -> None:
-    backpointers = alternatives(30)
-    ends = [(0, len(backpointers) - 1)]
-    full = word_lattice(backpointers, ends, 30, 8 * NAT, reached_final=False)
+    table = alternatives(30)
+    full = table.lattice(8 * NAT)
+    assert full is not None
     assert full.beam == 8.0
-    narrow = word_lattice(backpointers, ends, 30, 8 * NAT, reached_final=False, max_steps=3500)
+    narrow = table.lattice(8 * NAT, max_steps=3500)
+    assert narrow is not None
     assert 1.0 < narrow.beam < 8.0
     found = {words_of(narrow, arcs) for _, arcs in paths(narrow, narrow.beam)}
     assert found == {words_of(full, arcs) for _, arcs in paths(full, narrow.beam)}
-    with pytest.raises(TooManyHistories):
-        word_lattice(backpointers, ends, 30, 8 * NAT, reached_final=False, max_steps=1000)
+    assert table.lattice(8 * NAT, max_steps=1000) is None

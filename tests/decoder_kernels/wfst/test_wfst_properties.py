@@ -82,7 +82,7 @@ def assert_equal(search: WfstSearch, slot: int, oracle: WfstOracle) -> None:
         assert found.cost == nats(cost)
         assert found.reached_final == oracle.ends(finalize)[1]
         assert result.stable_length == min(oracle.stable_length(), len(found.words))
-        listed = search.nbest(slot, LISTED, finalize=finalize)
+        [listed] = search.nbest([slot], LISTED, finalize=[finalize])
         expected = [(nats(cost), words) for cost, words in oracle.nbest(finalize)]
         if len(expected) < LISTED:
             assert sorted((one.cost, one.words) for one in listed) == expected

@@ -43,9 +43,10 @@ def last_labels(lexicon, texts_of_fst) -> dict[str, int]:
     word_ids = {word: i for i, word in enumerate(lexicon, start=1)}
     made = lexicon_fst(lexicon, word_ids, vocab_size=3, back_off=99)
     found = {}
+    num_symbols = int(made.fst.ilabels.max()) + 1 - made.first_symbol
     for word, (spelling,) in lexicon.items():
         plain = [token + 1 for token in spelling]
-        for symbol in range(made.num_symbols):
+        for symbol in range(num_symbols):
             labels = plain + [made.first_symbol + symbol] * bool(symbol)
             if (word_ids[word],) in texts_of_fst(made.fst, labels):
                 found[word] = symbol

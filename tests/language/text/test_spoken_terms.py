@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from earshot.decoder_kernels.graph.graph_image import read_image
+from earshot.decoder_kernels.graph.graph_file import read_graph
 from earshot.language.text.spoken_terms import is_initialism, is_plain, readings
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.checkpoint import load_model
@@ -40,18 +40,18 @@ UNREADABLE = ("北京", "北京 2", "Москва", "★", "C★", "$AAPL", ",")
 def bundled():
     """Compiles a phrase for prefix search, and for the graph, of the bundled model."""
     model = load_model(bundled_model_dir())
-    words = words_of(read_image(bundled_model_dir() / "lm.graph.xz"), model)
+    words = words_of(read_graph(bundled_model_dir() / "lm.graph.xz"), model)
     search = GraphSearchConfig().of(model.model.config.decoding)
 
     def compiled(phrase):
         boosts = [Boost(phrase)]
-        in_pieces = compile_boosts(boosts, model.tokenizer)
-        return in_pieces, compile_word_boosts(boosts, words, search.options(GraphOptions()))
+        in_tokens = compile_boosts(boosts, model.tokenizer)
+        return in_tokens, compile_word_boosts(boosts, words, search.options(GraphOptions()))
 
     known = len(words.graph.word_texts)
 
-    def said(in_pieces, in_words):
-        pieces = [model.tokenizer.decode(phrase.tokens) for phrase in in_pieces.phrases]
+    def said(in_tokens, in_words):
+        written = [model.tokenizer.decode(phrase.tokens) for phrase in in_tokens.phrases]
         texts = [
             " ".join(
                 words.graph.word_texts[word]
@@ -61,7 +61,7 @@ def bundled():
             ).casefold()
             for phrase in in_words.phrases
         ]
-        return [text.casefold() for text in pieces], texts
+        return [text.casefold() for text in written], texts
 
     return compiled, said
 
@@ -69,12 +69,12 @@ def bundled():
 @pytest.mark.parametrize(("term", "spoken"), TERMS.items())
 def test_a_plain_term_is_boosted_as_it_is_said(bundled, term, spoken):
     compile_term, said = bundled
-    in_pieces, in_words = compile_term(term)
-    assert in_pieces.warnings == in_words.warnings == ()
-    assert in_pieces.texts == in_words.texts == (term,)
-    pieces, words = said(in_pieces, in_words)
+    in_tokens, in_words = compile_term(term)
+    assert in_tokens.warnings == in_words.warnings == ()
+    assert in_tokens.texts == in_words.texts == (term,)
+    written, words = said(in_tokens, in_words)
     assert spoken in words
-    assert spoken.replace("usb", "u s b") in pieces
+    assert spoken.replace("usb", "u s b") in written
 
 
 @pytest.mark.parametrize("term", UNREADABLE)

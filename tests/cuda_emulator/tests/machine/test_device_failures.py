@@ -44,7 +44,9 @@ def calls_of(search: Search, frames: torch.Tensor) -> dict[str, Callable[[], obj
     }
     if isinstance(search, WfstSearch):
         calls |= {
-            "lattice": lambda: search.lattice(0),
+            "nbest": lambda: search.nbest([0], 2),
+            "lattices": lambda: search.lattices([0]),
+            "confidences": lambda: search.confidences([0], 1.0),
             "set_options": lambda: search.set_options(0, WfstOptions(max_active=10)),
             "dead_ends": lambda: search.dead_ends(),
             "backpointers_in_use": lambda: search.backpointers_in_use(0),

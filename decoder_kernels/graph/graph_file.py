@@ -1,4 +1,4 @@
-"""Graphs as one file, mapped into memory: no copy, no parsing, shared by processes.
+"""Compiled graphs: one file each, mapped into memory; no copy, no parsing, shared by processes.
 
 A name that ends in ``.xz`` asks for a packed file, a quarter of the size, to be carried about: it
 is unpacked into memory when it is read.
@@ -27,7 +27,7 @@ from typing import IO, Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from earshot.decoder_kernels.errors import GraphImageError
+from earshot.decoder_kernels.errors import GraphFileError
 from earshot.decoder_kernels.graph.graph import TOPOLOGIES, Graph
 
 MAGIC = b"EARGRAPH"
@@ -36,7 +36,7 @@ ALIGNMENT = 64
 XZ_MAGIC = b"\xfd7zXZ\x00"
 XZ_PRESET = 9
 MAX_UNPACKED_BYTES = 2 << 30
-"""A packed image is for graphs that are shipped; a small file must not fill the memory."""
+"""A packed file is for graphs that are shipped; a small file must not fill the memory."""
 
 # magic, version, topology, file size, checksum | start, vocabulary, blank, loop, cost of an unknown
 # word, checksum of the units | nodes, arcs, words, bytes of text
@@ -112,41 +112,42 @@ class _Counts:
         return at + length * dtype.itemsize
 
 
-def write_image(path: Path, graph: Graph) -> None:
-    """Write the image; a file of that name is replaced at once, and stays as it is on failure.
+def write_graph(path: Path, graph: Graph) -> None:
+    """Write the file; one of that name is replaced at once, and stays as it is on failure.
 
-    Raises GraphImageError if it cannot be written.
+    Raises GraphFileError if it cannot be written.
     """
     texts = [text.encode() for text in graph.word_texts]
     ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
     counts = _Counts(graph.num_nodes, graph.num_arcs, len(texts), int(ends[-1]))
-    content: dict[str, npt.NDArray[Any]] = {
+    of_words: dict[str, npt.NDArray[Any]] = {
         "ends": ends,
         "text": np.frombuffer(b"".join(texts), np.uint8),
     }
-    image = np.zeros(counts.file_size, np.uint8)
+    content = np.zeros(counts.file_size, np.uint8)
     for name, dtype, length, at in counts.parts():
-        array: npt.NDArray[Any] = content[name] if name in content else getattr(graph, name)
-        image[at : at + length * dtype.itemsize] = array.astype(dtype, copy=False).view(np.uint8)
+        array: npt.NDArray[Any] = of_words[name] if name in of_words else getattr(graph, name)
+        content[at : at + length * dtype.itemsize] = array.astype(dtype, copy=False).view(np.uint8)
     header = _header(graph, counts, bytes(16))
-    image[: len(header)] = np.frombuffer(header, np.uint8)
-    image[_CHECKSUM] = np.frombuffer(_checksum(image), np.uint8)
+    content[: len(header)] = np.frombuffer(header, np.uint8)
+    content[_CHECKSUM] = np.frombuffer(_checksum(content), np.uint8)
     packed = path.suffix == ".xz"
-    _replace(path, lzma.compress(image.data, preset=XZ_PRESET) if packed else image.data)
+    _replace(path, lzma.compress(content.data, preset=XZ_PRESET) if packed else content.data)
 
 
-def read_image(path: Path) -> Graph:
-    """Map the image; the arrays of the graph are views of the file, unless it is packed.
+def read_graph(path: Path) -> Graph:
+    """Map the file; the arrays of the graph are views of it, unless it is packed.
 
-    Raises GraphImageError if the file is no image, of another version, cut off or damaged, and
-    another GraphError if its content cannot be searched.
+    Raises GraphFileError if the file is no compiled graph, of another version, cut off or damaged,
+    and another GraphError if its content cannot be searched.
     """
-    image = _mapped(path)
+    content = _mapped(path)
     name = _name(path)
-    topology, counts, rest = _checked_header(name, image)
+    topology, counts, rest = _checked_header(name, content)
     start, vocab_size, blank_id, loop_node, unknown_cost, units = rest
     parts = {
-        name: np.frombuffer(image, dtype, length, at) for name, dtype, length, at in counts.parts()
+        name: np.frombuffer(content, dtype, length, at)
+        for name, dtype, length, at in counts.parts()
     }
     texts = _texts(name, parts.pop("ends"), parts.pop("text"))
     return Graph(
@@ -163,29 +164,29 @@ def read_image(path: Path) -> Graph:
 
 
 def _checked_header(
-    name: str, image: npt.NDArray[np.uint8]
+    name: str, content: npt.NDArray[np.uint8]
 ) -> tuple[int, _Counts, tuple[int, int, int, int, float, bytes]]:
-    """Topology, counts and the scalars of an image that is whole."""
-    if len(image) < _HEADER_BYTES or image[: len(MAGIC)].tobytes() != MAGIC:
-        raise GraphImageError(f"{name} is not a graph image")
-    _, version, topology, file_size, checksum = _LEAD.unpack(image[: _LEAD.size].tobytes())
+    """Topology, counts and the scalars of a file that is whole."""
+    if len(content) < _HEADER_BYTES or content[: len(MAGIC)].tobytes() != MAGIC:
+        raise GraphFileError(f"{name} is not a compiled graph")
+    _, version, topology, file_size, checksum = _LEAD.unpack(content[: _LEAD.size].tobytes())
     if version != VERSION:
-        raise GraphImageError(
-            f"{name} is a graph image of version {version}; this is version {VERSION}: "
+        raise GraphFileError(
+            f"{name} is a compiled graph of version {version}; this is version {VERSION}: "
             "build it again"
         )
-    rest = _REST.unpack_from(image.data, _LEAD.size)
+    rest = _REST.unpack_from(content.data, _LEAD.size)
     counts = _Counts(*rest[6:])
     if max(rest[6:]) > _MAX_COUNT or file_size != counts.file_size:
-        raise GraphImageError(f"{name} is damaged: the sizes in its header contradict each other")
-    if len(image) < file_size:
-        raise GraphImageError(f"{name} is cut off: {len(image)} of {file_size} bytes")
-    if len(image) > file_size:
-        raise GraphImageError(f"{name} is damaged: {len(image) - file_size} bytes follow its end")
-    if _checksum(image) != checksum:
-        raise GraphImageError(f"{name} is damaged: its checksum is wrong")
+        raise GraphFileError(f"{name} is damaged: the sizes in its header contradict each other")
+    if len(content) < file_size:
+        raise GraphFileError(f"{name} is cut off: {len(content)} of {file_size} bytes")
+    if len(content) > file_size:
+        raise GraphFileError(f"{name} is damaged: {len(content) - file_size} bytes follow its end")
+    if _checksum(content) != checksum:
+        raise GraphFileError(f"{name} is damaged: its checksum is wrong")
     if topology >= len(TOPOLOGIES):
-        raise GraphImageError(f"{name} has topology {topology}, which does not exist")
+        raise GraphFileError(f"{name} has topology {topology}, which does not exist")
     return topology, counts, rest[:6]
 
 
@@ -206,9 +207,9 @@ def _header(graph: Graph, counts: _Counts, checksum: bytes) -> bytes:
     )
 
 
-def _checksum(image: npt.NDArray[np.uint8]) -> bytes:
-    digest = hashlib.blake2b(image[: _CHECKSUM.start].tobytes(), digest_size=16)
-    digest.update(image[_CHECKSUM.stop :].data)
+def _checksum(content: npt.NDArray[np.uint8]) -> bytes:
+    digest = hashlib.blake2b(content[: _CHECKSUM.start].tobytes(), digest_size=16)
+    digest.update(content[_CHECKSUM.stop :].data)
     return digest.digest()
 
 
@@ -221,41 +222,39 @@ def _mapped(path: Path) -> npt.NDArray[np.uint8]:
     try:
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_size == 0:
-                raise GraphImageError(f"{name} is empty")
+                raise GraphFileError(f"{name} is empty")
             if file.peek(len(XZ_MAGIC)).startswith(XZ_MAGIC):
                 return np.frombuffer(_unpacked(name, file), np.uint8)
             return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
     except OSError as error:
-        raise GraphImageError(f"{name} cannot be read: {error.strerror}") from error
+        raise GraphFileError(f"{name} cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise GraphImageError(f"{name} cannot be read: {error}") from error
+        raise GraphFileError(f"{name} cannot be read: {error}") from error
 
 
 def _unpacked(name: str, file: IO[bytes]) -> bytes:
     try:
         with lzma.LZMAFile(file) as stream:
-            image = stream.read(MAX_UNPACKED_BYTES)
+            content = stream.read(MAX_UNPACKED_BYTES)
             if stream.read(1):
-                raise GraphImageError(f"{name} unpacks to more than {MAX_UNPACKED_BYTES} bytes")
+                raise GraphFileError(f"{name} unpacks to more than {MAX_UNPACKED_BYTES} bytes")
     except (lzma.LZMAError, EOFError) as error:
-        raise GraphImageError(f"{name} is damaged: {error}") from error
-    return image
+        raise GraphFileError(f"{name} is damaged: {error}") from error
+    return content
 
 
 def _texts(name: str, ends: npt.NDArray[np.int64], text: npt.NDArray[np.uint8]) -> WordTexts:
     # Compared, not subtracted: a difference of two of 64 bits may be too large for 64 bits.
     falling = len(ends) and (ends[0] < 0 or (ends[1:] < ends[:-1]).any())
     if falling or ends[-1:].tolist() != [len(text)]:
-        raise GraphImageError(
-            f"{name} is damaged: the texts of its words do not follow one another"
-        )
+        raise GraphFileError(f"{name} is damaged: the texts of its words do not follow one another")
     try:
         text.tobytes().decode()
     except UnicodeDecodeError as error:
-        raise GraphImageError(f"{name} is damaged: the text of a word is not UTF-8") from error
+        raise GraphFileError(f"{name} is damaged: the text of a word is not UTF-8") from error
     inner = ends[ends < len(text)]
     if (text[inner] & 0xC0 == 0x80).any():
-        raise GraphImageError(f"{name} is damaged: the text of a word ends within a character")
+        raise GraphFileError(f"{name} is damaged: the text of a word ends within a character")
     return WordTexts(ends, text)
 
 
@@ -272,4 +271,4 @@ def _replace(path: Path, content: bytes | memoryview) -> None:
         finally:
             partial.unlink(missing_ok=True)
     except OSError as error:
-        raise GraphImageError(f"{path} cannot be written: {error.strerror}") from error
+        raise GraphFileError(f"{path} cannot be written: {error.strerror}") from error

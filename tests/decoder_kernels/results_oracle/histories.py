@@ -1,4 +1,4 @@
-"""What the backpointers of a slot spell out: histories within a limit, each sequence named once."""
+"""``csrc/results/histories.h`` in plain Python, with the same count of steps."""
 
 from collections.abc import Iterable
 from heapq import heapify, heappop, heappush
@@ -7,13 +7,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from earshot.decoder_kernels.errors import TooManyHistories
-
 NO_BACKPOINTER = -1
 NOTHING = 0
 """The class of the history without words."""
 
 _BACKPOINTER_STEPS = 16
+
+
+class TooManyHistories(Exception):
+    """More alternatives than are followed."""
+
 
 End = tuple[int, int]
 """What a history costs as a result, in the search's unit, and its backpointer."""
@@ -23,7 +26,7 @@ Tails = dict[int, tuple[int, int]]
 
 
 class BackpointerColumns(NamedTuple):
-    """The fields of a slot's backpointers (``csrc/wfst/wfst_state.h``), each fast to index.
+    """The fields of a slot's backpointers (``csrc/wfst/wfst_search.h``), each fast to index.
 
     They are in the slot's memory, of which a list or lattice needs little: good until it changes.
     """

@@ -1,4 +1,4 @@
-"""A boost table walked in Python, where results are read: the kernels have their own walk."""
+"""A boost table walked in plain Python: the kernels have their own walk."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The n-best list of a slot, out of its backpointers (docs/decisions/0036-word-lattices.md)."""
+"""``csrc/results/ranked_list.h`` in plain Python."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from heapq import heappop, heappush
 
 import numpy as np
 import numpy.typing as npt
-
-from earshot.decoder_kernels.graph.wfst_options import FRACTION_BITS
-from earshot.decoder_kernels.wfst.wfst_histories import (
+from results_oracle.histories import (
     NO_BACKPOINTER,
     BackpointerColumns,
     Histories,
 )
+
+from earshot.decoder_kernels.graph.wfst_options import FRACTION_BITS
 
 BACKPOINTER = np.dtype(
     [
@@ -23,13 +23,13 @@ BACKPOINTER = np.dtype(
         ("value", np.int64),
     ]
 )
-"""As WfstBackpointer in ``csrc/wfst/wfst_state.h``."""
+"""As WfstBackpointer in ``csrc/wfst/wfst_search.h``."""
 
 FIRST_WIDTH = 1 << (FRACTION_BITS - 2)
 """A quarter of a nat: how far from the best is looked at first; then twice as far, and so on."""
 
 MAX_STEPS_PER_WIDTH = 1 << 20
-"""About 0.2 s. A list that would take more for a width is an error, not a shorter list."""
+"""A list that would take more for a width is an error, not a shorter list."""
 
 WordAndFrame = tuple[int, int]
 
@@ -71,7 +71,9 @@ class BackpointerWalk:
         self._backpointers = BackpointerColumns.of(backpointers)
         self._histories = histories
 
-    def ranked(self, costs: list[tuple[int, int]], limit: int) -> Iterator[Ranked]:
+    def ranked(
+        self, costs: list[tuple[int, int]], limit: int, max_steps: int = MAX_STEPS_PER_WIDTH
+    ) -> Iterator[Ranked]:
         """Every sequence from ``(cost, token)`` pairs up to ``limit`` in cost, once.
 
         What is near the best is looked at first: the work grows with what is asked for. Of equal
@@ -83,7 +85,7 @@ class BackpointerWalk:
         listed, width = best - 1, FIRST_WIDTH
         while listed < limit:
             bound = min(best + width, limit)
-            histories = Histories(self._backpointers, ends, bound, MAX_STEPS_PER_WIDTH)
+            histories = Histories(self._backpointers, ends, bound, max_steps)
             for ranked in _cheapest_first(histories, bound):
                 if ranked.cost > listed:
                     yield ranked
