@@ -272,11 +272,6 @@ class ModelConfig:
             f"attention_heads={self.decoder.attention_heads}",
         )
 
-    @property
-    def phone_symbols(self) -> tuple[str, ...]:
-        """The units of the phone head by id."""
-        return ("<blank>", *self.phones)
-
     def to_dict(self) -> dict[str, Any]:
         """Nested plain values, as JSON can hold them."""
         return asdict(self)

@@ -2,7 +2,7 @@
 
 ModelError
 ├── ConfigError              a configuration that cannot be built
-├── CheckpointError          a model directory or weight file that cannot be used
+├── CheckpointError          a model, or its weight file, that cannot be used
 │   ├── NotACheckpoint       garbage, a truncated file, a zip of something else
 │   ├── UnsafeCheckpoint     a pickle that wants to run code, an archive that would explode
 │   ├── MissingKeys          tensors the network needs are not in the file
@@ -49,7 +49,7 @@ class ConfigError(ModelError):
 
 
 class CheckpointError(ModelError):
-    """A model directory cannot be loaded."""
+    """A model cannot be loaded."""
 
 
 class NotACheckpoint(CheckpointError):

@@ -19,6 +19,7 @@ PREEMPHASIS = 0.97
 LOWEST_MEL_HZ = 20.0
 POVEY_EXPONENT = 0.85
 ENERGY_FLOOR = torch.finfo(torch.float32).eps
+INT16_SCALE = 32768.0
 
 ROW_TILE = 64
 """Rows of one multiplication on a CPU. BLAS chooses its kernel by the number of rows (on Intel's
@@ -57,8 +58,10 @@ class Fbank:
 
     A frame depends on its own samples and nothing else, bit for bit on the CPUs seen so far.
     `dither` is the standard deviation, in int16 steps, of the Gaussian noise added to every frame
-    (training only).
+    (training only). sample_scale: what samples in [-1, 1] are multiplied by to lie in int16 range.
     """
+
+    sample_scale = INT16_SCALE
 
     def __init__(self, config: FeatureConfig | None = None, dither: float = 0.0) -> None:
         config = config or FeatureConfig()
@@ -78,6 +81,10 @@ class Fbank:
     def of_frames(self, frames: Tensor) -> Tensor:
         """Frames of samples `(N, frame_length)`, float32 in int16 range, to features `(N, F)`."""
         return self(frames)[:, 0]
+
+    def quietest(self, features: Tensor) -> Tensor:
+        """The frame `(F,)` of least energy among features `(N, F)`; there must be some."""
+        return features[features.logsumexp(dim=1).argmin()]
 
     def frame_count(self, num_samples: int) -> int:
         """Frames that `num_samples` samples give: only whole ones (Kaldi's ``snip_edges``)."""

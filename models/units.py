@@ -1,4 +1,4 @@
-"""The table of output units: units.txt, one "<symbol> <id>" a line."""
+"""What a network puts out: the table of its tokens, units.txt, and what CTC adds to it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,22 @@ SPECIAL_SYMBOLS = frozenset(
     {"<blank>", "<blk>", "<unk>", "<sos/eos>", "<sos>", "<eos>", "<pad>", "<context>", "</context>"}
 )
 MAX_TABLE_BYTES = 32 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class CtcUnits:
+    """What a network's CTC heads put out: tokens, one of them the blank, and maybe phones.
+
+    phones: of a head of their own, whose blank is unit 0 and comes before them; none, no head.
+    """
+
+    blank_id: int
+    phones: tuple[str, ...] = ()
+
+    @property
+    def phone_symbols(self) -> tuple[str, ...]:
+        """The units of the phone head by id."""
+        return ("<blank>", *self.phones)
 
 
 @dataclass(frozen=True)

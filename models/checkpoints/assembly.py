@@ -7,34 +7,45 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from earshot.models.checkpoints.layout import without_memory
 from earshot.models.checkpoints.tensor_check import check_tensors
 from earshot.models.config import ModelConfig
-from earshot.models.errors import TokenizerError
+from earshot.models.errors import ModelError, TokenizerError
 from earshot.models.tokenizer import Tokenizer
 from earshot.models.u2.u2 import U2Model
+from earshot.models.units import CtcUnits
 
 
 @dataclass(frozen=True)
 class LoadedModel:
     """A model ready to decode with: evaluation mode, no gradients.
 
+    model: the network, whose own family alone looks into it (`u2_of`).
     directory: where it was read, with what else lies there; None for one that was made here.
     weights: the file that makes it what it is.
     family: which recogniser it is for (`streaming/assembly/families.py`).
     languages: BCP 47 tags of what it was trained for, empty where its directory does not say.
+    ctc: what decoding graphs are searched over; None for a network without a CTC head.
     """
 
     name: str
-    model: U2Model
+    model: nn.Module
     tokenizer: Tokenizer
     format: str
     directory: Path | None = None
     weights: Path | None = None
     family: str = "u2"
     languages: tuple[str, ...] = ()
+    ctc: CtcUnits | None = None
+
+
+def u2_of(loaded: LoadedModel) -> U2Model:
+    """The network of a U2 model. Raises ModelError for another family's."""
+    if not isinstance(loaded.model, U2Model):
+        raise ModelError(f"{loaded.name} is a model of the family {loaded.family!r}, not 'u2'")
+    return loaded.model
 
 
 def assemble(
@@ -44,7 +55,7 @@ def assemble(
     tokenizer: Tokenizer,
     model_format: str,
 ) -> LoadedModel:
-    """A model from its parts, after checking that they fit.
+    """A U2 model from its parts, after checking that they fit.
 
     The network is laid out without memory first, so a configuration can never make us allocate
     more than the weight file holds. Raises MissingKeys, UnknownKeys, ShapeMismatch, TokenizerError.
@@ -58,7 +69,8 @@ def assemble(
     ready = {key: _as_parameter(tensor) for key, tensor in weights.items()}
     model.load_state_dict(ready, assign=True)
     model.eval().requires_grad_(False)
-    return LoadedModel(name, model, tokenizer, model_format)
+    ctc = CtcUnits(config.blank_id, config.phones)
+    return LoadedModel(name, model, tokenizer, model_format, ctc=ctc)
 
 
 def lay_out(config: ModelConfig) -> U2Model:

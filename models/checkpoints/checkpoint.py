@@ -53,13 +53,13 @@ def load_model(path: Path | str, device: torch.device | str = "cpu") -> LoadedMo
     """
     path = Path(path)
     if not path.exists():
-        raise CheckpointError(f"there is no model directory {path}")
+        raise CheckpointError(f"there is no model {path}")
     known = next((each for each in FORMATS if each.claims(path)), None)
-    if known is None and path.is_file():
-        raise NotACheckpoint(f"{path} is a file; a model of the formats known is a directory")
     if known is None:
-        formats = ", nor ".join(each.description for each in FORMATS)
-        raise CheckpointError(f"{path} holds neither {formats}")
+        described = [each.description for each in FORMATS]
+        if path.is_file():
+            raise NotACheckpoint(f"{path} is a file; a model here is {', or '.join(described)}")
+        raise CheckpointError(f"{path} holds neither {', nor '.join(described)}")
     loaded = known.load(path)
     loaded.model.to(device)
     directory = path if path.is_dir() else None

@@ -1,12 +1,13 @@
 """Our own model directories: config.json, model.safetensors, units.txt and, for BPE, bpe.model.
 
-Weights may be stored in half precision; they always run in float32 on the CPU.
+Weights may be stored in half precision; they always run in float32 on the CPU. `family` in
+config.json says what kind of network they are for; without it they are a U2 model's.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from torch import Tensor
 from earshot.models.checkpoints.assembly import LoadedModel, assemble
 from earshot.models.checkpoints.small_file import read_small_text
 from earshot.models.config import ModelConfig
-from earshot.models.errors import CheckpointError, NotACheckpoint
+from earshot.models.errors import CheckpointError, NotACheckpoint, quote
 from earshot.models.tokenizer import Tokenizer, load_tokenizer
 from earshot.models.u2.u2 import U2Model
 
@@ -42,8 +43,13 @@ def save_model(
     """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
-    header = {"format_version": FORMAT_VERSION, "name": name, "languages": list(languages)}
-    header["model"] = model.config.to_dict()
+    header = {
+        "format_version": FORMAT_VERSION,
+        "family": "u2",
+        "name": name,
+        "languages": list(languages),
+        "model": model.config.to_dict(),
+    }
     text = json.dumps(header, indent=2, ensure_ascii=False)
     (directory / "config.json").write_text(text + "\n", encoding="utf-8")
     tensors = {
@@ -63,12 +69,23 @@ def _storage_dtype(key: str, tensor: Tensor, dtype: torch.dtype) -> torch.dtype:
 def load_own_model(directory: Path) -> LoadedModel:
     """Raises CheckpointError, ConfigError or TokenizerError, see earshot.models.errors."""
     header = _read_header(directory / "config.json")
+    family = header.get("family", "u2")
+    load = FAMILIES.get(family) if isinstance(family, str) else None
+    if load is None:
+        known = ", ".join(sorted(FAMILIES))
+        raise CheckpointError(f"{directory} is of the family {quote(family)}, none of {known}")
+    return replace(load(directory, header), family=family, languages=_languages(header))
+
+
+def _load_u2(directory: Path, header: dict[str, Any]) -> LoadedModel:
     config = ModelConfig.from_dict(header["model"])
     weights = _read_safetensors(directory / "model.safetensors")
-    tokenizer = load_tokenizer(directory)
     name = header["name"] if isinstance(header.get("name"), str) else directory.name
-    loaded = assemble(name, config, weights, tokenizer, "earshot")
-    return replace(loaded, languages=_languages(header))
+    return assemble(name, config, weights, load_tokenizer(directory), "earshot")
+
+
+FAMILIES: dict[str, Callable[[Path, dict[str, Any]], LoadedModel]] = {"u2": _load_u2}
+"""From a directory and what its config.json says; see `LoadedModel.family`."""
 
 
 def _read_header(path: Path) -> dict[str, Any]:

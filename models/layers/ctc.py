@@ -1,4 +1,4 @@
-"""CTC: an output layer, its loss, and what a path says."""
+"""CTC: an output layer, and what a path says."""
 
 from __future__ import annotations
 
@@ -21,35 +21,6 @@ class CtcHead(nn.Module):
     def forward(self, encoded: Tensor) -> Tensor:
         """(…, D) to log-probabilities (…, V), float32."""
         return functional.log_softmax(self.ctc_lo(encoded), dim=-1, dtype=torch.float32)
-
-    def loss(
-        self, encoded: Tensor, lengths: Tensor, tokens: Tensor, token_lengths: Tensor
-    ) -> Tensor:
-        """Negative log-likelihood summed over utterances (Graves 2006).
-
-        An utterance that is too short for its tokens counts zero.
-        encoded (B, T, D), tokens (B, U) padded on the right, lengths (B,).
-        """
-        return ctc_losses(self(encoded), lengths, tokens, token_lengths, self.blank_id).sum()
-
-
-def ctc_losses(
-    log_probs: Tensor, lengths: Tensor, tokens: Tensor, token_lengths: Tensor, blank_id: int
-) -> Tensor:
-    """Negative log-likelihood of each utterance (B,); zero of one too short for its tokens.
-
-    log_probs (B, T, V), tokens (B, U) padded on the right, lengths (B,).
-    """
-    losses: Tensor = functional.ctc_loss(
-        log_probs.transpose(0, 1),
-        tokens,
-        lengths,
-        token_lengths,
-        blank=blank_id,
-        reduction="none",
-        zero_infinity=True,
-    )
-    return losses
 
 
 def collapse(frame_tokens: Sequence[int], blank_id: int) -> list[int]:

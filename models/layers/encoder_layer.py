@@ -40,19 +40,19 @@ class EncoderLayer(nn.Module):
         return x
 
     def attention_input(self, x: Tensor) -> Tensor:
-        """Normalised input of the attention branch."""
+        """Normalised input (B, T, D) of the attention branch."""
         raise NotImplementedError
 
     def convolution_input(self, x: Tensor) -> Tensor:
-        """Normalised input of the convolution branch; only where `conv_module` is set."""
+        """Normalised input (B, T, D) of the convolution branch; only where `conv_module` is set."""
         raise NotImplementedError
 
     def after_convolution(self, x: Tensor) -> Tensor:
-        """Last feed-forward branch and closing norm."""
+        """Last feed-forward branch and closing norm, (B, T, D)."""
         raise NotImplementedError
 
     def add(self, x: Tensor, branch: Tensor) -> Tensor:
-        """Residual sum with dropout on the branch."""
+        """Residual sum (B, T, D) with dropout on the branch."""
         y: Tensor = x + self.dropout(branch)
         return y
 

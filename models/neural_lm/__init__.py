@@ -1,1 +1,1 @@
-"""A small neural language model of sentences, which judges what the searches have found."""
+"""A small neural language model of sentences, which scores what the searches have found."""

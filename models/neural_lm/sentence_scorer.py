@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import sentencepiece
 import torch
-from torch import Tensor
 
 from earshot.models.neural_lm.network import NeuralLm
-from earshot.models.neural_lm.token_tree import TokenTree
-
-NODES_AT_ONCE = 512
-"""Of trees that share a batch: each node takes a row of the vocabulary's size."""
+from earshot.models.token_tree import PackedTrees, TokenTree, batches
 
 WORDS_REMEMBERED = 65_536
 
@@ -47,11 +43,13 @@ class SentenceScorer:
         """
         found: list[list[SentenceScore] | None] = [None] * len(lists)
         spelled = [[[self._spell(word) for word in words] for words in own] for own in lists]
-        trees = {row: self._tree(own) for row, own in enumerate(spelled) if self._fits(own)}
-        for rows in _batches(trees):
-            log_probs, ends = self._log_probs([trees[row] for row in rows])
-            for row, nodes, end in zip(rows, log_probs, ends, strict=True):
-                found[row] = _by_word(spelled[row], trees[row], nodes, end)
+        fitting = [row for row, own in enumerate(spelled) if self._fits(own)]
+        trees = [self._tree(spelled[row]) for row in fitting]
+        for batch in batches(trees):
+            log_probs, ends = self._log_probs([trees[number] for number in batch])
+            for number, nodes, end in zip(batch, log_probs, ends, strict=True):
+                row = fitting[number]
+                found[row] = _by_word(spelled[row], trees[number], nodes, end)
         return found
 
     def _tokens_of(self, word: str) -> tuple[int, ...]:
@@ -67,37 +65,9 @@ class SentenceScorer:
     @torch.inference_mode()
     def _log_probs(self, trees: Sequence[TokenTree]) -> tuple[list[list[float]], list[list[float]]]:
         """For the nodes of each tree: of their tokens after what leads there, of an end there."""
-        width = max(map(len, trees))
-        device = self.network.bias.device
-        tokens = _padded([tree.tokens for tree in trees], width).to(device)
-        depths = _padded([tree.depths for tree in trees], width).to(device)
-        parents = _padded([tree.parents for tree in trees], width).to(device)
-        visible = torch.eye(width, dtype=torch.bool).repeat(len(trees), 1, 1)
-        for row, tree in enumerate(trees):
-            visible[row, : len(tree), : len(tree)] = tree.visible()
-        follow = self.network(tokens, depths, visible.to(device)).log_softmax(dim=-1)
-        ends = follow[:, :, self._boundary]
-        rows = torch.arange(len(trees), device=device).unsqueeze(1)
-        return follow[rows, parents, tokens].tolist(), ends.tolist()
-
-
-def _padded(rows: Sequence[Sequence[int]], width: int) -> Tensor:
-    padded = torch.zeros(len(rows), width, dtype=torch.int64)
-    for row, values in enumerate(rows):
-        padded[row, : len(values)] = torch.tensor(values)
-    return padded
-
-
-def _batches(trees: dict[int, TokenTree]) -> Iterator[list[int]]:
-    """Rows whose trees share a batch: of similar size, and not too many."""
-    batch: list[int] = []
-    for row in sorted(trees, key=lambda row: len(trees[row])):
-        if batch and (len(batch) + 1) * len(trees[row]) > NODES_AT_ONCE:
-            yield batch
-            batch = []
-        batch.append(row)
-    if batch:
-        yield batch
+        packed = PackedTrees.of(trees, self.network.bias.device)
+        logits = self.network(packed.tokens, packed.depths, packed.visible)
+        return packed.follow(logits.log_softmax(dim=-1), self._boundary)
 
 
 def _by_word(

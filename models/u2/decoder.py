@@ -1,7 +1,8 @@
 """Attention decoders: left-to-right, and the bidirectional pair of U2++.
 
 Several hypotheses of one stream share its memory: its keys and values are projected once, and
-the hypotheses' queries lie side by side in one attention call (they do not see each other).
+the hypotheses' queries lie side by side in one attention call (they do not see each other). What
+they begin with alike they may share too, as a tree.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from earshot.models.layers.dropout import Dropout
 from earshot.models.layers.feed_forward import FeedForward
 from earshot.models.layers.masks import padding_mask
 from earshot.models.layers.positional import sinusoids
+from earshot.models.token_tree import PackedTrees
 
 KeysAndValues = tuple[Tensor, Tensor]
 
@@ -41,11 +43,13 @@ class DecoderLayer(nn.Module):
         memory: KeysAndValues,
         memory_mask: Tensor | None,
         past: KeysAndValues | None,
+        visible: Tensor | None = None,
     ) -> tuple[Tensor, KeysAndValues]:
         """N hypotheses of each of S streams, x (S, N, U, D), over memory (S, h, T, d_k) twice.
 
         `past` holds the self-attention's keys and values (S * N, h, P, d_k) of earlier tokens;
-        with it U is 1. Returns the output and the keys and values with the new ones appended.
+        with it U is 1. `visible` (S * N, 1, U, U) says which tokens each token sees; without it
+        those to its left. Returns the output and the keys and values with the new ones appended.
         """
         hypotheses = x.flatten(0, 1)
         normed = self.norm1(hypotheses)
@@ -53,7 +57,8 @@ class DecoderLayer(nn.Module):
         if past is not None:
             keys, values = torch.cat((past[0], keys), dim=2), torch.cat((past[1], values), dim=2)
         query = self.self_attn.project_query(normed)
-        seen = self.self_attn.attend(query, keys, values, None, causal=past is None)
+        causal = past is None and visible is None
+        seen = self.self_attn.attend(query, keys, values, visible, causal)
         hypotheses = hypotheses + self.dropout(seen)
         x = hypotheses.view_as(x)
         query = self.src_attn.project_query(self.norm2(x).flatten(1, 2))
@@ -87,16 +92,29 @@ class TransformerDecoder(nn.Module):
         memory (S, T, D) with lengths (S,); tokens (S, N, U) int64 begin with <sos> and are padded
         on the right with any id: a token sees only what lies left of it.
         """
+        positions = torch.arange(tokens.size(-1), device=tokens.device)
+        return self._logits(memory, memory_lengths, self.embed_tokens(tokens, positions), None)
+
+    def follow(self, memory: Tensor, memory_lengths: Tensor, trees: PackedTrees) -> Tensor:
+        """Logits (S, M, V) of what follows each node of a tree of hypotheses for each stream.
+
+        memory (S, T, D) with lengths (S,); each of the S trees begins with <sos>.
+        """
+        x = self.embed_tokens(trees.tokens, trees.depths).unsqueeze(1)
+        visible = trees.visible.unsqueeze(1)
+        return self._logits(memory, memory_lengths, x, visible).squeeze(1)
+
+    def _logits(
+        self, memory: Tensor, memory_lengths: Tensor, x: Tensor, visible: Tensor | None
+    ) -> Tensor:
         mask = source_mask(memory, memory_lengths)
-        x = self.embed_tokens(tokens, 0)
         for layer in self.layers:
-            x, _ = layer(x, layer.src_attn.project_memory(memory), mask, None)
+            x, _ = layer(x, layer.src_attn.project_memory(memory), mask, None, visible)
         logits: Tensor = self.output_layer(self.after_norm(x))
         return logits
 
-    def embed_tokens(self, tokens: Tensor, first_position: int) -> Tensor:
-        """(S, N, U) tokens at positions from `first_position` on: (S, N, U, D)."""
-        positions = torch.arange(tokens.size(-1), device=tokens.device) + first_position
+    def embed_tokens(self, tokens: Tensor, positions: Tensor) -> Tensor:
+        """Tokens (..., U) at positions, broadcastable to theirs: (..., U, D)."""
         x = self.embed[0](tokens) * math.sqrt(self.size) + sinusoids(positions, self.size)
         dropped: Tensor = self.positional_dropout(x)
         return dropped
@@ -114,7 +132,7 @@ class TransformerDecoder(nn.Module):
     ) -> tuple[Tensor, list[KeysAndValues]]:
         """Logits (S, N, V) after one more token (S, N), and the new past."""
         position = 0 if past is None else past[0][0].size(2)
-        x = self.embed_tokens(tokens.unsqueeze(-1), position)
+        x = self.embed_tokens(tokens.unsqueeze(-1), torch.tensor([position], device=tokens.device))
         new_past = []
         for i, layer in enumerate(self.layers):
             x, kept = layer(x, sources[i], mask, None if past is None else past[i])

@@ -15,7 +15,14 @@ from earshot.models.layers.encoder_layer import EncoderLayer, build_layer
 from earshot.models.layers.masks import chunk_mask, padding_mask
 from earshot.models.layers.positional import sinusoids
 from earshot.models.layers.subsampling import STEM_SHAPES, build_stem
-from earshot.models.u2.lanes import EncoderState, LaneStep, advance_layer, key_mask, with_room
+from earshot.models.u2.lanes import (
+    EncoderState,
+    LaneContext,
+    LaneStep,
+    LaneUpdate,
+    advance_layer,
+    with_room,
+)
 from earshot.models.u2.streaming_encoder import StreamingEncoder
 
 
@@ -133,7 +140,7 @@ class Encoder(StreamingEncoder):
         columns = config.cnn_module_kernel - 1 if config.has_convolution and config.causal else 0
         counts = torch.zeros(lanes, dtype=torch.int64, device=device)
         dtype = self.after_norm.weight.dtype
-        att_shape = (lanes, layers, heads, cache_frames, 2 * (size // heads) + 1)
+        att_shape = (lanes, layers, heads, cache_frames + 1, 2 * (size // heads) + 1)
         cnn_shape = (lanes, layers, columns, size)
         return EncoderState(
             offset=counts,
@@ -143,8 +150,8 @@ class Encoder(StreamingEncoder):
         )
 
     def forward_lanes(
-        self, feats: Tensor, out_lengths: Tensor, state: EncoderState
-    ) -> tuple[Tensor, EncoderState]:
+        self, feats: Tensor, out_lengths: Tensor, context: LaneContext
+    ) -> tuple[Tensor, LaneUpdate]:
         """As `StreamingEncoder.forward_lanes` says.
 
         Each lane's result is that of `forward_chunk` on it alone with `required_cache_size` = the
@@ -153,29 +160,26 @@ class Encoder(StreamingEncoder):
         Raises NotStreamable for a model that was not trained in chunks.
         """
         self._require_streamable()
-        x = self.embed_features(feats, state.offset)
-        step = self._lane_step(x.size(1), out_lengths, state)
-        capacity, columns = state.att_cache.size(3), state.cnn_cache.size(2)
-        att_cache = with_room(state.att_cache, x.size(1))
-        cnn_cache = with_room(state.cnn_cache, x.size(1))
+        x = self.embed_features(feats, context.offset)
+        frames, columns = x.size(1), context.cnn_cache.size(2)
+        step = self._lane_step(out_lengths, context)
+        cnn_cache = with_room(context.cnn_cache, frames)
         for i, layer in enumerate(self.layers):
-            x = advance_layer(layer, x, step, att_cache[:, i], cnn_cache[:, i])
-        new_state = EncoderState(
-            offset=state.offset + out_lengths,
-            cache_length=(state.cache_length + out_lengths).clamp(max=capacity),
-            att_cache=step.last_columns(att_cache, capacity),
+            x = advance_layer(layer, x, step, context.att_columns[:, i], cnn_cache[:, i])
+        update = LaneUpdate(
+            out_lengths=out_lengths,
+            att_columns=context.att_columns[:, :, :, -frames:],
             cnn_cache=step.last_columns(cnn_cache, columns),
         )
-        return self.after_norm(x), new_state
+        return self.after_norm(x), update
 
-    def _lane_step(self, frames: int, out_lengths: Tensor, state: EncoderState) -> LaneStep:
-        capacity = state.att_cache.size(3)
-        positions = torch.arange(frames, device=out_lengths.device) + state.offset.unsqueeze(1)
+    def _lane_step(self, out_lengths: Tensor, context: LaneContext) -> LaneStep:
+        new = torch.arange(context.room, device=out_lengths.device)
         return LaneStep(
             out_lengths=out_lengths,
-            key_mask=key_mask(out_lengths, state.cache_length, capacity, frames),
-            positions=self._key_positions(positions),
-            ragged=bool((out_lengths < frames).any()),
+            key_mask=context.key_mask(out_lengths),
+            positions=self._key_positions(new + context.offset.unsqueeze(1)),
+            ragged=bool((out_lengths < context.room).any()),
         )
 
     def _require_streamable(self) -> None:

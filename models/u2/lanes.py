@@ -1,9 +1,10 @@
 """State and per-layer step for many streams in one batch, each at its own place in its audio.
 
-A stream's state is one row of every tensor of `EncoderState`, so a slot gathers and scatters on
-dimension 0. Two facts keep the step cheap (docs/decisions/0010-encoder-lanes.md): a key's position
-never changes, so the cache holds keys with their position and bias already in them; and the
-convolution caches what its first pointwise layer made, not what it was given.
+A stream's state is one row of every tensor of `EncoderState`. Three facts keep the step cheap
+(docs/decisions/0010-encoder-lanes.md): a key's position never changes, so the cache holds keys with
+their position and bias already in them, and stays where it was written; a step brings the room for
+its own frames along, and only these go back; the convolution caches what its first pointwise layer
+made, not what it was given.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ class EncoderState:
     """Left context of B streams in an encoder of L layers. All zeros is a stream's start.
 
     offset (B,) int64: encoder frames already put out.
-    cache_length (B,) int64: valid columns of att_cache, at its right end.
-    att_cache (B, L, h, C, 2 d_k + 1): placed key, value and key bias.
+    cache_length (B,) int64: how many frames before that are still in att_cache, at most C.
+    att_cache (B, L, h, C + 1, 2 d_k + 1): placed key, value and key bias. A ring: frame f is in
+        column f modulo C. The last column is where frames are written that nobody wants.
     cnn_cache (B, L, k - 1, D): gated columns, less what the gate makes of silence.
     """
 
@@ -34,52 +36,96 @@ class EncoderState:
     cnn_cache: Tensor
 
     @property
-    def lanes(self) -> int:
-        """B."""
-        return self.offset.size(0)
+    def capacity(self) -> int:
+        """C."""
+        return self.att_cache.size(3) - 1
 
-    def gather(self, slots: Tensor, columns: int | None = None) -> EncoderState:
-        """A copy of rows `slots` (B,) int64, with the last `columns` of left context, or all.
+    def gather(self, slots: Tensor, room: int, columns: int | None = None) -> LaneContext:
+        """A copy of rows `slots` (B,) int64, with room for `room` frames to come.
 
-        Left context is right-aligned: lanes that have heard little need only so many columns as the
-        longest of them has.
+        columns: no lane has put out more frames; None says nothing.
         """
-        return EncoderState(
+        used = self.capacity if columns is None else min(columns, self.capacity)
+        if used + room <= self.capacity:
+            att_columns = self.att_cache[:, :, :, : used + room][slots]
+        else:
+            att_columns = with_room(self.att_cache[:, :, :, :used][slots], room)
+        return LaneContext(
             offset=self.offset[slots],
             cache_length=self.cache_length[slots],
-            att_cache=self._last_columns(columns)[slots],
+            att_columns=att_columns,
             cnn_cache=self.cnn_cache[slots],
+            capacity=self.capacity,
+            room=room,
         )
 
-    def scatter(self, slots: Tensor, lanes: EncoderState) -> None:
-        """Writes `lanes` into rows `slots` (B,), which must differ from each other.
-
-        Columns that were not gathered stay as they are, and unread.
-        """
-        self.offset[slots] = lanes.offset
-        self.cache_length[slots] = lanes.cache_length
-        self._last_columns(lanes.att_cache.size(3))[slots] = lanes.att_cache
-        self.cnn_cache[slots] = lanes.cnn_cache
+    def scatter(self, slots: Tensor, step: LaneUpdate) -> None:
+        """Moves rows `slots` (B,), which must differ from each other, on by a step."""
+        before, frames = self.offset[slots], step.out_lengths
+        self.cnn_cache[slots] = step.cnn_cache
+        if self.att_cache.size(1):
+            columns = self._columns(before, frames, step.att_columns.size(3))
+            self.att_cache[slots.unsqueeze(1), :, :, columns] = step.att_columns.permute(
+                0, 3, 1, 2, 4
+            )
+        self.cache_length[slots] = (self.cache_length[slots] + frames).clamp(max=self.capacity)
+        self.offset[slots] = before + frames  # until here nothing that was written is read
 
     def reset(self, slots: Tensor) -> None:
         """Puts rows `slots` (B,) int64 back to the start of a stream."""
-        for tensor in self._tensors():
+        for tensor in (self.offset, self.cache_length, self.att_cache, self.cnn_cache):
             tensor.index_fill_(0, slots, 0)
 
-    def _last_columns(self, columns: int | None) -> Tensor:
-        held = self.att_cache.size(3)
-        return self.att_cache[:, :, :, held - min(held if columns is None else columns, held) :]
+    def _columns(self, offset: Tensor, frames: Tensor, count: int) -> Tensor:
+        """(B, count): where the frames of a step go; padding, and what is too old, to the last."""
+        place = torch.arange(count, device=offset.device)
+        kept = (place < frames.unsqueeze(1)) & (place >= (frames - self.capacity).unsqueeze(1))
+        column = (offset.unsqueeze(1) + place) % max(self.capacity, 1)
+        return torch.where(kept, column, self.capacity)
 
-    def _tensors(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        return self.offset, self.cache_length, self.att_cache, self.cnn_cache
+
+@dataclass(frozen=True)
+class LaneContext:
+    """What B lanes bring to a step: copies of their rows of `EncoderState`, and room.
+
+    att_columns (B, L, h, C' + room, 2 d_k + 1): the ring's first C' columns, then the step's own.
+    """
+
+    offset: Tensor
+    cache_length: Tensor
+    att_columns: Tensor
+    cnn_cache: Tensor
+    capacity: int
+    room: int
+
+    def key_mask(self, out_lengths: Tensor) -> Tensor:
+        """(B, 1, 1, C' + room) bool: columns that hold a frame of the lane, old or new."""
+        column = torch.arange(self.att_columns.size(3) - self.room, device=out_lengths.device)
+        age = (self.offset.unsqueeze(1) - 1 - column) % max(self.capacity, 1)  # 0: the newest
+        old = age < self.cache_length.unsqueeze(1)
+        place = torch.arange(self.room, device=out_lengths.device)
+        return torch.cat((old, place < out_lengths.unsqueeze(1)), dim=1)[:, None, None]
+
+
+@dataclass(frozen=True)
+class LaneUpdate:
+    """What a step of T' frames changes: see `EncoderState.scatter`.
+
+    out_lengths (B,): frames that are real. att_columns (B, L, h, T', 2 d_k + 1): of these frames.
+    cnn_cache as in `EncoderState`.
+    """
+
+    out_lengths: Tensor
+    att_columns: Tensor
+    cnn_cache: Tensor
 
 
 @dataclass(frozen=True)
 class LaneStep:
-    """What all layers share in one step of T' frames over caches of C columns.
+    """What all layers share in one step of T' frames.
 
     out_lengths (B,): frames of each lane that are real, the rest is padding on the right.
-    key_mask (B, 1, 1, C + T') bool: cache columns and new frames that exist.
+    key_mask (B, 1, 1, C' + T') bool: cache columns and new frames that exist.
     positions (B, T', D) sinusoids of the new frames, None without positional keys.
     ragged: whether any lane is shorter than T'.
     """
@@ -99,14 +145,6 @@ class LaneStep:
         columns = self.out_lengths.unsqueeze(1) + torch.arange(size, device=joined.device)
         columns = columns.view(joined.size(0), *([1] * (joined.dim() - 3)), size, 1)
         return joined.gather(-2, columns.expand(*joined.shape[:-2], size, joined.size(-1)))
-
-
-def key_mask(out_lengths: Tensor, cache_length: Tensor, capacity: int, frames: int) -> Tensor:
-    """(B, 1, 1, capacity + frames) bool for `LaneStep`."""
-    column = torch.arange(capacity + frames, device=out_lengths.device)
-    first = (capacity - cache_length).unsqueeze(1)
-    last = (capacity + out_lengths).unsqueeze(1)
-    return ((column >= first) & (column < last))[:, None, None]
 
 
 def with_room(cache: Tensor, columns: int) -> Tensor:

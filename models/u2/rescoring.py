@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from earshot.models.token_tree import ROOT, PackedTrees, TokenTree, batches
 from earshot.models.u2.decoder import TransformerDecoder
 from earshot.models.u2.u2 import U2Model
 
@@ -16,28 +17,15 @@ from earshot.models.u2.u2 import U2Model
 class AttentionScores:
     """Log-probabilities of N hypotheses under the attention decoders.
 
-    left, right (N,): sums over the tokens and the final <eos>. left_token_log_probs and
-    right_token_log_probs: one (n,) list per hypothesis in the order of its tokens, without the
-    <eos>. A model without a right decoder has zeros for `right` and None for its lists.
+    left, right: for each the sum over its tokens and the final <eos>. left_token_log_probs and
+    right_token_log_probs: for each those of its tokens, in their order, without the <eos>. A model
+    without a right decoder has zeros for `right` and None for its lists.
     """
 
-    left: Tensor
-    right: Tensor
+    left: list[float]
+    right: list[float]
     left_token_log_probs: list[list[float]]
     right_token_log_probs: list[list[float]] | None
-
-
-@dataclass(frozen=True)
-class _Grid:
-    """Hypotheses by stream: targets (S, N, U) with <eos> after the last token, padded with it.
-
-    cells: where each hypothesis went, as (stream, place) for its number. lengths count <eos>.
-    """
-
-    inputs: Tensor
-    targets: Tensor
-    cells: tuple[Tensor, Tensor]
-    lengths: Tensor
 
 
 @torch.inference_mode()
@@ -52,64 +40,61 @@ def attention_scores(
     """Scores hypotheses of many streams in one batch.
 
     memory (S, T, D) with lengths (S,): encoder output of S streams; `hypotheses`: N token
-    sequences, possibly empty; `owner`: for each the row of memory that it is about. Each stream's
-    memory is projected once, however many hypotheses it has. `reverse=False` leaves the right
-    decoder out, for when its weight is zero.
+    sequences, possibly empty; `owner`: for each the row of memory that it is about. What a stream's
+    hypotheses begin with alike (for the right decoder: end with) is computed once. `reverse=False`
+    leaves the right decoder out, for when its weight is zero.
     """
-    left = _decoder_scores(model, model.left_decoder, memory, memory_lengths, hypotheses, owner)
+    scorer = _Scorer(memory, memory_lengths, owner, model.config.sos_id, model.config.eos_id)
+    left, left_tokens = scorer.score(model.left_decoder, hypotheses)
     right_decoder = model.right_decoder if reverse else None
     if right_decoder is None:
-        return AttentionScores(left[0], torch.zeros_like(left[0]), left[1], None)
-    mirrored = [list(reversed(tokens)) for tokens in hypotheses]
-    right = _decoder_scores(model, right_decoder, memory, memory_lengths, mirrored, owner)
-    by_token = [list(reversed(values)) for values in right[1]]
-    return AttentionScores(left[0], right[0], left[1], by_token)
+        return AttentionScores(left, [0.0] * len(hypotheses), left_tokens, None)
+    right, right_tokens = scorer.score(right_decoder, [tokens[::-1] for tokens in hypotheses])
+    return AttentionScores(left, right, left_tokens, [values[::-1] for values in right_tokens])
 
 
-def _decoder_scores(
-    model: U2Model,
-    decoder: TransformerDecoder,
-    memory: Tensor,
-    memory_lengths: Tensor,
-    hypotheses: Sequence[Sequence[int]],
-    owner: Sequence[int],
-) -> tuple[Tensor, list[list[float]]]:
-    """Total (N,) and each hypothesis' token log-probabilities."""
-    if not hypotheses:
-        return memory.new_zeros(0, dtype=torch.float32), []
-    grid = _arrange(model, hypotheses, owner, memory.size(0), memory.device)
-    logits = decoder(memory, memory_lengths, grid.inputs)
-    log_probs = logits.float().log_softmax(-1).gather(-1, grid.targets.unsqueeze(-1)).squeeze(-1)
-    rows = log_probs[grid.cells]  # (N, U)
-    counted = torch.arange(rows.size(1), device=rows.device) < grid.lengths.unsqueeze(1)
-    totals = rows.masked_fill(~counted, 0.0).sum(dim=1)
-    tokens = [row[: len(h)] for row, h in zip(rows.tolist(), hypotheses, strict=True)]
-    return totals, tokens
+@dataclass(frozen=True)
+class _Scorer:
+    memory: Tensor
+    memory_lengths: Tensor
+    owner: Sequence[int]
+    sos_id: int
+    eos_id: int
 
+    def score(
+        self, decoder: TransformerDecoder, hypotheses: Sequence[Sequence[int]]
+    ) -> tuple[list[float], list[list[float]]]:
+        """Each hypothesis' total, and the log-probabilities of its tokens."""
+        if not hypotheses:
+            return [], []
+        trees = self._trees(hypotheses)
+        scored: dict[int, tuple[list[float], list[float]]] = {}
+        for streams in batches(trees):
+            scored.update(self._follow(decoder, trees, streams))
+        paths_of = [iter(tree.paths) for tree in trees]
+        totals, by_token = [], []
+        for stream in self.owner:
+            path, (nodes, ends) = next(paths_of[stream]), scored[stream]
+            by_token.append([nodes[node] for node in path])
+            totals.append(sum(by_token[-1]) + ends[path[-1] if path else ROOT])
+        return totals, by_token
 
-def _arrange(
-    model: U2Model,
-    hypotheses: Sequence[Sequence[int]],
-    owner: Sequence[int],
-    streams: int,
-    device: torch.device,
-) -> _Grid:
-    counts = [0] * streams
-    places = []
-    for stream in owner:
-        places.append(counts[stream])
-        counts[stream] += 1
-    width = max(map(len, hypotheses)) + 1
-    sos, eos = model.config.sos_id, model.config.eos_id
-    targets = torch.full((streams, max(counts), width), eos)
-    for stream, place, tokens in zip(owner, places, hypotheses, strict=True):
-        targets[stream, place, : len(tokens)] = torch.tensor(tokens, dtype=torch.int64)
-    inputs = torch.cat((torch.full_like(targets[..., :1], sos), targets[..., :-1]), dim=-1)
-    lengths = torch.tensor([len(tokens) + 1 for tokens in hypotheses])
-    cells = (torch.tensor(owner), torch.tensor(places))
-    return _Grid(
-        inputs.to(device),
-        targets.to(device),
-        (cells[0].to(device), cells[1].to(device)),
-        lengths.to(device),
-    )
+    def _follow(
+        self, decoder: TransformerDecoder, trees: Sequence[TokenTree], streams: Sequence[int]
+    ) -> dict[int, tuple[list[float], list[float]]]:
+        """By stream: of each node's token after what leads there, and of <eos> after it."""
+        device = self.memory.device
+        rows = torch.tensor(streams, device=device)
+        lengths = self.memory_lengths.to(device)[rows]
+        memory = self.memory[rows, : int(lengths.max())]
+        packed = PackedTrees.of([trees[stream] for stream in streams], device)
+        logits = decoder.follow(memory, lengths, packed)
+        nodes, ends = packed.follow(logits.float().log_softmax(-1), self.eos_id)
+        return dict(zip(streams, zip(nodes, ends, strict=True), strict=True))
+
+    def _trees(self, hypotheses: Sequence[Sequence[int]]) -> list[TokenTree]:
+        """One for each stream, with the paths of its hypotheses in their order."""
+        listed: list[list[Sequence[int]]] = [[] for _ in self.memory]
+        for stream, tokens in zip(self.owner, hypotheses, strict=True):
+            listed[stream].append(tokens)
+        return [TokenTree.of(own, self.sos_id) for own in listed]

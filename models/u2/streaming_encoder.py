@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from earshot.models.layers.cmvn import GlobalCmvn
 from earshot.models.layers.encoder_layer import EncoderLayer
 from earshot.models.layers.subsampling import StemShape
-from earshot.models.u2.lanes import EncoderState
+from earshot.models.u2.lanes import EncoderState, LaneContext, LaneUpdate
 
 
 class StreamingEncoder(nn.Module):
@@ -51,13 +51,13 @@ class StreamingEncoder(nn.Module):
         raise NotImplementedError
 
     def forward_lanes(
-        self, feats: Tensor, out_lengths: Tensor, state: EncoderState
-    ) -> tuple[Tensor, EncoderState]:
-        """One chunk of B streams, each at its own offset.
+        self, feats: Tensor, out_lengths: Tensor, context: LaneContext
+    ) -> tuple[Tensor, LaneUpdate]:
+        """One chunk of B streams, each at its own offset, with room for T' frames.
 
         feats (B, W, F): a short lane (a stream's last chunk) is padded on the right with finite
         values. out_lengths (B,) int64: each lane's real output frames, from 0 (the lane stands
-        still) to T'. Returns (B, T', D), meaningful up to out_lengths, and the new state; the old
-        one is left as it was.
+        still) to T'. Returns (B, T', D), meaningful up to out_lengths, and what it changes in their
+        state, which is left as it was. The context is used up.
         """
         raise NotImplementedError

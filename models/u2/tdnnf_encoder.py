@@ -15,7 +15,7 @@ from earshot.models.layers.cmvn import GlobalCmvn
 from earshot.models.layers.subsampling import StemShape
 from earshot.models.layers.tdnnf import BATCH_NORM_EPS, FactoredLayer
 from earshot.models.tdnnf_config import TdnnfConfig
-from earshot.models.u2.lanes import EncoderState
+from earshot.models.u2.lanes import EncoderState, LaneContext, LaneUpdate
 from earshot.models.u2.streaming_encoder import StreamingEncoder
 
 SLOW_RATE = 3
@@ -73,13 +73,13 @@ class TdnnfEncoder(StreamingEncoder):
         return EncoderState(
             offset=counts,
             cache_length=counts.clone(),
-            att_cache=torch.zeros(lanes, 0, 1, cache_frames, 1, dtype=dtype, device=device),
+            att_cache=torch.zeros(lanes, 0, 1, cache_frames + 1, 1, dtype=dtype, device=device),
             cnn_cache=torch.zeros(lanes, rows, 1, self._cache_size, dtype=dtype, device=device),
         )
 
     def forward_lanes(
-        self, feats: Tensor, out_lengths: Tensor, state: EncoderState
-    ) -> tuple[Tensor, EncoderState]:
+        self, feats: Tensor, out_lengths: Tensor, context: LaneContext
+    ) -> tuple[Tensor, LaneUpdate]:
         """One chunk of B streams, each at its own offset: see `StreamingEncoder`.
 
         The window's first `right_context + 1 - rate` frames were heard in the chunk before; only a
@@ -87,18 +87,13 @@ class TdnnfEncoder(StreamingEncoder):
         """
         heard = self.right_context + 1 - self.subsampling_rate
         features = self.global_cmvn(feats).clamp(-LARGEST, LARGEST)
-        caches = state.cnn_cache.squeeze(2)
-        beginning = ((state.offset == 0) & (out_lengths > 0)).nonzero().squeeze(1)
+        caches = context.cnn_cache.squeeze(2)
+        beginning = ((context.offset == 0) & (out_lengths > 0)).nonzero().squeeze(1)
         if beginning.numel():
             caches = caches.index_copy(0, beginning, self._prime(features[beginning, :heard]))
         x, kept = self._step(features[:, heard:], caches, out_lengths)
-        new_state = EncoderState(
-            offset=state.offset + out_lengths,
-            cache_length=state.cache_length,
-            att_cache=state.att_cache,
-            cnn_cache=kept.unsqueeze(2),
-        )
-        return self._narrowed(x), new_state
+        update = LaneUpdate(out_lengths, context.att_columns, cnn_cache=kept.unsqueeze(2))
+        return self._narrowed(x), update
 
     @property
     def _cache_size(self) -> int:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from tiny_models import TINY, TINY_ENCODERS, make_tiny_model
 from torch import Tensor
 
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.checkpoints.checkpoint import load_model
-from earshot.models.config import DecoderConfig, EncoderConfig, ModelConfig
+from earshot.models.config import ModelConfig
 from earshot.models.u2.u2 import U2Model
 
 GOLDEN_MODELS = (
@@ -93,41 +94,6 @@ def searched_golden(request: pytest.FixtureRequest, golden_by_name: dict[str, Go
 @pytest.fixture
 def u2pp_dir(golden_dir: Path) -> Path:
     return golden_dir / "u2pp_conformer"
-
-
-TINY = ModelConfig(
-    vocab_size=11,
-    encoder=EncoderConfig(
-        input_dim=80, output_size=16, attention_heads=2, linear_units=24, num_blocks=2,
-        cnn_module_kernel=5,
-    ),
-    decoder=DecoderConfig(attention_heads=2, linear_units=24, num_blocks=1, r_num_blocks=1),
-)  # fmt: skip
-TINY_ENCODERS = {
-    "conformer": {},
-    "conformer_bn_k8_conv1d6": {
-        "cnn_module_norm": "batch_norm",
-        "cnn_module_kernel": 8,
-        "input_layer": "conv1d6",
-    },
-    "conformer_no_conv": {"use_cnn_module": False, "macaron_style": False},
-    "conformer_no_pos_conv1d8": {"positions": "no_pos", "input_layer": "conv1d8"},
-    "conformer_open_block_conv2d8": {"block_norm": False, "input_layer": "conv2d8"},
-    "transformer": {"kind": "transformer", "positions": "abs_pos", "activation": "relu"},
-}
-
-
-def make_tiny_model(**encoder: Any) -> U2Model:
-    """A random model whose every weight matters: no zeros, no ones, some running statistics."""
-    torch.manual_seed(7)
-    config = replace(TINY, encoder=replace(TINY.encoder, **encoder))
-    model = U2Model(config).eval().requires_grad_(False)
-    for name, tensor in model.state_dict().items():
-        if name.endswith(("running_var", "istd")):
-            tensor.uniform_(0.5, 1.5)
-        elif tensor.dim() == 1:
-            tensor.add_(torch.empty_like(tensor).uniform_(-0.5, 0.5))
-    return model
 
 
 @pytest.fixture(scope="session")

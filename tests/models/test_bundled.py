@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from earshot.decoder_kernels.graph.graph_image import read_image
+from earshot.decoder_kernels.graph.graph_file import read_graph
 from earshot.language.g2p.lexicon import LEXICON_FILE, read_lexicon_text
 from earshot.language.g2p.pronouncer import pronouncer_of
 from earshot.models.bundled import bundled_model_dir
@@ -71,8 +71,8 @@ def test_its_language_model_prefers_what_people_say() -> None:
 
 
 def test_its_graph_is_spelled_in_its_phones(bundled: LoadedModel) -> None:
-    graph = read_image(bundled_model_dir() / "lm.graph.xz")
-    graph.require_units(bundled.model.config.phone_symbols)
+    graph = read_graph(bundled_model_dir() / "lm.graph.xz")
+    graph.require_units(bundled.ctc.phone_symbols)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_it_says_words_that_no_dictionary_has(bundled: LoadedModel, word: str, s
     pronouncer = pronouncer_of(bundled)
     assert pronouncer is not None
     assert f"\n{word} " not in read_lexicon_text(bundled_model_dir() / LEXICON_FILE)
-    phones = bundled.model.config.phone_symbols
+    phones = bundled.ctc.phone_symbols
     assert sounds in [
         " ".join(phones[phone] for phone in said) for said in pronouncer.pronounce(word)
     ]

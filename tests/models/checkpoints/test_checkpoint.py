@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 import safetensors.torch
 import torch
+from torch import nn
 
+from earshot.models.checkpoints import own_format
+from earshot.models.checkpoints.assembly import LoadedModel, u2_of
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.checkpoints.own_format import save_model
 from earshot.models.errors import (
@@ -16,6 +19,7 @@ from earshot.models.errors import (
     ConfigError,
     DamagedWeights,
     MissingKeys,
+    ModelError,
     NotACheckpoint,
     ShapeMismatch,
     TokenizerError,
@@ -50,6 +54,36 @@ def test_a_model_says_its_languages_or_does_not(tmp_path, model_dir, tiny_models
         languages=("en", "zh-CN"),
     )  # fmt: skip
     assert load_model(tmp_path / "two").languages == ("en", "zh-CN")
+
+
+def test_a_model_says_its_family_and_is_u2s_where_it_does_not(model_dir):
+    path = model_dir / "config.json"
+    header = json.loads(path.read_text())
+    assert header.pop("family") == "u2"
+    path.write_text(json.dumps(header))
+    assert load_model(model_dir).family == "u2"
+
+
+@pytest.mark.parametrize("family", ["transducer", 3, None, ["u2"]])
+def test_a_model_of_a_family_that_nobody_knows_is_refused(model_dir, family):
+    rewrite_header(model_dir, family=family)
+    with pytest.raises(CheckpointError, match="none of u2") as caught:
+        load_model(model_dir)
+    assert f"is of the family {family!r}" in str(caught.value)
+
+
+def test_a_family_reads_its_own_directories(model_dir, monkeypatch):
+    units = CharTokenizer(UNITS)
+    monkeypatch.setitem(
+        own_format.FAMILIES,
+        "knocks",
+        lambda directory, header: LoadedModel(header["name"], nn.Identity(), units, "earshot"),
+    )
+    rewrite_header(model_dir, family="knocks", languages=["en"])
+    loaded = load_model(model_dir)
+    assert (loaded.family, loaded.languages, loaded.ctc) == ("knocks", ("en",), None)
+    with pytest.raises(ModelError, match="tiny-test is a model of the family 'knocks', not 'u2'"):
+        u2_of(loaded)
 
 
 @pytest.mark.parametrize("languages", ["en", [1], {"en": 1}, None])
@@ -103,7 +137,7 @@ def test_golden_models_survive_our_format(golden, tmp_path, assert_same):
 
 
 def test_missing_directory_file_and_empty_directory_are_told_apart(tmp_path):
-    with pytest.raises(CheckpointError, match="there is no model directory"):
+    with pytest.raises(CheckpointError, match="there is no model "):
         load_model(tmp_path / "nowhere")
     (tmp_path / "model.zip").write_bytes(b"PK\x05\x06" + b"\x00" * 18)
     with pytest.raises(NotACheckpoint, match="is a file; a model"):

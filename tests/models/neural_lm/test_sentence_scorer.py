@@ -5,7 +5,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from earshot.models.neural_lm import sentence_scorer
+from earshot.models import token_tree
 from earshot.models.neural_lm.sentence_scorer import SentenceScorer
 
 WORDS = ["the", "cat", "dog's", "can't", "mat", "on", "zebra", "é"]
@@ -30,7 +30,7 @@ def plainly(scorer, words) -> tuple[list[float], float]:
 @given(st.lists(SENTENCES, max_size=4), st.sampled_from([1, 30, 512]))
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_scores_are_those_of_each_sentence_alone(scorer, monkeypatch, lists, at_once):
-    monkeypatch.setattr(sentence_scorer, "NODES_AT_ONCE", at_once)
+    monkeypatch.setattr(token_tree, "NODES_AT_ONCE", at_once)
     for own, found in zip(lists, scorer.score(lists), strict=True):
         for words, score in zip(own, found, strict=True):
             expected, end = plainly(scorer, words)

@@ -213,9 +213,9 @@ def test_full_context_model_refuses_chunks(golden_by_name):
     empty = torch.zeros(0, 0, 0, 0)
     with pytest.raises(NotStreamable):
         encoder.forward_chunk(torch.zeros(1, 67, 80), 0, -1, empty, empty)
-    state = encoder.initial_state(2, 16)
+    context = encoder.initial_state(2, 16).gather(torch.arange(2), 16)
     with pytest.raises(NotStreamable):
-        encoder.forward_lanes(torch.zeros(2, 67, 80), torch.tensor([16, 16]), state)
+        encoder.forward_lanes(torch.zeros(2, 67, 80), torch.tensor([16, 16]), context)
 
 
 def test_forward_chunk_takes_one_stream(tiny_models):

@@ -12,7 +12,8 @@ def rescore(golden, memory, nbest, ctc_scores, ctc_weight, reverse_weight):
     """WeNet's formula: total, attention score and token confidences of each hypothesis."""
     lengths = torch.tensor([memory.size(1)])
     scores = attention_scores(golden.model, memory, lengths, nbest, [0] * len(nbest))
-    attention = ((1 - reverse_weight) * scores.left + reverse_weight * scores.right).tolist()
+    sides = zip(scores.left, scores.right, strict=True)
+    attention = [(1 - reverse_weight) * left + reverse_weight * right for left, right in sides]
     totals = [a + ctc_weight * c for a, c in zip(attention, ctc_scores, strict=True)]
     left = scores.left_token_log_probs
     right = scores.right_token_log_probs if reverse_weight > 0 else left
@@ -65,7 +66,7 @@ def test_scores_equal_wenets(golden, assert_same):
     assert_same(scores.left, golden.meta["dec_left_scores"])
     if golden.model.right_decoder is None:
         assert scores.right_token_log_probs is None
-        assert scores.right.tolist() == [0.0] * len(hypotheses)
+        assert scores.right == [0.0] * len(hypotheses)
     else:
         assert_same(scores.right, golden.meta["dec_right_scores"])
 
@@ -80,15 +81,15 @@ def test_a_streams_scores_do_not_depend_on_its_company(golden, assert_same):
     for index, (hypothesis, stream) in enumerate(zip(hypotheses, owner, strict=True)):
         own = (a, b)[stream]
         alone = attention_scores(golden.model, own, torch.tensor([own.size(1)]), [hypothesis], [0])
-        assert_same(together.left[[index]], alone.left)
-        assert_same(together.right[[index]], alone.right)
+        assert_same(together.left[index], alone.left[0])
+        assert_same(together.right[index], alone.right[0])
         assert_same(together.left_token_log_probs[index], alone.left_token_log_probs[0])
 
 
 def test_nothing_to_score_is_no_error(golden):
     memory = golden.arrays["full_A"]
     scores = attention_scores(golden.model, memory, torch.tensor([memory.size(1)]), [], [])
-    assert scores.left.shape == scores.right.shape == (0,)
+    assert scores.left == scores.right == []
 
 
 def test_token_log_probs_are_in_token_order(golden_by_name):
@@ -106,5 +107,5 @@ def test_the_right_decoder_can_be_left_out(golden_by_name):
     golden = golden_by_name["u2pp_conformer"]
     memory, lengths = golden.arrays["full_A"], torch.tensor([105])
     scores = attention_scores(golden.model, memory, lengths, [[5, 6]], [0], reverse=False)
-    assert scores.right.tolist() == [0.0]
+    assert scores.right == [0.0]
     assert scores.right_token_log_probs is None

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from earshot.models.neural_lm.token_tree import ROOT, TokenTree
+from earshot.models.token_tree import NODES_AT_ONCE, ROOT, WIDEST, TokenTree, batches
 
 SEQUENCES = st.lists(st.lists(st.integers(2, 5), max_size=6), max_size=8)
 
@@ -29,4 +29,15 @@ def test_a_node_sees_itself_and_what_leads_to_it(sequences):
     visible = tree.visible()
     for path in tree.paths:
         for place, node in enumerate(path):
-            assert visible[node].nonzero().flatten().tolist() == sorted([ROOT, *path[: place + 1]])
+            assert visible[node].nonzero()[0].tolist() == sorted([ROOT, *path[: place + 1]])
+
+
+@given(st.lists(SEQUENCES, max_size=12))
+def test_each_tree_is_in_one_batch_and_none_is_padded_much(lists):
+    trees = [TokenTree.of(sequences, first=1) for sequences in lists]
+    found = list(batches(trees))
+    assert sorted(number for batch in found for number in batch) == list(range(len(trees)))
+    for batch in found:
+        sizes = [len(trees[number]) for number in batch]
+        assert max(sizes) <= WIDEST * min(sizes)
+        assert len(batch) == 1 or len(batch) * max(sizes) <= NODES_AT_ONCE

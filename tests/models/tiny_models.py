@@ -1,0 +1,43 @@
+"""Small random models of every kind, for tests of networks and of their training."""
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from earshot.models.config import DecoderConfig, EncoderConfig, ModelConfig
+from earshot.models.u2.u2 import U2Model
+
+TINY = ModelConfig(
+    vocab_size=11,
+    encoder=EncoderConfig(
+        input_dim=80, output_size=16, attention_heads=2, linear_units=24, num_blocks=2,
+        cnn_module_kernel=5,
+    ),
+    decoder=DecoderConfig(attention_heads=2, linear_units=24, num_blocks=1, r_num_blocks=1),
+)  # fmt: skip
+TINY_ENCODERS = {
+    "conformer": {},
+    "conformer_bn_k8_conv1d6": {
+        "cnn_module_norm": "batch_norm",
+        "cnn_module_kernel": 8,
+        "input_layer": "conv1d6",
+    },
+    "conformer_no_conv": {"use_cnn_module": False, "macaron_style": False},
+    "conformer_no_pos_conv1d8": {"positions": "no_pos", "input_layer": "conv1d8"},
+    "conformer_open_block_conv2d8": {"block_norm": False, "input_layer": "conv2d8"},
+    "transformer": {"kind": "transformer", "positions": "abs_pos", "activation": "relu"},
+}
+
+
+def make_tiny_model(**encoder: Any) -> U2Model:
+    """A random model whose every weight matters: no zeros, no ones, some running statistics."""
+    torch.manual_seed(7)
+    config = replace(TINY, encoder=replace(TINY.encoder, **encoder))
+    model = U2Model(config).eval().requires_grad_(False)
+    for name, tensor in model.state_dict().items():
+        if name.endswith(("running_var", "istd")):
+            tensor.uniform_(0.5, 1.5)
+        elif tensor.dim() == 1:
+            tensor.add_(torch.empty_like(tensor).uniform_(-0.5, 0.5))
+    return model
