@@ -1,10 +1,11 @@
 """What one engine is built for, checked once."""
 
-import os
 from dataclasses import dataclass, field
 
-from earshot.streaming.errors import InvalidEngineConfig
+from earshot.streaming.cores import usable_cores
+from earshot.streaming.errors import InvalidEngineConfig, InvalidStreamConfig
 from earshot.streaming.graph_config import GraphSearchConfig
+from earshot.streaming.weights import Weights, check_weights
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,10 @@ class EngineConfig:
     flush_padding_ms: quiet frames decoded after the last sample of a flush, beyond the right
         context, because CTC spikes come late.
     threads: torch's; None is one less than the machine has cores.
-    beam_size, token_beam: hypotheses kept, and tokens considered, per frame.
+    beam_size, token_beam: hypotheses kept, and tokens considered, per frame, by every family that
+        searches with a beam.
     graph_search: how a decoding graph is searched, if the engine has one.
+    weights: how much scorers of hypotheses count where a stream does not say; see `weights.py`.
     """
 
     max_streams: int = 64
@@ -39,6 +42,7 @@ class EngineConfig:
     beam_size: int = 10
     token_beam: int = 10
     graph_search: GraphSearchConfig = field(default_factory=GraphSearchConfig)
+    weights: Weights = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         positive = ("max_streams", "max_batch", "max_file_lanes", "beam_size", "token_beam")
@@ -58,8 +62,12 @@ class EngineConfig:
             raise InvalidEngineConfig(
                 f"max_utterance_ms is {self.max_utterance_ms}, must be 2000 or more"
             )
+        try:
+            check_weights(self.weights)
+        except InvalidStreamConfig as error:
+            raise InvalidEngineConfig(str(error)) from error
 
 
 def engine_threads(config: EngineConfig) -> int:
     """Threads that the model and the search may use."""
-    return config.threads or max((os.cpu_count() or 2) - 1, 1)
+    return config.threads or max(usable_cores() - 1, 1)

@@ -1,4 +1,8 @@
-"""How an engine searches its decoding graph, and what one stream may choose of it."""
+"""How an engine searches its decoding graph, and what one stream may choose of it.
+
+The graph's costs and the network's are added while searching (shallow fusion): `lm_weight` is how
+much the graph's count.
+"""
 
 import math
 from dataclasses import dataclass, replace
@@ -18,8 +22,7 @@ class GraphSearchConfig:
     """Sizes, and what holds where a stream asks for nothing else.
 
     lm_weight: multiplies the costs of the graph. beam: how much more than the best a token may
-        cost, in nats. neural_lm_weight: multiplies what a neural language model says. None takes
-        what the model's own config recommends.
+        cost, in nats. None takes what the model's own config recommends.
     max_active: tokens that survive a frame; memory is taken for so many, and no stream may ask for
         more.
     lattice_beam: how much worse than the best an alternative for the second pass may be. Records
@@ -33,7 +36,6 @@ class GraphSearchConfig:
 
     lm_weight: float | None = None
     beam: float | None = None
-    neural_lm_weight: float | None = None
     max_active: int = 1000
     lattice_beam: float = 3.0
     blank_skip: float = 1.0
@@ -47,7 +49,7 @@ class GraphSearchConfig:
         if not 0.0 < self.coverage <= 1.0:
             raise InvalidEngineConfig(f"coverage is {self.coverage}, not in (0, 1]")
         try:
-            check_choices(self.lm_weight, self.beam, self.max_active, self.neural_lm_weight)
+            check_choices(self.lm_weight, self.beam, self.max_active)
         except InvalidStreamConfig as error:
             raise InvalidEngineConfig(str(error)) from error
 
@@ -57,12 +59,7 @@ class GraphSearchConfig:
             self,
             lm_weight=_first(self.lm_weight, model.lm_weight),
             beam=_first(self.beam, model.graph_beam),
-            neural_lm_weight=_first(self.neural_lm_weight, model.neural_lm_weight),
         )
-
-    def neural_weight(self, asked: "GraphOptions") -> float:
-        """What one stream's neural language model counts, where the config is complete (`of`)."""
-        return _first(asked.neural_lm_weight, self.neural_lm_weight)
 
     def options(self, asked: "GraphOptions") -> WfstOptions:
         """What one stream is searched with, where the config is complete (`of`).
@@ -90,10 +87,9 @@ class GraphOptions:
     lm_weight: float | None = None
     beam: float | None = None
     max_active: int | None = None
-    neural_lm_weight: float | None = None
 
     def __post_init__(self) -> None:
-        check_choices(self.lm_weight, self.beam, self.max_active, self.neural_lm_weight)
+        check_choices(self.lm_weight, self.beam, self.max_active)
 
     @property
     def named(self) -> list[str]:
@@ -109,16 +105,10 @@ def _first(*values: Number | None) -> Number:
     raise InvalidEngineConfig("a weight or beam is open: take what the model recommends (`of`)")
 
 
-def check_choices(
-    lm_weight: float | None,
-    beam: float | None,
-    max_active: int | None,
-    neural_lm_weight: float | None,
-) -> None:
+def check_choices(lm_weight: float | None, beam: float | None, max_active: int | None) -> None:
     """Raises InvalidStreamConfig; written so that NaN fails."""
-    for name, weight in (("lm_weight", lm_weight), ("neural_lm_weight", neural_lm_weight)):
-        if weight is not None and not 0.0 <= weight <= MAX_LM_WEIGHT:
-            raise InvalidStreamConfig(f"{name} is {weight}, must be 0 to {MAX_LM_WEIGHT:g}")
+    if lm_weight is not None and not 0.0 <= lm_weight <= MAX_LM_WEIGHT:
+        raise InvalidStreamConfig(f"lm_weight is {lm_weight}, must be 0 to {MAX_LM_WEIGHT:g}")
     if beam is not None and not MIN_BEAM <= beam <= MAX_BEAM:
         raise InvalidStreamConfig(f"beam is {beam}, must be {MIN_BEAM:g} to {MAX_BEAM:g}")
     if max_active is not None and not 1 <= max_active <= MAX_ACTIVE:

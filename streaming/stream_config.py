@@ -3,19 +3,10 @@
 import math
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, TypeAlias, get_args
 
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.graph_config import GraphOptions
-
-DecodingMode: TypeAlias = Literal[
-    "attention_rescoring",
-    "ctc_prefix_beam_search",
-    "ctc_wfst_beam_search",
-    "ctc_greedy_search",
-    "attention",
-]
-DECODING_MODES: tuple[DecodingMode, ...] = get_args(DecodingMode)
+from earshot.streaming.weights import Weights, check_weights
 
 MIN_SILENCE_MS = 300
 """CTC spikes are sparse: blank runs just shorter than this happen inside words."""
@@ -45,12 +36,12 @@ class Boost:
 
 @dataclass(frozen=True)
 class EndpointConfig:
-    """Where an utterance ends (WeNet's three rules, all on CTC posteriors).
+    """Where an utterance ends (WeNet's three rules, on what the decoder knows of each frame).
 
     silence_ms: pause after speech that ends the utterance; None never does. Raised to 300 if below.
     no_speech_ms: after so long without any speech the segment restarts, silently.
     max_utterance_ms: longer utterances are cut at a word boundary. The engine may hold less.
-    blank_threshold: a frame is silent when P(blank) is above it.
+    blank_threshold: a frame is silent when P(blank) is above it, where a decoder has one.
     """
 
     silence_ms: int | None = 1000
@@ -77,14 +68,14 @@ class EndpointConfig:
 class StreamConfig:
     """Options of one stream.
 
-    mode: WeNet's. "attention" searches each segment anew with the decoder alone, which takes
-        many times as long as rescoring and holds up the step; its results ignore boosts.
-    ctc_weight and reverse_weight: as in WeNet; None takes the model's own.
+    mode: how the recogniser decodes, by its own names (`ModelDescription.modes`); None takes the
+        first of them. It is the engine that refuses a mode it does not have.
+    weights: how much the scorers of a hypothesis count, see `weights.py`.
     utterance_end_ms: send `UtteranceEnd` after so long without a word; an utterance then ends after
         this pause at the latest, whatever `endpoint.silence_ms` says, so that its words are final.
     """
 
-    mode: DecodingMode = "attention_rescoring"
+    mode: str | None = None
     interim_results: bool = True
     alternatives: int = 1
     endpoint: EndpointConfig = field(default_factory=EndpointConfig)
@@ -92,19 +83,13 @@ class StreamConfig:
     vad_events: bool = False
     boosts: tuple[Boost, ...] = ()
     graph: GraphOptions = field(default_factory=GraphOptions)
-    ctc_weight: float | None = None
-    reverse_weight: float | None = None
+    weights: Weights = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.mode not in DECODING_MODES:
-            raise InvalidStreamConfig(f"mode is {self.mode!r}, must be one of {DECODING_MODES}")
         if not 1 <= self.alternatives <= 100:
             raise InvalidStreamConfig(f"alternatives is {self.alternatives}, must be 1 to 100")
         if self.utterance_end_ms is not None and self.utterance_end_ms < MIN_SILENCE_MS:
             raise InvalidStreamConfig(
                 f"utterance_end_ms is {self.utterance_end_ms}, must be {MIN_SILENCE_MS} or more"
             )
-        if self.ctc_weight is not None and not 0.0 <= self.ctc_weight < math.inf:
-            raise InvalidStreamConfig(f"ctc_weight is {self.ctc_weight}, must be finite, 0 or more")
-        if self.reverse_weight is not None and not 0.0 <= self.reverse_weight <= 1.0:
-            raise InvalidStreamConfig(f"reverse_weight is {self.reverse_weight}, not in [0, 1]")
+        check_weights(self.weights)

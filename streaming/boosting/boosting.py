@@ -1,4 +1,8 @@
-"""From phrases as people write them to the search's boost table, and back to boosted words."""
+"""From phrases as people write them to the search's boost table, and back to boosted words.
+
+A boost is what others call a hotword, a keyterm or contextual biasing: shallow fusion of a phrase's
+weight with the scores of the first pass.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

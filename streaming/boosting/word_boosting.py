@@ -1,4 +1,4 @@
-"""From phrases as people write them to a table for the search of a decoding graph."""
+"""From phrases (hotwords) as people write them to a table for the search of a decoding graph."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,21 +1,12 @@
 """Which ready streams share the next step, and when it starts."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, TypeVar
 
 from earshot.streaming.stream_config import StreamPriority
 
 T = TypeVar("T", bound=Hashable)
-
-
-@dataclass
-class _Place:
-    """When a stream became ready, and when its step is due at the latest."""
-
-    ready_s: float
-    due_s: float
 
 
 class Batcher(Generic[T]):
@@ -32,30 +23,38 @@ class Batcher(Generic[T]):
         self._max_batch = max_batch
         self._max_file_lanes = max_file_lanes
         self._max_wait_s = max_wait_s
-        self._ready: dict[StreamPriority, dict[T, _Place]] = {p: {} for p in StreamPriority}
+        # Since when each is ready: the longest waiting is the first, and the next that is due.
+        self._ready: dict[StreamPriority, dict[T, float]] = {p: {} for p in StreamPriority}
+        self._urgent: set[T] = set()
 
     def __len__(self) -> int:
         return sum(map(len, self._ready.values()))
 
     def add(self, stream: T, priority: StreamPriority, now_s: float, urgent: bool = False) -> None:
-        """The stream is ready since `now_s`; one that waits already keeps its place."""
-        place = self._ready[priority].setdefault(stream, _Place(now_s, now_s + self._max_wait_s))
+        """The stream is ready since `now_s`, no earlier than those before it.
+
+        One that waits already keeps its place.
+        """
+        self._ready[priority].setdefault(stream, now_s)
         if urgent:
-            place.due_s = min(place.due_s, now_s)
+            self._urgent.add(stream)
 
     def discard(self, stream: T) -> None:
         """The stream is gone."""
         for queue in self._ready.values():
             queue.pop(stream, None)
+        self._urgent.discard(stream)
 
     def wait_s(self, now_s: float, open_live: int) -> float | None:
         """How long to wait before `take`: 0 for not at all, None while nothing is ready."""
         live = self._ready[StreamPriority.LIVE]
         if self._ready[StreamPriority.FILE] or len(live) >= min(self._max_batch, max(open_live, 1)):
             return 0.0
+        if self._urgent:
+            return 0.0
         if not live:
             return None
-        return max(min(place.due_s for place in live.values()) - now_s, 0.0)
+        return max(next(iter(live.values())) + self._max_wait_s - now_s, 0.0)
 
     def take(self, open_live: int) -> list[tuple[T, float]]:
         """Remove and return the lanes of the next step, each with the time it became ready."""
@@ -67,4 +66,5 @@ class Batcher(Generic[T]):
     def _pop(self, priority: StreamPriority, count: int) -> list[tuple[T, float]]:
         queue = self._ready[priority]
         first = list(islice(queue, count))  # in the order they became ready
-        return [(stream, queue.pop(stream).ready_s) for stream in first]
+        self._urgent.difference_update(first)
+        return [(stream, queue.pop(stream)) for stream in first]

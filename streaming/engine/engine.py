@@ -46,6 +46,7 @@ class Engine:
         self._compiler = BoostCompiler(recognizer.compile)
         self._settings = recognizer.settings
         self.model = recognizer.model
+        self.rules = recognizer.rules
         self._loop = EngineLoop(recognizer, self._registry, config, self._counters, observer)
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 
@@ -88,7 +89,7 @@ class Engine:
             raise EngineStopped("the engine is not running")
         if not self._registry.has_room:  # before any work for a caller who is refused
             raise EngineFull(f"all {self._config.max_streams} slots are taken")
-        search = self._recognizer.choose_search(config)
+        search = self.rules.choose_search(config)
         boosts = self._compiler.submit(config.boosts, config)
         inbox = Inbox(int(self._config.max_backlog_s * self._settings.sample_rate_hz))
         try:
@@ -101,7 +102,7 @@ class Engine:
             boosts.cancel()
             raise
         boosts.add_done_callback(lambda _: self._registry.call(active))
-        return Stream(active, self._compiler, self._registry, self._recognizer.choose_search)
+        return Stream(active, self._compiler, self._registry, self.rules.choose_search)
 
     @property
     def sample_rate_hz(self) -> int:

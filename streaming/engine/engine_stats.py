@@ -15,7 +15,7 @@ class StepReport:
     duration_s: from the first lane's features to the last result.
     queue_waits_s: for each lane, how long its window had been ready when the step began.
     encoder_s, search_s, second_pass_s, emit_s: parts of duration_s. Features count as encoder,
-        times and confidences of words as telling.
+        times and confidences of words as emitting.
     """
 
     lanes: int
@@ -38,7 +38,8 @@ class EngineStats:
 
     backlog_s: audio pushed and not decoded, all streams. search: what searches could not do.
     kept_slots: those that could not be emptied, so that nobody gets them. second_pass_failures:
-        finals that are the first pass's because the second raised.
+        finals that are the first pass's because the second raised. worker_cpu_s: CPU time of
+        processes besides this one.
     """
 
     running: bool
@@ -55,6 +56,7 @@ class EngineStats:
     kept_slots: int
     second_pass_failures: int
     search: SearchCounts
+    worker_cpu_s: float = 0.0
 
 
 @dataclass

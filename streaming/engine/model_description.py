@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from earshot.streaming.stream_config import DecodingMode
 from earshot.streaming.words.graph_fit import UnitKind
 
 
@@ -32,8 +31,11 @@ class NeuralLmDescription:
 
 @dataclass(frozen=True)
 class ModelDescription:
-    """format: "earshot" or "wenet". chunk_ms: audio between two steps of one stream.
+    """format: in which its files lie on a disk, "earshot" or "wenet" of those that are built in.
 
+    chunk_ms: audio between two steps of one stream.
+
+    modes: how it may be asked to decode, its default first.
     languages: BCP 47 tags, empty where the model does not say. weights: the file that makes it what
         it is, if it is a file's.
     """
@@ -44,7 +46,7 @@ class ModelDescription:
     vocab_size: int
     sample_rate_hz: int
     chunk_ms: float
-    modes: tuple[DecodingMode, ...]
+    modes: tuple[str, ...]
     graph: GraphDescription | None
     neural_lm: NeuralLmDescription | None
     languages: tuple[str, ...]

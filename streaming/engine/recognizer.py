@@ -13,12 +13,26 @@ from earshot.streaming.stream.lane import Ending, Lane
 from earshot.streaming.stream_config import Boost, StreamConfig
 
 
+class StreamRules(Protocol):
+    """What a recogniser takes from streams: small, without state, and fit to be pickled."""
+
+    def choose_search(self, config: StreamConfig) -> str:
+        """The name of the search that a stream with this config gets.
+
+        Raises InvalidStreamConfig for what the recogniser cannot do.
+        """
+
+
 class Recognizer(Protocol):
     """Encoder, search and rescorers of one model, with the state of every slot.
 
-    `choose_search` and `compile` may be called from any thread, all else from the engine's alone.
+    `rules` and `compile` are for any thread, all else for the engine's alone.
     What it keeps of a stream lies in the stream's slot, or in its segment's `search_state`.
     """
+
+    @property
+    def rules(self) -> StreamRules:
+        """What streams may ask of it."""
 
     @property
     def settings(self) -> StreamSettings:
@@ -31,12 +45,6 @@ class Recognizer(Protocol):
     @property
     def counts(self) -> SearchCounts:
         """What searches could not do so far."""
-
-    def choose_search(self, config: StreamConfig) -> str:
-        """The name of the search that a stream with this config gets.
-
-        Raises InvalidStreamConfig for what this recogniser cannot do.
-        """
 
     def compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
         """The boosts for the search of a stream with this config."""
@@ -58,11 +66,18 @@ class Recognizer(Protocol):
     def decode(self, lanes: Sequence[Lane]) -> None:
         """Walk over the lanes' new frames, with the evidence for endpoints (`Lane.observe`).
 
+        The evidence may come before the walk, or out of it. An endpoint leaves the frames behind
+        `used` to the next segment: a walk that has gone further is to be undone, down to `used`.
         Fills in `ending` where a segment ends, with what this pass leaves of it.
         """
 
     def decode_again(self, lanes: Sequence[Lane]) -> None:
-        """What `decode` does, after it has failed somewhere on the way."""
+        """What `decode` does, after it has failed somewhere on the way.
+
+        Slots may then hold any part of the walk: it begins anew from the segment's frames. Where
+        `Lane.observed`, those hold the step's `used` frames already, and evidence is not asked for
+        again; where not, the step's frames come after them. An `ending` that is there stays.
+        """
 
     def finish(self, endings: Sequence[Ending]) -> None:
         """Fill in `scored`, best first."""

@@ -14,6 +14,7 @@ from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.features import Samples
 from earshot.streaming.stream.inbox import Flush, Reconfigure
 from earshot.streaming.stream_config import Boost, StreamConfig
+from earshot.streaming.weights import Weights
 
 MAX_AMPLITUDE = 4.0
 """Full scale is 1; resamplers overshoot it a little, samples in int16 range by far."""
@@ -56,7 +57,12 @@ class Stream:
     @property
     def decoded_s(self) -> float:
         """Seconds of audio decoded so far: the progress of a file."""
-        return self._inbox.consumed / self._rate
+        return self.decoded_samples / self._rate
+
+    @property
+    def decoded_samples(self) -> int:
+        """How many of those pushed."""
+        return self._inbox.consumed
 
     def push(self, samples: Samples) -> None:
         """Append samples `(N,)`, float32, mono in [-1, 1]; they are copied. None change nothing.
@@ -64,10 +70,7 @@ class Stream:
         Raises InvalidAudio (not such samples, or more than half of the backlog at once),
         BacklogFull (none were taken; a `RoomAvailable` event follows) and StreamClosed.
         """
-        check_audio(samples)
-        if 2 * len(samples) > self._inbox.max_backlog:
-            limit_s = self._inbox.max_backlog / 2 / self._rate
-            raise InvalidAudio(f"a push may hold {limit_s:g} s of audio, half of the backlog")
+        check_push(samples, self._inbox.max_backlog, self._rate)
         with self._registry.lock:
             self._require_open()
             if self._inbox.push(samples):
@@ -81,8 +84,13 @@ class Stream:
         """
         self._put(Flush(last=False))
 
-    def configure(self, boosts: Sequence[Boost], graph: GraphOptions | None = None) -> None:
-        """Replace the boosts, from this segment on, and with `graph` what is asked of the graph.
+    def configure(
+        self,
+        boosts: Sequence[Boost],
+        graph: GraphOptions | None = None,
+        weights: Weights | None = None,
+    ) -> None:
+        """Replace the boosts from this segment on, and what else of the config is not None.
 
         What is left out is as the call before this one has asked, unless that is refused.
         `Configured` follows, or `NotConfigured`. Raises StreamClosed and EngineStopped, and
@@ -90,7 +98,12 @@ class Stream:
         """
         with self._registry.lock:
             now = self._config
-            asked = replace(now, boosts=tuple(boosts), graph=now.graph if graph is None else graph)
+            asked = replace(
+                now,
+                boosts=tuple(boosts),
+                graph=now.graph if graph is None else graph,
+                weights=now.weights if weights is None else weights,
+            )
             compiling = self._compiler.submit(boosts, asked)
             try:
                 self._put(Reconfigure(asked, compiling))
@@ -101,6 +114,12 @@ class Stream:
                 self._check(asked)
                 self._config = asked
         compiling.add_done_callback(lambda _: self._registry.call(self._active))
+
+    def await_room(self) -> None:
+        """Have a `RoomAvailable` follow as after a `BacklogFull`: at once where there is room."""
+        with self._registry.lock:
+            self._inbox.overflowed = True
+            self._registry.call(self._active)
 
     def finish(self) -> None:
         """No more audio: a last `Final` and `Closed` follow. Raises StreamClosed."""
@@ -124,6 +143,14 @@ class Stream:
     def _require_open(self) -> None:
         if self._inbox.closed:
             raise StreamClosed("the stream was finished, cancelled, or has failed")
+
+
+def check_push(samples: Samples, max_backlog: int, rate: int) -> None:
+    """Raises InvalidAudio for what is none, or too much for one push."""
+    check_audio(samples)
+    if 2 * len(samples) > max_backlog:
+        limit_s = max_backlog / 2 / rate
+        raise InvalidAudio(f"a push may hold {limit_s:g} s of audio, half of the backlog")
 
 
 def check_audio(samples: Samples) -> None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from earshot.decoder_kernels.prefix.prefix_search import PrefixHypothesis
 from earshot.models.tokenizer import Tokenizer
 from earshot.streaming.boosting.boosting import CompiledBoosts
 
@@ -68,11 +67,31 @@ class Best:
     stable_words: int
 
 
+class FoundTokens(Protocol):
+    """What a search without words has found; see `Hypothesis`."""
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """Without blanks."""
+
+    @property
+    def score(self) -> float:
+        """What speaks for them."""
+
+    @property
+    def frames(self) -> Sequence[int]:
+        """The segment's frame that emitted each."""
+
+    @property
+    def token_log_probs(self) -> Sequence[float]:
+        """Each one's log-posterior there."""
+
+
 @dataclass(frozen=True)
 class TokenHypothesis:
-    """Tokens that a search without words has found; the tokenizer knows what they spell."""
+    """Tokens as a hypothesis; the tokenizer knows what they spell."""
 
-    found: PrefixHypothesis
+    found: FoundTokens
     tokenizer: Tokenizer
     boosts: CompiledBoosts
     word_confidences = None

@@ -10,7 +10,8 @@ class SearchCounts:
     Frames are counted when their segment is over; a walk over them that was done again counts once.
     overflows: frames in which a search dropped what it would have kept, for want of room (0 unless
         a capacity is set too small).
-    dead_ends: frames left out because nothing in the decoding graph survived them.
+    dead_ends: frames after which no token would be active (Kaldi: no surviving tokens); they are
+        left out.
     nbest_timeouts: lists of alternatives that would have taken too long: the best alone was taken.
     lattice_timeouts: finals whose alternatives would have taken too long to weigh: their words are
         as sure as the words' tokens.

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from earshot.decoder_kernels.errors import TooManyHistories
 from earshot.decoder_kernels.wfst.wfst_confidence import WordConfidences
 from earshot.decoder_kernels.wfst.wfst_hypotheses import WfstHypothesis
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch
@@ -38,14 +37,12 @@ class SegmentLattice:
             return []
         if self._drawn is None:
             return None
-        confidences: list[float] = self._drawn.of(found.words, found.frames).tolist()
-        return confidences
+        return self._drawn.of(found.words, found.frames)
 
     @cached_property
     def _drawn(self) -> WordConfidences | None:
-        try:
-            lattice = self._search.lattice(self._slot, finalize=self._ended)
-        except TooManyHistories:
+        scale, coverage = self._config.posterior_scale, self._config.coverage
+        [drawn] = self._search.confidences([self._slot], scale, coverage, finalize=[self._ended])
+        if drawn is None:
             self._give_up()
-            return None
-        return WordConfidences(lattice, self._config.posterior_scale, self._config.coverage)
+        return drawn

@@ -1,17 +1,17 @@
 """Search of a decoding graph: WFST beam search over the words of a language model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from earshot.decoder_kernels.errors import TooManyHistories
-from earshot.decoder_kernels.wfst.wfst_search import WfstHypothesis, WfstResult, WfstSearch
-from earshot.models.u2.u2 import U2Model
+from earshot.decoder_kernels.wfst.wfst_search import WfstHypothesis, WfstSearch
 from earshot.streaming.boosting.boosting import CompiledBoosts
 from earshot.streaming.boosting.word_boosting import GraphBoosts, compile_word_boosts
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.results.hypothesis import Best, Hypothesis
 from earshot.streaming.results.search_counts import SearchCounts
+from earshot.streaming.search.ctc_network import CtcNetwork
+from earshot.streaming.search.decoding_mode import mode_of
 from earshot.streaming.search.graph_confidence import SegmentLattice
 from earshot.streaming.search.search import slots_of
 from earshot.streaming.search.search_frames import frames_of
@@ -42,20 +42,20 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
 
     def __init__(
         self,
-        model: U2Model,
+        network: CtcNetwork,
         search: WfstSearch,
         words: GraphWords,
         config: GraphSearchConfig,
         list_size: int,
     ) -> None:
-        super().__init__(search, frames_of(words, model))
-        self._model = model
+        super().__init__(search, frames_of(words, network))
+        self._network = network
         self._words = words
         self._config = config
         self._list_size = list_size
 
     def restart(self, streams: Sequence[ActiveStream]) -> None:
-        """By mask."""
+        """The slots start over, and what they counted is kept."""
         slots = slots_of(streams, self._device)
         overflows, dead_ends = self._search.overflows(slots), self._search.dead_ends(slots)
         self.counts += SearchCounts(overflows=overflows, dead_ends=dead_ends)
@@ -76,14 +76,15 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
     def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
         """With as many stable words as the second pass will leave alone too."""
         results = self._search.best(slots_of(streams, self._device))
+        self._commit(streams, [each.hypothesis.words[: each.stable_length] for each in results])
         return [
-            Best(self._spelled(stream, [result.hypothesis])[0], self._commit(stream, result))
+            Best(self._spelled(stream, [result.hypothesis])[0], len(self._state(stream).committed))
             for stream, result in zip(streams, results, strict=True)
         ]
 
     def nbest(self, stream: ActiveStream, count: int, *, ended: bool) -> list[Hypothesis]:
         """Those that keep what a partial has called stable; sure of words as the lattice is."""
-        found = self._listed(stream, count, ended=ended)
+        [found] = self._listed([stream], count, ended=ended)
         committed = self._state(stream).committed
         # A segment that is cut between words may lack the last of them.
         keeping = [
@@ -94,40 +95,65 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         if not keeping:
             self.counts += SearchCounts(revised_prefixes=1)
         lattice = SegmentLattice(
-            self._search, stream.slot, self._config, self._give_up_lattice, ended=ended
+            self._search, stream.slot, self._config, self._count_lattice_timeout, ended=ended
         )
         return list(self._spelled(stream, keeping or found[:1], lattice))
 
-    def _commit(self, stream: ActiveStream, result: WfstResult) -> int:
-        """Count the words that the histories of all tokens begin with.
+    def _commit(self, streams: Sequence[ActiveStream], stable: Sequence[tuple[int, ...]]) -> None:
+        """Call the words stable that the histories of all tokens of a stream begin with.
 
         An alternative may have met the best path long ago and still be on the list that the second
         pass chooses from: where there is one, the words have to be the same all over that list.
         """
-        state = self._state(stream)
-        stable = result.hypothesis.words[: result.stable_length]
-        if stream.config.mode == "attention_rescoring" and len(stable) > len(state.committed):
-            stable = self._untouchable(stream, stable)
-        state.committed = max(state.committed, stable, key=len)
-        return len(state.committed)
+        news = {
+            stream: words
+            for stream, words in zip(streams, stable, strict=True)
+            if len(words) > len(self._state(stream).committed)
+        }
+        rescored = [each for each in news if mode_of(each.config) == "attention_rescoring"]
+        news.update(self._untouchable({stream: news[stream] for stream in rescored}))
+        for stream, words in news.items():
+            state = self._state(stream)
+            state.committed = max(state.committed, words, key=len)
 
-    def _untouchable(self, stream: ActiveStream, words: tuple[int, ...]) -> tuple[int, ...]:
-        """Those of the words that the whole list begins with; few, until it is time to look."""
-        state, frames = self._state(stream), stream.segment.frames
-        if (frames - state.looked_at) * stream.settings.chunking.frame_ms < LOOK_EVERY_MS:
-            return ()
-        state.looked_at = frames
-        listed = self._listed(stream, self._list_size, ended=False)
-        return words[: _common_prefix_length([words, *(each.words for each in listed)])]
+    def _untouchable(
+        self, stable: Mapping[ActiveStream, tuple[int, ...]]
+    ) -> dict[ActiveStream, tuple[int, ...]]:
+        """Of each stream's words those that its whole list begins with.
 
-    def _listed(self, stream: ActiveStream, count: int, *, ended: bool) -> list[WfstHypothesis]:
-        """The best hypotheses; the best alone where there are too many to be sorted."""
-        try:
-            return self._search.nbest(stream.slot, count, finalize=ended)
-        except TooManyHistories:
-            self.counts += SearchCounts(nbest_timeouts=1)
-            slots = slots_of([stream], self._device)
-            return [result.hypothesis for result in self._search.best(slots, finalize=ended)]
+        None until it is time to look: all whose time it is are listed in one call.
+        """
+        due = [stream for stream in stable if self._is_due(stream)]
+        found: dict[ActiveStream, tuple[int, ...]] = dict.fromkeys(stable, ())
+        for stream, listed in zip(
+            due, self._listed(due, self._list_size, ended=False), strict=True
+        ):
+            self._state(stream).looked_at = stream.segment.frames
+            words = stable[stream]
+            found[stream] = words[: _common_prefix_length([words, *(e.words for e in listed)])]
+        return found
+
+    def _is_due(self, stream: ActiveStream) -> bool:
+        frames = stream.segment.frames - self._state(stream).looked_at
+        return frames * stream.settings.chunking.frame_ms >= LOOK_EVERY_MS
+
+    def _listed(
+        self, streams: Sequence[ActiveStream], count: int, *, ended: bool
+    ) -> list[list[WfstHypothesis]]:
+        """Each one's best hypotheses; the best alone where there are too many to be sorted."""
+        if not streams:
+            return []
+        slots = [stream.slot for stream in streams]
+        lists = self._search.nbest(slots, count, finalize=[ended] * len(slots))
+        return [
+            self._best_alone(stream, ended=ended) if listed is None else listed
+            for stream, listed in zip(streams, lists, strict=True)
+        ]
+
+    def _best_alone(self, stream: ActiveStream, *, ended: bool) -> list[WfstHypothesis]:
+        self.counts += SearchCounts(nbest_timeouts=1)
+        slots = slots_of([stream], self._device)
+        return [result.hypothesis for result in self._search.best(slots, finalize=ended)]
 
     @staticmethod
     def _state(stream: ActiveStream) -> GraphState:
@@ -136,7 +162,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
             segment.search_state = GraphState()
         return segment.search_state
 
-    def _give_up_lattice(self) -> None:
+    def _count_lattice_timeout(self) -> None:
         self.counts += SearchCounts(lattice_timeouts=1)
 
     def _spelled(
@@ -145,7 +171,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         found: Sequence[WfstHypothesis],
         lattice: SegmentLattice | None = None,
     ) -> list[WordHypothesis]:
-        posteriors = SegmentPosteriors(self._model, stream.segment)
+        posteriors = SegmentPosteriors(self._network, stream.segment)
         given = stream.boosts.table
         oov_words = given.oov_words if isinstance(given, GraphBoosts) else ()
         known = len(self._words.graph.word_texts)

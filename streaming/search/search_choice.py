@@ -4,39 +4,36 @@ from typing import Literal, TypeAlias
 
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.graph_config import GraphSearchConfig
+from earshot.streaming.search.decoding_mode import mode_of
 from earshot.streaming.stream_config import StreamConfig
 
 SearchKind: TypeAlias = Literal["greedy", "prefix", "graph"]
 """How the first pass searches a stream."""
 
 
-def choose_search(
-    config: StreamConfig, graph: GraphSearchConfig | None, has_neural_lm: bool = False
-) -> SearchKind:
+def choose_search(config: StreamConfig, graph: GraphSearchConfig | None) -> SearchKind:
     """The stream's search on an engine with a graph, or with None.
 
-    Raises InvalidStreamConfig for wishes that contradict each other, or that take a graph or a
-    neural language model where there is none.
+    Raises InvalidStreamConfig for wishes that contradict each other, or that take a graph where
+    there is none.
     """
     kind = _by_mode(config, graph is not None)
     asked = config.graph
     if kind != "graph" and asked.named:
         names = ", ".join(asked.named)
-        raise InvalidStreamConfig(f"{names}: no decoding graph is searched, {_why_none(config)}")
+        raise InvalidStreamConfig(f"{names}: no decoding graph is searched, {why_none(config)}")
     if kind != "graph" and asked.lm:
-        raise InvalidStreamConfig(f"lm=on: {_why_none(config)}")
+        raise InvalidStreamConfig(f"lm=on: {why_none(config)}")
     if graph is not None and (asked.max_active or 0) > graph.max_active:
         raise InvalidStreamConfig(
             f"max_active is {asked.max_active}, at most {graph.max_active} here"
         )
-    if asked.neural_lm_weight is not None:
-        _require_neural_lm(config, has_neural_lm)
     return kind
 
 
 def _by_mode(config: StreamConfig, has_graph: bool) -> SearchKind:
     wanted = config.graph.lm
-    match config.mode:
+    match mode_of(config):
         case "ctc_greedy_search":
             return "greedy"
         case "ctc_wfst_beam_search" if wanted is False:
@@ -49,16 +46,11 @@ def _by_mode(config: StreamConfig, has_graph: bool) -> SearchKind:
             return "prefix"
 
 
-def _require_neural_lm(config: StreamConfig, has_neural_lm: bool) -> None:
-    if not has_neural_lm:
-        raise InvalidStreamConfig("neural_lm_weight: there is no neural language model here")
-    if config.mode != "attention_rescoring":
-        raise InvalidStreamConfig(f"neural_lm_weight: mode {config.mode} has no second pass")
-
-
-def _why_none(config: StreamConfig) -> str:
+def why_none(config: StreamConfig) -> str:
+    """Why no decoding graph is searched."""
     if config.graph.lm is False:
         return "because of lm=off"
-    if config.mode not in ("attention_rescoring", "ctc_wfst_beam_search"):
-        return f"mode {config.mode} uses none"
+    mode = mode_of(config)
+    if mode not in ("attention_rescoring", "ctc_wfst_beam_search"):
+        return f"mode {mode} uses none"
     return "there is none here"

@@ -1,11 +1,11 @@
-"""What searches walk over: frames of pieces, or frames of the phones of a graph."""
+"""What searches walk over: frames of tokens, or frames of the phones of a graph."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from torch import Tensor
 
-from earshot.models.u2.u2 import U2Model
+from earshot.streaming.search.ctc_network import CtcNetwork
 from earshot.streaming.search.ctc_output import ctc_output
 from earshot.streaming.search.search import padded
 from earshot.streaming.stream.lane import Lane
@@ -15,8 +15,8 @@ from earshot.streaming.words.graph_words import GraphWords
 class SearchFrames(ABC):
     """Log-probabilities of the units that a search knows."""
 
-    def __init__(self, model: U2Model) -> None:
-        self._model = model
+    def __init__(self, network: CtcNetwork) -> None:
+        self._network = network
 
     @abstractmethod
     def batch(self, lanes: Sequence[Lane]) -> tuple[Tensor, Tensor]:
@@ -27,7 +27,7 @@ class SearchFrames(ABC):
         """Those of encoder frames: `(…, T, D)` to `(…, T', V)`."""
 
 
-class PieceFrames(SearchFrames):
+class TokenFrames(SearchFrames):
     """One frame for each of the encoder's, which the first pass knows already."""
 
     def batch(self, lanes: Sequence[Lane]) -> tuple[Tensor, Tensor]:
@@ -36,7 +36,7 @@ class PieceFrames(SearchFrames):
 
     def whole(self, encoded: Tensor) -> Tensor:
         """By the CTC head."""
-        return self._model.ctc_log_probs(encoded).float()
+        return self._network.ctc_log_probs(encoded).float()
 
 
 class PhoneFrames(SearchFrames):
@@ -45,13 +45,13 @@ class PhoneFrames(SearchFrames):
     def batch(self, lanes: Sequence[Lane]) -> tuple[Tensor, Tensor]:
         """By the phone head, all lanes at once."""
         encoded, lengths = padded([lane.encoded[: lane.used] for lane in lanes])
-        return self.whole(encoded).contiguous(), lengths * self._model.config.phone_rate
+        return self.whole(encoded).contiguous(), lengths * self._network.phone_rate
 
     def whole(self, encoded: Tensor) -> Tensor:
         """By the phone head."""
-        return self._model.phone_log_probs(encoded)
+        return self._network.phone_log_probs(encoded)
 
 
-def frames_of(words: GraphWords, model: U2Model) -> SearchFrames:
+def frames_of(words: GraphWords, network: CtcNetwork) -> SearchFrames:
     """Frames of what the words of a graph are spelled in."""
-    return PhoneFrames(model) if words.units == "phones" else PieceFrames(model)
+    return PhoneFrames(network) if words.units == "phones" else TokenFrames(network)

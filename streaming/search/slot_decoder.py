@@ -45,7 +45,7 @@ class SlotDecoder(Generic[S]):
         self._search.advance(slots, *self._frames.batch(lanes))
 
     def rewind(self, stream: ActiveStream, encoded: Tensor | None) -> None:
-        """One lane of many frames."""
+        """One lane of many frames, encoded `(T, D)`; None for a segment without any."""
         slots = slots_of([stream], self._device)
         self._search.reset(slots)
         if encoded is not None:

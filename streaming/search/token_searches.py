@@ -7,14 +7,15 @@ from torch import Tensor
 from earshot.decoder_kernels.boosting.boost import BoostTable
 from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch
 from earshot.models.tokenizer import Tokenizer
-from earshot.models.u2.u2 import U2Model
 from earshot.streaming.boosting.boosting import CompiledBoosts, compile_boosts, unboostable
 from earshot.streaming.results.hypothesis import Best, Hypothesis, TokenHypothesis
 from earshot.streaming.results.search_counts import SearchCounts
+from earshot.streaming.search.ctc_network import CtcNetwork
 from earshot.streaming.search.ctc_output import ctc_output
+from earshot.streaming.search.decoding_mode import mode_of
 from earshot.streaming.search.greedy import GreedySearch
 from earshot.streaming.search.search import slots_of
-from earshot.streaming.search.search_frames import PieceFrames
+from earshot.streaming.search.search_frames import TokenFrames
 from earshot.streaming.search.slot_decoder import SlotDecoder
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.lane import Lane
@@ -24,19 +25,19 @@ from earshot.streaming.stream_config import Boost, StreamConfig
 class PrefixBeamDecoder(SlotDecoder[PrefixSearch]):
     """Prefix beam search; see `Search`."""
 
-    def __init__(self, model: U2Model, search: PrefixSearch, tokenizer: Tokenizer) -> None:
-        super().__init__(search, PieceFrames(model))
+    def __init__(self, network: CtcNetwork, search: PrefixSearch, tokenizer: Tokenizer) -> None:
+        super().__init__(search, TokenFrames(network))
         self._tokenizer = tokenizer
 
     def restart(self, streams: Sequence[ActiveStream]) -> None:
-        """By mask."""
+        """The slots start over, and what they counted is kept."""
         slots = slots_of(streams, self._device)
         self.counts += SearchCounts(overflows=self._search.overflows(slots))
         self._search.reset(slots)
 
     def compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
         """Of tokens; what the decoder searches by itself afterwards knows no boosts."""
-        if config.mode == "attention":
+        if mode_of(config) == "attention":
             return unboostable(boosts, "the attention decoder's own beam search takes no boosts")
         return compile_boosts(boosts, self._tokenizer)
 
@@ -66,9 +67,9 @@ class GreedyDecoder:
 
     counts = SearchCounts()
 
-    def __init__(self, model: U2Model, tokenizer: Tokenizer) -> None:
-        self._frames = PieceFrames(model)
-        self._blank_id = model.config.blank_id
+    def __init__(self, network: CtcNetwork, tokenizer: Tokenizer) -> None:
+        self._frames = TokenFrames(network)
+        self._blank_id = network.blank_id
         self._tokenizer = tokenizer
 
     def advance(self, lanes: Sequence[Lane]) -> None:

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from earshot.decoder_kernels.alignment import align
 from earshot.decoder_kernels.wfst.wfst_hypotheses import WfstHypothesis
-from earshot.models.u2.u2 import U2Model
 from earshot.streaming.results.hypothesis import SpokenWord
+from earshot.streaming.search.ctc_network import CtcNetwork
 from earshot.streaming.search.graph_confidence import SegmentLattice
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.words.graph_words import SpelledWord, spaces
@@ -18,18 +18,18 @@ from earshot.streaming.words.graph_words import SpelledWord, spaces
 class SegmentPosteriors:
     """CTC log-probabilities of a segment as it is now, computed when they are first looked at."""
 
-    def __init__(self, model: U2Model, segment: Segment) -> None:
-        self._model = model
+    def __init__(self, network: CtcNetwork, segment: Segment) -> None:
+        self._network = network
         self._segment = segment
 
     @cached_property
     def log_probs(self) -> Tensor:
         """(T, V)."""
-        return self._model.ctc_log_probs(self._segment.memory()).float()
+        return self._network.ctc_log_probs(self._segment.memory()).float()
 
     def place(self, tokens: Sequence[int]) -> list[int]:
         """The frame of each token, by alignment."""
-        return align(self.log_probs, tokens, self._model.config.blank_id) if tokens else []
+        return align(self.log_probs, tokens, self._network.blank_id) if tokens else []
 
 
 @dataclass(frozen=True)

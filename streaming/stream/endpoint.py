@@ -1,9 +1,11 @@
 """Where a segment ends: WeNet's three rules, applied to every frame that a decoder tells of.
 
 Source: WeNet `runtime/core/decoder/ctc_endpoint.cc` (trailing silence after speech, silence without
-speech, length). WeNet looks once per chunk, after the search; here every frame counts, before the
-search, so that an utterance ends at the same frame whatever the chunk size and speech that follows
-a pause inside one chunk goes to the next segment.
+speech, length). WeNet looks once per chunk, after the search; here every frame counts, so that an
+utterance ends at the same frame whatever the chunk size and speech that follows a pause inside one
+chunk goes to the next segment. CTC knows its blanks before it searches, and searches no frame
+behind an endpoint; a decoder that learns them by its walk (a transducer) drops what it has found
+there (`Recognizer.decode`).
 """
 
 from collections.abc import Sequence

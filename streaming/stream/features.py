@@ -1,4 +1,4 @@
-"""Incremental features: the same log-mel frames however the samples are cut."""
+"""Incremental features: the same frames however the samples are cut."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -9,20 +9,18 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-INT16_SCALE = 32768.0
-"""Kaldi's features, and so the models, want samples in int16 range."""
-
 Samples = npt.NDArray[np.float32]
 
 
 class FeatureExtractor(Protocol):
     """What turns samples into the features of a model; frames depend on their samples alone.
 
-    frame_length, frame_shift: in samples.
+    frame_length, frame_shift: in samples. sample_scale: what samples in [-1, 1] are multiplied by.
     """
 
     frame_length: int
     frame_shift: int
+    sample_scale: float
 
     @property
     def size(self) -> int:
@@ -32,7 +30,10 @@ class FeatureExtractor(Protocol):
         """Whole frames that so many samples give."""
 
     def of_frames(self, frames: Tensor) -> Tensor:
-        """Frames of samples `(N, frame_length)`, in int16 range, to features `(N, F)`."""
+        """Frames of scaled samples `(N, frame_length)` to features `(N, F)`."""
+
+    def quietest(self, features: Tensor) -> Tensor:
+        """The frame `(F,)` of features `(N, F)` that is nearest to silence; there are some."""
 
 
 class SampleBuffer:
@@ -139,7 +140,7 @@ class FeatureTrack:
     def append(self, samples: Samples) -> None:
         """Add samples `(N,)` in [-1, 1]."""
         assert not self.ended
-        self._samples.append(samples * np.float32(INT16_SCALE))
+        self._samples.append(samples * np.float32(self._extractor.sample_scale))
 
     def end(self, padding: int) -> None:
         """No more samples will come; `padding` quiet frames let the last word come out."""
@@ -184,8 +185,7 @@ class FeatureTrack:
         Digital silence after a noisy room is a sound of its own, to which a model that was not
         trained with it may answer with a word.
         """
-        heard = self._features[max(start - self._first_frame, 0) :]
-        return heard[heard.logsumexp(dim=1).argmin()]
+        return self._extractor.quietest(self._features[max(start - self._first_frame, 0) :])
 
 
 def digital_silence(extractor: FeatureExtractor) -> Tensor:

@@ -50,7 +50,7 @@ class Inbox:
         self._items: deque[Item] = deque()
         self._requests = 0
         self.max_backlog = max_backlog
-        self._overflowed = False
+        self.overflowed = False
         self.pushed = 0
         self.consumed = 0
         self.wake_at = 0
@@ -75,7 +75,7 @@ class Inbox:
         if not len(samples):
             return False
         if len(samples) > self.room:
-            self._overflowed = True
+            self.overflowed = True
             raise BacklogFull(f"{len(samples)} samples pushed where {self.room} have room")
         self._items.append(np.array(samples))
         self.pushed += len(samples)
@@ -84,7 +84,7 @@ class Inbox:
     def put(self, item: Flush | Reconfigure) -> None:
         """Append a request; the engine should look. Raises BacklogFull, but for the last flush."""
         if self._requests >= MAX_REQUESTS and not (isinstance(item, Flush) and item.last):
-            self._overflowed = True
+            self.overflowed = True
             raise BacklogFull(f"{self._requests} requests wait already")
         self._items.append(item)
         self._requests += 1
@@ -109,9 +109,9 @@ class Inbox:
         """Note how many samples are decoded in total; True when this ends an overflow."""
         self.consumed = consumed
         half_empty = 2 * self.backlog <= self.max_backlog and 2 * self._requests <= MAX_REQUESTS
-        drained = self._overflowed and half_empty
+        drained = self.overflowed and half_empty
         if drained:
-            self._overflowed = False
+            self.overflowed = False
         return drained
 
     def clear(self) -> None:

@@ -72,9 +72,13 @@ class Lane:
     ending: Ending | None = None
 
     def observe(self, evidence: FrameEvidence) -> None:
-        """Apply the endpoint rules, and give the segment the frames that belong to it; once."""
+        """Apply the endpoint rules, and give the segment the frames that belong to it; once.
+
+        `evidence` is of all frames of the cut; only those that are `used` count.
+        """
         if self.observed or not self.cut.frames:
             return
+        assert len(evidence.silent) == len(evidence.spoken) == self.cut.frames
         self.observed = True
         detector = self.stream.segment.detector
         before = detector.frames

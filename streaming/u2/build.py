@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from earshot.decoder_kernels.graph.graph import Graph
-from earshot.models.checkpoints.assembly import LoadedModel
+from earshot.models.checkpoints.assembly import LoadedModel, u2_of
 from earshot.models.neural_lm.sentence_scorer import SentenceScorer
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import InvalidEngineConfig
@@ -24,6 +24,6 @@ def build_u2(
     """
     if sentences is not None and graph is None:
         raise InvalidEngineConfig("a neural language model needs a graph to rank what it finds")
-    graph_search = config.graph_search.of(loaded.model.config.decoding)
+    graph_search = config.graph_search.of(u2_of(loaded).config.decoding)
     words = None if graph is None else words_of(graph, loaded)
     return TwoPass(loaded, replace(config, graph_search=graph_search), words, sentences)

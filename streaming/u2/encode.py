@@ -19,13 +19,10 @@ from earshot.streaming.stream.lane import Lane
 class EncodeStep:
     """Moves lanes' encoder state by one chunk; a failing call leaves every state as it was."""
 
-    def __init__(
-        self, model: U2Model, slots: EncoderState, settings: StreamSettings, blank_id: int
-    ) -> None:
+    def __init__(self, model: U2Model, slots: EncoderState, settings: StreamSettings) -> None:
         self._model = model
         self._slots = slots
         self._settings = settings
-        self._blank_id = blank_id
         self._device = slots.offset.device
 
     def __call__(self, lanes: Sequence[Lane]) -> None:
@@ -39,20 +36,20 @@ class EncodeStep:
         compute_features(moving, self._settings)
         slots = torch.tensor([lane.stream.slot for lane in moving], device=self._device)
         lengths = torch.tensor([lane.cut.frames for lane in moving], device=self._device)
-        columns = max(lane.stream.segment.frames + lane.cut.frames for lane in moving)
-        state = self._slots.gather(slots, columns)
-        encoded, state = self._model.encoder.forward_lanes(self._batch(moving), lengths, state)
+        columns = max(lane.stream.segment.frames for lane in moving)
+        context = self._slots.gather(slots, self._settings.chunking.chunk_size, columns)
+        encoded, update = self._model.encoder.forward_lanes(self._batch(moving), lengths, context)
         log_probs = self._model.ctc_log_probs(encoded).float()
         posteriors = self._posteriors(log_probs, lengths)
         for row, lane in enumerate(moving):
             # A copy: a view would keep the whole batch alive as long as the segment.
             lane.encoded = encoded[row, : lane.cut.frames].clone()
             lane.output = CtcOutput(log_probs[row, : lane.cut.frames], posteriors[row])
-        self._slots.scatter(slots, state)
+        self._slots.scatter(slots, update)
 
     def _posteriors(self, log_probs: Tensor, lengths: Tensor) -> list[FramePosteriors]:
         best_log_probs, best = log_probs.max(dim=-1)
-        blank = log_probs[..., self._blank_id]
+        blank = log_probs[..., self._model.blank_id]
         rows = zip(best.tolist(), best_log_probs.tolist(), blank.tolist(), strict=True)
         posteriors = [
             FramePosteriors(*(values[:length] for values in row))

@@ -9,8 +9,8 @@ from earshot.streaming.engine.model_description import (
     ModelDescription,
     NeuralLmDescription,
 )
+from earshot.streaming.search.decoding_mode import DECODING_MODES
 from earshot.streaming.stream.active_stream import StreamSettings
-from earshot.streaming.stream_config import DECODING_MODES
 from earshot.streaming.words.graph_words import GraphWords
 
 
@@ -26,7 +26,7 @@ def describe_model(
         name=loaded.name,
         format=loaded.format,
         parameters=_count(loaded.model),
-        vocab_size=loaded.model.config.vocab_size,
+        vocab_size=loaded.tokenizer.vocab_size,
         sample_rate_hz=settings.sample_rate_hz,
         chunk_ms=settings.chunking.chunk_size * settings.chunking.frame_ms,
         modes=modes,

@@ -14,10 +14,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from earshot.models.neural_lm.sentence_scorer import SentenceScore, SentenceScorer
-from earshot.streaming.graph_config import GraphSearchConfig
+from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.results.hypothesis import Hypothesis
 from earshot.streaming.results.results import Scored
+from earshot.streaming.search.decoding_mode import mode_of
+from earshot.streaming.search.search_choice import SearchKind, why_none
 from earshot.streaming.stream.lane import Ending
+from earshot.streaming.stream_config import StreamConfig
+from earshot.streaming.u2.pass_weights import PassWeights
 
 REACH = 6.0
 """In nats of the second pass. Who is further behind is not made up for, and costs time."""
@@ -32,9 +36,9 @@ LEAST_BOOSTED = -8.0
 class NeuralRescoring:
     """Ranks the candidates of endings anew. Only the engine thread calls it."""
 
-    def __init__(self, scorer: SentenceScorer, config: GraphSearchConfig) -> None:
+    def __init__(self, scorer: SentenceScorer, weights: PassWeights) -> None:
         self._scorer = scorer
-        self._config = config
+        self._weights = weights
 
     def __call__(self, endings: Sequence[Ending]) -> None:
         """Replace `scored` of those that were searched in a graph, where there is a choice."""
@@ -48,9 +52,20 @@ class NeuralRescoring:
 
     def _weight(self, ending: Ending) -> float:
         stream = ending.stream
-        if stream.search != "graph" or stream.config.mode != "attention_rescoring":
+        if stream.search != "graph" or mode_of(stream.config) != "attention_rescoring":
             return 0.0
-        return self._config.neural_weight(stream.config.graph)
+        return self._weights.changed_by(stream.config.weights).neural_lm
+
+
+def require_neural_lm(config: StreamConfig, search: SearchKind, has_neural_lm: bool) -> None:
+    """Raises InvalidStreamConfig where a stream weighs what is never asked."""
+    if not has_neural_lm:
+        raise InvalidStreamConfig("neural_lm_weight: there is no neural language model here")
+    if mode_of(config) != "attention_rescoring":
+        raise InvalidStreamConfig(f"neural_lm_weight: mode {mode_of(config)} has no second pass")
+    if search != "graph":
+        why = why_none(config)
+        raise InvalidStreamConfig(f"neural_lm_weight: no decoding graph is searched, {why}")
 
 
 def _within_reach(scored: Sequence[Scored]) -> int:
@@ -66,13 +81,13 @@ def _ranked(
     scored: Sequence[Scored], found: Sequence[SentenceScore], weight: float
 ) -> list[Scored]:
     """Best first; those that were not asked about stay behind the others, at the least score."""
-    judged = [
+    rescored = [
         replace(each, score=each.score + weight * _log_prob(each.hypothesis, sentence))
         for each, sentence in zip(scored, found, strict=False)
     ]
-    least = min(each.score for each in judged)
-    rest = [replace(each, score=min(each.score, least)) for each in scored[len(judged) :]]
-    return [*sorted(judged, key=lambda each: -each.score), *rest]
+    least = min(each.score for each in rescored)
+    rest = [replace(each, score=min(each.score, least)) for each in scored[len(rescored) :]]
+    return [*sorted(rescored, key=lambda each: -each.score), *rest]
 
 
 def _log_prob(hypothesis: Hypothesis, sentence: SentenceScore) -> float:

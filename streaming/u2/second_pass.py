@@ -23,9 +23,11 @@ from earshot.models.u2.u2 import U2Model
 from earshot.streaming.boosting.boosting import NO_BOOSTS
 from earshot.streaming.results.hypothesis import Hypothesis, TokenHypothesis
 from earshot.streaming.results.results import Scored, first_pass_scores
+from earshot.streaming.search.decoding_mode import mode_of
 from earshot.streaming.search.search import padded
 from earshot.streaming.stream.lane import Ending
 from earshot.streaming.stream_config import StreamConfig
+from earshot.streaming.u2.pass_weights import PassWeights
 
 _LENGTH_PENALTY = 1.0
 """Mode "attention" ranks by score per token: the sum alone favours hypotheses that stop early."""
@@ -36,14 +38,17 @@ _ATTENTION_MODES = ("attention_rescoring", "attention")
 class SecondPass:
     """Scores endings by what their streams' modes ask for."""
 
-    def __init__(self, model: U2Model, tokenizer: Tokenizer, beam_size: int) -> None:
+    def __init__(
+        self, model: U2Model, tokenizer: Tokenizer, beam_size: int, weights: PassWeights
+    ) -> None:
         self._model = model
         self._tokenizer = tokenizer
         self._beam_size = beam_size
+        self._weights = weights
 
     def __call__(self, endings: Sequence[Ending]) -> None:
         """Fill in `scored`, best first, for every ending."""
-        attended = [e for e in endings if not e.empty and e.stream.config.mode in _ATTENTION_MODES]
+        attended = [e for e in endings if not e.empty and _is_attended(e.stream.config)]
         for ending in endings:
             ending.scored = [first_pass_scores(hypothesis) for hypothesis in ending.hypotheses]
         if attended:
@@ -56,7 +61,7 @@ class SecondPass:
     ) -> list[list[Hypothesis]]:
         """The first pass's hypotheses, or in mode "attention" the decoder's own."""
         candidates = [ending.hypotheses for ending in endings]
-        own = [row for row, e in enumerate(endings) if e.stream.config.mode == "attention"]
+        own = [row for row, e in enumerate(endings) if mode_of(e.stream.config) == "attention"]
         if own:
             rows = torch.tensor(own, device=memory.device)
             found = attention_beam_search(
@@ -72,7 +77,7 @@ class SecondPass:
         found = [
             PrefixHypothesis(
                 tokens=tuple(h.tokens),
-                frames=tuple(align(log_probs, h.tokens, self._model.config.blank_id)),
+                frames=tuple(align(log_probs, h.tokens, self._model.blank_id)),
                 score=h.normalised(_LENGTH_PENALTY),
                 ctc_score=0.0,
                 boost_score=0.0,
@@ -89,26 +94,20 @@ class SecondPass:
         memory: Tensor,
         lengths: Tensor,
     ) -> None:
-        weights = [self._weights(ending.stream.config) for ending in endings]
+        weights = [self._weights_of(ending.stream.config) for ending in endings]
         owner = [row for row, own in enumerate(candidates) for _ in own]
         tokens = [hypothesis.tokens for own in candidates for hypothesis in own]
         reverse = any(weight.reverse > 0 for weight in weights)
         scores = attention_scores(self._model, memory, lengths, tokens, owner, reverse)
         rows = iter(range(len(tokens)))
         for ending, weight, own in zip(endings, weights, candidates, strict=True):
-            judged = [weight.judge(hypothesis, scores, next(rows)) for hypothesis in own]
-            ending.scored = sorted(judged, key=lambda scored: -scored.score)
+            scored = [weight.score(hypothesis, scores, next(rows)) for hypothesis in own]
+            ending.scored = sorted(scored, key=lambda each: -each.score)
 
-    def _weights(self, config: StreamConfig) -> "_Weights":
-        model = self._model.config.decoding
-        ctc, reverse = config.ctc_weight, config.reverse_weight
-        if self._model.right_decoder is None:
-            reverse = 0.0
-        return _Weights(
-            own=config.mode == "attention",
-            ctc=model.ctc_weight if ctc is None else ctc,
-            reverse=model.reverse_weight if reverse is None else reverse,
-        )
+    def _weights_of(self, config: StreamConfig) -> "_Weights":
+        asked = self._weights.changed_by(config.weights)
+        reverse = 0.0 if self._model.right_decoder is None else asked.reverse
+        return _Weights(own=mode_of(config) == "attention", ctc=asked.ctc, reverse=reverse)
 
 
 @dataclass(frozen=True)
@@ -119,12 +118,12 @@ class _Weights:
     ctc: float
     reverse: float
 
-    def judge(self, hypothesis: Hypothesis, scores: AttentionScores, row: int) -> Scored:
+    def score(self, hypothesis: Hypothesis, scores: AttentionScores, row: int) -> Scored:
         """The formula at the top; a token's confidence is its probability, weighted likewise."""
-        attention = (1 - self.reverse) * float(scores.left[row])
+        attention = (1 - self.reverse) * scores.left[row]
         confidences = [(1 - self.reverse) * math.exp(p) for p in scores.left_token_log_probs[row]]
         if self.reverse and scores.right_token_log_probs is not None:
-            attention += self.reverse * float(scores.right[row])
+            attention += self.reverse * scores.right[row]
             backwards = scores.right_token_log_probs[row]
             confidences = [
                 confidence + self.reverse * math.exp(p)
@@ -132,6 +131,10 @@ class _Weights:
             ]
         score = hypothesis.score if self.own else attention + self.ctc * hypothesis.score
         return Scored(hypothesis, score, confidences)
+
+
+def _is_attended(config: StreamConfig) -> bool:
+    return mode_of(config) in _ATTENTION_MODES
 
 
 def _memories(endings: Sequence[Ending]) -> tuple[Tensor, Tensor]:

@@ -4,33 +4,32 @@ from collections.abc import Sequence
 
 import torch
 
-from earshot.decoder_kernels.errors import CapacityExceeded
-from earshot.models.checkpoints.assembly import LoadedModel
+from earshot.models.checkpoints.assembly import LoadedModel, u2_of
 from earshot.models.errors import NotStreamable
 from earshot.models.fbank import Fbank
 from earshot.models.neural_lm.sentence_scorer import SentenceScorer
-from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts
+from earshot.models.u2.u2 import U2Model
+from earshot.streaming.boosting.boosting import CompiledBoosts
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.events import UnboostablePhrase
 from earshot.streaming.results.hypothesis import Best, Hypothesis
 from earshot.streaming.results.search_counts import SearchCounts
 from earshot.streaming.search.ctc_output import ctc_output
-from earshot.streaming.search.ctc_search import CtcSearch
-from earshot.streaming.search.search_choice import SearchKind, choose_search
+from earshot.streaming.search.search_set import SearchSet
 from earshot.streaming.stream.active_stream import ActiveStream, StreamSettings
 from earshot.streaming.stream.chunking import Chunking
-from earshot.streaming.stream.endpoint import Endpoint
 from earshot.streaming.stream.features import digital_silence
 from earshot.streaming.stream.lane import Ending, Lane
-from earshot.streaming.stream.segment_boundary import word_boundary
 from earshot.streaming.stream.segment_end import ending_of
 from earshot.streaming.stream_config import Boost, StreamConfig
 from earshot.streaming.u2.encode import EncodeStep
 from earshot.streaming.u2.model_description import describe_model
 from earshot.streaming.u2.neural_rescoring import NeuralRescoring
+from earshot.streaming.u2.pass_weights import engine_weights
 from earshot.streaming.u2.rescorer import Rescorer
 from earshot.streaming.u2.searches import build_searches
 from earshot.streaming.u2.second_pass import SecondPass
+from earshot.streaming.u2.stream_rules import U2Rules
 from earshot.streaming.words.graph_words import GraphWords
 
 
@@ -38,8 +37,9 @@ class TwoPass:
     """U2's two passes over many streams; see `Recognizer`.
 
     words: of the decoding graph, if there is one. sentences: the neural language model, if there is
-    one; it needs a graph. Raises NotStreamable for a model that was not
-    trained in chunks, KernelError where a search cannot be built.
+    one; it needs a graph. Raises ModelError for another family's model, NotStreamable for one that
+    was not trained in chunks, KernelError where a search cannot be built, InvalidEngineConfig for
+    weights of no scorer.
     """
 
     def __init__(
@@ -49,24 +49,29 @@ class TwoPass:
         words: GraphWords | None = None,
         sentences: SentenceScorer | None = None,
     ) -> None:
-        model = loaded.model
+        model = u2_of(loaded)
         if not model.config.encoder.streamable:
             raise NotStreamable(f"{loaded.name} was trained on whole utterances, not on chunks")
         device = next(model.parameters()).device
-        self.settings = stream_settings(loaded, config)
+        self.settings = stream_settings(model, config)
         self._device = device
-        frames = cache_frames(loaded, config, self.settings)
+        frames = cache_frames(model, config, self.settings)
         self._slots = model.encoder.initial_state(config.max_streams, frames, device)
-        self._search = CtcSearch(build_searches(loaded, config, self.settings, words))
-        self._blank_id = model.config.blank_id
-        self._encode = EncodeStep(model, self._slots, self.settings, self._blank_id)
-        self._rescorers: list[Rescorer] = [SecondPass(model, loaded.tokenizer, config.beam_size)]
+        self._search = SearchSet(
+            build_searches(model, loaded.tokenizer, config, self.settings, words)
+        )
+        self._blank_id = model.blank_id
+        self._encode = EncodeStep(model, self._slots, self.settings)
+        weights = engine_weights(model.config.decoding, config.weights)
+        self._rescorers: list[Rescorer] = [
+            SecondPass(model, loaded.tokenizer, config.beam_size, weights)
+        ]
         if sentences is not None:
-            self._rescorers.append(NeuralRescoring(sentences, config.graph_search))
-        self._has_neural_lm = sentences is not None
+            self._rescorers.append(NeuralRescoring(sentences, weights))
         self.model = describe_model(loaded, self.settings, words, sentences)
         self._beam_size = config.beam_size
-        self._graph_search = None if words is None else config.graph_search
+        graph_search = None if words is None else config.graph_search
+        self.rules = U2Rules(graph_search, weights, has_neural_lm=sentences is not None)
 
     @property
     def counts(self) -> SearchCounts:
@@ -112,36 +117,17 @@ class TwoPass:
 
     def compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
         """For the search that the config chooses."""
-        return self._search.compile(self.choose_search(config), boosts, config)
+        return self._search.compile(self.rules.choose_search(config), boosts, config)
 
     def configure(
         self, stream: ActiveStream, config: StreamConfig, boosts: CompiledBoosts
     ) -> tuple[UnboostablePhrase, ...]:
         """Search the current segment anew; words that were told as stable stay."""
-        search = self.choose_search(config)
-        self._search.keep(stream)
-        if search != stream.search:
-            self._search.leave(stream)
-        stream.config, stream.search = config, search
-        return self._boost(stream, boosts)
-
-    def _boost(self, stream: ActiveStream, boosts: CompiledBoosts) -> tuple[UnboostablePhrase, ...]:
-        try:
-            self._search.configure(stream, boosts)
-        except CapacityExceeded as error:
-            boosts = boosts.refused(str(error))
-            self._search.configure(stream, boosts)
-        stream.boosts = boosts
-        self._search.rewind(stream)
-        return boosts.warnings
-
-    def choose_search(self, config: StreamConfig) -> SearchKind:
-        """The search that a stream with this config gets; for any thread. See `choose_search`."""
-        return choose_search(config, self._graph_search, self._has_neural_lm)
+        return self._search.configure(stream, config, self.rules.choose_search(config), boosts)
 
     def free(self, stream: ActiveStream) -> None:
         """Leave nothing of the stream in its slot."""
-        self._search.configure(stream, NO_BOOSTS)
+        self._search.drop_boosts(stream)
         self._reset([stream])
 
     def _reset(self, streams: Sequence[ActiveStream]) -> None:
@@ -159,26 +145,16 @@ class TwoPass:
         return ending_of(
             lane,
             lambda ended: self._nbest(stream, ended=ended),
-            lambda endpoint: self._cut_between_words(stream, endpoint),
+            lambda endpoint: self._search.cut_between_words(stream, endpoint),
         )
-
-    def _cut_between_words(self, stream: ActiveStream, endpoint: Endpoint) -> int:
-        """Shorten the segment so that it ends between words; the rest is the next segment's."""
-        [best] = self._search.best([stream])
-        boundary = word_boundary(endpoint, best.hypothesis, self.settings.chunking.frame_ms)
-        self._search.keep(stream)
-        stream.segment.truncate(boundary)
-        self._search.rewind(stream)
-        return boundary
 
     def _nbest(self, stream: ActiveStream, *, ended: bool) -> list[Hypothesis]:
         count = max(self._beam_size, stream.config.alternatives)
         return self._search.nbest(stream, count, ended=ended)
 
 
-def stream_settings(loaded: LoadedModel, config: EngineConfig) -> StreamSettings:
+def stream_settings(model: U2Model, config: EngineConfig) -> StreamSettings:
     """What the model and the engine's config mean for every stream."""
-    model = loaded.model
     features, decoding = model.config.features, model.config.decoding
     fbank = Fbank(features)
     chunk_size = config.chunk_size or (decoding.chunk_size if decoding.chunk_size > 0 else 16)
@@ -198,11 +174,11 @@ def stream_settings(loaded: LoadedModel, config: EngineConfig) -> StreamSettings
     )
 
 
-def cache_frames(loaded: LoadedModel, config: EngineConfig, settings: StreamSettings) -> int:
+def cache_frames(model: U2Model, config: EngineConfig, settings: StreamSettings) -> int:
     """Encoder frames of left context each slot keeps: so many chunks, or a whole segment."""
     left_chunks = config.num_left_chunks
     if left_chunks is None:
-        left_chunks = loaded.model.config.decoding.num_left_chunks
+        left_chunks = model.config.decoding.num_left_chunks
     if left_chunks < 0:
         return settings.max_segment_frames
     return min(left_chunks * settings.chunking.chunk_size, settings.max_segment_frames)

@@ -11,21 +11,23 @@ from earshot.models.config import PHONE_BLANK
 if TYPE_CHECKING:  # without torch, which commands load only when they need it
     from earshot.models.checkpoints.assembly import LoadedModel
 
-UnitKind: TypeAlias = Literal["pieces", "phones"]
+UnitKind: TypeAlias = Literal["tokens", "phones"]
 
 
 def fitting_units(graph: Graph, loaded: LoadedModel) -> UnitKind:
-    """What the graph's words are spelled in: the model's pieces, or its phones.
+    """What the graph's words are spelled in: the model's tokens, or its phones.
 
     Raises GraphMismatch if neither.
     """
-    config = loaded.model.config
-    if config.phones and graph.units_checksum == units_checksum(config.phone_symbols):
+    ctc = loaded.ctc
+    if ctc is None:
+        raise GraphMismatch("the model has no CTC head to search it by")
+    if ctc.phones and graph.units_checksum == units_checksum(ctc.phone_symbols):
         _require_blank(graph, PHONE_BLANK)
         return "phones"
     graph.require_units(loaded.tokenizer.units.symbols)
-    _require_blank(graph, config.blank_id)
-    return "pieces"
+    _require_blank(graph, ctc.blank_id)
+    return "tokens"
 
 
 def _require_blank(graph: Graph, blank_id: int) -> None:

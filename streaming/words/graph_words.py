@@ -43,7 +43,7 @@ class GraphWords:
         graph: Graph,
         tokenizer: Tokenizer,
         *,
-        units: UnitKind = "pieces",
+        units: UnitKind = "tokens",
         pronouncer: Pronouncer | None = None,
     ) -> None:
         self.graph = graph
@@ -81,7 +81,7 @@ class GraphWords:
         """Whether a request may bring words that the graph does not have."""
         graph = self.graph
         open_ended = graph.topology != "explicit" and graph.loop_node >= 0
-        return open_ended and (self.units == "pieces" or self._pronouncer is not None)
+        return open_ended and (self.units == "tokens" or self._pronouncer is not None)
 
     @property
     def separator(self) -> int | None:
@@ -93,7 +93,7 @@ class GraphWords:
 
         Raises UnencodableText for one that has no spelling.
         """
-        if self.units == "pieces":
+        if self.units == "tokens":
             return tuple(self.tokenizer.encode(text))
         if self._pronouncer is None:
             raise UnencodableText(text, "the model does not know how new words are pronounced")
@@ -103,7 +103,7 @@ class GraphWords:
 
     def spellings(self, texts: Iterable[str]) -> dict[str, Spelling]:
         """`spelling` of those words that have one and take time one by one: in phones."""
-        if self.units == "pieces" or self._pronouncer is None:
+        if self.units == "tokens" or self._pronouncer is None:
             return {}
         said = self._pronouncer.pronounce_all(text for text in texts if not is_initialism(text))
         return {text: pronunciations[0] for text, pronunciations in said.items()}
@@ -117,7 +117,7 @@ class GraphWords:
         try:
             return SpelledWord(text, tuple(self.tokenizer.encode(text)))
         except UnencodableText:
-            if self.units == "pieces":
+            if self.units == "tokens":
                 raise
             return SpelledWord(text, tuple(self.tokenizer.encode(read_as(text))))
 

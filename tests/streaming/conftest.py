@@ -13,8 +13,9 @@ from earshot.decoder_kernels.graph.graph import Arc, Graph
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.config import DecodingConfig, FeatureConfig
 from earshot.models.tokenizer import CharTokenizer
-from earshot.models.u2.lanes import EncoderState
-from earshot.models.units import UnitTable
+from earshot.models.u2.lanes import EncoderState, LaneContext, LaneUpdate
+from earshot.models.u2.u2 import U2Model
+from earshot.models.units import CtcUnits, UnitTable
 from earshot.streaming.assembly.families import LanguageModels, build_recognizer
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine.stream import Stream
@@ -58,26 +59,25 @@ class ToneEncoder(nn.Module):
 
     def initial_state(self, lanes: int, cache_frames: int, device: torch.device) -> EncoderState:
         counts = torch.zeros(lanes, dtype=torch.int64)
-        cache = torch.zeros(lanes, 1, 1, cache_frames, 1)
+        cache = torch.zeros(lanes, 1, 1, cache_frames + 1, 1)
         return EncoderState(counts, counts.clone(), cache, torch.zeros(lanes, 1, 1, 1))
 
     def forward_lanes(
-        self, feats: Tensor, out_lengths: Tensor, state: EncoderState
-    ) -> tuple[Tensor, EncoderState]:
+        self, feats: Tensor, out_lengths: Tensor, context: LaneContext
+    ) -> tuple[Tensor, LaneUpdate]:
         frames = (feats.size(1) - self.right_context - 1) // 4 + 1
         encoded = feats[:, : 4 * frames].unflatten(1, (frames, 4)).mean(dim=2)
-        length = (state.cache_length + out_lengths).clamp(max=state.att_cache.size(3))
-        state = EncoderState(state.offset + out_lengths, length, state.att_cache, state.cnn_cache)
-        return encoded, state
+        new = context.att_columns[:, :, :, -context.room :]
+        return encoded, LaneUpdate(out_lengths, new, context.cnn_cache)
 
 
-class ToneModel(nn.Module):
+class ToneModel(U2Model):
     """CTC posteriors that say the tone of each frame: every digit has a mel bin of its own."""
 
     right_decoder = None
 
     def __init__(self) -> None:
-        super().__init__()
+        nn.Module.__init__(self)  # none of a real network's parts
         self.encoder = ToneEncoder()
         self.place = nn.Parameter(torch.zeros(1))
         self.config = SimpleNamespace(
@@ -207,7 +207,9 @@ def tone_model() -> LoadedModel:
     """The model that hears tones."""
     symbols = ["<blank>", "<unk>", "<sos/eos>", *DIGITS]
     units = UnitTable.parse("".join(f"{s} {i}\n" for i, s in enumerate(symbols)), "tones")
-    return LoadedModel("tones", ToneModel().eval(), CharTokenizer(units), "earshot")
+    return LoadedModel(
+        "tones", ToneModel().eval(), CharTokenizer(units), "earshot", ctc=CtcUnits(blank_id=0)
+    )
 
 
 @pytest.fixture

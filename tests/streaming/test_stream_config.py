@@ -16,12 +16,11 @@ def test_short_pauses_are_raised_to_what_ctc_can_tell():
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: StreamConfig(mode="guess"),
         lambda: StreamConfig(alternatives=0),
         lambda: StreamConfig(utterance_end_ms=100),
-        lambda: StreamConfig(ctc_weight=math.nan),
-        lambda: StreamConfig(ctc_weight=-1.0),
-        lambda: StreamConfig(reverse_weight=1.5),
+        lambda: StreamConfig(weights={"ctc": math.nan}),
+        lambda: StreamConfig(weights={"ctc": -1.0}),
+        lambda: StreamConfig(weights={"neural_lm": 10.5}),
         lambda: EndpointConfig(silence_ms=-1),
         lambda: EndpointConfig(no_speech_ms=0),
         lambda: EndpointConfig(max_utterance_ms=100),

@@ -1,7 +1,7 @@
 import pytest
+from boost_walk import BoostWalk
 
 from earshot.decoder_kernels.boosting.boost import TOKEN_LIMIT
-from earshot.decoder_kernels.boosting.boost_walk import BoostWalk
 from earshot.streaming.boosting.boosting import compile_boosts
 from earshot.streaming.stream_config import Boost, StreamConfig
 

@@ -84,3 +84,19 @@ def test_who_is_gone_is_not_taken(batcher):
     batcher.discard("x")
     batcher.discard("never there")
     assert len(batcher) == 0
+
+
+def test_an_urgent_stream_hurries_nobody_once_it_is_taken_or_gone(batcher):
+    batcher.add("a", LIVE, 0.0, urgent=True)
+    batcher.discard("a")
+    batcher.add("b", LIVE, 0.0, urgent=True)
+    assert take(batcher, 5) == ["b"]
+    batcher.add("c", LIVE, 0.0)
+    assert batcher.wait_s(0.0, open_live=5) == pytest.approx(0.010)
+
+
+def test_the_wait_is_that_of_whoever_is_first_and_then_the_next(batcher):
+    for index, name in enumerate("abc"):
+        batcher.add(name, LIVE, index / 1000)
+    batcher.discard("a")
+    assert batcher.wait_s(0.002, open_live=9) == pytest.approx(0.009)

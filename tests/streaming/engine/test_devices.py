@@ -12,7 +12,7 @@ import torch
 from emulator import BLOCK_THREADS, built, schedule
 
 from earshot.decoder_kernels.graph.graph import Graph
-from earshot.decoder_kernels.graph.graph_image import read_image
+from earshot.decoder_kernels.graph.graph_file import read_graph
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.checkpoints.checkpoint import load_model
@@ -20,7 +20,8 @@ from earshot.models.neural_lm.lm_file import NEURAL_LM_FILE, load_neural_lm
 from earshot.models.neural_lm.sentence_scorer import SentenceScorer
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.events import Closed, Final, Word
-from earshot.streaming.stream_config import DECODING_MODES, Boost, StreamConfig
+from earshot.streaming.search.decoding_mode import DECODING_MODES
+from earshot.streaming.stream_config import Boost, StreamConfig
 
 CLIPS = ("iced-coffee", "seven", "the-door")
 WITHOUT_KERNEL = "ctc_greedy_search"  # torch alone finds the best token of each frame
@@ -32,7 +33,7 @@ BOOSTS = (Boost("ambulance", 3.0), Boost("zorblax", 2.0))
 
 @pytest.fixture(scope="module")
 def graph() -> Graph:
-    return read_image(bundled_model_dir() / "lm.graph.xz")
+    return read_graph(bundled_model_dir() / "lm.graph.xz")
 
 
 @pytest.fixture(scope="module")

@@ -3,27 +3,24 @@
 import numpy as np
 import pytest
 from knock_recognizer import HumProofRecognizer, KnockRecognizer, loaded_knocks
+from knock_recognizer import sound as knocks
+from walking_recognizer import WalkingRecognizer
 
+from earshot.models.errors import ModelError
 from earshot.streaming.assembly.families import FAMILIES, LanguageModels, build_recognizer
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine_config import EngineConfig
-from earshot.streaming.errors import InvalidEngineConfig
+from earshot.streaming.errors import InvalidEngineConfig, InvalidStreamConfig, UnusableGraph
 from earshot.streaming.events import Configured, Partial, SpeechStarted, UnboostablePhrase
+from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.stream_config import Boost, EndpointConfig, StreamConfig
+from earshot.streaming.u2.build import build_u2
+from earshot.streaming.words.fitted_words import words_of
 
-RATE_HZ = 16_000
 QUICK = StreamConfig(endpoint=EndpointConfig(silence_ms=400), vad_events=True)
 
 
-def knocks(*gaps_s: float, hum: float = 0.0) -> np.ndarray:
-    """Clicks of 20 ms, each after a gap; a gap at the end."""
-    samples = np.full(round(sum(gaps_s) * RATE_HZ), hum, np.float32)
-    for end_s in np.cumsum(gaps_s)[:-1]:
-        samples[round(end_s * RATE_HZ) :][:320] = 0.5
-    return samples
-
-
-@pytest.fixture(params=[KnockRecognizer, HumProofRecognizer])
+@pytest.fixture(params=[KnockRecognizer, HumProofRecognizer, WalkingRecognizer])
 def engine(request, monkeypatch):
     build = request.param
     monkeypatch.setitem(FAMILIES, "knocks", lambda loaded, config, lms: build(loaded, config))
@@ -69,7 +66,18 @@ def test_its_boosts_and_its_configure_are_its_own(engine, sounds):
 
 
 @pytest.mark.parametrize(
-    ("build", "ended"), [(KnockRecognizer, "end"), (HumProofRecognizer, "endpoint")]
+    "wish",
+    [{"mode": "ctc_greedy_search"}, {"graph": GraphOptions(lm=True)}, {"weights": {"ctc": 0.5}}],
+)
+def test_it_refuses_what_it_does_not_know(engine, sounds, wish):
+    with pytest.raises(InvalidStreamConfig):
+        engine.open(StreamConfig(**wish), sounds.Listener())
+    engine.open(StreamConfig(mode="knocks", graph=GraphOptions(lm=False)), sounds.Listener())
+
+
+@pytest.mark.parametrize(
+    ("build", "ended"),
+    [(KnockRecognizer, "end"), (HumProofRecognizer, "endpoint"), (WalkingRecognizer, "endpoint")],
 )
 def test_the_evidence_for_an_endpoint_is_the_decoders(monkeypatch, sounds, build, ended):
     """Over a hum that starts with a knock there is no silence but in the decoder's own view."""
@@ -81,6 +89,13 @@ def test_the_evidence_for_an_endpoint_is_the_decoders(monkeypatch, sounds, build
     assert heard.finals[0].cause == ended
     assert heard.finals[0].alternatives[0].text == "knock"
     assert engine.stop(60)
+
+
+def test_another_familys_model_is_no_u2_model(digit_loop):
+    with pytest.raises(ModelError, match="family 'knocks', not 'u2'"):
+        build_u2(loaded_knocks(), EngineConfig())
+    with pytest.raises(UnusableGraph, match="no CTC head"):
+        words_of(digit_loop(12), loaded_knocks())
 
 
 def test_a_family_that_nobody_registered_is_named():

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from earshot.decoder_kernels.errors import TooManyHistories
 from earshot.decoder_kernels.prefix.prefix_search import PrefixSearchConfig
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch
 from earshot.streaming.engine_config import EngineConfig
@@ -22,8 +21,8 @@ GRAPH = StreamConfig(mode="ctc_wfst_beam_search")
 
 
 def test_alternatives_that_are_too_many_to_list_are_done_without(graph_engine, sounds, monkeypatch):
-    def endless(self, slot, n, *, finalize=True):
-        raise TooManyHistories("too many")
+    def endless(self, slots, n, *, finalize):
+        return [None] * len(slots)
 
     monkeypatch.setattr(WfstSearch, "nbest", endless)
     heard = sounds.transcribe(graph_engine, sounds.speech("一二五"), replace(GRAPH, alternatives=3))
@@ -36,9 +35,12 @@ def test_a_final_that_breaks_a_promise_is_counted(graph_engine, sounds, monkeypa
     """Its list holds nothing that begins with what was stable."""
     whole = WfstSearch.nbest
 
-    def changing(self, slot, n, *, finalize=True):
-        best = whole(self, slot, n, finalize=finalize)[0]
-        return [replace(best, words=(2, *best.words[1:]))] if finalize else [best]
+    def changing(self, slots, n, *, finalize):
+        best = [listed[0] for listed in whole(self, slots, n, finalize=finalize)]
+        return [
+            [replace(each, words=(2, *each.words[1:])) if ended else each]
+            for each, ended in zip(best, finalize, strict=True)
+        ]
 
     monkeypatch.setattr(WfstSearch, "nbest", changing)
     heard = sounds.transcribe(graph_engine, sounds.speech("一二五六八一二五六八一二"), GRAPH)
@@ -67,8 +69,9 @@ def test_frames_that_are_searched_again_are_counted_once(digit_loop, tone_model,
     room = GraphSearchConfig(max_active=8, backpointers_per_token=1)
     config = EngineConfig(max_streams=1, threads=1, graph_search=room)
     words = GraphWords(digit_loop(tone_model.tokenizer.vocab_size), tone_model.tokenizer)
-    settings = stream_settings(tone_model, config)
-    search = build_searches(tone_model, config, settings, words)[kind]
+    model, tokenizer = tone_model.model, tone_model.tokenizer
+    settings = stream_settings(model, config)
+    search = build_searches(model, tokenizer, config, settings, words)[kind]
     generator = torch.Generator().manual_seed(1)
     frames = torch.randn(300, tone_model.tokenizer.vocab_size, generator=generator).log_softmax(-1)
     monkeypatch.setattr(tone_model.model, "ctc_log_probs", lambda encoded: encoded)

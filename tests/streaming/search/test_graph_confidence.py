@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from earshot.decoder_kernels.errors import TooManyHistories
+from earshot.decoder_kernels.wfst.wfst_confidence import WordConfidences
 from earshot.decoder_kernels.wfst.wfst_hypotheses import WfstHypothesis
 from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch
@@ -28,9 +28,11 @@ class Search:
     def __init__(self) -> None:
         self.drawn: list[tuple[int, bool]] = []
 
-    def lattice(self, slot: int, *, finalize: bool) -> WordLattice:
-        self.drawn.append((slot, finalize))
-        return WordLattice(
+    def confidences(
+        self, slots: list[int], posterior_scale: float, coverage: float, *, finalize: list[bool]
+    ) -> list[WordConfidences]:
+        self.drawn += zip(slots, finalize, strict=True)
+        lattice = WordLattice(
             frames=np.array([0, 2, 9], np.int32),
             sources=np.array([0, 1, 1], np.int32),
             targets=np.array([1, 2, 2], np.int32),
@@ -39,6 +41,7 @@ class Search:
             beam=8.0,
             reached_final=True,
         )
+        return [WordConfidences.of_lattice(lattice, posterior_scale, coverage) for _ in slots]
 
 
 def found(*words: int) -> WfstHypothesis:
@@ -98,10 +101,10 @@ def test_words_that_the_second_pass_prefers_have_their_own_confidence(
 def test_alternatives_that_are_too_many_to_weigh_leave_words_as_sure_as_their_tokens(
     graph_engine, sounds, monkeypatch
 ):
-    def endless(self, slot, *, finalize=True):
-        raise TooManyHistories("too many")
+    def endless(self, slots, posterior_scale, coverage, *, finalize):
+        return [None] * len(slots)
 
-    monkeypatch.setattr(WfstSearch, "lattice", endless)
+    monkeypatch.setattr(WfstSearch, "confidences", endless)
     heard = sounds.transcribe(graph_engine, sounds.speech("一二五"), replace(GRAPH, alternatives=2))
     graph_engine.stop(60)
     assert heard.text == "一二五"

@@ -137,9 +137,12 @@ def test_what_the_second_pass_may_change_is_not_called_stable(engine, sounds, mo
     """The list that it chooses from holds another first word all along."""
     whole = WfstSearch.nbest
 
-    def doubtful(self, slot, n, *, finalize=True):
-        best = whole(self, slot, n, finalize=finalize)[0]
-        return [best, replace(best, words=(2, *best.words[1:]))] if best.words else [best]
+    def doubtful(self, slots, n, *, finalize):
+        lists = whole(self, slots, n, finalize=finalize)
+        return [
+            [best, replace(best, words=(2, *best.words[1:]))] if best.words else [best]
+            for best, *_ in lists
+        ]
 
     monkeypatch.setattr(WfstSearch, "nbest", doubtful)
     for mode, some in (("attention_rescoring", False), ("ctc_wfst_beam_search", True)):

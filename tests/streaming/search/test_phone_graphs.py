@@ -1,4 +1,4 @@
-"""Graphs that are spelled in phones, of which there are two for every frame of pieces."""
+"""Graphs that are spelled in phones, of which there are two for every frame of tokens."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,6 +13,7 @@ from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.errors import UnencodableText
+from earshot.models.units import CtcUnits
 from earshot.streaming.errors import UnusableGraph
 from earshot.streaming.events import Configured, Partial, UnboostablePhrase
 from earshot.streaming.graph_config import GraphSearchConfig
@@ -34,18 +35,16 @@ SOUNDS = dict(zip(f"{KNOWN}九", PHONES, strict=True)) | {"九九": PHONES[-1]}
 def phone_model(tone_model, tmp_path) -> LoadedModel:
     """The model that hears tones, with a phone head that says each frame twice."""
     model = type(tone_model.model)().eval()
-    model.config = SimpleNamespace(
-        **{**vars(model.config), "phones": PHONES, "phone_rate": 2, "phone_symbols": SYMBOLS}
-    )
+    model.config = SimpleNamespace(**{**vars(model.config), "phones": PHONES, "phone_rate": 2})
 
     def phone_log_probs(encoded):
-        pieces = model.ctc_log_probs(encoded)
-        return pieces[..., [0, *range(3, 12)]].repeat_interleave(2, dim=-2)
+        tokens = model.ctc_log_probs(encoded)
+        return tokens[..., [0, *range(3, 12)]].repeat_interleave(2, dim=-2)
 
     model.phone_log_probs = phone_log_probs
     lines = [f"{word} {phone}\n" for word, phone in SOUNDS.items()]
     write_lexicon_text(tmp_path / LEXICON_FILE, "".join(lines))
-    return replace(tone_model, model=model, directory=tmp_path)
+    return replace(tone_model, model=model, directory=tmp_path, ctc=CtcUnits(0, PHONES))
 
 
 def phone_loop(**changes) -> Graph:
@@ -84,13 +83,13 @@ def words_of(heard):
     return [word for final in heard.finals for word in final.alternatives[0].words]
 
 
-def test_words_come_out_where_pieces_say_they_are(make_phone_engine, graph_engine, sounds):
+def test_words_come_out_where_tokens_say_they_are(make_phone_engine, graph_engine, sounds):
     samples = sounds.speech("一二 五_八")
     heard = sounds.transcribe(make_phone_engine(), samples, GRAPH)
-    pieces = sounds.transcribe(graph_engine, samples, GRAPH)
+    tokens = sounds.transcribe(graph_engine, samples, GRAPH)
     assert [final.alternatives[0].text for final in heard.finals] == ["一二五", "八"]
-    assert [word.text for word in words_of(heard)] == [word.text for word in words_of(pieces)]
-    for ours, theirs in zip(words_of(heard), words_of(pieces), strict=True):
+    assert [word.text for word in words_of(heard)] == [word.text for word in words_of(tokens)]
+    for ours, theirs in zip(words_of(heard), words_of(tokens), strict=True):
         assert (ours.start_s, ours.end_s) == (theirs.start_s, theirs.end_s)
         assert ours.confidence == pytest.approx(theirs.confidence, abs=0.1)
 
@@ -159,7 +158,7 @@ def test_a_model_without_pronunciations_takes_no_new_words(make_phone_engine, ph
     assert "how new words are pronounced" in warning.reason
 
 
-def test_signs_that_pieces_lack_are_left_out_in_the_second_pass(phone_model):
+def test_signs_that_tokens_lack_are_left_out_in_the_second_pass(phone_model):
     tokenizer = load_model(bundled_model_dir()).tokenizer
     words = GraphWords(
         phone_loop(), tokenizer, units="phones", pronouncer=pronouncer_of(phone_model)
@@ -188,10 +187,10 @@ def test_the_description_says_what_words_are_spelled_in(make_phone_engine, phone
     assert not silent.model.graph.new_words
 
 
-def test_a_graph_of_pieces_is_still_searched(make_phone_engine, digit_loop, phone_model, sounds):
+def test_a_graph_of_tokens_is_still_searched(make_phone_engine, digit_loop, phone_model, sounds):
     graph = digit_loop(phone_model.tokenizer.vocab_size)
     engine = make_phone_engine(graph=graph)
-    assert engine.model.graph.units == "pieces"
+    assert engine.model.graph.units == "tokens"
     assert sounds.transcribe(engine, sounds.speech("二三四"), GRAPH).text == "二三四"
 
 

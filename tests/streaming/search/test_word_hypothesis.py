@@ -19,9 +19,7 @@ def posteriors(*likeliest: int) -> SegmentPosteriors:
     """Of a segment in which one token is certain in each frame; 0 is blank."""
     segment = Segment(0, detector=None)
     segment.extend(torch.nn.functional.one_hot(torch.tensor(likeliest), 10) * 20.0)
-    model = SimpleNamespace(
-        ctc_log_probs=lambda encoded: encoded.log_softmax(-1), config=SimpleNamespace(blank_id=0)
-    )
+    model = SimpleNamespace(ctc_log_probs=lambda encoded: encoded.log_softmax(-1), blank_id=0)
     return SegmentPosteriors(model, segment)
 
 

@@ -10,8 +10,8 @@ from earshot.decoder_kernels.graph.graph import Arc, Graph, units_checksum
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.streaming.events import Configured, Partial, UnboostablePhrase
+from earshot.streaming.search.decoding_mode import DECODING_MODES
 from earshot.streaming.stream_config import (
-    DECODING_MODES,
     Boost,
     EndpointConfig,
     StreamConfig,
@@ -229,7 +229,7 @@ def test_a_boosted_word_survives_rescoring(make_engine, wenet, recordings, sound
     text, samples = list(recordings.items())[1]
     plain = sounds.transcribe(engine, samples, StreamConfig())
     rival = text.replace("COTTON", "COTTO")
-    boosted = StreamConfig(boosts=(Boost("cotto itself", 8.0),), ctc_weight=1.0)
+    boosted = StreamConfig(boosts=(Boost("cotto itself", 8.0),), weights={"ctc": 1.0})
     heard = sounds.transcribe(engine, samples, boosted)
     assert plain.text == text
     assert heard.of(Partial)[-1].alternatives[0].text.startswith(rival[:80])
@@ -259,7 +259,7 @@ def test_boosts_given_while_speaking_hold_for_the_sentence_begun(
 ):
     engine = make_engine(wenet, chunk_size=16)
     text, samples = list(recordings.items())[1]
-    config = StreamConfig(ctc_weight=1.0)
+    config = StreamConfig(weights={"ctc": 1.0})
     listener = sounds.Listener()
     stream = engine.open(config, listener)
     cut = round(len(samples) * 0.75)

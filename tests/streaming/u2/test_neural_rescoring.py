@@ -6,7 +6,6 @@ import pytest
 
 from earshot.models.neural_lm.sentence_scorer import SentenceScore
 from earshot.streaming.errors import InvalidStreamConfig
-from earshot.streaming.graph_config import GraphOptions, GraphSearchConfig
 from earshot.streaming.results.hypothesis import SpokenWord
 from earshot.streaming.results.results import Scored
 from earshot.streaming.stream.lane import Ending
@@ -17,9 +16,10 @@ from earshot.streaming.u2.neural_rescoring import (
     REACH,
     NeuralRescoring,
 )
+from earshot.streaming.u2.pass_weights import PassWeights
 from earshot.streaming.u2.second_pass import SecondPass
 
-CONFIG = GraphSearchConfig(lm_weight=1.0, beam=10.0, neural_lm_weight=0.5)
+WEIGHTS = PassWeights(ctc=0.5, reverse=0.0, neural_lm=0.5)
 END = -2.0
 
 
@@ -59,20 +59,20 @@ def ranked(found: Ending) -> list[tuple[str, float]]:
 
 def test_its_word_counts_beside_the_second_pass():
     found = ending(scored("wreck a", -1.0), scored("recognise", -2.0))
-    NeuralRescoring(Likes(wreck=-6.0, a=-1.0, recognise=-3.0), CONFIG)([found])
+    NeuralRescoring(Likes(wreck=-6.0, a=-1.0, recognise=-3.0), WEIGHTS)([found])
     assert ranked(found) == [("recognise", -2.0 + 0.5 * -5.0), ("wreck a", -1.0 + 0.5 * -9.0)]
 
 
 def test_a_stream_may_weigh_it_otherwise_or_not_at_all():
     words = Likes(wreck=-6.0, a=-1.0, recognise=-3.0)
     for weight, best in ((0.1, "wreck a"), (0.9, "recognise")):
-        graph = GraphOptions(neural_lm_weight=weight)
-        found = ending(scored("wreck a", -1.0), scored("recognise", -2.0), graph=graph)
-        NeuralRescoring(words, CONFIG)([found])
+        weights = {"neural_lm": weight}
+        found = ending(scored("wreck a", -1.0), scored("recognise", -2.0), weights=weights)
+        NeuralRescoring(words, WEIGHTS)([found])
         assert found.scored[0].hypothesis.text == best
     words.asked = []
-    without = ending(scored("a", -1.0), scored("b", -2.0), graph=GraphOptions(neural_lm_weight=0.0))
-    NeuralRescoring(words, CONFIG)([without])
+    without = ending(scored("a", -1.0), scored("b", -2.0), weights={"neural_lm": 0.0})
+    NeuralRescoring(words, WEIGHTS)([without])
     assert not words.asked
     assert ranked(without) == [("a", -1.0), ("b", -2.0)]
 
@@ -84,14 +84,14 @@ def test_a_stream_may_weigh_it_otherwise_or_not_at_all():
 def test_only_the_second_pass_over_a_graph_asks_it(search, mode):
     words = Likes()
     found = ending(scored("a", -1.0), scored("b", -1.5), search=search, mode=mode)
-    NeuralRescoring(words, CONFIG)([found])
+    NeuralRescoring(words, WEIGHTS)([found])
     assert not words.asked
 
 
 def test_it_is_asked_only_about_what_is_within_reach():
     words = Likes(a=-30.0, b=-20.0, far=0.0)
     found = ending(scored("a", 0.0), scored("b", -1.0), scored("far", -REACH - 0.1))
-    NeuralRescoring(words, CONFIG)([found])
+    NeuralRescoring(words, WEIGHTS)([found])
     assert words.asked == [[["a"], ["b"]]]
     assert [text for text, _ in ranked(found)] == ["b", "a", "far"]
     scores = [each.score for each in found.scored]
@@ -101,7 +101,7 @@ def test_it_is_asked_only_about_what_is_within_reach():
 def test_it_is_asked_about_so_many_candidates_at_most():
     words = Likes()
     found = ending(*(scored(f"word{place}", -0.1 * place) for place in range(MOST_ASKED + 5)))
-    NeuralRescoring(words, CONFIG)([found])
+    NeuralRescoring(words, WEIGHTS)([found])
     assert len(words.asked[0]) == MOST_ASKED
     assert len(found.scored) == MOST_ASKED + 5
 
@@ -110,14 +110,14 @@ def test_it_is_not_asked_where_there_is_no_choice():
     words = Likes()
     alone, hopeless, silent = ending(scored("a", 0.0)), ending(), ending(scored("", 0.0))
     far = ending(scored("a", 0.0), scored("b", -REACH - 1.0))
-    NeuralRescoring(words, CONFIG)([alone, hopeless, silent, far])
+    NeuralRescoring(words, WEIGHTS)([alone, hopeless, silent, far])
     assert not words.asked
 
 
 def test_a_boosted_word_counts_at_least_so_much():
     words = Likes(alma=-40.0, almost=-6.0)
     found = ending(scored("almost", -1.0), scored("alma", -1.5, boosted="alma"))
-    NeuralRescoring(words, CONFIG)([found])
+    NeuralRescoring(words, WEIGHTS)([found])
     assert ranked(found) == [
         ("almost", -1.0 + 0.5 * (-6.0 + END)),
         ("alma", -1.5 + 0.5 * (LEAST_BOOSTED + END)),
@@ -127,7 +127,7 @@ def test_a_boosted_word_counts_at_least_so_much():
 def test_segments_that_are_too_long_for_it_keep_their_ranking():
     long = ending(scored("endless", -1.0), scored("b", -2.0))
     other = ending(scored("a", -1.0), scored("b", -2.0))
-    NeuralRescoring(Likes(a=-20.0, b=-1.0), CONFIG)([long, other])
+    NeuralRescoring(Likes(a=-20.0, b=-1.0), WEIGHTS)([long, other])
     assert ranked(long) == [("endless", -1.0), ("b", -2.0)]
     assert other.scored[0].hypothesis.text == "b"
 
@@ -156,18 +156,16 @@ def test_a_final_is_what_it_prefers(make_graph_engine, sounds, monkeypatch):
     engine = make_graph_engine(sentences=Dislikes("三四"))
     samples = sounds.speech("一三四")
 
-    def words(**graph):
-        [final] = sounds.transcribe(
-            engine, samples, StreamConfig(graph=GraphOptions(**graph))
-        ).finals
+    def words(**weights):
+        [final] = sounds.transcribe(engine, samples, StreamConfig(weights=weights)).finals
         return [word.text for word in final.alternatives[0].words]
 
-    assert words(neural_lm_weight=0.0) == ["一", "三四"]
+    assert words(neural_lm=0.0) == ["一", "三四"]
     assert words() == ["一", "三", "四"]
     assert engine.model.neural_lm is not None
 
 
 def test_who_has_none_is_told_so(graph_engine, sounds):
-    config = StreamConfig(graph=GraphOptions(neural_lm_weight=0.5))
+    config = StreamConfig(weights={"neural_lm": 0.5})
     with pytest.raises(InvalidStreamConfig, match="neural_lm_weight: there is no neural"):
         sounds.transcribe(graph_engine, sounds.speech("一"), config)

@@ -17,6 +17,7 @@ from earshot.streaming.results.hypothesis import TokenHypothesis
 from earshot.streaming.stream.lane import Ending
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.stream_config import StreamConfig
+from earshot.streaming.u2.pass_weights import PassWeights
 from earshot.streaming.u2.second_pass import SecondPass
 
 TOKENIZER = CharTokenizer(
@@ -38,7 +39,7 @@ def random_model(decoder: str) -> U2Model:
 
 
 def second_pass(model: U2Model) -> SecondPass:
-    return SecondPass(model, TOKENIZER, beam_size=4)
+    return SecondPass(model, TOKENIZER, beam_size=4, weights=PassWeights.of(model.config.decoding))
 
 
 def hypothesis(tokens, score) -> TokenHypothesis:
@@ -62,7 +63,7 @@ NBEST = [hypothesis([3, 4, 5], -1.0), hypothesis([3, 4], -1.5), hypothesis([], -
 
 @pytest.mark.parametrize(
     ("options", "ctc", "reverse"),
-    [({}, 0.3, 0.4), ({"ctc_weight": 2.0, "reverse_weight": 0.0}, 2.0, 0.0)],
+    [({}, 0.3, 0.4), ({"weights": {"ctc": 2.0, "reverse": 0.0}}, 2.0, 0.0)],
 )
 def test_the_score_is_u2s_with_the_boost_in_it(options, ctc, reverse):
     model, segment = random_model("bitransformer"), ending(NBEST, **options)
@@ -71,7 +72,7 @@ def test_the_score_is_u2s_with_the_boost_in_it(options, ctc, reverse):
     for scored in segment.scored:
         tokens = scored.hypothesis.tokens
         told = attention_scores(model, memory, lengths, [tokens], [0])
-        attention = (1 - reverse) * float(told.left) + reverse * float(told.right)
+        attention = (1 - reverse) * told.left[0] + reverse * told.right[0]
         assert scored.score == pytest.approx(attention + ctc * scored.hypothesis.score, abs=1e-4)
         left, right = told.left_token_log_probs[0], told.right_token_log_probs[0]
         wanted = [
@@ -98,11 +99,11 @@ def test_segments_in_one_batch_do_not_touch_each_other():
 
 
 def test_a_model_without_a_right_decoder_is_not_asked_for_one():
-    model, segment = random_model("transformer"), ending(NBEST, reverse_weight=0.9)
+    model, segment = random_model("transformer"), ending(NBEST, weights={"reverse": 0.9})
     second_pass(model)([segment])
     memory, lengths = segment.stream.segment.memory()[None], torch.tensor([9])
     best = segment.scored[0]
-    left = float(attention_scores(model, memory, lengths, [best.hypothesis.tokens], [0]).left)
+    [left] = attention_scores(model, memory, lengths, [best.hypothesis.tokens], [0]).left
     assert best.score == pytest.approx(left + 0.3 * best.hypothesis.score, abs=1e-4)
 
 

@@ -1,0 +1,126 @@
+"""All searches of one recogniser as one: every stream by the search that it asked for."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from earshot.decoder_kernels.errors import CapacityExceeded
+from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts
+from earshot.streaming.events import UnboostablePhrase
+from earshot.streaming.results.hypothesis import Best, Hypothesis
+from earshot.streaming.results.kept_words import KeptWords
+from earshot.streaming.results.search_counts import SearchCounts
+from earshot.streaming.search.search import Search
+from earshot.streaming.stream.active_stream import ActiveStream
+from earshot.streaming.stream.endpoint import Endpoint
+from earshot.streaming.stream.lane import Lane
+from earshot.streaming.stream.segment_boundary import word_boundary
+from earshot.streaming.stream_config import Boost, StreamConfig
+
+
+class SearchSet:
+    """Searches by the names that `ActiveStream.search` has.
+
+    A stream's search lives in its slot until its segment ends.
+    """
+
+    def __init__(self, searches: Mapping[str, Search]) -> None:
+        self._searches = searches
+
+    @property
+    def counts(self) -> SearchCounts:
+        """What searches could not do so far."""
+        return sum((search.counts for search in self._searches.values()), SearchCounts())
+
+    def advance(self, lanes: Sequence[Lane]) -> None:
+        """Walk over the lanes' new frames; each segment already holds them (`Segment.frames`)."""
+        by_name = defaultdict(list)
+        for lane in lanes:
+            if lane.used:
+                by_name[lane.stream.search].append(lane)
+        for name, ours in by_name.items():
+            self._searches[name].advance(ours)
+
+    def rewind(self, stream: ActiveStream) -> None:
+        """Search the segment's frames anew: they became fewer, or the boosts others."""
+        encoded = stream.segment.memory() if stream.segment.frames else None
+        self._searches[stream.search].rewind(stream, encoded)
+
+    def restart(self, streams: Sequence[ActiveStream]) -> None:
+        """Forget the segments of these streams, which are over; boosts stay."""
+        for search, ours in self._by_search(streams):
+            search.restart(ours)
+
+    def drop_boosts(self, stream: ActiveStream) -> None:
+        """Of a stream that is over, or goes to another search."""
+        self._searches[stream.search].configure(stream, NO_BOOSTS)
+
+    def compile(self, name: str, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
+        """The boosts for the search of a name; for any thread."""
+        return self._searches[name].compile(boosts, config)
+
+    def configure(
+        self, stream: ActiveStream, config: StreamConfig, name: str, boosts: CompiledBoosts
+    ) -> tuple[UnboostablePhrase, ...]:
+        """Search the segment anew, so; words that were told as stable stay.
+
+        Returns what goes without its boost: all where those of all streams do not fit together.
+        """
+        self._keep(stream)
+        if name != stream.search:
+            self._leave(stream)
+        stream.config, stream.search = config, name
+        return self._boost(stream, boosts)
+
+    def cut_between_words(self, stream: ActiveStream, endpoint: Endpoint) -> int:
+        """Shorten the segment so that it ends between words; the rest is the next segment's."""
+        [best] = self.best([stream])
+        frame_ms = stream.settings.chunking.frame_ms
+        boundary = word_boundary(endpoint, best.hypothesis, frame_ms)
+        self._keep(stream)
+        stream.segment.truncate(boundary)
+        self.rewind(stream)
+        return boundary
+
+    def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
+        """The best hypothesis of each stream, with the words that are kept."""
+        found: dict[ActiveStream, Best] = {}
+        for search, ours in self._by_search(streams):
+            found.update(zip(ours, search.best(ours), strict=True))
+        return [stream.segment.kept.best(found[stream]) for stream in streams]
+
+    def nbest(self, stream: ActiveStream, count: int, *, ended: bool) -> list[Hypothesis]:
+        """Up to `count` hypotheses, best first; `ended` where an utterance ends, not only words."""
+        found = self._searches[stream.search].nbest(stream, count, ended=ended)
+        return stream.segment.kept.nbest(found)
+
+    def _keep(self, stream: ActiveStream) -> None:
+        """Hold on to the words that were told to be stable: the segment will be searched anew."""
+        segment = stream.segment
+        if told := segment.shown[1]:
+            [best] = self.best([stream])
+            segment.kept = KeptWords.of(best.hypothesis, min(told, best.stable_words))
+
+    def _leave(self, stream: ActiveStream) -> None:
+        """Forget the stream, which another search takes over."""
+        self.drop_boosts(stream)
+        self._searches[stream.search].rewind(stream, None)
+        stream.segment.search_state = None
+
+    def _boost(self, stream: ActiveStream, boosts: CompiledBoosts) -> tuple[UnboostablePhrase, ...]:
+        search = self._searches[stream.search]
+        try:
+            search.configure(stream, boosts)
+        except CapacityExceeded as error:
+            boosts = boosts.refused(str(error))
+            search.configure(stream, boosts)
+        stream.boosts = boosts
+        self.rewind(stream)
+        return boosts.warnings
+
+    def _by_search(
+        self, streams: Iterable[ActiveStream]
+    ) -> Iterator[tuple[Search, list[ActiveStream]]]:
+        by_name = defaultdict(list)
+        for stream in streams:
+            by_name[stream.search].append(stream)
+        return ((self._searches[name], ours) for name, ours in by_name.items())

@@ -1,0 +1,175 @@
+"""Several engines, one for each core, behind the face of one.
+
+Python runs on one core of a process: what an engine does between two calls of the model and the
+kernels would keep a second thread of it waiting. So each engine has a process of its own. A stream
+stays where it was opened, with whoever had the fewest; its results are the same anywhere.
+"""
+
+import gc
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from functools import partial
+from itertools import count
+from typing import Any
+
+from earshot.streaming.engine.engine_stats import Counters, EngineStats, Observer, StepReport
+from earshot.streaming.engine.isolation import attempt
+from earshot.streaming.engine.recognizer import Recognizer
+from earshot.streaming.engine_config import EngineConfig
+from earshot.streaming.errors import EngineFull, EngineStopped
+from earshot.streaming.events import Closed, Event, Failed
+from earshot.streaming.stream_config import StreamConfig, StreamPriority
+from earshot.streaming.workers.messages import Stop
+from earshot.streaming.workers.remote_stream import RemoteStream, Seat
+from earshot.streaming.workers.worker_link import WorkerLink
+
+log = logging.getLogger(__name__)
+
+
+class _Worker:
+    """A link, and who sits where."""
+
+    def __init__(self, link: WorkerLink, places: int) -> None:
+        self.link = link
+        self.turn = -1
+        self.free = list(reversed(range(places)))
+        self.streams: dict[int, RemoteStream] = {}
+
+
+class EnginePool:
+    """See `Engine`. The processes are forked here: from one without threads, if it can be.
+
+    recognizer: one without any stream; each worker has its own copy, and what it does not write to
+    is in memory once. config: of each engine. max_streams: of all together.
+    """
+
+    def __init__(
+        self,
+        recognizer: Recognizer,
+        config: EngineConfig,
+        workers: int,
+        max_streams: int,
+        observer: Observer | None = None,
+    ) -> None:
+        gc.freeze()  # else the first collection in each worker would copy what is shared
+        links = [WorkerLink(recognizer, config, f"engine-{i}") for i in range(workers)]
+        gc.unfreeze()
+        self._max_streams = max_streams
+        self._max_backlog = int(config.max_backlog_s * recognizer.settings.sample_rate_hz)
+        self._observer = observer
+        self._lock = threading.Lock()
+        self._numbers, self._turns = count(), count()
+        self._stopping = False
+        self._workers = tuple(_Worker(link, config.max_streams) for link in links)
+        self.model, self.rules = recognizer.model, recognizer.rules
+        self.sample_rate_hz = recognizer.settings.sample_rate_hz
+
+    def start(self) -> None:
+        """Listen to the workers; once."""
+        for worker in self._workers:
+            worker.link.start(
+                partial(self._emitted, worker), self._stepped, partial(self._gone, worker)
+            )
+
+    def stop(self, timeout_s: float) -> bool:
+        """End the processes after their current steps; see `Engine.stop`."""
+        self._stopping = True
+        for worker in self._workers:
+            worker.link.ask(Stop())
+        ended = [worker.link.stop(timeout_s) for worker in self._workers]
+        return all(ended)
+
+    @property
+    def running(self) -> bool:
+        """Whether all engines decode; one that has ended is not started anew."""
+        return not self._stopping and all(worker.link.alive for worker in self._workers)
+
+    def can_open(self) -> bool:
+        """See `Engine.can_open`."""
+        return self.running and self._open_streams < self._max_streams
+
+    def open(
+        self,
+        config: StreamConfig,
+        sink: Callable[[Event], None],
+        priority: StreamPriority = StreamPriority.LIVE,
+    ) -> RemoteStream:
+        """See `Engine.open`. `sink` is called on a thread of the pool's."""
+        if not self.running:
+            raise EngineStopped("the engine is not running")
+        self.rules.choose_search(config)
+        with self._lock:
+            worker = self._idlest()
+            seat = Seat(worker.link, next(self._numbers), worker.free.pop())
+            stream = RemoteStream(seat, priority, sink, self._max_backlog, self.sample_rate_hz)
+            worker.streams[seat.number] = stream
+        stream.open(config)
+        return stream
+
+    @property
+    def stats(self) -> EngineStats:
+        """Of all engines, each as it stood after its last step."""
+        streams = self._streams
+        live = sum(stream.priority is StreamPriority.LIVE for stream in streams)
+        said = [worker.link.stats for worker in self._workers if worker.link.stats is not None]
+        return EngineStats(
+            running=self.running,
+            max_streams=self._max_streams,
+            live_streams=live,
+            file_streams=len(streams) - live,
+            backlog_s=sum(stream.backlog_s for stream in streams),
+            worker_cpu_s=sum(worker.link.cpu_s for worker in self._workers),
+            **_sums(said),
+        )
+
+    @property
+    def _streams(self) -> list[RemoteStream]:
+        with self._lock:
+            return [stream for worker in self._workers for stream in worker.streams.values()]
+
+    @property
+    def _open_streams(self) -> int:
+        return sum(len(worker.streams) for worker in self._workers)
+
+    def _idlest(self) -> _Worker:
+        """Of several, whose turn is longest ago. Raises EngineFull."""
+        if self._open_streams >= self._max_streams:
+            raise EngineFull(f"all {self._max_streams} slots are taken")
+        worker = min(self._workers, key=lambda each: (len(each.streams), each.turn))
+        worker.turn = next(self._turns)
+        return worker
+
+    def _emitted(self, worker: _Worker, number: int, event: Event) -> None:
+        stream = worker.streams.get(number)
+        if stream is None:
+            return
+        if isinstance(event, Closed | Failed):
+            self._release(worker, stream)
+        attempt(partial(stream.receive, event), "the sink of a stream's event")
+
+    def _release(self, worker: _Worker, stream: RemoteStream) -> None:
+        with self._lock:
+            if worker.streams.pop(stream.seat.number, None) is not None:
+                worker.free.append(stream.seat.place)
+
+    def _stepped(self, report: StepReport) -> None:
+        if self._observer is not None:
+            attempt(partial(self._observer, report), "the engine's observer")
+
+    def _gone(self, worker: _Worker) -> None:
+        """A process has ended: so have its streams."""
+        if not self._stopping:
+            log.critical("an engine's process ended by itself", extra={"pid": worker.link.pid})
+        for number in list(worker.streams):
+            self._emitted(worker, number, Failed(EngineStopped("the engine was stopped")))
+
+
+def _sums(said: Sequence[EngineStats]) -> dict[str, Any]:
+    """What engines have counted, added up."""
+    nothing = Counters()
+    return {
+        field.name: sum((getattr(each, field.name) for each in said), getattr(nothing, field.name))
+        for field in fields(Counters)
+    }

@@ -1,0 +1,103 @@
+"""The pool's end of one worker: its process, what it is asked, and what it says."""
+
+import ctypes
+import multiprocessing
+import os
+import queue
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeAlias
+
+from earshot.streaming.engine.engine_stats import EngineStats, StepReport
+from earshot.streaming.engine.recognizer import Recognizer
+from earshot.streaming.engine_config import EngineConfig
+from earshot.streaming.events import Event
+from earshot.streaming.workers.messages import Emitted, Request, Stepped, Stop
+from earshot.streaming.workers.worker import run_worker
+
+# What was loaded before the fork, model and graph, is in memory once, however many workers.
+_FORK = multiprocessing.get_context("fork")
+
+EventSink: TypeAlias = Callable[[int, Event], None]
+StepSink: TypeAlias = Callable[[StepReport], None]
+
+
+class WorkerLink:
+    """A worker's process, from its start to its end. Every method may be called from any thread.
+
+    Two threads stand between the pool and the pipe, so that nobody waits for a worker that is busy.
+    """
+
+    def __init__(self, recognizer: Recognizer, config: EngineConfig, name: str) -> None:
+        self._pipe, theirs = _FORK.Pipe()
+        self.decoded = _FORK.RawArray(ctypes.c_int64, config.max_streams)
+        self.stats: EngineStats | None = None
+        self.alive = True
+        self._asked: queue.SimpleQueue[Request] = queue.SimpleQueue()
+        self._name = name
+        self._process = _FORK.Process(
+            target=run_worker,
+            args=(theirs, recognizer, config, self.decoded, os.getpid()),
+            name=name,
+            daemon=True,
+        )
+        self._process.start()
+        theirs.close()
+
+    @property
+    def pid(self) -> int | None:
+        """Of the process."""
+        return self._process.pid
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU seconds of the process so far; 0 of one that has ended."""
+        try:
+            fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return 0.0
+        user, system = fields[11:13]  # proc(5): utime and stime, counted behind the name
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+    def start(self, emitted: EventSink, stepped: StepSink, gone: Callable[[], None]) -> None:
+        """Listen to the worker from now on. `gone` is called once, when it has said its last."""
+        for target, args in ((self._hear, (emitted, stepped, gone)), (self._tell, ())):
+            threading.Thread(target=target, args=args, name=self._name, daemon=True).start()
+
+    def ask(self, request: Request) -> None:
+        """Send a request as soon as the worker takes it; one that is gone takes none."""
+        self._asked.put(request)
+
+    def stop(self, timeout_s: float) -> bool:
+        """Have the worker end after its current step, in time or by force; whether in time."""
+        self.ask(Stop())
+        self._process.join(timeout_s)
+        ended = self._process.exitcode is not None
+        if not ended:
+            self._process.kill()
+            self._process.join()
+        return ended
+
+    def _hear(self, emitted: EventSink, stepped: StepSink, gone: Callable[[], None]) -> None:
+        with suppress(EOFError, OSError):
+            while True:
+                match self._pipe.recv():
+                    case Emitted(number, event):
+                        emitted(number, event)
+                    case Stepped(report, stats):
+                        self.stats = stats
+                        stepped(report)
+        self.alive = False
+        self.ask(Stop())  # the teller ends too
+        gone()
+
+    def _tell(self) -> None:
+        """Send what has come up since the last time, all at once."""
+        with suppress(OSError):
+            while self.alive:
+                waiting = [self._asked.get()]
+                while not self._asked.empty():
+                    waiting.append(self._asked.get())
+                self._pipe.send(waiting)
