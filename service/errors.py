@@ -16,7 +16,7 @@ ServiceError
 ├── DrainExpired          the server stopped before this request was done
 └── StartupError          the server or a command cannot start: one line for the user
 
-`close_codes.py` says which close code or HTTP status each of them becomes.
+`outcomes.py` says which close code or HTTP status each of them becomes.
 """
 
 from earshot.errors import EarshotError

@@ -34,9 +34,12 @@ class Settings(BaseSettings):
     )
 
     config: Path | None = Field(None, description="TOML file with any of these settings")
-    model: Path | None = Field(None, description="model directory; the bundled model if absent")
+    model: Path | None = Field(
+        None, description="directory or file of a model; the bundled one if absent"
+    )
     graph: Literal["none"] | Path | None = Field(
-        None, description="decoding graph image, or none; the model's own if absent, if it has one"
+        None,
+        description="compiled decoding graph, or none; the model's own if absent, if it has one",
     )
     neural_lm: Literal["none"] | Path | None = Field(
         None, description="neural language model, or none; if absent, that of the model's own graph"
@@ -53,7 +56,10 @@ class Settings(BaseSettings):
     num_left_chunks: int | None = Field(
         None, ge=-1, le=4096, description="chunks of left context; -1 for all of the segment"
     )
-    threads: int | None = Field(None, ge=1, le=1024, description="threads of the model")
+    threads: int | None = Field(None, ge=1, le=1024, description="threads of each engine's model")
+    engines: int | None = Field(
+        None, ge=1, le=256, description="engines, each a process; as many as keep the cores busy"
+    )
     max_batch: int = Field(16, ge=1, le=10_000, description="streams per step")
     max_wait_ms: float = Field(
         30.0, ge=0, le=10_000, description="how long a chunk waits for others"

@@ -29,13 +29,12 @@ class Target:
         return "ws" + self.http_url.removeprefix("http")
 
     def cpu_s(self) -> float | None:
-        """CPU seconds that the server process has used, if its metrics say."""
+        """CPU seconds that the server has used, if its metrics say: those of an older one, too."""
         with _NO_PROXY.open(f"{self.http_url}/metrics", timeout=10) as answer:
             text = answer.read().decode()
-        for line in text.splitlines():
-            if line.startswith("process_cpu_seconds_total "):
-                return float(line.split()[1])
-        return None
+        said = dict(line.split(" ", 1) for line in text.splitlines() if line[:1] != "#")
+        of_server = said.get("earshot_cpu_seconds_total", said.get("process_cpu_seconds_total"))
+        return None if of_server is None else float(of_server)
 
     def model_name(self) -> str:
         """The model that it serves; raises StartupError if nothing answers."""

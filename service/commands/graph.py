@@ -6,7 +6,7 @@ from pathlib import Path
 
 from earshot.decoder_kernels.errors import GraphError, NoCompactRule
 from earshot.decoder_kernels.graph.graph import TOPOLOGIES, Graph
-from earshot.decoder_kernels.graph.graph_image import read_image, write_image
+from earshot.decoder_kernels.graph.graph_file import read_graph, write_graph
 from earshot.language.graphs.build import GRAPH_FORMS, Build, build_graph
 from earshot.language.graphs.composition import DELTA
 from earshot.language.graphs.description import describe_graph
@@ -30,7 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     _add_build(actions.add_parser("build", help="from an ARPA model", allow_abbrev=False))
     _add_import(actions.add_parser("import", help="from Kaldi's files", allow_abbrev=False))
-    _add_info(actions.add_parser("info", help="say what an image holds", allow_abbrev=False))
+    _add_info(
+        actions.add_parser("info", help="say what a compiled graph holds", allow_abbrev=False)
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -47,7 +49,7 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--lexicon", type=Path, metavar="FILE", help="a word and its units on each line"
     )
-    _add_units(parser, "what words are spelled in: phones where the model has them, or else pieces")
+    _add_units(parser, "what words are spelled in: phones where the model has them, or else tokens")
     parser.add_argument(
         "--words", type=Path, metavar="FILE", help="build only these words, one on each line"
     )
@@ -62,7 +64,7 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=DELTA,
         metavar="NATS",
-        help="round arcs' costs to its multiples; 0.015625 packs images a fifth smaller",
+        help="round arcs' costs to its multiples; 0.015625 packs graphs a fifth smaller",
     )
     _add_model(parser, "the bundled model if absent")
     _add_output(parser)
@@ -83,14 +85,14 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
         "rule in the arcs stays there. If absent, a compact rule is taken out of the arcs",
     )
     _add_model(parser, "compare its units with tokens.txt")
-    _add_units(parser, "which of the model's: phones where it has them, or else pieces")
+    _add_units(parser, "which of the model's: phones where it has them, or else tokens")
     _add_output(parser)
     parser.set_defaults(do=_import)
 
 
 def _add_info(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("image", type=Path, metavar="IMAGE")
-    _add_model(parser, "check that the image was built for it")
+    parser.add_argument("graph", type=Path, metavar="GRAPH")
+    _add_model(parser, "check that the graph was built for it")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(do=_info)
 
@@ -104,7 +106,7 @@ def _add_units(parser: argparse.ArgumentParser, purpose: str) -> None:
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", type=Path, required=True, metavar="IMAGE", help="what to write")
+    parser.add_argument("--out", type=Path, required=True, metavar="GRAPH", help="what to write")
 
 
 def _build(arguments: argparse.Namespace) -> int:
@@ -125,7 +127,7 @@ def _build(arguments: argparse.Namespace) -> int:
             progress=bar,
         )
         bar(f"writing {arguments.out.name}", None)
-        write_image(arguments.out, done.graph)
+        write_graph(arguments.out, done.graph)
     _tell_left_out(done)
     say(_table(_about(arguments.out, done.graph)))
     return 0
@@ -152,7 +154,7 @@ def _import(arguments: argparse.Namespace) -> int:
             graph, outcome = _without_rule(graph)
         graph = open_ended(graph)
         bar(f"writing {arguments.out.name}", None)
-        write_image(arguments.out, graph)
+        write_graph(arguments.out, graph)
     if outcome:
         tell(outcome)
     say(_table(_about(arguments.out, graph)))
@@ -168,12 +170,12 @@ def _without_rule(graph: Graph) -> tuple[Graph, str]:
 
 
 def _info(arguments: argparse.Namespace) -> int:
-    graph = read_image(arguments.image)
-    about = _about(arguments.image, graph)
+    graph = read_graph(arguments.graph)
+    about = _about(arguments.graph, graph)
     say(json.dumps(about, indent=2) if arguments.json else _table(about))
     if arguments.model is not None:
         units = fitting_units(graph, load(arguments.model))
-        tell(f"{arguments.image.name} fits the model {arguments.model}: spelled in its {units}")
+        tell(f"{arguments.graph.name} fits the model {arguments.model}: spelled in its {units}")
     return 0
 
 
@@ -190,7 +192,7 @@ def _tell_left_out(done: Build) -> None:
 
 
 def _about(path: Path, graph: Graph) -> dict[str, object]:
-    return {"image": str(path), "bytes": path.stat().st_size, **describe_graph(graph)}
+    return {"graph": str(path), "bytes": path.stat().st_size, **describe_graph(graph)}
 
 
 def _table(about: dict[str, object]) -> str:

@@ -1,4 +1,4 @@
-"""What `earshot graph` spells words in: a model's pieces, or its phones."""
+"""What `earshot graph` spells words in: a model's tokens, or its phones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from earshot.language.graphs.build import Speller, Units
 from earshot.language.graphs.lexicon import Spelling, read_lexicon
 from earshot.models.config import PHONE_BLANK
 from earshot.models.errors import UnencodableText
-from earshot.models.units import SPECIAL_SYMBOLS
+from earshot.models.units import SPECIAL_SYMBOLS, CtcUnits
 from earshot.service.errors import StartupError
 from earshot.streaming.words.graph_fit import UnitKind
 
@@ -40,20 +40,26 @@ def load(model: Path | None) -> LoadedModel:
 def kind_of(loaded: LoadedModel, asked: UnitKind | None) -> UnitKind:
     """Phones where the model has them and nobody says otherwise.
 
-    Raises StartupError for phones of a model that has none.
+    Raises StartupError for phones of a model that has none, and for one that graphs do not fit.
     """
-    has_phones = bool(loaded.model.config.phones)
+    has_phones = bool(_ctc_of(loaded).phones)
     if asked == "phones" and not has_phones:
         raise StartupError(f"the model {loaded.name} has no phones")
-    return asked or ("phones" if has_phones else "pieces")
+    return asked or ("phones" if has_phones else "tokens")
 
 
 def units_of(loaded: LoadedModel, kind: UnitKind) -> Units:
-    """What the model writes, or hears."""
-    config, tokenizer = loaded.model.config, loaded.tokenizer
+    """What the model writes, or hears. Raises StartupError like `kind_of`."""
+    ctc, tokenizer = _ctc_of(loaded), loaded.tokenizer
     if kind == "phones":
-        return Units(config.phone_symbols, PHONE_BLANK)
-    return Units(tokenizer.units.symbols, config.blank_id, tokenizer.separator)
+        return Units(ctc.phone_symbols, PHONE_BLANK)
+    return Units(tokenizer.units.symbols, ctc.blank_id, tokenizer.separator)
+
+
+def _ctc_of(loaded: LoadedModel) -> CtcUnits:
+    if loaded.ctc is None:
+        raise StartupError(f"the model {loaded.name} has no CTC head, which graphs are searched by")
+    return loaded.ctc
 
 
 def spelling_of(loaded: LoadedModel, kind: UnitKind, lexicon: Path | None) -> GraphSpelling:

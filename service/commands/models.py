@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the bundled model if none is given",
     )
     parser.add_argument(
-        "--graph", metavar="IMAGE", help="a decoding graph to check against each, or none"
+        "--graph", metavar="GRAPH", help="a decoding graph to check against each, or none"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Describe each directory; returns 1 if one of them is no model."""
     from earshot.service.core.engine_setup import load_engine, served_model
+    from earshot.service.deepgram.response.model_list import listing
 
     failed = False
     for directory in arguments.directories or [None]:
@@ -36,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
             settings = Settings.load(
                 model=directory, graph=arguments.graph, device="cpu", max_streams=1
             )
-            description = served_model(load_engine(settings), settings).listing(())
+            description = listing(served_model(load_engine(settings), settings), ())
         except ServiceError as error:
             tell(f"earshot models: {error}")
             failed = True

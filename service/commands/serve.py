@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _serve(settings: Settings) -> int:
     # Imported here: --show-config and --help need none of it.
-    from earshot.service.core.engine_setup import running_engine, served_model, warm_up
+    from earshot.service.core.engine_setup import engines_of, running_engine, served_model, warm_up
     from earshot.service.core.metrics import Metrics
     from earshot.service.core.metrics_of_engine import watch_engine
     from earshot.service.core.services import Services
@@ -44,11 +44,13 @@ def _serve(settings: Settings) -> int:
 
     configure_logging(settings.log_level)
     metrics = Metrics()
+    engines = engines_of(settings)
     with (
         bind(settings.host, settings.port) as bound,
-        running_engine(settings, metrics.observe_step) as engine,
+        running_engine(settings, metrics.observe_step, engines) as engine,
     ):
-        warm_up(engine)
+        for _ in range(engines):  # who has had no stream yet gets the next
+            warm_up(engine)
         watch_engine(metrics, engine)
         model = served_model(engine, settings)
         words = 0 if engine.model.graph is None else engine.model.graph.words

@@ -23,10 +23,11 @@ from earshot.service.core.engine_port import EnginePort
 from earshot.service.core.file_transcription import FileTranscription
 from earshot.service.deepgram.file_answer import FileAnswer
 from earshot.service.deepgram.request.parameters import FILE_FORMATS, ListenParameters
-from earshot.service.deepgram.response.result_messages import ResultMessages, ServedModel
+from earshot.service.deepgram.response.result_messages import ResultMessages
 from earshot.service.errors import ServiceError, StartupError
 from earshot.service.http.request_id import new_request_id
 from earshot.service.http.upload import temporary_file
+from earshot.service.served_model import ServedModel
 from earshot.streaming.errors import StreamingError
 
 _SUFFIXES = {"text": ".txt", "json": ".json", "srt": ".srt", "vtt": ".vtt"}
@@ -55,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     parameters = parameters_from(arguments, settings, is_file=True)
     if arguments.output_dir is not None:
         _check_outputs(arguments.output_dir, arguments.files)
+    _check_inputs(arguments.files)
     from earshot.service.core.engine_setup import running_engine, served_model
 
     bars = progress_bars(done("s"), TimeRemainingColumn())
@@ -62,6 +64,12 @@ def run(arguments: argparse.Namespace) -> int:
         transcriber = _Transcriber(engine, served_model(engine, settings), parameters, progress)
         failed = [path for path in arguments.files if not transcriber.do(path, arguments)]
     return SOME_FAILED if failed else 0
+
+
+def _check_inputs(files: Sequence[Path]) -> None:
+    """One that is missing is said in its turn; where all are, no model need be loaded for it."""
+    if not any(path == STANDARD_INPUT or path.exists() for path in files):
+        raise StartupError(f"no such file: {', '.join(map(str, files))}")
 
 
 def _check_outputs(directory: Path, files: Sequence[Path]) -> None:

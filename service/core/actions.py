@@ -1,11 +1,12 @@
 """What a protocol asks its session to do: with the streams, and with the socket."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from earshot.service.audio.pcm import Samples
 from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.stream_config import Boost
+from earshot.streaming.weights import Weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,10 +24,11 @@ class FinalizeStream:
 
 @dataclass(frozen=True)
 class ConfigureStream:
-    """Replace the stream's boosted phrases, and what it asks of the decoding graph."""
+    """Replace the stream's boosted phrases, what it asks of the decoding graph, and its weights."""
 
     boosts: tuple[Boost, ...]
     graph: GraphOptions
+    weights: Weights = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,11 @@ class Conversation(Protocol):
     """One session in some protocol; see `Session`, which performs the actions."""
 
     @property
-    def waits_for_client(self) -> bool:
-        """Whether the client has more to say: one that then says nothing is idle."""
+    def awaits(self) -> str | None:
+        """What the client has yet to say, in the protocol's words: one without it is idle.
+
+        None when the client has ended.
+        """
 
     def opened(self) -> Iterable[Action]:
         """Begin."""

@@ -7,6 +7,7 @@ from earshot.service.audio.pcm import Samples
 from earshot.streaming.events import Event
 from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.stream_config import Boost, StreamConfig, StreamPriority
+from earshot.streaming.weights import Weights
 
 Sink: TypeAlias = Callable[[Event], None]
 """Called on the engine's thread with each event of a stream; it must not block."""
@@ -25,8 +26,13 @@ class StreamPort(Protocol):
     def finalize(self) -> None:
         """Ask for the final of all audio pushed so far; BacklogFull where too many are due."""
 
-    def configure(self, boosts: Sequence[Boost], graph: GraphOptions | None = None) -> None:
-        """Replace the boosted phrases, and with ``graph`` what is asked of the decoding graph.
+    def configure(
+        self,
+        boosts: Sequence[Boost],
+        graph: GraphOptions | None = None,
+        weights: Weights | None = None,
+    ) -> None:
+        """Replace the boosted phrases, and what else of the stream's config is not None.
 
         Configured or NotConfigured follows; BacklogFull where too many requests wait.
         """

@@ -14,10 +14,10 @@ from earshot.models.bundled import bundled_model_dir
 from earshot.models.errors import ModelError
 from earshot.models.neural_lm.lm_file import NEURAL_LM_FILE
 from earshot.service.core.engine_port import EnginePort
-from earshot.service.deepgram.response.result_messages import ServedModel
 from earshot.service.errors import StartupError
+from earshot.service.served_model import ServedModel
 from earshot.service.settings import Settings
-from earshot.streaming.assembly.engine_factory import build_engine
+from earshot.streaming.assembly.engine_factory import build_engine, default_engines
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine.engine_stats import Observer
 from earshot.streaming.engine_config import EngineConfig
@@ -25,6 +25,7 @@ from earshot.streaming.errors import StreamClosed, StreamingError, UnusableGraph
 from earshot.streaming.events import Closed, Event, Failed
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.stream_config import Boost, StreamConfig
+from earshot.streaming.workers.engine_pool import EnginePool
 
 STOP_S = 5.0
 UNHEARD_OF = "qwxzj"
@@ -33,8 +34,10 @@ OWN_GRAPH = "lm.graph.xz"
 GRAPH_SEARCH_SETTINGS = ("lm_weight", "graph_beam", "max_active", "neural_lm_weight")
 
 
-def load_engine(settings: Settings, observer: Observer | None = None) -> Engine:
-    """Build an engine that is not started yet.
+def load_engine(
+    settings: Settings, observer: Observer | None = None, engines: int = 1
+) -> Engine | EnginePool:
+    """Build an engine that is not started yet, or several behind one face.
 
     Raises:
         StartupError: the model or the graph cannot be read or used as the settings ask; the
@@ -51,6 +54,7 @@ def load_engine(settings: Settings, observer: Observer | None = None) -> Engine:
             observer,
             graph,
             _neural_lm_of(settings, graph),
+            engines,
         )
     except UnusableGraph as error:
         raise StartupError(f"cannot use the graph {graph}: {error}") from error
@@ -59,14 +63,25 @@ def load_engine(settings: Settings, observer: Observer | None = None) -> Engine:
 
 
 @contextmanager
-def running_engine(settings: Settings, observer: Observer | None = None) -> Iterator[Engine]:
+def running_engine(
+    settings: Settings, observer: Observer | None = None, engines: int = 1
+) -> Iterator[Engine | EnginePool]:
     """Run an engine inside the block; raises StartupError as `load_engine` does."""
-    engine = load_engine(settings, observer)
+    engine = load_engine(settings, observer, engines)
     engine.start()
     try:
         yield engine
     finally:
         engine.stop(STOP_S)
+
+
+def engines_of(settings: Settings) -> int:
+    """How many a server has: as the settings say, or so that all cores are used.
+
+    But no more than can have a full step each: streams that share one cost less.
+    """
+    most = default_engines(settings.device, settings.threads)
+    return settings.engines or max(min(most, settings.max_streams // settings.max_batch), 1)
 
 
 def warm_up(engine: EnginePort) -> None:
@@ -93,7 +108,7 @@ def warm_up(engine: EnginePort) -> None:
         raise StartupError(f"the model does not decode: {last.error}") from last.error
 
 
-def served_model(engine: Engine, settings: Settings) -> ServedModel:
+def served_model(engine: Engine | EnginePool, settings: Settings) -> ServedModel:
     """Describe the engine's model to clients; its version and id follow from its weights."""
     about = asdict(engine.model)
     weights = _digest(about.pop("weights"), about["name"])
@@ -104,12 +119,13 @@ def served_model(engine: Engine, settings: Settings) -> ServedModel:
         arch=about.pop("format"),
         uuid=str(uuid.uuid5(uuid.NAMESPACE_OID, weights)),
         languages=settings.languages or own_languages,
+        modes=engine.model.modes,
         details=about,
     )
 
 
 def _graph_of(settings: Settings) -> Path | None:
-    """The image to search: the one asked for, or else the one beside the model's weights."""
+    """The graph to search: the one asked for, or else the one beside the model's weights."""
     if settings.graph is not None:
         return None if settings.graph == "none" else settings.graph
     own = (settings.model or bundled_model_dir()) / OWN_GRAPH
@@ -160,7 +176,12 @@ def _engine_config(settings: Settings) -> EngineConfig:
         graph_search=GraphSearchConfig(
             lm_weight=settings.lm_weight,
             beam=settings.graph_beam,
-            neural_lm_weight=settings.neural_lm_weight,
             max_active=settings.max_active,
         ),
+        weights=_weights(settings),
     )
+
+
+def _weights(settings: Settings) -> dict[str, float]:
+    weight = settings.neural_lm_weight
+    return {} if weight is None else {"neural_lm": weight}

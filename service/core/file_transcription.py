@@ -8,7 +8,7 @@ from typing import Protocol
 from earshot.service.audio.pcm import Samples
 from earshot.service.core.engine_port import EnginePort, StreamPort
 from earshot.service.core.stream_feed import PUSH_SAMPLES
-from earshot.service.deepgram.response.transcript import Transcript
+from earshot.service.transcript import Transcript
 from earshot.streaming.errors import BacklogFull, StreamClosed
 from earshot.streaming.events import Closed, Event, Failed, Final, RoomAvailable, UnboostablePhrase
 from earshot.streaming.stream_config import StreamConfig, StreamPriority

@@ -1,5 +1,6 @@
 """Gauges and counters read from the engine when Prometheus asks."""
 
+import time
 from collections.abc import Iterator
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -7,9 +8,10 @@ from prometheus_client.registry import Collector
 
 from earshot.service.core.metrics import Metrics
 from earshot.streaming.engine.engine import Engine
+from earshot.streaming.workers.engine_pool import EnginePool
 
 
-def watch_engine(metrics: Metrics, engine: Engine) -> None:
+def watch_engine(metrics: Metrics, engine: Engine | EnginePool) -> None:
     """Add the engine's own numbers to the metrics."""
     metrics.registry.register(_EngineCollector(engine))
 
@@ -17,7 +19,7 @@ def watch_engine(metrics: Metrics, engine: Engine) -> None:
 class _EngineCollector(Collector):
     """Takes one snapshot per scrape, so that its numbers fit together."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine | EnginePool) -> None:
         self._engine = engine
 
     def collect(self) -> Iterator[Metric]:
@@ -33,6 +35,10 @@ class _EngineCollector(Collector):
             "kept_slots": ("slots that could not be emptied", stats.kept_slots),
         }
         counters = {
+            "cpu_seconds": (
+                "CPU time of the server, engines in processes of their own included",
+                time.process_time() + stats.worker_cpu_s,
+            ),
             "steps": ("engine steps", stats.steps),
             "lanes": ("streams summed over all steps", stats.lanes),
             "decoded_seconds": ("seconds of audio decoded", stats.audio_s),
@@ -44,7 +50,7 @@ class _EngineCollector(Collector):
                 stats.second_pass_failures,
             ),
             "search_overflows": ("frames with hypotheses dropped", search.overflows),
-            "search_dead_ends": ("frames that no graph path survived", search.dead_ends),
+            "search_dead_ends": ("frames that no token survived", search.dead_ends),
             "search_nbest_timeouts": ("lists too long to be made", search.nbest_timeouts),
             "search_lattice_timeouts": ("lattices too large", search.lattice_timeouts),
             "search_revised_prefixes": ("finals changing stable words", search.revised_prefixes),

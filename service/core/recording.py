@@ -8,7 +8,7 @@ from typing import Protocol
 from earshot.service.audio.pcm import Samples
 from earshot.service.core.engine_port import EnginePort
 from earshot.service.core.file_transcription import AudioSource, FileTranscription
-from earshot.service.deepgram.response.transcript import Transcript
+from earshot.service.transcript import Transcript
 from earshot.streaming.errors import DecodingFailed
 from earshot.streaming.events import Event
 from earshot.streaming.stream_config import StreamConfig

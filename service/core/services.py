@@ -9,8 +9,7 @@ from earshot.service.core.admission import Admission
 from earshot.service.core.engine_port import EnginePort
 from earshot.service.core.live_work import LiveWork
 from earshot.service.core.metrics import Metrics
-from earshot.service.deepgram.request.parameters import ParameterRules
-from earshot.service.deepgram.response.result_messages import ServedModel
+from earshot.service.served_model import ServedModel
 from earshot.service.settings import Settings
 
 WAITING_FILES = 3
@@ -19,14 +18,13 @@ WAITING_FILES = 3
 
 @dataclass(frozen=True)
 class Services:
-    """The engine, the rules of the house, and who is being served."""
+    """The engine, the settings, and who is being served; what a protocol adds it derives."""
 
     engine: EnginePort
     model: ServedModel
     settings: Settings
     metrics: Metrics
     admission: Admission
-    rules: ParameterRules
     file_threads: ThreadPoolExecutor
     work: LiveWork = field(default_factory=LiveWork)
 
@@ -34,14 +32,13 @@ class Services:
     def build(
         cls, engine: EnginePort, model: ServedModel, settings: Settings, metrics: Metrics
     ) -> "Services":
-        """Derive the rules and the admission from the settings."""
+        """Derive the admission and the threads from the settings."""
         return cls(
             engine=engine,
             model=model,
             settings=settings,
             metrics=metrics,
             admission=Admission(engine, settings.max_files * (1 + WAITING_FILES)),
-            rules=ParameterRules.of(settings, model.name, model.languages),
             file_threads=ThreadPoolExecutor(settings.max_files, thread_name_prefix="file"),
         )
 

@@ -176,8 +176,8 @@ class Session:
             if not self._reading or self._reading_rests():
                 self._heard_at = self._loop.time()  # the client is not idle: it is held up by us
             elif self._loop.time() >= self._heard_at + limit_s:
-                if self._protocol.waits_for_client:
-                    self._fail(IdleSession(f"no audio and no KeepAlive for {limit_s:g} s"))
+                if (awaited := self._protocol.awaits) is not None:
+                    self._fail(IdleSession(f"no {awaited} for {limit_s:g} s"))
                 self._heard_at = self._loop.time()
 
     async def _receive(self) -> bytes | str | None:

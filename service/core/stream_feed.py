@@ -70,8 +70,8 @@ class StreamFeed:
                 self._stream.push(action.samples)
             case FinalizeStream():
                 self._stream.finalize()
-            case ConfigureStream(boosts, graph):
-                self._stream.configure(boosts, graph)
+            case ConfigureStream(boosts, graph, weights):
+                self._stream.configure(boosts, graph, weights)
             case FinishStream():
                 self._stream.finish()
 

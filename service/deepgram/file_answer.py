@@ -8,12 +8,13 @@ from starlette.responses import Response
 
 from earshot.service.deepgram.request.boosts import keyword_phrases
 from earshot.service.deepgram.request.parameters import FileFormat, ListenParameters
+from earshot.service.deepgram.response.file_response import file_response
 from earshot.service.deepgram.response.result_messages import ResultMessages
 from earshot.service.deepgram.response.stream_warnings import warning_of
 from earshot.service.deepgram.response.subtitles import srt, vtt
-from earshot.service.deepgram.response.transcript import Transcript, file_response, text_of
 from earshot.service.deepgram.response.wire import RequestWarning
 from earshot.service.http.header_value import header_list
+from earshot.service.transcript import Transcript, text_of
 from earshot.streaming.events import Final
 
 _MEDIA_TYPES: dict[FileFormat, str] = {

@@ -9,9 +9,9 @@ from typing import Any
 from earshot.service.core.engine_port import EnginePort
 from earshot.service.core.file_transcription import AudioSource
 from earshot.service.core.recording import RecordingTranscription
-from earshot.service.deepgram.response.transcript import Transcript
 from earshot.service.deepgram.response.wire import Progress
 from earshot.service.errors import DrainExpired
+from earshot.service.transcript import Transcript
 from earshot.streaming.events import Event, Final
 from earshot.streaming.stream_config import StreamConfig
 

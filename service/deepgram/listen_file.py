@@ -17,22 +17,27 @@ from earshot.service.core.recording import Recorded, sources_of
 from earshot.service.core.services import Services, services_of
 from earshot.service.deepgram.file_answer import FileAnswer
 from earshot.service.deepgram.file_job import ClientGone, FileJob
-from earshot.service.deepgram.request.parameters import ListenParameters, parse_parameters
-from earshot.service.deepgram.response.close_codes import outcome_of, public_message
+from earshot.service.deepgram.request.parameters import (
+    ListenParameters,
+    ParameterRules,
+    parse_parameters,
+)
+from earshot.service.deepgram.response.refusal_answer import error_body, refusal_answer
 from earshot.service.deepgram.response.result_messages import ResultMessages
-from earshot.service.deepgram.response.transcript import Transcript, text_of
-from earshot.service.deepgram.response.wire import ErrorBody, Progress
+from earshot.service.deepgram.response.wire import Progress
 from earshot.service.errors import BadRequest, ServiceError
 from earshot.service.http.origin import check_origin
-from earshot.service.http.refusals import refusal
+from earshot.service.http.refusals import Refusal
 from earshot.service.http.request_id import request_id_of
 from earshot.service.http.request_log import log
 from earshot.service.http.upload import (
     UploadLimits,
-    check_body_kind,
+    check_length,
     receive_upload,
     temporary_file,
 )
+from earshot.service.outcomes import outcome_of
+from earshot.service.transcript import Transcript, text_of
 from earshot.streaming.errors import StreamingError
 
 router = APIRouter()
@@ -53,7 +58,7 @@ async def listen_file(request: Request) -> Response:
         return answer.response(*channels)
     except (ServiceError, StreamingError) as error:
         _note_failure(services, request_id, error)
-        return refusal(error, request_id)
+        return refusal_answer(Refusal.of(error, request_id))
     except (ClientDisconnect, ClientGone):
         log.info("file_abandoned", request_id=request_id)
         return CLIENT_GONE
@@ -65,9 +70,11 @@ async def _begin(
     """Receive the file and start its job, which from then on holds what the request took."""
     services.admission.check_ready()
     check_origin(request.headers, services.settings.allowed_origins)
-    parameters = parse_parameters(request.query_params.multi_items(), services.rules, is_file=True)
+    rules = ParameterRules.of(services.settings, services.model)
+    parameters = parse_parameters(request.query_params.multi_items(), rules, is_file=True)
     limits = UploadLimits(services.settings.max_file_bytes, services.settings.upload_timeout_s)
-    check_body_kind(request, limits)
+    _check_body_kind(request)
+    check_length(request, limits)
     with ExitStack() as stack:
         stack.enter_context(services.admission.file_place())
         path, file = stack.enter_context(temporary_file())
@@ -86,6 +93,18 @@ async def _begin(
     )
     log.info("file_received", request_id=request_id, audio_s=sources[0].duration_s)
     return job, FileAnswer(parameters, messages, sha256)
+
+
+def _check_body_kind(request: Request) -> None:
+    """Refuse by the header what would be read in vain: a URL to fetch, a form."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == "application/json":
+        raise BadRequest(
+            'a JSON body such as {"url": ...} is not supported, this server fetches no addresses: '
+            "send the file's bytes as the body"
+        )
+    if kind.startswith("multipart/"):
+        raise BadRequest("a form is not supported: send the file's bytes as the body")
 
 
 async def _result(request: Request, job: FileJob) -> list[Transcript]:
@@ -123,12 +142,7 @@ async def _events(job: FileJob, answer: FileAnswer, services: Services) -> Async
         yield _event("result", answer.event_data(*channels))
     except Exception as error:  # noqa: BLE001 - the answer has begun: LastResort comes too late
         _note_failure(services, request_id, error)
-        body = ErrorBody(
-            err_code=outcome_of(error).err_code,
-            err_msg=public_message(error),
-            request_id=request_id,
-        )
-        yield _event("error", body.to_json())
+        yield _event("error", error_body(Refusal.of(error, request_id)).to_json())
     finally:
         job.abandon()
 

@@ -28,13 +28,6 @@ from earshot.service.deepgram.channel_states import ChannelStates
 from earshot.service.deepgram.request.boosts import BoostRules, TooManyPhrases, keyword_phrases
 from earshot.service.deepgram.request.parameters import ListenParameters
 from earshot.service.deepgram.request.unserved import configure_warnings
-from earshot.service.deepgram.response.close_codes import (
-    NORMAL_CLOSURE,
-    SERVICE_RESTART,
-    close_reason,
-    outcome_of,
-    public_message,
-)
 from earshot.service.deepgram.response.result_messages import ResultMessages
 from earshot.service.deepgram.response.stream_warnings import StreamWarnings, carried, warning_of
 from earshot.service.deepgram.response.wire import (
@@ -51,6 +44,13 @@ from earshot.service.deepgram.response.wire import (
     StreamWarning,
 )
 from earshot.service.errors import BadRequest, UndecodableAudio
+from earshot.service.outcomes import (
+    NORMAL_CLOSURE,
+    SERVICE_RESTART,
+    close_reason,
+    outcome_of,
+    public_message,
+)
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.events import (
     Closed,
@@ -66,6 +66,7 @@ from earshot.streaming.events import (
     UtteranceEnd,
 )
 from earshot.streaming.graph_config import GraphOptions
+from earshot.streaming.weights import Weights, check_weights
 
 MAX_ECHO_CHARS = 200
 MAX_TEXT_CHARS = 128 * 1024
@@ -87,6 +88,7 @@ class _Wishes:
     keyterms: list[str]
     keywords: list[str]
     graph: GraphOptions
+    weights: Weights
     in_vain: tuple[RequestWarning, ...] = ()
 
     @cached_property
@@ -95,22 +97,24 @@ class _Wishes:
         return keyword_phrases(self.keywords)
 
     def changed_by(self, message: Configure) -> "_Wishes":
-        """With what the message names; ``lm`` off forgets what was said of the graph before.
+        """With what the message names; ``lm`` off forgets what was said of language models before.
 
         Raises InvalidStreamConfig for numbers out of range.
         """
         named: dict[str, Any] = {
             "lm": None if message.lm is None else message.lm == "on",
             "lm_weight": message.lm_weight,
-            "neural_lm_weight": message.neural_lm_weight,
             "beam": message.beam,
             "max_active": message.max_active,
         }
         graph = {name: value for name, value in named.items() if value is not None}
+        check_weights(message.weights)
+        off = message.lm == "off"
         return _Wishes(
             self.keyterms if message.keyterms is None else message.keyterms,
             self.keywords if message.keywords is None else message.keywords,
-            replace(GraphOptions() if message.lm == "off" else self.graph, **graph),
+            replace(GraphOptions() if off else self.graph, **graph),
+            {**({} if off else self.weights), **message.weights},
             tuple(configure_warnings(message)),
         )
 
@@ -131,7 +135,10 @@ class ListenProtocol:
         self._channels = ChannelStates(parameters.channels_apart or 1)
         self._boosts = boosts
         self._holds = _Wishes(
-            list(parameters.keyterms), list(parameters.keywords), parameters.stream.graph
+            list(parameters.keyterms),
+            list(parameters.keywords),
+            parameters.stream.graph,
+            parameters.stream.weights,
         )
         self._asked: _Wishes | None = None
         self._warnings = StreamWarnings(parameters.warnings)
@@ -139,9 +146,9 @@ class ListenProtocol:
         self._close = Close(NORMAL_CLOSURE)
 
     @property
-    def waits_for_client(self) -> bool:
+    def awaits(self) -> str | None:
         """Until the client has ended its audio."""
-        return self.state is State.OPEN
+        return "audio and no KeepAlive" if self.state is State.OPEN else None
 
     def opened(self) -> list[Action]:
         """Begin: what the parameters ask in vain is said first, to who wants to be told."""
@@ -266,7 +273,7 @@ class ListenProtocol:
             return [self._refuse("CONFIGURE_KEYTERM_INVALID", str(error))]
         self._asked = asked
         self._channels.ask()
-        return [ConfigureStream(boosts, asked.graph)]
+        return [ConfigureStream(boosts, asked.graph, asked.weights)]
 
     def _answered(self, event: Configured | NotConfigured | None) -> list[Action]:
         """All channels have answered a Configure, as ``event`` does; None: not yet."""

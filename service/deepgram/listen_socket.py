@@ -11,15 +11,20 @@ from earshot.service.core.latency_clock import LatencyClock
 from earshot.service.core.services import Services, services_of
 from earshot.service.core.session import Session, SessionLimits
 from earshot.service.deepgram.listen_protocol import ListenProtocol
-from earshot.service.deepgram.request.parameters import ListenParameters, parse_parameters
-from earshot.service.deepgram.response.close_codes import outcome_of
+from earshot.service.deepgram.request.parameters import (
+    ListenParameters,
+    ParameterRules,
+    parse_parameters,
+)
+from earshot.service.deepgram.response.refusal_answer import refusal_answer
 from earshot.service.deepgram.response.result_messages import ResultMessages
 from earshot.service.errors import ServiceError
-from earshot.service.http.live_socket import READING_RESTS
+from earshot.service.http.live_socket import reading_rests_of
 from earshot.service.http.origin import check_origin
-from earshot.service.http.refusals import not_found, refusal
+from earshot.service.http.refusals import Refusal
 from earshot.service.http.request_id import request_id_of
 from earshot.service.http.request_log import log
+from earshot.service.outcomes import outcome_of
 from earshot.streaming.errors import StreamingError
 
 router = APIRouter()
@@ -34,20 +39,13 @@ async def listen(socket: WebSocket) -> None:
     try:
         session, streams = _admit(socket, services, request_id)
     except (ServiceError, StreamingError) as error:
-        services.metrics.rejects.labels(outcome_of(error).err_code).inc()
-        log.info("socket_refused", request_id=request_id, code=outcome_of(error).err_code)
-        await socket.send_denial_response(refusal(error, request_id))
+        refusal = Refusal.of(error, request_id)
+        services.metrics.rejects.labels(refusal.code).inc()
+        log.info("socket_refused", request_id=request_id, code=refusal.code)
+        await socket.send_denial_response(refusal_answer(refusal))
         return
     with services.work.doing(session):
         await _serve(socket, session, streams, services, request_id)
-
-
-@router.websocket("/{path:path}")
-async def listen_nowhere(socket: WebSocket) -> None:
-    """Refuse what no route takes as plain HTTP is: Starlette alone would answer a bare 403."""
-    answer = not_found("GET", socket.url.path)
-    log.info("socket_refused", request_id=answer.headers["dg-request-id"], code="NOT_FOUND")
-    await socket.send_denial_response(answer)
 
 
 def _admit(
@@ -55,13 +53,18 @@ def _admit(
 ) -> tuple[Session, list[StreamPort]]:
     services.admission.check_ready()
     check_origin(socket.headers, services.settings.allowed_origins)
-    parameters = parse_parameters(socket.query_params.multi_items(), services.rules, is_file=False)
-    session = _session(socket, services, parameters, request_id)
+    rules = ParameterRules.of(services.settings, services.model)
+    parameters = parse_parameters(socket.query_params.multi_items(), rules, is_file=False)
+    session = _session(socket, services, parameters, rules, request_id)
     return session, services.admission.open_live(parameters.stream, session.sinks)
 
 
 def _session(
-    socket: WebSocket, services: Services, parameters: ListenParameters, request_id: str
+    socket: WebSocket,
+    services: Services,
+    parameters: ListenParameters,
+    rules: ParameterRules,
+    request_id: str,
 ) -> Session:
     settings, rate_hz = services.settings, services.engine.sample_rate_hz
     channels = parameters.channels_apart or 1
@@ -70,7 +73,7 @@ def _session(
     )
     return Session(
         socket,
-        ListenProtocol(messages, parameters, services.rules.boosts, rate_hz),
+        ListenProtocol(messages, parameters, rules.boosts, rate_hz),
         SessionLimits(
             idle_timeout_s=settings.idle_timeout_s,
             send_timeout_s=settings.send_timeout_s,
@@ -78,7 +81,7 @@ def _session(
         ),
         [LatencyClock(services.metrics, rate_hz) for _ in range(channels)],
         _text_logger(request_id) if settings.log_text else None,
-        socket.scope["extensions"][READING_RESTS],
+        reading_rests_of(socket.scope),
     )
 
 

@@ -2,14 +2,16 @@
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from http import HTTPStatus
 
 import h11
 import websockets.http11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from earshot.service.http.dialect import Dialect, dialect_of
 from earshot.service.http.live_socket import LiveSocket
-from earshot.service.http.refusals import status_refusal
+from earshot.service.http.refusals import Refusal
 from earshot.service.http.request_log import log
 
 MAX_HEADER_BYTES = 192 * 1024
@@ -27,10 +29,11 @@ _TOO_LARGE = _ANSWER % b"431 Request Header Fields Too Large"
 class DeadlineHttp(H11Protocol):
     """HTTP whose request headers must be complete in time: half a header holds no socket.
 
-    A subclass made by `with_header_timeout` carries the time.
+    A subclass made by `http_class` carries the time, and who words what is no HTTP.
     """
 
     header_timeout_s = 10.0
+    dialects: Sequence[Dialect] = ()
     _header_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -60,7 +63,7 @@ class DeadlineHttp(H11Protocol):
         super().handle_websocket_upgrade(event)
         successor = self.transport.get_protocol()
         if isinstance(successor, LiveSocket) and not successor.handshake_initiated:
-            answer = successor.conn.reject_unread()
+            answer = successor.conn.reject_unread(self.scope["path"])
             self._refuse(_TOO_LARGE if answer is None else answer.serialize())
 
     def send_400_response(self, msg: str) -> None:
@@ -75,11 +78,12 @@ class DeadlineHttp(H11Protocol):
             self._refuse_unread(f"no valid HTTP: {fault or msg}")
 
     def _refuse_unread(self, message: str) -> None:
-        refusal = status_refusal(HTTPStatus.BAD_REQUEST, message)
-        log.info("request_refused", request_id=refusal.headers["dg-request-id"], code="BAD_REQUEST")
-        headers = [*refusal.headers.raw, (b"connection", b"close")]
+        refusal = Refusal.of_status(HTTPStatus.BAD_REQUEST, message)
+        log.info("request_refused", request_id=refusal.request_id, code=refusal.code)
+        answer = dialect_of("", self.dialects).refuse(refusal)
+        headers = [*answer.headers.raw, (b"connection", b"close")]
         head = h11.Response(status_code=HTTPStatus.BAD_REQUEST, headers=headers)
-        for part in (head, h11.Data(data=bytes(refusal.body)), h11.EndOfMessage()):
+        for part in (head, h11.Data(data=bytes(answer.body)), h11.EndOfMessage()):
             self.transport.write(self.conn.send(part))
         self.transport.close()
 
@@ -101,6 +105,7 @@ class DeadlineHttp(H11Protocol):
         self._refuse(_TIMED_OUT)
 
 
-def with_header_timeout(timeout_s: float) -> type[DeadlineHttp]:
+def http_class(header_timeout_s: float, dialects: Sequence[Dialect]) -> type[DeadlineHttp]:
     """Return the HTTP protocol class with its deadline; uvicorn takes a class, not an instance."""
-    return type("DeadlineHttp", (DeadlineHttp,), {"header_timeout_s": timeout_s})
+    carried = {"header_timeout_s": header_timeout_s, "dialects": dialects}
+    return type("DeadlineHttp", (DeadlineHttp,), carried)

@@ -4,8 +4,8 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from earshot.service.core.services import services_of
-from earshot.service.deepgram.response.close_codes import outcome_of
-from earshot.service.http.refusals import refusal
+from earshot.service.http.dialect import refused
+from earshot.service.http.refusals import Refusal
 from earshot.service.http.request_id import request_id_of
 from earshot.service.http.request_log import log
 
@@ -37,8 +37,7 @@ class LastResort:
 
 
 async def _refuse(error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
-    request_id = request_id_of(scope)
-    log.error("request_broke", request_id=request_id, path=scope["path"], exc_info=error)
-    metrics = services_of(HTTPConnection(scope)).metrics
-    metrics.rejects.labels(outcome_of(error).err_code).inc()
-    await refusal(error, request_id)(scope, receive, send)
+    connection, refusal = HTTPConnection(scope), Refusal.of(error, request_id_of(scope))
+    log.error("request_broke", request_id=refusal.request_id, path=scope["path"], exc_info=error)
+    services_of(connection).metrics.rejects.labels(refusal.code).inc()
+    await refused(connection, refusal)(scope, receive, send)

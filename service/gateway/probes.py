@@ -11,7 +11,8 @@ from starlette.responses import JSONResponse, Response
 from earshot.service.core.services import services_of
 from earshot.service.errors import NotReady
 from earshot.service.gateway.web_files import SAMPLES_DIR
-from earshot.service.http.refusals import refusal
+from earshot.service.http.dialect import refused
+from earshot.service.http.refusals import Refusal
 from earshot.service.http.request_id import request_id_of
 
 router = APIRouter()
@@ -23,7 +24,7 @@ async def healthz(request: Request) -> Response:
     try:
         services_of(request).admission.check_alive()
     except NotReady as error:
-        return refusal(error, request_id_of(request.scope))
+        return refused(request, Refusal.of(error, request_id_of(request.scope)))
     return JSONResponse({"status": "ok"})
 
 
@@ -34,7 +35,7 @@ async def readyz(request: Request) -> Response:
     try:
         services.admission.check_ready()
     except NotReady as error:
-        return refusal(error, request_id_of(request.scope))
+        return refused(request, Refusal.of(error, request_id_of(request.scope)))
     return JSONResponse({"status": "ready" if services.engine.can_open() else "busy"})
 
 
@@ -47,10 +48,11 @@ async def metrics(request: Request) -> Response:
 
 @router.get("/v1/models")
 async def models(request: Request) -> Response:
-    """The model served, in the shape of Deepgram's model list, and what may be boosted."""
-    services = services_of(request)
-    listing = services.model.listing(services.rules.models.others)
-    return JSONResponse({"stt": [listing], "boost_limits": services.rules.boosts.limits})
+    """The model served, in one object: what each protocol tells of it has names of its own."""
+    answer: dict[str, object] = {}
+    for dialect in request.app.state.dialects:
+        answer |= dialect.models(request)
+    return JSONResponse(answer)
 
 
 @router.get("/v1/samples")

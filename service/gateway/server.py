@@ -9,8 +9,8 @@ from fastapi import FastAPI
 
 from earshot.service.core.services import Services
 from earshot.service.errors import StartupError
-from earshot.service.gateway.connections import MAX_HEADER_BYTES, with_header_timeout
-from earshot.service.http.live_socket import with_outbox_limit
+from earshot.service.gateway.connections import MAX_HEADER_BYTES, http_class
+from earshot.service.http.live_socket import live_socket_class
 from earshot.service.http.request_log import log
 from earshot.service.settings import Settings
 
@@ -97,9 +97,9 @@ class Server(uvicorn.Server):
 def _uvicorn_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=with_header_timeout(settings.header_timeout_s),
+        http=http_class(settings.header_timeout_s, app.state.dialects),
         h11_max_incomplete_event_size=MAX_HEADER_BYTES,
-        ws=with_outbox_limit(settings.max_outbox_bytes),
+        ws=live_socket_class(settings.max_outbox_bytes, app.state.dialects),
         ws_max_size=settings.max_message_bytes,
         # Speech does not deflate, and a deflater holds memory for every socket.
         ws_per_message_deflate=False,

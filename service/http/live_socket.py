@@ -1,27 +1,29 @@
 """A live WebSocket as uvicorn makes it, bounded where uvicorn trusts its client."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Any
 
+from starlette.types import Scope
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame
 from websockets.http11 import Request
 from websockets.protocol import State
 
-from earshot.service.deepgram.response.close_codes import close_reason, outcome_of
 from earshot.service.errors import SlowReader
+from earshot.service.http.dialect import Dialect
 from earshot.service.http.handshake import Handshake
 from earshot.service.http.read_pace import ReadPace
+from earshot.service.outcomes import close_reason, outcome_of
 
 MAX_WAITING_MESSAGES = 4
 CLOSE_TIMEOUT_S = 5.0
 PIECE_BYTES = 4096
 """Parsed at once: hundreds of the smallest frames, milliseconds of the loop that serves all."""
 
-READING_RESTS = "earshot.reading_rests"
-"""Of a scope's extensions: says whether messages may lie unread because of what came before."""
+_READING_RESTS = "earshot.reading_rests"
+"""Of a scope's extensions."""
 
 
 class LiveSocket(WebSocketsSansIOProtocol):
@@ -29,10 +31,11 @@ class LiveSocket(WebSocketsSansIOProtocol):
 
     Frames that are no message (pings, pongs, pieces of messages) never reach the session, which
     paces messages: they are paced here. Pongs that the client does not read are bounded as results
-    are. A subclass made by `with_outbox_limit` carries that bound.
+    are. A subclass made by `live_socket_class` carries that bound, and who words a refusal.
     """
 
     max_outbox_bytes = 1 << 20
+    dialects: Sequence[Dialect] = ()
     _resting: asyncio.TimerHandle | None = None
     _delay_s = 0.0
     _deaf = False
@@ -40,6 +43,7 @@ class LiveSocket(WebSocketsSansIOProtocol):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.conn: Handshake = Handshake(
+            self.dialects,
             extensions=self.conn.available_extensions,
             max_size=self.config.ws_max_size,
             logger=self.conn.logger,
@@ -66,7 +70,7 @@ class LiveSocket(WebSocketsSansIOProtocol):
         super().handle_connect(event)
         if self.response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
             extensions: Any = self.scope["extensions"]
-            extensions[READING_RESTS] = lambda: self._rests
+            extensions[_READING_RESTS] = lambda: self._rests
 
     def handle_ping(self) -> None:
         """Answer, and look whether answers are read."""
@@ -204,9 +208,19 @@ class LiveSocket(WebSocketsSansIOProtocol):
             self.transport.abort()
 
 
-def with_outbox_limit(max_bytes: int) -> type[LiveSocket]:
+def live_socket_class(max_outbox_bytes: int, dialects: Sequence[Dialect]) -> type[LiveSocket]:
     """Return the protocol class with its bound; uvicorn takes a class, not an instance."""
-    return type("LiveSocket", (LiveSocket,), {"max_outbox_bytes": max_bytes})
+    carried = {"max_outbox_bytes": max_outbox_bytes, "dialects": dialects}
+    return type("LiveSocket", (LiveSocket,), carried)
+
+
+def reading_rests_of(scope: Scope) -> Callable[[], bool]:
+    """What says whether messages may lie unread because of what came before them.
+
+    They never do where another server than ours carries the socket.
+    """
+    rests: Callable[[], bool] | None = (scope.get("extensions") or {}).get(_READING_RESTS)
+    return rests or (lambda: False)
 
 
 def _is_utf8(frames: Sequence[bytes]) -> bool:

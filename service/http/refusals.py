@@ -1,51 +1,46 @@
-"""Errors as HTTP answers, also on the handshake of a WebSocket."""
+"""What is told to a client that is not served, before a protocol has given it its shape."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import Response
-
-from earshot.service.deepgram.response.close_codes import outcome_of, public_message
-from earshot.service.deepgram.response.wire import ErrorBody
 from earshot.service.errors import Refused
-from earshot.service.http.header_value import header_value
 from earshot.service.http.request_id import new_request_id
+from earshot.service.outcomes import outcome_of, public_message
 
 
-def refusal(error: BaseException, request_id: str) -> Response:
-    """Build the answer {err_code, err_msg, request_id}, as Deepgram's SDKs read it."""
-    outcome = outcome_of(error)
-    answer = _answer(outcome.http_status, outcome.err_code, public_message(error), request_id)
-    if isinstance(error, Refused):
-        answer.headers["retry-after"] = str(error.retry_after_s)
-    return answer
+@dataclass(frozen=True)
+class Refusal:
+    """An error on its way to become an HTTP answer, also to the handshake of a WebSocket.
 
+    code: what logs and metrics call it. headers: those that HTTP itself wants of the answer, such
+    as Retry-After.
+    """
 
-async def unrouted(request: Request, error: Exception) -> Response:
-    """Answer in the same shape what no route takes: an unknown path, another method."""
-    assert isinstance(error, HTTPException)
-    status = HTTPStatus(error.status_code)
-    answer = _not_routed(status, request.method, request.url.path)
-    answer.headers.update(error.headers or {})
-    return answer
+    status: int
+    code: str
+    message: str
+    request_id: str = field(default_factory=new_request_id)
+    headers: Mapping[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, error: BaseException, request_id: str) -> "Refusal":
+        """What the table of outcomes says of an error."""
+        outcome = outcome_of(error)
+        headers = {"retry-after": str(error.retry_after_s)} if isinstance(error, Refused) else {}
+        return cls(
+            outcome.http_status, outcome.err_code, public_message(error), request_id, headers
+        )
 
-def not_found(method: str, path: str) -> Response:
-    """Build the answer to a path that does not exist."""
-    return _not_routed(HTTPStatus.NOT_FOUND, method, path)
+    @classmethod
+    def of_status(cls, status: HTTPStatus, message: str) -> "Refusal":
+        """Of what never became a request of ours: its code is the status's name."""
+        return cls(status, status.name, message)
 
-
-def _not_routed(status: HTTPStatus, method: str, path: str) -> Response:
-    return status_refusal(status, f"{method} {path}: {status.phrase.lower()}")
-
-
-def status_refusal(status: HTTPStatus, message: str) -> Response:
-    """Build the answer to what never became a request of ours: its code is the status's name."""
-    return _answer(status, status.name, message, new_request_id())
-
-
-def _answer(status: int, code: str, message: str, request_id: str) -> Response:
-    headers = {"dg-request-id": request_id, "dg-error": header_value(message)}
-    body = ErrorBody(err_code=code, err_msg=message, request_id=request_id)
-    return Response(body.to_json(), status, headers, media_type="application/json")
+    @classmethod
+    def unrouted(
+        cls, status: HTTPStatus, method: str, path: str, headers: Mapping[str, str] | None = None
+    ) -> "Refusal":
+        """Of what no route takes: an unknown path, another method."""
+        message = f"{method} {path}: {status.phrase.lower()}"
+        return cls(status, status.name, message, headers=headers or {})

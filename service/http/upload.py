@@ -13,7 +13,7 @@ from typing import BinaryIO, cast
 
 from starlette.requests import Request
 
-from earshot.service.errors import BadRequest, BodyTooLarge, StorageFull, UploadStalled
+from earshot.service.errors import BodyTooLarge, StorageFull, UploadStalled
 
 
 @dataclass(frozen=True)
@@ -32,21 +32,8 @@ FULL_RETRY_S = 10
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
-def check_body_kind(request: Request, limits: UploadLimits) -> None:
-    """Refuse by the header what need not be read at all.
-
-    Raises:
-        BadRequest: the body is JSON (a URL to fetch) or a form.
-        BodyTooLarge: its stated length is over the limit.
-    """
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind == "application/json":
-        raise BadRequest(
-            'a JSON body such as {"url": ...} is not supported, this server fetches no addresses: '
-            "send the file's bytes as the body"
-        )
-    if kind.startswith("multipart/"):
-        raise BadRequest("a form is not supported: send the file's bytes as the body")
+def check_length(request: Request, limits: UploadLimits) -> None:
+    """Raise BodyTooLarge where the stated length alone is over the limit."""
     length = request.headers.get("content-length", "")
     if length.isdigit() and int(length) > limits.max_bytes:
         raise _too_large(limits)

@@ -30,7 +30,7 @@ class Transcriber:
     is opened.
 
     model: a model's directory; the bundled model if absent.
-    graph: the image of a decoding graph, or "none"; the model's own if absent.
+    graph: a compiled graph, or "none"; the model's own if absent.
     device: "cpu", "cuda", or "auto", which takes a GPU where there is one.
     threads: of the processor; all but one if absent.
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from earshot.service.deepgram.response.smart_format import smart_format
+from earshot.service.smart_format import smart_format
 from earshot.streaming.events import Final, Partial, UnboostablePhrase, Word
 
 
@@ -24,7 +24,7 @@ class Utterance:
 
     @classmethod
     def of(cls, event: Partial | Final, *, written: bool = False) -> "Utterance":
-        """The best reading of an engine's result; a final in figures where it is ``written``."""
+        """The best alternative of a result; a final in figures where it is ``written``."""
         if written and isinstance(event, Final):
             event = smart_format(event)
         best = event.alternatives[0]

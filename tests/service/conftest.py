@@ -18,9 +18,11 @@ from websockets.exceptions import ConnectionClosed
 from earshot.service.audio.pcm import Samples
 from earshot.service.core.metrics import Metrics
 from earshot.service.core.services import Services
-from earshot.service.deepgram.response.result_messages import ServedModel
 from earshot.service.gateway.app import create_app
+from earshot.service.gateway.dialects import DIALECTS
 from earshot.service.gateway.server import Server, bind
+from earshot.service.http.dialect import Dialect
+from earshot.service.served_model import ServedModel
 from earshot.service.settings import Settings
 from earshot.streaming.errors import (
     BacklogFull,
@@ -46,6 +48,7 @@ from earshot.streaming.events import (
 )
 from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.stream_config import Boost, StreamConfig, StreamPriority
+from earshot.streaming.weights import Weights
 
 RATE = 16_000
 MODEL = ServedModel("scripted", "1", "fake", "00000000-0000-0000-0000-000000000000", ("en",))
@@ -111,9 +114,14 @@ class ScriptedStream:
         self._require_open()
         self._final("finalize")
 
-    def configure(self, boosts: Sequence[Boost], graph: GraphOptions | None = None) -> None:
+    def configure(
+        self,
+        boosts: Sequence[Boost],
+        graph: GraphOptions | None = None,
+        weights: Weights | None = None,
+    ) -> None:
         self._require_open()
-        if graph != self.config.graph:
+        if (graph, weights) != (self.config.graph, self.config.weights):
             self.sink(NotConfigured("there is no graph here"))
             return
         self.boosts = tuple(boosts)
@@ -305,13 +313,15 @@ def engine() -> ScriptedEngine:
 
 @pytest.fixture
 def serve(engine: ScriptedEngine) -> Callable[..., object]:
-    """A context manager that runs a server with the settings given."""
+    """A context manager that runs a server with the settings given, and other dialects."""
 
     @asynccontextmanager
-    async def running(**settings: object) -> AsyncIterator[LiveServer]:
+    async def running(
+        dialects: Sequence[Dialect] = DIALECTS, **settings: object
+    ) -> AsyncIterator[LiveServer]:
         engine.loop = asyncio.get_running_loop()
         services = Services.build(engine, MODEL, Settings(**{"drain_s": 0, **settings}), Metrics())
-        server = Server(create_app(services), services)
+        server = Server(create_app(services, dialects), services)
         bound = bind("127.0.0.1", 0)
         task = asyncio.create_task(server.serve(sockets=[bound]))
         listening = asyncio.create_task(server.listening.wait())

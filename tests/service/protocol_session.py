@@ -9,7 +9,8 @@ from earshot.service.core.actions import (
 from earshot.service.deepgram.listen_protocol import ListenProtocol
 from earshot.service.deepgram.request.boosts import BoostRules
 from earshot.service.deepgram.request.parameters import ListenParameters
-from earshot.service.deepgram.response.result_messages import ResultMessages, ServedModel
+from earshot.service.deepgram.response.result_messages import ResultMessages
+from earshot.service.served_model import ServedModel
 from earshot.streaming.stream_config import StreamConfig
 
 

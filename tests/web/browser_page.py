@@ -118,8 +118,14 @@ class Page:
         return str(self.all(".problem")[0].get_attribute("data-problem"))
 
     def complaints(self) -> list[str]:
-        """Errors on the console: exceptions, and what the security policy refused."""
+        """Errors on the console: exceptions, and what the security policy refused.
+
+        That a server cannot be reached, Chromium says there too, of worklets as "worker".
+        """
         entries = self.browser.get_log("browser")
-        return [
-            e["message"] for e in entries if e["level"] == "SEVERE" and e["source"] != "network"
-        ]
+        return [e["message"] for e in entries if e["level"] == "SEVERE" and not _unreachable(e)]
+
+
+def _unreachable(entry: dict[str, str]) -> bool:
+    of_worklet = entry["source"] == "worker" and "(Network error)" in entry["message"]
+    return entry["source"] == "network" or of_worklet

@@ -9,12 +9,11 @@ from earshot.service.deepgram.request.parameters import (
 )
 from earshot.service.errors import BadRequest
 from earshot.service.settings import Settings
-from earshot.streaming.stream_config import DECODING_MODES
 
 
 def add_stream_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags that become parameters of the stream."""
-    parser.add_argument("--mode", choices=DECODING_MODES, help="how the text is searched")
+    parser.add_argument("--mode", help="how the text is searched; one of the model's modes")
     parser.add_argument(
         "--keyterm", action="append", default=[], metavar="PHRASE[:WEIGHT]",
         help="phrase to favour; may be given several times",

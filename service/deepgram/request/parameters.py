@@ -15,15 +15,16 @@ from earshot.service.deepgram.request.query_values import QueryValues
 from earshot.service.deepgram.request.unserved import refuse_unserved, unserved_warnings
 from earshot.service.deepgram.response.wire import RequestWarning
 from earshot.service.errors import BadRequest
+from earshot.service.served_model import ServedModel
 from earshot.service.settings import Settings
 from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.stream_config import (
-    DECODING_MODES,
     MIN_SILENCE_MS,
     Boost,
     EndpointConfig,
     StreamConfig,
 )
+from earshot.streaming.weights import MAX_WEIGHT
 
 FileFormat: TypeAlias = Literal["json", "text", "srt", "vtt"]
 FILE_FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
@@ -40,6 +41,7 @@ class ParameterRules:
     silence_ms: pause that ends an utterance where the request names none.
     max_active: hypotheses of a graph search that a request may ask for.
     max_channels: of one request that are heard apart, each by a stream of its own.
+    modes: ways to decode; empty where only the engine knows them.
     """
 
     models: ModelNames
@@ -48,19 +50,20 @@ class ParameterRules:
     max_active: int
     languages: Languages = field(default_factory=Languages)
     max_channels: int = MAX_CHANNELS_APART
+    modes: tuple[str, ...] = ()
 
     @classmethod
-    def of(
-        cls, settings: Settings, model_name: str = "default", languages: tuple[str, ...] = ()
-    ) -> "ParameterRules":
-        """Take the rules from the settings, and ``languages`` from the model."""
+    def of(cls, settings: Settings, model: ServedModel | None = None) -> "ParameterRules":
+        """Take the rules from the settings; names, languages and modes are the model's."""
+        name = "default" if model is None else model.name
         return cls(
-            models=ModelNames(model_name, settings.model_aliases, settings.strict_models),
+            models=ModelNames(name, settings.model_aliases, settings.strict_models),
             boosts=BoostRules(settings.boost_weight, settings.max_phrases),
             silence_ms=settings.silence_ms,
             max_active=settings.max_active,
-            languages=Languages(languages),
+            languages=Languages(() if model is None else model.languages),
             max_channels=min(MAX_CHANNELS_APART, settings.max_streams),
+            modes=() if model is None else model.modes,
         )
 
 
@@ -98,7 +101,7 @@ def parse_parameters(
     _check_offered(values, rules)
     of_language = rules.languages.check(values.last("language"))
     stream = StreamConfig(
-        mode=values.choice("mode", DECODING_MODES, "attention_rescoring"),
+        mode=_mode(values, rules),
         interim_results=values.boolean("interim_results", False) and not is_file,
         alternatives=values.integer_from("alternatives", 1, 10) or 1,
         endpoint=_endpoint(values, rules),
@@ -106,6 +109,7 @@ def parse_parameters(
         vad_events=values.boolean("vad_events", False),
         boosts=_boosts(values, rules),
         graph=_graph(values, rules),
+        weights=_weights(values),
     )
     smart_format = values.boolean("smart_format", False)
     return ListenParameters(
@@ -172,12 +176,24 @@ def _utterance_end_ms(values: QueryValues) -> int | None:
     return values.integer_from("utterance_end_ms", MIN_SILENCE_MS, 60_000)
 
 
+def _mode(values: QueryValues, rules: ParameterRules) -> str | None:
+    asked = values.last("mode")
+    if asked is None or not rules.modes:
+        return asked
+    return values.choice("mode", rules.modes, asked)
+
+
+def _weights(values: QueryValues) -> dict[str, float]:
+    """Of scorers that a request may weigh."""
+    weight = values.optional_number("neural_lm_weight", 0.0, MAX_WEIGHT)
+    return {} if weight is None else {"neural_lm": weight}
+
+
 def _graph(values: QueryValues, rules: ParameterRules) -> GraphOptions:
     lm = None if values.last("lm") is None else values.choice("lm", ("on", "off"), "on")
     return GraphOptions(
         lm=None if lm is None else lm == "on",
         lm_weight=values.optional_number("lm_weight", 0.0, MAX_LM_WEIGHT),
-        neural_lm_weight=values.optional_number("neural_lm_weight", 0.0, MAX_LM_WEIGHT),
         beam=values.optional_number("beam", MIN_BEAM, MAX_BEAM),
         max_active=values.optional_integer("max_active", 1, rules.max_active),
     )

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from earshot.service.deepgram.response.subtitles import word_spans
 from earshot.service.deepgram.response.wire import Paragraph, Paragraphs, Sentence
+from earshot.service.word_spans import word_spans
 from earshot.streaming.events import Alternative, Final
 
 SENTENCE_PAUSE_S = 0.6

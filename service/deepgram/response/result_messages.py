@@ -1,15 +1,13 @@
 """From the engine's events to messages on the wire."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from earshot.service.deepgram.response.smart_format import WrittenWord, smart_format
+from earshot.service.deepgram.response.model_list import model_info
 from earshot.service.deepgram.response.wire import (
     Channel,
     Message,
     Metadata,
-    ModelInfo,
     RequestWarning,
     Results,
     ResultsMetadata,
@@ -18,6 +16,8 @@ from earshot.service.deepgram.response.wire import (
     WireAlternative,
     WireWord,
 )
+from earshot.service.served_model import ServedModel
+from earshot.service.smart_format import WrittenWord, smart_format
 from earshot.streaming.events import (
     Alternative,
     Final,
@@ -26,42 +26,6 @@ from earshot.streaming.events import (
     UtteranceEnd,
     Word,
 )
-
-
-@dataclass(frozen=True)
-class ServedModel:
-    """The one model behind this server: its name, and an id that changes with its weights.
-
-    languages: BCP 47 tags of what it knows, empty where nobody has said it. details: what else
-    /v1/models tells, such as parameters.
-    """
-
-    name: str
-    version: str
-    arch: str
-    uuid: str
-    languages: tuple[str, ...] = ()
-    details: Mapping[str, object] = field(default_factory=dict)
-
-    @property
-    def info(self) -> ModelInfo:
-        """The model as results name it."""
-        return ModelInfo(name=self.name, version=self.version, arch=self.arch)
-
-    def listing(self, aliases: Sequence[str]) -> dict[str, object]:
-        """The model as /v1/models lists it."""
-        return {
-            "name": self.name,
-            "canonical_name": self.name,
-            "aliases": list(aliases),
-            "architecture": self.arch,
-            "version": self.version,
-            "uuid": self.uuid,
-            "batch": True,
-            "streaming": True,
-            "languages": list(self.languages),
-            **self.details,
-        }
 
 
 class ResultMessages:
@@ -84,7 +48,7 @@ class ResultMessages:
         self._smart_format = smart_format
         self.created = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         self._metadata = ResultsMetadata(
-            request_id=request_id, model_info=model.info, model_uuid=model.uuid
+            request_id=request_id, model_info=model_info(model), model_uuid=model.uuid
         )
 
     def results(
@@ -139,7 +103,7 @@ class ResultMessages:
             created=self.created,
             duration=round(duration_s, 3),
             models=[self.model.uuid],
-            model_info={self.model.uuid: self.model.info},
+            model_info={self.model.uuid: model_info(self.model)},
             warnings=list(warnings) or None,
             channels=self.channels,
         )

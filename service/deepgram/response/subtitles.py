@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from earshot.service.word_spans import word_spans
 from earshot.streaming.events import Alternative, Final, Word
 
 MAX_CUE_CHARS = 84  # two lines of 42, the usual limit of broadcasters
@@ -66,16 +67,6 @@ def _cues_of(best: Alternative) -> Iterator[Cue]:
     for first, last in _groups(best.words, spans):
         text = best.text[spans[first][0] : spans[last][1]]
         yield Cue(best.words[first].start_s, best.words[last].end_s, text)
-
-
-def word_spans(best: Alternative) -> list[tuple[int, int]]:
-    """Where each word lies in the text, which knows where spaces belong in its language."""
-    spans, position = [], 0
-    for word in best.words:
-        start = best.text.index(word.text, position)
-        position = start + len(word.text)
-        spans.append((start, position))
-    return spans
 
 
 def _groups(words: tuple[Word, ...], spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:

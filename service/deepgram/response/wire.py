@@ -301,6 +301,12 @@ class Configure(BaseModel):
     """Deepgram's; nothing of it can be changed here."""
 
     @property
+    def weights(self) -> dict[str, float]:
+        """How much it says that scorers of hypotheses count, by their names."""
+        named = {"neural_lm": self.neural_lm_weight}
+        return {name: weight for name, weight in named.items() if weight is not None}
+
+    @property
     def changes_nothing(self) -> bool:
         """Whether it names nothing that a session can change."""
         return not self.model_dump(exclude_none=True, exclude={"type", "features"})

@@ -10,7 +10,7 @@ import pytest
 import soundfile
 
 from earshot.decoder_kernels.graph.graph import Graph
-from earshot.decoder_kernels.graph.graph_image import write_image
+from earshot.decoder_kernels.graph.graph_file import write_graph
 from earshot.language.g2p.lexicon import Lexicon
 from earshot.service.commands.cli import main
 from earshot.service.core.engine_setup import running_engine, warm_up
@@ -101,25 +101,30 @@ def test_models_describes_a_directory(capsys, model):
     assert (description["name"], description["parameters"]) == ("u2pp_conformer", 535_553)
 
 
+def test_transcribe_loads_no_model_where_no_file_is_there(capsys, tmp_path):
+    assert main(["transcribe", "a.wav", "b.wav", "--model", str(tmp_path)]) == 2
+    assert "no such file: a.wav, b.wav" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", ["serve", "transcribe", "models"])
 def test_a_directory_that_is_no_model_is_one_line(capsys, tmp_path, command):
-    words = {"serve": ["--port", "0"], "transcribe": ["x.wav"], "models": []}[command]
+    words = {"serve": ["--port", "0"], "transcribe": ["-"], "models": []}[command]
     flag = [str(tmp_path)] if command == "models" else ["--model", str(tmp_path)]
     assert main([command, *words, *flag]) != 0
     (line,) = capsys.readouterr().err.splitlines()
     assert str(tmp_path) in line
 
 
-@pytest.mark.parametrize("command", [["serve", "--port", "0"], ["transcribe", "x.wav"], ["models"]])
+@pytest.mark.parametrize("command", [["serve", "--port", "0"], ["transcribe", "-"], ["models"]])
 def test_a_graph_that_is_none_or_of_other_units_is_one_line(capsys, tmp_path, command):
     path = tmp_path / "tea.graph"
     path.write_bytes(b"tea")
     other = Graph.from_arcs([], {0: 0.0}, 1, topology="compact", vocab_size=9, word_texts=["<eps>"])
     assert main([*command, "--graph", str(path)]) != 0
-    write_image(path, other)
+    write_graph(path, other)
     assert main([*command, "--graph", str(path)]) != 0
     first, second = capsys.readouterr().err.splitlines()
-    assert f"cannot use the graph {path}: tea.graph is not a graph image" in first
+    assert f"cannot use the graph {path}: tea.graph is not a compiled graph" in first
     assert f"cannot use the graph {path}: the graph was built for 9 units" in second
 
 

@@ -23,7 +23,7 @@ work_dir = "work"
 draws_first_epoch = { tones = 1.0 }
 draws_per_epoch = { tones = 1.0 }
 [units]
-pieces = 10
+tokens = 10
 [network]
 output_size = 16
 linear_units = 16
@@ -122,9 +122,9 @@ def test_a_recipe_that_is_not_there_is_named(tmp_path: Path, capsys) -> None:
 
 
 def test_more_units_than_the_texts_have_are_refused(recipe: Path, capsys) -> None:
-    recipe.write_text(RECIPE.replace("pieces = 10", "pieces = 500"), encoding="utf-8")
+    recipe.write_text(RECIPE.replace("tokens = 10", "tokens = 500"), encoding="utf-8")
     assert train(recipe) == USAGE_ERROR
-    assert "units.pieces" in capsys.readouterr().err
+    assert "units.tokens" in capsys.readouterr().err
 
 
 def test_a_start_that_is_not_there_or_broken_is_named(recipe: Path, tmp_path: Path, capsys) -> None:

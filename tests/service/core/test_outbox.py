@@ -5,9 +5,10 @@ import pytest
 
 from earshot.service.core.actions import Close, Send
 from earshot.service.core.outbox import Outbox
-from earshot.service.deepgram.response.result_messages import ResultMessages, ServedModel
+from earshot.service.deepgram.response.result_messages import ResultMessages
 from earshot.service.deepgram.response.wire import Error
 from earshot.service.errors import SlowReader
+from earshot.service.served_model import ServedModel
 from earshot.streaming.events import Final, Partial
 
 MESSAGES = ResultMessages("id", ServedModel("m", "1", "a", "u"))

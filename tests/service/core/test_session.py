@@ -12,7 +12,8 @@ from earshot.service.deepgram.listen_protocol import ListenProtocol
 from earshot.service.deepgram.request.boosts import BoostRules
 from earshot.service.deepgram.request.model_names import ModelNames
 from earshot.service.deepgram.request.parameters import ParameterRules, parse_parameters
-from earshot.service.deepgram.response.result_messages import ResultMessages, ServedModel
+from earshot.service.deepgram.response.result_messages import ResultMessages
+from earshot.service.served_model import ServedModel
 
 
 class Unread:

@@ -5,8 +5,9 @@ import pytest
 
 from earshot.service.deepgram.file_answer import FileAnswer
 from earshot.service.deepgram.request.parameters import ListenParameters
-from earshot.service.deepgram.response.result_messages import ResultMessages, ServedModel
-from earshot.service.deepgram.response.transcript import Transcript
+from earshot.service.deepgram.response.result_messages import ResultMessages
+from earshot.service.served_model import ServedModel
+from earshot.service.transcript import Transcript
 from earshot.streaming.events import Alternative, Final, Word
 from earshot.streaming.stream_config import StreamConfig
 

@@ -86,10 +86,23 @@ def test_configure_says_how_the_graph_is_used_and_off_forgets_it():
         ({"keyterms": []}, GraphOptions(lm=False)),
         ({"lm": "on", "lm_weight": 1}, GraphOptions(lm=True, lm_weight=1.0)),
         ({"lm": "off"}, GraphOptions(lm=False)),
-        ({"lm": "on", "neural_lm_weight": 0}, GraphOptions(lm=True, neural_lm_weight=0.0)),
     ):
         text = json.dumps({"type": "Configure", **message})
         assert session.receive_text(text) == [ConfigureStream((), graph)]
+        session.receive_event(Configured(()))
+
+
+def test_configure_says_what_the_neural_language_model_counts_and_off_forgets_it():
+    session = protocol()
+    for message, weights in (
+        ({"neural_lm_weight": 0.25}, {"neural_lm": 0.25}),
+        ({"keyterms": []}, {"neural_lm": 0.25}),
+        ({"lm": "off"}, {}),
+        ({"lm": "on", "neural_lm_weight": 0}, {"neural_lm": 0.0}),
+    ):
+        text = json.dumps({"type": "Configure", **message})
+        [asked] = session.receive_text(text)
+        assert asked.weights == weights
         session.receive_event(Configured(()))
 
 

@@ -11,8 +11,9 @@ from earshot.service.core.actions import CancelStream, Close, FinishStream, Push
 from earshot.service.deepgram.listen_protocol import ListenProtocol, State
 from earshot.service.deepgram.request.boosts import BoostRules
 from earshot.service.deepgram.request.parameters import ListenParameters
-from earshot.service.deepgram.response.result_messages import ResultMessages, ServedModel
+from earshot.service.deepgram.response.result_messages import ResultMessages
 from earshot.service.errors import IdleSession
+from earshot.service.served_model import ServedModel
 from earshot.streaming.errors import DecodingFailed
 from earshot.streaming.events import (
     Closed,

@@ -15,9 +15,9 @@ from earshot.service.deepgram.request.languages import Languages
 from earshot.service.deepgram.request.model_names import ModelNames
 from earshot.service.deepgram.request.parameters import ParameterRules, parse_parameters
 from earshot.service.deepgram.request.unserved import IGNORED, REFUSED
-from earshot.service.deepgram.response.close_codes import OUTCOMES
 from earshot.service.deepgram.response.wire import ConfigureFailure, RequestWarning
 from earshot.service.errors import BadRequest
+from earshot.service.outcomes import OUTCOMES
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +124,7 @@ def test_the_documented_parameters_are_those_that_count(document):
         silence_ms=1000,
         max_active=1000,
         languages=Languages(("en",)),
+        modes=("attention_rescoring",),
     )
     for name in names:
         query = [(name, "?")] if name != "sample_rate" else [("encoding", "linear16"), (name, "?")]

@@ -6,9 +6,9 @@ import tempfile
 
 import pytest
 
-from earshot.service.deepgram.response.close_codes import outcome_of
 from earshot.service.errors import StorageFull
 from earshot.service.http.upload import LEAST_BYTES_PER_S, temporary_file, trickles
+from earshot.service.outcomes import outcome_of
 
 
 @pytest.mark.parametrize(

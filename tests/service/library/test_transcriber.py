@@ -133,7 +133,7 @@ def test_a_rate_that_no_audio_has_is_refused_at_once(transcriber):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"model": "nowhere"}, "no model directory nowhere"),
+        ({"model": "nowhere"}, "no model nowhere"),
         ({"graph": "nowhere"}, "the graph nowhere"),
         ({"device": "tpu"}, "setting device"),
         ({"threads": 0}, "setting threads"),

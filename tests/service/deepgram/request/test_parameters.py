@@ -18,6 +18,7 @@ RULES = ParameterRules(
     silence_ms=1000,
     max_active=1000,
     languages=Languages(("en",)),
+    modes=("attention_rescoring", "attention"),
 )
 
 
@@ -29,7 +30,7 @@ def test_nothing_asked_gives_the_defaults():
     parameters = parse("")
     assert parameters.pcm is None
     assert parameters.format == "json"
-    assert parameters.stream.mode == "attention_rescoring"
+    assert parameters.stream.mode is None
     assert parameters.stream.interim_results is False
     assert parameters.stream.endpoint.silence_ms == 1000
 
@@ -274,7 +275,11 @@ def test_what_is_asked_of_the_graph_arrives():
     asked = parse("lm=on&lm_weight=0.5&beam=12&max_active=800").stream.graph
     assert asked == GraphOptions(lm=True, lm_weight=0.5, beam=12.0, max_active=800)
     assert parse("lm=off").stream.graph == GraphOptions(lm=False)
-    assert parse("neural_lm_weight=0.2").stream.graph == GraphOptions(neural_lm_weight=0.2)
+
+
+def test_what_the_neural_language_model_is_to_count_arrives():
+    assert parse("").stream.weights == {}
+    assert parse("neural_lm_weight=0.2").stream.weights == {"neural_lm": 0.2}
 
 
 def test_files_have_no_partials():

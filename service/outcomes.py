@@ -1,6 +1,7 @@
-"""The one table from what went wrong to what the client is told.
+"""The one table from what went wrong to what clients are told, whatever protocol they speak.
 
-Clients retry on 1006, 1011, 1012 and 1013 and give up on 1008 and 1009: the codes follow that.
+The shape is the protocol's (`http/dialect.py`). Clients retry on 1006, 1011, 1012 and 1013 and give
+up on 1008 and 1009: the codes follow that.
 """
 
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ MAX_REASON_BYTES = 123  # RFC 6455 section 5.5: a control frame holds 125 bytes,
 class Outcome:
     """What a failure becomes: an HTTP answer, or on an open socket an Error and a close frame.
 
-    http_status, err_code: of the answer {err_code, err_msg, request_id}.
+    err_code: what logs and metrics call it, and an answer where its shape has room for it.
     close_code, close_reason: of the close frame; the reason is followed by the message.
     """
 

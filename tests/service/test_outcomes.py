@@ -4,7 +4,7 @@ import pytest
 
 from earshot.service import errors
 from earshot.service.deepgram.request.boosts import TooManyPhrases
-from earshot.service.deepgram.response.close_codes import (
+from earshot.service.outcomes import (
     MAX_REASON_BYTES,
     OUTCOMES,
     close_reason,

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from earshot.service.deepgram.response.smart_format import WrittenWord, smart_format
+from earshot.service.smart_format import WrittenWord, smart_format
 from earshot.streaming.events import Alternative, Final, Word
 
 

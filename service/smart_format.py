@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from earshot.language.itn.spoken_years import MONTHS
 from earshot.language.itn.written_numbers import Written, written_numbers
-from earshot.service.deepgram.response.subtitles import word_spans
+from earshot.service.word_spans import word_spans
 from earshot.streaming.events import Alternative, Final, Word
 
 _ALSO_WORDS = frozenset(("march", "may", "august"))

@@ -1,0 +1,29 @@
+"""Deepgram's protocol, as the gateway knows it."""
+
+from collections.abc import Mapping
+
+from starlette.requests import Request
+
+from earshot.service.core.services import services_of
+from earshot.service.deepgram import listen_file, listen_socket
+from earshot.service.deepgram.request.parameters import ParameterRules
+from earshot.service.deepgram.response.model_list import listing
+from earshot.service.deepgram.response.refusal_answer import refusal_answer
+from earshot.service.http.dialect import Dialect
+
+
+def _models(request: Request) -> Mapping[str, object]:
+    """The model served, in the shape of Deepgram's model list, and what may be boosted."""
+    services = services_of(request)
+    rules = ParameterRules.of(services.settings, services.model)
+    model = listing(services.model, rules.models.others)
+    return {"stt": [model], "boost_limits": rules.boosts.limits}
+
+
+DEEPGRAM = Dialect(
+    paths=("/v1/listen",),
+    routers=(listen_socket.router, listen_file.router),
+    readable_headers=("dg-request-id", "dg-error", "dg-warning"),
+    refuse=refusal_answer,
+    models=_models,
+)

@@ -1,0 +1,21 @@
+"""The model behind a server, as it is told to clients."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class ServedModel:
+    """The one model behind this server: its name, and an id that changes with its weights.
+
+    languages: BCP 47 tags of what it knows, empty where nobody has said it. modes: how it may be
+    asked to decode. details: what else /v1/models tells, such as parameters.
+    """
+
+    name: str
+    version: str
+    arch: str
+    uuid: str
+    languages: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
+    details: Mapping[str, object] = field(default_factory=dict)
