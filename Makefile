@@ -148,7 +148,7 @@ layers: $(STAMP) ## check which package may import which (import-linter)
 	@echo "layers: import-linter"
 	@$(BIN)/lint-imports --no-cache
 
-gpu: $(STAMP) ## compile the CUDA half (needs nvcc); where a GPU is, check it and time GRAPH=IMAGE; ONLY= steps
+gpu: $(STAMP) ## compile the CUDA half (needs nvcc); where a GPU is, check it and time GRAPH=FILE; ONLY= steps
 	@command -v nvcc >/dev/null || { echo "make gpu: missing: nvcc (the CUDA toolkit)" >&2; exit 1; }
 	@echo "gpu: compiling the CUDA half"
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt \

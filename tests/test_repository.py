@@ -1,11 +1,13 @@
 """What holds for the repository as a whole."""
 
 import ast
+import importlib.util
 import re
 import subprocess
 import sys
 import tomllib
 from collections import Counter
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -77,6 +79,33 @@ def imports_of(file: Path) -> set[str]:
                 is_folder = (ROOT / Path(*name.split(".")[1:])).is_dir()
                 found.add(name if is_folder else name.rpartition(".")[0])
     return found
+
+
+def test_every_import_of_ours_leads_to_a_module(repository_dir: Path) -> None:
+    """Also in scripts that nobody imports, and in functions that no test calls."""
+    wanted = {
+        (name, file)
+        for file in python_files(repository_dir)
+        for node in ast.walk(ast.parse(file.read_text()))
+        for name in names_of_modules(node)
+        if name.split(".")[0] in ("earshot", "tests", "benchmarks")
+    }
+    assert len(wanted) > 1000
+    assert sorted(f"{file}: {name}" for name, file in wanted if not is_module(name)) == []
+
+
+def names_of_modules(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+
+
+@cache
+def is_module(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # the folder is missing too
+        return False
 
 
 IMPORT_ALL = """

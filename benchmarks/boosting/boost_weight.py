@@ -30,7 +30,7 @@ from benchmarks.wfst.word_errors import WordErrors, longest_run
 from earshot.decoder_kernels.boosting.boost import TOKEN_LIMIT
 from earshot.decoder_kernels.boosting.word_boost import COST_SHARE
 from earshot.decoder_kernels.graph.graph import Topology
-from earshot.decoder_kernels.graph.graph_image import read_image
+from earshot.decoder_kernels.graph.graph_file import read_graph
 from earshot.decoder_kernels.graph.word_costs import unigram_costs
 from earshot.decoder_kernels.wfst.wfst_search import WfstOptions
 from earshot.models.bundled import bundled_model_dir
@@ -115,7 +115,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("image", type=Path, help="a compact or normal one")
+    parser.add_argument("graph", type=Path, help="compiled, compact or normal")
     parser.add_argument("--lm", required=True, help="what the language model is, for the page")
     parser.add_argument("--dictionary", type=Path, default=SHARED / "text" / "cmudict.dict")
     parser.add_argument("--per-corpus", type=int, default=50, help="recordings of each corpus")
@@ -131,7 +131,7 @@ class Material:
 
     def __init__(self, chosen: argparse.Namespace) -> None:
         loaded = load_model(bundled_model_dir())
-        self.graph = read_image(chosen.image)
+        self.graph = read_graph(chosen.graph)
         options = WfstOptions(
             beam=chosen.beam,
             max_active=chosen.max_active,
@@ -153,7 +153,7 @@ class Material:
         }
         words = words_of(self.graph, loaded)
         self.heard = {corpus: posteriors(loaded, some[corpus], words) for corpus in some}
-        self.in_pieces = posteriors(loaded, some[ORDERS])
+        self.in_tokens = posteriors(loaded, some[ORDERS])
         self._dictionary = read_dictionary(chosen.dictionary)
         self._seed: int = chosen.seed
 
@@ -207,7 +207,7 @@ again, nor do several of them where phrases overlap.
 
 def no_graph_part(material: Material) -> str:
     """The page's part on the prefix search."""
-    utterances, lists = material.in_pieces, material.lists(ORDERS)
+    utterances, lists = material.in_tokens, material.lists(ORDERS)
     search = material.without_graph
     found = curves(search, utterances, lists, NO_GRAPH_WEIGHTS)
     return f"""

@@ -19,7 +19,7 @@ from benchmarks.cuda import machine_code
 from benchmarks.wfst.posteriors import simulated
 from earshot.decoder_kernels.boosting.boost import BoostPhrase, BoostTable
 from earshot.decoder_kernels.boosting.word_boost import WordBoostTable, WordPhrase
-from earshot.decoder_kernels.graph.graph_image import read_image
+from earshot.decoder_kernels.graph.graph_file import read_graph
 from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
 from earshot.decoder_kernels.wfst.wfst_search import WfstOptions, WfstSearch, WfstSearchConfig
 from earshot.models.bundled import bundled_model_dir
@@ -62,7 +62,7 @@ class Cost:
 
 def count_searches(emulator: Emulator) -> Iterator[Cost]:
     """Of all kernels that a stream launches; a GPU's own number of threads a block."""
-    graph = read_image(bundled_model_dir() / "lm.graph.xz")
+    graph = read_graph(bundled_model_dir() / "lm.graph.xz")
     [utterance] = simulated(graph, 1, 12, seed=1)
     frames = torch.from_numpy(utterance.log_probs[:FRAMES])[None]
     for name, options in SEARCHES.items():
@@ -83,7 +83,10 @@ def _count(
     emulator.restart(Settings(counts=True))
     search.advance(SLOT, there, lengths)
     search.best(SLOT)
-    search.nbest(0, LISTED)
+    if isinstance(search, WfstSearch):
+        search.nbest([0], LISTED)
+    else:
+        search.nbest(0, LISTED)
     counted = emulator.counts()
     emulator.restart()
     _boost_what_was_heard(search)

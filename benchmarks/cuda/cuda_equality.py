@@ -21,7 +21,7 @@ from benchmarks.wfst.posteriors import Utterance
 from earshot.decoder_kernels.boosting.boost import BoostPhrase, BoostTable
 from earshot.decoder_kernels.boosting.word_boost import WordBoostTable, WordPhrase
 from earshot.decoder_kernels.graph.graph import Graph
-from earshot.decoder_kernels.graph.graph_image import read_image
+from earshot.decoder_kernels.graph.graph_file import read_graph
 from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
 from earshot.decoder_kernels.wfst.wfst_search import WfstOptions, WfstSearch, WfstSearchConfig
 from earshot.models.bundled import bundled_model_dir
@@ -62,7 +62,7 @@ class Pair:
             self._advance(rows[:, start : start + CHUNK_FRAMES].contiguous())
             if difference := self._differs(f"after frame {start}", lambda s: s.best(SLOT)):
                 return Compared(utterance.text, rows.shape[1], difference)
-        ends = [("list", lambda s: s.nbest(0, LISTED)), ("lattice", _lattice)]
+        ends = [("list", _list), ("lattice", _lattice)]
         found = (self._differs(name, ask) for name, ask in ends)
         return Compared(utterance.text, rows.shape[1], next(filter(None, found), ""))
 
@@ -75,18 +75,25 @@ class Pair:
         return "" if repr(here) == repr(there) else f"{when}: {here} here, {there} there"
 
 
+def _list(search: Search) -> object:
+    if isinstance(search, PrefixSearch):
+        return search.nbest(0, LISTED)
+    return search.nbest([0], LISTED)
+
+
 def _lattice(search: Search) -> object:
     """Whole: NumPy would leave the middle of long arrays out."""
     if isinstance(search, PrefixSearch):
         return None
-    parts = vars(search.lattice(0))
+    [lattice] = search.lattices([0])
+    parts = vars(lattice)
     return {
         name: part.tolist() if hasattr(part, "tolist") else part for name, part in parts.items()
     }
 
 
 def prefix_pair(loaded: LoadedModel, device: torch.device, phrases: Sequence[str]) -> Pair:
-    """Over the model's pieces, phrases boosted."""
+    """Over the model's tokens, phrases boosted."""
     tokenizer = loaded.tokenizer
     boosts = [BoostPhrase(tuple(tokenizer.encode(phrase)), 2.0) for phrase in phrases]
     searches = []
@@ -122,7 +129,7 @@ def compare_all(
 ) -> Iterator[tuple[str, Compared]]:
     """Of both searches, recording by recording; each in an order of threads of its own."""
     loaded = load_model(bundled_model_dir(), torch.device("cpu"))
-    graph = read_image(bundled_model_dir() / "lm.graph.xz")
+    graph = read_graph(bundled_model_dir() / "lm.graph.xz")
     words = words_of(graph, loaded)
     chosen = recordings(manifest, per_corpus, seed=1, corpora=corpora)
     emulator.restart()

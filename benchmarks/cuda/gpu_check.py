@@ -3,7 +3,7 @@
 ``python benchmarks/cuda/gpu_check.py``: builds both halves of the kernels into ``build/gpu``, runs
 their tests on both devices, then those of networks and streams, then compute-sanitizer's memcheck
 and racecheck over a part of the kernels', then timings against peers, of graph search on the
-bundled model's graph or ``--graph``, a compact image. Needs nvcc, cmake, ninja, nanobind, torch for
+bundled model's graph or ``--graph``, a compact one. Needs nvcc, cmake, ninja, nanobind, torch for
 CUDA, pytest and hypothesis, for networks and streams sentencepiece, safetensors, PyYAML, tqdm and
 soundfile too; installs and fetches nothing. Status 1: a step failed; 2: the machine lacks
 something.
@@ -114,7 +114,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Check the CUDA half of the kernels.")
     parser.add_argument("--build-dir", type=Path, default=REPOSITORY / "build" / "gpu")
     parser.add_argument("--only", nargs="*", help="names of steps to run")
-    parser.add_argument("--graph", type=Path, default=BUNDLED_GRAPH, help="compact image")
+    parser.add_argument("--graph", type=Path, default=BUNDLED_GRAPH, help="a compact one")
     parser.add_argument("--posteriors", type=Path, help=".npz of real ones for it")
     options = parser.parse_args()
     if lacking := missing():

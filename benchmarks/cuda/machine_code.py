@@ -19,6 +19,7 @@ KERNELS = {
     "WfstReset": "graph reset",
     "WfstCount": "graph count",
     "WfstWords": "graph words",
+    "WfstGather": "graph gather",
     "LaneSearch": "prefix advance",
     "ReadResults": "prefix results",
     "ForgetBoosts": "prefix forget boosts",

@@ -36,7 +36,7 @@ ARMS = {
     ),
     "`ctc_wfst_beam_search`": StreamConfig(mode="ctc_wfst_beam_search", interim_results=False),
     "`attention_rescoring`, `neural_lm_weight=0`": StreamConfig(
-        interim_results=False, graph=GraphOptions(neural_lm_weight=0.0)
+        interim_results=False, weights={"neural_lm": 0.0}
     ),
     DEFAULT: StreamConfig(interim_results=False),
 }

@@ -23,10 +23,10 @@ RATE_HZ = 16000
 class ToldWords:
     """The words of one stream's finals after the other."""
 
-    def __init__(self, image: Path, sizes: GraphSearchConfig) -> None:
+    def __init__(self, graph: Path, sizes: GraphSearchConfig) -> None:
         config = EngineConfig(max_streams=1, threads=1, graph_search=sizes)
         neural_lm = bundled_model_dir() / NEURAL_LM_FILE
-        self._engine = build_engine(None, "cpu", config, graph=image, neural_lm=neural_lm)
+        self._engine = build_engine(None, "cpu", config, graph=graph, neural_lm=neural_lm)
         self._engine.start()
         self.words = Words()
         self.finals = 0

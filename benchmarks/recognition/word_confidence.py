@@ -37,7 +37,7 @@ from benchmarks.recognition.confidence_measures import Words
 from benchmarks.recognition.told_words import ToldWords, right_words
 from benchmarks.report import SHARED, table, write_report
 from earshot.decoder_kernels.alignment import align
-from earshot.decoder_kernels.graph.graph_image import read_image
+from earshot.decoder_kernels.graph.graph_file import read_graph
 from earshot.decoder_kernels.wfst.wfst_confidence import WordConfidences
 from earshot.decoder_kernels.wfst.wfst_hypotheses import WfstHypothesis
 from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice
@@ -64,7 +64,7 @@ COVERAGES = [percent / 100 for percent in range(60, 101, 2)]
 
 @dataclass(frozen=True)
 class Heard:
-    """A recording: encoder output ``(T, D)`` and log-probabilities ``(T, V)`` of pieces."""
+    """A recording: encoder output ``(T, D)`` and log-probabilities ``(T, V)`` of tokens."""
 
     index: int
     memory: Tensor
@@ -122,8 +122,8 @@ class Confidences:
     def score(self, hypothesis: WfstHypothesis, scores: AttentionScores, row: int) -> float:
         """What the second pass ranks by."""
         weights = self._loaded.model.config.decoding
-        attention = (1 - weights.reverse_weight) * float(scores.left[row])
-        attention += weights.reverse_weight * float(scores.right[row])
+        attention = (1 - weights.reverse_weight) * scores.left[row]
+        attention += weights.reverse_weight * scores.right[row]
         return attention - weights.ctc_weight * hypothesis.cost
 
     def _means(self, hypothesis: WfstHypothesis, values: Sequence[float]) -> list[float]:
@@ -159,7 +159,8 @@ class Trial:
         frames = self._frames.whole(one.memory)
         self._search.advance(SLOT, frames[None].contiguous(), torch.tensor([len(frames)]))
         self.frames += len(frames)
-        listed, lattice = self._search.nbest(0, LIST_SIZE), self._lattice()
+        [listed], lattice = self._search.nbest([0], LIST_SIZE), self._lattice()
+        assert listed is not None
         scores = self._attention(one, listed)
         ranks = [self._confidences.score(each, scores, row) for row, each in enumerate(listed)]
         for name, row in ((FIRST, 0), (SECOND, ranks.index(max(ranks)))):
@@ -192,8 +193,9 @@ class Trial:
 
     def _lattice(self) -> WordLattice:
         began = time.process_time()
-        lattice = self._search.lattice(0)
+        [lattice] = self._search.lattices([0])
         self.lattice_seconds.append(time.process_time() - began)
+        assert lattice is not None
         self.arcs.append(lattice.num_arcs)
         self.narrowed += lattice.beam < self.options.lattice_beam
         return lattice
@@ -217,8 +219,8 @@ class Trial:
         yield CTC, self._confidences.ctc(one, found)
         yield ATTENTION, self._confidences.attention(found, scores, row)
         for scale in SCALES:
-            confidences = WordConfidences(lattice, scale).of(found.words, found.frames)
-            yield lattice_way(scale), confidences.tolist()
+            sure = WordConfidences.of_lattice(lattice, scale)
+            yield lattice_way(scale), sure.of(found.words, found.frames)
 
 
 def lattice_way(scale: float) -> str:
@@ -272,7 +274,7 @@ def share(value: float) -> str:
 def main() -> None:
     """Run it and write docs/benchmarks/word_confidence.md."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("image", type=Path, help="built with --topology compact or normal")
+    parser.add_argument("graph", type=Path, help="built with --topology compact or normal")
     parser.add_argument("--lm", required=True, help="what the language model is, for the page")
     parser.add_argument("--lattice-beam", type=float, default=GraphSearchConfig.lattice_beam)
     parser.add_argument(
@@ -281,11 +283,11 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     loaded = load_model(bundled_model_dir())
-    graph = words_of(read_image(arguments.image), loaded)
+    graph = words_of(read_graph(arguments.graph), loaded)
     sizes = GraphSearchConfig(
         lattice_beam=arguments.lattice_beam, backpointers_per_token=arguments.backpointers_per_token
     )
-    trial, told = Trial(loaded, graph, sizes), ToldWords(arguments.image, sizes)
+    trial, told = Trial(loaded, graph, sizes), ToldWords(arguments.graph, sizes)
     with tempfile.TemporaryDirectory() as cache:
         speech = load_speech(SHARED / "speech" / "dev.tsv", Path(cache)).transcribed()
         for one in heard(loaded, speech):

@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.report import table, write_report
 from earshot.decoder_kernels.graph.graph import Graph
-from earshot.decoder_kernels.graph.graph_image import read_image, write_image
+from earshot.decoder_kernels.graph.graph_file import read_graph, write_graph
 from earshot.language.graphs.build import GRAPH_FORMS, Build, GraphForm, Units, build_graph
 from earshot.language.graphs.lexicon import Spelling
 from earshot.language.ngrams.arpa import read_arpa
@@ -110,15 +110,15 @@ def speller(tokenizer: Tokenizer, word: str) -> list[Spelling]:
 
 
 def measure(build: Build, form: GraphForm, seconds: float) -> list[str]:
-    """Write and read the image; a row of the table."""
+    """Write and read the compiled graph; a row of the table."""
     graph = build.graph
     with tempfile.TemporaryDirectory() as directory:
-        path = Path(directory) / "image"
-        write_image(path, graph)
+        path = Path(directory) / "lm.graph"
+        write_graph(path, graph)
         times = []
         for _ in range(READS):
             start = time.process_time()
-            read_image(path)
+            read_graph(path)
             times.append(time.process_time() - start)
         size = path.stat().st_size
     epsilons = int((graph.first_label - graph.first_arc[:-1]).sum())
@@ -170,10 +170,10 @@ def main() -> None:
     body = f"""
 {compact.ngrams:,} n-grams over {compact.words:,} words, {len(units.symbols)} units;
 {compact.redundant_states:,} histories had nothing but a back-off and fell away. Memory at the peak,
-`compact`: {peak_mb:.0f} MB. Reading an image checks all of it; the fastest of {READS} times. All
-times are of the CPU, on one core.
+`compact`: {peak_mb:.0f} MB. Reading a compiled graph checks all of it; the fastest of {READS}
+times. All times are of the CPU, on one core.
 
-{table(["form", "nodes", "arcs", "of them epsilon", "image", "read and check", "build"], rows)}
+{table(["form", "nodes", "arcs", "of them epsilon", "file", "read and check", "build"], rows)}
 
 {table(["stage of `compact`", "s"], [[k, f"{v:.1f}"] for k, v in stages.seconds.items()])}
 

@@ -3,7 +3,7 @@
 Table 1 of Galvez & Kaldewey 2023 (arXiv:2311.04996) in small: CTC greedy, prefix beam search, and
 graph search with the "compact" and the "normal" rule, implicit and explicit, all on the same
 posteriors of the bundled model (chunk-masked, which equals streaming) over development recordings.
-The image is made by ``earshot graph build`` of a language model that has not read them. No second
+The graph is made by ``earshot graph build`` of a language model that has not read them. No second
 pass.
 """
 
@@ -23,7 +23,7 @@ from benchmarks.wfst.ours import NEXT_TO_NO_ALTERNATIVES, Batch, OurSearch
 from benchmarks.wfst.posteriors import Utterance, total_frames
 from benchmarks.wfst.word_errors import WordErrors
 from earshot.decoder_kernels.graph.graph import Graph
-from earshot.decoder_kernels.graph.graph_image import read_image
+from earshot.decoder_kernels.graph.graph_file import read_graph
 from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
 from earshot.decoder_kernels.wfst.wfst_search import WfstOptions
 from earshot.language.graphs.explicit import explicit_graph
@@ -129,7 +129,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("image", type=Path, help="a compact or normal one")
+    parser.add_argument("graph", type=Path, help="compiled, compact or normal")
     parser.add_argument("--lm", required=True, help="what the language model is, for the page")
     parser.add_argument("--per-corpus", type=int, default=120, help="recordings of each corpus")
     parser.add_argument("--seed", type=int, default=1)
@@ -144,7 +144,7 @@ def main() -> None:
     """Run it and write docs/benchmarks/graph_wer.md."""
     chosen = arguments()
     torch.set_num_threads(1)
-    loaded, graph = load_model(bundled_model_dir()), read_image(chosen.image)
+    loaded, graph = load_model(bundled_model_dir()), read_graph(chosen.graph)
     some = recordings(SHARED / "speech" / "dev.tsv", chosen.per_corpus, chosen.seed)
     utterances = posteriors(loaded, some)
     words = words_of(graph, loaded)
@@ -153,9 +153,9 @@ def main() -> None:
     searches = graph_arms(
         graph, chosen.beam, chosen.max_active, chosen.scales, chosen.explicit_scale
     )
-    for pieces, units in zip(utterances, of_graph, strict=True):
+    for tokens, units in zip(utterances, of_graph, strict=True):
         for arm in without:
-            arm.take(pieces)
+            arm.take(tokens)
         for arm in searches:
             arm.take(units)
     arms = without + searches
@@ -171,7 +171,7 @@ chunks of {config.decoding.chunk_size} frames, no second pass. Language model: {
 {graph.num_nodes:,} nodes and {graph.num_arcs:,} arcs, {len(graph.word_texts) - 1:,} words. Beam
 {chosen.beam:g}, max_active {chosen.max_active:,}, the language model's costs multiplied by the
 scale. Percent of words, ± half of the interval of 95 %; microseconds per frame of {frame_ms} ms on
-one thread, decoder only. Greedy and prefix search hear pieces, the graph is spelled in
+one thread, decoder only. Greedy and prefix search hear tokens, the graph is spelled in
 {words.units}.
 
 {table(["decoder", *header, "us per frame"], [*rows, unknown_row(graph, utterances, corpora)])}

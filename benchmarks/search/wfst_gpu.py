@@ -8,7 +8,7 @@ cannot run:
 
 - Riva's: ``pip install --no-deps riva-asrlib-decoder==0.4.4``, up to Python 3.12
 - torchaudio's CUDA CTC decoder, without words or a language model: ``pip install torchaudio``
-- OASR: see ``wfst/oasr.py``
+- OASR: see ``benchmarks/peers/oasr.py``
 
 The graph is a compact one; the peers get its explicit form. A piece is timed from posteriors on the
 device to partial results on the host. ``--device cpu`` runs ours alone, to try the script.
@@ -32,7 +32,7 @@ from benchmarks.wfst.posteriors import Utterance, load, simulated
 from benchmarks.wfst.stream_tasks import HEADER, Found, Make, Task
 from benchmarks.wfst.streams import NotRun, StreamDecoder
 from earshot.decoder_kernels.graph.graph import Graph
-from earshot.decoder_kernels.graph.graph_image import read_image
+from earshot.decoder_kernels.graph.graph_file import read_graph
 from earshot.decoder_kernels.wfst.wfst_search import WfstOptions
 from earshot.language.graphs.explicit import explicit_graph
 
@@ -139,7 +139,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--graph", type=Path, required=True, help="a compact image")
+    parser.add_argument("--graph", type=Path, required=True, help="a compact compiled graph")
     parser.add_argument("--posteriors", type=Path, help=".npz of real ones")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument(
@@ -160,7 +160,7 @@ def main() -> None:
     chosen = arguments()
     torch.set_num_threads(1)
     device = torch.device(chosen.device)
-    graph = read_image(chosen.graph)
+    graph = read_graph(chosen.graph)
     options = WfstOptions(beam=chosen.beam, max_active=chosen.max_active, lattice_beam=LATTICE_BEAM)
     sets = {"simulated": simulated(graph, SIMULATED, SIMULATED_WORDS, seed=1)}
     if chosen.posteriors:

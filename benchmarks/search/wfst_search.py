@@ -56,7 +56,7 @@ def main() -> None:
     """Run it and write docs/benchmarks/wfst_search.md."""
     options = arguments()
     torch.set_num_threads(1)
-    files = GraphFiles(options.cache, options.arpa, options.words, units="pieces")
+    files = GraphFiles(options.cache, options.arpa, options.words, units="tokens")
     loaded = load_model(bundled_model_dir())
     manifest = SHARED / "speech" / "dev.tsv"
     real = posteriors(loaded, recordings(manifest, options.real, options.seed, READ_CORPORA))

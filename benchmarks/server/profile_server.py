@@ -23,7 +23,7 @@ PARTS = (
     ("features", ("compute_features",)),
     ("gather and scatter of slots", ("EncoderState.",)),
     ("encoder", ("Encoder.forward_lanes", "streaming/u2/encode.py")),
-    ("prefix search", ("streaming/search/ctc_search.py", "decoder_kernels/")),
+    ("prefix search", ("streaming/search/search_set.py", "decoder_kernels/")),
     ("second pass", ("streaming/u2/second_pass.py",)),
     ("batching, results and events", ("streaming/",)),
     ("sockets, audio decoding and JSON", ("asyncio/", "service/")),

@@ -10,7 +10,7 @@ import torch
 from benchmarks.wfst.posteriors import Utterance
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.config import FeatureConfig
-from earshot.streaming.search.search_frames import PieceFrames, SearchFrames, frames_of
+from earshot.streaming.search.search_frames import SearchFrames, TokenFrames, frames_of
 from earshot.streaming.words.graph_words import GraphWords
 from earshot.training.corpus.manifest import Utterance as Recording
 from earshot.training.corpus.manifest import read_speech
@@ -42,9 +42,9 @@ def posteriors(
 ) -> list[Utterance]:
     """Of each recording, in order of length; those too short for one frame are left out.
 
-    Of pieces, or of what the words of a graph are spelled in.
+    Of tokens, or of what the words of a graph are spelled in.
     """
-    frames = PieceFrames(loaded.model) if words is None else frames_of(words, loaded.model)
+    frames = TokenFrames(loaded.model) if words is None else frames_of(words, loaded.model)
     with tempfile.TemporaryDirectory() as cache:
         features = build_feature_cache(Path(cache), list(chosen), FeatureConfig())
         speech = Speech(chosen, [Source(features, index) for index in range(len(chosen))])

@@ -1,4 +1,4 @@
-"""The graphs of a benchmark: images in a cache folder, and files of them that peers read."""
+"""The graphs of a benchmark: compiled ones in a cache folder, and files of them that peers read."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from earshot.decoder_kernels.graph.graph import Graph
-from earshot.decoder_kernels.graph.graph_image import read_image
+from earshot.decoder_kernels.graph.graph_file import read_graph
 from earshot.language.graphs.explicit import explicit_graph
 from earshot.language.graphs.fst import Fst, write_fst
 
@@ -14,7 +14,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 class GraphFiles:
-    """A cache folder for one language model: its image, its explicit graph, and peers' files.
+    """A cache folder for one language model: its compact graph, its explicit one, peers' files.
 
     ``words``: a file with the words to build, one on each line; all of the model's if absent.
     ``units``: what they are spelled in, as for ``earshot graph build``.
@@ -34,11 +34,11 @@ class GraphFiles:
         cache.mkdir(parents=True, exist_ok=True)
 
     def compact(self) -> Graph:
-        """The compact image, built by ``earshot graph build`` if the folder does not hold it."""
-        return read_image(self._made("compact.graph", self._build))
+        """The compact graph, built by ``earshot graph build`` if the folder does not hold it."""
+        return read_graph(self._made("compact.graph", self._build))
 
     def explicit(self) -> Graph:
-        """T ∘ LG of the compact image."""
+        """T ∘ LG of the compact graph."""
         return explicit_graph(self.compact(), "compact")
 
     def openfst(self) -> Path:
@@ -47,7 +47,7 @@ class GraphFiles:
 
     def imported(self) -> Graph:
         """What ``earshot graph import`` makes of that file: the CTC rule is taken out again."""
-        return read_image(self._made("imported.graph", self._import))
+        return read_graph(self._made("imported.graph", self._import))
 
     def _made(self, name: str, make: Callable[[Path], None]) -> Path:
         """The file of that name; what was made half is never taken for it."""

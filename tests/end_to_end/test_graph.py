@@ -40,9 +40,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """With a graph that knows "mirrors" and not "mirror"."""
     folder = tmp_path_factory.mktemp("graph")
     (folder / "lm.arpa").write_text(ARPA)
-    image = str(folder / "lm.graph")
-    assert main(["graph", "build", "--lm", str(folder / "lm.arpa"), "--out", image]) == 0
-    with served("--graph", image) as server:
+    compiled = str(folder / "lm.graph")
+    assert main(["graph", "build", "--lm", str(folder / "lm.arpa"), "--out", compiled]) == 0
+    with served("--graph", compiled) as server:
         yield server
 
 

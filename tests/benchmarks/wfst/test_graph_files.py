@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.wfst.graph_files import GraphFiles, write_openfst, write_words
 from earshot.decoder_kernels.graph.graph import Graph
-from earshot.decoder_kernels.graph.graph_image import write_image
+from earshot.decoder_kernels.graph.graph_file import write_graph
 from earshot.language.graphs.explicit import explicit_graph
 from earshot.language.graphs.foreign import read_words
 from earshot.language.graphs.fst import read_fst
@@ -28,7 +28,7 @@ def test_words_are_numbered_as_in_the_graph(graph: Graph, tmp_path: Path) -> Non
 
 
 def test_a_cache_folder_keeps_what_was_made(graph: Graph, tmp_path: Path) -> None:
-    write_image(tmp_path / "compact.graph", graph)
+    write_graph(tmp_path / "compact.graph", graph)
     files = GraphFiles(tmp_path, arpa=None)
     made = files.openfst()
     before = made.stat().st_mtime_ns
@@ -39,7 +39,7 @@ def test_a_cache_folder_keeps_what_was_made(graph: Graph, tmp_path: Path) -> Non
 
 
 def test_the_imported_graph_is_what_import_makes_of_the_file(graph: Graph, tmp_path: Path) -> None:
-    write_image(tmp_path / "compact.graph", graph)
+    write_graph(tmp_path / "compact.graph", graph)
     files = GraphFiles(tmp_path, arpa=None)
     imported = files.imported()
     assert imported.topology == "compact"
