@@ -57,7 +57,7 @@ class Encoder(StreamingEncoder):
         out_lengths = self.output_lengths(lengths)
         x = self.embed_features(feats, None)
         mask, valid = self._masks(x, out_lengths, chunk_size, num_left_chunks)
-        positions = self._key_positions(torch.arange(x.size(1), device=x.device).unsqueeze(0))
+        positions = self.key_positions(torch.arange(x.size(1), device=x.device).unsqueeze(0))
         for layer in self.layers:
             x = layer(x, mask, positions, valid)
         return self.after_norm(x), out_lengths
@@ -75,7 +75,7 @@ class Encoder(StreamingEncoder):
         dropped: Tensor = self.positional_dropout(x)
         return dropped
 
-    def _key_positions(self, frames: Tensor) -> Tensor | None:
+    def key_positions(self, frames: Tensor) -> Tensor | None:
         """Sinusoids (…, T, D) for attention with positional keys."""
         if self.config.positions != "rel_pos":
             return None
@@ -121,7 +121,7 @@ class Encoder(StreamingEncoder):
         x = self.embed_features(xs, first)
         cached = att_cache.size(2)
         frames = torch.arange(-cached, x.size(1), device=xs.device) + offset
-        positions = self._key_positions(frames.clamp(min=0).unsqueeze(0))
+        positions = self.key_positions(frames.clamp(min=0).unsqueeze(0))
         att_caches, cnn_caches = [], []
         for i, layer in enumerate(self.layers):
             past_att = att_cache[i : i + 1] if cached else None
@@ -178,7 +178,7 @@ class Encoder(StreamingEncoder):
         return LaneStep(
             out_lengths=out_lengths,
             key_mask=context.key_mask(out_lengths),
-            positions=self._key_positions(new + context.offset.unsqueeze(1)),
+            positions=self.key_positions(new + context.offset.unsqueeze(1)),
             ragged=bool((out_lengths < context.room).any()),
         )
 

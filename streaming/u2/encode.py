@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from earshot.models.u2.lanes import EncoderState
+from earshot.models.u2.slot_step import slot_step
 from earshot.models.u2.u2 import U2Model
 from earshot.streaming.errors import DecodingFailed
 from earshot.streaming.search.ctc_output import CtcOutput, FramePosteriors
@@ -21,6 +22,7 @@ class EncodeStep:
 
     def __init__(self, model: U2Model, slots: EncoderState, settings: StreamSettings) -> None:
         self._model = model
+        self._step = slot_step(model.encoder)
         self._slots = slots
         self._settings = settings
         self._device = slots.offset.device
@@ -37,8 +39,7 @@ class EncodeStep:
         slots = torch.tensor([lane.stream.slot for lane in moving], device=self._device)
         lengths = torch.tensor([lane.cut.frames for lane in moving], device=self._device)
         columns = max(lane.stream.segment.frames for lane in moving)
-        context = self._slots.gather(slots, self._settings.chunking.chunk_size, columns)
-        encoded, update = self._model.encoder.forward_lanes(self._batch(moving), lengths, context)
+        encoded, update = self._step(self._batch(moving), lengths, self._slots, slots, columns)
         log_probs = self._model.ctc_log_probs(encoded).float()
         posteriors = self._posteriors(log_probs, lengths)
         for row, lane in enumerate(moving):

@@ -1,0 +1,152 @@
+// Binds a conformer's weights, which Python fills in, and its step.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "conformer_step.h"
+
+namespace nb = nanobind;
+using namespace nanobind::literals;
+
+namespace earshot {
+namespace {
+
+template <class T, std::size_t Dimensions>
+using Array = nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
+
+template <std::size_t Dimensions>
+using Floats = Array<const float, Dimensions>;
+
+std::vector<float> copied(const auto& array) {
+  return {array.data(), array.data() + array.size()};
+}
+
+// What this processor can run, the fastest first.
+std::vector<std::string> processors() {
+  std::vector<std::string> found;
+#ifdef EARSHOT_X86
+  if (__builtin_cpu_supports("x86-64-v4")) found.emplace_back("avx512");
+  if (__builtin_cpu_supports("x86-64-v3")) found.emplace_back("avx2");
+#endif
+  found.emplace_back("portable");
+  return found;
+}
+
+std::unique_ptr<ConformerStep> build(const ConformerWeights& weights, const std::string& processor) {
+  for (const std::string& each : processors()) {
+    if (each != processor) continue;
+#ifdef EARSHOT_X86
+    if (processor == "avx512") return avx512::build(weights);
+    if (processor == "avx2") return avx2::build(weights);
+#endif
+    return portable::build(weights);
+  }
+  throw std::invalid_argument("this processor cannot run " + processor);
+}
+
+void run(const ConformerStep& step, const Floats<3>& stem, const std::optional<Floats<3>>& sinusoids,
+         const Array<const std::int64_t, 1>& slots, const Array<const std::int64_t, 1>& lengths,
+         const Array<const std::int64_t, 1>& cached, const Floats<5>& att_cache,
+         const Floats<4>& cnn_cache, const Array<float, 3>& encoded,
+         const Array<float, 5>& att_columns, const Array<float, 4>& next_cnn_cache, int workers) {
+  const LaneChunk chunk{
+      .lanes = static_cast<int>(stem.shape(0)),
+      .frames = static_cast<int>(stem.shape(1)),
+      .capacity = static_cast<int>(att_cache.shape(3)) - 1,
+      .stem = stem.data(),
+      .sinusoids = sinusoids ? sinusoids->data() : nullptr,
+      .slots = slots.data(),
+      .lengths = lengths.data(),
+      .cached = cached.data(),
+      .att_cache = att_cache.data(),
+      .cnn_cache = cnn_cache.data(),
+      .encoded = encoded.data(),
+      .att_columns = att_columns.data(),
+      .next_cnn_cache = next_cnn_cache.data(),
+  };
+  nb::gil_scoped_release released;
+  step.run(chunk, workers);
+}
+
+void bind_weights(nb::module_& module) {
+  nb::class_<LinearWeights>(module, "LinearWeights")
+      .def(
+          "__init__",
+          [](LinearWeights* own, const Floats<2>& weight, const Floats<1>& bias) {
+            new (own) LinearWeights{static_cast<int>(weight.shape(0)),
+                                    static_cast<int>(weight.shape(1)), copied(weight),
+                                    copied(bias)};
+          },
+          "weight"_a, "bias"_a);
+  nb::class_<NormWeights>(module, "NormWeights")
+      .def(
+          "__init__",
+          [](NormWeights* own, const Floats<1>& scale, const Floats<1>& shift, float eps,
+             bool settled) {
+            new (own) NormWeights{copied(scale), copied(shift), eps, settled};
+          },
+          "scale"_a, "shift"_a, "eps"_a, "settled"_a = false);
+  nb::class_<FeedForwardWeights>(module, "FeedForwardWeights")
+      .def(nb::init<NormWeights, LinearWeights, LinearWeights>(), "norm"_a, "up"_a, "down"_a);
+  nb::class_<PlaceWeights>(module, "PlaceWeights")
+      .def(
+          "__init__",
+          [](PlaceWeights* own, const LinearWeights& places, const Floats<1>& key_bias,
+             const Floats<1>& place_bias) {
+            new (own) PlaceWeights{places, copied(key_bias), copied(place_bias)};
+          },
+          "places"_a, "key_bias"_a, "place_bias"_a);
+  nb::class_<AttentionWeights>(module, "AttentionWeights")
+      .def(nb::init<NormWeights, LinearWeights, LinearWeights, LinearWeights, LinearWeights,
+                    std::optional<PlaceWeights>>(),
+           "norm"_a, "query"_a, "key"_a, "value"_a, "out"_a, "places"_a.none());
+  nb::class_<ConvolutionWeights>(module, "ConvolutionWeights")
+      .def(
+          "__init__",
+          [](ConvolutionWeights* own, const NormWeights& input_norm, const LinearWeights& content,
+             const LinearWeights& gate, const Floats<2>& kernel, const Floats<1>& bias,
+             const NormWeights& norm, const LinearWeights& out) {
+            new (own) ConvolutionWeights{input_norm,   content, gate, copied(kernel),
+                                         copied(bias), norm,    out};
+          },
+          "input_norm"_a, "content"_a, "gate"_a, "kernel"_a, "bias"_a, "norm"_a, "out"_a);
+  nb::class_<LayerWeights>(module, "LayerWeights")
+      .def(nb::init<std::optional<FeedForwardWeights>, AttentionWeights,
+                    std::optional<ConvolutionWeights>, FeedForwardWeights,
+                    std::optional<NormWeights>>(),
+           "macaron"_a.none(), "attention"_a, "convolution"_a.none(), "feed_forward"_a,
+           "closing_norm"_a.none());
+}
+
+}  // namespace
+}  // namespace earshot
+
+NB_MODULE(_native, module) {
+  using namespace earshot;
+  module.doc() = "A conformer's step for many lanes, on the CPU.";
+  nb::enum_<Activation>(module, "Activation")
+      .value("swish", Activation::SWISH)
+      .value("relu", Activation::RELU)
+      .value("gelu", Activation::GELU);
+  bind_weights(module);
+  module.def("processors", &processors, "What this processor can run, the fastest first.");
+  nb::class_<ConformerStep>(module, "ConformerStep", "The blocks of a conformer.")
+      .def(nb::new_([](int size, int heads, Activation activation, float feed_forward_scale,
+                       std::vector<LayerWeights> layers, NormWeights after_norm,
+                       const std::string& processor) {
+             return build({size, heads, activation, feed_forward_scale, std::move(layers),
+                           std::move(after_norm)},
+                          processor);
+           }),
+           nb::kw_only(), "size"_a, "heads"_a, "activation"_a, "feed_forward_scale"_a, "layers"_a,
+           "after_norm"_a, "processor"_a)
+      .def("run", &run, "stem"_a, "sinusoids"_a.none(), "slots"_a, "lengths"_a, "cached"_a,
+           "att_cache"_a, "cnn_cache"_a, "encoded"_a, "att_columns"_a, "next_cnn_cache"_a,
+           "workers"_a, "Move lanes on by a chunk; writes the three arrays before the last.");
+}

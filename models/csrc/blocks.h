@@ -1,0 +1,189 @@
+// A conformer's branches over rows: each adds to what passes by (Gulati 2020, eq. 1).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "floats.h"
+#include "network_weights.h"
+#include "packed_linear.h"
+#include "row_norm.h"
+
+namespace earshot::EARSHOT_PROCESSOR {
+
+// Rows of padded(columns) numbers, zeros behind the last column.
+struct Rows {
+  std::vector<float> numbers;
+  int count;
+  int stride;
+
+  Rows(int rows, int columns)
+      : numbers(static_cast<std::size_t>(rows) * padded(columns)),
+        count(rows),
+        stride(padded(columns)) {}
+
+  float* operator[](int row) { return &numbers[static_cast<std::size_t>(row) * stride]; }
+  const float* operator[](int row) const {
+    return &numbers[static_cast<std::size_t>(row) * stride];
+  }
+};
+
+inline Floats gelu(const Floats& x) {
+  float numbers[WIDTH];
+  store(numbers, x);
+  for (float& each : numbers) each *= 0.5F * (1.0F + std::erf(each * 0.70710678118654752F));
+  return load(numbers);
+}
+
+inline Floats activated(Activation activation, const Floats& x) {
+  switch (activation) {
+    case Activation::SWISH:
+      return x * sigmoid(x);
+    case Activation::RELU:
+      return larger(x, Floats{});
+    case Activation::GELU:
+      return gelu(x);
+  }
+  return x;
+}
+
+inline void norm_rows(const RowNorm& norm, const Rows& from, Rows& to) {
+  for (int row = 0; row < from.count; ++row) norm(from[row], to[row]);
+}
+
+// to = layer(from).
+inline void project(const PackedLinear& layer, const Rows& from, Rows& to) {
+  layer(from.numbers.data(), from.count, from.stride,
+        [&](int row, int column, const Floats& values) { store(to[row] + column, values); });
+}
+
+// x += scale * layer(from).
+inline void add_projected(const PackedLinear& layer, const Rows& from, float scale, Rows& x) {
+  layer(from.numbers.data(), from.count, from.stride, [&](int row, int column, const Floats& values) {
+    float* at = x[row] + column;
+    store(at, load(at) + values * scale);
+  });
+}
+
+class FeedForward {
+ public:
+  FeedForward(const FeedForwardWeights& weights, Activation activation, float scale)
+      : norm_(weights.norm),
+        up_(weights.up),
+        down_(weights.down),
+        activation_(activation),
+        scale_(scale) {}
+
+  void add_to(Rows& x, Rows& normed) const {
+    norm_rows(norm_, x, normed);
+    Rows hidden(x.count, up_.columns());
+    up_(normed.numbers.data(), x.count, normed.stride, [&](int row, int column, const Floats& values) {
+      store(hidden[row] + column, activated(activation_, values));
+    });
+    add_projected(down_, hidden, scale_, x);
+  }
+
+ private:
+  RowNorm norm_;
+  PackedLinear up_;
+  PackedLinear down_;
+  Activation activation_;
+  float scale_;
+};
+
+// Causal, after the k - 1 columns that each lane remembers, less what the gate makes of silence.
+class Convolution {
+ public:
+  Convolution(const ConvolutionWeights& weights, int size, Activation activation)
+      : size_(size),
+        taps_(static_cast<int>(weights.kernel.size()) / size),
+        input_norm_(weights.input_norm),
+        content_(weights.content),
+        gate_(weights.gate),
+        norm_(weights.norm),
+        out_(weights.out),
+        activation_(activation),
+        kernel_(static_cast<std::size_t>(taps_) * padded(size)),
+        bias_(padded(size)),
+        silence_(padded(size)) {
+    for (int tap = 0; tap < taps_; ++tap) {
+      std::copy_n(&weights.kernel[tap * size], size, &kernel_[tap * padded(size)]);
+    }
+    std::ranges::copy(weights.bias, bias_.begin());
+    for (int i = 0; i < size; ++i) {
+      silence_[i] = weights.content.bias[i] * sigmoid(all(weights.gate.bias[i])).parts[0][0];
+    }
+  }
+
+  int remembered() const { return taps_ - 1; }
+
+  // What the depthwise kernel sees of each row.
+  void gate_rows(const Rows& x, Rows& normed, Rows& gated) const {
+    norm_rows(input_norm_, x, normed);
+    project(content_, normed, gated);
+    gate_(normed.numbers.data(), x.count, normed.stride,
+          [&](int row, int column, const Floats& values) {
+            float* at = gated[row] + column;
+            store(at, load(at) * sigmoid(values));
+          });
+  }
+
+  // Rows [first, first + frames) are a lane's; cache and next (k - 1, D) are what it remembers.
+  void convolve(const Rows& gated, int first, int frames, const float* cache, float* next,
+                Rows& mixed) const {
+    Rows columns(remembered() + frames, size_);
+    for (int i = 0; i < remembered(); ++i) {
+      std::copy_n(cache + i * size_, size_, columns[i]);
+      add(silence_.data(), columns[i]);
+    }
+    for (int i = 0; i < frames; ++i) {
+      std::copy_n(gated[first + i], gated.stride, columns[remembered() + i]);
+    }
+    for (int i = 0; i < frames; ++i) mix_taps(columns, i, mixed[first + i]);
+    for (int i = 0; i < remembered(); ++i) {
+      const float* column = columns[frames + i];
+      for (int d = 0; d < size_; ++d) next[i * size_ + d] = column[d] - silence_[d];
+    }
+  }
+
+  void add_to(Rows& x, Rows& mixed) const {
+    for (int row = 0; row < x.count; ++row) {
+      norm_(mixed[row], mixed[row]);
+      for (int i = 0; i < mixed.stride; i += WIDTH) {
+        store(mixed[row] + i, activated(activation_, load(mixed[row] + i)));
+      }
+    }
+    add_projected(out_, mixed, 1.0F, x);
+  }
+
+ private:
+  void add(const float* what, float* row) const {
+    for (int i = 0; i < padded(size_); i += WIDTH) store(row + i, load(row + i) + load(what + i));
+  }
+
+  void mix_taps(const Rows& columns, int first, float* to) const {
+    for (int i = 0; i < padded(size_); i += WIDTH) {
+      Floats mixed = load(&bias_[i]);
+      for (int tap = 0; tap < taps_; ++tap) {
+        mixed = mixed + load(columns[first + tap] + i) * load(&kernel_[tap * padded(size_) + i]);
+      }
+      store(to + i, mixed);
+    }
+  }
+
+  int size_;
+  int taps_;
+  RowNorm input_norm_;
+  PackedLinear content_;
+  PackedLinear gate_;
+  RowNorm norm_;
+  PackedLinear out_;
+  Activation activation_;
+  std::vector<float> kernel_;
+  std::vector<float> bias_;
+  std::vector<float> silence_;
+};
+
+}  // namespace earshot::EARSHOT_PROCESSOR

@@ -1,0 +1,64 @@
+// Layer norm of rows, or a batch norm's settled statistics.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "floats.h"
+#include "network_weights.h"
+
+namespace earshot::EARSHOT_PROCESSOR {
+
+class RowNorm {
+ public:
+  explicit RowNorm(const NormWeights& weights)
+      : size_(static_cast<int>(weights.scale.size())),
+        eps_(weights.eps),
+        settled_(weights.settled),
+        scale_(padded(size_)),
+        shift_(padded(size_)),
+        real_(padded(size_)) {
+    std::ranges::copy(weights.scale, scale_.begin());
+    std::ranges::copy(weights.shift, shift_.begin());
+    std::fill_n(real_.begin(), size_, 1.0F);
+  }
+
+  // A row of padded(size) numbers, zeros at the end; `to` may be `from`.
+  void operator()(const float* from, float* to) const {
+    float mean = 0.0F, factor = 1.0F;
+    if (!settled_) {
+      mean = mean_of(from);
+      factor = 1.0F / std::sqrt(variance_of(from, mean) + eps_);
+    }
+    for (int i = 0; i < padded(size_); i += WIDTH) {
+      const Floats normal = (load(from + i) + -mean) * factor;
+      store(to + i, normal * load(&scale_[i]) + load(&shift_[i]));
+    }
+  }
+
+ private:
+  float mean_of(const float* row) const {
+    Floats total{};
+    for (int i = 0; i < padded(size_); i += WIDTH) total = total + load(row + i);
+    return sum(total) / static_cast<float>(size_);
+  }
+
+  float variance_of(const float* row, float mean) const {
+    Floats total{};
+    for (int i = 0; i < padded(size_); i += WIDTH) {
+      const Floats away = (load(row + i) + -mean) * load(&real_[i]);
+      total = total + away * away;
+    }
+    return sum(total) / static_cast<float>(size_);
+  }
+
+  int size_;
+  float eps_;
+  bool settled_;
+  std::vector<float> scale_;
+  std::vector<float> shift_;
+  std::vector<float> real_;  // 1 where a row has a number, 0 in its padding
+};
+
+}  // namespace earshot::EARSHOT_PROCESSOR

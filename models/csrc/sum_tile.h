@@ -1,0 +1,69 @@
+// Sums of products over a few rows and columns, held in registers while they grow.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "floats.h"
+
+namespace earshot::EARSHOT_PROCESSOR {
+
+// Rows and sixteens of columns that are summed at once: as many sums as there are registers for.
+#if defined(EARSHOT_AVX512)
+inline constexpr int TILE_ROWS = 12, TILE_VECTORS = 2;
+#elif defined(EARSHOT_AVX2)
+inline constexpr int TILE_ROWS = 6, TILE_VECTORS = 1;
+#else
+inline constexpr int TILE_ROWS = 3, TILE_VECTORS = 1;
+#endif
+
+// `sums` (Rows, Vectors) = bias + rows * panel. Each sum runs over the inputs in their order, so that
+// a row's result is the same whichever rows come with it.
+template <int Rows, int Vectors>
+void sum_tile(const float* rows, int stride, const float* panel, int inputs, const float* bias,
+              float* sums) {
+  constexpr int REGISTERS = Vectors * PARTS;
+  Part own[Rows][REGISTERS], weights[REGISTERS];
+  for (int row = 0; row < Rows; ++row) {
+    for (int i = 0; i < REGISTERS; ++i) own[row][i] = load_part(bias, i);
+  }
+  for (int input = 0; input < inputs; ++input, panel += WIDTH * Vectors) {
+    for (int i = 0; i < REGISTERS; ++i) weights[i] = load_part(panel, i);
+    for (int row = 0; row < Rows; ++row) {
+      const float value = rows[row * stride + input];
+      for (int i = 0; i < REGISTERS; ++i) own[row][i] += value * weights[i];
+    }
+  }
+  for (int row = 0; row < Rows; ++row) {
+    for (int i = 0; i < REGISTERS; ++i) store_part(sums, row * REGISTERS + i, own[row][i]);
+  }
+}
+
+using SumTile = void (*)(const float*, int, const float*, int, const float*, float*);
+
+template <int Vectors, int... Rows>
+constexpr std::array<SumTile, sizeof...(Rows)> sum_tiles(std::integer_sequence<int, Rows...>) {
+  return {sum_tile<Rows + 1, Vectors>...};
+}
+
+// The tile for so many rows and sixteens of columns.
+inline SumTile sum_tile_of(int rows, int vectors) {
+  using Counts = std::make_integer_sequence<int, TILE_ROWS>;
+  static constexpr auto NARROW = sum_tiles<1>(Counts{});
+  static constexpr auto WIDE = sum_tiles<TILE_VECTORS>(Counts{});
+  return (vectors == 1 ? NARROW : WIDE)[rows - 1];
+}
+
+// Sixteen columns of any number of rows; `to` (count, 16), `to_stride` apart.
+inline void sum_column(const float* rows, int count, int stride, const float* panel, int inputs,
+                       const float* bias, float* to, int to_stride) {
+  float sums[TILE_ROWS * WIDTH];
+  for (int row = 0; row < count; row += TILE_ROWS) {
+    const int taken = std::min(TILE_ROWS, count - row);
+    sum_tile_of(taken, 1)(rows + row * stride, stride, panel, inputs, bias, sums);
+    for (int i = 0; i < taken; ++i) store(to + (row + i) * to_stride, load(sums + WIDTH * i));
+  }
+}
+
+}  // namespace earshot::EARSHOT_PROCESSOR
