@@ -10,6 +10,7 @@
 #include <string>
 
 #include "conformer_step.h"
+#include "tree_scores.h"
 
 namespace nb = nanobind;
 using namespace nanobind::literals;
@@ -38,7 +39,9 @@ std::vector<std::string> processors() {
   return found;
 }
 
-std::unique_ptr<ConformerStep> build(const ConformerWeights& weights, const std::string& processor) {
+// Builds what one of the processors runs.
+template <class Built, class Weights>
+std::unique_ptr<Built> build(const Weights& weights, const std::string& processor) {
   for (const std::string& each : processors()) {
     if (each != processor) continue;
 #ifdef EARSHOT_X86
@@ -72,6 +75,36 @@ void run(const ConformerStep& step, const Floats<3>& stem, const std::optional<F
   };
   nb::gil_scoped_release released;
   step.run(chunk, workers);
+}
+
+using Numbers = Array<const std::int64_t, 1>;
+
+void score(const TreeScores& scores, const Floats<2>& embedded, const Numbers& first_nodes,
+           const Numbers& tokens, const Numbers& parents, const Numbers& first_chains,
+           const Numbers& chain_starts, const Numbers& first_steps, const Numbers& paths,
+           const std::optional<Floats<3>>& memory, const std::optional<Numbers>& memory_lengths,
+           std::int64_t end, const Array<float, 1>& nodes, const Array<float, 1>& ends,
+           int workers) {
+  const TreeChunk chunk{
+      .trees = static_cast<int>(first_nodes.shape(0)) - 1,
+      .chains = static_cast<int>(chain_starts.shape(0)),
+      .memory_frames = memory ? static_cast<int>(memory->shape(1)) : 0,
+      .embedded = embedded.data(),
+      .first_nodes = first_nodes.data(),
+      .tokens = tokens.data(),
+      .parents = parents.data(),
+      .first_chains = first_chains.data(),
+      .chain_starts = chain_starts.data(),
+      .first_steps = first_steps.data(),
+      .paths = paths.data(),
+      .memory = memory ? memory->data() : nullptr,
+      .memory_lengths = memory_lengths ? memory_lengths->data() : nullptr,
+      .end = end,
+      .nodes = nodes.data(),
+      .ends = ends.data(),
+  };
+  nb::gil_scoped_release released;
+  scores.run(chunk, workers);
 }
 
 void bind_weights(nb::module_& module) {
@@ -122,6 +155,9 @@ void bind_weights(nb::module_& module) {
                     std::optional<NormWeights>>(),
            "macaron"_a.none(), "attention"_a, "convolution"_a.none(), "feed_forward"_a,
            "closing_norm"_a.none());
+  nb::class_<TreeLayerWeights>(module, "TreeLayerWeights")
+      .def(nb::init<AttentionWeights, std::optional<AttentionWeights>, FeedForwardWeights>(),
+           "past"_a, "source"_a.none(), "feed_forward"_a);
 }
 
 }  // namespace
@@ -140,7 +176,8 @@ NB_MODULE(_native, module) {
       .def(nb::new_([](int size, int heads, Activation activation, float feed_forward_scale,
                        std::vector<LayerWeights> layers, NormWeights after_norm,
                        const std::string& processor) {
-             return build({size, heads, activation, feed_forward_scale, std::move(layers),
+             return build<ConformerStep>(
+                 ConformerWeights{size, heads, activation, feed_forward_scale, std::move(layers),
                            std::move(after_norm)},
                           processor);
            }),
@@ -149,4 +186,18 @@ NB_MODULE(_native, module) {
       .def("run", &run, "stem"_a, "sinusoids"_a.none(), "slots"_a, "lengths"_a, "cached"_a,
            "att_cache"_a, "cnn_cache"_a, "encoded"_a, "att_columns"_a, "next_cnn_cache"_a,
            "workers"_a, "Move lanes on by a chunk; writes the three arrays before the last.");
+  nb::class_<TreeScores>(module, "TreeScores", "A transformer over trees of tokens.")
+      .def(nb::new_([](int size, int heads, Activation activation,
+                       std::vector<TreeLayerWeights> layers, NormWeights after_norm,
+                       LinearWeights output, const std::string& processor) {
+             return build<TreeScores>(TreeWeights{size, heads, activation, std::move(layers),
+                                                  std::move(after_norm), std::move(output)},
+                                      processor);
+           }),
+           nb::kw_only(), "size"_a, "heads"_a, "activation"_a, "layers"_a, "after_norm"_a,
+           "output"_a, "processor"_a)
+      .def("run", &score, "embedded"_a, "first_nodes"_a, "tokens"_a, "parents"_a, "first_chains"_a,
+           "chain_starts"_a, "first_steps"_a, "paths"_a, "memory"_a.none(),
+           "memory_lengths"_a.none(), "end"_a, "nodes"_a, "ends"_a, "workers"_a,
+           "Write how likely each node's token is, and an end after it.");
 }

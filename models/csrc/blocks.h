@@ -30,13 +30,6 @@ struct Rows {
   }
 };
 
-inline Floats gelu(const Floats& x) {
-  float numbers[WIDTH];
-  store(numbers, x);
-  for (float& each : numbers) each *= 0.5F * (1.0F + std::erf(each * 0.70710678118654752F));
-  return load(numbers);
-}
-
 inline Floats activated(Activation activation, const Floats& x) {
   switch (activation) {
     case Activation::SWISH:

@@ -1,25 +1,9 @@
 #include "conformer_step.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <optional>
-#include <thread>
-#include <utility>
-#include <vector>
-
-// From here on functions are for one kind of processor. What comes of the standard library's
-// templates above is not: the linker keeps one of each, which has to run on all kinds.
-#if defined(EARSHOT_AVX512)
-#pragma GCC target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,prefer-vector-width=512")
-#elif defined(EARSHOT_AVX2)
-#pragma GCC target("avx2,fma")
-#endif
-
+#include "processor.h"
+// What is included from here on is for one kind of processor.
 #include "blocks.h"
-#include "lane_attention.h"
+#include "head_attention.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
 namespace {
@@ -98,18 +82,24 @@ class Attention {
     project(key_, work.normed, keys);
     project(value_, work.normed, values);
     if (places_) project(*places_, work.sinusoids, places);
-    LaneAttention attend(head_size_);
+    HeadAttention attend(head_size_);
     for (int i = 0; i < work.share.lanes; ++i) {
       const int first = work.share.first_rows[i], frames = work.frames(i);
       for (int head = 0; head < heads_; ++head) {
-        const Columns own = new_columns(work, i, layer, layers, head);
+        float* own = new_columns(work, i, layer, layers, head);
         for (int frame = 0; frame < frames; ++frame) {
           write_column(keys[first + frame], values[first + frame],
-                       places_ ? places[first + frame] : nullptr, head,
-                       const_cast<float*>(own.first) + frame * stride());
+                       places_ ? places[first + frame] : nullptr, head, own + frame * stride());
         }
-        attend(queries[first] + head * head_size_, frames, queries.stride,
-               old_columns(work, i, layer, layers, head), own);
+        const float* old = old_columns(work, i, layer, layers, head);
+        const auto cached = static_cast<int>(work.chunk.cached[work.slot(i)]);
+        const int all = cached + frames;
+        attend(queries[first] + head * head_size_, frames, queries.stride, {all, all, 0},
+               [&](int column) {
+                 const float* at = column < cached ? old + column * stride()
+                                                   : own + (column - cached) * stride();
+                 return Column{at, at + head_size_, at[2 * head_size_]};
+               });
       }
     }
     add_projected(out_, queries, 1.0F, work.x);
@@ -118,15 +108,15 @@ class Attention {
  private:
   int stride() const { return 2 * head_size_ + 1; }
 
-  Columns old_columns(const Work& work, int i, int layer, int layers, int head) const {
+  // Columns (n, 2 d_k + 1) of one head as `EncoderState` has them: placed key, value, key bias.
+  const float* old_columns(const Work& work, int i, int layer, int layers, int head) const {
     const auto place = (static_cast<std::ptrdiff_t>(work.slot(i)) * layers + layer) * heads_ + head;
-    const auto count = static_cast<int>(work.chunk.cached[work.slot(i)]);
-    return {work.chunk.att_cache + place * (work.chunk.capacity + 1) * stride(), count};
+    return work.chunk.att_cache + place * (work.chunk.capacity + 1) * stride();
   }
 
-  Columns new_columns(const Work& work, int i, int layer, int layers, int head) const {
+  float* new_columns(const Work& work, int i, int layer, int layers, int head) const {
     const auto place = (static_cast<std::ptrdiff_t>(work.lane(i)) * layers + layer) * heads_ + head;
-    return {work.chunk.att_columns + place * work.chunk.frames * stride(), work.frames(i)};
+    return work.chunk.att_columns + place * work.chunk.frames * stride();
   }
 
   // A key carries its position, and what u and v make of both.

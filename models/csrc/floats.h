@@ -135,4 +135,18 @@ inline Floats sigmoid(const Floats& x) {
   return by_part(x, [](Part part) { return 1.0F / (1.0F + exponential(-part)); });
 }
 
+// x Phi(x), within 1e-7 x: Abramowitz and Stegun 1964, 7.1.26.
+inline Floats gelu(const Floats& x) {
+  return by_part(x, [](Part part) {
+    const Part zero{}, size = (part < zero ? -part : part) * 0.70710678118654752F;
+    const Part t = 1.0F / (1.0F + 0.3275911F * size);
+    Part series = zero + 1.061405429F;
+    for (const float term : {-1.453152027F, 1.421413741F, -0.284496736F, 0.254829592F}) {
+      series = series * t + term;
+    }
+    const Part rest = 0.5F * series * t * exponential(-size * size);  // Phi(-|x|)
+    return part * (part < zero ? rest : 1.0F - rest);
+  });
+}
+
 }  // namespace earshot::EARSHOT_PROCESSOR

@@ -76,4 +76,20 @@ struct ConformerWeights {
   NormWeights after_norm;
 };
 
+// A block of a transformer that looks at what came before, and where it has `source` at a memory.
+struct TreeLayerWeights {
+  AttentionWeights past;
+  std::optional<AttentionWeights> source;
+  FeedForwardWeights feed_forward;
+};
+
+struct TreeWeights {
+  int size;
+  int heads;
+  Activation activation;
+  std::vector<TreeLayerWeights> layers;
+  NormWeights after_norm;
+  LinearWeights output;
+};
+
 }  // namespace earshot

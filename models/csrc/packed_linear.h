@@ -12,8 +12,9 @@ namespace earshot::EARSHOT_PROCESSOR {
 
 class PackedLinear {
  public:
-  explicit PackedLinear(const LinearWeights& weights)
-      : inputs_(weights.inputs), columns_(padded(weights.outputs)), bias_(columns_) {
+  // beyond: what the outputs of padding are.
+  explicit PackedLinear(const LinearWeights& weights, float beyond = 0.0F)
+      : inputs_(weights.inputs), columns_(padded(weights.outputs)), bias_(columns_, beyond) {
     std::ranges::copy(weights.bias, bias_.begin());
     panels_.reserve(static_cast<std::size_t>(columns_) * inputs_);
     for (int first = 0; first < columns_; first += WIDTH * vectors_at(first)) {
@@ -21,7 +22,7 @@ class PackedLinear {
     }
   }
 
-  // Outputs, padded with zeros.
+  // Outputs, with padding.
   int columns() const { return columns_; }
 
   // Gives `then(row, column, values)` what becomes of each row, sixteen columns at a time.

@@ -102,11 +102,16 @@ class NeuralLm(nn.Module):
         """
         if depths is None:
             depths = torch.arange(tokens.size(1), device=tokens.device)
-        size = self.config.size
-        x = self.embed(tokens) * math.sqrt(size) + sinusoids(depths, size)
+        x = self.embed_tokens(tokens, depths)
         for block in self.blocks:
             x = block(x, visible)
         return functional.linear(self.norm(x), self.embed.weight, self.bias)
+
+    def embed_tokens(self, tokens: Tensor, depths: Tensor) -> Tensor:
+        """Tokens (…, T) at places (…, T) in their sequences: (…, T, D)."""
+        size = self.config.size
+        placed: Tensor = self.embed(tokens) * math.sqrt(size) + sinusoids(depths, size)
+        return placed
 
 
 def initialise(network: NeuralLm) -> None:

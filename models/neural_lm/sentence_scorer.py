@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import sentencepiece
-import torch
 
 from earshot.models.neural_lm.network import NeuralLm
-from earshot.models.token_tree import PackedTrees, TokenTree, batches
+from earshot.models.neural_lm.sentence_trees import sentence_trees
+from earshot.models.token_tree import ROOT, TokenTree
+from earshot.models.tree_scorer import NodeScores
 
 WORDS_REMEMBERED = 65_536
 
@@ -33,6 +34,7 @@ class SentenceScorer:
     def __init__(self, network: NeuralLm, tokenizer: sentencepiece.SentencePieceProcessor) -> None:
         self.network = network.eval()
         self.tokenizer = tokenizer
+        self._score_trees = sentence_trees(self.network)
         self._boundary = tokenizer.eos_id()
         self._spell = lru_cache(WORDS_REMEMBERED)(self._tokens_of)
 
@@ -45,12 +47,12 @@ class SentenceScorer:
         spelled = [[[self._spell(word) for word in words] for words in own] for own in lists]
         fitting = [row for row, own in enumerate(spelled) if self._fits(own)]
         trees = [self._tree(spelled[row]) for row in fitting]
-        for batch in batches(trees):
-            log_probs, ends = self._log_probs([trees[number] for number in batch])
-            for number, nodes, end in zip(batch, log_probs, ends, strict=True):
-                row = fitting[number]
-                found[row] = _by_word(spelled[row], trees[number], nodes, end)
+        for row, tree, scores in zip(fitting, trees, self._scored(trees), strict=True):
+            found[row] = _by_word(spelled[row], tree, scores)
         return found
+
+    def _scored(self, trees: Sequence[TokenTree]) -> list[NodeScores]:
+        return self._score_trees(trees, self._boundary) if trees else []
 
     def _tokens_of(self, word: str) -> tuple[int, ...]:
         return tuple(self.tokenizer.encode(word.lower()))
@@ -62,23 +64,15 @@ class SentenceScorer:
         flat = [[token for word in words for token in word] for words in sentences]
         return TokenTree.of(flat, self._boundary)
 
-    @torch.inference_mode()
-    def _log_probs(self, trees: Sequence[TokenTree]) -> tuple[list[list[float]], list[list[float]]]:
-        """For the nodes of each tree: of their tokens after what leads there, of an end there."""
-        packed = PackedTrees.of(trees, self.network.bias.device)
-        logits = self.network(packed.tokens, packed.depths, packed.visible)
-        return packed.follow(logits.log_softmax(dim=-1), self._boundary)
-
 
 def _by_word(
     sentences: Sequence[Sequence[Sequence[int]]],
     tree: TokenTree,
-    nodes: Sequence[float],
-    ends: Sequence[float],
+    scores: NodeScores,
 ) -> list[SentenceScore]:
-    scores = []
+    sentences_scored = []
     for words, path in zip(sentences, tree.paths, strict=True):
         places = iter(path)
-        by_word = tuple(sum(nodes[next(places)] for _ in word) for word in words)
-        scores.append(SentenceScore(by_word, ends[path[-1] if path else 0]))
-    return scores
+        by_word = tuple(sum(scores.nodes[next(places)] for _ in word) for word in words)
+        sentences_scored.append(SentenceScore(by_word, scores.ends[path[-1] if path else ROOT]))
+    return sentences_scored

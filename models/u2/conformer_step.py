@@ -5,7 +5,6 @@ Same numbers as `Encoder.forward_lanes` up to rounding, which no other lane chan
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import torch
@@ -15,6 +14,15 @@ from earshot.models.layers.attention import MultiHeadAttention, PositionalKeyAtt
 from earshot.models.layers.convolution import ConvolutionModule
 from earshot.models.layers.encoder_layer import ConformerLayer
 from earshot.models.layers.feed_forward import FeedForward
+from earshot.models.native_weights import (
+    floats,
+    linear_weights,
+    native,
+    norm_weights,
+    processors,
+    rows_weights,
+    runs_natively,
+)
 from earshot.models.u2.encoder import Encoder
 from earshot.models.u2.lanes import EncoderState, LaneUpdate
 
@@ -27,18 +35,18 @@ class ConformerStep:
     """
 
     def __init__(self, encoder: Encoder, processor: str | None = None) -> None:
-        native = _native()
+        module = native()
         config, layers = encoder.config, encoder.layers
         self._encoder = encoder
         first = layers[0]
         assert isinstance(first, ConformerLayer)
-        self._step = native.ConformerStep(
+        self._step = module.ConformerStep(
             size=config.output_size,
             heads=config.attention_heads,
-            activation=getattr(native.Activation, config.activation),
+            activation=getattr(module.Activation, config.activation),
             feed_forward_scale=first.ff_scale,
             layers=[_layer(layer) for layer in layers],
-            after_norm=_norm(encoder.after_norm),
+            after_norm=norm_weights(encoder.after_norm),
             processor=processor or processors()[0],
         )
 
@@ -71,64 +79,30 @@ class ConformerStep:
         return encoded, LaneUpdate(out_lengths, att_columns, cnn_cache)
 
 
-def processors() -> list[str]:
-    """The kinds of processor that this one can run code for, the fastest first."""
-    found: list[str] = _native().processors()
-    return found
-
-
 def is_native(encoder: nn.Module) -> bool:
     """Whether there is a native step for this encoder, where it is."""
-    weight = next(encoder.parameters(), None)
     return (
         isinstance(encoder, Encoder)
         and encoder.config.kind == "conformer"
         and encoder.config.streamable
-        and weight is not None
-        and weight.device.type == "cpu"
-        and weight.dtype == torch.float32
+        and runs_natively(encoder)
     )
 
 
-def _native() -> Any:
-    return importlib.import_module("earshot.models._native")
-
-
-def _floats(tensor: Tensor) -> Tensor:
-    return tensor.detach().float().contiguous()
-
-
-def _linear(layer: nn.Linear | nn.Conv1d) -> Any:
-    weight = layer.weight.squeeze(-1) if isinstance(layer, nn.Conv1d) else layer.weight
-    bias = weight.new_zeros(len(weight)) if layer.bias is None else layer.bias
-    return _native().LinearWeights(_floats(weight), _floats(bias))
-
-
-def _norm(norm: nn.Module) -> Any:
-    if isinstance(norm, nn.BatchNorm1d):
-        assert norm.running_mean is not None
-        assert norm.running_var is not None
-        scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
-        shift = norm.bias - norm.running_mean * scale
-        return _native().NormWeights(_floats(scale), _floats(shift), norm.eps, settled=True)
-    assert isinstance(norm, nn.LayerNorm)
-    return _native().NormWeights(_floats(norm.weight), _floats(norm.bias), norm.eps)
-
-
 def _feed_forward(norm: nn.LayerNorm, branch: FeedForward) -> Any:
-    return _native().FeedForwardWeights(_norm(norm), _linear(branch.w_1), _linear(branch.w_2))
+    return native().FeedForwardWeights(norm_weights(norm), linear_weights(branch.w_1), linear_weights(branch.w_2))
 
 
 def _attention(norm: nn.LayerNorm, attention: MultiHeadAttention) -> Any:
     places = None
     if isinstance(attention, PositionalKeyAttention):
-        places = _native().PlaceWeights(
-            _linear(attention.linear_pos),
-            _floats(attention.pos_bias_u).flatten(),
-            _floats(attention.pos_bias_v).flatten(),
+        places = native().PlaceWeights(
+            linear_weights(attention.linear_pos),
+            floats(attention.pos_bias_u).flatten(),
+            floats(attention.pos_bias_v).flatten(),
         )
     projections = attention.linear_q, attention.linear_k, attention.linear_v, attention.linear_out
-    return _native().AttentionWeights(_norm(norm), *map(_linear, projections), places)
+    return native().AttentionWeights(norm_weights(norm), *map(linear_weights, projections), places)
 
 
 def _convolution(norm: nn.LayerNorm, module: ConvolutionModule) -> Any:
@@ -138,17 +112,17 @@ def _convolution(norm: nn.LayerNorm, module: ConvolutionModule) -> Any:
     assert bias is not None
     assert kernel_bias is not None
     content, gate = (
-        _native().LinearWeights(_floats(rows), _floats(shift))
+        rows_weights(rows, shift)
         for rows, shift in zip(weight.chunk(2), bias.chunk(2), strict=True)
     )
-    return _native().ConvolutionWeights(
-        input_norm=_norm(norm),
+    return native().ConvolutionWeights(
+        input_norm=norm_weights(norm),
         content=content,
         gate=gate,
-        kernel=_floats(kernel),
-        bias=_floats(kernel_bias),
-        norm=_norm(module.norm),
-        out=_linear(module.pointwise_conv2),
+        kernel=floats(kernel),
+        bias=floats(kernel_bias),
+        norm=norm_weights(module.norm),
+        out=linear_weights(module.pointwise_conv2),
     )
 
 
@@ -157,10 +131,10 @@ def _layer(layer: nn.Module) -> Any:
     macaron = layer.feed_forward_macaron
     convolution = layer.conv_module
     closes = isinstance(layer.norm_final, nn.LayerNorm)
-    return _native().LayerWeights(
+    return native().LayerWeights(
         macaron=None if macaron is None else _feed_forward(layer.norm_ff_macaron, macaron),
         attention=_attention(layer.norm_mha, layer.self_attn),
         convolution=None if convolution is None else _convolution(layer.norm_conv, convolution),
         feed_forward=_feed_forward(layer.norm_ff, layer.feed_forward),
-        closing_norm=_norm(layer.norm_final) if closes else None,
+        closing_norm=norm_weights(layer.norm_final) if closes else None,
     )

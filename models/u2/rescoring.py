@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
-from earshot.models.token_tree import ROOT, PackedTrees, TokenTree, batches
+from earshot.models.token_tree import ROOT, TokenTree
+from earshot.models.tree_scorer import TreeScorer
 from earshot.models.u2.decoder import TransformerDecoder
+from earshot.models.u2.decoder_trees import TorchDecoderTrees, decoder_trees
 from earshot.models.u2.u2 import U2Model
 
 
@@ -28,7 +29,71 @@ class AttentionScores:
     right_token_log_probs: list[list[float]] | None
 
 
-@torch.inference_mode()
+class AttentionScorer:
+    """Scores hypotheses of many streams at once.
+
+    left, right: of the decoders; None for the right one where there is none.
+    """
+
+    def __init__(
+        self, left: TreeScorer, right: TreeScorer | None, sos_id: int, eos_id: int
+    ) -> None:
+        self._left = left
+        self._right = right
+        self._sos_id = sos_id
+        self._eos_id = eos_id
+
+    @classmethod
+    def of(cls, model: U2Model) -> AttentionScorer:
+        """The fastest for this model; its weights must not change from now on."""
+        return cls._of(model, decoder_trees)
+
+    @classmethod
+    def by_torch(cls, model: U2Model) -> AttentionScorer:
+        """With the model's own decoders."""
+        return cls._of(model, TorchDecoderTrees)
+
+    @classmethod
+    def _of(
+        cls, model: U2Model, scorer: Callable[[TransformerDecoder], TreeScorer]
+    ) -> AttentionScorer:
+        right = None if model.right_decoder is None else scorer(model.right_decoder)
+        return cls(scorer(model.left_decoder), right, model.config.sos_id, model.config.eos_id)
+
+    def __call__(
+        self,
+        memory: Tensor,
+        memory_lengths: Tensor,
+        hypotheses: Sequence[Sequence[int]],
+        owner: Sequence[int],
+        reverse: bool = True,
+    ) -> AttentionScores:
+        """See `attention_scores`."""
+        sources = _Sources(memory, memory_lengths, owner)
+        left, left_tokens = self._score(self._left, sources, hypotheses)
+        if self._right is None or not reverse:
+            return AttentionScores(left, [0.0] * len(hypotheses), left_tokens, None)
+        backwards = [tokens[::-1] for tokens in hypotheses]
+        right, right_tokens = self._score(self._right, sources, backwards)
+        return AttentionScores(left, right, left_tokens, [one[::-1] for one in right_tokens])
+
+    def _score(
+        self, scorer: TreeScorer, sources: _Sources, hypotheses: Sequence[Sequence[int]]
+    ) -> tuple[list[float], list[list[float]]]:
+        """Each hypothesis' total, and the log-probabilities of its tokens."""
+        if not hypotheses:
+            return [], []
+        trees = sources.trees(hypotheses, self._sos_id)
+        scored = scorer(trees, self._eos_id, sources.memory, sources.lengths)
+        paths_of = [iter(tree.paths) for tree in trees]
+        totals, by_token = [], []
+        for stream in sources.owner:
+            path, (nodes, ends) = next(paths_of[stream]), scored[stream]
+            by_token.append([nodes[node] for node in path])
+            totals.append(sum(by_token[-1]) + ends[path[-1] if path else ROOT])
+        return totals, by_token
+
+
 def attention_scores(
     model: U2Model,
     memory: Tensor,
@@ -37,64 +102,28 @@ def attention_scores(
     owner: Sequence[int],
     reverse: bool = True,
 ) -> AttentionScores:
-    """Scores hypotheses of many streams in one batch.
+    """Scores hypotheses of many streams in one go, with the model as it is now.
 
     memory (S, T, D) with lengths (S,): encoder output of S streams; `hypotheses`: N token
     sequences, possibly empty; `owner`: for each the row of memory that it is about. What a stream's
     hypotheses begin with alike (for the right decoder: end with) is computed once. `reverse=False`
     leaves the right decoder out, for when its weight is zero.
     """
-    scorer = _Scorer(memory, memory_lengths, owner, model.config.sos_id, model.config.eos_id)
-    left, left_tokens = scorer.score(model.left_decoder, hypotheses)
-    right_decoder = model.right_decoder if reverse else None
-    if right_decoder is None:
-        return AttentionScores(left, [0.0] * len(hypotheses), left_tokens, None)
-    right, right_tokens = scorer.score(right_decoder, [tokens[::-1] for tokens in hypotheses])
-    return AttentionScores(left, right, left_tokens, [values[::-1] for values in right_tokens])
+    score = AttentionScorer.by_torch(model)
+    return score(memory, memory_lengths, hypotheses, owner, reverse)
 
 
-@dataclass(frozen=True)
-class _Scorer:
-    memory: Tensor
-    memory_lengths: Tensor
-    owner: Sequence[int]
-    sos_id: int
-    eos_id: int
+class _Sources:
+    """What hypotheses are about."""
 
-    def score(
-        self, decoder: TransformerDecoder, hypotheses: Sequence[Sequence[int]]
-    ) -> tuple[list[float], list[list[float]]]:
-        """Each hypothesis' total, and the log-probabilities of its tokens."""
-        if not hypotheses:
-            return [], []
-        trees = self._trees(hypotheses)
-        scored: dict[int, tuple[list[float], list[float]]] = {}
-        for streams in batches(trees):
-            scored.update(self._follow(decoder, trees, streams))
-        paths_of = [iter(tree.paths) for tree in trees]
-        totals, by_token = [], []
-        for stream in self.owner:
-            path, (nodes, ends) = next(paths_of[stream]), scored[stream]
-            by_token.append([nodes[node] for node in path])
-            totals.append(sum(by_token[-1]) + ends[path[-1] if path else ROOT])
-        return totals, by_token
+    def __init__(self, memory: Tensor, lengths: Tensor, owner: Sequence[int]) -> None:
+        self.memory = memory
+        self.lengths = lengths.to(memory.device)
+        self.owner = owner
 
-    def _follow(
-        self, decoder: TransformerDecoder, trees: Sequence[TokenTree], streams: Sequence[int]
-    ) -> dict[int, tuple[list[float], list[float]]]:
-        """By stream: of each node's token after what leads there, and of <eos> after it."""
-        device = self.memory.device
-        rows = torch.tensor(streams, device=device)
-        lengths = self.memory_lengths.to(device)[rows]
-        memory = self.memory[rows, : int(lengths.max())]
-        packed = PackedTrees.of([trees[stream] for stream in streams], device)
-        logits = decoder.follow(memory, lengths, packed)
-        nodes, ends = packed.follow(logits.float().log_softmax(-1), self.eos_id)
-        return dict(zip(streams, zip(nodes, ends, strict=True), strict=True))
-
-    def _trees(self, hypotheses: Sequence[Sequence[int]]) -> list[TokenTree]:
+    def trees(self, hypotheses: Sequence[Sequence[int]], first: int) -> list[TokenTree]:
         """One for each stream, with the paths of its hypotheses in their order."""
         listed: list[list[Sequence[int]]] = [[] for _ in self.memory]
         for stream, tokens in zip(self.owner, hypotheses, strict=True):
             listed[stream].append(tokens)
-        return [TokenTree.of(own, self.sos_id) for own in listed]
+        return [TokenTree.of(own, first) for own in listed]

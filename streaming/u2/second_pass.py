@@ -18,7 +18,7 @@ from earshot.decoder_kernels.alignment import align
 from earshot.decoder_kernels.prefix.prefix_search import PrefixHypothesis
 from earshot.models.tokenizer import Tokenizer
 from earshot.models.u2.attention_search import AttentionHypothesis, attention_beam_search
-from earshot.models.u2.rescoring import AttentionScores, attention_scores
+from earshot.models.u2.rescoring import AttentionScorer, AttentionScores
 from earshot.models.u2.u2 import U2Model
 from earshot.streaming.boosting.boosting import NO_BOOSTS
 from earshot.streaming.results.hypothesis import Hypothesis, TokenHypothesis
@@ -42,6 +42,7 @@ class SecondPass:
         self, model: U2Model, tokenizer: Tokenizer, beam_size: int, weights: PassWeights
     ) -> None:
         self._model = model
+        self._attention = AttentionScorer.of(model)
         self._tokenizer = tokenizer
         self._beam_size = beam_size
         self._weights = weights
@@ -98,7 +99,7 @@ class SecondPass:
         owner = [row for row, own in enumerate(candidates) for _ in own]
         tokens = [hypothesis.tokens for own in candidates for hypothesis in own]
         reverse = any(weight.reverse > 0 for weight in weights)
-        scores = attention_scores(self._model, memory, lengths, tokens, owner, reverse)
+        scores = self._attention(memory, lengths, tokens, owner, reverse)
         rows = iter(range(len(tokens)))
         for ending, weight, own in zip(endings, weights, candidates, strict=True):
             scored = [weight.score(hypothesis, scores, next(rows)) for hypothesis in own]

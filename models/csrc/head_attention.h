@@ -1,0 +1,113 @@
+// What one head of attention makes of some rows that look at the same columns.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "floats.h"
+#include "sum_tile.h"
+
+namespace earshot::EARSHOT_PROCESSOR {
+
+// A key and a value of d_k numbers, and what is added to the key's product with a query.
+struct Column {
+  const float* key;
+  const float* value;
+  float bias;
+};
+
+// Which columns a row sees: of `all`, at least one, so many, and from row to row `more`.
+struct Sight {
+  int all;
+  int first;
+  int more;
+
+  int of(int row) const { return std::min(all, first + more * row); }
+};
+
+class HeadAttention {
+ public:
+  explicit HeadAttention(int head_size) : head_size_(head_size) {}
+
+  // Queries (rows, d_k), `stride` apart; what they see is written over them. `column_at(i)`: the
+  // columns in their order.
+  template <class ColumnAt>
+  void operator()(float* queries, int rows, int stride, Sight sight, ColumnAt column_at) {
+    if (rows == 0) return;
+    columns_ = sight.all;
+    width_ = padded(columns_);
+    turn(column_at);
+    scores_.resize(static_cast<std::size_t>(rows) * width_);
+    score(queries, rows, stride);
+    for (int row = 0; row < rows; ++row) soften(&scores_[row * width_], sight.of(row));
+    mix(queries, rows, stride);
+  }
+
+ private:
+  // Panels for sums: keys (C / 16, d_k, 16), values (d_k / 16, C, 16).
+  template <class ColumnAt>
+  void turn(ColumnAt column_at) {
+    keys_.assign(static_cast<std::size_t>(head_size_) * width_, 0.0F);
+    values_.assign(static_cast<std::size_t>(padded(head_size_)) * columns_, 0.0F);
+    biases_.assign(width_, 0.0F);
+    for (int i = 0; i < columns_; ++i) {
+      const Column column = column_at(i);
+      float* key = &keys_[i / WIDTH * WIDTH * head_size_ + i % WIDTH];
+      for (int d = 0; d < head_size_; ++d) key[d * WIDTH] = column.key[d];
+      for (int d = 0; d < head_size_; d += WIDTH) {
+        float* value = &values_[(static_cast<std::size_t>(d) / WIDTH * columns_ + i) * WIDTH];
+        std::copy_n(column.value + d, std::min(WIDTH, head_size_ - d), value);
+      }
+      biases_[i] = column.bias;
+    }
+  }
+
+  void score(const float* queries, int rows, int stride) {
+    for (int first = 0; first < width_; first += WIDTH) {
+      sum_column(queries, rows, stride, &keys_[first * head_size_], head_size_, &biases_[first],
+                 &scores_[first], width_);
+    }
+  }
+
+  void soften(float* scores, int seen) const {
+    std::fill(scores + seen, scores + width_, -std::numeric_limits<float>::infinity());
+    const float scale = 1.0F / std::sqrt(static_cast<float>(head_size_));
+    Floats most = load(scores);
+    for (int i = WIDTH; i < width_; i += WIDTH) most = larger(load(scores + i), most);
+    const float most_of_all = largest(most);
+    Floats total{};
+    for (int i = 0; i < width_; i += WIDTH) {
+      const Floats power = exponential((load(scores + i) + -most_of_all) * scale);
+      store(scores + i, power);
+      total = total + power;
+    }
+    const float factor = 1.0F / sum(total);
+    for (int i = 0; i < width_; i += WIDTH) store(scores + i, load(scores + i) * factor);
+  }
+
+  void mix(float* mixes, int rows, int stride) {
+    static constexpr float NOTHING[WIDTH] = {};
+    mixed_.resize(static_cast<std::size_t>(rows) * WIDTH);
+    for (int d = 0; d < head_size_; d += WIDTH) {
+      const float* panel = &values_[static_cast<std::size_t>(d) * columns_];
+      sum_column(scores_.data(), rows, width_, panel, columns_, NOTHING, mixed_.data(), WIDTH);
+      for (int row = 0; row < rows; ++row) {
+        std::copy_n(&mixed_[row * WIDTH], std::min(WIDTH, head_size_ - d),
+                    mixes + row * stride + d);
+      }
+    }
+  }
+
+  int head_size_;
+  int columns_ = 0;
+  int width_ = 0;  // columns, and padding that nobody sees
+  std::vector<float> keys_;
+  std::vector<float> values_;
+  std::vector<float> biases_;
+  std::vector<float> scores_;
+  std::vector<float> mixed_;
+};
+
+}  // namespace earshot::EARSHOT_PROCESSOR

@@ -1,0 +1,231 @@
+#include "tree_scores.h"
+
+#include "processor.h"
+// What is included from here on is for one kind of processor.
+#include "blocks.h"
+#include "head_attention.h"
+
+namespace earshot::EARSHOT_PROCESSOR {
+namespace {
+
+// Some of a chunk's trees: their nodes are the rows.
+struct Share {
+  int first_tree;
+  int trees;
+};
+
+struct Work {
+  const TreeChunk& chunk;
+  Share share;
+  int first_node;
+  Rows x;
+  Rows normed;
+
+  Work(const TreeChunk& all, Share own, int size)
+      : chunk(all),
+        share(own),
+        first_node(static_cast<int>(all.first_nodes[own.first_tree])),
+        x(static_cast<int>(all.first_nodes[own.first_tree + own.trees]) - first_node, size),
+        normed(x.count, size) {
+    for (int row = 0; row < x.count; ++row) {
+      std::copy_n(chunk.embedded + static_cast<std::ptrdiff_t>(first_node + row) * size, size,
+                  x[row]);
+    }
+  }
+
+  int row_of(std::int64_t node) const { return static_cast<int>(node) - first_node; }
+};
+
+// Queries of some rows to keys and values of others, which a kind of attention chooses.
+class Attention {
+ public:
+  Attention(const AttentionWeights& weights, int size, int heads)
+      : size_(size),
+        heads_(heads),
+        norm_(weights.norm),
+        query_(weights.query),
+        key_(weights.key),
+        value_(weights.value),
+        out_(weights.out) {}
+
+  // Each node to itself and those before it.
+  void look_back(Work& work) const {
+    norm_rows(norm_, work.x, work.normed);
+    Rows queries = projected(query_, work.normed);
+    const Rows keys = projected(key_, work.normed), values = projected(value_, work.normed);
+    HeadAttention attend(size_ / heads_);
+    const TreeChunk& chunk = work.chunk;
+    const std::int64_t* chains = chunk.first_chains + work.share.first_tree;
+    for (auto chain = chains[0]; chain < chains[work.share.trees]; ++chain) {
+      const std::int64_t* path = chunk.paths + chunk.first_steps[chain];
+      const int steps = static_cast<int>(chunk.first_steps[chain + 1] - chunk.first_steps[chain]);
+      const int first = work.row_of(chunk.chain_starts[chain]);
+      const int rows = work.row_of(path[steps - 1]) + 1 - first;
+      for (int head = 0; head < size_; head += size_ / heads_) {
+        attend(queries[first] + head, rows, queries.stride, {steps, steps - rows + 1, 1},
+               [&](int i) {
+                 const int row = work.row_of(path[i]);
+                 return Column{keys[row] + head, values[row] + head, 0.0F};
+               });
+      }
+    }
+    add_projected(out_, queries, 1.0F, work.x);
+  }
+
+  // Each node to all of its tree's memory.
+  void listen(Work& work) const {
+    norm_rows(norm_, work.x, work.normed);
+    Rows queries = projected(query_, work.normed);
+    HeadAttention attend(size_ / heads_);
+    const TreeChunk& chunk = work.chunk;
+    for (int tree = work.share.first_tree; tree < work.share.first_tree + work.share.trees; ++tree) {
+      const int frames = static_cast<int>(chunk.memory_lengths[tree]);
+      const Rows memory = memory_of(chunk, tree, frames);
+      const Rows keys = projected(key_, memory), values = projected(value_, memory);
+      const int first = work.row_of(chunk.first_nodes[tree]);
+      const int rows = work.row_of(chunk.first_nodes[tree + 1]) - first;
+      for (int head = 0; head < size_; head += size_ / heads_) {
+        attend(queries[first] + head, rows, queries.stride, {frames, frames, 0}, [&](int i) {
+          return Column{keys[i] + head, values[i] + head, 0.0F};
+        });
+      }
+    }
+    add_projected(out_, queries, 1.0F, work.x);
+  }
+
+ private:
+  Rows projected(const PackedLinear& layer, const Rows& from) const {
+    Rows to(from.count, size_);
+    project(layer, from, to);
+    return to;
+  }
+
+  Rows memory_of(const TreeChunk& chunk, int tree, int frames) const {
+    Rows memory(frames, size_);
+    const float* first = chunk.memory + static_cast<std::ptrdiff_t>(tree) * chunk.memory_frames * size_;
+    for (int i = 0; i < frames; ++i) std::copy_n(first + i * size_, size_, memory[i]);
+    return memory;
+  }
+
+  int size_;
+  int heads_;
+  RowNorm norm_;
+  PackedLinear query_;
+  PackedLinear key_;
+  PackedLinear value_;
+  PackedLinear out_;
+};
+
+struct Layer {
+  Attention past;
+  std::optional<Attention> source;
+  FeedForward feed_forward;
+
+  Layer(const TreeLayerWeights& weights, const TreeWeights& whole)
+      : past(weights.past, whole.size, whole.heads),
+        feed_forward(weights.feed_forward, whole.activation, 1.0F) {
+    if (weights.source) source.emplace(*weights.source, whole.size, whole.heads);
+  }
+
+  void run(Work& work) const {
+    past.look_back(work);
+    if (source) source->listen(work);
+    feed_forward.add_to(work.x, work.normed);
+  }
+};
+
+// What follows each row of logits that a search asks about.
+class Output {
+ public:
+  explicit Output(const LinearWeights& weights)
+      : layer_(weights, -std::numeric_limits<float>::infinity()) {}
+
+  void write(const Work& work) const {
+    const std::vector<std::vector<int>> children = children_of(work);
+    std::vector<float> logits(static_cast<std::size_t>(ROWS_AT_ONCE) * layer_.columns());
+    for (int first = 0; first < work.x.count; first += ROWS_AT_ONCE) {
+      const int rows = std::min(ROWS_AT_ONCE, work.x.count - first);
+      layer_(work.x[first], rows, work.x.stride, [&](int row, int column, const Floats& values) {
+        store(&logits[static_cast<std::size_t>(row) * layer_.columns() + column], values);
+      });
+      for (int row = 0; row < rows; ++row) {
+        tell(work, first + row, &logits[static_cast<std::size_t>(row) * layer_.columns()],
+             children[first + row]);
+      }
+    }
+  }
+
+ private:
+  static constexpr int ROWS_AT_ONCE = 96;  // their logits stay near while they are read
+
+  static std::vector<std::vector<int>> children_of(const Work& work) {
+    std::vector<std::vector<int>> children(work.x.count);
+    for (int row = 0; row < work.x.count; ++row) {
+      const int parent = work.row_of(work.chunk.parents[work.first_node + row]);
+      if (parent != row) children[parent].push_back(row);
+    }
+    return children;
+  }
+
+  void tell(const Work& work, int row, const float* logits, const std::vector<int>& children) const {
+    const float total = log_sum(logits);
+    const TreeChunk& chunk = work.chunk;
+    chunk.ends[work.first_node + row] = logits[chunk.end] - total;
+    for (const int child : children) {
+      const int node = work.first_node + child;
+      chunk.nodes[node] = logits[chunk.tokens[node]] - total;
+    }
+  }
+
+  float log_sum(const float* logits) const {
+    Floats most = load(logits);
+    for (int i = WIDTH; i < layer_.columns(); i += WIDTH) most = larger(load(logits + i), most);
+    const float most_of_all = largest(most);
+    Floats total{};
+    for (int i = 0; i < layer_.columns(); i += WIDTH) {
+      total = total + exponential(load(logits + i) + -most_of_all);
+    }
+    return most_of_all + std::log(sum(total));
+  }
+
+  PackedLinear layer_;
+};
+
+class Transformer : public TreeScores {
+ public:
+  explicit Transformer(const TreeWeights& weights)
+      : size_(weights.size), after_norm_(weights.after_norm), output_(weights.output) {
+    for (const TreeLayerWeights& each : weights.layers) layers_.emplace_back(each, weights);
+  }
+
+  void run(const TreeChunk& chunk, int workers) const override {
+    const int count = std::max(1, std::min(workers, chunk.trees));
+    std::vector<std::jthread> others;
+    for (int worker = 1; worker < count; ++worker) {
+      others.emplace_back([&, worker] { run_share(chunk, worker, count); });
+    }
+    run_share(chunk, 0, count);
+  }
+
+ private:
+  void run_share(const TreeChunk& chunk, int worker, int workers) const {
+    const int first = chunk.trees * worker / workers;
+    Work work(chunk, {first, chunk.trees * (worker + 1) / workers - first}, size_);
+    for (const Layer& layer : layers_) layer.run(work);
+    norm_rows(after_norm_, work.x, work.x);
+    output_.write(work);
+  }
+
+  int size_;
+  std::vector<Layer> layers_;
+  RowNorm after_norm_;
+  Output output_;
+};
+
+}  // namespace
+
+std::unique_ptr<TreeScores> build(const TreeWeights& weights) {
+  return std::make_unique<Transformer>(weights);
+}
+
+}  // namespace earshot::EARSHOT_PROCESSOR

@@ -1,0 +1,55 @@
+"""Layers as the native networks take them (`csrc/network_weights.h`); weights are copied."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+def native() -> Any:
+    """The compiled networks."""
+    return importlib.import_module("earshot.models._native")
+
+
+def processors() -> list[str]:
+    """The kinds of processor that this one can run code for, the fastest first."""
+    found: list[str] = native().processors()
+    return found
+
+
+def runs_natively(network: nn.Module) -> bool:
+    """Whether its weights are where native networks run, and of their kind."""
+    weight = next(network.parameters())
+    return weight.device.type == "cpu" and weight.dtype == torch.float32
+
+
+def floats(tensor: Tensor) -> Tensor:
+    """What a native array is filled from."""
+    return tensor.detach().float().contiguous()
+
+
+def linear_weights(layer: nn.Linear | nn.Conv1d) -> Any:
+    """Of a linear layer, or of a convolution that sees one column."""
+    weight = layer.weight.squeeze(-1) if isinstance(layer, nn.Conv1d) else layer.weight
+    return rows_weights(weight, layer.bias)
+
+
+def rows_weights(weight: Tensor, bias: Tensor | None) -> Any:
+    """Of weight (N, K) and bias (N,)."""
+    shift = weight.new_zeros(len(weight)) if bias is None else bias
+    return native().LinearWeights(floats(weight), floats(shift))
+
+
+def norm_weights(norm: nn.Module) -> Any:
+    """Of a layer norm, or of a batch norm whose statistics no longer change."""
+    if isinstance(norm, nn.BatchNorm1d):
+        assert norm.running_mean is not None
+        assert norm.running_var is not None
+        scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
+        shift = norm.bias - norm.running_mean * scale
+        return native().NormWeights(floats(scale), floats(shift), norm.eps, settled=True)
+    assert isinstance(norm, nn.LayerNorm)
+    return native().NormWeights(floats(norm.weight), floats(norm.bias), norm.eps)
