@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from earshot.models.layers.attention import MultiHeadAttention
+
 
 def native() -> Any:
     """The compiled networks."""
@@ -53,3 +55,14 @@ def norm_weights(norm: nn.Module) -> Any:
         return native().NormWeights(floats(scale), floats(shift), norm.eps, settled=True)
     assert isinstance(norm, nn.LayerNorm)
     return native().NormWeights(floats(norm.weight), floats(norm.bias), norm.eps)
+
+
+def feed_forward_weights(norm: nn.Module, up: nn.Linear, down: nn.Linear) -> Any:
+    """Of a feed-forward branch and the norm before it."""
+    return native().FeedForwardWeights(norm_weights(norm), linear_weights(up), linear_weights(down))
+
+
+def attention_weights(norm: nn.Module, attention: MultiHeadAttention, places: Any = None) -> Any:
+    """Of an attention branch and the norm before it."""
+    projections = attention.linear_q, attention.linear_k, attention.linear_v, attention.linear_out
+    return native().AttentionWeights(norm_weights(norm), *map(linear_weights, projections), places)

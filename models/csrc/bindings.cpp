@@ -53,10 +53,10 @@ std::unique_ptr<Built> build(const Weights& weights, const std::string& processo
   throw std::invalid_argument("this processor cannot run " + processor);
 }
 
-void run(const ConformerStep& step, const Floats<3>& stem, const std::optional<Floats<3>>& sinusoids,
-         const Array<const std::int64_t, 1>& slots, const Array<const std::int64_t, 1>& lengths,
-         const Array<const std::int64_t, 1>& cached, const Floats<5>& att_cache,
-         const Floats<4>& cnn_cache, const Array<float, 3>& encoded,
+void run(const ConformerStep& step, const Floats<3>& stem,
+         const std::optional<Floats<3>>& sinusoids, const Array<const std::int64_t, 1>& slots,
+         const Array<const std::int64_t, 1>& lengths, const Array<const std::int64_t, 1>& cached,
+         const Floats<5>& att_cache, const Floats<4>& cnn_cache, const Array<float, 3>& encoded,
          const Array<float, 5>& att_columns, const Array<float, 4>& next_cnn_cache, int workers) {
   const LaneChunk chunk{
       .lanes = static_cast<int>(stem.shape(0)),
@@ -112,18 +112,16 @@ void bind_weights(nb::module_& module) {
       .def(
           "__init__",
           [](LinearWeights* own, const Floats<2>& weight, const Floats<1>& bias) {
-            new (own) LinearWeights{static_cast<int>(weight.shape(0)),
-                                    static_cast<int>(weight.shape(1)), copied(weight),
-                                    copied(bias)};
+            new (own)
+                LinearWeights{static_cast<int>(weight.shape(0)), static_cast<int>(weight.shape(1)),
+                              copied(weight), copied(bias)};
           },
           "weight"_a, "bias"_a);
   nb::class_<NormWeights>(module, "NormWeights")
       .def(
           "__init__",
           [](NormWeights* own, const Floats<1>& scale, const Floats<1>& shift, float eps,
-             bool settled) {
-            new (own) NormWeights{copied(scale), copied(shift), eps, settled};
-          },
+             bool settled) { new (own) NormWeights{copied(scale), copied(shift), eps, settled}; },
           "scale"_a, "shift"_a, "eps"_a, "settled"_a = false);
   nb::class_<FeedForwardWeights>(module, "FeedForwardWeights")
       .def(nb::init<NormWeights, LinearWeights, LinearWeights>(), "norm"_a, "up"_a, "down"_a);
@@ -178,8 +176,8 @@ NB_MODULE(_native, module) {
                        const std::string& processor) {
              return build<ConformerStep>(
                  ConformerWeights{size, heads, activation, feed_forward_scale, std::move(layers),
-                           std::move(after_norm)},
-                          processor);
+                                  std::move(after_norm)},
+                 processor);
            }),
            nb::kw_only(), "size"_a, "heads"_a, "activation"_a, "feed_forward_scale"_a, "layers"_a,
            "after_norm"_a, "processor"_a)

@@ -54,10 +54,11 @@ inline void project(const PackedLinear& layer, const Rows& from, Rows& to) {
 
 // x += scale * layer(from).
 inline void add_projected(const PackedLinear& layer, const Rows& from, float scale, Rows& x) {
-  layer(from.numbers.data(), from.count, from.stride, [&](int row, int column, const Floats& values) {
-    float* at = x[row] + column;
-    store(at, load(at) + values * scale);
-  });
+  layer(from.numbers.data(), from.count, from.stride,
+        [&](int row, int column, const Floats& values) {
+          float* at = x[row] + column;
+          store(at, load(at) + values * scale);
+        });
 }
 
 class FeedForward {
@@ -72,9 +73,10 @@ class FeedForward {
   void add_to(Rows& x, Rows& normed) const {
     norm_rows(norm_, x, normed);
     Rows hidden(x.count, up_.columns());
-    up_(normed.numbers.data(), x.count, normed.stride, [&](int row, int column, const Floats& values) {
-      store(hidden[row] + column, activated(activation_, values));
-    });
+    up_(normed.numbers.data(), x.count, normed.stride,
+        [&](int row, int column, const Floats& values) {
+          store(hidden[row] + column, activated(activation_, values));
+        });
     add_projected(down_, hidden, scale_, x);
   }
 

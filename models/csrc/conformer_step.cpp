@@ -77,7 +77,8 @@ class Attention {
   void add_to(Work& work, int layer, int layers) const {
     const int rows = work.x.count, size = heads_ * head_size_;
     norm_rows(norm_, work.x, work.normed);
-    Rows queries(rows, size), keys(rows, size), values(rows, size), places(places_ ? rows : 0, size);
+    Rows queries(rows, size), keys(rows, size), values(rows, size),
+        places(places_ ? rows : 0, size);
     project(query_, work.normed, queries);
     project(key_, work.normed, keys);
     project(value_, work.normed, values);
@@ -96,8 +97,8 @@ class Attention {
         const int all = cached + frames;
         attend(queries[first] + head * head_size_, frames, queries.stride, {all, all, 0},
                [&](int column) {
-                 const float* at = column < cached ? old + column * stride()
-                                                   : own + (column - cached) * stride();
+                 const float* at =
+                     column < cached ? old + column * stride() : own + (column - cached) * stride();
                  return Column{at, at + head_size_, at[2 * head_size_]};
                });
       }

@@ -13,17 +13,17 @@ namespace earshot {
 struct LaneChunk {
   int lanes;
   int frames;
-  int capacity;              // C
-  const float* stem;         // (B, T, D)
-  const float* sinusoids;    // (B, T, D), or null without positional keys
+  int capacity;                 // C
+  const float* stem;            // (B, T, D)
+  const float* sinusoids;       // (B, T, D), or null without positional keys
   const std::int64_t* slots;    // (B,)
   const std::int64_t* lengths;  // (B,) frames that are real
   const std::int64_t* cached;   // (S,) columns of the ring that hold a frame
-  const float* att_cache;    // (S, L, h, C + 1, W)
-  const float* cnn_cache;    // (S, L, k - 1, D)
-  float* encoded;            // (B, T, D), zeros
-  float* att_columns;        // (B, L, h, T, W), zeros
-  float* next_cnn_cache;     // (B, L, k - 1, D)
+  const float* att_cache;       // (S, L, h, C + 1, W)
+  const float* cnn_cache;       // (S, L, k - 1, D)
+  float* encoded;               // (B, T, D), zeros
+  float* att_columns;           // (B, L, h, T, W), zeros
+  float* next_cnn_cache;        // (B, L, k - 1, D)
 };
 
 class ConformerStep {

@@ -1,5 +1,5 @@
-// Sixteen floats at a time, in the registers that the processor has. Sums have the same order on all
-// kinds: what is sixteen sums on one is sixteen sums on all.
+// Sixteen floats at a time, in the registers that the processor has. Sums have the same order on
+// all kinds: what is sixteen sums on one is sixteen sums on all.
 #pragma once
 
 #include <cmath>
@@ -112,8 +112,8 @@ inline float largest(const Floats& values) {
 // e^x within 2 units in the last place, by Cephes' polynomial (Moshier, expf.c); 0 far below.
 inline Part exponential(Part x) {
   constexpr float LEAST = -87.0F, MOST = 88.0F, TO_INTEGER = 12582912.0F;  // 1.5 * 2^23
-  constexpr float TERMS[] = {1.3981999507e-3F, 8.3334519073e-3F, 4.1665795894e-2F,
-                             1.6666665459e-1F, 5.0000001201e-1F};
+  constexpr float TERMS[] = {1.3981999507e-3F, 8.3334519073e-3F, 4.1665795894e-2F, 1.6666665459e-1F,
+                             5.0000001201e-1F};
   const Part least = Part{} + LEAST, most = Part{} + MOST;
   const Part clamped = x < least ? least : (x > most ? most : x);
   const Part twos = (clamped * 1.44269504088896341F + TO_INTEGER) - TO_INTEGER;

@@ -35,7 +35,7 @@ class PackedLinear {
         const int taken = std::min(TILE_ROWS, count - row);
         float sums[TILE_ROWS * TILE_VECTORS * WIDTH];
         sum_tile_of(taken, vectors)(rows + row * stride, stride, panel, inputs_, &bias_[first],
-                             sums);
+                                    sums);
         for (int i = 0; i < taken * vectors; ++i) {
           then(row + i / vectors, first + WIDTH * (i % vectors), load(sums + WIDTH * i));
         }

@@ -1,6 +1,6 @@
-// Functions after this are for the kind of processor that the library is built for. What comes of the
-// standard library's templates, which this includes before, is not: the linker keeps one of each,
-// and that has to run on all kinds.
+// Functions after this are for the kind of processor that the library is built for. What comes of
+// the standard library's templates, which this includes before, is not: the linker keeps one of
+// each, and that has to run on all kinds.
 #pragma once
 
 #include <algorithm>

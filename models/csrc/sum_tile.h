@@ -18,8 +18,8 @@ inline constexpr int TILE_ROWS = 6, TILE_VECTORS = 1;
 inline constexpr int TILE_ROWS = 3, TILE_VECTORS = 1;
 #endif
 
-// `sums` (Rows, Vectors) = bias + rows * panel. Each sum runs over the inputs in their order, so that
-// a row's result is the same whichever rows come with it.
+// `sums` (Rows, Vectors) = bias + rows * panel. Each sum runs over the inputs in their order, so
+// that a row's result is the same whichever rows come with it.
 template <int Rows, int Vectors>
 void sum_tile(const float* rows, int stride, const float* panel, int inputs, const float* bias,
               float* sums) {

@@ -78,16 +78,16 @@ class Attention {
     Rows queries = projected(query_, work.normed);
     HeadAttention attend(size_ / heads_);
     const TreeChunk& chunk = work.chunk;
-    for (int tree = work.share.first_tree; tree < work.share.first_tree + work.share.trees; ++tree) {
+    for (int tree = work.share.first_tree; tree < work.share.first_tree + work.share.trees;
+         ++tree) {
       const int frames = static_cast<int>(chunk.memory_lengths[tree]);
       const Rows memory = memory_of(chunk, tree, frames);
       const Rows keys = projected(key_, memory), values = projected(value_, memory);
       const int first = work.row_of(chunk.first_nodes[tree]);
       const int rows = work.row_of(chunk.first_nodes[tree + 1]) - first;
       for (int head = 0; head < size_; head += size_ / heads_) {
-        attend(queries[first] + head, rows, queries.stride, {frames, frames, 0}, [&](int i) {
-          return Column{keys[i] + head, values[i] + head, 0.0F};
-        });
+        attend(queries[first] + head, rows, queries.stride, {frames, frames, 0},
+               [&](int i) { return Column{keys[i] + head, values[i] + head, 0.0F}; });
       }
     }
     add_projected(out_, queries, 1.0F, work.x);
@@ -102,7 +102,8 @@ class Attention {
 
   Rows memory_of(const TreeChunk& chunk, int tree, int frames) const {
     Rows memory(frames, size_);
-    const float* first = chunk.memory + static_cast<std::ptrdiff_t>(tree) * chunk.memory_frames * size_;
+    const float* first =
+        chunk.memory + static_cast<std::ptrdiff_t>(tree) * chunk.memory_frames * size_;
     for (int i = 0; i < frames; ++i) std::copy_n(first + i * size_, size_, memory[i]);
     return memory;
   }
@@ -167,7 +168,8 @@ class Output {
     return children;
   }
 
-  void tell(const Work& work, int row, const float* logits, const std::vector<int>& children) const {
+  void tell(const Work& work, int row, const float* logits,
+            const std::vector<int>& children) const {
     const float total = log_sum(logits);
     const TreeChunk& chunk = work.chunk;
     chunk.ends[work.first_node + row] = logits[chunk.end] - total;

@@ -9,25 +9,25 @@
 
 namespace earshot {
 
-// S trees of N nodes in all, parents before children. The nodes of a sequence that no sequence before
-// it had are a chain: side by side, each the parent of the next.
+// S trees of N nodes in all, parents before children. The nodes of a sequence that no sequence
+// before it had are a chain: side by side, each the parent of the next.
 struct TreeChunk {
   int trees;
   int chains;
-  int memory_frames;                  // T
-  const float* embedded;              // (N, D)
-  const std::int64_t* first_nodes;    // (S + 1,) of each tree, and N
-  const std::int64_t* tokens;         // (N,)
-  const std::int64_t* parents;        // (N,) a root is its own
-  const std::int64_t* first_chains;   // (S + 1,) of each tree, and their number
-  const std::int64_t* chain_starts;   // (chains,) their first nodes
-  const std::int64_t* first_steps;    // (chains + 1,) where their paths are in `paths`
-  const std::int64_t* paths;          // nodes from the root to a chain's last
-  const float* memory;                // (S, T, D), or null without a source
-  const std::int64_t* memory_lengths; // (S,)
-  std::int64_t end;                   // the token after a whole sequence
-  float* nodes;                       // (N,) log-probability of each node's token; a root's is none
-  float* ends;                        // (N,) of `end` after it
+  int memory_frames;                   // T
+  const float* embedded;               // (N, D)
+  const std::int64_t* first_nodes;     // (S + 1,) of each tree, and N
+  const std::int64_t* tokens;          // (N,)
+  const std::int64_t* parents;         // (N,) a root is its own
+  const std::int64_t* first_chains;    // (S + 1,) of each tree, and their number
+  const std::int64_t* chain_starts;    // (chains,) their first nodes
+  const std::int64_t* first_steps;     // (chains + 1,) where their paths are in `paths`
+  const std::int64_t* paths;           // nodes from the root to a chain's last
+  const float* memory;                 // (S, T, D), or null without a source
+  const std::int64_t* memory_lengths;  // (S,)
+  std::int64_t end;                    // the token after a whole sequence
+  float* nodes;  // (N,) log-probability of each node's token; a root's is none
+  float* ends;   // (N,) of `end` after it
 };
 
 class TreeScores {

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from earshot.models.native_trees import NativeTrees
 from earshot.models.native_weights import (
+    feed_forward_weights,
     linear_weights,
     native,
     norm_weights,
@@ -42,7 +43,9 @@ class TorchSentenceTrees:
             packed = PackedTrees.of([trees[n] for n in numbers], self._network.bias.device)
             logits = self._network(packed.tokens, packed.depths, packed.visible)
             nodes, ends = packed.follow(logits.log_softmax(dim=-1), end)
-            scored.update(zip(numbers, map(NodeScores, nodes, ends), strict=True))
+            for number, own_nodes, own_ends in zip(numbers, nodes, ends, strict=True):
+                size = len(trees[number])  # the rest is padding
+                scored[number] = NodeScores(own_nodes[:size], own_ends[:size])
         return [scored[number] for number in range(len(trees))]
 
 
@@ -70,7 +73,5 @@ def _layer(block: torch.nn.Module) -> Any:
         linear_weights(block.out),
         places=None,
     )
-    feed_forward = native().FeedForwardWeights(
-        norm_weights(block.norm2), linear_weights(block.up), linear_weights(block.down)
-    )
+    feed_forward = feed_forward_weights(block.norm2, block.up, block.down)
     return native().TreeLayerWeights(past=attention, source=None, feed_forward=feed_forward)

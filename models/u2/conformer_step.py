@@ -5,7 +5,7 @@ Same numbers as `Encoder.forward_lanes` up to rounding, which no other lane chan
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 from torch import Tensor, nn
@@ -13,8 +13,9 @@ from torch import Tensor, nn
 from earshot.models.layers.attention import MultiHeadAttention, PositionalKeyAttention
 from earshot.models.layers.convolution import ConvolutionModule
 from earshot.models.layers.encoder_layer import ConformerLayer
-from earshot.models.layers.feed_forward import FeedForward
 from earshot.models.native_weights import (
+    attention_weights,
+    feed_forward_weights,
     floats,
     linear_weights,
     native,
@@ -53,7 +54,7 @@ class ConformerStep:
     def __call__(
         self, feats: Tensor, out_lengths: Tensor, state: EncoderState, slots: Tensor, columns: int
     ) -> tuple[Tensor, LaneUpdate]:
-        """As `StreamingEncoder.forward_slots` says."""
+        """As `SlotStep` says."""
         del columns  # nothing is copied that would have to be narrow
         offset = state.offset[slots]
         stem = self._encoder.embed_features(feats, offset).contiguous()
@@ -79,7 +80,7 @@ class ConformerStep:
         return encoded, LaneUpdate(out_lengths, att_columns, cnn_cache)
 
 
-def is_native(encoder: nn.Module) -> bool:
+def is_native(encoder: nn.Module) -> TypeGuard[Encoder]:
     """Whether there is a native step for this encoder, where it is."""
     return (
         isinstance(encoder, Encoder)
@@ -89,20 +90,12 @@ def is_native(encoder: nn.Module) -> bool:
     )
 
 
-def _feed_forward(norm: nn.LayerNorm, branch: FeedForward) -> Any:
-    return native().FeedForwardWeights(norm_weights(norm), linear_weights(branch.w_1), linear_weights(branch.w_2))
-
-
-def _attention(norm: nn.LayerNorm, attention: MultiHeadAttention) -> Any:
-    places = None
-    if isinstance(attention, PositionalKeyAttention):
-        places = native().PlaceWeights(
-            linear_weights(attention.linear_pos),
-            floats(attention.pos_bias_u).flatten(),
-            floats(attention.pos_bias_v).flatten(),
-        )
-    projections = attention.linear_q, attention.linear_k, attention.linear_v, attention.linear_out
-    return native().AttentionWeights(norm_weights(norm), *map(linear_weights, projections), places)
+def _places(attention: MultiHeadAttention) -> Any:
+    """Of positional keys; None without."""
+    if not isinstance(attention, PositionalKeyAttention):
+        return None
+    u, v = attention.pos_bias_u.flatten(), attention.pos_bias_v.flatten()
+    return native().PlaceWeights(linear_weights(attention.linear_pos), floats(u), floats(v))
 
 
 def _convolution(norm: nn.LayerNorm, module: ConvolutionModule) -> Any:
@@ -128,13 +121,15 @@ def _convolution(norm: nn.LayerNorm, module: ConvolutionModule) -> Any:
 
 def _layer(layer: nn.Module) -> Any:
     assert isinstance(layer, ConformerLayer)
-    macaron = layer.feed_forward_macaron
+    macaron, branch = layer.feed_forward_macaron, layer.feed_forward
     convolution = layer.conv_module
     closes = isinstance(layer.norm_final, nn.LayerNorm)
     return native().LayerWeights(
-        macaron=None if macaron is None else _feed_forward(layer.norm_ff_macaron, macaron),
-        attention=_attention(layer.norm_mha, layer.self_attn),
+        macaron=None
+        if macaron is None
+        else feed_forward_weights(layer.norm_ff_macaron, macaron.w_1, macaron.w_2),
+        attention=attention_weights(layer.norm_mha, layer.self_attn, _places(layer.self_attn)),
         convolution=None if convolution is None else _convolution(layer.norm_conv, convolution),
-        feed_forward=_feed_forward(layer.norm_ff, layer.feed_forward),
+        feed_forward=feed_forward_weights(layer.norm_ff, branch.w_1, branch.w_2),
         closing_norm=norm_weights(layer.norm_final) if closes else None,
     )

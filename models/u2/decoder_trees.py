@@ -6,11 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from earshot.models.layers.attention import MultiHeadAttention
 from earshot.models.native_trees import NativeTrees
-from earshot.models.native_weights import linear_weights, native, norm_weights, runs_natively
+from earshot.models.native_weights import (
+    attention_weights,
+    feed_forward_weights,
+    linear_weights,
+    native,
+    norm_weights,
+    runs_natively,
+)
 from earshot.models.token_tree import PackedTrees, TokenTree, batches
 from earshot.models.tree_scorer import NodeScores, TreeScorer
 from earshot.models.u2.decoder import DecoderLayer, TransformerDecoder
@@ -40,7 +46,9 @@ class TorchDecoderTrees:
             packed = PackedTrees.of([trees[number] for number in numbers], memory.device)
             logits = self._decoder.follow(memory[rows, : int(own.max())], own, packed)
             nodes, ends = packed.follow(logits.float().log_softmax(-1), end)
-            scored.update(zip(numbers, map(NodeScores, nodes, ends), strict=True))
+            for number, own_nodes, own_ends in zip(numbers, nodes, ends, strict=True):
+                size = len(trees[number])  # the rest is padding
+                scored[number] = NodeScores(own_nodes[:size], own_ends[:size])
         return [scored[number] for number in range(len(trees))]
 
 
@@ -62,16 +70,7 @@ def decoder_trees(decoder: TransformerDecoder) -> TreeScorer:
 def _layer(layer: DecoderLayer) -> Any:
     branch = layer.feed_forward
     return native().TreeLayerWeights(
-        past=_attention(layer.norm1, layer.self_attn),
-        source=_attention(layer.norm2, layer.src_attn),
-        feed_forward=native().FeedForwardWeights(
-            norm_weights(layer.norm3), linear_weights(branch.w_1), linear_weights(branch.w_2)
-        ),
-    )
-
-
-def _attention(norm: nn.LayerNorm, attention: MultiHeadAttention) -> Any:
-    projections = attention.linear_q, attention.linear_k, attention.linear_v, attention.linear_out
-    return native().AttentionWeights(
-        norm_weights(norm), *map(linear_weights, projections), places=None
+        past=attention_weights(layer.norm1, layer.self_attn),
+        source=attention_weights(layer.norm2, layer.src_attn),
+        feed_forward=feed_forward_weights(layer.norm3, branch.w_1, branch.w_2),
     )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from typing import Protocol
 
 from torch import Tensor
 
@@ -11,12 +10,34 @@ from earshot.models.u2.conformer_step import ConformerStep, is_native
 from earshot.models.u2.lanes import EncoderState, LaneUpdate
 from earshot.models.u2.streaming_encoder import StreamingEncoder
 
-SlotStep: TypeAlias = Callable[
-    [Tensor, Tensor, EncoderState, Tensor, int], tuple[Tensor, LaneUpdate]
-]
-"""As `StreamingEncoder.forward_slots`."""
+
+class SlotStep(Protocol):
+    """One chunk of the streams in some slots."""
+
+    def __call__(
+        self, feats: Tensor, out_lengths: Tensor, state: EncoderState, slots: Tensor, columns: int
+    ) -> tuple[Tensor, LaneUpdate]:
+        """As `StreamingEncoder.forward_lanes` says, for slots (B,), which differ from each other.
+
+        columns: no stream among them has put out more frames.
+        """
 
 
-def slot_step(encoder: StreamingEncoder) -> SlotStep:
+class TorchSlotStep:
+    """Gathers what the lanes remember. room: frames of a chunk."""
+
+    def __init__(self, encoder: StreamingEncoder, room: int) -> None:
+        self._encoder = encoder
+        self._room = room
+
+    def __call__(
+        self, feats: Tensor, out_lengths: Tensor, state: EncoderState, slots: Tensor, columns: int
+    ) -> tuple[Tensor, LaneUpdate]:
+        """As `SlotStep` says, wherever the encoder is."""
+        context = state.gather(slots, self._room, columns)
+        return self._encoder.forward_lanes(feats, out_lengths, context)
+
+
+def slot_step(encoder: StreamingEncoder, room: int) -> SlotStep:
     """The fastest for this encoder where it is; its weights must not change from now on."""
-    return ConformerStep(encoder) if is_native(encoder) else encoder.forward_slots
+    return ConformerStep(encoder) if is_native(encoder) else TorchSlotStep(encoder, room)

@@ -61,12 +61,3 @@ class StreamingEncoder(nn.Module):
         state, which is left as it was. The context is used up.
         """
         raise NotImplementedError
-
-    def forward_slots(
-        self, feats: Tensor, out_lengths: Tensor, state: EncoderState, slots: Tensor, columns: int
-    ) -> tuple[Tensor, LaneUpdate]:
-        """The same for the streams in `slots` (B,) of a state, none of which has put out more than
-        `columns` frames.
-        """
-        room = self.stem_shape.output_length(feats.size(1))
-        return self.forward_lanes(feats, out_lengths, state.gather(slots, room, columns))

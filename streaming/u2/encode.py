@@ -22,7 +22,7 @@ class EncodeStep:
 
     def __init__(self, model: U2Model, slots: EncoderState, settings: StreamSettings) -> None:
         self._model = model
-        self._step = slot_step(model.encoder)
+        self._step = slot_step(model.encoder, settings.chunking.chunk_size)
         self._slots = slots
         self._settings = settings
         self._device = slots.offset.device

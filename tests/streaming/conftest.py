@@ -11,8 +11,9 @@ from torch import Tensor, nn
 
 from earshot.decoder_kernels.graph.graph import Arc, Graph
 from earshot.models.checkpoints.assembly import LoadedModel
-from earshot.models.config import DecodingConfig, FeatureConfig
+from earshot.models.config import DecoderConfig, DecodingConfig, FeatureConfig
 from earshot.models.tokenizer import CharTokenizer
+from earshot.models.u2.decoder import TransformerDecoder
 from earshot.models.u2.lanes import EncoderState, LaneContext, LaneUpdate
 from earshot.models.u2.u2 import U2Model
 from earshot.models.units import CtcUnits, UnitTable
@@ -80,6 +81,7 @@ class ToneModel(U2Model):
         nn.Module.__init__(self)  # none of a real network's parts
         self.encoder = ToneEncoder()
         self.place = nn.Parameter(torch.zeros(1))
+        self.left_decoder = TransformerDecoder(DecoderConfig(), 1, 3 + len(DIGITS), 16)
         self.config = SimpleNamespace(
             vocab_size=3 + len(DIGITS),
             blank_id=0,
