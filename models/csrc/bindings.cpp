@@ -162,6 +162,7 @@ void bind_weights(nb::module_& module) {
 }  // namespace earshot
 
 NB_MODULE(_native, module) {
+  nanobind::set_leak_warnings(false);  // an interpreter that ends does not free what is in use
   using namespace earshot;
   module.doc() = "A conformer's step for many lanes, on the CPU.";
   nb::enum_<Activation>(module, "Activation")

@@ -16,7 +16,12 @@ from earshot.streaming.search.graph_confidence import SegmentLattice
 from earshot.streaming.search.search import slots_of
 from earshot.streaming.search.search_frames import frames_of
 from earshot.streaming.search.slot_decoder import SlotDecoder
-from earshot.streaming.search.word_hypothesis import SegmentPosteriors, WordHypothesis
+from earshot.streaming.search.word_hypothesis import (
+    NOTHING_PLACED,
+    PlacedTokens,
+    SegmentPosteriors,
+    WordHypothesis,
+)
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream_config import Boost, StreamConfig
 from earshot.streaming.words.graph_words import GraphWords
@@ -30,11 +35,27 @@ class GraphState:
     """What a graph search keeps in a segment.
 
     committed: ids of the words that it has called stable. looked_at: frames that there were when it
-        last looked whether the second pass might change them.
+        last looked whether the second pass might change them. placed: where the first of the
+        committed words are. told: what the last partial may have told.
     """
 
     committed: tuple[int, ...] = ()
     looked_at: int = 0
+    placed: PlacedTokens = NOTHING_PLACED
+    told: WordHypothesis | None = None
+
+    def place(self) -> None:
+        """Leave committed words where they were told to be, but the last, which may go on."""
+        count = len(self.committed) - 1
+        told, self.told = self.told, None
+        if told is None or not told.is_placed or count <= len(self.placed.words):
+            return
+        if told.found.words[:count] == self.committed[:count]:
+            self.placed = told.first_placed(count)
+
+    def forget(self) -> None:
+        """The search goes on with other words."""
+        self.committed, self.placed, self.told = (), NOTHING_PLACED, None
 
 
 class WfstDecoder(SlotDecoder[WfstSearch]):
@@ -71,16 +92,24 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         given = boosts.table
         assert given is None or isinstance(given, GraphBoosts)
         self._search.set_boost(stream.slot, None if given is None else given.table)
-        self._state(stream).committed = ()
+        self._state(stream).forget()
 
     def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
         """With as many stable words as the second pass will leave alone too."""
         results = self._search.best(slots_of(streams, self._device))
         self._commit(streams, [each.hypothesis.words[: each.stable_length] for each in results])
         return [
-            Best(self._spelled(stream, [result.hypothesis])[0], len(self._state(stream).committed))
+            Best(self._told(stream, result.hypothesis), len(self._state(stream).committed))
             for stream, result in zip(streams, results, strict=True)
         ]
+
+    def _told(self, stream: ActiveStream, found: WfstHypothesis) -> WordHypothesis:
+        """As a partial tells it: it looks for new words only where they can be."""
+        state = self._state(stream)
+        state.place()
+        placed = state.placed if state.placed.begin(found.words) else NOTHING_PLACED
+        [state.told] = self._spelled(stream, [found], placed=placed)
+        return state.told
 
     def nbest(self, stream: ActiveStream, count: int, *, ended: bool) -> list[Hypothesis]:
         """Those that keep what a partial has called stable; sure of words as the lattice is."""
@@ -170,8 +199,9 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         stream: ActiveStream,
         found: Sequence[WfstHypothesis],
         lattice: SegmentLattice | None = None,
+        placed: PlacedTokens = NOTHING_PLACED,
     ) -> list[WordHypothesis]:
-        posteriors = SegmentPosteriors(self._network, stream.segment)
+        posteriors = SegmentPosteriors(self._network, stream.segment, placed.until)
         given = stream.boosts.table
         oov_words = given.oov_words if isinstance(given, GraphBoosts) else ()
         known = len(self._words.graph.word_texts)
@@ -187,6 +217,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
                 separator=self._words.tokenizer.separator,
                 posteriors=posteriors,
                 lattice=lattice,
+                placed=placed,
             )
             for each in found
         ]

@@ -15,21 +15,62 @@ from earshot.streaming.stream.segment import Segment
 from earshot.streaming.words.graph_words import SpelledWord, spaces
 
 
-class SegmentPosteriors:
-    """CTC log-probabilities of a segment as it is now, computed when they are first looked at."""
+@dataclass(frozen=True)
+class PlacedTokens:
+    """The first tokens of a segment, where a partial has put them: their words are stable.
 
-    def __init__(self, network: CtcNetwork, segment: Segment) -> None:
+    What comes later is looked for after them, so that a partial costs what is new in it. words:
+    their ids. frames and log_probs: of each token.
+    """
+
+    words: tuple[int, ...] = ()
+    frames: tuple[int, ...] = ()
+    log_probs: tuple[float, ...] = ()
+
+    @property
+    def until(self) -> int:
+        """The first frame that is free."""
+        return self.frames[-1] + 1 if self.frames else 0
+
+    def begin(self, words: tuple[int, ...]) -> bool:
+        """Whether these are the first of some words."""
+        return words[: len(self.words)] == self.words
+
+
+NOTHING_PLACED = PlacedTokens()
+
+
+class SegmentPosteriors:
+    """CTC log-probabilities of a segment as it is now, computed when they are first looked at.
+
+    since: the first of its frames that is looked at.
+    """
+
+    def __init__(self, network: CtcNetwork, segment: Segment, since: int = 0) -> None:
         self._network = network
         self._segment = segment
+        self._since = since
 
     @cached_property
-    def log_probs(self) -> Tensor:
-        """(T, V)."""
-        return self._network.ctc_log_probs(self._segment.memory()).float()
+    def _log_probs(self) -> Tensor:
+        """(T - since, V)."""
+        memory = self._segment.memory()[self._since :]
+        return self._network.ctc_log_probs(memory).float()
 
     def place(self, tokens: Sequence[int]) -> list[int]:
         """The frame of each token, by alignment."""
-        return align(self.log_probs, tokens, self._network.blank_id) if tokens else []
+        if not tokens:
+            return []
+        frames = align(self._log_probs, tokens, self._network.blank_id)
+        return [self._since + frame for frame in frames]
+
+    def at(self, frames: Sequence[int], tokens: Sequence[int]) -> list[float]:
+        """The log-probability of each token in its frame."""
+        if not tokens:
+            return []
+        rows = [frame - self._since for frame in frames]
+        found: list[float] = self._log_probs[rows, list(tokens)].tolist()
+        return found
 
 
 @dataclass(frozen=True)
@@ -38,6 +79,7 @@ class WordHypothesis:
 
     The search itself says only when a word left the graph, which may be at any of its tokens.
     boosted, read_out: see `SpokenWord`. lattice: of the alternatives, where the segment ends.
+    placed: what it begins with; posteriors begin after it.
     """
 
     found: WfstHypothesis
@@ -47,6 +89,7 @@ class WordHypothesis:
     separator: int | None
     posteriors: SegmentPosteriors
     lattice: SegmentLattice | None = None
+    placed: PlacedTokens = NOTHING_PLACED
 
     @property
     def score(self) -> float:
@@ -95,12 +138,26 @@ class WordHypothesis:
     @cached_property
     def frames(self) -> Sequence[int]:
         """By alignment with the segment."""
-        return self.posteriors.place(self.tokens)
+        known = self.placed.frames
+        return [*known, *self.posteriors.place(self.tokens[len(known) :])]
 
     @cached_property
     def token_log_probs(self) -> Sequence[float]:
         """At these frames."""
-        if not self.tokens:
-            return []
-        found: list[float] = self.posteriors.log_probs[self.frames, list(self.tokens)].tolist()
-        return found
+        known = self.placed.log_probs
+        new = slice(len(known), None)
+        return [*known, *self.posteriors.at(self.frames[new], self.tokens[new])]
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether anybody has asked for times and probabilities."""
+        return "frames" in self.__dict__ and "token_log_probs" in self.__dict__
+
+    def first_placed(self, count: int) -> PlacedTokens:
+        """The first `count` words where they are now."""
+        stop = self.words[count - 1].stop if count else 0
+        return PlacedTokens(
+            self.found.words[:count],
+            tuple(self.frames[:stop]),
+            tuple(self.token_log_probs[:stop]),
+        )

@@ -44,6 +44,7 @@ void bind_alignment(nb::module_& module) {
 }  // namespace earshot
 
 NB_MODULE(_native, module) {
+  nanobind::set_leak_warnings(false);  // an interpreter that ends does not free what is in use
   module.doc() = "Native kernels: the CPU half, and the CUDA half where it was built.";
   earshot::bind_launch(module);
   earshot::bind_prefix_shape(module);

@@ -6,7 +6,11 @@ import pytest
 import torch
 
 from earshot.decoder_kernels.wfst.wfst_hypotheses import WfstHypothesis
-from earshot.streaming.search.word_hypothesis import SegmentPosteriors, WordHypothesis
+from earshot.streaming.search.word_hypothesis import (
+    NOTHING_PLACED,
+    SegmentPosteriors,
+    WordHypothesis,
+)
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.words.graph_words import SpelledWord
 
@@ -15,18 +19,21 @@ TEA, NOW = SpelledWord("tea", (1, 2)), SpelledWord("now", (3,))
 TODAY, WEATHER = SpelledWord("今天", (4, 5)), SpelledWord("天气", (5, 6))
 
 
-def posteriors(*likeliest: int) -> SegmentPosteriors:
+def posteriors(*likeliest: int, since: int = 0) -> SegmentPosteriors:
     """Of a segment in which one token is certain in each frame; 0 is blank."""
     segment = Segment(0, detector=None)
     segment.extend(torch.nn.functional.one_hot(torch.tensor(likeliest), 10) * 20.0)
     model = SimpleNamespace(ctc_log_probs=lambda encoded: encoded.log_softmax(-1), blank_id=0)
-    return SegmentPosteriors(model, segment)
+    return SegmentPosteriors(model, segment, since)
 
 
-def hypothesis(*words: SpelledWord, separator=None, heard=(0,)) -> WordHypothesis:
+def hypothesis(
+    *words: SpelledWord, separator=None, heard=(0,), placed=NOTHING_PLACED
+) -> WordHypothesis:
     found = WfstHypothesis((1,) * len(words), (0,) * len(words), 1.0, 0.0, True)
     unboosted = (False,) * len(words)
-    return WordHypothesis(found, words, unboosted, unboosted, separator, posteriors(*heard))
+    seen = posteriors(*heard, since=placed.until)
+    return WordHypothesis(found, words, unboosted, unboosted, separator, seen, placed=placed)
 
 
 def test_tokens_are_those_of_the_words_in_their_order():
@@ -48,6 +55,19 @@ def test_tokens_are_placed_where_the_segment_has_them():
     found = hypothesis(TEA, NOW, heard=(0, 1, 1, 0, 2, 0, 3, 0))
     assert found.frames == [1, 4, 6]
     assert found.token_log_probs == pytest.approx([0.0] * 3, abs=1e-3)
+
+
+def test_tokens_that_are_placed_stay_and_the_rest_is_looked_for_after_them():
+    first = hypothesis(TEA, NOW, heard=(0, 1, 1, 0, 2, 0, 3, 0))
+    assert not first.is_placed
+    placed = first.first_placed(1)
+    assert (placed.words, placed.frames, placed.until) == ((1,), (1, 4), 5)
+    assert first.is_placed
+    later = hypothesis(TEA, NOW, separator=SPACE, heard=(3,) * 5 + (0, 0, SPACE, 3, 0), placed=placed)
+    assert later.frames == [1, 4, 7, 8]
+    assert later.token_log_probs[:2] == first.token_log_probs[:2]
+    assert later.token_log_probs[2:] == pytest.approx([0.0] * 2, abs=1e-3)
+    assert hypothesis(TEA).first_placed(0) == NOTHING_PLACED
 
 
 def test_no_words_need_no_segment():
