@@ -29,6 +29,9 @@ from earshot.streaming.words.graph_words import GraphWords
 LOOK_EVERY_MS = 2000
 """Of audio. To list alternatives takes as long as to search some hundred milliseconds."""
 
+UNSURE_MS = 2000
+"""Before the last audio. There the letters of a word may not have been heard yet."""
+
 
 @dataclass
 class GraphState:
@@ -44,14 +47,18 @@ class GraphState:
     placed: PlacedTokens = NOTHING_PLACED
     told: WordHypothesis | None = None
 
-    def place(self) -> None:
-        """Leave committed words where they were told to be, but the last, which may go on."""
-        count = len(self.committed) - 1
+    def place(self, until: int) -> None:
+        """Leave committed words that end before this frame where they were told to be."""
         told, self.told = self.told, None
-        if told is None or not told.is_placed or count <= len(self.placed.words):
+        if told is None or not told.is_placed or not self._is_told(told):
             return
-        if told.found.words[:count] == self.committed[:count]:
+        ends = [word.stop for word in told.words[: len(self.committed)]]
+        count = sum(1 for _ in takewhile(lambda stop: told.frames[stop - 1] < until, ends))
+        if count > len(self.placed.words):
             self.placed = told.first_placed(count)
+
+    def _is_told(self, told: WordHypothesis) -> bool:
+        return told.found.words[: len(self.committed)] == self.committed
 
     def forget(self) -> None:
         """The search goes on with other words."""
@@ -106,7 +113,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
     def _told(self, stream: ActiveStream, found: WfstHypothesis) -> WordHypothesis:
         """As a partial tells it: it looks for new words only where they can be."""
         state = self._state(stream)
-        state.place()
+        state.place(stream.segment.frames - round(UNSURE_MS / stream.settings.chunking.frame_ms))
         placed = state.placed if state.placed.begin(found.words) else NOTHING_PLACED
         [state.told] = self._spelled(stream, [found], placed=placed)
         return state.told

@@ -63,7 +63,8 @@ def test_tokens_that_are_placed_stay_and_the_rest_is_looked_for_after_them():
     placed = first.first_placed(1)
     assert (placed.words, placed.frames, placed.until) == ((1,), (1, 4), 5)
     assert first.is_placed
-    later = hypothesis(TEA, NOW, separator=SPACE, heard=(3,) * 5 + (0, 0, SPACE, 3, 0), placed=placed)
+    heard = (3, 3, 3, 3, 3, 0, 0, SPACE, 3, 0)
+    later = hypothesis(TEA, NOW, separator=SPACE, heard=heard, placed=placed)
     assert later.frames == [1, 4, 7, 8]
     assert later.token_log_probs[:2] == first.token_log_probs[:2]
     assert later.token_log_probs[2:] == pytest.approx([0.0] * 2, abs=1e-3)
