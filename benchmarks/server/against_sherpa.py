@@ -90,8 +90,9 @@ Users speak LibriSpeech utterances in real time, in packets of 100 ms, an uttera
 whether or not the server answers; nobody says the same words at the time. {arguments.seconds:g} s
 for each count after the last user began. A count holds while 95 % of finals come within one second
 of the last packet, and no connection fails. CPU is that of all processes of the server; the load
-generator runs on the same machine, "send delay" is how late it was. sherpa-onnx has
-{sherpa_served.WORK_THREADS} work threads, Earshot its defaults: an engine for each core.
+generator runs on the same machine: "by the load" are the cores that it took, "send delay" is how
+late it was. sherpa-onnx has {sherpa_served.WORK_THREADS} work threads, Earshot its defaults: an
+engine for each core.
 
 {table(sherpa_served.HEADER, of_servers)}
 """
@@ -119,7 +120,7 @@ def parsed() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Run it and, where nothing is left out, write docs/benchmarks/against_sherpa.md."""
+    """Run it and, where nothing is left out, write the page."""
     arguments = parsed()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

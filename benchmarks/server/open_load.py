@@ -25,7 +25,10 @@ BEFORE_FIRST_S = 0.5
 
 @dataclass
 class Heard:
-    """What came of a run: of utterances that ended, and of audio that was due, in its window."""
+    """What came of a run: of utterances that ended, and of audio that was due, in its window.
+
+    cpu_s: of the server; own_cpu_s: of us who load it.
+    """
 
     streams: int
     seconds: float
@@ -35,6 +38,7 @@ class Heard:
     failures: list[str] = field(default_factory=list)
     audio_s: float = 0.0
     cpu_s: float = 0.0
+    own_cpu_s: float = 0.0
 
     @property
     def final(self) -> Percentiles:
@@ -68,9 +72,10 @@ class OpenLoad:
             for own in shares(clips, streams)
         ]
         await until(self._window.opens_at)
-        before = await asyncio.to_thread(cpu_s)
+        before, own_before = await asyncio.to_thread(cpu_s), time.process_time()
         await until(self._window.closes_at)
         self._heard.cpu_s = await asyncio.to_thread(cpu_s) - before
+        self._heard.own_cpu_s = time.process_time() - own_before
         for each in self._cut:  # nobody counts what ends after the window
             each.cancel()
         await asyncio.gather(*users, *self._counted, *self._cut, return_exceptions=True)

@@ -25,7 +25,7 @@ LEAST_MAX_STREAMS = 64
 """Earshot's default. An utterance may begin before the final of the last one: twice the users."""
 GREEDY_QUERY = "&mode=ctc_greedy_search&endpointing=false"
 HEADER = (
-    "model", "server", "streams", "holds", "CPU ms per s of audio", "cores used",
+    "model", "server", "streams", "holds", "CPU ms per s of audio", "cores used", "by the load",
     "final p50 / p95 / p99 ms", "finals", "failures", "WER", "send delay p99 ms",
 )  # fmt: skip
 
@@ -106,7 +106,7 @@ def row(contest: Contest, server: Server, heard: Heard) -> list[str]:
     cells = [
         contest.name, server.name, str(heard.streams), "yes" if heard.holds else "no",
         f"{1000 * heard.cpu_s / max(heard.audio_s, 1e-9):.1f}",
-        f"{heard.cpu_s / heard.seconds:.2f}",
+        f"{heard.cpu_s / heard.seconds:.2f}", f"{heard.own_cpu_s / heard.seconds:.2f}",
         f"{final.p50_ms:.0f} / {final.p95_ms:.0f} / {final.p99_ms:.0f}",
         str(len(heard.finals_s)), str(len(heard.failures)),
         "-" if contest.random else f"{100 * word_errors(heard.texts):.1f} %",
