@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from earshot.models.layers.attention import MultiHeadAttention, PositionalKeyAttention
 from earshot.models.layers.convolution import ConvolutionModule
 from earshot.models.layers.encoder_layer import ConformerLayer
-from earshot.models.native_weights import (
+from earshot.models.native.weights import (
     attention_weights,
     feed_forward_weights,
     floats,

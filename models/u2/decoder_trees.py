@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from earshot.models.native_trees import NativeTrees
-from earshot.models.native_weights import (
+from earshot.models.native.trees import NativeTrees
+from earshot.models.native.weights import (
     attention_weights,
     feed_forward_weights,
     linear_weights,

@@ -74,24 +74,6 @@ def test_words_of_the_graph_come_out_with_times_and_confidences(engine, sounds):
     assert all(0.5 < word.confidence <= 1.0 for word in words_of(heard))
 
 
-def test_a_partial_looks_only_where_its_new_words_are(engine, tone_model, sounds, monkeypatch):
-    network, asked = type(tone_model.model), []
-
-    def heard_by(model, encoded, plain=network.ctc_log_probs):
-        if encoded.dim() == 2:  # of one segment, not of a step
-            asked.append(len(encoded))
-        return plain(model, encoded)
-
-    monkeypatch.setattr(network, "ctc_log_probs", heard_by)
-    heard = sounds.transcribe(engine, sounds.speech("一三四二五" * 12), asking(silence_ms=None))
-    [final] = heard.finals
-    *partials, whole = asked
-    assert len(partials) > 10
-    assert max(partials) < whole / 4
-    told = [word.start_s for word in heard.of(Partial)[-1].alternatives[0].words]
-    assert told == [word.start_s for word in final.alternatives[0].words][: len(told)]
-
-
 def test_the_language_model_counts_as_much_as_a_stream_says(engine, sounds):
     samples = sounds.speech("一七二")
     for weight, text in ((0.0, "一七二"), (1.0, "一二")):

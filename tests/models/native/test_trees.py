@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_models import make_tiny_model
 
-from earshot.models.native_trees import NativeTrees
-from earshot.models.native_weights import processors
+from earshot.models.native.trees import NativeTrees
+from earshot.models.native.weights import processors
 from earshot.models.neural_lm.network import NeuralLm, NeuralLmConfig
 from earshot.models.neural_lm.sentence_trees import TorchSentenceTrees, sentence_trees
 from earshot.models.token_tree import TokenTree
@@ -46,7 +46,7 @@ def memory() -> torch.Tensor:
 @pytest.fixture(params=processors())
 def on_processor(request, monkeypatch) -> None:
     """Native networks are built for this one."""
-    monkeypatch.setattr("earshot.models.native_trees.processors", lambda: [request.param])
+    monkeypatch.setattr("earshot.models.native.trees.processors", lambda: [request.param])
 
 
 @pytest.fixture
@@ -130,6 +130,6 @@ def test_weights_of_half_precision_stay_with_torch(decoder, network):
 
 
 def test_a_processor_that_is_not_here_is_refused(network, monkeypatch):
-    monkeypatch.setattr("earshot.models.native_trees.processors", lambda: ["abacus"])
+    monkeypatch.setattr("earshot.models.native.trees.processors", lambda: ["abacus"])
     with pytest.raises(ValueError, match="abacus"):
         sentence_trees(network)

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from earshot.models.native_weights import native, processors
+from earshot.models.native.weights import native, processors
 from earshot.models.token_tree import ROOT, TokenTree
 from earshot.models.tree_scorer import NodeScores
 

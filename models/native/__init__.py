@@ -1,0 +1,1 @@
+"""Networks that run natively on CPUs: what they are built of, and how they are called."""
