@@ -137,7 +137,10 @@ class Convolution {
       std::copy_n(gated[first + i], gated.stride, columns[remembered() + i]);
     }
     for (int i = 0; i < frames; ++i) mix_taps(columns, i, mixed[first + i]);
-    for (int i = 0; i < remembered(); ++i) {
+    // What stays is copied: a lane that stands still keeps its bits.
+    const int staying = std::max(remembered() - frames, 0);
+    std::copy_n(cache + (remembered() - staying) * size_, staying * size_, next);
+    for (int i = staying; i < remembered(); ++i) {
       const float* column = columns[frames + i];
       for (int d = 0; d < size_; ++d) next[i * size_ + d] = column[d] - silence_[d];
     }

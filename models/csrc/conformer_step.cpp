@@ -86,6 +86,7 @@ class Attention {
     HeadAttention attend(head_size_);
     for (int i = 0; i < work.share.lanes; ++i) {
       const int first = work.share.first_rows[i], frames = work.frames(i);
+      if (frames == 0) continue;  // it may have no row to point at
       for (int head = 0; head < heads_; ++head) {
         float* own = new_columns(work, i, layer, layers, head);
         for (int frame = 0; frame < frames; ++frame) {

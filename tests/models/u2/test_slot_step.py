@@ -1,0 +1,21 @@
+"""Each encoder takes the step that is there for it."""
+
+import torch
+
+from earshot.models.u2.conformer_step import ConformerStep
+from earshot.models.u2.slot_step import slot_step
+
+
+def test_a_conformer_on_a_cpu_steps_natively(tiny_models):
+    assert isinstance(slot_step(tiny_models["conformer"].encoder, room=2), ConformerStep)
+
+
+@torch.no_grad()
+def test_an_encoder_without_a_native_step_steps_in_torch(tiny_models):
+    encoder = tiny_models["transformer"].encoder
+    torch.manual_seed(0)
+    feats, lengths = torch.randn(2, encoder.right_context + 5, 80), torch.tensor([2, 1])
+    state, slots = encoder.initial_state(3, 8), torch.tensor([2, 0])
+    found, _ = slot_step(encoder, room=2)(feats, lengths, state, slots, 0)
+    expected, _ = encoder.forward_lanes(feats, lengths, state.gather(slots, room=2))
+    assert torch.equal(found, expected)
