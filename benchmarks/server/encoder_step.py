@@ -25,7 +25,7 @@ from benchmarks.server.encoder_runtimes import Blocks, Stepper, compiled, in_onn
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.config import EncoderConfig
-from earshot.models.native_weights import processors
+from earshot.models.native.weights import processors
 from earshot.models.u2.conformer_step import ConformerStep
 from earshot.models.u2.encoder import Encoder
 from earshot.models.u2.lanes import EncoderState

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tiny_models import make_tiny_model
 from torch import Tensor
 
-from earshot.models.native_weights import processors
+from earshot.models.native.weights import processors
 from earshot.models.u2.conformer_step import ConformerStep, is_native
 from earshot.models.u2.encoder import Encoder
 from earshot.models.u2.lanes import EncoderState, LaneUpdate
