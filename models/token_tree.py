@@ -41,21 +41,23 @@ class TokenTree:
         tree = cls([first], [ROOT], [0], [])
         children: dict[tuple[int, int], int] = {}
         for sequence in sequences:
-            node, path = ROOT, []
-            for token in sequence:
-                node = tree._child(children, node, token)
-                path.append(node)
-            tree.paths.append(path)
+            path = _known(children, sequence)
+            tree.paths.append([*path, *tree._grow(children, path, sequence[len(path) :])])
         return tree
 
-    def _child(self, children: dict[tuple[int, int], int], parent: int, token: int) -> int:
-        new = len(self.tokens)
-        node = children.setdefault((parent, token), new)
-        if node == new:
-            self.tokens.append(token)
-            self.parents.append(parent)
-            self.depths.append(self.depths[parent] + 1)
-        return node
+    def _grow(
+        self, children: dict[tuple[int, int], int], path: list[int], tokens: Sequence[int]
+    ) -> range:
+        """New nodes after a path, each the child of the one before."""
+        last = path[-1] if path else ROOT
+        new = range(len(self), len(self) + len(tokens))
+        parents = [last, *new[:-1]][: len(tokens)]
+        self.tokens.extend(tokens)
+        self.parents.extend(parents)
+        depth = self.depths[last] + 1
+        self.depths.extend(range(depth, depth + len(tokens)))
+        children.update(zip(zip(parents, tokens, strict=True), new, strict=True))
+        return new
 
     def __len__(self) -> int:
         """Number of nodes."""
@@ -67,6 +69,18 @@ class TokenTree:
         for node, parent in enumerate(self.parents):
             seen[node] |= seen[parent]
         return seen
+
+
+def _known(children: dict[tuple[int, int], int], sequence: Sequence[int]) -> list[int]:
+    """The nodes that there are of a sequence; from the first that there is not, none is."""
+    node, path = ROOT, []
+    for token in sequence:
+        child = children.get((node, token))
+        if child is None:
+            break
+        node = child
+        path.append(node)
+    return path
 
 
 @dataclass(frozen=True)

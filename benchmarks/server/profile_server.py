@@ -69,7 +69,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--streams", type=int, default=40)
     parser.add_argument("--duration", type=float, default=60.0)
-    parser.add_argument("server_flags", nargs="*", default=("--threads", "1"))
+    parser.add_argument("server_flags", nargs="*", default=("--engines", "1"))
     arguments = parser.parse_args()
     parts = record(arguments.streams, arguments.duration, list(arguments.server_flags))
     total = sum(parts.values())

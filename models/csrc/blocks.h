@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -13,20 +14,25 @@
 
 namespace earshot::EARSHOT_PROCESSOR {
 
-// Rows of padded(columns) numbers, zeros behind the last column.
+// Rows of padded(columns) numbers, behind the last column zeros once they are written.
 struct Rows {
-  std::vector<float> numbers;
+  std::unique_ptr<float[]> numbers;
   int count;
   int stride;
 
   Rows(int rows, int columns)
-      : numbers(static_cast<std::size_t>(rows) * padded(columns)),
+      : numbers(std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(rows) *
+                                                        padded(columns))),
         count(rows),
         stride(padded(columns)) {}
 
   float* operator[](int row) { return &numbers[static_cast<std::size_t>(row) * stride]; }
   const float* operator[](int row) const {
     return &numbers[static_cast<std::size_t>(row) * stride];
+  }
+
+  void copy(int row, const float* from, int size) {
+    std::fill(std::copy_n(from, size, (*this)[row]), (*this)[row] + stride, 0.0F);
   }
 };
 
@@ -48,13 +54,13 @@ inline void norm_rows(const RowNorm& norm, const Rows& from, Rows& to) {
 
 // to = layer(from).
 inline void project(const PackedLinear& layer, const Rows& from, Rows& to) {
-  layer(from.numbers.data(), from.count, from.stride,
+  layer(from.numbers.get(), from.count, from.stride,
         [&](int row, int column, const Floats& values) { store(to[row] + column, values); });
 }
 
 // x += scale * layer(from).
 inline void add_projected(const PackedLinear& layer, const Rows& from, float scale, Rows& x) {
-  layer(from.numbers.data(), from.count, from.stride,
+  layer(from.numbers.get(), from.count, from.stride,
         [&](int row, int column, const Floats& values) {
           float* at = x[row] + column;
           store(at, load(at) + values * scale);
@@ -73,7 +79,7 @@ class FeedForward {
   void add_to(Rows& x, Rows& normed) const {
     norm_rows(norm_, x, normed);
     Rows hidden(x.count, up_.columns());
-    up_(normed.numbers.data(), x.count, normed.stride,
+    up_(normed.numbers.get(), x.count, normed.stride,
         [&](int row, int column, const Floats& values) {
           store(hidden[row] + column, activated(activation_, values));
         });
@@ -118,7 +124,7 @@ class Convolution {
   void gate_rows(const Rows& x, Rows& normed, Rows& gated) const {
     norm_rows(input_norm_, x, normed);
     project(content_, normed, gated);
-    gate_(normed.numbers.data(), x.count, normed.stride,
+    gate_(normed.numbers.get(), x.count, normed.stride,
           [&](int row, int column, const Floats& values) {
             float* at = gated[row] + column;
             store(at, load(at) * sigmoid(values));
@@ -130,7 +136,7 @@ class Convolution {
                 Rows& mixed) const {
     Rows columns(remembered() + frames, size_);
     for (int i = 0; i < remembered(); ++i) {
-      std::copy_n(cache + i * size_, size_, columns[i]);
+      columns.copy(i, cache + i * size_, size_);
       add(silence_.data(), columns[i]);
     }
     for (int i = 0; i < frames; ++i) {

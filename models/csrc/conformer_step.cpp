@@ -53,7 +53,7 @@ struct Work {
   }
 
   void read(const float* from, int size, Rows& to) const {
-    for_rows([&](int row, std::ptrdiff_t i) { std::copy_n(from + i * size, size, to[row]); });
+    for_rows([&](int row, std::ptrdiff_t i) { to.copy(row, from + i * size, size); });
   }
 };
 

@@ -28,8 +28,7 @@ struct Work {
         x(static_cast<int>(all.first_nodes[own.first_tree + own.trees]) - first_node, size),
         normed(x.count, size) {
     for (int row = 0; row < x.count; ++row) {
-      std::copy_n(chunk.embedded + static_cast<std::ptrdiff_t>(first_node + row) * size, size,
-                  x[row]);
+      x.copy(row, chunk.embedded + static_cast<std::ptrdiff_t>(first_node + row) * size, size);
     }
   }
 
@@ -104,7 +103,7 @@ class Attention {
     Rows memory(frames, size_);
     const float* first =
         chunk.memory + static_cast<std::ptrdiff_t>(tree) * chunk.memory_frames * size_;
-    for (int i = 0; i < frames; ++i) std::copy_n(first + i * size_, size_, memory[i]);
+    for (int i = 0; i < frames; ++i) memory.copy(i, first + i * size_, size_);
     return memory;
   }
 

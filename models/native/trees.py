@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import torch
@@ -57,11 +57,10 @@ class NativeTrees:
             ends,
             torch.get_num_threads(),
         )
-        scores = zip(nodes.tolist(), ends.tolist(), strict=True)
-        told = iter(scores)
+        own, end_scores = nodes.tolist(), ends.tolist()
         return [
-            NodeScores(*map(list, zip(*(next(told) for _ in range(len(tree))), strict=True)))
-            for tree in trees
+            NodeScores(own[begin:stop], end_scores[begin:stop])
+            for begin, stop in pairwise(firsts)
         ]
 
 
