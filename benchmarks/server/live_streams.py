@@ -72,7 +72,8 @@ def main() -> None:
     ]  # fmt: skip
     body = f"""
 Model {runs[0]["model"]}; {arguments.duration:g} s for each count after the last start; up to
-{max(COUNTS)} distinct utterances of the dev set of every corpus; server flags: {" ".join(flags) or "none"}.
+{max(COUNTS)} distinct utterances of the dev set of every corpus; server flags:
+{" ".join(flags) or "none"}.
 The load generator runs on the same machine, and its CPU time is not in the table: "send delay" is
 how late it was itself.
 

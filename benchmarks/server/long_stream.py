@@ -15,8 +15,8 @@ import jiwer
 import numpy as np
 
 from benchmarks.report import SHARED, resident_mb, table, write_report
+from benchmarks.server.default_engine import default_engine
 from benchmarks.server.spoken_hour import Samples, SpokenHour, lay_out
-from earshot.streaming.assembly.engine_factory import build_engine
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import BacklogFull
@@ -96,7 +96,7 @@ def main() -> None:
     parser.add_argument("--model", type=Path, default=None)
     parser.add_argument("--seed", type=int, default=2)
     arguments = parser.parse_args()
-    engine = build_engine(arguments.model, "cpu", EngineConfig(max_streams=4))
+    engine = default_engine(arguments.model, EngineConfig(max_streams=4))
     engine.start()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "hour.wav"

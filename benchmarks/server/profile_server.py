@@ -21,11 +21,12 @@ PARTS = (
     (WAITING, ("select (selectors.py", "wait (threading.py")),
     (STARTING, ("_find_and_load", "build_engine", "warm_up")),
     ("features", ("compute_features",)),
-    ("gather and scatter of slots", ("EncoderState.",)),
-    ("encoder", ("Encoder.forward_lanes", "streaming/u2/encode.py")),
-    ("prefix search", ("streaming/search/search_set.py", "decoder_kernels/")),
-    ("second pass", ("streaming/u2/second_pass.py",)),
-    ("batching, results and events", ("streaming/",)),
+    ("encoder and CTC", ("streaming/u2/encode.py",)),
+    ("language model", ("streaming/u2/neural_rescoring.py",)),
+    ("attention rescoring", ("streaming/u2/second_pass.py",)),
+    ("partials and finals", ("_publish (",)),
+    ("search", ("streaming/search/search_set.py", "decoder_kernels/")),
+    ("batching and events", ("streaming/",)),
     ("sockets, audio decoding and JSON", ("asyncio/", "service/")),
 )
 

@@ -59,8 +59,7 @@ class NativeTrees:
         )
         own, end_scores = nodes.tolist(), ends.tolist()
         return [
-            NodeScores(own[begin:stop], end_scores[begin:stop])
-            for begin, stop in pairwise(firsts)
+            NodeScores(own[begin:stop], end_scores[begin:stop]) for begin, stop in pairwise(firsts)
         ]
 
 

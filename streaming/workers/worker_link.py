@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +20,9 @@ from earshot.streaming.workers.worker import run_worker
 
 # What was loaded before the fork, model and graph, is in memory once, however many workers.
 _FORK = multiprocessing.get_context("fork")
+
+GATHER_S = 0.01
+"""Between two messages to a worker: each wakes it, whatever it brings. The first does not wait."""
 
 EventSink: TypeAlias = Callable[[int, Event], None]
 StepSink: TypeAlias = Callable[[StepReport], None]
@@ -101,3 +105,4 @@ class WorkerLink:
                 while not self._asked.empty():
                     waiting.append(self._asked.get())
                 self._pipe.send(waiting)
+                time.sleep(GATHER_S)

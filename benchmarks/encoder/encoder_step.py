@@ -20,8 +20,8 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor
 
+from benchmarks.encoder.encoder_runtimes import Blocks, Stepper, compiled, in_onnxruntime
 from benchmarks.report import table, write_report
-from benchmarks.server.encoder_runtimes import Blocks, Stepper, compiled, in_onnxruntime
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.config import EncoderConfig
