@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "floats.h"
@@ -35,6 +36,19 @@ struct Rows {
     std::fill(std::copy_n(from, size, (*this)[row]), (*this)[row] + stride, 0.0F);
   }
 };
+
+// Calls `run(first, count)` for shares of `items` of about one size, each on a thread of its own.
+template <class Run>
+void share_out(int items, int workers, Run run) {
+  const int count = std::max(1, std::min(workers, items));
+  const auto run_share = [&](int worker) {
+    const int first = items * worker / count;
+    run(first, items * (worker + 1) / count - first);
+  };
+  std::vector<std::jthread> others;
+  for (int worker = 1; worker < count; ++worker) others.emplace_back(run_share, worker);
+  run_share(0);
+}
 
 inline Floats activated(Activation activation, const Floats& x) {
   switch (activation) {

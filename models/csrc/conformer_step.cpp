@@ -199,18 +199,13 @@ class Conformer : public ConformerStep {
   }
 
   void run(const LaneChunk& chunk, int workers) const override {
-    const int count = std::max(1, std::min(workers, chunk.lanes));
-    std::vector<std::jthread> others;
-    for (int worker = 1; worker < count; ++worker) {
-      others.emplace_back([&, worker] { run_share(chunk, share_of(chunk, worker, count)); });
-    }
-    run_share(chunk, share_of(chunk, 0, count));
+    share_out(chunk.lanes, workers,
+              [&](int first, int lanes) { run_share(chunk, share_of(chunk, first, lanes)); });
   }
 
  private:
-  static Share share_of(const LaneChunk& chunk, int worker, int workers) {
-    const int first = chunk.lanes * worker / workers;
-    Share share{first, chunk.lanes * (worker + 1) / workers - first, {0}};
+  static Share share_of(const LaneChunk& chunk, int first, int lanes) {
+    Share share{first, lanes, {0}};
     for (int i = 0; i < share.lanes; ++i) {
       share.first_rows.push_back(row_count(share) + static_cast<int>(chunk.lengths[first + i]));
     }

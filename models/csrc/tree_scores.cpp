@@ -200,18 +200,13 @@ class Transformer : public TreeScores {
   }
 
   void run(const TreeChunk& chunk, int workers) const override {
-    const int count = std::max(1, std::min(workers, chunk.trees));
-    std::vector<std::jthread> others;
-    for (int worker = 1; worker < count; ++worker) {
-      others.emplace_back([&, worker] { run_share(chunk, worker, count); });
-    }
-    run_share(chunk, 0, count);
+    share_out(chunk.trees, workers,
+              [&](int first, int trees) { run_share(chunk, {first, trees}); });
   }
 
  private:
-  void run_share(const TreeChunk& chunk, int worker, int workers) const {
-    const int first = chunk.trees * worker / workers;
-    Work work(chunk, {first, chunk.trees * (worker + 1) / workers - first}, size_);
+  void run_share(const TreeChunk& chunk, Share share) const {
+    Work work(chunk, share, size_);
     for (const Layer& layer : layers_) layer.run(work);
     norm_rows(after_norm_, work.x, work.x);
     output_.write(work);

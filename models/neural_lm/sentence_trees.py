@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -18,41 +17,26 @@ from earshot.models.native.weights import (
     runs_natively,
 )
 from earshot.models.neural_lm.network import Block, NeuralLm
-from earshot.models.token_tree import PackedTrees, TokenTree, batches
-from earshot.models.tree_scorer import NodeScores, TreeScorer
+from earshot.models.token_tree import PackedTrees
+from earshot.models.torch_trees import TorchTrees
+from earshot.models.tree_scorer import TreeScorer
 
 
-class TorchSentenceTrees:
-    """A `TreeScorer` on the device that the network is on."""
+def torch_sentence_trees(network: NeuralLm) -> TreeScorer:
+    """By the network itself; there is no memory."""
 
-    def __init__(self, network: NeuralLm) -> None:
-        self._network = network
-
-    @torch.inference_mode()
-    def __call__(
-        self,
-        trees: Sequence[TokenTree],
-        end: int,
-        memory: Tensor | None = None,
-        lengths: Tensor | None = None,
-    ) -> list[NodeScores]:
-        """As `TreeScorer` says, without a memory; trees of similar size share a batch."""
+    def follow(trees: PackedTrees, memory: Tensor | None, lengths: Tensor | None) -> Tensor:
         del memory, lengths
-        scored: dict[int, NodeScores] = {}
-        for numbers in batches(trees):
-            packed = PackedTrees.of([trees[n] for n in numbers], self._network.bias.device)
-            logits = self._network(packed.tokens, packed.depths, packed.visible)
-            nodes, ends = packed.follow(logits.log_softmax(dim=-1), end)
-            for number, own_nodes, own_ends in zip(numbers, nodes, ends, strict=True):
-                size = len(trees[number])  # the rest is padding
-                scored[number] = NodeScores(own_nodes[:size], own_ends[:size])
-        return [scored[number] for number in range(len(trees))]
+        logits: Tensor = network(trees.tokens, trees.depths, trees.visible)
+        return logits
+
+    return TorchTrees(follow, network.bias.device)
 
 
 def sentence_trees(network: NeuralLm) -> TreeScorer:
     """The fastest for this network where it is; its weights must not change from now on."""
     if not runs_natively(network):
-        return TorchSentenceTrees(network)
+        return torch_sentence_trees(network)
     return NativeTrees(
         network.embed_tokens,
         size=network.config.size,

@@ -10,7 +10,7 @@ from torch import Tensor
 from earshot.models.token_tree import ROOT, TokenTree
 from earshot.models.tree_scorer import TreeScorer
 from earshot.models.u2.decoder import TransformerDecoder
-from earshot.models.u2.decoder_trees import TorchDecoderTrees, decoder_trees
+from earshot.models.u2.decoder_trees import decoder_trees, torch_decoder_trees
 from earshot.models.u2.u2 import U2Model
 
 
@@ -51,7 +51,7 @@ class AttentionScorer:
     @classmethod
     def by_torch(cls, model: U2Model) -> AttentionScorer:
         """With the model's own decoders."""
-        return cls._of(model, TorchDecoderTrees)
+        return cls._of(model, torch_decoder_trees)
 
     @classmethod
     def _of(

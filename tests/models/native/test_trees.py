@@ -11,11 +11,12 @@ from tiny_models import make_tiny_model
 from earshot.models.native.trees import NativeTrees
 from earshot.models.native.weights import processors
 from earshot.models.neural_lm.network import NeuralLm, NeuralLmConfig
-from earshot.models.neural_lm.sentence_trees import TorchSentenceTrees, sentence_trees
+from earshot.models.neural_lm.sentence_trees import sentence_trees, torch_sentence_trees
 from earshot.models.token_tree import TokenTree
+from earshot.models.torch_trees import TorchTrees
 from earshot.models.tree_scorer import NodeScores, TreeScorer
 from earshot.models.u2.decoder import TransformerDecoder
-from earshot.models.u2.decoder_trees import TorchDecoderTrees, decoder_trees
+from earshot.models.u2.decoder_trees import decoder_trees, torch_decoder_trees
 
 END = 1
 SEQUENCES = st.lists(st.lists(st.integers(2, 9), max_size=9), max_size=6)
@@ -79,7 +80,7 @@ def test_hypotheses_get_the_scores_that_the_decoder_gives_them(on_processor, dec
     @settings(max_examples=40)
     def check(lists):
         trees = trees_of(lists)
-        expected = listening(TorchDecoderTrees(decoder), memory, trees)
+        expected = listening(torch_decoder_trees(decoder), memory, trees)
         assert_same(listening(scorer, memory, trees), expected)
 
     check()
@@ -93,7 +94,7 @@ def test_sentences_get_the_scores_that_the_language_model_gives_them(on_processo
     @settings(max_examples=40)
     def check(lists):
         trees = trees_of(lists)
-        assert_same(scorer(trees, END), TorchSentenceTrees(network)(trees, END))
+        assert_same(scorer(trees, END), torch_sentence_trees(network)(trees, END))
 
     check()
 
@@ -124,9 +125,9 @@ def test_what_is_not_finite_in_one_memory_stays_in_its_tree(decoder, memory):
 
 
 def test_weights_of_half_precision_stay_with_torch(decoder, network):
-    assert isinstance(sentence_trees(network.half()), TorchSentenceTrees)
+    assert isinstance(sentence_trees(network.half()), TorchTrees)
     network.float()
-    assert isinstance(decoder_trees(make_tiny_model().half().left_decoder), TorchDecoderTrees)
+    assert isinstance(decoder_trees(make_tiny_model().half().left_decoder), TorchTrees)
 
 
 def test_a_processor_that_is_not_here_is_refused(network, monkeypatch):
