@@ -215,7 +215,7 @@ class DecodingConfig:
 
 @dataclass(frozen=True)
 class LossConfig:
-    """Joint CTC/attention training loss (Yao 2021, eq. 1 and 2)."""
+    """Joint CTC/attention training loss (Yao 2021, eq. 1), with U2++'s second decoder (Wu 2021)."""
 
     ctc_weight: float = 0.3
     reverse_weight: float = 0.3

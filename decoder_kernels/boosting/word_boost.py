@@ -7,10 +7,10 @@ arc emits a word id of its own and returns to the loop node.
 
 **Safe at any weight.** What phrases earn has three limits:
 
-- no word earns more than half of the stream's beam, the rule of Galvez et al. 2023
-  (arXiv:2311.04996), all phrases that end with it together (`boost_steps`), nor has a phrase under
-  way more than that pending: a hypothesis that says it cannot by that alone push all others out of
-  the beam, and a phrase earns the beam at most;
+- no word earns more than half of the stream's beam, the rule of Galvez & Kaldewey 2023
+  (arXiv:2311.04996, section 4.3), all phrases that end with it together (`boost_steps`), nor has a
+  phrase under way more than that pending: a hypothesis that says it cannot by that alone push all
+  others out of the beam, and a phrase earns the beam at most;
 - no words that are said again and again, whatever phrases they complete, earn more than
   `COST_SHARE` of what they cost without a history (`word_costs`), as the stream scales the graph's
   costs (`boost_cycles`);

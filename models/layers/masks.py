@@ -16,7 +16,7 @@ def chunk_mask(
 ) -> Tensor:
     """(size, size): a frame sees its own chunk and `num_left_chunks` before it (-1 = all).
 
-    Yao 2021, section 3.3 (dynamic chunk training).
+    Yao 2021, section 2.1.1 (dynamic chunk training).
     """
     chunk = torch.arange(size, device=device) // chunk_size
     behind = chunk.unsqueeze(1) - chunk.unsqueeze(0)  # rows are queries

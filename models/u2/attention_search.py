@@ -61,7 +61,7 @@ def attention_beam_search(
     memory (S, T, D), lengths (S,). A hypothesis grows to at most as many tokens as its memory has
     frames. The order is that of score / length ** length_penalty. WeNet's default of 0 prefers
     whatever ends early: label smoothing makes every token of even a perfect hypothesis cost about
-    0.1. Sources: WeNet's attention decoding; Yao 2021, section 2.3.
+    0.1. Sources: WeNet's attention decoding; Yao 2021, section 2.1.2.
     """
     decoder, streams = model.left_decoder, memory.size(0)
     beam_size = min(beam_size, model.config.vocab_size)

@@ -1,4 +1,4 @@
-"""Attention scores of hypotheses: the second pass of U2 (Yao 2021, section 2.3)."""
+"""Attention scores of hypotheses: the second pass of U2 (Yao 2021, section 2.1.2)."""
 
 from __future__ import annotations
 
