@@ -21,8 +21,8 @@ VENV    := .venv
 BIN     := $(VENV)/bin
 STAMP   := $(VENV)/.ready
 OLD_SDK := build/deepgram-sdk-6
-NATIVE  := CMakeLists.txt $(wildcard cmake/*) $(wildcard decoder_kernels/csrc/*) \
-           $(wildcard decoder_kernels/csrc/*/*)
+# Every package keeps its native code in a csrc/ of its own.
+NATIVE  := CMakeLists.txt $(shell find cmake */csrc -type f)
 CSRC     = $(shell git ls-files '*.h' '*.cu' '*.cpp')
 SCRIPTS  = $(shell git ls-files 'web/*.js')
 GPU_CHECK = benchmarks/cuda/gpu_check.py $(if $(GRAPH),--graph $(GRAPH)) $(if $(ONLY),--only $(ONLY))
