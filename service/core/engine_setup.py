@@ -79,8 +79,14 @@ def engines_of(settings: Settings) -> int:
     """How many a server has: as the settings say, or so that all cores are used.
 
     But no more than can have a full step each: streams that share one cost less.
+
+    Raises:
+        StartupError: there is no such device.
     """
-    most = default_engines(settings.device, settings.threads)
+    try:
+        most = default_engines(settings.device, settings.threads)
+    except StreamingError as error:
+        raise StartupError(str(error)) from error
     return settings.engines or max(min(most, settings.max_streams // settings.max_batch), 1)
 
 

@@ -115,6 +115,14 @@ def test_a_directory_that_is_no_model_is_one_line(capsys, tmp_path, command):
     assert str(tmp_path) in line
 
 
+@pytest.mark.parametrize("command", [["serve", "--port", "0"], ["transcribe", "-"]])
+def test_a_gpu_that_is_not_here_is_one_line(capsys, monkeypatch, command):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert main([*command, "--device", "cuda"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "device cuda: torch finds no CUDA device" in line
+
+
 @pytest.mark.parametrize("command", [["serve", "--port", "0"], ["transcribe", "-"], ["models"]])
 def test_a_graph_that_is_none_or_of_other_units_is_one_line(capsys, tmp_path, command):
     path = tmp_path / "tea.graph"
