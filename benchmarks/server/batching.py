@@ -19,12 +19,11 @@ import soundfile
 from benchmarks.report import SHARED, table, write_report
 from benchmarks.server.default_engine import default_engine
 from benchmarks.server.spoken_hour import RATE_HZ, Samples, librispeech
-from earshot.streaming.engine.engine import Engine
+from earshot.service.core.engine_port import EnginePort
 from earshot.streaming.engine.engine_stats import StepReport
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.events import Closed, Event, Failed, Final
 from earshot.streaming.stream_config import StreamConfig, StreamPriority
-from earshot.streaming.workers.engine_pool import EnginePool
 
 CLIP_S = 20.0
 PARTS = ("encoder_s", "search_s", "second_pass_s", "emit_s")
@@ -78,7 +77,7 @@ def run(model: Path | None, audio: list[Samples], max_batch: int) -> Cost:
     return Cost(cpu_s / audio_s, shares, lanes)
 
 
-def run_all(engine: Engine | EnginePool, audio: list[Samples], config: StreamConfig) -> list[str]:
+def run_all(engine: EnginePort, audio: list[Samples], config: StreamConfig) -> list[str]:
     """One file stream per clip, to the end of all of them; return their texts."""
     events: queue.Queue[tuple[int, Event]] = queue.Queue()
     texts = [""] * len(audio)

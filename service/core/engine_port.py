@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
 from earshot.service.audio.pcm import Samples
+from earshot.streaming.engine.engine_stats import EngineStats
+from earshot.streaming.engine.model_description import ModelDescription
 from earshot.streaming.events import Event
 from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.stream_config import Boost, StreamConfig, StreamPriority
@@ -62,3 +64,21 @@ class EnginePort(Protocol):
         self, config: StreamConfig, sink: Sink, priority: StreamPriority = StreamPriority.LIVE
     ) -> StreamPort:
         """Open a stream or raise EngineFull or EngineStopped."""
+
+
+class EngineHost(EnginePort, Protocol):
+    """An engine, or several behind one face, in the hands of whoever runs it."""
+
+    @property
+    def model(self) -> ModelDescription:
+        """The model that it decodes with."""
+
+    @property
+    def stats(self) -> EngineStats:
+        """A snapshot of its gauges and counters."""
+
+    def start(self) -> None:
+        """Start decoding; once."""
+
+    def stop(self, timeout_s: float) -> bool:
+        """End after the current step; returns whether it ended in time."""

@@ -13,19 +13,17 @@ import numpy as np
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.errors import ModelError
 from earshot.models.neural_lm.lm_file import NEURAL_LM_FILE
-from earshot.service.core.engine_port import EnginePort
+from earshot.service.core.engine_port import EngineHost, EnginePort
 from earshot.service.errors import StartupError
 from earshot.service.served_model import ServedModel
 from earshot.service.settings import Settings
 from earshot.streaming.assembly.engine_factory import build_engine, default_engines
-from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine.engine_stats import Observer
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import StreamClosed, StreamingError, UnusableGraph
 from earshot.streaming.events import Closed, Event, Failed
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.stream_config import Boost, StreamConfig
-from earshot.streaming.workers.engine_pool import EnginePool
 
 STOP_S = 5.0
 UNHEARD_OF = "qwxzj"
@@ -36,7 +34,7 @@ GRAPH_SEARCH_SETTINGS = ("lm_weight", "graph_beam", "max_active", "neural_lm_wei
 
 def load_engine(
     settings: Settings, observer: Observer | None = None, engines: int = 1
-) -> Engine | EnginePool:
+) -> EngineHost:
     """Build an engine that is not started yet, or several behind one face.
 
     Raises:
@@ -65,7 +63,7 @@ def load_engine(
 @contextmanager
 def running_engine(
     settings: Settings, observer: Observer | None = None, engines: int = 1
-) -> Iterator[Engine | EnginePool]:
+) -> Iterator[EngineHost]:
     """Run an engine inside the block; raises StartupError as `load_engine` does."""
     engine = load_engine(settings, observer, engines)
     engine.start()
@@ -114,7 +112,7 @@ def warm_up(engine: EnginePort) -> None:
         raise StartupError(f"the model does not decode: {last.error}") from last.error
 
 
-def served_model(engine: Engine | EnginePool, settings: Settings) -> ServedModel:
+def served_model(engine: EngineHost, settings: Settings) -> ServedModel:
     """Describe the engine's model to clients; its version and id follow from its weights."""
     about = asdict(engine.model)
     weights = _digest(about.pop("weights"), about["name"])

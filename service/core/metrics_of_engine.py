@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from earshot.service.core.engine_port import EngineHost
 from earshot.service.core.metrics import Metrics
-from earshot.streaming.engine.engine import Engine
-from earshot.streaming.workers.engine_pool import EnginePool
 
 
-def watch_engine(metrics: Metrics, engine: Engine | EnginePool) -> None:
+def watch_engine(metrics: Metrics, engine: EngineHost) -> None:
     """Add the engine's own numbers to the metrics."""
     metrics.registry.register(_EngineCollector(engine))
 
@@ -19,7 +18,7 @@ def watch_engine(metrics: Metrics, engine: Engine | EnginePool) -> None:
 class _EngineCollector(Collector):
     """Takes one snapshot per scrape, so that its numbers fit together."""
 
-    def __init__(self, engine: Engine | EnginePool) -> None:
+    def __init__(self, engine: EngineHost) -> None:
         self._engine = engine
 
     def collect(self) -> Iterator[Metric]:
