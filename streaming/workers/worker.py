@@ -1,6 +1,5 @@
 """One engine in a process of its own, and the streams that a pool has opened on it."""
 
-import os
 import signal
 import threading
 from collections.abc import MutableSequence, Sequence
@@ -16,6 +15,7 @@ from earshot.streaming.engine.stream import Stream
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import StreamingError
 from earshot.streaming.events import Closed, Event, Failed
+from earshot.streaming.workers.forked_process import Parent, leave_sockets
 from earshot.streaming.workers.messages import (
     AwaitRoom,
     Cancel,
@@ -42,13 +42,14 @@ def run_worker(
     recognizer: Recognizer,
     config: EngineConfig,
     decoded: MutableSequence[int],
-    pool: int,
+    pool: Parent,
 ) -> None:
     """The whole life of a worker's process; it ends when the pool says so, or is gone.
 
-    decoded: shared with the pool: for each place how many samples of its stream are decoded. pool:
-    the id of the pool's process.
+    decoded: shared with the pool: for each place how many samples of its stream are decoded.
     """
+    leave_sockets(kept=(pipe.fileno(),))
+    pool.take_along()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # they are the pool's: what is live is to be finished
     _Worker(pipe, recognizer, config, decoded).serve(pool)
@@ -69,15 +70,15 @@ class _Worker:
         self._streams: dict[int, tuple[int, Stream]] = {}
         self._engine = Engine(recognizer, config, self._stepped)
 
-    def serve(self, pool: int) -> None:
+    def serve(self, pool: Parent) -> None:
         """Do what the pool asks for until it says stop, it is gone, or the engine has ended.
 
-        Other workers hold copies of the pipe: it says nothing of a pool that was killed.
+        The pipe says nothing of a pool that was killed where another child of it holds a copy.
         """
         self._engine.start()
         going = True
         with suppress(EOFError, OSError):
-            while going and self._engine.running and os.getppid() == pool:
+            while going and self._engine.running and not pool.gone:
                 if self._pipe.poll(LOOK_S):
                     going = self._perform_all(self._pipe.recv())
         self._engine.stop(STOP_S)

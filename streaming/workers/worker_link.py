@@ -15,6 +15,7 @@ from earshot.streaming.engine.engine_stats import EngineStats, StepReport
 from earshot.streaming.engine.recognizer import Recognizer
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.events import Event
+from earshot.streaming.workers.forked_process import Parent
 from earshot.streaming.workers.messages import Emitted, Request, Stepped, Stop
 from earshot.streaming.workers.worker import run_worker
 
@@ -43,7 +44,7 @@ class WorkerLink:
         self._name = name
         self._process = _FORK.Process(
             target=run_worker,
-            args=(theirs, recognizer, config, self.decoded, os.getpid()),
+            args=(theirs, recognizer, config, self.decoded, Parent.here()),
             name=name,
             daemon=True,
         )
