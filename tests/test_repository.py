@@ -17,7 +17,7 @@ from earshot.service.core.metrics import Metrics
 from earshot.service.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("service", "streaming", "training", "language", "models", "decoder_kernels")
+PACKAGES = ("service", "streaming", "training", "language", "models", "decoder_kernels", "native")
 FOLDERS = (*PACKAGES, "benchmarks", "tests")
 MOST_FILES = 15
 """Source files of one folder: a reader sees at a glance what is in it."""

@@ -5,13 +5,13 @@
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "floats.h"
 #include "network_weights.h"
 #include "packed_linear.h"
 #include "row_norm.h"
+#include "threads/thread_pool.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
 
@@ -37,7 +37,7 @@ struct Rows {
   }
 };
 
-// Calls `run(first, count)` for shares of `items` of about one size, each on a thread of its own.
+// Calls `run(first, count)` for shares of `items` of about one size, on as many threads.
 template <class Run>
 void share_out(int items, int workers, Run run) {
   const int count = std::max(1, std::min(workers, items));
@@ -45,9 +45,7 @@ void share_out(int items, int workers, Run run) {
     const int first = items * worker / count;
     run(first, items * (worker + 1) / count - first);
   };
-  std::vector<std::jthread> others;
-  for (int worker = 1; worker < count; ++worker) others.emplace_back(run_share, worker);
-  run_share(0);
+  run_shares(count, count, run_share);
 }
 
 inline Floats activated(Activation activation, const Floats& x) {

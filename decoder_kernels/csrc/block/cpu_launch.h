@@ -6,10 +6,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <thread>
 #include <vector>
 
 #include "block/launch.h"
+#include "threads/thread_pool.h"
 
 #define KERNEL_FN inline
 #define KERNEL_CALL inline
@@ -47,9 +47,7 @@ void launch(const Launch& how, const Params& params) {
       run_block<Kernel>(how, index, worker, own, params);
     }
   };
-  std::vector<std::jthread> others;
-  for (int worker = 1; worker < workers; ++worker) others.emplace_back(work, worker);
-  work(0);
+  run_shares(workers, workers, work);
 }
 
 }  // namespace earshot::EARSHOT_BACKEND
