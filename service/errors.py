@@ -2,6 +2,7 @@
 
 ServiceError
 ├── BadRequest            a query parameter, header or body that asks for something we do not do
+│   └── BadPhrase         a phrase to boost that cannot be; the message quotes it, and logs do not
 ├── OriginRefused         a browser page from another origin
 ├── Refused               admission said no
 │   ├── Busy              the stream limit is reached
@@ -28,6 +29,10 @@ class ServiceError(EarshotError):
 
 class BadRequest(ServiceError):
     """The request asks for something that cannot be served as asked."""
+
+
+class BadPhrase(BadRequest):
+    """A phrase cannot be boosted as asked. The message quotes it: it is not for logs."""
 
 
 class OriginRefused(ServiceError):

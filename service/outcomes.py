@@ -37,6 +37,7 @@ _BAD_REQUEST = Outcome(400, "INVALID_QUERY_PARAMETER", 1008, "DATA-0002")
 
 OUTCOMES: dict[type[Exception], Outcome] = {
     edge.BadRequest: _BAD_REQUEST,
+    edge.BadPhrase: _BAD_REQUEST,
     edge.OriginRefused: Outcome(403, "ORIGIN_NOT_ALLOWED", 1008, "DATA-0003"),
     edge.Busy: _BUSY,
     edge.NotReady: _UNAVAILABLE,

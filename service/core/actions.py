@@ -65,10 +65,11 @@ class Send:
 
 @dataclass(frozen=True)
 class Close:
-    """Close the socket after all that was sent before."""
+    """Close the socket after all that was sent before; error: what ends the session early."""
 
     code: int
     reason: str = ""
+    error: BaseException | None = field(default=None, compare=False)
 
 
 StreamAction: TypeAlias = PushAudio | FinalizeStream | ConfigureStream | FinishStream

@@ -226,6 +226,7 @@ class Session:
             case Send():
                 self._outbox.put(action)
             case Close():
+                self.error = self.error or action.error
                 self._outbox.close(action)
             case CancelStream(channel):
                 for feed in self._feeds if channel is None else [self._feeds[channel]]:

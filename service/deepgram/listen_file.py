@@ -36,7 +36,6 @@ from earshot.service.http.upload import (
     receive_upload,
     temporary_file,
 )
-from earshot.service.outcomes import outcome_of
 from earshot.service.transcript import Transcript, text_of
 from earshot.streaming.errors import StreamingError
 
@@ -57,8 +56,7 @@ async def listen_file(request: Request) -> Response:
         _note_success(services, request_id, job, channels)
         return answer.response(*channels)
     except (ServiceError, StreamingError) as error:
-        _note_failure(services, request_id, error)
-        return refusal_answer(Refusal.of(error, request_id))
+        return refusal_answer(_note_failure(services, request_id, error))
     except (ClientDisconnect, ClientGone):
         log.info("file_abandoned", request_id=request_id)
         return CLIENT_GONE
@@ -141,8 +139,8 @@ async def _events(job: FileJob, answer: FileAnswer, services: Services) -> Async
         _note_success(services, request_id, job, channels)
         yield _event("result", answer.event_data(*channels))
     except Exception as error:  # noqa: BLE001 - the answer has begun: LastResort comes too late
-        _note_failure(services, request_id, error)
-        yield _event("error", error_body(Refusal.of(error, request_id)).to_json())
+        refusal = _note_failure(services, request_id, error)
+        yield _event("error", error_body(refusal).to_json())
     finally:
         job.abandon()
 
@@ -184,9 +182,10 @@ def _note_success(
     )
 
 
-def _note_failure(services: Services, request_id: str, error: Exception) -> None:
-    code = outcome_of(error).err_code
-    services.metrics.rejects.labels(code).inc()
-    log.info("file_failed", request_id=request_id, code=code, error=type(error).__name__)
+def _note_failure(services: Services, request_id: str, error: Exception) -> Refusal:
+    refusal = Refusal.of(error, request_id)
+    services.metrics.rejects.labels(refusal.code).inc()
+    log.info("file_failed", error=type(error).__name__, **refusal.logged)
     if not isinstance(error, ServiceError | StreamingError):
         log.error("file_broke", request_id=request_id, exc_info=error)
+    return refusal

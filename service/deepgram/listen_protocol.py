@@ -330,7 +330,7 @@ def _pushes(samples: Sequence[Samples]) -> list[Action]:
 
 
 def _close_for(error: BaseException) -> Close:
-    return Close(outcome_of(error).close_code, close_reason(error))
+    return Close(outcome_of(error).close_code, close_reason(error), error)
 
 
 def _too_long(text: str) -> Error:

@@ -41,7 +41,7 @@ async def listen(socket: WebSocket) -> None:
     except (ServiceError, StreamingError) as error:
         refusal = Refusal.of(error, request_id)
         services.metrics.rejects.labels(refusal.code).inc()
-        log.info("socket_refused", request_id=request_id, code=refusal.code)
+        log.info("socket_refused", **refusal.logged)
         await socket.send_denial_response(refusal_answer(refusal))
         return
     with services.work.doing(session):

@@ -11,6 +11,7 @@ from earshot.service.core.services import Services
 from earshot.service.gateway import nowhere, probes
 from earshot.service.gateway.dialects import DIALECTS
 from earshot.service.gateway.last_resort import LastResort
+from earshot.service.gateway.served_paths import ServedPaths
 from earshot.service.gateway.web_files import add_web_files
 from earshot.service.http.dialect import Dialect
 
@@ -44,4 +45,6 @@ def create_app(services: Services, dialects: Sequence[Dialect] = DIALECTS) -> Fa
     for part in (probes, nowhere):
         app.include_router(part.router)
     add_web_files(app)
+    ours = [router for dialect in dialects for router in dialect.routers]
+    app.state.served_paths = ServedPaths([*ours, probes.router, app.router])
     return app

@@ -79,7 +79,7 @@ class DeadlineHttp(H11Protocol):
 
     def _refuse_unread(self, message: str) -> None:
         refusal = Refusal.of_status(HTTPStatus.BAD_REQUEST, message)
-        log.info("request_refused", request_id=refusal.request_id, code=refusal.code)
+        log.info("request_refused", **refusal.logged)
         answer = dialect_of("", self.dialects).refuse(refusal)
         headers = [*answer.headers.raw, (b"connection", b"close")]
         head = h11.Response(status_code=HTTPStatus.BAD_REQUEST, headers=headers)

@@ -31,7 +31,7 @@ class Handshake(ServerProtocol):
         """Build the answer; of a ``text`` with advice for people the first line is the reason."""
         status = HTTPStatus(status)
         refusal = Refusal.of_status(status, text.partition("\n")[0] or status.phrase)
-        log.info("socket_refused", request_id=refusal.request_id, code=refusal.code)
+        log.info("socket_refused", **refusal.logged)
         worded = dialect_of(self._path, self._dialects).refuse(refusal)
         answer = super().reject(status, bytes(worded.body).decode())
         del answer.headers["Content-Type"], answer.headers["Content-Length"]

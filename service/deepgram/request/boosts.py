@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from earshot.service.deepgram.response.wire import RequestWarning
-from earshot.service.errors import BadRequest
+from earshot.service.errors import BadPhrase, BadRequest
 from earshot.streaming.stream_config import Boost
 
 MAX_PHRASE_CHARS = 200
@@ -92,7 +92,7 @@ class BoostRules:
         if not colon:
             return _boost("keywords", text, self.default_weight)
         if not _WEIGHT.fullmatch(weight.strip()):
-            raise BadRequest(
+            raise BadPhrase(
                 f"keywords={text}: the weight {weight!r} after the last colon is not a number"
             )
         return _boost("keywords", word, _capped(float(weight)))
@@ -114,7 +114,7 @@ def _boost(parameter: str, phrase: str, weight: float) -> Boost:
     if len(phrase) > MAX_PHRASE_CHARS:
         raise BadRequest(f"{parameter}: a phrase is longer than {MAX_PHRASE_CHARS} characters")
     if not math.isfinite(weight) or abs(weight) > MAX_WEIGHT:
-        raise BadRequest(
+        raise BadPhrase(
             f"{parameter}={phrase}: the weight {weight:g} is not between "
             f"-{MAX_WEIGHT:.0f} and {MAX_WEIGHT:.0f}"
         )

@@ -165,7 +165,8 @@ async def test_a_socket_to_an_unknown_path_is_refused_with_json(live, path):
     body = json.loads(answer.body)
     assert (answer.status_code, body["err_code"]) == (404, "NOT_FOUND")
     assert body["request_id"] == answer.headers["dg-request-id"]
-    assert answer.headers["dg-error"] == body["err_msg"] == f"GET {path}: not found"
+    assert answer.headers["dg-error"] == body["err_msg"]
+    assert body["err_msg"].startswith(f"GET {path}: not found; served: /v1/listen (WebSocket")
 
 
 async def test_over_the_stream_limit_is_429_before_accept(live, tone):

@@ -1,0 +1,37 @@
+"""The paths that there are, as who asked for another is told."""
+
+from collections.abc import Iterable, Iterator
+
+from starlette.routing import BaseRoute, Route, Router, WebSocketRoute
+
+_UNSAID = ["GET"]
+"""What a path without a word on its methods takes; HEAD is never told."""
+
+
+class ServedPaths:
+    """The routes of some routers, by path, in their order."""
+
+    def __init__(self, routers: Iterable[Router]) -> None:
+        self._methods: dict[str, list[str]] = {}
+        for router in routers:
+            for route in router.routes:
+                if isinstance(route, Route | WebSocketRoute):
+                    self._methods.setdefault(route.path, []).extend(_methods(route))
+
+    def __str__(self) -> str:
+        """All paths, with the methods of those that take others than GET."""
+        return ", ".join(
+            path if methods == _UNSAID else f"{path} ({', '.join(methods)})"
+            for path, methods in self._methods.items()
+        )
+
+    def methods_of(self, path: str) -> str:
+        """What a path takes; nothing where the path is none of these."""
+        return ", ".join(self._methods.get(path, ()))
+
+
+def _methods(route: BaseRoute) -> Iterator[str]:
+    if isinstance(route, WebSocketRoute):
+        yield "WebSocket"
+    elif isinstance(route, Route):
+        yield from sorted((route.methods or set()) - {"HEAD"})
