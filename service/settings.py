@@ -23,6 +23,9 @@ CONFIG_ENV = f"{ENV_PREFIX}CONFIG"
 
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@]+", re.IGNORECASE)
 
+STREAMS_PER_ENGINE = 50
+"""What a core carries with room to spare (docs/benchmarks/live_streams.md)."""
+
 Names = Annotated[tuple[str, ...], NoDecode]
 
 
@@ -78,8 +81,11 @@ class Settings(BaseSettings):
         1000, ge=1, le=100_000, description="tokens of a graph search per frame, at most"
     )
 
-    max_streams: int = Field(
-        64, ge=1, le=10_000, description="live streams and files at once; then 429"
+    max_streams: int | None = Field(
+        None,
+        ge=1,
+        le=10_000,
+        description=f"live streams and files at once, then 429; {STREAMS_PER_ENGINE} an engine",
     )
     max_files: int = Field(
         4, ge=1, le=10_000, description="files transcribed at once; three times as many may wait"
@@ -180,6 +186,10 @@ class Settings(BaseSettings):
             raise StartupError(f"setting {name}: {first['msg']}") from error
         except (SettingsError, ValueError) as error:
             raise StartupError(f"the settings cannot be read: {error}") from error
+
+    def streams_of(self, engines: int) -> int:
+        """How many streams so many engines take together: as asked, or what each carries."""
+        return self.max_streams or STREAMS_PER_ENGINE * engines
 
     def as_toml(self) -> str:
         """Write the effective settings as a TOML file that can be read back."""

@@ -60,6 +60,8 @@ def _serve(settings: Settings) -> int:
             version=model.version,
             arch=model.arch,
             graph_words=words,
+            engines=engines,
+            max_streams=settings.streams_of(engines),
         )
         services = Services.build(engine, model, settings, metrics)
         server = Server(create_app(services), services)

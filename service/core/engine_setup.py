@@ -48,7 +48,7 @@ def load_engine(
         return build_engine(
             settings.model,
             settings.device,
-            _engine_config(settings),
+            _engine_config(settings, engines),
             observer,
             graph,
             _neural_lm_of(settings, graph),
@@ -76,7 +76,8 @@ def running_engine(
 def engines_of(settings: Settings) -> int:
     """How many a server has: as the settings say, or so that all cores are used.
 
-    But no more than can have a full step each: streams that share one cost less.
+    But where the streams are counted, no more than can have a full step each: streams that share
+    one cost less. Else there are as many streams as the engines carry.
 
     Raises:
         StartupError: there is no such device.
@@ -85,7 +86,9 @@ def engines_of(settings: Settings) -> int:
         most = default_engines(settings.device, settings.threads)
     except StreamingError as error:
         raise StartupError(str(error)) from error
-    return settings.engines or max(min(most, settings.max_streams // settings.max_batch), 1)
+    if settings.max_streams is not None:
+        most = min(most, settings.max_streams // settings.max_batch)
+    return settings.engines or max(most, 1)
 
 
 def warm_up(engine: EnginePort) -> None:
@@ -167,9 +170,9 @@ def _name_of(directory: Path | None) -> str:
     return "the bundled model" if directory is None else f"the model {directory}"
 
 
-def _engine_config(settings: Settings) -> EngineConfig:
+def _engine_config(settings: Settings, engines: int) -> EngineConfig:
     return EngineConfig(
-        max_streams=settings.max_streams,
+        max_streams=settings.streams_of(engines),
         chunk_size=settings.chunk_size,
         num_left_chunks=settings.num_left_chunks,
         max_batch=settings.max_batch,

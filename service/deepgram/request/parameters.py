@@ -62,7 +62,7 @@ class ParameterRules:
             silence_ms=settings.silence_ms,
             max_active=settings.max_active,
             languages=Languages(() if model is None else model.languages),
-            max_channels=min(MAX_CHANNELS_APART, settings.max_streams),
+            max_channels=min(MAX_CHANNELS_APART, settings.streams_of(engines=1)),
             modes=() if model is None else model.modes,
         )
 

@@ -19,6 +19,8 @@ def eight_cores(monkeypatch):
     ("asked", "expected"),
     [
         ({"engines": 3}, 3),
+        ({}, 8),
+        ({"threads": 4}, 2),
         ({"max_streams": 1000}, 8),
         ({"max_streams": 1000, "threads": 4}, 2),
         ({"max_streams": 64, "max_batch": 16}, 4),
@@ -27,6 +29,21 @@ def eight_cores(monkeypatch):
 )
 def test_they_keep_the_cores_busy_and_have_a_full_step_each(asked, expected):
     assert engines_of(Settings(**asked)) == expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "engines", "streams"),
+    [({}, 1, 50), ({}, 8, 400), ({"max_streams": 64}, 8, 64), ({"max_streams": 1}, 1, 1)],
+)
+def test_each_brings_room_for_fifty_streams_unless_they_are_counted(
+    monkeypatch, asked, engines, streams
+):
+    built = {}
+    monkeypatch.setattr(
+        engine_setup, "build_engine", lambda *arguments: built.update(config=arguments[2])
+    )
+    load_engine(Settings(**asked), engines=engines)
+    assert built["config"].max_streams == streams
 
 
 def test_more_engines_than_streams_are_refused():
