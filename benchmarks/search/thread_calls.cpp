@@ -51,9 +51,8 @@ int main() {
   for (int turn = 0; turn < 5; ++turn) {
     for (const int threads : {1, 2, 4, 8}) {
       for (const double work : {0.0, 100.0}) {
-        measure("pool", threads, work, [](int count, const auto& share) {
-          earshot::run_shares(count, count, share);
-        });
+        measure("pool", threads, work,
+                [](int count, const auto& share) { earshot::run_shares(count, count, share); });
         measure("new", threads, work,
                 [](int count, const auto& share) { with_new_threads(count, share); });
       }
