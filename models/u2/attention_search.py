@@ -8,6 +8,7 @@ is as long as its memory; what the others still need does not touch it.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -55,13 +56,15 @@ def attention_beam_search(
     memory_lengths: Tensor,
     beam_size: int,
     length_penalty: float = 1.0,
+    on_token: Callable[[], None] = lambda: None,
 ) -> list[list[AttentionHypothesis]]:
     """The beam of each stream, best first.
 
     memory (S, T, D), lengths (S,). A hypothesis grows to at most as many tokens as its memory has
-    frames. The order is that of score / length ** length_penalty. WeNet's default of 0 prefers
-    whatever ends early: label smoothing makes every token of even a perfect hypothesis cost about
-    0.1. Sources: WeNet's attention decoding; Yao 2021, section 2.1.2.
+    frames; `on_token` is called before each, which takes a pass of the decoder. The order is that
+    of score / length ** length_penalty. WeNet's default of 0 prefers whatever ends early: label
+    smoothing makes every token of even a perfect hypothesis cost about 0.1. Sources: WeNet's
+    attention decoding; Yao 2021, section 2.1.2.
     """
     decoder, streams = model.left_decoder, memory.size(0)
     beam_size = min(beam_size, model.config.vocab_size)
@@ -79,6 +82,7 @@ def attention_beam_search(
             sources = [(keys[going], values[going]) for keys, values in sources]
             mask = None if mask is None else mask[going]
             continue
+        on_token()
         logits, beams.past = decoder.step(sources, mask, beams.tokens[:, :, -1], beams.past)
         _extend(beams, logits.float().log_softmax(-1), model.config.eos_id)
     return [sorted(beam, key=lambda h: -h.normalised(length_penalty)) for beam in results]

@@ -10,6 +10,7 @@ from earshot.streaming.stream_config import StreamConfig
 
 BUSY_RETRY_S = 5
 DRAIN_RETRY_S = 10
+LATE_RETRY_S = 10
 
 
 class Admission:
@@ -27,10 +28,12 @@ class Admission:
             raise NotReady("the engine has stopped", DRAIN_RETRY_S)
 
     def check_ready(self) -> None:
-        """Raise NotReady while draining, and without an engine."""
+        """Raise NotReady while draining, without an engine, and while one is late."""
         if self.draining:
             raise NotReady("the server is draining", DRAIN_RETRY_S)
         self.check_alive()
+        if not self._engine.ready:
+            raise NotReady("an engine does not answer", LATE_RETRY_S)
 
     def check(self) -> None:
         """Raise NotReady or Busy if no stream could be opened now."""

@@ -57,6 +57,10 @@ class EnginePort(Protocol):
     def running(self) -> bool:
         """Whether it decodes; once it has stopped it never does again."""
 
+    @property
+    def ready(self) -> bool:
+        """Whether it takes streams and decodes them in time; it may do so again later."""
+
     def can_open(self) -> bool:
         """Say whether a stream could be opened now."""
 

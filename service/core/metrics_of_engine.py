@@ -27,6 +27,7 @@ class _EngineCollector(Collector):
         search = stats.search
         gauges = {
             "engine_running": ("1 while the engine decodes", float(stats.running)),
+            "late_engines": ("engines that do not answer", stats.late_engines),
             "streams_max": ("streams that fit", stats.max_streams),
             "live_streams": ("live streams open", stats.live_streams),
             "file_streams": ("file streams open", stats.file_streams),

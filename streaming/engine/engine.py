@@ -10,6 +10,7 @@ from earshot.streaming.boosting.boost_compiler import BoostCompiler
 from earshot.streaming.engine.engine_loop import EngineLoop
 from earshot.streaming.engine.engine_stats import Counters, EngineStats, Observer
 from earshot.streaming.engine.isolation import failure_of
+from earshot.streaming.engine.pulse import Pulse, Unwatched
 from earshot.streaming.engine.recognizer import Recognizer
 from earshot.streaming.engine.registry import Registry
 from earshot.streaming.engine.stream import Stream
@@ -38,7 +39,9 @@ class Engine:
         recognizer: Recognizer,
         config: EngineConfig,
         observer: Observer | None = None,
+        pulse: Pulse | None = None,
     ) -> None:
+        """pulse: who hears that the engine works; without it nobody does."""
         self._config = config
         self._counters = Counters()
         self._registry = Registry(config.max_streams)
@@ -47,7 +50,9 @@ class Engine:
         self._settings = recognizer.settings
         self.model = recognizer.model
         self.rules = recognizer.rules
-        self._loop = EngineLoop(recognizer, self._registry, config, self._counters, observer)
+        self._loop = EngineLoop(
+            recognizer, self._registry, config, self._counters, observer, pulse or Unwatched()
+        )
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 
     def start(self) -> None:
@@ -69,6 +74,11 @@ class Engine:
     def running(self) -> bool:
         """Whether streams can be opened and are decoded."""
         return self._thread.is_alive() and not self._registry.stopping
+
+    @property
+    def ready(self) -> bool:
+        """The same: nobody watches whether it is late."""
+        return self.running
 
     def can_open(self) -> bool:
         """Whether `open` would find a slot now."""

@@ -11,6 +11,7 @@ from earshot.streaming.engine.engine_stats import Counters, Observer, StepTimer
 from earshot.streaming.engine.failure_streak import FailureStreak
 from earshot.streaming.engine.isolation import Isolation, attempt, failure_of
 from earshot.streaming.engine.publisher import Publisher
+from earshot.streaming.engine.pulse import Pulse
 from earshot.streaming.engine.recognizer import Recognizer
 from earshot.streaming.engine.registry import Registry
 from earshot.streaming.engine.slot_cleaner import SlotCleaner
@@ -39,13 +40,15 @@ class EngineLoop:
         config: EngineConfig,
         counters: Counters,
         observer: Observer | None,
+        pulse: Pulse,
     ) -> None:
         self._recognizer = recognizer
         self._registry = registry
         self._counters = counters
         self._observer = observer
         self._publisher = Publisher(counters)
-        self._isolation = Isolation(self._fail)
+        self._pulse = pulse
+        self._isolation = Isolation(self._fail, self._pulse.beat)
         self._streak = FailureStreak()
         self._cleaner = SlotCleaner(recognizer, registry)
         self._max_streams = config.max_streams
@@ -72,7 +75,10 @@ class EngineLoop:
     def _receive(self) -> list[ActiveStream] | None:
         """Sleep until a step is due or a stream calls; None when the engine is to stop."""
         wait_s = self._batcher.wait_s(time.monotonic(), self._registry.open_live)
-        return self._registry.wait(wait_s)
+        self._pulse.rest()
+        calling = self._registry.wait(wait_s)
+        self._pulse.beat()
+        return calling
 
     def _attend(self, streams: Sequence[ActiveStream]) -> None:
         """Do what streams ask for, and find out which of them are ready."""
@@ -106,7 +112,7 @@ class EngineLoop:
         alive = together(alive, recognizer.decode, recognizer.decode_again)
         timer.mark()
         endings = [lane.ending for lane in alive if lane.ending is not None]
-        together(endings, recognizer.finish, self._finish_if_possible)
+        together(endings, self._second_pass, self._second_pass_if_possible)
         timer.mark()
         self._publish(alive, endings)
         timer.mark()
@@ -116,9 +122,12 @@ class EngineLoop:
         else:
             self._streak.failed()
 
-    def _finish_if_possible(self, endings: Sequence[Ending]) -> None:
+    def _second_pass(self, endings: Sequence[Ending]) -> None:
+        self._recognizer.finish(endings, self._pulse.beat)
+
+    def _second_pass_if_possible(self, endings: Sequence[Ending]) -> None:
         """The second pass on endings; where it raises, the first pass's word stands."""
-        error = failure_of(partial(self._recognizer.finish, endings))
+        error = failure_of(partial(self._second_pass, endings))
         if error is None:
             return
         log.error("the second pass failed; finals are the first's", exc_info=error)

@@ -38,8 +38,8 @@ class EngineStats:
 
     backlog_s: audio pushed and not decoded, all streams. search: what searches could not do.
     kept_slots: those that could not be emptied, so that nobody gets them. second_pass_failures:
-        finals that are the first pass's because the second raised. worker_cpu_s: CPU time of
-        processes besides this one.
+        finals that are the first pass's because the second raised. late_engines: those that are
+        watched and do not answer. worker_cpu_s: CPU time of processes besides this one.
     """
 
     running: bool
@@ -56,6 +56,7 @@ class EngineStats:
     kept_slots: int
     second_pass_failures: int
     search: SearchCounts
+    late_engines: int = 0
     worker_cpu_s: float = 0.0
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Protocol, TypeVar
 
+from earshot.streaming.engine.pulse import Beat, unheard
 from earshot.streaming.stream.active_stream import ActiveStream
 
 log = logging.getLogger(__name__)
@@ -39,13 +40,20 @@ def attempt(work: Callable[[], None], what: str) -> None:
 
 
 class Isolation:
-    """Does work for streams; `fail` is told of each stream whose work raised, and why."""
+    """Does work for streams; `fail` is told of each stream whose work raised, and why.
 
-    def __init__(self, fail: Callable[[ActiveStream, Exception], None]) -> None:
+    beat: called before each piece of work.
+    """
+
+    def __init__(
+        self, fail: Callable[[ActiveStream, Exception], None], beat: Beat = unheard
+    ) -> None:
         self._fail = fail
+        self._beat = beat
 
     def alone(self, stream: ActiveStream, work: Callable[[], None]) -> bool:
         """Do one stream's work; False if it raised."""
+        self._beat()
         error = failure_of(work)
         if error is not None:
             self._fail(stream, error)
@@ -59,6 +67,7 @@ class Isolation:
         """
         if not items:
             return []
+        self._beat()
         error = failure_of(partial(work, items))
         if error is None:
             return list(items)

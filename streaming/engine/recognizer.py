@@ -5,6 +5,7 @@ from typing import Protocol
 
 from earshot.streaming.boosting.boosting import CompiledBoosts
 from earshot.streaming.engine.model_description import ModelDescription
+from earshot.streaming.engine.pulse import Beat
 from earshot.streaming.events import UnboostablePhrase
 from earshot.streaming.results.hypothesis import Best
 from earshot.streaming.results.search_counts import SearchCounts
@@ -79,8 +80,8 @@ class Recognizer(Protocol):
         again; where not, the step's frames come after them. An `ending` that is there stays.
         """
 
-    def finish(self, endings: Sequence[Ending]) -> None:
-        """Fill in `scored`, best first."""
+    def finish(self, endings: Sequence[Ending], beat: Beat) -> None:
+        """Fill in `scored`, best first; work that takes seconds calls `beat` now and then."""
 
     def restart(self, endings: Sequence[Ending]) -> None:
         """Begin what comes after these segments. Where it has failed it may be done again."""

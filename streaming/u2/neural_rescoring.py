@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from earshot.models.neural_lm.sentence_scorer import SentenceScore, SentenceScorer
+from earshot.streaming.engine.pulse import Beat, unheard
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.results.hypothesis import Hypothesis
 from earshot.streaming.results.results import Scored
@@ -40,7 +41,7 @@ class NeuralRescoring:
         self._scorer = scorer
         self._weights = weights
 
-    def __call__(self, endings: Sequence[Ending]) -> None:
+    def __call__(self, endings: Sequence[Ending], beat: Beat = unheard) -> None:
         """Replace `scored` of those that were searched in a graph, where there is a choice."""
         asked = [ending for ending in endings if self._weight(ending) > 0]
         near = [_within_reach(ending.scored) for ending in asked]

@@ -21,6 +21,7 @@ from earshot.models.u2.attention_search import AttentionHypothesis, attention_be
 from earshot.models.u2.rescoring import AttentionScorer, AttentionScores
 from earshot.models.u2.u2 import U2Model
 from earshot.streaming.boosting.boosting import NO_BOOSTS
+from earshot.streaming.engine.pulse import Beat, unheard
 from earshot.streaming.results.hypothesis import Hypothesis, TokenHypothesis
 from earshot.streaming.results.results import Scored, first_pass_scores
 from earshot.streaming.search.decoding_mode import mode_of
@@ -47,18 +48,19 @@ class SecondPass:
         self._beam_size = beam_size
         self._weights = weights
 
-    def __call__(self, endings: Sequence[Ending]) -> None:
+    def __call__(self, endings: Sequence[Ending], beat: Beat = unheard) -> None:
         """Fill in `scored`, best first, for every ending."""
         attended = [e for e in endings if not e.empty and _is_attended(e.stream.config)]
         for ending in endings:
             ending.scored = [first_pass_scores(hypothesis) for hypothesis in ending.hypotheses]
         if attended:
             memory, lengths = _memories(attended)
-            candidates = self._candidates(attended, memory, lengths)
+            candidates = self._candidates(attended, memory, lengths, beat)
+            beat()
             self._score(attended, candidates, memory, lengths)
 
     def _candidates(
-        self, endings: Sequence[Ending], memory: Tensor, lengths: Tensor
+        self, endings: Sequence[Ending], memory: Tensor, lengths: Tensor, beat: Beat
     ) -> list[list[Hypothesis]]:
         """The first pass's hypotheses, or in mode "attention" the decoder's own."""
         candidates = [ending.hypotheses for ending in endings]
@@ -66,9 +68,10 @@ class SecondPass:
         if own:
             rows = torch.tensor(own, device=memory.device)
             found = attention_beam_search(
-                self._model, memory[rows], lengths[rows], self._beam_size, _LENGTH_PENALTY
+                self._model, memory[rows], lengths[rows], self._beam_size, _LENGTH_PENALTY, beat
             )
             for row, hypotheses in zip(own, found, strict=True):
+                beat()
                 candidates[row] = self._place(endings[row], hypotheses)
         return candidates
 

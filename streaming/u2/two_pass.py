@@ -10,6 +10,7 @@ from earshot.models.fbank import Fbank
 from earshot.models.neural_lm.sentence_scorer import SentenceScorer
 from earshot.models.u2.u2 import U2Model
 from earshot.streaming.boosting.boosting import CompiledBoosts
+from earshot.streaming.engine.pulse import Beat
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.events import UnboostablePhrase
 from earshot.streaming.results.hypothesis import Best, Hypothesis
@@ -97,10 +98,11 @@ class TwoPass:
             self._search.rewind(lane.stream)
             lane.ending = lane.ending or self._ending(lane)
 
-    def finish(self, endings: Sequence[Ending]) -> None:
+    def finish(self, endings: Sequence[Ending], beat: Beat) -> None:
         """The attention decoders' word, then the neural language model's."""
         for rescore in self._rescorers:
-            rescore(endings)
+            beat()
+            rescore(endings, beat)
 
     def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
         """Of the search."""

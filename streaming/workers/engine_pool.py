@@ -21,7 +21,9 @@ from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import EngineFull, EngineStopped
 from earshot.streaming.events import Closed, Event, Failed
 from earshot.streaming.stream_config import StreamConfig, StreamPriority
+from earshot.streaming.workers.heartbeat import Signs
 from earshot.streaming.workers.messages import Stop
+from earshot.streaming.workers.pool_watch import PoolWatch
 from earshot.streaming.workers.remote_stream import RemoteStream, Seat
 from earshot.streaming.workers.worker_link import WorkerLink
 
@@ -36,6 +38,23 @@ class _Worker:
         self.turn = -1
         self.free = list(reversed(range(places)))
         self.streams: dict[int, RemoteStream] = {}
+        self.kill = link.kill
+
+    @property
+    def name(self) -> str:
+        """See `Watched`."""
+        return self.link.name
+
+    @property
+    def signs(self) -> Signs:
+        """See `Watched`."""
+        return self.link.heartbeat.read()
+
+    @property
+    def work_waits(self) -> bool:
+        """See `Watched`."""
+        backlogs = (stream.backlog_s for stream in list(self.streams.values()))
+        return self.link.has_untaken or any(backlog_s > 0 for backlog_s in backlogs)
 
 
 class EnginePool:
@@ -63,19 +82,22 @@ class EnginePool:
         self._numbers, self._turns = count(), count()
         self._stopping = False
         self._workers = tuple(_Worker(link, config.max_streams) for link in links)
+        self._watch = PoolWatch(self._workers)
         self.model, self.rules = recognizer.model, recognizer.rules
         self.sample_rate_hz = recognizer.settings.sample_rate_hz
 
     def start(self) -> None:
-        """Listen to the workers; once."""
+        """Listen to the workers, and watch them; once."""
         for worker in self._workers:
             worker.link.start(
                 partial(self._emitted, worker), self._stepped, partial(self._gone, worker)
             )
+        self._watch.start()
 
     def stop(self, timeout_s: float) -> bool:
         """End the processes after their current steps; see `Engine.stop`."""
         self._stopping = True
+        self._watch.stop()
         for worker in self._workers:
             worker.link.ask(Stop())
         ended = [worker.link.stop(timeout_s) for worker in self._workers]
@@ -86,9 +108,14 @@ class EnginePool:
         """Whether all engines decode; one that has ended is not started anew."""
         return not self._stopping and all(worker.link.alive for worker in self._workers)
 
+    @property
+    def ready(self) -> bool:
+        """Whether all engines decode, and none is late (`HangWatch`)."""
+        return self.running and not self._watch.late
+
     def can_open(self) -> bool:
         """See `Engine.can_open`."""
-        return self.running and self._open_streams < self._max_streams
+        return self.ready and self._open_streams < self._max_streams
 
     def open(
         self,
@@ -99,6 +126,8 @@ class EnginePool:
         """See `Engine.open`. `sink` is called on a thread of the pool's."""
         if not self.running:
             raise EngineStopped("the engine is not running")
+        if not self.ready:
+            raise EngineStopped("an engine does not answer")
         self.rules.choose_search(config)
         with self._lock:
             worker = self._idlest()
@@ -120,6 +149,7 @@ class EnginePool:
             live_streams=live,
             file_streams=len(streams) - live,
             backlog_s=sum(stream.backlog_s for stream in streams),
+            late_engines=self._watch.late,
             worker_cpu_s=sum(worker.link.cpu_s for worker in self._workers),
             **_sums(said),
         )
@@ -161,7 +191,7 @@ class EnginePool:
     def _gone(self, worker: _Worker) -> None:
         """A process has ended: so have its streams."""
         if not self._stopping:
-            log.critical("an engine's process ended by itself", extra={"pid": worker.link.pid})
+            log.critical("%s has ended, and was not told to", worker.name)
         for number in list(worker.streams):
             self._emitted(worker, number, Failed(EngineStopped("the engine was stopped")))
 

@@ -16,6 +16,7 @@ from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import StreamingError
 from earshot.streaming.events import Closed, Event, Failed
 from earshot.streaming.workers.forked_process import Parent, leave_sockets
+from earshot.streaming.workers.heartbeat import Heartbeat
 from earshot.streaming.workers.messages import (
     AwaitRoom,
     Cancel,
@@ -42,17 +43,19 @@ def run_worker(
     recognizer: Recognizer,
     config: EngineConfig,
     decoded: MutableSequence[int],
+    heartbeat: Heartbeat,
     pool: Parent,
 ) -> None:
     """The whole life of a worker's process; it ends when the pool says so, or is gone.
 
-    decoded: shared with the pool: for each place how many samples of its stream are decoded.
+    decoded: shared with the pool: for each place how many samples of its stream are decoded. So
+    is the heartbeat.
     """
     leave_sockets(kept=(pipe.fileno(),))
     pool.take_along()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # they are the pool's: what is live is to be finished
-    _Worker(pipe, recognizer, config, decoded).serve(pool)
+    _Worker(pipe, recognizer, config, decoded, heartbeat).serve(pool)
 
 
 class _Worker:
@@ -62,13 +65,15 @@ class _Worker:
         recognizer: Recognizer,
         config: EngineConfig,
         decoded: MutableSequence[int],
+        heartbeat: Heartbeat,
     ) -> None:
         self._pipe = pipe
         self._sending = threading.Lock()
         self._decoded = decoded
+        self._heartbeat = heartbeat
         self._opening = threading.Lock()
         self._streams: dict[int, tuple[int, Stream]] = {}
-        self._engine = Engine(recognizer, config, self._stepped)
+        self._engine = Engine(recognizer, config, self._stepped, heartbeat)
 
     def serve(self, pool: Parent) -> None:
         """Do what the pool asks for until it says stop, it is gone, or the engine has ended.
@@ -79,6 +84,7 @@ class _Worker:
         going = True
         with suppress(EOFError, OSError):
             while going and self._engine.running and not pool.gone:
+                self._heartbeat.turn()
                 if self._pipe.poll(LOOK_S):
                     going = self._perform_all(self._pipe.recv())
         self._engine.stop(STOP_S)
@@ -105,6 +111,7 @@ class _Worker:
                 # Where it raises the stream is over, and its last event is on its way.
                 with suppress(StreamingError):
                     _pass_on(known[1], request)
+            self._heartbeat.took(1)
         return True
 
     def _open(self, request: OpenStream) -> None:

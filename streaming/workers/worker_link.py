@@ -16,6 +16,7 @@ from earshot.streaming.engine.recognizer import Recognizer
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.events import Event
 from earshot.streaming.workers.forked_process import Parent
+from earshot.streaming.workers.heartbeat import Heartbeat
 from earshot.streaming.workers.messages import Emitted, Request, Stepped, Stop
 from earshot.streaming.workers.worker import run_worker
 
@@ -38,13 +39,15 @@ class WorkerLink:
     def __init__(self, recognizer: Recognizer, config: EngineConfig, name: str) -> None:
         self._pipe, theirs = _FORK.Pipe()
         self.decoded = _FORK.RawArray(ctypes.c_int64, config.max_streams)
+        self.heartbeat = Heartbeat()
         self.stats: EngineStats | None = None
         self.alive = True
         self._asked: queue.SimpleQueue[Request] = queue.SimpleQueue()
+        self._sent = 0
         self._name = name
         self._process = _FORK.Process(
             target=run_worker,
-            args=(theirs, recognizer, config, self.decoded, Parent.here()),
+            args=(theirs, recognizer, config, self.decoded, self.heartbeat, Parent.here()),
             name=name,
             daemon=True,
         )
@@ -55,6 +58,16 @@ class WorkerLink:
     def pid(self) -> int | None:
         """Of the process."""
         return self._process.pid
+
+    @property
+    def name(self) -> str:
+        """Of the engine, with its process's id."""
+        return f"{self._name} (pid {self.pid})"
+
+    @property
+    def has_untaken(self) -> bool:
+        """Whether the worker has yet to take requests."""
+        return self._sent > self.heartbeat.read().taken or not self._asked.empty()
 
     @property
     def cpu_s(self) -> float:
@@ -85,6 +98,10 @@ class WorkerLink:
             self._process.join()
         return ended
 
+    def kill(self) -> None:
+        """End the process now; `gone` is called as for one that ends by itself."""
+        self._process.kill()
+
     def _hear(self, emitted: EventSink, stepped: StepSink, gone: Callable[[], None]) -> None:
         with suppress(EOFError, OSError):
             while True:
@@ -105,5 +122,6 @@ class WorkerLink:
                 waiting = [self._asked.get()]
                 while not self._asked.empty():
                     waiting.append(self._asked.get())
+                self._sent += len(waiting)
                 self._pipe.send(waiting)
                 time.sleep(GATHER_S)

@@ -195,6 +195,7 @@ class ScriptedEngine:
     max_backlog_s: float = 10.0
     paused: bool = False
     running: bool = True
+    late: bool = False
     answers_configure: bool = True
     loop: asyncio.AbstractEventLoop | None = None
     streams: list[ScriptedStream] = field(default_factory=list)
@@ -207,8 +208,12 @@ class ScriptedEngine:
         if self.loop is not None:
             self.loop.call_soon_threadsafe(event.set)
 
+    @property
+    def ready(self) -> bool:
+        return self.running and not self.late
+
     def can_open(self) -> bool:
-        return self.running and len(self.streams) < self.max_streams
+        return self.ready and len(self.streams) < self.max_streams
 
     def open(
         self,

@@ -50,6 +50,27 @@ async def test_everybody_is_told_at_once_that_the_engine_has_stopped(kept):
     assert json.loads(refused.value.response.body)["err_msg"] == "the engine has stopped"
 
 
+async def test_while_an_engine_is_late_nobody_is_let_in_and_the_server_stays(live, tone, read):
+    async with live.listen() as socket, live.client() as client:
+        live.engine.late = True
+        ready = await client.get("/readyz")
+        file = await client.post("/v1/listen", content=b"RIFF")
+        for answer in (ready, file):
+            assert answer.status_code == 503
+            assert answer.json()["err_msg"] == "an engine does not answer"
+            assert int(answer.headers["retry-after"]) > 0
+        with pytest.raises(InvalidStatus) as refused:
+            await live.listen()
+        assert refused.value.response.status_code == 503
+        assert (await client.get("/healthz")).status_code == 200
+        await socket.send(tone(0.5))
+        live.engine.late = False
+        assert (await client.get("/readyz")).status_code == 200
+        await socket.send('{"type": "CloseStream"}')
+        assert [message["type"] for message in await read(socket)] == ["Results", "Metadata"]
+    assert not live.server.engine_failed
+
+
 async def test_the_server_ends_and_open_sockets_are_told_to_reconnect(serve, tone, read, capsys):
     async with serve(drain_s=600) as server:
         async with server.listen() as socket:

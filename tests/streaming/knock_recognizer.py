@@ -14,6 +14,7 @@ from earshot.models.tokenizer import CharTokenizer
 from earshot.models.units import UnitTable
 from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts, unboostable
 from earshot.streaming.engine.model_description import ModelDescription
+from earshot.streaming.engine.pulse import Beat
 from earshot.streaming.engine.recognizer import Recognizer
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import InvalidStreamConfig
@@ -147,7 +148,7 @@ class KnockRecognizer:
     def _nbest(self, stream: ActiveStream, ended: bool) -> list[Knocks]:
         return [self.heard(stream)]
 
-    def finish(self, endings: Sequence[Ending]) -> None:
+    def finish(self, endings: Sequence[Ending], beat: Beat) -> None:
         for ending in endings:
             ending.scored = [first_pass_scores(each) for each in ending.hypotheses]
 

@@ -23,6 +23,12 @@ def test_best_hypothesis_is_wenets(searched_golden, utterances):
         assert list(beam[0].tokens) == expected
 
 
+def test_it_tells_of_each_token(golden_by_name):
+    told = []
+    beam = search(golden_by_name["u2pp_conformer"], "A", on_token=lambda: told.append(1))[0]
+    assert len(told) >= len(beam[0].tokens) + 1  # its end is one too
+
+
 @pytest.mark.parametrize("utterance", ["A", "B"])
 def test_both_wavs_come_out_letter_for_letter_with_the_default_penalty(golden_by_name, utterance):
     golden = golden_by_name["u2pp_conformer"]

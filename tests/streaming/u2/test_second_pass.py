@@ -129,3 +129,14 @@ def test_attention_mode_places_its_own_hypotheses():
         assert len(scored.hypothesis.frames) == len(scored.hypothesis.tokens)
         assert list(scored.hypothesis.frames) == sorted(scored.hypothesis.frames)
         assert all(0 <= frame < 9 for frame in scored.hypothesis.frames)
+
+
+def test_the_decoders_own_search_says_that_it_goes_on():
+    beats = {}
+    for mode in ("attention_rescoring", "attention"):
+        told = []
+        second_pass(random_model("transformer"))(
+            [ending(NBEST, mode=mode)], lambda t=told: t.append(1)
+        )
+        beats[mode] = len(told)
+    assert beats["attention"] > beats["attention_rescoring"] + 2

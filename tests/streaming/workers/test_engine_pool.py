@@ -1,6 +1,8 @@
 """Several engines in processes of their own look like one, and each fails alone."""
 
+import logging
 import os
+import queue
 import signal
 import threading
 from pathlib import Path
@@ -29,6 +31,7 @@ from earshot.streaming.events import (
 )
 from earshot.streaming.stream.inbox import MAX_REQUESTS
 from earshot.streaming.stream_config import Boost, StreamConfig, StreamPriority
+from earshot.streaming.workers import hang_watch, pool_watch
 from earshot.streaming.workers.engine_pool import EnginePool
 
 WAIT_S = 60
@@ -180,6 +183,50 @@ def test_a_process_that_is_killed_takes_its_own_streams_alone(make_pool, sounds)
         pool.open(StreamConfig(), sounds.Listener())
     with pytest.raises(StreamClosed):
         streams[0].push(np.zeros(100, np.float32))
+
+
+@pytest.fixture
+def told_by_the_watch():
+    """What the log is told of late and hung engines."""
+    told, log = queue.SimpleQueue(), logging.getLogger(pool_watch.__name__)
+    handler = logging.Handler()
+    handler.emit = lambda record: told.put(record.getMessage())
+    log.addHandler(handler)
+    yield lambda: told.get(timeout=WAIT_S)
+    log.removeHandler(handler)
+
+
+def test_while_an_engine_is_late_nobody_is_let_in(
+    make_pool, sounds, monkeypatch, told_by_the_watch
+):
+    monkeypatch.setattr(hang_watch, "LATE_S", 0.5)
+    pool, listener = make_pool(), sounds.Listener()
+    stream = pool.open(StreamConfig(), listener)
+    os.kill(pid_of(stream), signal.SIGSTOP)
+    stream.finalize()
+    assert f"(pid {pid_of(stream)}) has not worked" in told_by_the_watch()
+    assert (pool.running, pool.ready, pool.can_open()) == (True, False, False)
+    assert pool.stats.late_engines == 1
+    with pytest.raises(EngineStopped, match="does not answer"):
+        pool.open(StreamConfig(), sounds.Listener())
+    os.kill(pid_of(stream), signal.SIGCONT)
+    assert told_by_the_watch().endswith("works again")
+    assert (pool.ready, pool.can_open()) == (True, True)
+    listener.wait_for(lambda event: isinstance(event, Final))
+
+
+def test_an_engine_that_hangs_is_killed_and_its_streams_fail(make_pool, sounds, monkeypatch):
+    monkeypatch.setattr(hang_watch, "HUNG_S", 0.5)
+    pool, listeners = make_pool(), [sounds.Listener() for _ in range(2)]
+    hanging, healthy = (pool.open(StreamConfig(), listener) for listener in listeners)
+    os.kill(pid_of(hanging), signal.SIGSTOP)
+    hanging.push(sounds.speech("一"))
+    failed = listeners[0].wait_for_last()
+    assert isinstance(failed, Failed)
+    assert isinstance(failed.error, EngineStopped)
+    assert not pool.running
+    healthy.finish()
+    assert isinstance(listeners[1].wait_for_last(), Closed)
 
 
 def test_stopping_ends_the_processes_and_tells_who_is_left(make_pool, sounds):
