@@ -1,4 +1,4 @@
-"""What torch says of a failing device, as errors of this package."""
+"""Errors of this package for what torch says of a failing device."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""What can go wrong in this package.
+"""Errors of this package.
 
 ::
 
@@ -70,7 +70,7 @@ class LanguageModelError(KernelError):
 
     @classmethod
     def unreadable(cls, error: Exception, source: str) -> "LanguageModelError":
-        """Of a file that cannot be opened, unzipped or written."""
+        """The error of a file that cannot be opened, unzipped or written."""
         return cls(f"{source}: {getattr(error, 'strerror', None) or error}")
 
 
@@ -103,7 +103,7 @@ class GraphSourceError(GraphError):
 
     @classmethod
     def unreadable(cls, error: Exception, source: str) -> "GraphSourceError":
-        """Of a file that cannot be opened, unzipped or taken for text."""
+        """The error of a file that cannot be opened, unzipped or taken for text."""
         return cls(f"cannot be read: {getattr(error, 'strerror', None) or error}", source)
 
 

@@ -1,4 +1,4 @@
-"""What can go wrong in this package and nowhere else.
+"""Errors of this package alone.
 
 LanguageError
 └── UnsayableText     text that has no reading in plain English words

@@ -109,7 +109,7 @@ class Fbank:
         return self._mel_energies(power).clamp(min=ENERGY_FLOOR).log()
 
     def _mel_energies(self, power: Tensor) -> Tensor:
-        """Of power spectra `(..., T, fft_size / 2 + 1)`, multiplied in whole tiles of rows."""
+        """Energies of power spectra `(..., T, fft_size / 2 + 1)`, computed in tiles of rows."""
         rows, filters = power.flatten(0, -2), self._filters.to(power.device)
         whole = functional.pad(rows, (0, 0, 0, -len(rows) % ROW_TILE))
         # One by one on a CPU; a GPU would wait for every one of them.

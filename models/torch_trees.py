@@ -29,7 +29,7 @@ class TorchTrees:
         memory: Tensor | None = None,
         lengths: Tensor | None = None,
     ) -> list[NodeScores]:
-        """As `TreeScorer` says; trees of similar size share a batch."""
+        """Score trees, see `TreeScorer`; trees of similar size share a batch."""
         scored: dict[int, NodeScores] = {}
         for numbers in batches(trees):
             rows = torch.tensor(numbers, device=self._device)

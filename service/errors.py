@@ -1,4 +1,4 @@
-"""What can go wrong at the edge.
+"""Errors at the edge.
 
 ServiceError
 ├── BadRequest            a query parameter, header or body that asks for something we do not do

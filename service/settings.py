@@ -148,7 +148,7 @@ class Settings(BaseSettings):
     @field_validator("allowed_origins")
     @classmethod
     def _check_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
-        """What browsers never send would pass unnoticed, and let nobody in."""
+        """Reject malformed origins: they match nothing and would lock every page out."""
         for origin in origins:
             if origin not in ("*", "null") and not _ORIGIN.fullmatch(origin):
                 raise ValueError(f"{origin!r} is no origin such as https://example.org, nor *")

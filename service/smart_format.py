@@ -22,7 +22,7 @@ _STOPS = ".,;:?!"
 
 @dataclass(frozen=True)
 class WrittenWord(Word):
-    """What people write for one or more words; `heard` are these words."""
+    """The written form of one or more words; `heard` are these words."""
 
     heard: str = ""
 

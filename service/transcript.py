@@ -1,4 +1,4 @@
-"""What was said in one file, as its finals come in."""
+"""The transcript of one file, as its finals come in."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -8,7 +8,7 @@ CGROUP_QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
 def usable_cores(quota: Path = CGROUP_QUOTA) -> int:
-    """Those that it may run on, no more than its container is given; 1 at least."""
+    """Cores that the process may run on, no more than its container is given; 1 at least."""
     return max(min(_allowed(), _given(quota)), 1)
 
 

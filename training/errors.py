@@ -1,4 +1,4 @@
-"""What can go wrong in training.
+"""Errors of training.
 
 TrainingError
 ├── RecipeError            the configuration file is wrong; the message names the key

@@ -56,7 +56,7 @@ def safe_phrases(
 
 
 def _safe(trie: PhraseTrie, own: Values, prices: Values) -> Values:
-    """What may be paid (S,) of the bonuses ``own`` (S,) where a token costs ``prices`` (S,)."""
+    """The payable part (S,) of the bonuses ``own`` (S,) where a token costs ``prices`` (S,)."""
     if not own.any():
         return own
     cycles = _Cycles(trie, own > 0, prices)
@@ -85,7 +85,7 @@ class _OutOfSteps(Exception):
 
 
 class _Cycles:
-    """Those of one trie, at the prices of its tokens."""
+    """Cycles of one trie, at the prices of its tokens."""
 
     def __init__(self, trie: PhraseTrie, ends: npt.NDArray[np.bool_], prices: Values) -> None:
         self._prices, self._ends = prices, ends
@@ -190,7 +190,7 @@ class _Cycles:
         return bool(better.any())
 
     def _entered(self, states: Indices, before: Indices) -> Indices:
-        """Those of a cycle that an arc with a token leads into; failure arcs lead up."""
+        """States of a cycle that an arc with a token leads into; failure arcs lead up."""
         return states[self._depths[states] > self._depths[before[states]]]
 
 

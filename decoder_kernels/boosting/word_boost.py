@@ -158,7 +158,7 @@ def _known_prices(
     graph_scale: float,
     num_tokens: Callable[[int], int] | None,
 ) -> dict[int, float]:
-    """What words of the graph may earn."""
+    """The most that words of the graph may earn."""
     known = {word for phrase in phrases for word in phrase.words if isinstance(word, int)}
     return {
         word: _price(

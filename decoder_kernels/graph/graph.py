@@ -201,7 +201,7 @@ class ArcColumns:
 
 
 def units_checksum(units: Sequence[str]) -> str:
-    """What tells two lists of units apart, 32 hexadecimal digits."""
+    """A digest that tells two lists of units apart, 32 hexadecimal digits."""
     return hashlib.blake2b("\n".join(units).encode(), digest_size=16).hexdigest()
 
 

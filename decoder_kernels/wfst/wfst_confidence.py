@@ -36,7 +36,7 @@ class WordConfidences:
     def of_lattice(
         cls, lattice: WordLattice, posterior_scale: float, coverage: float = 1.0
     ) -> "WordConfidences":
-        """As `WfstSearch.confidences` has them."""
+        """Confidences of a lattice's words, as `WfstSearch.confidences` computes them."""
         check_confidence(posterior_scale, coverage)
         return cls(
             native_module().WordConfidences(

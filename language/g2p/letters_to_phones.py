@@ -139,7 +139,7 @@ def save_letters_to_phones(path: Path, network: LettersNetwork) -> None:
 
 
 def load_letters_to_phones(path: Path, phones: int) -> LettersToPhones:
-    """What was saved for a model with so many phones. Raises CheckpointError."""
+    """Load the network of a model with so many phones. Raises CheckpointError."""
     try:
         weights = safetensors.torch.load_file(path)
     except (OSError, safetensors.SafetensorError) as error:

@@ -73,6 +73,6 @@ class Lexicon:
         return found
 
     def pronounce(self, word: str) -> tuple[Phones, ...]:
-        """What is said for a word, or else without its accents, in the order of the lines."""
+        """Pronunciations of a word, or else without its accents, in the order of the lines."""
         lines = self._said.get(word.casefold()) or self._said.get(plain_letters(word)) or ()
         return tuple(tuple(self._number[phone] for phone in line.split()) for line in lines)

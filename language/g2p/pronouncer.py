@@ -34,7 +34,7 @@ class Pronouncer:
         return (self._letters.pronounce(word),)
 
     def pronounce_initialism(self, word: str) -> Phones:
-        """As the lexicon has it, or else letter by letter. Raises like `pronounce`."""
+        """Pronounce a word as the lexicon has it, or else by letter. Raises like `pronounce`."""
         known = self._lexicon.pronounce(word)
         if known:
             return known[0]

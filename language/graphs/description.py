@@ -1,4 +1,4 @@
-"""What there is to say of a graph."""
+"""The description of a graph: its size, units and topology."""
 
 import numpy as np
 

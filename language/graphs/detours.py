@@ -47,7 +47,7 @@ def without_detours(fst: Fst, kept: Sequence[int]) -> tuple[Fst, npt.NDArray[np.
 def _next_stop(
     fst: Fst, kept: Sequence[int]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
-    """Of each state where its detours end, which is itself if it is none, and the cost of going."""
+    """For each state: where its epsilon detour ends (itself if none), and the detour's cost."""
     single = (np.diff(fst.first_arc) == 1) & np.isinf(fst.finals)
     single[list(kept)] = False
     detours = np.flatnonzero(single)

@@ -33,7 +33,7 @@ DISAMBIGUATION = re.compile(r"#\d+")
 
 @dataclass(frozen=True)
 class TokenTable:
-    """What tokens.txt says: the units by token id, and how many input labels there are in all."""
+    """Read tokens.txt: the units by token id, and how many input labels there are in all."""
 
     units: Sequence[str]
     num_labels: int
@@ -95,7 +95,7 @@ def _idle(fst: Fst, labels: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
 
 
 def _open_arcs(fst: Fst, path: Path) -> npt.NDArray[np.bool_]:
-    """Those that may be taken: an infinite cost says no. Raises GraphSourceError for no graph."""
+    """Arcs that may be taken: those of finite cost. Raises GraphSourceError for no graph."""
     open_arcs: npt.NDArray[np.bool_] = fst.weights != np.inf
     if not (open_arcs & (fst.olabels > 0)).any():
         raise GraphSourceError("has no word that can be said", path.name)

@@ -70,7 +70,7 @@ class Fst:
         weights: npt.NDArray[np.floating],
         targets: npt.NDArray[np.integer],
     ) -> "Fst":
-        """Of arcs in any order; those of a state keep theirs."""
+        """Build it of arcs in any order; the arcs of a state keep theirs."""
         order = np.argsort(sources, kind="stable")
         first_arc = np.zeros(len(finals) + 1, np.int64)
         np.cumsum(np.bincount(sources, minlength=len(finals)), out=first_arc[1:])

@@ -154,7 +154,7 @@ class _Histories:
         return history
 
     def _without_redundant(self, kept: set[History]) -> dict[History, tuple[History, float]]:
-        """Of each history the one that stands for it, and the cost of going there."""
+        """For each history: the one that stands for it, and the cost of going there."""
         resolved: dict[History, tuple[History, float]] = {}
         for history in sorted(self._states, key=len):
             state = self._states[history]

@@ -68,7 +68,7 @@ class _Rule:
         self._kept = ~idle
 
     def rest(self) -> Fst:
-        """What is left without the rule."""
+        """The graph that is left without the rule."""
         graph, kept = self._graph, self._kept
         return Fst.from_columns(
             graph.start,
@@ -81,7 +81,7 @@ class _Rule:
         )
 
     def faults(self) -> Iterator[str]:
-        """What tells the arcs from those of the rule."""
+        """The difference between the arcs and those of the rule."""
         graph, kept, heard, waits = self._graph, self._kept, self._heard, self._waits
         sources, targets = self._sources[kept], graph.targets[kept]
         labels = graph.labels[kept]
@@ -147,7 +147,7 @@ def _entered_at_once(fst: Fst) -> Fst:
 
 
 def _followed(into: Wide) -> Wide:
-    """Of each node where the chain that it belongs to begins. Raises NoCompactRule for rings."""
+    """For each node: where its chain begins. Raises NoCompactRule for rings."""
     for _ in range(MAX_ROUNDS):
         further = into[into]
         if np.array_equal(further, into):

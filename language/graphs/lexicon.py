@@ -109,7 +109,7 @@ def _ends(
 def _unweighted(
     rows: Sequence[tuple[int, int, int, int]], states: int, final: Sequence[int]
 ) -> Fst:
-    """Of arcs (source, input, output, target) that cost nothing."""
+    """Build an FST of arcs (source, input, output, target) that cost nothing."""
     sources, inputs, outputs, targets = np.array(rows, np.int64).T
     finals = np.full(states, np.inf)
     finals[list(final)] = 0.0

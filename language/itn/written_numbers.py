@@ -33,7 +33,7 @@ class Written:
 
 
 def written_numbers(words: Sequence[str]) -> list[Written]:
-    """What is to be written otherwise, in order and without overlap, in lower-case ``words``."""
+    """Words to write otherwise, in order and without overlap, in lower-case ``words``."""
     return _Sentence(words).written()
 
 
@@ -75,7 +75,7 @@ class _Sentence:
         return bool(left) or not right
 
     def _goes_on_as_years(self, left: Run, right: Run) -> bool:
-        """As "of eighteen nineteen and twenty", of which none is a year."""
+        """Whether years go on: "of eighteen nineteen and twenty", of which none is a year."""
         return (
             left.stop in self._year_ends
             and left.numbers[-1].value < right.numbers[0].value < 100
@@ -92,7 +92,7 @@ class _Sentence:
         return self._money(run) or self._percent(run) or self._cardinal(run) or self._digits(run)
 
     def _year(self, run: Run) -> Written | None:
-        """As "in nineteen ninety eight"; other pairs may be times, prices or two numbers."""
+        """A year: "in nineteen ninety eight"; other pairs may be times, prices or two numbers."""
         year = year_of(run)
         if not year or is_counted(self._word(run.stop)) or not self._dated(run, year):
             return None
@@ -108,7 +108,7 @@ class _Sentence:
         return comes_before(before, year) or after_day or after_year
 
     def _date(self, run: Run) -> Written | None:
-        """As "May the 5th" or "5th of May"; not in "i may first"."""
+        """A date: "May the 5th" or "5th of May"; not in "i may first"."""
         day = run.numbers[0]
         if day.value > 31 or (self._word(run.first - 1), self._word(run.first)) in _VERBS:
             return None
@@ -130,7 +130,7 @@ class _Sentence:
         return Written(run.first, run.stop, ordinal.text)
 
     def _money(self, run: Run) -> Written | None:
-        """As "$12", "$12.50", "$3 million"."""
+        """An amount of money: "$12", "$12.50", "$3 million"."""
         number = run.numbers[0]
         stop = run.stop + (self._word(run.stop) in SCALES)
         unit = "dollar" if number.value == 1 and stop == run.stop else "dollars"
@@ -187,7 +187,7 @@ class _Sentence:
         return Written(first, run.stop, text)
 
     def _may_be_no_digits(self, first: int, stop: int) -> bool:
-        """As "five oh five", a time, and "oh nine one one", unless it has a zero that is no cry.
+        """A time ("five oh five") or "oh nine one one", unless it has a zero that is no cry.
 
         Nor is "double five" read: with it the whole stays words.
         """
@@ -198,7 +198,7 @@ class _Sentence:
         return is_time or cry or bool(repeats)
 
     def _is_part(self, run: Run) -> bool:
-        """Of a number that goes on before or after it: "a hundred", "one point zero point two"."""
+        """Whether a number goes on before or after it: "a hundred", "one point zero point two"."""
         before = self._word(run.first - 1)
         if before == "and":
             before = self._word(run.first - 2)
@@ -217,7 +217,7 @@ class _Sentence:
         return cents is not None and self._is_bare_cents(cents)
 
     def _is_bare_cents(self, run: Run) -> bool:
-        """As "a dollar fifty" or "five dollars and ten", where no unit follows."""
+        """Whether cents lack their unit: "a dollar fifty", "five dollars and ten"."""
         dollars = run.first - 1
         dollars -= self._word(dollars) in _BEFORE_CENTS
         if self._word(dollars) not in _DOLLARS or self._word(dollars - 1) in SCALES:

@@ -78,7 +78,7 @@ def _lines(model: NGramModel, n: int) -> Iterator[list[str]]:
 
 
 def _back_offs(model: NGramModel, n: int) -> Callable[[slice], list[str]]:
-    """What stands behind n-grams: a back-off where longer n-grams begin with it."""
+    """The end of each line: a back-off where longer n-grams begin with this one."""
     if n == model.order:
         return lambda part: [""] * len(range(*part.indices(len(model.levels[n]))))
     begins = np.zeros(len(model.levels[n]), bool)

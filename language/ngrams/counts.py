@@ -73,7 +73,7 @@ def before(ending: Ints) -> Ints:
 
 
 def starts_sentence(levels: Sequence[Level]) -> list[Mask]:
-    """Of each n-gram of each order, whether its first word is the start of a sentence."""
+    """Whether an n-gram's first word is the start of a sentence, by order."""
     starts = [np.zeros(1, bool), levels[1].words == START]
     for level in levels[2:]:
         starts.append(starts[-1][level.contexts])

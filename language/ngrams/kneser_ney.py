@@ -53,7 +53,7 @@ def _evidence(seen: NGramCounts, n: int) -> Floats:
 
 
 def discounts(counts: Floats) -> tuple[float, float, float]:
-    """What is taken from counts of 1, 2, and 3 or more (equation 26 of the source)."""
+    """The discounts of counts of 1, 2, and 3 or more (equation 26 of the source)."""
     of = [float((counts == k).sum()) for k in range(5)]
     if not all(of[1:]):
         return FEW_DATA_DISCOUNTS
@@ -67,7 +67,7 @@ def discounts(counts: Floats) -> tuple[float, float, float]:
 def _discounted(
     counts: Floats, listed: Mask, contexts: Ints, num_contexts: int
 ) -> tuple[Floats, Floats]:
-    """Of each n-gram what the discount leaves it; of each context what the discounts took.
+    """The counts that discounts leave to n-grams, and those that they took from contexts.
 
     From what is not listed they take all.
     """

@@ -35,7 +35,7 @@ class NGramModel:
 
     @property
     def num_ngrams(self) -> int:
-        """Of all orders."""
+        """The number of n-grams of all orders."""
         return sum(map(len, self.levels[1:]))
 
     def token_probs(self, ids: Ids) -> Floats:

@@ -32,7 +32,7 @@ class Prediction:
 
     @property
     def perplexity(self) -> float:
-        """Of known words and ends of sentences; NaN of an empty text."""
+        """Perplexity of known words and ends of sentences; NaN of an empty text."""
         told = self.words - self.unknown + self.sentences
         return math.exp(self.nats / told) if told else math.nan
 

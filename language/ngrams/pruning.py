@@ -58,7 +58,7 @@ def _threshold(model: NGramModel, dear: Sequence[Floats], most: int) -> float:
 
 
 def _keep(model: NGramModel, dear: Sequence[Floats], threshold: float) -> list[Mask]:
-    """Of each order the n-grams that stay."""
+    """The n-grams that stay, by order."""
     masks = [np.ones(1, bool), np.ones(len(model.levels[1]), bool)]
     masks += [loss >= threshold for loss in dear]
     for n in range(model.order, 2, -1):

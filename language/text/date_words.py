@@ -15,7 +15,7 @@ HALVES = {"am": "A.M.", "pm": "P.M."}
 
 
 def date(day: int, month: int, of_year: int | None = None, *, day_first: bool = False) -> str:
-    """As "May fifth, nineteen ninety eight", or "the fifth of May, ..." `day_first`.
+    """Say a date: "May fifth, nineteen ninety eight", or "the fifth of May, ..." `day_first`.
 
     `day` and `month` count from 1.
     """

@@ -37,7 +37,7 @@ def money(cents: int, sign: str, *, with_and: bool = True) -> str:
 
 
 def short_money(cents: int, sign: str) -> str:
-    """As at a till: 1250 `cents` of "$" is "twelve fifty"; `money` where that is not clear."""
+    """Say a price at a till: 1250 `cents` of "$" is "twelve fifty"; `money` where unclear."""
     units, rest = divmod(cents, 100)
     if not units or rest < 10:
         return money(cents, sign)

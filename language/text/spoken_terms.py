@@ -94,7 +94,7 @@ def _named(letters: Match[str]) -> str:
 
 
 def _named_or_said(letters: Match[str]) -> str:
-    """Letters apart where they cannot be said otherwise; those of a figure in lower case too."""
+    """Spell out letters that cannot be read as a word (GPT); next to digits lower case too (4k)."""
     run, before = letters[0], letters.string[: letters.start()][-1:]
     tied = _is_tied(letters) or before == "."
     unsayable = tied and run not in _ORDINAL and is_initialism(run.upper())

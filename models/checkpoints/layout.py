@@ -12,7 +12,7 @@ from torch.overrides import TorchFunctionMode
 
 @contextmanager
 def without_memory() -> Iterator[None]:
-    """What is built inside takes no memory: a configuration alone can never make us allocate."""
+    """Modules built inside take no memory: a configuration alone can never make us allocate."""
     with torch.device("meta"), _WithoutValues():
         yield
 

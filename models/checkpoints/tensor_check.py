@@ -22,8 +22,8 @@ COUNTS = (torch.int32, torch.int64, *FLOATS)  # averaging makes fractions of Bat
 def check_tensors(expected: Mapping[str, Tensor], found: Mapping[str, Tensor]) -> None:
     """Raises MissingKeys, UnknownKeys or ShapeMismatch unless names and shapes agree.
 
-    And UnusableNumbers where a network of floating-point numbers is not given such of 16 bits or
-    more; DamagedWeights for what is no number: it would fail every stream, one by one.
+    Raises UnusableNumbers for a floating-point tensor whose dtype is none of 16 bits or more, and
+    DamagedWeights for NaN and infinity, which would fail every stream, one by one.
     """
     if missing := expected.keys() - found.keys():
         raise MissingKeys(missing)

@@ -130,7 +130,7 @@ def read_config(options: Mapping[str, Any], num_units: int) -> ModelConfig:
 
 
 def read_tokenizer_kind(options: Mapping[str, Any]) -> TokenizerKind | None:
-    """What train.yaml says of the tokenizer; None in eras 1 and 2, which say nothing.
+    """The tokenizer that train.yaml names; None in eras 1 and 2, which name none.
 
     Raises ConfigError for tokenizers that we do not implement.
     """

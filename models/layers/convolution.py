@@ -49,7 +49,7 @@ class ConvolutionModule(nn.Module):
         return functional.glu(functional.linear(x, conv.weight.squeeze(-1), conv.bias), dim=-1)
 
     def silence(self) -> Tensor:
-        """What `gate` makes of the zeros before a stream's first frame: (D,)."""
+        """The output of `gate` for the zeros before a stream's first frame: (D,)."""
         bias = self.pointwise_conv1.bias
         assert bias is not None
         return functional.glu(bias, dim=-1)

@@ -40,7 +40,7 @@ def save_neural_lm(
 
 
 def load_neural_lm(path: Path, device: torch.device | str = "cpu") -> SentenceScorer:
-    """What was saved, ready to score on `device`, in single precision.
+    """Load a language model, ready to score on `device`, in single precision.
 
     Raises CheckpointError (see `earshot.models.errors`).
     """

@@ -54,7 +54,7 @@ class ConformerStep:
     def __call__(
         self, feats: Tensor, out_lengths: Tensor, state: EncoderState, slots: Tensor, columns: int
     ) -> tuple[Tensor, LaneUpdate]:
-        """As `SlotStep` says."""
+        """Run one step, see `SlotStep`."""
         del columns  # nothing is copied that would have to be narrow
         offset = state.offset[slots]
         stem = self._encoder.embed_features(feats, offset).contiguous()
@@ -91,7 +91,7 @@ def is_native(encoder: nn.Module) -> TypeGuard[Encoder]:
 
 
 def _places(attention: MultiHeadAttention) -> Any:
-    """Of positional keys; None without."""
+    """Weights of positional keys; None without."""
     if not isinstance(attention, PositionalKeyAttention):
         return None
     u, v = attention.pos_bias_u.flatten(), attention.pos_bias_v.flatten()

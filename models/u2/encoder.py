@@ -152,7 +152,7 @@ class Encoder(StreamingEncoder):
     def forward_lanes(
         self, feats: Tensor, out_lengths: Tensor, context: LaneContext
     ) -> tuple[Tensor, LaneUpdate]:
-        """As `StreamingEncoder.forward_lanes` says.
+        """Run one step of some lanes, see `StreamingEncoder.forward_lanes`.
 
         Each lane's result is that of `forward_chunk` on it alone with `required_cache_size` = the
         state's capacity.

@@ -86,7 +86,7 @@ class EncoderState:
 
 @dataclass(frozen=True)
 class LaneContext:
-    """What B lanes bring to a step: copies of their rows of `EncoderState`, and room.
+    """The state of B lanes in a step: copies of their rows of `EncoderState`, and room.
 
     att_columns (B, L, h, C' + room, 2 d_k + 1): the ring's first C' columns, then the step's own.
     """
@@ -122,7 +122,7 @@ class LaneUpdate:
 
 @dataclass(frozen=True)
 class LaneStep:
-    """What all layers share in one step of T' frames.
+    """Tensors that all layers share in one step of T' frames.
 
     out_lengths (B,): frames of each lane that are real, the rest is padding on the right.
     key_mask (B, 1, 1, C' + T') bool: cache columns and new frames that exist.

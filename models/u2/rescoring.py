@@ -114,7 +114,7 @@ def attention_scores(
 
 
 class _Sources:
-    """What hypotheses are about."""
+    """The audio that hypotheses are of."""
 
     def __init__(self, memory: Tensor, lengths: Tensor, owner: Sequence[int]) -> None:
         self.memory = memory

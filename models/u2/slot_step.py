@@ -17,7 +17,7 @@ class SlotStep(Protocol):
     def __call__(
         self, feats: Tensor, out_lengths: Tensor, state: EncoderState, slots: Tensor, columns: int
     ) -> tuple[Tensor, LaneUpdate]:
-        """As `StreamingEncoder.forward_lanes` says, for slots (B,), which differ from each other.
+        """Run `StreamingEncoder.forward_lanes` for slots (B,), which differ from each other.
 
         columns: no stream among them has put out more frames.
         """
@@ -33,7 +33,7 @@ class TorchSlotStep:
     def __call__(
         self, feats: Tensor, out_lengths: Tensor, state: EncoderState, slots: Tensor, columns: int
     ) -> tuple[Tensor, LaneUpdate]:
-        """As `SlotStep` says, wherever the encoder is."""
+        """Run one step, see `SlotStep`, wherever the encoder is."""
         context = state.gather(slots, self._room, columns)
         return self._encoder.forward_lanes(feats, out_lengths, context)
 

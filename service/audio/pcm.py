@@ -72,7 +72,7 @@ class PcmDecoder:
         return mixed(self.decode_apart(data))
 
     def decode_apart(self, data: bytes) -> Samples:
-        """As `decode`, with the channels side by side: shape ``(N, channels)``."""
+        """Decode like `decode`, with the channels side by side: shape ``(N, channels)``."""
         data = self._rest + data
         whole = len(data) - len(data) % self._pcm.frame_bytes
         self._rest = data[whole:]

@@ -1,4 +1,4 @@
-"""What was measured, and whether it holds."""
+"""Measurements of a run, and whether it holds."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -43,7 +43,7 @@ class Measurements:
 
 @dataclass(frozen=True)
 class Percentiles:
-    """Of a latency, in milliseconds."""
+    """Percentiles of a latency, in milliseconds."""
 
     p50_ms: float
     p95_ms: float

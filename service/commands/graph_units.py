@@ -1,4 +1,4 @@
-"""What `earshot graph` spells words in: a model's tokens, or its phones."""
+"""Units in which `earshot graph` spells words: a model's tokens, or its phones."""
 
 from __future__ import annotations
 

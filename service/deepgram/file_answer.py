@@ -80,7 +80,7 @@ class FileAnswer:
         return [self.messages.written(final) for final in channel.finals]
 
     def _warnings(self, channels: Sequence[Transcript]) -> list[RequestWarning]:
-        """Of channels that failed first; all have the same phrases, and say the same of them."""
+        """Warnings of failed channels first; those of phrases once, since all have the same."""
         lost = (_of_lost(number) for number, each in enumerate(channels) if each.failed)
         keywords = keyword_phrases(self.parameters.keywords)
         of_boosts = (

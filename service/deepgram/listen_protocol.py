@@ -151,7 +151,7 @@ class ListenProtocol:
         return "audio and no KeepAlive" if self.state is State.OPEN else None
 
     def opened(self) -> list[Action]:
-        """Begin: what the parameters ask in vain is said first, to who wants to be told."""
+        """Start the session; warn of unsupported parameters first, if the client opted in."""
         return self._tell(self._warnings.all)
 
     def receive_bytes(self, data: bytes) -> list[Action]:

@@ -1,4 +1,4 @@
-"""What no route foresaw, answered like every other error."""
+"""Exceptions that no route foresaw, answered like every other error."""
 
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -1,4 +1,4 @@
-"""What no route takes, refused in the shape of whoever owns the path."""
+"""Requests that no route takes, refused in the shape of whoever owns the path."""
 
 from collections.abc import Mapping
 from http import HTTPStatus

@@ -1,4 +1,4 @@
-"""What operators and pages ask: liveness, readiness, metrics, models, demo clips."""
+"""Questions of operators and pages: liveness, readiness, metrics, models, demo clips."""
 
 import json
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""What HTTP and WebSockets need, whatever is said over them."""
+"""HTTP and WebSockets, whatever is said over them."""

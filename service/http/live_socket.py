@@ -193,7 +193,7 @@ class LiveSocket(WebSocketsSansIOProtocol):
         self._abort_soon()
 
     def _end_for_bad_text(self) -> None:
-        """As the base class does, which calls the client's fault its own: with a traceback."""
+        """End like the base class, without the traceback by which that calls the fault its own."""
         self.frames = []
         if not self.close_sent:
             self.conn.send_close(CloseCode.INVALID_DATA)
@@ -215,7 +215,7 @@ def live_socket_class(max_outbox_bytes: int, dialects: Sequence[Dialect]) -> typ
 
 
 def reading_rests_of(scope: Scope) -> Callable[[], bool]:
-    """What says whether messages may lie unread because of what came before them.
+    """A callable that says whether messages may lie unread because of those before them.
 
     They never do where another server than ours carries the socket.
     """

@@ -1,4 +1,4 @@
-"""What is told to a client that is not served, before a protocol has given it its shape."""
+"""Refusals of clients that are not served, before a protocol has given them its shape."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -48,7 +48,7 @@ class Refusal:
 
     @classmethod
     def of_status(cls, status: HTTPStatus, message: str) -> "Refusal":
-        """Of what never became a request of ours: its code is the status's name."""
+        """The refusal of what never became a request of ours: its code is the status's name."""
         return cls(status, status.name, message)
 
     @classmethod
@@ -59,7 +59,7 @@ class Refusal:
         instead: str,
         headers: Mapping[str, str] | None = None,
     ) -> "Refusal":
-        """Of what no route takes: an unknown path, another method.
+        """The refusal of what no route takes: an unknown path, another method.
 
         asked: method and path. instead: what is served, empty where that is not known.
         """

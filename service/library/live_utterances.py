@@ -14,7 +14,7 @@ from earshot.streaming.events import Closed, Event, Failed, Final, Partial, Unbo
 
 
 class LiveUtterances(Iterator[Utterance]):
-    """What is said in a stream of audio, as it is said; ends when the audio does.
+    """Utterances in a stream of audio, as they are said; ends when the audio does.
 
     Each step takes as many pieces as it needs for a result. Leave early as you like: `close`, a
     `with` block, or no reference any more, and the engine forgets the stream.

@@ -68,7 +68,7 @@ class Transcriber:
         boosts: Iterable[str | Boost] = (),
         smart_format: bool = False,
     ) -> Transcription:
-        """What is said in an audio file of nearly any format, its channels mixed.
+        """Transcribe an audio file of nearly any format, its channels mixed.
 
         boosts: phrases to favour, in plain text or with a weight of their own.
         smart_format: numbers, dates and money in figures (English).
@@ -99,7 +99,7 @@ class Transcriber:
         smart_format: bool = False,
         interim_results: bool = True,
     ) -> LiveUtterances:
-        """What is said in live audio, as it is said: an iterator of utterances.
+        """Transcribe live audio as it is said: an iterator of utterances.
 
         blocks: mono arrays `(N,)` of floats in [-1, 1] or of int16, or bytes of 16-bit
             little-endian samples, of any length each. They are asked for one at a time while the
@@ -159,7 +159,7 @@ def transcribe(
     boosts: Iterable[str | Boost] = (),
     smart_format: bool = False,
 ) -> Transcription:
-    """What is said in an audio file; for more than one a `Transcriber` loads the model once.
+    """Transcribe an audio file; for more than one a `Transcriber` loads the model once.
 
     Takes what `Transcriber` and its `transcribe` take, and raises what they raise.
     """

@@ -1,4 +1,4 @@
-"""What was said, as programs get it. All times are seconds from the start of the audio."""
+"""Results as programs get them. All times are seconds from the start of the audio."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from earshot.streaming.events import Final, Partial, UnboostablePhrase, Word
 
 @dataclass(frozen=True)
 class Utterance:
-    """What was said up to a pause or, while `is_final` is not set, what it sounds like so far.
+    """The words up to a pause or, while `is_final` is not set, the likeliest so far.
 
     stable_words: so many words, from the first on, will stay as they are; all those of a final.
     confidence: the mean of the words', 0 to 1.

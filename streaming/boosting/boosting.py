@@ -48,7 +48,7 @@ class CompiledBoosts:
         return self._cover(tokens, frozenset())
 
     def read_out(self, tokens: Sequence[int]) -> list[bool]:
-        """Those of them that no phrase covers which is said as the request wrote it."""
+        """Words covered only by phrases in spoken form (`2026` as "twenty twenty six")."""
         as_written = self._cover(tokens, self.spoken)
         covered = zip(self.covered(tokens), as_written, strict=True)
         return [boosted and not written for boosted, written in covered]

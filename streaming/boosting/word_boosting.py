@@ -111,7 +111,7 @@ class _Request:
         )
 
     def _wholly(self, refused: Mapping[Words, str]) -> dict[Words, str]:
-        """Those of phrases that are boosted in none of their readings."""
+        """Refusals of phrases that are boosted in none of their readings."""
         kept = {self._texts[words] for words in self._phrases if words not in refused}
         return {words: why for words, why in refused.items() if self._texts[words] not in kept}
 

@@ -1,4 +1,4 @@
-"""What there is to say of the model that an engine runs, and of its decoding graph."""
+"""The description of the model that an engine runs, and of its decoding graph."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -33,7 +33,7 @@ class Recognizer(Protocol):
 
     @property
     def rules(self) -> StreamRules:
-        """What streams may ask of it."""
+        """Rules for what streams may ask of it."""
 
     @property
     def settings(self) -> StreamSettings:
@@ -41,11 +41,11 @@ class Recognizer(Protocol):
 
     @property
     def model(self) -> ModelDescription:
-        """What there is to say of it."""
+        """The model's description."""
 
     @property
     def counts(self) -> SearchCounts:
-        """What searches could not do so far."""
+        """Counters of what searches could not do so far."""
 
     def compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
         """The boosts for the search of a stream with this config."""
@@ -73,7 +73,7 @@ class Recognizer(Protocol):
         """
 
     def decode_again(self, lanes: Sequence[Lane]) -> None:
-        """What `decode` does, after it has failed somewhere on the way.
+        """Decode again, after `decode` has failed somewhere on the way.
 
         Slots may then hold any part of the walk: it begins anew from the segment's frames. Where
         `Lane.observed`, those hold the step's `used` frames already, and evidence is not asked for

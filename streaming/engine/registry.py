@@ -1,4 +1,4 @@
-"""What callers and the engine thread share, under one lock: open streams and free slots."""
+"""Open streams and free slots, which callers and the engine thread share under one lock."""
 
 import threading
 from collections.abc import Callable

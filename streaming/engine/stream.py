@@ -146,7 +146,7 @@ class Stream:
 
 
 def check_push(samples: Samples, max_backlog: int, rate: int) -> None:
-    """Raises InvalidAudio for what is none, or too much for one push."""
+    """Raises InvalidAudio for malformed samples, or more than half the backlog in one push."""
     check_audio(samples)
     if 2 * len(samples) > max_backlog:
         limit_s = max_backlog / 2 / rate

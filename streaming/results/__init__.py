@@ -1,1 +1,1 @@
-"""What was heard: hypotheses, and words with times and confidences."""
+"""Results: hypotheses, and words with times and confidences."""

@@ -36,11 +36,11 @@ class Hypothesis(Protocol):
 
     @property
     def score(self) -> float:
-        """What speaks for it."""
+        """The score by which it is ranked."""
 
     @property
     def text(self) -> str:
-        """As people write it."""
+        """The text as people write it."""
 
     @property
     def words(self) -> Sequence[SpokenWord]:
@@ -76,7 +76,7 @@ class FoundTokens(Protocol):
 
     @property
     def score(self) -> float:
-        """What speaks for them."""
+        """The score by which it is ranked."""
 
     @property
     def frames(self) -> Sequence[int]:
@@ -98,22 +98,22 @@ class TokenHypothesis:
 
     @property
     def tokens(self) -> tuple[int, ...]:
-        """As found."""
+        """The tokens of the search."""
         return self.found.tokens
 
     @property
     def score(self) -> float:
-        """As found."""
+        """The score of the search."""
         return self.found.score
 
     @property
     def frames(self) -> Sequence[int]:
-        """As found."""
+        """The frames of the search's tokens."""
         return self.found.frames
 
     @property
     def token_log_probs(self) -> Sequence[float]:
-        """As found."""
+        """The log-probabilities of the search's tokens."""
         return self.found.token_log_probs
 
     @cached_property
@@ -132,7 +132,7 @@ class TokenHypothesis:
         ]
 
     def with_stable(self, tokens: int) -> Best:
-        """As the best of a search whose hypotheses all begin with the same `tokens` tokens.
+        """The best of a search whose hypotheses all begin with the same `tokens` tokens.
 
         No further token can touch the words before the last one begun there.
         """

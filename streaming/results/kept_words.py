@@ -35,7 +35,7 @@ class KeptWords:
         )
 
     def until(self, frames: int) -> "KeptWords":
-        """Those of them that end within so many frames."""
+        """The words that end within so many frames."""
         count = sum(self.frames[word.stop - 1] < frames for word in self.words)
         stop = self.words[count - 1].stop if count else 0
         return KeptWords(
@@ -95,12 +95,12 @@ class Continued:
 
     @cached_property
     def tokens(self) -> tuple[int, ...]:
-        """Of both."""
+        """The kept tokens, then the new ones."""
         return (*self.kept.tokens, *self.found.tokens[self._rest])
 
     @cached_property
     def words(self) -> Sequence[SpokenWord]:
-        """Of both."""
+        """The kept words, then the new ones."""
         moved = len(self.kept.tokens) - self._rest.start
         return [
             *self.kept.words,
@@ -118,12 +118,12 @@ class Continued:
 
     @cached_property
     def frames(self) -> Sequence[int]:
-        """Of both."""
+        """The frames of the kept tokens, then of the new ones."""
         return [*self.kept.frames, *self.found.frames[self._rest]]
 
     @cached_property
     def token_log_probs(self) -> Sequence[float]:
-        """Of both."""
+        """The log-probabilities of the kept tokens, then of the new ones."""
         return [*self.kept.token_log_probs, *self.found.token_log_probs[self._rest]]
 
 

@@ -63,7 +63,7 @@ class Scored:
 
     @property
     def word_confidences(self) -> Sequence[float]:
-        """Of each word: the search's own, or else the geometric mean over its tokens."""
+        """Confidences of words: the search's own, or else geometric means over their tokens."""
         sure = self.hypothesis.word_confidences
         if sure is not None:
             return sure

@@ -1,4 +1,4 @@
-"""What searches could not do as asked: counted, because nothing is left out in silence."""
+"""Counters of what searches could not do as asked: nothing is left out in silence."""
 
 from dataclasses import astuple, dataclass
 

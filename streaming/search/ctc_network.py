@@ -1,4 +1,4 @@
-"""What CTC searches ask of a network, of whichever family."""
+"""The network as CTC searches see it, of whichever family."""
 
 from typing import Protocol
 

@@ -12,7 +12,7 @@ from earshot.streaming.stream.lane import Lane
 
 @dataclass(frozen=True)
 class FramePosteriors:
-    """Of each encoder frame: its likeliest token, that token's log-probability and the blank's."""
+    """For each encoder frame: its likeliest token, that token's log-probability, the blank's."""
 
     tokens: Sequence[int]
     log_probs: Sequence[float]

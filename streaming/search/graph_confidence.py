@@ -32,7 +32,7 @@ class SegmentLattice:
         self._ended = ended
 
     def confidences(self, found: WfstHypothesis) -> Sequence[float] | None:
-        """Of each word of a hypothesis, whichever pass has chosen it; None without a lattice."""
+        """Confidences of a hypothesis's words, whichever pass chose it; None without a lattice."""
         if not found.words:
             return []
         if self._drawn is None:

@@ -90,7 +90,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         self._search.reset(slots)
 
     def compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
-        """Of words, and of what the graph lacks."""
+        """Compile boosts of words, also of those that the graph lacks."""
         return compile_word_boosts(boosts, self._words, self._config.options(config.graph))
 
     def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
@@ -111,7 +111,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         ]
 
     def _told(self, stream: ActiveStream, found: WfstHypothesis) -> WordHypothesis:
-        """As a partial tells it: it looks for new words only where they can be."""
+        """The hypothesis of a partial: looks for new words only where they can be."""
         state = self._state(stream)
         state.place(stream.segment.frames - round(UNSURE_MS / stream.settings.chunking.frame_ms))
         placed = state.placed if state.placed.begin(found.words) else NOTHING_PLACED
@@ -119,7 +119,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         return state.told
 
     def nbest(self, stream: ActiveStream, count: int, *, ended: bool) -> list[Hypothesis]:
-        """Those that keep what a partial has called stable; sure of words as the lattice is."""
+        """Hypotheses that keep the stable words; confidences are those of the lattice."""
         [found] = self._listed([stream], count, ended=ended)
         committed = self._state(stream).committed
         # A segment that is cut between words may lack the last of them.
@@ -155,7 +155,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
     def _untouchable(
         self, stable: Mapping[ActiveStream, tuple[int, ...]]
     ) -> dict[ActiveStream, tuple[int, ...]]:
-        """Of each stream's words those that its whole list begins with.
+        """The words of each stream that its whole list begins with.
 
         None until it is time to look: all whose time it is are listed in one call.
         """

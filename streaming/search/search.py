@@ -20,7 +20,7 @@ class Search(Protocol):
 
     @property
     def counts(self) -> SearchCounts:
-        """What it could not do so far."""
+        """Counters of what it could not do so far."""
 
     def advance(self, lanes: Sequence[Lane]) -> None:
         """Walk over the lanes' used frames; there are some in each."""

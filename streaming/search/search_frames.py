@@ -1,4 +1,4 @@
-"""What searches walk over: frames of tokens, or frames of the phones of a graph."""
+"""Frames that searches walk over: of tokens, or of the phones of a graph."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -20,18 +20,18 @@ class SearchFrames(ABC):
 
     @abstractmethod
     def batch(self, lanes: Sequence[Lane]) -> tuple[Tensor, Tensor]:
-        """Those of the lanes' used frames `(B, T, V)`, and their lengths `(B,)`."""
+        """Log-probabilities of the lanes' used frames `(B, T, V)`, and their lengths `(B,)`."""
 
     @abstractmethod
     def whole(self, encoded: Tensor) -> Tensor:
-        """Those of encoder frames: `(…, T, D)` to `(…, T', V)`."""
+        """Log-probabilities of encoder frames: `(…, T, D)` to `(…, T', V)`."""
 
 
 class TokenFrames(SearchFrames):
     """One frame for each of the encoder's, which the first pass knows already."""
 
     def batch(self, lanes: Sequence[Lane]) -> tuple[Tensor, Tensor]:
-        """As the encoder step left them."""
+        """Log-probabilities of tokens as the encoder step left them."""
         return padded([ctc_output(lane).log_probs[: lane.used] for lane in lanes])
 
     def whole(self, encoded: Tensor) -> Tensor:

@@ -28,7 +28,7 @@ class SearchSet:
 
     @property
     def counts(self) -> SearchCounts:
-        """What searches could not do so far."""
+        """Counters of what searches could not do so far."""
         return sum((search.counts for search in self._searches.values()), SearchCounts())
 
     def advance(self, lanes: Sequence[Lane]) -> None:
@@ -51,7 +51,7 @@ class SearchSet:
             search.restart(ours)
 
     def drop_boosts(self, stream: ActiveStream) -> None:
-        """Of a stream that is over, or goes to another search."""
+        """Drop the boosts of a stream that is over, or goes to another search."""
         self._searches[stream.search].configure(stream, NO_BOOSTS)
 
     def compile(self, name: str, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
@@ -61,9 +61,9 @@ class SearchSet:
     def configure(
         self, stream: ActiveStream, config: StreamConfig, name: str, boosts: CompiledBoosts
     ) -> tuple[UnboostablePhrase, ...]:
-        """Search the segment anew, so; words that were told as stable stay.
+        """Decode the segment anew under the new config; stable words are kept.
 
-        Returns what goes without its boost: all where those of all streams do not fit together.
+        Returns the phrases that stay unboosted: all of them where the arena is full.
         """
         self._keep(stream)
         if name != stream.search:

@@ -1,4 +1,4 @@
-"""What all searches have in common that kernels do in slots: how they walk over frames."""
+"""The walk over frames that all searches have in common whose kernels work in slots."""
 
 from collections.abc import Sequence
 from typing import Generic, Protocol, TypeVar

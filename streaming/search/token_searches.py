@@ -36,7 +36,7 @@ class PrefixBeamDecoder(SlotDecoder[PrefixSearch]):
         self._search.reset(slots)
 
     def compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
-        """Of tokens; what the decoder searches by itself afterwards knows no boosts."""
+        """Compile boosts of tokens; the attention decoder's own beam search knows none."""
         if mode_of(config) == "attention":
             return unboostable(boosts, "the attention decoder's own beam search takes no boosts")
         return compile_boosts(boosts, self._tokenizer)

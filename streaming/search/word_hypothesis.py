@@ -93,7 +93,7 @@ class WordHypothesis:
 
     @property
     def score(self) -> float:
-        """As found."""
+        """The score of the search."""
         return -self.found.cost
 
     @cached_property

@@ -20,7 +20,7 @@ from earshot.streaming.stream_config import StreamConfig, StreamPriority
 
 @dataclass(frozen=True)
 class StreamSettings:
-    """What all streams of one engine share; see `DecodingConfig`."""
+    """Settings that all streams of one engine share; see `DecodingConfig`."""
 
     features: FeatureExtractor
     chunking: Chunking
@@ -54,7 +54,7 @@ class StreamSettings:
 
 @dataclass
 class Utterance:
-    """What `SpeechStarted` and `UtteranceEnd` need to know across segments."""
+    """State of `SpeechStarted` and `UtteranceEnd` across segments."""
 
     speaking: bool = False
     last_word_end_s: float | None = None

@@ -13,7 +13,7 @@ Samples = npt.NDArray[np.float32]
 
 
 class FeatureExtractor(Protocol):
-    """What turns samples into the features of a model; frames depend on their samples alone.
+    """The way from samples to features of a model; frames depend on their samples alone.
 
     frame_length, frame_shift: in samples. sample_scale: what samples in [-1, 1] are multiplied by.
     """
@@ -180,7 +180,7 @@ class FeatureTrack:
         return torch.cat((window, quiet.expand(frames - len(window), -1)))
 
     def _quietest(self, start: int) -> Tensor:
-        """Of the kept frames from `start` on.
+        """The quietest of the kept frames from `start` on.
 
         Digital silence after a noisy room is a sound of its own, to which a model that was not
         trained with it may answer with a word.

@@ -1,4 +1,4 @@
-"""What becomes of a segment whose end its decoder has seen, in any model family."""
+"""The end of a segment that its decoder has seen, in any model family."""
 
 from collections.abc import Callable, Sequence
 

@@ -9,7 +9,7 @@ from earshot.streaming.weights import Weights
 
 @dataclass(frozen=True)
 class PassWeights:
-    """As `DecodingConfig` says what they mean. Raises InvalidStreamConfig out of their ranges."""
+    """Weights as in `DecodingConfig`. Raises InvalidStreamConfig out of their ranges."""
 
     ctc: float
     reverse: float
@@ -34,7 +34,7 @@ class PassWeights:
 
 
 def engine_weights(model: DecodingConfig, asked: Weights) -> PassWeights:
-    """What holds where a stream names none. Raises InvalidEngineConfig."""
+    """Weights where a stream names none. Raises InvalidEngineConfig."""
     try:
         return PassWeights.of(model).changed_by(asked)
     except InvalidStreamConfig as error:

@@ -1,4 +1,4 @@
-"""What comes after the first pass: one after the other, each on what the one before has scored."""
+"""Rescorers after the first pass, in turn, each on what the one before has scored."""
 
 from collections.abc import Sequence
 from typing import Protocol

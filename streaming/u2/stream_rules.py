@@ -1,4 +1,4 @@
-"""What streams may ask of a U2 model, its graph and its language models."""
+"""Rules for what streams may ask of a U2 model, its graph and its language models."""
 
 from dataclasses import dataclass
 

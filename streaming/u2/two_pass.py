@@ -76,7 +76,7 @@ class TwoPass:
 
     @property
     def counts(self) -> SearchCounts:
-        """Of all searches."""
+        """Counters of all searches."""
         return self._search.counts
 
     def encode(self, lanes: Sequence[Lane]) -> None:
@@ -92,7 +92,7 @@ class TwoPass:
             lane.ending = lane.ending or self._ending(lane)
 
     def decode_again(self, lanes: Sequence[Lane]) -> None:
-        """What `decode` does, after it has failed somewhere on the way."""
+        """Decode again, after `decode` has failed somewhere on the way."""
         for lane in lanes:
             self._observe(lane)
             self._search.rewind(lane.stream)
@@ -105,7 +105,7 @@ class TwoPass:
             rescore(endings, beat)
 
     def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
-        """Of the search."""
+        """The best hypothesis of each stream's search."""
         return self._search.best(streams)
 
     def restart(self, endings: Sequence[Ending]) -> None:

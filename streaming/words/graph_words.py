@@ -161,7 +161,7 @@ class GraphWords:
         return True
 
     def _plain_parts(self, piece: str) -> list[int | str]:
-        """What hyphens part, without accents where the graph knows that: "Ice-Café" is ice cafe."""
+        """Parts between hyphens, without accents if the graph lacks those: "Ice-Café", ice cafe."""
         parts = [part for part in piece.split("-") if part]
         found = [self.find(part) or self.find(plain_letters(part)) for part in parts]
         return [word or part for word, part in zip(found, parts, strict=True)]

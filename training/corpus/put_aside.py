@@ -21,7 +21,7 @@ UNKNOWN_SPEAKER = "?"
 
 
 def name_of(utterance: Utterance) -> str:
-    """As the list names a recording."""
+    """The name of a recording in the list."""
     return f"{utterance.corpus}/{utterance.path.name}"
 
 

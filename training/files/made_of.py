@@ -28,7 +28,7 @@ def _read(note: Path) -> object:
 
 
 def file_checksum(path: Path) -> str:
-    """Of a file's bytes. Raises CorpusError."""
+    """Checksum of a file's bytes. Raises CorpusError."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -28,7 +28,7 @@ FULL_CONTEXT = -1
 
 @dataclass(frozen=True)
 class Transcript:
-    """What was said and what each decoding mode made of it, at one chunk size."""
+    """Transcripts, and the text of each decoding mode, at one chunk size."""
 
     corpus: str
     speaker: str

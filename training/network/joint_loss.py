@@ -1,4 +1,4 @@
-"""What U2 and U2++ are trained to do: CTC and attention at once (Yao 2021, Wu 2021)."""
+"""The loss of U2 and U2++: CTC and attention at once (Yao 2021, Wu 2021)."""
 
 from __future__ import annotations
 

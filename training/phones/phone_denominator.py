@@ -104,7 +104,7 @@ def _pasts(factors: Tensor, denominator: PhoneDenominator) -> tuple[Tensor, Tens
 
 
 def _futures(factors: Tensor, last: list[int], denominator: PhoneDenominator) -> Tensor:
-    """What is left to come after each frame, (T, N, B, 2 N) by last phone, up to a scale.
+    """Backward scores after each frame, (T, N, B, 2 N) by last phone, up to a scale.
 
     `last`: the frame in which each utterance ends.
     """

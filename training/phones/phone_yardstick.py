@@ -27,7 +27,7 @@ from earshot.training.phones.phones import PhoneLabels
 
 @dataclass
 class HeardPhones:
-    """Of one corpus: nats of CTC-CRF loss, phones said and heard, one text an utterance."""
+    """Phones of one corpus, said and heard, one text an utterance; nats of CTC-CRF loss."""
 
     loss: float = 0.0
     said: list[str] = field(default_factory=list)

@@ -16,14 +16,14 @@ DataPath: TypeAlias = Annotated[Path, "relative to the root of the data"]
 
 @dataclass(frozen=True)
 class Roots:
-    """What relative paths are relative to: `data` those to the data, `recipe` all others."""
+    """Roots of relative paths: `data` of paths to the data, `recipe` of all others."""
 
     recipe: Path
     data: Path
 
     @classmethod
     def of(cls, recipe: Path, data: Path | None) -> Roots:
-        """Of a recipe's file; without `data` it lies beside the recipe."""
+        """The roots of a recipe's file; without `data` the data lies beside the recipe."""
         folder = recipe.resolve().parent
         # Not resolved: links in the data are part of the names by which caches know recordings.
         return cls(folder, folder if data is None else Path.cwd() / data)

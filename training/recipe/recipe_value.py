@@ -1,4 +1,4 @@
-"""What TOML gives, as the type that a recipe's field has."""
+"""Values of TOML as the type that a recipe's field has."""
 
 from __future__ import annotations
 

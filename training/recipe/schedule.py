@@ -10,7 +10,7 @@ class Schedule(Protocol):
 
     @property
     def peak_rate(self) -> float:
-        """Of the plateau."""
+        """The learning rate of the plateau."""
 
     @property
     def warmup_steps(self) -> int:

@@ -42,7 +42,7 @@ MOST_COMPUTED = 500  # utterances, where features are not at hand
 
 
 class Builder(Protocol):
-    """What makes batches."""
+    """A builder of batches."""
 
     def build(self, rng: np.random.Generator, examples: Sequence[Example], step: int) -> Batch:
         """The batch of update `step`; the same for the same state of `rng`."""
@@ -83,7 +83,7 @@ def make_units(recipe: Recipe, speech: Speech) -> Tokenizer:
 
 
 def build_features(recipe: Recipe, speech: Speech, tokens: Tokens, mean: Tensor) -> BatchBuilder:
-    """What makes batches of features that are kept on disk. Raises CorpusError."""
+    """The builder of batches of features that are kept on disk. Raises CorpusError."""
     data = recipe.data
     noise = data.work_dir / "noise"
     recordings = read_noise(data.noise_manifest)

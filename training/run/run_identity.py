@@ -1,4 +1,4 @@
-"""What has to stay the same while a run goes on, and what need not.
+"""The identity of a run: what has to stay the same while it goes on.
 
 A run is its recipe's values and what they were applied to. Files may lie elsewhere, as on another
 machine; the end of the schedule may move; and how often a run is looked at changes nothing in it.
@@ -59,7 +59,7 @@ def recipe_values(sections: Mapping[str, Any], may_change: Collection[str]) -> I
 
 
 def run_identity(recipe: Recipe, utterances: Iterable[Utterance], tokenizer: Tokenizer) -> Identity:
-    """Of a run of `recipe` on these utterances. Raises CorpusError."""
+    """The identity of a run of `recipe` on these utterances. Raises CorpusError."""
     lexicon = None if recipe.phones is None else file_checksum(recipe.phones.lexicon)
     letters = None if recipe.phones is None else recipe.phones.letters
     return {
@@ -76,12 +76,12 @@ def run_identity(recipe: Recipe, utterances: Iterable[Utterance], tokenizer: Tok
 
 
 def units_checksum(tokenizer: Tokenizer) -> str:
-    """Of the units in their order."""
+    """Checksum of the units in their order."""
     return checksum(tokenizer.units.symbols)
 
 
 def checksum(lines: Iterable[str]) -> str:
-    """Of lines of text."""
+    """Checksum of lines of text."""
     found = hashlib.sha256()
     for line in lines:
         found.update(f"{line}\n".encode())

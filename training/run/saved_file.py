@@ -21,7 +21,7 @@ def save_whole(path: Path, state: dict[str, Any]) -> None:
 
 
 def read_saved(path: Path) -> dict[str, Any]:
-    """What was saved, on the CPU. Raises TrainingStateError if it is missing or broken."""
+    """Load a file on the CPU. Raises TrainingStateError if it is missing or broken."""
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
     except READ_ERRORS as error:

@@ -35,5 +35,5 @@ class TimeLimit:
 
     @property
     def rate_share(self) -> float:
-        """What is left of the learning rate: 1 until cooling begins, 0 at the end."""
+        """The share of the learning rate: 1 until cooling begins, 0 at the end."""
         return min(1.0, self.left_s / self._cooling_s) if self._cooling_s > 0 else 1.0

@@ -90,7 +90,7 @@ class Trainer:
 
     @property
     def side_head(self) -> nn.Module | None:
-        """What is trained beside the model, if there is something."""
+        """Parameters that are trained beside the model, if there are any."""
         return None if self.phone_loss is None else self.phone_loss.side_head
 
     def _side_parameters(self) -> list[nn.Parameter]:

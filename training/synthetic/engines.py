@@ -83,7 +83,7 @@ class Engine(ABC):
 
     @abstractmethod
     def version(self) -> str:
-        """What decides, together with a delivery and a text, the bytes that come out."""
+        """The identity that, with a delivery and a text, decides the bytes that come out."""
 
     @abstractmethod
     def missing_voices(self) -> Collection[str]:
@@ -127,7 +127,7 @@ class EspeakNg(Engine):
         return run_program([self.program, "--version"]).decode().split("  ")[0].strip()
 
     def missing_voices(self) -> Collection[str]:
-        """Of accents by their names, of variants by their files."""
+        """Voices that lack: accents by their names, variants by their files."""
         accents = run_program([self.program, "--voices=en"]).decode().split()
         listed = run_program([self.program, "--voices=variant"]).decode()
         variants = re.findall(r"!v/(\S+)", listed)
@@ -152,7 +152,7 @@ class Flite(Engine):
     voices = FLITE_VOICES
 
     def version(self) -> str:
-        """Of its release; flite calls it a failure to be asked."""
+        """The version of its release; flite calls it a failure to be asked."""
         said = run_program([self.program, "--version"], good=(0, 1)).decode()
         found = re.search(r"version: (\S+)", said)
         if found is None:
@@ -160,7 +160,7 @@ class Flite(Engine):
         return found[1]
 
     def missing_voices(self) -> Collection[str]:
-        """Of those compiled in."""
+        """Voices that are not compiled in."""
         listed = run_program([self.program, "-lv"]).decode().split()
         return [voice for voice in self.voices if voice not in listed]
 
@@ -180,11 +180,11 @@ class Festival(Engine):
     voices = tuple(FESTIVAL_VOICES)
 
     def version(self) -> str:
-        """As it says itself."""
+        """The version that festival names itself."""
         return run_program([self.program, "--version"]).decode().strip()
 
     def missing_voices(self) -> Collection[str]:
-        """Of those that it finds."""
+        """Voices that festival does not find."""
         listed = run_program([self.program, "-b", "(print (voice.list))"]).decode()
         return [voice for voice in self.voices if voice not in listed.strip("()\n").split()]
 

@@ -1,4 +1,4 @@
-"""What can go wrong in synthesis; all of it is a TrainingError.
+"""Errors of synthesis; each is a TrainingError.
 
 SynthesisError
 ├── EngineMissing     a program or voice is not installed; the message names the Debian package

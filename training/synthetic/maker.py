@@ -56,7 +56,7 @@ class Made:
 
     @property
     def seconds(self) -> float:
-        """Of speech."""
+        """Seconds of speech."""
         return sum(self.seconds_by_kind.values())
 
     def add(self, prompt: Prompt, entry: Entry) -> None:

@@ -1,4 +1,4 @@
-"""What recording number so-and-so is: a pure function of the plan, the text and the number."""
+"""Recordings by number: each is a pure function of the plan, the text and its number."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Plan:
                 )
 
     def prompt(self, index: int, sentences: Sentences) -> Prompt:
-        """What recording `index` says, and who says it."""
+        """The prompt of recording `index`, and who says it."""
         rng = random.Random(f"{self.seed}/{index}")
         kind, engine = _draw(rng, self.kinds), _draw(rng, self.engines)
         delivery = Delivery(
@@ -97,7 +97,7 @@ class Plan:
         return engines
 
     def identity(self, sentences: Sentences) -> dict[str, object]:
-        """What decides the recordings: two runs with the same identity make the same bytes."""
+        """The identity of the recordings: two runs with the same one make the same bytes."""
         return {
             "version": VERSION,
             "seed": self.seed,

@@ -56,7 +56,7 @@ def check_sound(samples: Samples) -> None:
 
 
 def at_peak(samples: Samples) -> Samples:
-    """As loud as all recordings are: with a peak of one half."""
+    """Scale samples to the loudness of all recordings: a peak of one half."""
     louder: Samples = samples * np.float32(PEAK / np.abs(samples).max())
     return louder
 
@@ -72,7 +72,7 @@ def check_length(seconds: float, text: str, rate: float) -> None:
 
 
 def speak(engine: Engine, text: str, delivery: Delivery) -> Samples:
-    """What `engine` says, at 16 kHz with a peak of one half. Raises BadRecording."""
+    """Speech of `engine`, at 16 kHz with a peak of one half. Raises BadRecording."""
     pitch = 1.0 if engine.sets_pitch else delivery.pitch
     # Played faster, a voice is higher and of a smaller head: so it has to speak more slowly first.
     slower = Delivery(delivery.voice, delivery.rate / pitch, delivery.pitch)

@@ -25,7 +25,7 @@ WORD = re.compile("[a-z]+(?:'[a-z]+)*")
 
 
 def by_corpus(utterances: Sequence[Utterance]) -> dict[str, list[Utterance]]:
-    """Those with a transcript, in the order of the manifest."""
+    """Utterances with a transcript, by corpus, in the order of the manifest."""
     found: dict[str, list[Utterance]] = {}
     for each in utterances:
         if each.text:
@@ -34,7 +34,7 @@ def by_corpus(utterances: Sequence[Utterance]) -> dict[str, list[Utterance]]:
 
 
 def split(utterances: Sequence[Utterance]) -> tuple[list[Utterance], list[Utterance]]:
-    """Those to learn from, and one in eight that are held out: the words of other speakers."""
+    """Utterances to learn from, and one in eight held out: the words of other speakers."""
     speakers = sorted({each.speaker for each in utterances})
     apart = set(speakers[::HELD_OUT_EVERY]) if len(speakers) > FEW_SPEAKERS else set()
     held_out = [

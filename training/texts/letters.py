@@ -42,7 +42,7 @@ class LettersTraining:
 
 
 def entries_of(lexicon: Mapping[str, Sounds], phones: Sequence[str]) -> list[Entry]:
-    """Those that are written in letters, in the order of the lexicon; `phones` are the model's."""
+    """Entries written in letters, in the order of the lexicon; `phones` are the model's."""
     number = phone_numbers(phones)
     entries: list[Entry] = []
     for word, said in lexicon.items():

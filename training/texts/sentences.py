@@ -1,4 +1,4 @@
-"""What people say today, made text for language models: `python -m earshot.training sentences`.
+"""Sentences of today as text for language models: `python -m earshot.training sentences`.
 
 Books whose copyright has ended know neither "turn the porch light off" nor "what is my balance".
 Collections of such sentences are published, each in a form of its own.
@@ -71,7 +71,7 @@ class Collection:
 
     @classmethod
     def parse(cls, text: str) -> Collection:
-        """Of ``FORMAT=PATTERN``. Raises CorpusError."""
+        """Parse ``FORMAT=PATTERN``. Raises CorpusError."""
         name, _, pattern = text.partition("=")
         if name not in FORMATS or not pattern:
             known = ", ".join(FORMATS)
@@ -79,7 +79,7 @@ class Collection:
         return cls(name, pattern)
 
     def sentences(self) -> Iterator[str]:
-        """Of all files, in the order of their names. Raises CorpusError."""
+        """Sentences of all files, in the order of their names. Raises CorpusError."""
         pattern = Path(self.pattern)
         below = pattern.anchor
         paths = sorted(Path(below).glob(str(pattern.relative_to(below))))

@@ -1,4 +1,4 @@
-"""What happens to a batch of waves on its way to the microphone, and in it."""
+"""Changes to a batch of waves on its way to the microphone, and in it."""
 
 from __future__ import annotations
 

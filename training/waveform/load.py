@@ -57,7 +57,7 @@ def build_sound(
     mean: Tensor,
     device: torch.device | None,
 ) -> SoundBatchBuilder:
-    """What makes batches of sound, all of it on `device`."""
+    """The builder of batches of sound, all of it on `device`."""
     data, seed = recipe.data, recipe.optimiser.seed
     place = device or torch.device("cpu")
     features = FeatureConfig()

@@ -31,7 +31,7 @@ class Room:
 
     @property
     def reflection(self) -> float:
-        """Of a wave's amplitude, what each wall sends back (Eyring 1930)."""
+        """The share of a wave's amplitude that each wall sends back (Eyring 1930)."""
         volume = float(np.prod(self.size))
         area = 2 * volume * float((1 / self.size).sum())
         absorbed = 1 - np.exp(-24 * np.log(10) * volume / (SOUND_M_PER_S * area * self.decay_s))

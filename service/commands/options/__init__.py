@@ -1,1 +1,1 @@
-"""What commands share: flags, console."""
+"""Options that commands share: flags, console."""

@@ -1,4 +1,4 @@
-"""What commands say: results to stdout, everything else to stderr."""
+"""Output of commands: results to stdout, everything else to stderr."""
 
 import os
 import sys
@@ -83,7 +83,7 @@ class Stages:
             self._progress.update(self._task, completed=done)
 
     def end(self) -> None:
-        """What was being done is done."""
+        """Report that the work is done."""
         if self._what is not None:
             self._progress.update(self._task, total=1.0, completed=1.0)
 

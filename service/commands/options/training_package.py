@@ -1,4 +1,4 @@
-"""What training needs: a part of the repository that the wheel leaves out, and two packages."""
+"""The needs of training: a part of the repository that wheels lack, and two packages."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -35,7 +35,7 @@ class BoostRules:
 
     @property
     def limits(self) -> dict[str, int]:
-        """As /v1/models tells them."""
+        """The limits that /v1/models lists."""
         return {
             "phrases": self.max_phrases,
             "phrase_characters": MAX_PHRASE_CHARS,

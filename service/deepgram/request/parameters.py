@@ -184,7 +184,7 @@ def _mode(values: QueryValues, rules: ParameterRules) -> str | None:
 
 
 def _weights(values: QueryValues) -> dict[str, float]:
-    """Of scorers that a request may weigh."""
+    """Weights of the scorers that a request may weigh."""
     weight = values.optional_number("neural_lm_weight", 0.0, MAX_WEIGHT)
     return {} if weight is None else {"neural_lm": weight}
 

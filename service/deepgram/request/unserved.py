@@ -1,4 +1,4 @@
-"""What Deepgram's API has and this server does not: refused, or named in a warning."""
+"""Parameters of Deepgram's API that are not served: refused, or named in a warning."""
 
 from earshot.service.deepgram.request.languages import Languages
 from earshot.service.deepgram.request.query_values import QueryValues

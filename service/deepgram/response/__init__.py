@@ -1,1 +1,1 @@
-"""What is answered."""
+"""Answers in Deepgram's JSON."""

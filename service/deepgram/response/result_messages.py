@@ -81,7 +81,7 @@ class ResultMessages:
         return self._metadata.model_copy(update={"warnings": list(warnings)})
 
     def written(self, final: Final) -> Final:
-        """As this request wants its text."""
+        """The final with its text as this request wants it."""
         return smart_format(final) if self._smart_format else final
 
     def notice(self, event: SpeechStarted | UtteranceEnd, channel: int = 0) -> Message:

@@ -10,7 +10,7 @@ MAX_CARRIED = 100
 
 
 class StreamWarnings:
-    """Those of the parameters hold for good, those of the boosted phrases until a Configure."""
+    """Warnings of the parameters hold for good, warnings of boosted phrases until a Configure."""
 
     def __init__(self, of_parameters: Iterable[RequestWarning] = ()) -> None:
         self._of_parameters = tuple(of_parameters)
@@ -28,14 +28,14 @@ class StreamWarnings:
         self._untold.append(warning)
 
     def replace(self, warnings: Iterable[RequestWarning]) -> None:
-        """Take those of a Configure: of the phrases before it nothing holds any more."""
+        """Replace the phrase warnings by those of the latest Configure."""
         outdated = set(self._of_boosts)
         self._of_boosts = list(warnings)
         kept = [each for each in self._untold if each not in outdated]
         self._untold = [*kept, *self._of_boosts]
 
     def take_untold(self) -> list[RequestWarning]:
-        """What no final has carried yet; the one asked for carries it."""
+        """Warnings that no final has carried yet; the next final carries them."""
         untold, self._untold = list(dict.fromkeys(self._untold)), []
         return untold
 

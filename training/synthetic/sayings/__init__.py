@@ -1,1 +1,1 @@
-"""What is said: orders, commands, names and numbers, each drawn by a grammar."""
+"""Sayings: orders, commands, names and numbers, each drawn by a grammar."""

@@ -31,7 +31,7 @@ ARTICLES = ("a", "a", "a", "a", "one", "the")
 
 
 def coffee_order(rng: random.Random) -> Saying:
-    """Such as "can I get a large dark roast latte with a lot of soy milk"."""
+    """Draw an order: "can I get a large dark roast latte with a lot of soy milk"."""
     slots = {"coffeeDrink": rng.choice(DRINKS)}
     before = [slot for slot in BEFORE if rng.random() < 0.5]
     rng.shuffle(before)

@@ -144,7 +144,7 @@ def _filled(gap: str, rng: random.Random) -> str:
 
 
 def command(rng: random.Random) -> Saying:
-    """Such as "set the volume to thirty percent"; one in four politely."""
+    """Draw a command: "set the volume to thirty percent"; one in four politely."""
     words = re.sub(r"{(\w+)}", lambda gap: _filled(gap[1], rng), rng.choice(TEMPLATES))
     return Saying(rng.choice(("please {}", "{} please", "{}", "{}", "{}", "{}")).format(words))
 

@@ -95,7 +95,7 @@ def calendar_date(rng: random.Random) -> Saying:
 
 
 def time_of_day(rng: random.Random) -> Saying:
-    """As "seven thirty P.M.", "quarter past nine", "six o'clock in the morning", "noon"."""
+    """Say a time: "seven thirty P.M.", "quarter past nine", "six o'clock in the morning"."""
     hour = rng.randint(1, 12)
     minute = rng.choice((0, 0, 15, 30, 45, rng.randint(0, 59)))
     forms = (

@@ -1,4 +1,4 @@
-"""What is to be said."""
+"""A text to be said."""
 
 from __future__ import annotations
 
