@@ -9,12 +9,15 @@ import torch
 from torch import Tensor
 
 from earshot.decoder_kernels.errors import InvalidInput
-from earshot.decoder_kernels.native import Launch, Lent, lend, native_module
+from earshot.decoder_kernels.native import Launch, native_module
+from earshot.native.dlpack import DlpackCapsule, dlpack_capsule
 
 _REFUSALS = {1: "NaN or plus infinity", 2: "a frame without any finite log-probability"}
 
 
-Advance: TypeAlias = Callable[[Lent, Lent, Lent, Lent, Launch], None]
+Advance: TypeAlias = Callable[
+    [DlpackCapsule, DlpackCapsule, DlpackCapsule, DlpackCapsule, Launch], None
+]
 """A kernel of slots, log-probabilities, lengths and status, as `LaneBatch.advance` has them."""
 
 
@@ -68,7 +71,13 @@ class LaneBatch:
         rows = log_probs.detach().contiguous()
         on_device = lengths.to(self.device, torch.int64).contiguous()
         for slot, row, length, state in self._shares(chosen, rows, on_device, status):
-            kernel(lend(slot), lend(row), lend(length), lend(state), self.launch())
+            kernel(
+                dlpack_capsule(slot),
+                dlpack_capsule(row),
+                dlpack_capsule(length),
+                dlpack_capsule(state),
+                self.launch(),
+            )
         _raise_refused(status)
 
     def _shares(self, *batch: Tensor) -> Iterator[tuple[Tensor, ...]]:

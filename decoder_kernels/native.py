@@ -6,23 +6,15 @@ device, passed through DLPack and only borrowed.
 
 import importlib
 from collections.abc import Sequence
-from typing import NewType, Protocol, cast
+from typing import Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
-from torch.utils.dlpack import to_dlpack  # type: ignore[attr-defined]
 
 from earshot.decoder_kernels.errors import BackendMissing
-
-Lent = NewType("Lent", object)
-"""A tensor on its way into one call: see `lend`."""
-
-
-def lend(tensor: Tensor) -> Lent:
-    """The tensor as a capsule: a tenth of the time that the kernels take to ask it for one."""
-    return Lent(to_dlpack(tensor))
+from earshot.native.dlpack import DlpackCapsule
 
 
 class Launch(Protocol):
@@ -36,30 +28,35 @@ class SearchShape(Protocol):
 class NativeSearch(Protocol):
     """The memory of one search; shapes as in ``csrc/prefix/prefix_search.h``."""
 
-    def reset(self, slots: Lent, how: Launch) -> None:
+    def reset(self, slots: DlpackCapsule, how: Launch) -> None:
         """Start the slots over."""
 
-    def forget_boosts(self, slots: Lent, how: Launch) -> None:
+    def forget_boosts(self, slots: DlpackCapsule, how: Launch) -> None:
         """Put all hypotheses of the slots at the root of their boost tables."""
 
     def advance(
-        self, slots: Lent, log_probs: Lent, lengths: Lent, status: Lent, how: Launch
+        self,
+        slots: DlpackCapsule,
+        log_probs: DlpackCapsule,
+        lengths: DlpackCapsule,
+        status: DlpackCapsule,
+        how: Launch,
     ) -> None:
         """Search all frames of a chunk."""
 
-    def summarize(self, slots: Lent, summary: Lent, how: Launch) -> None:
+    def summarize(self, slots: DlpackCapsule, summary: DlpackCapsule, how: Launch) -> None:
         """Write hypotheses, frames, tokens of the longest and overflows of each slot."""
 
     def read_results(
         self,
-        slots: Lent,
+        slots: DlpackCapsule,
         finalize: bool,
-        tokens: Lent,
-        frames: Lent,
-        log_probs: Lent,
-        lengths: Lent,
-        scores: Lent,
-        stable: Lent,
+        tokens: DlpackCapsule,
+        frames: DlpackCapsule,
+        log_probs: DlpackCapsule,
+        lengths: DlpackCapsule,
+        scores: DlpackCapsule,
+        stable: DlpackCapsule,
         how: Launch,
     ) -> None:
         """Write the best hypotheses of each slot."""
@@ -76,37 +73,56 @@ class BorrowedArcs(Protocol):
 class NativeWfst(Protocol):
     """The memory of one WFST search; shapes as in ``csrc/wfst/wfst_search.h``."""
 
-    def reset(self, slots: Lent, how: Launch) -> None:
+    def reset(self, slots: DlpackCapsule, how: Launch) -> None:
         """Start the slots over."""
 
-    def forget_boosts(self, slots: Lent, how: Launch) -> None:
+    def forget_boosts(self, slots: DlpackCapsule, how: Launch) -> None:
         """Give back the bonus of phrases under way, and OOV words under way up."""
 
     def advance(
-        self, slots: Lent, log_probs: Lent, lengths: Lent, status: Lent, how: Launch
+        self,
+        slots: DlpackCapsule,
+        log_probs: DlpackCapsule,
+        lengths: DlpackCapsule,
+        status: DlpackCapsule,
+        how: Launch,
     ) -> None:
         """Search all frames of a chunk."""
 
-    def count(self, slots: Lent, counts: Lent, how: Launch) -> None:
+    def count(self, slots: DlpackCapsule, counts: DlpackCapsule, how: Launch) -> None:
         """Write frames, tokens, backpointers in use, overflows and dead ends of each slot."""
 
-    def best(self, slots: Lent, finals: Lent, finalize: bool, summary: Lent, how: Launch) -> None:
+    def best(
+        self,
+        slots: DlpackCapsule,
+        finals: DlpackCapsule,
+        finalize: bool,
+        summary: DlpackCapsule,
+        how: Launch,
+    ) -> None:
         """Write cost, words, stable words, reached final and backpointer of each slot's best."""
 
-    def words(self, slots: Lent, summary: Lent, words: Lent, frames: Lent, how: Launch) -> None:
+    def words(
+        self,
+        slots: DlpackCapsule,
+        summary: DlpackCapsule,
+        words: DlpackCapsule,
+        frames: DlpackCapsule,
+        how: Launch,
+    ) -> None:
         """Write the words of what `best` found."""
 
     def gather(
         self,
-        slots: Lent,
-        firsts: Lent,
-        marks: Lent,
-        marked: Lent,
-        keys: Lent,
-        costs: Lent,
-        histories: Lent,
-        backpointers: Lent,
-        reached: Lent,
+        slots: DlpackCapsule,
+        firsts: DlpackCapsule,
+        marks: DlpackCapsule,
+        marked: DlpackCapsule,
+        keys: DlpackCapsule,
+        costs: DlpackCapsule,
+        histories: DlpackCapsule,
+        backpointers: DlpackCapsule,
+        reached: DlpackCapsule,
         how: Launch,
     ) -> None:
         """Write the slots' tokens and the backpointers that they reach side by side."""
@@ -165,17 +181,17 @@ class ResultReader(Protocol):
     """
 
     def nbest(
-        self, memory: Lent, lanes: Sequence[ResultLane], count: int, max_steps: int = ...
+        self, memory: DlpackCapsule, lanes: Sequence[ResultLane], count: int, max_steps: int = ...
     ) -> list[list[Listed] | None]:
         """Each lane's hypotheses, cheapest first."""
 
     def lattices(
-        self, memory: Lent, lanes: Sequence[ResultLane], max_steps: int = ...
+        self, memory: DlpackCapsule, lanes: Sequence[ResultLane], max_steps: int = ...
     ) -> list[Drawn | None]:
         """Each lane's lattice."""
 
     def confidences(
-        self, memory: Lent, lanes: Sequence[ResultLane], scale: float, coverage: float
+        self, memory: DlpackCapsule, lanes: Sequence[ResultLane], scale: float, coverage: float
     ) -> list[NativeConfidences | None]:
         """How sure each lane's lattice is."""
 

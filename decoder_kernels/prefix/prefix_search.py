@@ -16,8 +16,9 @@ from earshot.decoder_kernels.boosting.boost_arena import BoostArena
 from earshot.decoder_kernels.device_errors import device_errors
 from earshot.decoder_kernels.errors import BoostTableError, InvalidConfig
 from earshot.decoder_kernels.lane_batch import LaneBatch
-from earshot.decoder_kernels.native import lend, native_half, native_module
+from earshot.decoder_kernels.native import native_half, native_module
 from earshot.decoder_kernels.prefix.prefix_hypothesis import PrefixHypothesis, PrefixResult
+from earshot.native.dlpack import dlpack_capsule
 
 __all__ = ["PrefixHypothesis", "PrefixResult", "PrefixSearch", "PrefixSearchConfig"]
 
@@ -104,14 +105,16 @@ class PrefixSearch:
             shape, self._memory, self._boosts.links, self._boosts.bonuses, self._boosts.rows
         )
         self._past_overflows = 0
-        self._native.reset(lend(torch.arange(num_slots, device=self.device)), self._lanes.launch())
+        self._native.reset(
+            dlpack_capsule(torch.arange(num_slots, device=self.device)), self._lanes.launch()
+        )
 
     @device_errors()
     def reset(self, slots: Tensor) -> None:
         """Start the slots ``(B,)`` over. Their boost tables stay."""
         chosen = self._lanes.slots(slots)
         self._past_overflows += int(self._summary(chosen)[:, 3].sum())
-        self._native.reset(lend(chosen), self._lanes.launch())
+        self._native.reset(dlpack_capsule(chosen), self._lanes.launch())
 
     @device_errors()
     def set_boost(self, slot: int, table: BoostTable | None) -> None:
@@ -126,7 +129,7 @@ class PrefixSearch:
             raise BoostTableError("a boosted phrase holds the blank token")
         if table is not None and max(table.tokens, default=0) >= self.vocab_size:
             raise BoostTableError(f"a boosted phrase has tokens outside the {self.vocab_size} here")
-        self._native.forget_boosts(lend(chosen), self._lanes.launch())
+        self._native.forget_boosts(dlpack_capsule(chosen), self._lanes.launch())
         if table is None:
             self._boosts.remove(slot)
         else:
@@ -191,14 +194,14 @@ class PrefixSearch:
         scores = self._empty(lanes, n, 2, dtype=torch.float64)
         stable = self._empty(lanes, dtype=torch.int32)
         self._native.read_results(
-            lend(slots),
+            dlpack_capsule(slots),
             finalize,
-            lend(tokens),
-            lend(frames),
-            lend(log_probs),
-            lend(lengths),
-            lend(scores),
-            lend(stable),
+            dlpack_capsule(tokens),
+            dlpack_capsule(frames),
+            dlpack_capsule(log_probs),
+            dlpack_capsule(lengths),
+            dlpack_capsule(scores),
+            dlpack_capsule(stable),
             self._lanes.launch(),
         )
         columns = [column.tolist() for column in (tokens, frames, log_probs, lengths, scores)]
@@ -207,7 +210,7 @@ class PrefixSearch:
 
     def _summary(self, slots: Tensor) -> Tensor:
         summary = self._empty(len(slots), 4, dtype=torch.int64)
-        self._native.summarize(lend(slots), lend(summary), self._lanes.launch())
+        self._native.summarize(dlpack_capsule(slots), dlpack_capsule(summary), self._lanes.launch())
         return summary
 
     def _empty(self, *shape: int, dtype: torch.dtype) -> Tensor:

@@ -16,7 +16,8 @@ from earshot.decoder_kernels.errors import CapacityExceeded, InvalidConfig
 from earshot.decoder_kernels.graph.graph import TOPOLOGIES, Graph
 from earshot.decoder_kernels.graph.wfst_options import FRACTION_BITS, WfstOptions
 from earshot.decoder_kernels.graph.wfst_tables import WfstTables
-from earshot.decoder_kernels.native import Launch, lend, native_half, native_module
+from earshot.decoder_kernels.native import Launch, native_half, native_module
+from earshot.native.dlpack import dlpack_capsule
 
 MAX_BLOCK_THREADS = 256  # as in csrc/block/block_cuda.h
 MAX_CAPACITY = 1 << 27
@@ -164,15 +165,15 @@ class WfstMemory:
         marked = self._zeros(in_use[-1], dtype=torch.int32)
         backpointers, reached = self._zeros(in_use[-1], 3), self._zeros(len(counts))
         self.native.gather(
-            lend(slots),
-            lend(firsts),
-            lend(marks),
-            lend(marked),
-            lend(keys),
-            lend(costs),
-            lend(histories),
-            lend(backpointers),
-            lend(reached),
+            dlpack_capsule(slots),
+            dlpack_capsule(firsts),
+            dlpack_capsule(marks),
+            dlpack_capsule(marked),
+            dlpack_capsule(keys),
+            dlpack_capsule(costs),
+            dlpack_capsule(histories),
+            dlpack_capsule(backpointers),
+            dlpack_capsule(reached),
             how,
         )
         sizes: list[int] = reached.tolist()

@@ -15,11 +15,12 @@ from earshot.decoder_kernels.errors import InvalidConfig
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions, nats
 from earshot.decoder_kernels.lane_batch import LaneBatch
-from earshot.decoder_kernels.native import ResultLane, lend, native_half, native_module
+from earshot.decoder_kernels.native import ResultLane, native_half, native_module
 from earshot.decoder_kernels.wfst.wfst_confidence import WordConfidences, check_confidence
 from earshot.decoder_kernels.wfst.wfst_hypotheses import WfstHypothesis, WfstResult
 from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice
 from earshot.decoder_kernels.wfst.wfst_memory import SlotPlaces, WfstMemory, WfstSearchConfig
+from earshot.native.dlpack import dlpack_capsule
 
 __all__ = ["WfstHypothesis", "WfstOptions", "WfstResult", "WfstSearch", "WfstSearchConfig"]
 
@@ -64,7 +65,9 @@ class WfstSearch:
         self._reader = native_module().ResultReader(graph.finals)
         for slot, options in enumerate(self._options):
             self._memory.write_options(slot, options)
-        self._native.reset(lend(torch.arange(num_slots, device=self.device)), self._lanes.launch())
+        self._native.reset(
+            dlpack_capsule(torch.arange(num_slots, device=self.device)), self._lanes.launch()
+        )
 
     @device_errors()
     def reset(self, slots: Tensor) -> None:
@@ -73,7 +76,7 @@ class WfstSearch:
         overflows, dead_ends = self._counts(chosen)[:, 3:].sum(0).tolist()
         self._past_overflows += overflows
         self._past_dead_ends += dead_ends
-        self._native.reset(lend(chosen), self._lanes.launch())
+        self._native.reset(dlpack_capsule(chosen), self._lanes.launch())
         for slot in chosen.tolist():
             self._boosts[slot].restart()
 
@@ -101,7 +104,7 @@ class WfstSearch:
         """
         chosen = self._lanes.slots(torch.tensor([slot]))
         frame = int(self._counts(chosen)[0, 0])
-        self._native.forget_boosts(lend(chosen), self._lanes.launch())
+        self._native.forget_boosts(dlpack_capsule(chosen), self._lanes.launch())
         self._boosts[slot].remove(frame)
         self._memory.write_boost(slot, table)
         if table is not None:
@@ -130,11 +133,19 @@ class WfstSearch:
             return []
         summary = torch.zeros(len(chosen), 5, dtype=torch.int64, device=self.device)
         finals, how = self._memory.finals, self._lanes.launch()
-        self._native.best(lend(chosen), lend(finals), finalize, lend(summary), how)
+        self._native.best(
+            dlpack_capsule(chosen), dlpack_capsule(finals), finalize, dlpack_capsule(summary), how
+        )
         longest = int(summary[:, 1].max())
         words = torch.zeros(len(chosen), longest, dtype=torch.int32, device=self.device)
         frames = torch.zeros_like(words)
-        self._native.words(lend(chosen), lend(summary), lend(words), lend(frames), how)
+        self._native.words(
+            dlpack_capsule(chosen),
+            dlpack_capsule(summary),
+            dlpack_capsule(words),
+            dlpack_capsule(frames),
+            how,
+        )
         rows = zip(chosen.tolist(), summary.tolist(), words.tolist(), frames.tolist(), strict=True)
         return [
             self._result(slot, said, ids[: said[1]], at[: said[1]]) for slot, said, ids, at in rows
@@ -153,7 +164,7 @@ class WfstSearch:
         memory, lanes = self._records(slots, finalize)
         return [
             None if listed is None else [_hypothesis(*each) for each in listed]
-            for listed in self._reader.nbest(lend(memory), lanes, n)
+            for listed in self._reader.nbest(dlpack_capsule(memory), lanes, n)
         ]
 
     @device_errors()
@@ -165,7 +176,7 @@ class WfstSearch:
         None for a slot where even the narrowest beam would take too long.
         """
         memory, lanes = self._records(slots, finalize)
-        drawn = self._reader.lattices(lend(memory), lanes)
+        drawn = self._reader.lattices(dlpack_capsule(memory), lanes)
         return [None if each is None else WordLattice(*each) for each in drawn]
 
     @device_errors()
@@ -185,7 +196,7 @@ class WfstSearch:
         """
         check_confidence(posterior_scale, coverage)
         memory, lanes = self._records(slots, finalize)
-        found = self._reader.confidences(lend(memory), lanes, posterior_scale, coverage)
+        found = self._reader.confidences(dlpack_capsule(memory), lanes, posterior_scale, coverage)
         return [None if each is None else WordConfidences(each) for each in found]
 
     @device_errors()
@@ -255,7 +266,7 @@ class WfstSearch:
 
     def _counts(self, slots: Tensor) -> Tensor:
         counts = torch.zeros(len(slots), 5, dtype=torch.int64, device=self.device)
-        self._native.count(lend(slots), lend(counts), self._lanes.launch())
+        self._native.count(dlpack_capsule(slots), dlpack_capsule(counts), self._lanes.launch())
         return counts
 
     def _everything(self) -> Tensor:

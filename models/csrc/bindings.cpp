@@ -1,6 +1,5 @@
 // Binds a conformer's weights, which Python fills in, and its step.
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -9,40 +8,18 @@
 #include <stdexcept>
 #include <string>
 
+#include "arrays/borrowed_array.h"
 #include "conformer_step.h"
+#include "dense/processors.h"
 #include "tree_scores.h"
 
-namespace nb = nanobind;
 using namespace nanobind::literals;
 
 namespace earshot {
 namespace {
 
-template <class T, std::size_t Dimensions>
-using Array = nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
-
 template <std::size_t Dimensions>
-using Floats = Array<const float, Dimensions>;
-
-std::vector<float> copied(const auto& array) {
-  return {array.data(), array.data() + array.size()};
-}
-
-// What this processor can run, the fastest first.
-std::vector<std::string> processors() {
-  std::vector<std::string> found;
-#ifdef EARSHOT_X86
-  // By feature: g++ knows the names of levels (x86-64-v4) from its version 12 on.
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                      __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                      __builtin_cpu_supports("avx512vl");
-  if (avx2 && avx512) found.emplace_back("avx512");
-  if (avx2) found.emplace_back("avx2");
-#endif
-  found.emplace_back("portable");
-  return found;
-}
+using Floats = HostArray<const float, Dimensions>;
 
 // Builds what one of the processors runs.
 template <class Built, class Weights>
@@ -59,10 +36,12 @@ std::unique_ptr<Built> build(const Weights& weights, const std::string& processo
 }
 
 void run(const ConformerStep& step, const Floats<3>& stem,
-         const std::optional<Floats<3>>& sinusoids, const Array<const std::int64_t, 1>& slots,
-         const Array<const std::int64_t, 1>& lengths, const Array<const std::int64_t, 1>& cached,
-         const Floats<5>& att_cache, const Floats<4>& cnn_cache, const Array<float, 3>& encoded,
-         const Array<float, 5>& att_columns, const Array<float, 4>& next_cnn_cache, int workers) {
+         const std::optional<Floats<3>>& sinusoids, const HostArray<const std::int64_t, 1>& slots,
+         const HostArray<const std::int64_t, 1>& lengths,
+         const HostArray<const std::int64_t, 1>& cached, const Floats<5>& att_cache,
+         const Floats<4>& cnn_cache, const HostArray<float, 3>& encoded,
+         const HostArray<float, 5>& att_columns, const HostArray<float, 4>& next_cnn_cache,
+         int workers) {
   const LaneChunk chunk{
       .lanes = static_cast<int>(stem.shape(0)),
       .frames = static_cast<int>(stem.shape(1)),
@@ -82,13 +61,13 @@ void run(const ConformerStep& step, const Floats<3>& stem,
   step.run(chunk, workers);
 }
 
-using Numbers = Array<const std::int64_t, 1>;
+using Numbers = HostArray<const std::int64_t, 1>;
 
 void score(const TreeScores& scores, const Floats<2>& embedded, const Numbers& first_nodes,
            const Numbers& tokens, const Numbers& parents, const Numbers& first_chains,
            const Numbers& chain_starts, const Numbers& first_steps, const Numbers& paths,
            const std::optional<Floats<3>>& memory, const std::optional<Numbers>& memory_lengths,
-           std::int64_t end, const Array<float, 1>& nodes, const Array<float, 1>& ends,
+           std::int64_t end, const HostArray<float, 1>& nodes, const HostArray<float, 1>& ends,
            int workers) {
   const TreeChunk chunk{
       .trees = static_cast<int>(first_nodes.shape(0)) - 1,

@@ -7,46 +7,13 @@
 #include <optional>
 #include <vector>
 
-#include "floats.h"
+#include "dense/floats.h"
+#include "dense/packed_linear.h"
+#include "dense/row_norm.h"
+#include "dense/rows.h"
 #include "network_weights.h"
-#include "packed_linear.h"
-#include "row_norm.h"
-#include "threads/thread_pool.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
-
-// Rows of padded(columns) numbers, behind the last column zeros once they are written.
-struct Rows {
-  std::unique_ptr<float[]> numbers;
-  int count;
-  int stride;
-
-  Rows(int rows, int columns)
-      : numbers(std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(rows) *
-                                                        padded(columns))),
-        count(rows),
-        stride(padded(columns)) {}
-
-  float* operator[](int row) { return &numbers[static_cast<std::size_t>(row) * stride]; }
-  const float* operator[](int row) const {
-    return &numbers[static_cast<std::size_t>(row) * stride];
-  }
-
-  void copy(int row, const float* from, int size) {
-    std::fill(std::copy_n(from, size, (*this)[row]), (*this)[row] + stride, 0.0F);
-  }
-};
-
-// Calls `run(first, count)` for shares of `items` of about one size, on as many threads.
-template <class Run>
-void share_out(int items, int workers, Run run) {
-  const int count = std::max(1, std::min(workers, items));
-  const auto run_share = [&](int worker) {
-    const int first = items * worker / count;
-    run(first, items * (worker + 1) / count - first);
-  };
-  run_shares(count, count, run_share);
-}
 
 inline Floats activated(Activation activation, const Floats& x) {
   switch (activation) {
@@ -58,25 +25,6 @@ inline Floats activated(Activation activation, const Floats& x) {
       return gelu(x);
   }
   return x;
-}
-
-inline void norm_rows(const RowNorm& norm, const Rows& from, Rows& to) {
-  for (int row = 0; row < from.count; ++row) norm(from[row], to[row]);
-}
-
-// to = layer(from).
-inline void project(const PackedLinear& layer, const Rows& from, Rows& to) {
-  layer(from.numbers.get(), from.count, from.stride,
-        [&](int row, int column, const Floats& values) { store(to[row] + column, values); });
-}
-
-// x += scale * layer(from).
-inline void add_projected(const PackedLinear& layer, const Rows& from, float scale, Rows& x) {
-  layer(from.numbers.get(), from.count, from.stride,
-        [&](int row, int column, const Floats& values) {
-          float* at = x[row] + column;
-          store(at, load(at) + values * scale);
-        });
 }
 
 class FeedForward {

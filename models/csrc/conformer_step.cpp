@@ -1,6 +1,6 @@
 #include "conformer_step.h"
 
-#include "processor.h"
+#include "dense/processor.h"
 // What is included from here on is for one kind of processor.
 #include "blocks.h"
 #include "head_attention.h"

@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "floats.h"
-#include "sum_tile.h"
+#include "dense/floats.h"
+#include "dense/sum_tile.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
 

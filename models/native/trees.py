@@ -13,6 +13,7 @@ from torch import Tensor
 from earshot.models.native.weights import native, processors
 from earshot.models.token_tree import ROOT, TokenTree
 from earshot.models.tree_scorer import NodeScores
+from earshot.native.dlpack import dlpack_capsule
 
 Embed = Callable[[Tensor, Tensor], Tensor]
 """Tokens (N,) at depths (N,) to what a network's first block gets, (N, D)."""
@@ -44,17 +45,16 @@ class NativeTrees:
         )
         parents += torch.tensor(firsts[:-1]).repeat_interleave(torch.tensor(firsts).diff())
         nodes, ends = torch.empty(2, firsts[-1])
+        lent = map(dlpack_capsule, (tokens, parents, *_chains(trees, firsts)))
         self._scores.run(
-            self._embed(tokens, depths).contiguous(),
-            torch.tensor(firsts),
-            tokens,
-            parents,
-            *_chains(trees, firsts),
-            None if memory is None else memory.contiguous(),
-            lengths,
+            dlpack_capsule(self._embed(tokens, depths).contiguous()),
+            dlpack_capsule(torch.tensor(firsts)),
+            *lent,
+            None if memory is None else dlpack_capsule(memory.contiguous()),
+            None if lengths is None else dlpack_capsule(lengths),
             end,
-            nodes,
-            ends,
+            dlpack_capsule(nodes),
+            dlpack_capsule(ends),
             torch.get_num_threads(),
         )
         own, end_scores = nodes.tolist(), ends.tolist()

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from earshot.models.layers.attention import MultiHeadAttention
+from earshot.native.dlpack import DlpackCapsule, dlpack_capsule
 
 
 def native() -> Any:
@@ -28,9 +29,9 @@ def runs_natively(network: nn.Module) -> bool:
     return weight.device.type == "cpu" and weight.dtype == torch.float32
 
 
-def floats(tensor: Tensor) -> Tensor:
+def floats(tensor: Tensor) -> DlpackCapsule:
     """What a native array is filled from."""
-    return tensor.detach().float().contiguous()
+    return dlpack_capsule(tensor.detach().float().contiguous())
 
 
 def linear_weights(layer: nn.Linear | nn.Conv1d) -> Any:

@@ -26,6 +26,7 @@ from earshot.models.native.weights import (
 )
 from earshot.models.u2.encoder import Encoder
 from earshot.models.u2.lanes import EncoderState, LaneUpdate
+from earshot.native.dlpack import dlpack_capsule
 
 
 class ConformerStep:
@@ -64,17 +65,18 @@ class ConformerStep:
             lanes, *state.att_cache.shape[1:3], frames, state.att_cache.size(4)
         )
         cnn_cache = state.cnn_cache.new_empty(lanes, *state.cnn_cache.shape[1:])
+        positions = self._encoder.key_positions(offset.unsqueeze(1) + torch.arange(frames))
         self._step.run(
-            stem,
-            self._encoder.key_positions(offset.unsqueeze(1) + torch.arange(frames)),
-            slots,
-            out_lengths,
-            state.cache_length,
-            state.att_cache,
-            state.cnn_cache,
-            encoded,
-            att_columns,
-            cnn_cache,
+            dlpack_capsule(stem),
+            None if positions is None else dlpack_capsule(positions),
+            dlpack_capsule(slots),
+            dlpack_capsule(out_lengths),
+            dlpack_capsule(state.cache_length),
+            dlpack_capsule(state.att_cache),
+            dlpack_capsule(state.cnn_cache),
+            dlpack_capsule(encoded),
+            dlpack_capsule(att_columns),
+            dlpack_capsule(cnn_cache),
             torch.get_num_threads(),
         )
         return encoded, LaneUpdate(out_lengths, att_columns, cnn_cache)

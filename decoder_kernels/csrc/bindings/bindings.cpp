@@ -23,14 +23,11 @@ void bind_launch(nb::module_& module) {
           nb::kw_only(), "threads"_a, "workers"_a, "stream"_a);
 }
 
-template <class T, std::size_t Dimensions>
-using OnHost = Array<nb::device::cpu, T, Dimensions>;
-
 void bind_alignment(nb::module_& module) {
   module.def(
       "find_peaks",
-      [](OnHost<const float, 2> emissions, OnHost<const std::uint8_t, 1> skippable,
-         OnHost<std::int64_t, 1> peaks) {
+      [](HostArray<const float, 2> emissions, HostArray<const std::uint8_t, 1> skippable,
+         HostArray<std::int64_t, 1> peaks) {
         const Emissions told{emissions.data(), static_cast<int>(emissions.shape(0)),
                              static_cast<int>(emissions.shape(1)), skippable.data()};
         nb::gil_scoped_release released;

@@ -2,19 +2,14 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 
 #include <cstdint>
 
+#include "arrays/borrowed_array.h"
 #include "block/launch.h"
 #include "boost/boost_arena.h"
 
 namespace earshot {
-
-namespace nb = nanobind;
-
-template <class Device, class T, std::size_t Dimensions>
-using Array = nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, Device>;
 
 // Links (4, rows), bonuses (2, rows).
 template <class Device>

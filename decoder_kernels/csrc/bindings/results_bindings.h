@@ -2,7 +2,6 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
@@ -16,9 +15,6 @@
 #include "results/word_confidence.h"
 
 namespace earshot {
-
-template <class T, std::size_t Dimensions>
-using HostArray = Array<nb::device::cpu, const T, Dimensions>;
 
 // Where a slot's records begin in the memory that is passed with it, in bytes, and the rest of
 // SlotRecords.
@@ -66,11 +62,6 @@ nb::object array_of(std::vector<T> numbers) {
   return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, owner));
 }
 
-template <class T>
-std::span<const T> span_of(const HostArray<T, 1>& array) {
-  return {array.data(), array.size()};
-}
-
 // The results of a search's slots. The final costs are borrowed for as long as this object lives.
 class ResultReader {
   static nb::object list_of(const std::vector<ListedWords>& listed) {
@@ -88,8 +79,8 @@ class ResultReader {
 
   // What `ask` finds in each lane; Python runs on meanwhile.
   template <class Ask>
-  static auto read(const HostArray<std::uint8_t, 2>& memory, const std::vector<ResultLane>& lanes,
-                   Ask ask) {
+  static auto read(const HostArray<const std::uint8_t, 2>& memory,
+                   const std::vector<ResultLane>& lanes, Ask ask) {
     nb::gil_scoped_release released;
     std::vector<decltype(ask(lanes.front().in(nullptr)))> found;
     for (const ResultLane& lane : lanes) found.push_back(ask(lane.in(memory.data())));
@@ -97,11 +88,12 @@ class ResultReader {
   }
 
  public:
-  explicit ResultReader(HostArray<float, 1> finals) : finals_(finals), slots_(span_of(finals)) {}
+  explicit ResultReader(HostArray<const float, 1> finals)
+      : finals_(finals), slots_(span_of(finals)) {}
 
   // For each lane (words, frames, cost, boost, reached final) of each hypothesis, or None.
-  nb::list nbest(HostArray<std::uint8_t, 2> memory, const std::vector<ResultLane>& lanes, int count,
-                 std::int64_t max_steps) {
+  nb::list nbest(HostArray<const std::uint8_t, 2> memory, const std::vector<ResultLane>& lanes,
+                 int count, std::int64_t max_steps) {
     const auto found = read(memory, lanes, [&](const SlotRecords& slot) {
       return slots_.nbest(slot, count, max_steps);
     });
@@ -111,7 +103,7 @@ class ResultReader {
   }
 
   // For each lane (frames, sources, targets, words, costs, beam, reached final), or None.
-  nb::list lattices(HostArray<std::uint8_t, 2> memory, const std::vector<ResultLane>& lanes,
+  nb::list lattices(HostArray<const std::uint8_t, 2> memory, const std::vector<ResultLane>& lanes,
                     std::int64_t max_steps) {
     auto found = read(memory, lanes, [&](const SlotRecords& slot) {
       auto drawn = slots_.lattice(slot, max_steps);
@@ -132,7 +124,7 @@ class ResultReader {
   }
 
   // For each lane its WordConfidences, or None.
-  std::vector<std::optional<WordConfidences>> confidences(HostArray<std::uint8_t, 2> memory,
+  std::vector<std::optional<WordConfidences>> confidences(HostArray<const std::uint8_t, 2> memory,
                                                           const std::vector<ResultLane>& lanes,
                                                           double scale, double coverage) {
     return read(memory, lanes, [&](const SlotRecords& slot) {
@@ -143,7 +135,7 @@ class ResultReader {
   }
 
  private:
-  HostArray<float, 1> finals_;
+  HostArray<const float, 1> finals_;
   SlotResults slots_;
 };
 
@@ -153,8 +145,8 @@ inline void bind_slot_boosts(nb::module_& module) {
       .def(nb::init<>())
       .def(
           "change",
-          [](SlotBoosts& boosts, std::int64_t frame, HostArray<std::int32_t, 2> links,
-             HostArray<double, 2> bonuses) {
+          [](SlotBoosts& boosts, std::int64_t frame, HostArray<const std::int32_t, 2> links,
+             HostArray<const double, 2> bonuses) {
             boosts.change(
                 frame, borrow_boosts<nb::device::cpu>(links, bonuses),
                 std::make_shared<std::pair<decltype(links), decltype(bonuses)>>(links, bonuses));
@@ -177,9 +169,9 @@ inline void bind_lattices(nb::module_& module) {
   nb::class_<WordConfidences>(module, "WordConfidences", "How sure a lattice is of words.")
       .def(
           "__init__",
-          [](WordConfidences* self, HostArray<std::int32_t, 1> frames,
-             HostArray<std::int32_t, 1> sources, HostArray<std::int32_t, 1> targets,
-             HostArray<std::int32_t, 1> words, HostArray<double, 1> costs, double scale,
+          [](WordConfidences* self, HostArray<const std::int32_t, 1> frames,
+             HostArray<const std::int32_t, 1> sources, HostArray<const std::int32_t, 1> targets,
+             HostArray<const std::int32_t, 1> words, HostArray<const double, 1> costs, double scale,
              double coverage) {
             const LatticeView lattice{span_of(frames), span_of(sources), span_of(targets),
                                       span_of(words), span_of(costs)};
@@ -194,8 +186,8 @@ inline void bind_lattices(nb::module_& module) {
           "words"_a, "frames"_a, "Confidence in 0..1 of each word.");
   module.def(
       "arc_posteriors",
-      [](HostArray<std::int32_t, 1> frames, HostArray<std::int32_t, 1> sources,
-         HostArray<std::int32_t, 1> targets, HostArray<double, 1> costs, double scale) {
+      [](HostArray<const std::int32_t, 1> frames, HostArray<const std::int32_t, 1> sources,
+         HostArray<const std::int32_t, 1> targets, HostArray<const double, 1> costs, double scale) {
         const LatticeView lattice{
             span_of(frames), span_of(sources), span_of(targets), {}, span_of(costs)};
         return array_of(arc_posteriors(lattice, scale));
@@ -221,7 +213,7 @@ inline void bind_results(nb::module_& module) {
           "num_frames"_a, "lattice_beam"_a, "graph_scale"_a, "finalize"_a, "boosts"_a,
           nb::keep_alive<1, 11>());
   nb::class_<ResultReader>(module, "ResultReader", "Reads the results of a search's slots.")
-      .def(nb::init<HostArray<float, 1>>(), "finals"_a)
+      .def(nb::init<HostArray<const float, 1>>(), "finals"_a)
       .def("nbest", &ResultReader::nbest, "memory"_a, "lanes"_a, "count"_a,
            "max_steps"_a = MAX_STEPS, "Each lane's hypotheses, cheapest first, or None.")
       .def("lattices", &ResultReader::lattices, "memory"_a, "lanes"_a, "max_steps"_a = MAX_STEPS,

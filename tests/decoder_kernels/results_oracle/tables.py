@@ -10,8 +10,9 @@ import torch
 from hypothesis import strategies as st
 from results_oracle.nbest import BACKPOINTER
 
-from earshot.decoder_kernels.native import Listed, NativeConfidences, lend, native_module
+from earshot.decoder_kernels.native import Listed, NativeConfidences, native_module
 from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice
+from earshot.native.dlpack import dlpack_capsule
 
 MAX_STEPS = 1 << 20
 
@@ -63,7 +64,7 @@ class Table:
         )
         reader = native_module().ResultReader(np.zeros(1, np.float32))
         read = getattr(reader, what)
-        return list(read(lend(torch.tensor(memory)[None]), [lane], *how))
+        return list(read(dlpack_capsule(torch.tensor(memory)[None]), [lane], *how))
 
 
 Row = tuple[int, int, int, int, int]

@@ -14,7 +14,8 @@ from stand_in_half import stand_in_half
 from torch import Tensor, nn
 from torch.nn import functional
 
-from earshot.decoder_kernels.native import lend, native_module
+from earshot.decoder_kernels.native import native_module
+from earshot.native.dlpack import dlpack_capsule
 
 KDL_EXT_DEV = 12  # DLDeviceType, in dlpack.h
 
@@ -263,7 +264,7 @@ def test_copies_of_modules_stay_on_the_device(emulated) -> None:
 def test_dlpack_names_an_extension_device(there) -> None:
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    capsule = lend(there)
+    capsule = dlpack_capsule(there)
     address = get(capsule, b"dltensor")
     data, kind, number = (
         field.from_address(address + offset).value

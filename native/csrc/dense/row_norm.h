@@ -5,8 +5,9 @@
 #include <cmath>
 #include <vector>
 
-#include "floats.h"
-#include "network_weights.h"
+#include "dense/floats.h"
+#include "dense/layer_weights.h"
+#include "dense/rows.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
 
@@ -60,5 +61,9 @@ class RowNorm {
   std::vector<float> shift_;
   std::vector<float> real_;  // 1 where a row has a number, 0 in its padding
 };
+
+inline void norm_rows(const RowNorm& norm, const Rows& from, Rows& to) {
+  for (int row = 0; row < from.count; ++row) norm(from[row], to[row]);
+}
 
 }  // namespace earshot::EARSHOT_PROCESSOR

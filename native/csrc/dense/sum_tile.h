@@ -5,7 +5,8 @@
 #include <array>
 #include <utility>
 
-#include "floats.h"
+#include "dense/floats.h"
+#include "dense/weight_element.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
 
@@ -20,8 +21,8 @@ inline constexpr int TILE_ROWS = 3, TILE_VECTORS = 1;
 
 // `sums` (Rows, Vectors) = bias + rows * panel. Each sum runs over the inputs in their order, so
 // that a row's result is the same whichever rows come with it.
-template <int Rows, int Vectors>
-void sum_tile(const float* rows, int stride, const float* panel, int inputs, const float* bias,
+template <class Element, int Rows, int Vectors>
+void sum_tile(const float* rows, int stride, const Element* panel, int inputs, const float* bias,
               float* sums) {
   constexpr int REGISTERS = Vectors * PARTS;
   Part own[Rows][REGISTERS], weights[REGISTERS];
@@ -29,7 +30,7 @@ void sum_tile(const float* rows, int stride, const float* panel, int inputs, con
     for (int i = 0; i < REGISTERS; ++i) own[row][i] = load_part(bias, i);
   }
   for (int input = 0; input < inputs; ++input, panel += WIDTH * Vectors) {
-    for (int i = 0; i < REGISTERS; ++i) weights[i] = load_part(panel, i);
+    for (int i = 0; i < REGISTERS; ++i) weights[i] = WeightElement<Element>::unpacked(panel, i);
     for (int row = 0; row < Rows; ++row) {
       const float value = rows[row * stride + input];
       for (int i = 0; i < REGISTERS; ++i) own[row][i] += value * weights[i];
@@ -40,18 +41,21 @@ void sum_tile(const float* rows, int stride, const float* panel, int inputs, con
   }
 }
 
-using SumTile = void (*)(const float*, int, const float*, int, const float*, float*);
+template <class Element>
+using SumTile = void (*)(const float*, int, const Element*, int, const float*, float*);
 
-template <int Vectors, int... Rows>
-constexpr std::array<SumTile, sizeof...(Rows)> sum_tiles(std::integer_sequence<int, Rows...>) {
-  return {sum_tile<Rows + 1, Vectors>...};
+template <class Element, int Vectors, int... Rows>
+constexpr std::array<SumTile<Element>, sizeof...(Rows)> sum_tiles(
+    std::integer_sequence<int, Rows...>) {
+  return {sum_tile<Element, Rows + 1, Vectors>...};
 }
 
 // The tile for so many rows and sixteens of columns.
-inline SumTile sum_tile_of(int rows, int vectors) {
+template <class Element>
+SumTile<Element> sum_tile_of(int rows, int vectors) {
   using Counts = std::make_integer_sequence<int, TILE_ROWS>;
-  static constexpr auto NARROW = sum_tiles<1>(Counts{});
-  static constexpr auto WIDE = sum_tiles<TILE_VECTORS>(Counts{});
+  static constexpr auto NARROW = sum_tiles<Element, 1>(Counts{});
+  static constexpr auto WIDE = sum_tiles<Element, TILE_VECTORS>(Counts{});
   return (vectors == 1 ? NARROW : WIDE)[rows - 1];
 }
 
@@ -61,7 +65,7 @@ inline void sum_column(const float* rows, int count, int stride, const float* pa
   float sums[TILE_ROWS * WIDTH];
   for (int row = 0; row < count; row += TILE_ROWS) {
     const int taken = std::min(TILE_ROWS, count - row);
-    sum_tile_of(taken, 1)(rows + row * stride, stride, panel, inputs, bias, sums);
+    sum_tile_of<float>(taken, 1)(rows + row * stride, stride, panel, inputs, bias, sums);
     for (int i = 0; i < taken; ++i) store(to + (row + i) * to_stride, load(sums + WIDTH * i));
   }
 }

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "network_weights.h"
-#include "threads/thread_pool.h"
+#include "dense/layer_weights.h"
+#include "threads/shares.h"
 
 #if defined(EARSHOT_AVX512)
 #pragma GCC target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,prefer-vector-width=512")

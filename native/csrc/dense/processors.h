@@ -1,0 +1,25 @@
+// The kinds of processor that code was compiled for, and which of them this one is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace earshot {
+
+// What this processor can run, the fastest first.
+inline std::vector<std::string> processors() {
+  std::vector<std::string> found;
+#ifdef EARSHOT_X86
+  // By feature: g++ knows the names of levels (x86-64-v4) from its version 12 on.
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512vl");
+  if (avx2 && avx512) found.emplace_back("avx512");
+  if (avx2) found.emplace_back("avx2");
+#endif
+  found.emplace_back("portable");
+  return found;
+}
+
+}  // namespace earshot
