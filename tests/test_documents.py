@@ -29,6 +29,15 @@ OTHERS = {
     "docs/benchmarks/wfst_gpu.md": "what a run on a GPU will write",
 }
 """Names that look like ours and are not."""
+PAPERS = {
+    "Yao et al. 2021, WeNet": (5, 2),
+    "Galvez and Kaldewey 2023, graph search on a GPU": (4, 6),
+    "Fukunaga et al. 2019, a large language model beside the GPU": (1, 4),
+    "Bataev et al. 2024, label-looping": (6, 1),
+    "Galvez et al. 2024, greedy RNN-T in one CUDA graph": (1, 3),
+}
+"""How many tables and figures each paper has."""
+PAPER_ROW = re.compile(r"^\| (Table|Figure)s? ([\d, ]+) \|(.+)\|(.*)\|(.*)\|(.+)\|$", re.MULTILINE)
 
 
 def told(root: Path) -> Iterator[tuple[Path, str]]:
@@ -99,3 +108,27 @@ def is_module(name: str) -> bool:
         return importlib.util.find_spec(name) is not None
     except ModuleNotFoundError:
         return False
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_table_and_figure_of_a_paper_has_a_row(repository_dir: Path, paper: str) -> None:
+    rows = [(row[1], number) for row in paper_rows(repository_dir, paper)
+            for number in row[2].split(", ")]  # fmt: skip
+    tables, figures = PAPERS[paper]
+    wanted = [("Table", tables), ("Figure", figures)]
+    assert sorted(rows) == sorted(
+        (kind, str(number)) for kind, count in wanted for number in range(1, count + 1)
+    )
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_row_without_a_page_says_so(repository_dir: Path, paper: str) -> None:
+    for row in paper_rows(repository_dir, paper):
+        has_page = row[5].strip(" ") not in ("", "none")
+        assert has_page or "not yet" in row[6].lower(), row[0]
+
+
+def paper_rows(repository_dir: Path, paper: str) -> list[re.Match[str]]:
+    text = (repository_dir / "docs" / "papers.md").read_text()
+    section = text.split(f"## {paper}\n")[1].split("\n## ")[0]
+    return list(PAPER_ROW.finditer(section))

@@ -22,7 +22,7 @@ from earshot.service.bench.word_errors import word_errors
 SHERPA_SERVER = "sherpa-onnx-online-websocket-server"
 WORK_THREADS = 2
 LEAST_MAX_STREAMS = 64
-"""Earshot's default. An utterance may begin before the final of the last one: twice the users."""
+"""Of Earshot's server. An utterance may begin before the final of the last one: twice the users."""
 GREEDY_QUERY = "&mode=ctc_greedy_search&endpointing=false"
 HEADER = (
     "model", "server", "streams", "holds", "CPU ms per s of audio", "cores used", "by the load",
