@@ -44,7 +44,7 @@ class CancelStream:
 
 
 class Message(Protocol):
-    """What goes out on a socket."""
+    """A message or a close that goes out on a socket."""
 
     def to_json(self) -> str:
         """The text that is sent."""

@@ -159,7 +159,7 @@ def _refuse_graph_search(settings: Settings) -> None:
 
 
 def _digest(weights: Path | None, name: str) -> str:
-    """Of the weights; of the name alone where no file brought them."""
+    """Identity of the weights; of the name alone where no file brought them."""
     if weights is None:
         return hashlib.sha256(name.encode()).hexdigest()
     with weights.open("rb") as file:

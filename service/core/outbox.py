@@ -1,4 +1,4 @@
-"""What waits to be sent on one socket, bounded."""
+"""Messages that wait to be sent on one socket, bounded."""
 
 import asyncio
 from collections import deque

@@ -1,4 +1,4 @@
-"""What request handlers share: one instance per server, built by the app factory."""
+"""Services that request handlers share: one instance per server, built by the app factory."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field

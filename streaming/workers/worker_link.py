@@ -56,12 +56,12 @@ class WorkerLink:
 
     @property
     def pid(self) -> int | None:
-        """Of the process."""
+        """The process's id."""
         return self._process.pid
 
     @property
     def name(self) -> str:
-        """Of the engine, with its process's id."""
+        """The engine's name, with its process's id."""
         return f"{self._name} (pid {self.pid})"
 
     @property
