@@ -79,9 +79,10 @@ how late it was itself.
 
 {table(header, [row(run) for run in runs])}
 
-"Final" is the time from the last audio of an utterance to its final result, "partial" from a piece
-of audio to the partial that covers it. "WER to alone" compares every text with that of the same
-audio as the only stream.
+"Final" is the time from the last audio of an utterance, which a `Finalize` follows, to its final
+result; "partial" from when a piece of audio was due to the partial that covers it. "Late" is what
+comes more than a second after that. "WER to alone" compares every text with that of the same audio
+as the only stream.
 """
     print(body)
     print(write_report("live_streams", "Live streams on one machine", body.lstrip()))
