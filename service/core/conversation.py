@@ -32,6 +32,9 @@ class Conversation(Protocol):
     def fail(self, error: BaseException) -> Iterable[Action]:
         """End for an error: the client is told why, then the socket is closed."""
 
+    def idle(self, error: BaseException) -> Iterable[Action]:
+        """End for a client that says nothing any more, after the last results."""
+
     def drain(self) -> Iterable[Action]:
         """End because the server stops, after the last results."""
 

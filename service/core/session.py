@@ -32,6 +32,10 @@ from earshot.streaming.errors import StreamClosed, StreamingError
 from earshot.streaming.events import Event, Final, Partial, RoomAvailable
 
 MAX_EVENTS = 1000
+TIMER_SLACK_S = 1.0
+"""A timer that comes later than that was held up: the process was paused, or very busy."""
+READ_FIRST_S = 0.1
+"""Before a client is called idle, for what lies in its socket's buffer."""
 
 
 @dataclass(frozen=True)
@@ -166,18 +170,22 @@ class Session:
             self._fail(SlowReader(f"no result was read in {limit_s:g} s"))
 
     async def _watch(self) -> None:
-        """Fail a session that has been idle too long; never returns.
+        """End a session that has been idle too long; never returns.
 
-        One timer that looks now and then is cheaper than one for every message.
+        One timer that looks now and then is cheaper than one for every message. One that comes late
+        proves nothing: this process has stood still, and what was sent meanwhile is yet to be read.
         """
         limit_s = self._limits.idle_timeout_s
         while True:
-            await asyncio.sleep(self._heard_at + limit_s - self._loop.time())
-            if not self._reading or self._reading_rests():
+            due = self._heard_at + limit_s
+            await asyncio.sleep(due - self._loop.time())
+            stood_still = self._loop.time() > due + TIMER_SLACK_S
+            await asyncio.sleep(READ_FIRST_S)
+            if stood_still or not self._reading or self._reading_rests():
                 self._heard_at = self._loop.time()  # the client is not idle: it is held up by us
             elif self._loop.time() >= self._heard_at + limit_s:
                 if (awaited := self._protocol.awaits) is not None:
-                    self._fail(IdleSession(f"no {awaited} for {limit_s:g} s"))
+                    self._perform(self._protocol.idle(_idle(awaited, limit_s)))
                 self._heard_at = self._loop.time()
 
     async def _receive(self) -> bytes | str | None:
@@ -252,6 +260,10 @@ class Session:
                 self._outbox.put(action, last=True)
             else:
                 self._do(action)
+
+
+def _idle(awaited: str, limit_s: float) -> IdleSession:
+    return IdleSession(f"no {awaited} for {limit_s:g} s")
 
 
 async def _end(tasks: list[asyncio.Task[None]]) -> None:

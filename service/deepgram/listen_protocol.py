@@ -214,9 +214,14 @@ class ListenProtocol:
         if self.state is State.CLOSED:
             return []
         self.state = State.CLOSED
-        outcome = outcome_of(error)
-        told = Error(variant=outcome.err_code, description=public_message(error))
-        return [CancelStream(), Send(told), _close_for(error)]
+        return [CancelStream(), Send(_told(error)), _close_for(error)]
+
+    def idle(self, error: BaseException) -> list[Action]:
+        """End the session of a silent client: last results, then ``error`` and its code."""
+        if self.state is not State.OPEN:
+            return []
+        self._close = _close_for(error)
+        return self._finish()
 
     def drain(self) -> list[Action]:
         """End the session because the server stops: last results, then a code to reconnect on."""
@@ -243,7 +248,9 @@ class ListenProtocol:
         close = self._close if lost is None else _close_for(lost)
         duration_s = self._channels.duration_s
         warnings = carried(self._warnings.all)
-        return [Send(self._messages.closing(duration_s, self._audio.sha256, warnings)), close]
+        told = [] if self._close.error is None else [Send(_told(self._close.error))]
+        closing = self._messages.closing(duration_s, self._audio.sha256, warnings)
+        return [*told, Send(closing), close]
 
     def _failed(self, channel: int, error: BaseException) -> list[Action]:
         """One channel is lost: the client is told at once, and the others go on."""
@@ -327,6 +334,10 @@ class ListenProtocol:
 
 def _pushes(samples: Sequence[Samples]) -> list[Action]:
     return [PushAudio(each, channel) for channel, each in enumerate(samples) if each.size]
+
+
+def _told(error: BaseException) -> Error:
+    return Error(variant=outcome_of(error).err_code, description=public_message(error))
 
 
 def _close_for(error: BaseException) -> Close:

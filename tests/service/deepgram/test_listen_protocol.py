@@ -325,6 +325,19 @@ def test_a_session_fails_once():
     assert session.receive_event(Closed(0.0)) == []
 
 
+def test_a_silent_client_gets_its_last_results_before_it_is_closed():
+    session, idle = protocol(), IdleSession("no audio for 10 s")
+    assert session.idle(idle) == [FinishStream()]
+    assert session.awaits is None
+    assert session.idle(idle) == []
+    *told, close = session.receive_event(Closed(1.0))
+    error, metadata = sent(told)
+    assert (error["type"], error["description"]) == ("Error", "no audio for 10 s")
+    assert metadata["type"] == "Metadata"
+    assert close == Close(1011, "NET-0001: no audio for 10 s")
+    assert close.error is idle
+
+
 def test_a_drain_finishes_the_stream_and_asks_to_reconnect():
     session = protocol()
     assert session.drain() == [FinishStream()]

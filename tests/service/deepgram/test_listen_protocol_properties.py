@@ -54,6 +54,7 @@ STEPS = st.one_of(
     st.tuples(st.just("receive_text"), TEXTS),
     st.tuples(st.just("receive_event"), st.sampled_from(EVENTS)),
     st.tuples(st.just("fail"), st.just(IdleSession("idle"))),
+    st.tuples(st.just("idle"), st.just(IdleSession("idle"))),
     st.tuples(st.just("drain")),
 )
 FORMATS = st.sampled_from([PcmFormat("linear16", 8000), PcmFormat("linear32", 16000), None])
