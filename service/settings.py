@@ -17,6 +17,7 @@ from pydantic_settings import (
 )
 
 from earshot.service.errors import StartupError
+from earshot.service.part_settings import PART_FILES, PART_OPTIONS, PartSettings
 
 ENV_PREFIX = "EARSHOT_"
 CONFIG_ENV = f"{ENV_PREFIX}CONFIG"
@@ -29,8 +30,11 @@ STREAMS_PER_ENGINE = 50
 Names = Annotated[tuple[str, ...], NoDecode]
 
 
-class Settings(BaseSettings):
-    """Everything an operator may choose. A field's description is the help text of its flag."""
+class Settings(PartSettings):
+    """Everything an operator may choose. A field's description is the help text of its flag.
+
+    What there is to choose of a model's parts stands in their table (`streaming/parts`).
+    """
 
     model_config = SettingsConfigDict(
         env_prefix=ENV_PREFIX, extra="forbid", frozen=True, validate_default=True
@@ -39,13 +43,6 @@ class Settings(BaseSettings):
     config: Path | None = Field(None, description="TOML file with any of these settings")
     model: Path | None = Field(
         None, description="directory or file of a model; the bundled one if absent"
-    )
-    graph: Literal["none"] | Path | None = Field(
-        None,
-        description="compiled decoding graph, or none; the model's own if absent, if it has one",
-    )
-    neural_lm: Literal["none"] | Path | None = Field(
-        None, description="neural language model, or none; if absent, that of the model's own graph"
     )
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where the model runs")
 
@@ -68,18 +65,6 @@ class Settings(BaseSettings):
         30.0, ge=0, le=10_000, description="how long a chunk waits for others"
     )
     beam_size: int = Field(10, ge=1, description="hypotheses kept by the prefix search")
-    lm_weight: float | None = Field(
-        None, ge=0, le=10, description="weight of the graph's costs where a request names none"
-    )
-    neural_lm_weight: float | None = Field(
-        None, ge=0, le=10, description="weight of the neural model where a request names none"
-    )
-    graph_beam: float | None = Field(
-        None, ge=1, le=100, description="beam of the graph search where a request names none"
-    )
-    max_active: int = Field(
-        1000, ge=1, le=100_000, description="tokens of a graph search per frame, at most"
-    )
 
     max_streams: int | None = Field(
         None,
@@ -193,9 +178,20 @@ class Settings(BaseSettings):
 
     def as_toml(self) -> str:
         """Write the effective settings as a TOML file that can be read back."""
-        return "\n".join(
-            _toml_line(name, value) for name, value in self.model_dump(mode="json").items()
-        )
+        values = self.model_dump(mode="json")
+        return "\n".join(_toml_line(name, values[name]) for name in setting_names())
+
+    @property
+    def of_parts(self) -> dict[str, object]:
+        """How the model's parts are used, by setting."""
+        return {name: getattr(self, name) for name in PART_OPTIONS}
+
+
+def setting_names() -> tuple[str, ...]:
+    """All settings, in the order in which people read them."""
+    parts = {"model": PART_FILES, "beam_size": PART_OPTIONS}
+    names = [name for name in Settings.model_fields if name not in (*PART_FILES, *PART_OPTIONS)]
+    return tuple(each for name in names for each in (name, *parts.get(name, ())))
 
 
 def _toml_line(name: str, value: object) -> str:

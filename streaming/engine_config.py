@@ -1,5 +1,6 @@
 """What one engine is built for, checked once."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from earshot.streaming.cores import usable_cores
@@ -27,6 +28,7 @@ class EngineConfig:
         searches with a beam.
     graph_search: how a decoding graph is searched, if the engine has one.
     weights: how much scorers of hypotheses count where a stream does not say; see `weights.py`.
+    parts: what else operators set of the model's parts, by setting (`streaming/parts`).
     """
 
     max_streams: int = 64
@@ -43,6 +45,7 @@ class EngineConfig:
     token_beam: int = 10
     graph_search: GraphSearchConfig = field(default_factory=GraphSearchConfig)
     weights: Weights = field(default_factory=dict)
+    parts: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         positive = ("max_streams", "max_batch", "max_file_lanes", "beam_size", "token_beam")

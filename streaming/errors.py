@@ -8,6 +8,7 @@ StreamingError
 ├── InvalidAudio         samples that are not mono float32 in [-1, 1]
 ├── InvalidStreamConfig  an option of one stream is out of range
 ├── InvalidEngineConfig  an option of the engine is out of range
+│   └── MissingPart      an option of the engine needs a part that the model does not have
 ├── UnusableGraph        a decoding graph that cannot be read, or not with this model
 ├── DecodingFailed       decoding one stream raised; the cause is chained
 └── EngineBroken         nothing but failures was left: the engine has ended itself
@@ -49,6 +50,10 @@ class InvalidStreamConfig(StreamingError):
 
 class InvalidEngineConfig(StreamingError):
     """An option of the engine is out of range."""
+
+
+class MissingPart(InvalidEngineConfig):
+    """An option of the engine needs a part that the model does not have."""
 
 
 class UnusableGraph(StreamingError):

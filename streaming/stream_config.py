@@ -1,6 +1,7 @@
 """What one stream asks for, checked once."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -71,6 +72,8 @@ class StreamConfig:
     mode: how the recogniser decodes, by its own names (`ModelDescription.modes`); None takes the
         first of them. It is the engine that refuses a mode it does not have.
     weights: how much the scorers of a hypothesis count, see `weights.py`.
+    parts: what else is asked of the model's parts, by parameter (`streaming/parts`). It holds for
+        the whole stream, and the engine refuses what it has no part for.
     utterance_end_ms: send `UtteranceEnd` after so long without a word; an utterance then ends after
         this pause at the latest, whatever `endpoint.silence_ms` says, so that its words are final.
     """
@@ -84,6 +87,7 @@ class StreamConfig:
     boosts: tuple[Boost, ...] = ()
     graph: GraphOptions = field(default_factory=GraphOptions)
     weights: Weights = field(default_factory=dict)
+    parts: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not 1 <= self.alternatives <= 100:

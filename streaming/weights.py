@@ -1,7 +1,7 @@
 """How much each scorer of a hypothesis counts, by the name its recogniser gives it.
 
-A U2 model's scorers are `ctc` (the first pass), `reverse` (the right-to-left decoder) and
-`neural_lm`. Where a stream names none the engine's weight holds, then the model's own.
+A U2 model's scorers are `ctc` (the first pass), `reverse` (the right-to-left decoder) and those
+parts that rank hypotheses. Where a stream names none the engine's weight holds, then the model's.
 """
 
 from collections.abc import Mapping

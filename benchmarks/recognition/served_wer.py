@@ -19,10 +19,10 @@ from benchmarks.wfst.bundled import recordings
 from benchmarks.wfst.word_errors import WordErrors
 from earshot.language.text.transcript_text import normalise_text
 from earshot.models.bundled import bundled_model_dir
-from earshot.models.neural_lm.lm_file import NEURAL_LM_FILE
 from earshot.streaming.assembly.engine_factory import build_engine
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.graph_config import GraphOptions
+from earshot.streaming.parts.resolver import find_parts
 from earshot.streaming.stream_config import StreamConfig
 from earshot.training.corpus.manifest import Utterance
 
@@ -98,9 +98,9 @@ class Served:
             max_streams=TOGETHER, max_file_lanes=TOGETHER, chunk_size=chunk_size, threads=1,
             max_backlog_s=120, max_utterance_ms=40_000,
         )  # fmt: skip
-        graph = graph or bundled_model_dir() / "lm.graph.xz"
-        neural_lm = bundled_model_dir() / NEURAL_LM_FILE
-        self._engine = build_engine(model, "cpu", config, graph=graph, neural_lm=neural_lm)
+        own = find_parts()
+        parts = own if graph is None else {**own, "graph": graph}
+        self._engine = build_engine(model, parts, config, device="cpu")
         self._engine.start()
 
     def hear(self, chosen: Sequence[Utterance], config: StreamConfig) -> Heard:

@@ -9,12 +9,11 @@ import soundfile
 
 from benchmarks.recognition.confidence_measures import Words
 from benchmarks.server.long_stream import decode
-from earshot.models.bundled import bundled_model_dir
-from earshot.models.neural_lm.lm_file import NEURAL_LM_FILE
 from earshot.streaming.assembly.engine_factory import build_engine
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.events import Final
 from earshot.streaming.graph_config import GraphSearchConfig
+from earshot.streaming.parts.resolver import find_parts
 from earshot.streaming.stream_config import StreamConfig
 
 RATE_HZ = 16000
@@ -25,8 +24,8 @@ class ToldWords:
 
     def __init__(self, graph: Path, sizes: GraphSearchConfig) -> None:
         config = EngineConfig(max_streams=1, threads=1, graph_search=sizes)
-        neural_lm = bundled_model_dir() / NEURAL_LM_FILE
-        self._engine = build_engine(None, "cpu", config, graph=graph, neural_lm=neural_lm)
+        parts = {**find_parts(), "graph": graph}
+        self._engine = build_engine(None, parts, config, device="cpu")
         self._engine.start()
         self.words = Words()
         self.finals = 0

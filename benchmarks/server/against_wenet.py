@@ -105,7 +105,7 @@ def earshot(streams: int) -> Iterator[Engine]:
         max_streams=streams, chunk_size=CHUNK_SIZE, num_left_chunks=-1, max_batch=streams,
         max_file_lanes=streams, beam_size=BEAM, token_beam=BEAM, threads=1,
     )  # fmt: skip
-    engine = build_engine(MODEL, "cpu", config)
+    engine = build_engine(MODEL, {}, config, device="cpu")
     engine.start()
     try:
         yield engine

@@ -5,9 +5,9 @@ import asyncio
 
 from earshot.service.commands.options.console import say
 from earshot.service.commands.options.settings_flags import add_settings_flags, settings_from
-from earshot.service.settings import Settings
+from earshot.service.settings import Settings, setting_names
 
-NAMES = tuple(Settings.model_fields)
+NAMES = setting_names()
 ENGINE_FAILED = 70
 """EX_SOFTWARE: not a usage error, and what supervisors that look at it start anew."""
 LAST_S = 10.0
@@ -41,6 +41,7 @@ def _serve(settings: Settings) -> int:
     from earshot.service.gateway.exit_deadline import end_within
     from earshot.service.gateway.server import Server, bind
     from earshot.service.http.request_log import configure_logging, log
+    from earshot.streaming.parts.graph import GRAPH, GraphDescription
 
     configure_logging(settings.log_level)
     metrics = Metrics()
@@ -53,7 +54,8 @@ def _serve(settings: Settings) -> int:
             warm_up(engine)
         watch_engine(metrics, engine)
         model = served_model(engine, settings)
-        words = 0 if engine.model.graph is None else engine.model.graph.words
+        graph = engine.model.parts[GRAPH.name]
+        words = graph.words if isinstance(graph, GraphDescription) else 0
         log.info(
             "model_loaded",
             model=model.name,

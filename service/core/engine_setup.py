@@ -10,26 +10,24 @@ from pathlib import Path
 
 import numpy as np
 
-from earshot.models.bundled import bundled_model_dir
 from earshot.models.errors import ModelError
-from earshot.models.neural_lm.lm_file import NEURAL_LM_FILE
 from earshot.service.core.engine_port import EngineHost, EnginePort
 from earshot.service.errors import StartupError
+from earshot.service.part_settings import PART_FILES, PART_OPTIONS
 from earshot.service.served_model import ServedModel
 from earshot.service.settings import Settings
-from earshot.streaming.assembly.engine_factory import build_engine, default_engines
+from earshot.streaming.assembly.engine_factory import build_engine, build_pool, default_engines
 from earshot.streaming.engine.engine_stats import Observer
 from earshot.streaming.engine_config import EngineConfig
-from earshot.streaming.errors import StreamClosed, StreamingError, UnusableGraph
+from earshot.streaming.errors import MissingPart, StreamClosed, StreamingError, UnusableGraph
 from earshot.streaming.events import Closed, Event, Failed
-from earshot.streaming.graph_config import GraphSearchConfig
+from earshot.streaming.parts.graph import GRAPH
+from earshot.streaming.parts.resolver import find_parts
+from earshot.streaming.parts.table import engine_fields
 from earshot.streaming.stream_config import Boost, StreamConfig
 
 STOP_S = 5.0
 UNHEARD_OF = "qwxzj"
-OWN_GRAPH = "lm.graph.xz"
-"""In the directory of a model that comes with a graph."""
-GRAPH_SEARCH_SETTINGS = ("lm_weight", "graph_beam", "max_active", "neural_lm_weight")
 
 
 def load_engine(
@@ -41,21 +39,15 @@ def load_engine(
         StartupError: the model or the graph cannot be read or used as the settings ask; the
             message says why.
     """
-    graph = _graph_of(settings)
-    if graph is None:
-        _refuse_graph_search(settings)
+    parts = _parts_of(settings)
     try:
-        return build_engine(
-            settings.model,
-            settings.device,
-            _engine_config(settings, engines),
-            observer,
-            graph,
-            _neural_lm_of(settings, graph),
-            engines,
-        )
+        model, device = settings.model, settings.device
+        config = _engine_config(settings, engines)
+        if engines == 1:
+            return build_engine(model, parts, config, device=device, observer=observer)
+        return build_pool(model, parts, config, engines, device=device, observer=observer)
     except UnusableGraph as error:
-        raise StartupError(f"cannot use the graph {graph}: {error}") from error
+        raise StartupError(f"cannot use the graph {parts[GRAPH.name]}: {error}") from error
     except (ModelError, StreamingError, OSError) as error:
         raise StartupError(f"cannot use {_name_of(settings.model)}: {error}") from error
 
@@ -118,6 +110,7 @@ def warm_up(engine: EnginePort) -> None:
 def served_model(engine: EngineHost, settings: Settings) -> ServedModel:
     """Describe the engine's model to clients; its version and id follow from its weights."""
     about = asdict(engine.model)
+    about |= about.pop("parts")
     weights = _digest(about.pop("weights"), about["name"])
     own_languages = about.pop("languages")
     return ServedModel(
@@ -131,31 +124,14 @@ def served_model(engine: EngineHost, settings: Settings) -> ServedModel:
     )
 
 
-def _graph_of(settings: Settings) -> Path | None:
-    """The graph to search: the one asked for, or else the one beside the model's weights."""
-    if settings.graph is not None:
-        return None if settings.graph == "none" else settings.graph
-    own = (settings.model or bundled_model_dir()) / OWN_GRAPH
-    return own if own.is_file() else None
-
-
-def _neural_lm_of(settings: Settings, graph: Path | None) -> Path | None:
-    """The file asked for, or else what comes with the model's own graph; it needs a graph."""
-    asked = settings.neural_lm
-    own = (settings.model or bundled_model_dir()) / NEURAL_LM_FILE
-    comes_along = own if settings.graph is None and own.is_file() else None
-    found = None if asked == "none" else asked or comes_along
-    if graph is None and asked is not None and found is not None:
-        raise StartupError(f"neural_lm={asked} ranks what a graph search finds; there is no graph")
-    if found is None and settings.neural_lm_weight is not None:
-        raise StartupError("neural_lm_weight is set, and there is no neural language model")
-    return None if graph is None else found
-
-
-def _refuse_graph_search(settings: Settings) -> None:
-    for name in GRAPH_SEARCH_SETTINGS:
-        if name in settings.model_fields_set:
-            raise StartupError(f"{name} is a setting of the graph search, and there is no graph")
+def _parts_of(settings: Settings) -> dict[str, Path]:
+    """The files of the model's parts. Raises StartupError."""
+    wishes = {name: getattr(settings, name) for name in PART_FILES}
+    named = settings.model_fields_set.intersection(PART_OPTIONS)
+    try:
+        return find_parts(settings.model, wishes, named)
+    except MissingPart as error:
+        raise StartupError(str(error)) from error
 
 
 def _digest(weights: Path | None, name: str) -> str:
@@ -180,15 +156,5 @@ def _engine_config(settings: Settings, engines: int) -> EngineConfig:
         max_backlog_s=settings.max_backlog_s,
         threads=settings.threads,
         beam_size=settings.beam_size,
-        graph_search=GraphSearchConfig(
-            lm_weight=settings.lm_weight,
-            beam=settings.graph_beam,
-            max_active=settings.max_active,
-        ),
-        weights=_weights(settings),
+        **engine_fields(settings.of_parts),
     )
-
-
-def _weights(settings: Settings) -> dict[str, float]:
-    weight = settings.neural_lm_weight
-    return {} if weight is None else {"neural_lm": weight}

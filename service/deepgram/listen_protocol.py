@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -66,6 +65,8 @@ from earshot.streaming.events import (
     UtteranceEnd,
 )
 from earshot.streaming.graph_config import GraphOptions
+from earshot.streaming.parts.option import by_field
+from earshot.streaming.parts.table import part_parameters
 from earshot.streaming.weights import Weights, check_weights
 
 MAX_ECHO_CHARS = 200
@@ -101,20 +102,14 @@ class _Wishes:
 
         Raises InvalidStreamConfig for numbers out of range.
         """
-        named: dict[str, Any] = {
-            "lm": None if message.lm is None else message.lm == "on",
-            "lm_weight": message.lm_weight,
-            "beam": message.beam,
-            "max_active": message.max_active,
-        }
-        graph = {name: value for name, value in named.items() if value is not None}
-        check_weights(message.weights)
-        off = message.lm == "off"
+        named = by_field(part_parameters(), message.of_parts)
+        check_weights(named["weights"])
+        off = named["graph"].get("lm") is False
         return _Wishes(
             self.keyterms if message.keyterms is None else message.keyterms,
             self.keywords if message.keywords is None else message.keywords,
-            replace(GraphOptions() if off else self.graph, **graph),
-            {**({} if off else self.weights), **message.weights},
+            replace(GraphOptions() if off else self.graph, **named["graph"]),
+            {**({} if off else self.weights), **named["weights"]},
             tuple(configure_warnings(message)),
         )
 

@@ -2,24 +2,25 @@
 
 import math
 import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 import torch
 
-from earshot.decoder_kernels.errors import GraphError, KernelError
-from earshot.decoder_kernels.graph.graph import Graph
-from earshot.decoder_kernels.graph.graph_file import read_graph
+from earshot.decoder_kernels.errors import KernelError
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.checkpoint import load_model
-from earshot.models.neural_lm.lm_file import load_neural_lm
-from earshot.streaming.assembly.families import LanguageModels, build_recognizer
+from earshot.streaming.assembly.families import build_recognizer
 from earshot.streaming.cores import usable_cores
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine.engine_stats import Observer
+from earshot.streaming.engine.recognizer import Recognizer
 from earshot.streaming.engine_config import EngineConfig
-from earshot.streaming.errors import InvalidEngineConfig, UnusableGraph
+from earshot.streaming.errors import InvalidEngineConfig
+from earshot.streaming.parts.model_parts import read_parts
 from earshot.streaming.workers.engine_pool import EnginePool
 
 DeviceChoice: TypeAlias = Literal["auto", "cpu", "cuda"]
@@ -29,31 +30,65 @@ _CAN_FORK = sys.platform == "linux"
 
 def build_engine(
     model: Path | None,
-    device: DeviceChoice,
+    parts: Mapping[str, Path],
     config: EngineConfig,
+    *,
+    device: DeviceChoice = "auto",
     observer: Observer | None = None,
-    graph: Path | None = None,
-    neural_lm: Path | None = None,
-    engines: int = 1,
-) -> Engine | EnginePool:
+) -> Engine:
     """An engine, not yet started, for a model, a directory or a file, or else the bundled one.
 
-    graph: a compiled graph. neural_lm: the file of a neural language model. engines: how many, each
-    in a process of its own where there are several. Raises
-    ModelError for a path without a streaming model or another file, UnusableGraph for a graph
-    that is none or not this model's, InvalidEngineConfig for a device that is not there or that the
-    native kernels were not built for, and for more streams, or larger ones, than memory holds.
+    parts: files by the names of `PARTS`; `find_parts` finds those that lie beside the model.
+
+    Raises ModelError for a path without a streaming model or another file, UnusableGraph for a
+    graph that is none or not this model's, InvalidEngineConfig for a device that is not there or
+    that the native kernels were not built for, and for more streams, or larger ones, than memory
+    holds.
     """
-    own = config if engines == 1 else _share(config, engines, device)
-    try:
-        # The graph first: it tells at once what a model takes long to load.
-        searched = None if graph is None else _read(graph)
-        sentences = None if neural_lm is None else load_neural_lm(neural_lm, _device(device))
-        loaded = load_model(model or bundled_model_dir(), _device(device))
-        recognizer = build_recognizer(loaded, own, LanguageModels(searched, sentences))
-        if engines == 1:
-            return Engine(recognizer, own, observer)
+    with _errors_of_size(config):
+        return Engine(_recognizer(model, parts, config, device), config, observer)
+
+
+def build_pool(
+    model: Path | None,
+    parts: Mapping[str, Path],
+    config: EngineConfig,
+    engines: int,
+    *,
+    device: DeviceChoice = "auto",
+    observer: Observer | None = None,
+) -> EnginePool:
+    """Several engines, each in a process of its own, for the streams of `config` together.
+
+    Takes and raises what `build_engine` does.
+    """
+    own = _share(config, engines, device)
+    with _errors_of_size(config):
+        recognizer = _recognizer(model, parts, own, device)
         return EnginePool(recognizer, own, engines, config.max_streams, observer)
+
+
+def default_engines(device: DeviceChoice, threads: int | None) -> int:
+    """Engines that keep every core busy; one where no process can be forked, or a GPU does it."""
+    if not _CAN_FORK or _device(device).type != "cpu":
+        return 1
+    return max(usable_cores() // (threads or 1), 1)
+
+
+def _recognizer(
+    model: Path | None, parts: Mapping[str, Path], config: EngineConfig, device: DeviceChoice
+) -> Recognizer:
+    place = _device(device)
+    # The parts first: they tell at once what a model takes long to load.
+    read = read_parts(parts, str(place))
+    return build_recognizer(load_model(model or bundled_model_dir(), place), config, read)
+
+
+@contextmanager
+def _errors_of_size(config: EngineConfig) -> Iterator[None]:
+    """Sizes that kernels refuse or memory does not hold raise InvalidEngineConfig."""
+    try:
+        yield
     except KernelError as error:
         raise InvalidEngineConfig(str(error)) from error
     except (MemoryError, RuntimeError) as error:
@@ -64,15 +99,8 @@ def build_engine(
         ) from error
 
 
-def default_engines(device: DeviceChoice, threads: int | None) -> int:
-    """As many as keep every core busy; one where a process cannot be forked, or a GPU does it."""
-    if not _CAN_FORK or _device(device).type != "cpu":
-        return 1
-    return max(usable_cores() // (threads or 1), 1)
-
-
 def _share(config: EngineConfig, engines: int, device: DeviceChoice) -> EngineConfig:
-    """What one of several engines is built for. Raises InvalidEngineConfig."""
+    """The config of one of several engines. Raises InvalidEngineConfig."""
     if not _CAN_FORK or _device(device).type != "cpu":
         raise InvalidEngineConfig(f"{engines} engines: several need Linux, and a model on the CPU")
     if config.max_streams < engines:
@@ -86,13 +114,6 @@ def _tells_of_memory(error: Exception) -> bool:
     """Torch has a class of its own for want of a GPU's memory, and none for want of the CPU's."""
     of_torch = isinstance(error, torch.OutOfMemoryError) or "allocate" in str(error)
     return isinstance(error, MemoryError) or of_torch
-
-
-def _read(path: Path) -> Graph:
-    try:
-        return read_graph(path)
-    except GraphError as error:
-        raise UnusableGraph(str(error)) from error
 
 
 def _device(choice: DeviceChoice) -> torch.device:

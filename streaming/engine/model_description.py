@@ -1,32 +1,8 @@
-"""The description of the model that an engine runs, and of its decoding graph."""
+"""The description of the model that an engine runs, and of its parts."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-from earshot.streaming.words.graph_fit import UnitKind
-
-
-@dataclass(frozen=True)
-class GraphDescription:
-    """topology: which CTC rule holds. units: what words are spelled in.
-
-    new_words: whether requests may bring words along.
-    """
-
-    topology: str
-    units: UnitKind
-    words: int
-    nodes: int
-    arcs: int
-    new_words: bool
-
-
-@dataclass(frozen=True)
-class NeuralLmDescription:
-    """The neural language model that ranks what the graph search finds."""
-
-    parameters: int
-    vocab_size: int
 
 
 @dataclass(frozen=True)
@@ -36,6 +12,7 @@ class ModelDescription:
     chunk_ms: audio between two steps of one stream.
 
     modes: how it may be asked to decode, its default first.
+    parts: a dataclass by name for each part that may be described, None where the model has none.
     languages: BCP 47 tags, empty where the model does not say. weights: the file that makes it what
         it is, if it is a file's.
     """
@@ -47,7 +24,6 @@ class ModelDescription:
     sample_rate_hz: int
     chunk_ms: float
     modes: tuple[str, ...]
-    graph: GraphDescription | None
-    neural_lm: NeuralLmDescription | None
+    parts: Mapping[str, object]
     languages: tuple[str, ...]
     weights: Path | None = None

@@ -1,29 +1,29 @@
-"""Rules for what streams may ask of a U2 model, its graph and its language models."""
+"""Rules for what streams may ask of a U2 model and its parts."""
 
 from dataclasses import dataclass
 
 from earshot.streaming.graph_config import GraphSearchConfig
+from earshot.streaming.parts.table import check_parameters
 from earshot.streaming.search.search_choice import SearchKind, choose_search
 from earshot.streaming.stream_config import StreamConfig
-from earshot.streaming.u2.neural_rescoring import require_neural_lm
 from earshot.streaming.u2.pass_weights import PassWeights
 
 
 @dataclass(frozen=True)
 class U2Rules:
-    """See `StreamRules`. graph: how one is searched, if there is one."""
+    """See `StreamRules`. graph: how one is searched, if there is one. parts: names of all."""
 
     graph: GraphSearchConfig | None
     weights: PassWeights
-    has_neural_lm: bool
+    parts: frozenset[str]
 
     def choose_search(self, config: StreamConfig) -> SearchKind:
         """See `choose_search`.
 
-        Raises InvalidStreamConfig for weights that count nothing here, too.
+        Raises InvalidStreamConfig for weights that count nothing here, and for parameters of parts
+        that are not here or not asked, too.
         """
         kind = choose_search(config, self.graph)
         self.weights.changed_by(config.weights)
-        if "neural_lm" in config.weights:
-            require_neural_lm(config, kind, self.has_neural_lm)
+        check_parameters(config, kind, self.parts)
         return kind

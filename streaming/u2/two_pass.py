@@ -7,12 +7,14 @@ import torch
 from earshot.models.checkpoints.assembly import LoadedModel, u2_of
 from earshot.models.errors import NotStreamable
 from earshot.models.fbank import Fbank
-from earshot.models.neural_lm.sentence_scorer import SentenceScorer
 from earshot.models.u2.u2 import U2Model
 from earshot.streaming.boosting.boosting import CompiledBoosts
 from earshot.streaming.engine.pulse import Beat
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.events import UnboostablePhrase
+from earshot.streaming.parts.graph import GRAPH
+from earshot.streaming.parts.model_parts import ModelParts
+from earshot.streaming.parts.part import EndingStep
 from earshot.streaming.results.hypothesis import Best, Hypothesis
 from earshot.streaming.results.search_counts import SearchCounts
 from earshot.streaming.search.ctc_output import ctc_output
@@ -25,31 +27,23 @@ from earshot.streaming.stream.segment_end import ending_of
 from earshot.streaming.stream_config import Boost, StreamConfig
 from earshot.streaming.u2.encode import EncodeStep
 from earshot.streaming.u2.model_description import describe_model
-from earshot.streaming.u2.neural_rescoring import NeuralRescoring
 from earshot.streaming.u2.pass_weights import engine_weights
-from earshot.streaming.u2.rescorer import Rescorer
 from earshot.streaming.u2.searches import build_searches
 from earshot.streaming.u2.second_pass import SecondPass
 from earshot.streaming.u2.stream_rules import U2Rules
-from earshot.streaming.words.graph_words import GraphWords
 
 
 class TwoPass:
     """U2's two passes over many streams; see `Recognizer`.
 
-    words: of the decoding graph, if there is one. sentences: the neural language model, if there is
-    one; it needs a graph. Raises ModelError for another family's model, NotStreamable for one that
-    was not trained in chunks, KernelError where a search cannot be built, InvalidEngineConfig for
-    weights of no scorer.
+    parts: of the model; a decoding graph among them is searched. Raises ModelError for another
+    family's model, NotStreamable for one that was not trained in chunks, UnusableGraph for a graph
+    of other units, KernelError where a search cannot be built, InvalidEngineConfig for weights of
+    no scorer.
     """
 
-    def __init__(
-        self,
-        loaded: LoadedModel,
-        config: EngineConfig,
-        words: GraphWords | None = None,
-        sentences: SentenceScorer | None = None,
-    ) -> None:
+    def __init__(self, loaded: LoadedModel, config: EngineConfig, parts: ModelParts) -> None:
+        words = parts.get(GRAPH)
         model = u2_of(loaded)
         if not model.config.encoder.streamable:
             raise NotStreamable(f"{loaded.name} was trained on whole utterances, not on chunks")
@@ -64,15 +58,15 @@ class TwoPass:
         self._blank_id = model.blank_id
         self._encode = EncodeStep(model, self._slots, self.settings)
         weights = engine_weights(model.config.decoding, config.weights)
-        self._rescorers: list[Rescorer] = [
-            SecondPass(model, loaded.tokenizer, config.beam_size, weights)
+        self._second_pass: list[EndingStep] = [
+            SecondPass(model, loaded.tokenizer, config.beam_size, weights),
+            *parts.rescorers(lambda name, asked: weights.changed_by(asked.weights).parts[name]),
+            *parts.taggers(),
         ]
-        if sentences is not None:
-            self._rescorers.append(NeuralRescoring(sentences, weights))
-        self.model = describe_model(loaded, self.settings, words, sentences)
+        self.model = describe_model(loaded, self.settings, parts)
         self._beam_size = config.beam_size
         graph_search = None if words is None else config.graph_search
-        self.rules = U2Rules(graph_search, weights, has_neural_lm=sentences is not None)
+        self.rules = U2Rules(graph_search, weights, parts.names)
 
     @property
     def counts(self) -> SearchCounts:
@@ -99,10 +93,10 @@ class TwoPass:
             lane.ending = lane.ending or self._ending(lane)
 
     def finish(self, endings: Sequence[Ending], beat: Beat) -> None:
-        """The attention decoders' word, then the neural language model's."""
-        for rescore in self._rescorers:
+        """The attention decoders' word, then that of each part that ranks, or changes words."""
+        for step in self._second_pass:
             beat()
-            rescore(endings, beat)
+            step(endings, beat)
 
     def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
         """The best hypothesis of each stream's search."""

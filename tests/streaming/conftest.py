@@ -17,7 +17,7 @@ from earshot.models.u2.decoder import TransformerDecoder
 from earshot.models.u2.lanes import EncoderState, LaneContext, LaneUpdate
 from earshot.models.u2.u2 import U2Model
 from earshot.models.units import CtcUnits, UnitTable
-from earshot.streaming.assembly.families import LanguageModels, build_recognizer
+from earshot.streaming.assembly.families import build_recognizer
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine.stream import Stream
 from earshot.streaming.engine_config import EngineConfig
@@ -221,7 +221,9 @@ def make_engine() -> Iterator[Callable[..., Engine]]:
 
     def make(loaded: LoadedModel, observer=None, graph=None, sentences=None, **options) -> Engine:
         config = EngineConfig(**{"threads": 1, **options})
-        recognizer = build_recognizer(loaded, config, LanguageModels(graph, sentences))
+        given = {"graph": graph, "neural_lm": sentences}
+        parts = {name: part for name, part in given.items() if part is not None}
+        recognizer = build_recognizer(loaded, config, parts)
         engine = Engine(recognizer, config, observer)
         engines.append(engine)
         engine.start()

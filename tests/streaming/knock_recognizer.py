@@ -102,7 +102,7 @@ class KnockRecognizer:
         )
         modes = ("knocks",)
         self.model = ModelDescription(
-            loaded.name, loaded.format, 0, 2, RATE_HZ, 80.0, modes, None, None, (), loaded.weights
+            loaded.name, loaded.format, 0, 2, RATE_HZ, 80.0, modes, {}, (), loaded.weights
         )
 
     def compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:

@@ -1,30 +1,28 @@
 """The query string of /v1/listen, by Deepgram's names and ours; unknown names are ignored."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
-from earshot.models.config import MAX_BEAM, MAX_LM_WEIGHT, MIN_BEAM
 from earshot.service.audio.pcm import ENCODINGS, PcmFormat
 from earshot.service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ
 from earshot.service.audio.wav_header import MAX_CHANNELS
 from earshot.service.deepgram.request.boosts import BoostRules
 from earshot.service.deepgram.request.languages import Languages
 from earshot.service.deepgram.request.model_names import ModelNames
+from earshot.service.deepgram.request.part_parameters import caps_of, read_part_parameters
 from earshot.service.deepgram.request.query_values import QueryValues
 from earshot.service.deepgram.request.unserved import refuse_unserved, unserved_warnings
 from earshot.service.deepgram.response.wire import RequestWarning
 from earshot.service.errors import BadRequest
 from earshot.service.served_model import ServedModel
 from earshot.service.settings import Settings
-from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.stream_config import (
     MIN_SILENCE_MS,
     Boost,
     EndpointConfig,
     StreamConfig,
 )
-from earshot.streaming.weights import MAX_WEIGHT
 
 FileFormat: TypeAlias = Literal["json", "text", "srt", "vtt"]
 FILE_FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
@@ -39,7 +37,7 @@ class ParameterRules:
 
     models: names a client may ask for. languages: those that its audio may be in.
     silence_ms: pause that ends an utterance where the request names none.
-    max_active: hypotheses of a graph search that a request may ask for.
+    part_caps: the most that a request may ask for of parts of the model, by parameter.
     max_channels: of one request that are heard apart, each by a stream of its own.
     modes: ways to decode; empty where only the engine knows them.
     """
@@ -47,7 +45,7 @@ class ParameterRules:
     models: ModelNames
     boosts: BoostRules
     silence_ms: int
-    max_active: int
+    part_caps: Mapping[str, int] = field(default_factory=dict)
     languages: Languages = field(default_factory=Languages)
     max_channels: int = MAX_CHANNELS_APART
     modes: tuple[str, ...] = ()
@@ -60,7 +58,7 @@ class ParameterRules:
             models=ModelNames(name, settings.model_aliases, settings.strict_models),
             boosts=BoostRules(settings.boost_weight, settings.max_phrases),
             silence_ms=settings.silence_ms,
-            max_active=settings.max_active,
+            part_caps=caps_of(settings),
             languages=Languages(() if model is None else model.languages),
             max_channels=min(MAX_CHANNELS_APART, settings.streams_of(engines=1)),
             modes=() if model is None else model.modes,
@@ -108,8 +106,7 @@ def parse_parameters(
         utterance_end_ms=_utterance_end_ms(values),
         vad_events=values.boolean("vad_events", False),
         boosts=_boosts(values, rules),
-        graph=_graph(values, rules),
-        weights=_weights(values),
+        **read_part_parameters(values, rules.part_caps),
     )
     smart_format = values.boolean("smart_format", False)
     return ListenParameters(
@@ -181,22 +178,6 @@ def _mode(values: QueryValues, rules: ParameterRules) -> str | None:
     if asked is None or not rules.modes:
         return asked
     return values.choice("mode", rules.modes, asked)
-
-
-def _weights(values: QueryValues) -> dict[str, float]:
-    """Weights of the scorers that a request may weigh."""
-    weight = values.optional_number("neural_lm_weight", 0.0, MAX_WEIGHT)
-    return {} if weight is None else {"neural_lm": weight}
-
-
-def _graph(values: QueryValues, rules: ParameterRules) -> GraphOptions:
-    lm = None if values.last("lm") is None else values.choice("lm", ("on", "off"), "on")
-    return GraphOptions(
-        lm=None if lm is None else lm == "on",
-        lm_weight=values.optional_number("lm_weight", 0.0, MAX_LM_WEIGHT),
-        beam=values.optional_number("beam", MIN_BEAM, MAX_BEAM),
-        max_active=values.optional_integer("max_active", 1, rules.max_active),
-    )
 
 
 def _boosts(values: QueryValues, rules: ParameterRules) -> tuple[Boost, ...]:

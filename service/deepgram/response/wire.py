@@ -1,16 +1,20 @@
 """The messages on the wire, in the shape of Deepgram's API; docs/protocol.md describes each."""
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     FailFast,
     Field,
+    StrictBool,
     StrictFloat,
     StrictInt,
     TypeAdapter,
+    create_model,
 )
+
+from earshot.streaming.parts.table import part_parameters
 
 
 class Message(BaseModel):
@@ -285,26 +289,45 @@ class CloseStream(BaseModel):
     type: Literal["CloseStream"]
 
 
-class Configure(BaseModel):
+_SWITCHES: dict[Any, Any] = {"on": True, "off": False}
+
+
+def _configurable() -> dict[str, Any]:
+    """Parameters of the model's parts that may change in the middle of a stream."""
+    types: dict[str, Any] = {
+        "number": StrictFloat,
+        "integer": StrictInt,
+        "boolean": StrictBool,
+        "on/off": Literal["on", "off"],
+    }
+    return {
+        parameter.name: (types[parameter.kind] | None, None)
+        for parameter in part_parameters()
+        if parameter.into[0] in ("graph", "weights")
+    }
+
+
+if TYPE_CHECKING:
+    ConfigureParts = BaseModel
+else:
+    ConfigureParts = create_model("ConfigureParts", **_configurable())
+
+
+class Configure(ConfigureParts):
     """Replace the boosted phrases or the use of the graph; what is left out or null stays."""
 
     type: Literal["Configure"]
     # A long list of wrong things is one error, not one for each.
     keyterms: Annotated[list[str] | None, FailFast()] = None
     keywords: Annotated[list[str] | None, FailFast()] = None
-    lm: Literal["on", "off"] | None = None
-    lm_weight: StrictFloat | None = None
-    neural_lm_weight: StrictFloat | None = None
-    beam: StrictFloat | None = None
-    max_active: StrictInt | None = None
     features: Any = None
     """Deepgram's; nothing of it can be changed here."""
 
     @property
-    def weights(self) -> dict[str, float]:
-        """How much it says that scorers of hypotheses count, by their names."""
-        named = {"neural_lm": self.neural_lm_weight}
-        return {name: weight for name, weight in named.items() if weight is not None}
+    def of_parts(self) -> dict[str, Any]:
+        """What it asks of the model's parts, by parameter; None was not named."""
+        values = self.model_dump(exclude={"type", "keyterms", "keywords", "features"})
+        return {name: _SWITCHES.get(value, value) for name, value in values.items()}
 
     @property
     def changes_nothing(self) -> bool:

@@ -25,7 +25,7 @@ KNOCK_FILE = CheckpointFormat(
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     monkeypatch.setattr(checkpoint, "FORMATS", [KNOCK_FILE, *checkpoint.FORMATS])
     monkeypatch.setitem(
-        FAMILIES, "knocks", lambda loaded, config, lms: KnockRecognizer(loaded, config)
+        FAMILIES, "knocks", lambda loaded, config, parts: KnockRecognizer(loaded, config)
     )
     (tmp_path / "door.knock").write_text("oak")
     return Settings.load(model=tmp_path / "door.knock")

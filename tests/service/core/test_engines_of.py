@@ -39,9 +39,10 @@ def test_each_brings_room_for_fifty_streams_unless_they_are_counted(
     monkeypatch, asked, engines, streams
 ):
     built = {}
-    monkeypatch.setattr(
-        engine_setup, "build_engine", lambda *arguments: built.update(config=arguments[2])
-    )
+    for build in ("build_engine", "build_pool"):
+        monkeypatch.setattr(
+            engine_setup, build, lambda *arguments, **_: built.update(config=arguments[2])
+        )
     load_engine(Settings(**asked), engines=engines)
     assert built["config"].max_streams == streams
 

@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 
 from earshot.models.bundled import bundled_model_dir
-from earshot.models.neural_lm.lm_file import NEURAL_LM_FILE
 from earshot.service.core import engine_setup as engine
 from earshot.service.errors import StartupError
+from earshot.service.part_settings import PART_OPTIONS
 from earshot.service.settings import Settings
+from earshot.streaming.parts.graph import GRAPH
+from earshot.streaming.parts.neural_lm import NEURAL_LM
 
 
 @pytest.fixture
@@ -24,7 +26,13 @@ def built(monkeypatch):
 
     def of(**settings: object) -> tuple[Path | None, Path | None]:
         found: list[tuple[Path | None, Path | None]] = []
-        monkeypatch.setattr(engine, "build_engine", lambda *given: found.append(given[4:6]))
+        monkeypatch.setattr(
+            engine,
+            "build_engine",
+            lambda _, parts, *rest, **named: found.append(
+                (parts.get("graph"), parts.get("neural_lm"))
+            ),
+        )
         engine.load_engine(Settings.load(**settings))
         return found[0]
 
@@ -39,7 +47,7 @@ def searched(built):
 
 def test_it_is_the_one_beside_the_weights_if_there_is_one(searched, model: Path) -> None:
     assert searched(model=model) is None
-    (model / engine.OWN_GRAPH).touch()
+    (model / GRAPH.file).touch()
     assert searched(model=model) == model / "lm.graph.xz"
 
 
@@ -48,7 +56,7 @@ def test_the_bundled_model_has_one(searched) -> None:
 
 
 def test_it_can_be_another_or_none(searched, model: Path, monkeypatch) -> None:
-    (model / engine.OWN_GRAPH).touch()
+    (model / GRAPH.file).touch()
     assert searched(model=model, graph="my.graph") == Path("my.graph")
     assert searched(model=model, graph="none") is None
     assert searched(model=model, graph="./none") == Path("none")
@@ -56,21 +64,21 @@ def test_it_can_be_another_or_none(searched, model: Path, monkeypatch) -> None:
     assert searched(model=model) is None
 
 
-@pytest.mark.parametrize("name", engine.GRAPH_SEARCH_SETTINGS)
+@pytest.mark.parametrize("name", PART_OPTIONS)
 def test_settings_of_a_search_that_does_not_happen_are_refused(searched, name: str) -> None:
     with pytest.raises(StartupError, match=f"{name} is a setting of the graph search"):
         searched(graph="none", **{name: 2})
 
 
 def test_the_neural_model_is_the_one_beside_the_weights_if_there_is_one(built, model: Path) -> None:
-    (model / engine.OWN_GRAPH).touch()
+    (model / GRAPH.file).touch()
     assert built(model=model) == (model / "lm.graph.xz", None)
-    (model / NEURAL_LM_FILE).touch()
+    (model / NEURAL_LM.file).touch()
     assert built(model=model) == (model / "lm.graph.xz", model / "neural_lm.safetensors")
 
 
 def test_the_neural_model_can_be_another_or_none(built, model: Path, monkeypatch) -> None:
-    for name in (engine.OWN_GRAPH, NEURAL_LM_FILE):
+    for name in (GRAPH.file, NEURAL_LM.file):
         (model / name).touch()
     assert built(model=model, neural_lm="my.lm", neural_lm_weight=0.3)[1] == Path("my.lm")
     assert built(model=model, neural_lm="none")[1] is None
@@ -81,7 +89,7 @@ def test_the_neural_model_can_be_another_or_none(built, model: Path, monkeypatch
 
 
 def test_without_a_graph_there_is_nothing_for_it_to_rank(built, model: Path) -> None:
-    (model / NEURAL_LM_FILE).touch()
+    (model / NEURAL_LM.file).touch()
     assert built(model=model) == (None, None)
     assert built(model=model, graph="none", neural_lm="none") == (None, None)
     with pytest.raises(StartupError, match=r"neural_lm=my\.lm .* there is no graph"):
@@ -89,7 +97,7 @@ def test_without_a_graph_there_is_nothing_for_it_to_rank(built, model: Path) -> 
 
 
 def test_its_weight_needs_one(built, model: Path) -> None:
-    (model / engine.OWN_GRAPH).touch()
+    (model / GRAPH.file).touch()
     with pytest.raises(StartupError, match="neural_lm_weight is set, and there is no neural"):
         built(model=model, neural_lm_weight=0.5)
 

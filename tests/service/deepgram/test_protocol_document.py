@@ -122,7 +122,7 @@ def test_the_documented_parameters_are_those_that_count(document):
         ModelNames("m"),
         BoostRules(max_phrases=0),
         silence_ms=1000,
-        max_active=1000,
+        part_caps={"max_active": 1000},
         languages=Languages(("en",)),
         modes=("attention_rescoring",),
     )

@@ -3,7 +3,7 @@
 import pytest
 
 from earshot.streaming.assembly import engine_factory
-from earshot.streaming.assembly.engine_factory import build_engine, default_engines
+from earshot.streaming.assembly.engine_factory import build_pool, default_engines
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import InvalidEngineConfig
 
@@ -22,4 +22,4 @@ def test_where_no_process_can_be_forked_there_is_one(monkeypatch):
     monkeypatch.setattr(engine_factory, "_CAN_FORK", False)
     assert default_engines("cpu", None) == 1
     with pytest.raises(InvalidEngineConfig, match="2 engines: several need Linux"):
-        build_engine(None, "cpu", EngineConfig(), engines=2)
+        build_pool(None, {}, EngineConfig(), 2, device="cpu")

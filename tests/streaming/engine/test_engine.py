@@ -8,7 +8,7 @@ import pytest
 
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.errors import NotStreamable
-from earshot.streaming.assembly.families import LanguageModels, build_recognizer
+from earshot.streaming.assembly.families import build_recognizer
 from earshot.streaming.boosting.boost_compiler import BoostCompiler
 from earshot.streaming.boosting.boosting import compile_boosts
 from earshot.streaming.engine.engine import Engine
@@ -188,7 +188,7 @@ def test_stop_fails_open_streams_and_refuses_new_ones(make_engine, tone_model, s
 
 def test_an_engine_that_was_not_started_opens_nothing(tone_model, sounds):
     config = EngineConfig(max_streams=1)
-    engine = Engine(build_recognizer(tone_model, config, LanguageModels()), config)
+    engine = Engine(build_recognizer(tone_model, config), config)
     with pytest.raises(EngineStopped):
         engine.open(GREEDY, sounds.Listener())
     assert engine.stop(1)
@@ -197,7 +197,7 @@ def test_an_engine_that_was_not_started_opens_nothing(tone_model, sounds):
 def test_a_model_for_whole_utterances_is_refused(golden_dir):
     offline = load_model(golden_dir / "variants" / "offline_conformer_bn")
     with pytest.raises(NotStreamable, match="offline_conformer_bn"):
-        build_recognizer(offline, EngineConfig(), LanguageModels())
+        build_recognizer(offline, EngineConfig())
 
 
 def test_if_the_engine_breaks_every_stream_is_told(

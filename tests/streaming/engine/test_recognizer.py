@@ -7,12 +7,13 @@ from knock_recognizer import sound as knocks
 from walking_recognizer import WalkingRecognizer
 
 from earshot.models.errors import ModelError
-from earshot.streaming.assembly.families import FAMILIES, LanguageModels, build_recognizer
+from earshot.streaming.assembly.families import FAMILIES, build_recognizer
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import InvalidEngineConfig, InvalidStreamConfig, UnusableGraph
 from earshot.streaming.events import Configured, Partial, SpeechStarted, UnboostablePhrase
 from earshot.streaming.graph_config import GraphOptions
+from earshot.streaming.parts.model_parts import ModelParts
 from earshot.streaming.stream_config import Boost, EndpointConfig, StreamConfig
 from earshot.streaming.u2.build import build_u2
 from earshot.streaming.words.fitted_words import words_of
@@ -25,7 +26,7 @@ def engine(request, monkeypatch):
     build = request.param
     monkeypatch.setitem(FAMILIES, "knocks", lambda loaded, config, lms: build(loaded, config))
     config = EngineConfig(max_streams=3, max_batch=2)
-    engine = Engine(build_recognizer(loaded_knocks(), config, LanguageModels()), config)
+    engine = Engine(build_recognizer(loaded_knocks(), config), config)
     engine.start()
     yield engine
     assert engine.stop(60)
@@ -93,11 +94,11 @@ def test_the_evidence_for_an_endpoint_is_the_decoders(monkeypatch, sounds, build
 
 def test_another_familys_model_is_no_u2_model(digit_loop):
     with pytest.raises(ModelError, match="family 'knocks', not 'u2'"):
-        build_u2(loaded_knocks(), EngineConfig())
+        build_u2(loaded_knocks(), EngineConfig(), ModelParts(loaded_knocks(), {}))
     with pytest.raises(UnusableGraph, match="no CTC head"):
         words_of(digit_loop(12), loaded_knocks())
 
 
 def test_a_family_that_nobody_registered_is_named():
     with pytest.raises(InvalidEngineConfig, match="'knocks'"):
-        build_recognizer(loaded_knocks(), EngineConfig(), LanguageModels())
+        build_recognizer(loaded_knocks(), EngineConfig())

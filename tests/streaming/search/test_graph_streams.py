@@ -383,7 +383,7 @@ def test_what_a_stream_cannot_have_is_refused_before_it_takes_a_slot(engine, ton
 
 
 def test_the_description_tells_of_the_graph(engine, tone_engine):
-    assert (engine.model.graph.words, engine.model.graph.new_words) == (9, True)
+    assert (engine.model.parts["graph"].words, engine.model.parts["graph"].new_words) == (9, True)
     assert "ctc_wfst_beam_search" in engine.model.modes
-    assert tone_engine.model.graph is None
+    assert tone_engine.model.parts["graph"] is None
     assert "ctc_wfst_beam_search" not in tone_engine.model.modes

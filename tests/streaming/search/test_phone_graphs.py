@@ -181,16 +181,16 @@ def test_an_initialism_of_a_request_is_said_by_its_letters():
 
 
 def test_the_description_says_what_words_are_spelled_in(make_phone_engine, phone_model):
-    assert make_phone_engine().model.graph.units == "phones"
-    assert make_phone_engine().model.graph.new_words
+    assert make_phone_engine().model.parts["graph"].units == "phones"
+    assert make_phone_engine().model.parts["graph"].new_words
     silent = make_phone_engine(replace(phone_model, directory=None))
-    assert not silent.model.graph.new_words
+    assert not silent.model.parts["graph"].new_words
 
 
 def test_a_graph_of_tokens_is_still_searched(make_phone_engine, digit_loop, phone_model, sounds):
     graph = digit_loop(phone_model.tokenizer.vocab_size)
     engine = make_phone_engine(graph=graph)
-    assert engine.model.graph.units == "tokens"
+    assert engine.model.parts["graph"].units == "tokens"
     assert sounds.transcribe(engine, sounds.speech("二三四"), GRAPH).text == "二三四"
 
 

@@ -2,7 +2,7 @@
 
 from concurrent.futures import Future
 
-from earshot.streaming.assembly.families import LanguageModels, build_recognizer
+from earshot.streaming.assembly.families import build_recognizer
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.inbox import Inbox
@@ -12,7 +12,7 @@ from earshot.streaming.stream_config import StreamConfig, StreamPriority
 
 def test_what_a_segment_keeps_of_a_step_does_not_keep_the_batch(tone_model, sounds):
     config = EngineConfig(max_streams=3, chunk_size=8, threads=1)
-    recognizer = build_recognizer(tone_model, config, LanguageModels())
+    recognizer = build_recognizer(tone_model, config)
     lanes = []
     for slot in range(3):
         stream = ActiveStream(

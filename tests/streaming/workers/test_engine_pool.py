@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from earshot.streaming.assembly.families import LanguageModels, build_recognizer
+from earshot.streaming.assembly.families import build_recognizer
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import (
     BacklogFull,
@@ -46,7 +46,7 @@ def make_pool(tone_model):
         config = EngineConfig(
             threads=1, chunk_size=8, num_left_chunks=2, max_streams=max_streams // 2, **options
         )
-        recognizer = build_recognizer(tone_model, config, LanguageModels())
+        recognizer = build_recognizer(tone_model, config)
         pools.append(EnginePool(recognizer, config, 2, max_streams, observer))
         pools[-1].start()
         return pools[-1]

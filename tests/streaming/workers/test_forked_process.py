@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from earshot.streaming.assembly.families import LanguageModels, build_recognizer
+from earshot.streaming.assembly.families import build_recognizer
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.stream_config import StreamConfig
 from earshot.streaming.workers.engine_pool import EnginePool
@@ -115,7 +115,7 @@ def test_a_worker_has_no_socket_but_its_own_pipe(owner):
 
 def test_a_pool_outlives_the_thread_that_made_it(tone_model, sounds):
     config = EngineConfig(threads=1, chunk_size=8, max_streams=1)
-    recognizer = build_recognizer(tone_model, config, LanguageModels())
+    recognizer = build_recognizer(tone_model, config)
     made: list[EnginePool] = []
     maker = threading.Thread(target=lambda: made.append(EnginePool(recognizer, config, 2, 2)))
     maker.start()

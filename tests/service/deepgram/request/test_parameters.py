@@ -16,7 +16,7 @@ RULES = ParameterRules(
     ModelNames("bundled"),
     BoostRules(),
     silence_ms=1000,
-    max_active=1000,
+    part_caps={"max_active": 1000},
     languages=Languages(("en",)),
     modes=("attention_rescoring", "attention"),
 )

@@ -1,4 +1,4 @@
-"""The neural language model's word on what both passes have found.
+"""The neural language model: its word on what both passes have found.
 
 Of each hypothesis that is within reach of the best
 
@@ -11,18 +11,26 @@ as neural models have rescored n-best lists since Mikolov 2010).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from earshot.models.neural_lm.sentence_scorer import SentenceScore, SentenceScorer
+from earshot.models.config import DecodingConfig
 from earshot.streaming.engine.pulse import Beat, unheard
 from earshot.streaming.errors import InvalidStreamConfig
-from earshot.streaming.results.hypothesis import Hypothesis
-from earshot.streaming.results.results import Scored
+from earshot.streaming.parts.option import Option
+from earshot.streaming.parts.part import Part, WeightOf
 from earshot.streaming.search.decoding_mode import mode_of
-from earshot.streaming.search.search_choice import SearchKind, why_none
-from earshot.streaming.stream.lane import Ending
+from earshot.streaming.search.search_choice import why_none
 from earshot.streaming.stream_config import StreamConfig
-from earshot.streaming.u2.pass_weights import PassWeights
+from earshot.streaming.weights import MAX_WEIGHT
+
+if TYPE_CHECKING:
+    from earshot.models.neural_lm.sentence_scorer import SentenceScore, SentenceScorer
+    from earshot.streaming.parts.model_parts import ModelParts
+    from earshot.streaming.results.hypothesis import Hypothesis
+    from earshot.streaming.results.results import Scored
+    from earshot.streaming.stream.lane import Ending
 
 REACH = 6.0
 """In nats of the second pass. Who is further behind is not made up for, and costs time."""
@@ -37,9 +45,9 @@ LEAST_BOOSTED = -8.0
 class NeuralRescoring:
     """Ranks the candidates of endings anew. Only the engine thread calls it."""
 
-    def __init__(self, scorer: SentenceScorer, weights: PassWeights) -> None:
+    def __init__(self, scorer: SentenceScorer, weight_of: WeightOf) -> None:
         self._scorer = scorer
-        self._weights = weights
+        self._weight_of = weight_of
 
     def __call__(self, endings: Sequence[Ending], beat: Beat = unheard) -> None:
         """Replace `scored` of those that were searched in a graph, where there is a choice."""
@@ -55,18 +63,7 @@ class NeuralRescoring:
         stream = ending.stream
         if stream.search != "graph" or mode_of(stream.config) != "attention_rescoring":
             return 0.0
-        return self._weights.changed_by(stream.config.weights).neural_lm
-
-
-def require_neural_lm(config: StreamConfig, search: SearchKind, has_neural_lm: bool) -> None:
-    """Raises InvalidStreamConfig where a stream weighs what is never asked."""
-    if not has_neural_lm:
-        raise InvalidStreamConfig("neural_lm_weight: there is no neural language model here")
-    if mode_of(config) != "attention_rescoring":
-        raise InvalidStreamConfig(f"neural_lm_weight: mode {mode_of(config)} has no second pass")
-    if search != "graph":
-        why = why_none(config)
-        raise InvalidStreamConfig(f"neural_lm_weight: no decoding graph is searched, {why}")
+        return self._weight_of(stream.config)
 
 
 def _within_reach(scored: Sequence[Scored]) -> int:
@@ -97,3 +94,67 @@ def _log_prob(hypothesis: Hypothesis, sentence: SentenceScore) -> float:
         for word, log_prob in zip(hypothesis.words, sentence.words, strict=True)
     )
     return sum(words) + sentence.end
+
+
+@dataclass(frozen=True)
+class NeuralLmDescription:
+    """parameters: of its network. vocab_size: of its own tokenizer."""
+
+    parameters: int
+    vocab_size: int
+
+
+def _load(path: Path, device: str) -> SentenceScorer:
+    """Raises CheckpointError."""
+    from earshot.models.neural_lm.lm_file import load_neural_lm
+
+    return load_neural_lm(path, device)
+
+
+def _fit(scorer: SentenceScorer, parts: ModelParts) -> SentenceScorer:
+    """It has a tokenizer of its own and fits any model."""
+    return scorer
+
+
+def _describe(scorer: SentenceScorer) -> NeuralLmDescription:
+    network = scorer.network
+    weights = sum(parameter.numel() for parameter in network.parameters())
+    return NeuralLmDescription(weights, network.config.vocab_size)
+
+
+def _check(name: str, config: StreamConfig, search: str) -> None:
+    """Raises InvalidStreamConfig where a stream weighs what is never asked."""
+    if mode_of(config) != "attention_rescoring":
+        raise InvalidStreamConfig(f"{name}: mode {mode_of(config)} has no second pass")
+    if search != "graph":
+        raise InvalidStreamConfig(f"{name}: no decoding graph is searched, {why_none(config)}")
+
+
+def _recommended(model: DecodingConfig) -> float:
+    return model.neural_lm_weight
+
+
+NEURAL_LM: Part[SentenceScorer] = Part(
+    name="neural_lm",
+    title="neural language model",
+    file="neural_lm.safetensors",
+    help="neural language model, or none; if absent, that of the model's own graph",
+    needs="graph",
+    of_no_use="ranks what a graph search finds; there is no graph",
+    unset="is set, and there is no neural language model",
+    load=_load,
+    fit=_fit,
+    describe=_describe,
+    settings=(
+        Option(
+            "neural_lm_weight", "number", ("weights", "neural_lm"), low=0, high=MAX_WEIGHT,
+            help="weight of the neural model where a request names none",
+        ),
+    ),
+    parameters=(
+        Option("neural_lm_weight", "number", ("weights", "neural_lm"), low=0, high=MAX_WEIGHT),
+    ),
+    check=_check,
+    recommended=_recommended,
+    rescorer=NeuralRescoring,
+)  # fmt: skip

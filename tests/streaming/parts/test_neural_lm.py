@@ -6,21 +6,23 @@ import pytest
 
 from earshot.models.neural_lm.sentence_scorer import SentenceScore
 from earshot.streaming.errors import InvalidStreamConfig
-from earshot.streaming.results.hypothesis import SpokenWord
-from earshot.streaming.results.results import Scored
-from earshot.streaming.stream.lane import Ending
-from earshot.streaming.stream_config import StreamConfig
-from earshot.streaming.u2.neural_rescoring import (
+from earshot.streaming.parts.neural_lm import (
     LEAST_BOOSTED,
     MOST_ASKED,
     REACH,
     NeuralRescoring,
 )
-from earshot.streaming.u2.pass_weights import PassWeights
+from earshot.streaming.results.hypothesis import SpokenWord
+from earshot.streaming.results.results import Scored
+from earshot.streaming.stream.lane import Ending
+from earshot.streaming.stream_config import StreamConfig
 from earshot.streaming.u2.second_pass import SecondPass
 
-WEIGHTS = PassWeights(ctc=0.5, reverse=0.0, neural_lm=0.5)
 END = -2.0
+
+
+def weight(config: StreamConfig) -> float:
+    return config.weights.get("neural_lm", 0.5)
 
 
 class Likes:
@@ -59,20 +61,20 @@ def ranked(found: Ending) -> list[tuple[str, float]]:
 
 def test_its_word_counts_beside_the_second_pass():
     found = ending(scored("wreck a", -1.0), scored("recognise", -2.0))
-    NeuralRescoring(Likes(wreck=-6.0, a=-1.0, recognise=-3.0), WEIGHTS)([found])
+    NeuralRescoring(Likes(wreck=-6.0, a=-1.0, recognise=-3.0), weight)([found])
     assert ranked(found) == [("recognise", -2.0 + 0.5 * -5.0), ("wreck a", -1.0 + 0.5 * -9.0)]
 
 
 def test_a_stream_may_weigh_it_otherwise_or_not_at_all():
     words = Likes(wreck=-6.0, a=-1.0, recognise=-3.0)
-    for weight, best in ((0.1, "wreck a"), (0.9, "recognise")):
-        weights = {"neural_lm": weight}
+    for asked, best in ((0.1, "wreck a"), (0.9, "recognise")):
+        weights = {"neural_lm": asked}
         found = ending(scored("wreck a", -1.0), scored("recognise", -2.0), weights=weights)
-        NeuralRescoring(words, WEIGHTS)([found])
+        NeuralRescoring(words, weight)([found])
         assert found.scored[0].hypothesis.text == best
     words.asked = []
     without = ending(scored("a", -1.0), scored("b", -2.0), weights={"neural_lm": 0.0})
-    NeuralRescoring(words, WEIGHTS)([without])
+    NeuralRescoring(words, weight)([without])
     assert not words.asked
     assert ranked(without) == [("a", -1.0), ("b", -2.0)]
 
@@ -84,14 +86,14 @@ def test_a_stream_may_weigh_it_otherwise_or_not_at_all():
 def test_only_the_second_pass_over_a_graph_asks_it(search, mode):
     words = Likes()
     found = ending(scored("a", -1.0), scored("b", -1.5), search=search, mode=mode)
-    NeuralRescoring(words, WEIGHTS)([found])
+    NeuralRescoring(words, weight)([found])
     assert not words.asked
 
 
 def test_it_is_asked_only_about_what_is_within_reach():
     words = Likes(a=-30.0, b=-20.0, far=0.0)
     found = ending(scored("a", 0.0), scored("b", -1.0), scored("far", -REACH - 0.1))
-    NeuralRescoring(words, WEIGHTS)([found])
+    NeuralRescoring(words, weight)([found])
     assert words.asked == [[["a"], ["b"]]]
     assert [text for text, _ in ranked(found)] == ["b", "a", "far"]
     scores = [each.score for each in found.scored]
@@ -101,7 +103,7 @@ def test_it_is_asked_only_about_what_is_within_reach():
 def test_it_is_asked_about_so_many_candidates_at_most():
     words = Likes()
     found = ending(*(scored(f"word{place}", -0.1 * place) for place in range(MOST_ASKED + 5)))
-    NeuralRescoring(words, WEIGHTS)([found])
+    NeuralRescoring(words, weight)([found])
     assert len(words.asked[0]) == MOST_ASKED
     assert len(found.scored) == MOST_ASKED + 5
 
@@ -110,14 +112,14 @@ def test_it_is_not_asked_where_there_is_no_choice():
     words = Likes()
     alone, hopeless, silent = ending(scored("a", 0.0)), ending(), ending(scored("", 0.0))
     far = ending(scored("a", 0.0), scored("b", -REACH - 1.0))
-    NeuralRescoring(words, WEIGHTS)([alone, hopeless, silent, far])
+    NeuralRescoring(words, weight)([alone, hopeless, silent, far])
     assert not words.asked
 
 
 def test_a_boosted_word_counts_at_least_so_much():
     words = Likes(alma=-40.0, almost=-6.0)
     found = ending(scored("almost", -1.0), scored("alma", -1.5, boosted="alma"))
-    NeuralRescoring(words, WEIGHTS)([found])
+    NeuralRescoring(words, weight)([found])
     assert ranked(found) == [
         ("almost", -1.0 + 0.5 * (-6.0 + END)),
         ("alma", -1.5 + 0.5 * (LEAST_BOOSTED + END)),
@@ -127,7 +129,7 @@ def test_a_boosted_word_counts_at_least_so_much():
 def test_segments_that_are_too_long_for_it_keep_their_ranking():
     long = ending(scored("endless", -1.0), scored("b", -2.0))
     other = ending(scored("a", -1.0), scored("b", -2.0))
-    NeuralRescoring(Likes(a=-20.0, b=-1.0), WEIGHTS)([long, other])
+    NeuralRescoring(Likes(a=-20.0, b=-1.0), weight)([long, other])
     assert ranked(long) == [("endless", -1.0), ("b", -2.0)]
     assert other.scored[0].hypothesis.text == "b"
 
@@ -162,7 +164,7 @@ def test_a_final_is_what_it_prefers(make_graph_engine, sounds, monkeypatch):
 
     assert words(neural_lm=0.0) == ["一", "三四"]
     assert words() == ["一", "三", "四"]
-    assert engine.model.neural_lm is not None
+    assert engine.model.parts["neural_lm"] is not None
 
 
 def test_who_has_none_is_told_so(graph_engine, sounds):

@@ -1,0 +1,1 @@
+"""Optional parts of a model, each a row of one table: a decoding graph, a neural language model."""
