@@ -1,0 +1,55 @@
+"""A hypothesis whose words are written otherwise: what taggers of finals leave."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from earshot.streaming.results.hypothesis import Hypothesis, SpokenWord
+
+
+def retold(hypothesis: Hypothesis, texts: Sequence[str]) -> Hypothesis:
+    """The hypothesis with another text for each of its words; tokens, times and scores stay."""
+    words = [replace(word, text=text) for word, text in zip(hypothesis.words, texts, strict=True)]
+    return _Retold(hypothesis, words)
+
+
+@dataclass(frozen=True)
+class _Retold:
+    """See `Hypothesis`."""
+
+    heard: Hypothesis
+    words: Sequence[SpokenWord]
+
+    @cached_property
+    def text(self) -> str:
+        """The heard text with its words replaced; what stands between them stays."""
+        parts, rest = [], self.heard.text
+        for before, now in zip(self.heard.words, self.words, strict=True):
+            between, _, rest = rest.partition(before.text)
+            parts += [between, now.text]
+        return "".join([*parts, rest])
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """The tokens heard."""
+        return self.heard.tokens
+
+    @property
+    def score(self) -> float:
+        """The first pass's score."""
+        return self.heard.score
+
+    @property
+    def word_confidences(self) -> Sequence[float] | None:
+        """The search's confidences of the words heard."""
+        return self.heard.word_confidences
+
+    @property
+    def frames(self) -> Sequence[int]:
+        """The frames of the tokens heard."""
+        return self.heard.frames
+
+    @property
+    def token_log_probs(self) -> Sequence[float]:
+        """The log-posteriors of the tokens heard."""
+        return self.heard.token_log_probs

@@ -1,0 +1,88 @@
+"""A part of a model that nobody knew, from its file beside the model to a request's final."""
+
+import json
+from pathlib import Path
+
+import pytest
+import soundfile
+from shouting_part import SHOUTING
+
+from earshot.models.bundled import bundled_model_dir
+from earshot.service.core.engine_setup import load_engine, served_model
+from earshot.service.settings import Settings
+from earshot.streaming.errors import InvalidStreamConfig
+from earshot.streaming.parts.graph import GRAPH
+from earshot.streaming.parts.neural_lm import NEURAL_LM
+from earshot.streaming.parts.table import PARTS
+from earshot.streaming.stream_config import StreamConfig
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch) -> Settings:
+    """A model with the toy beside it, and without other parts: it is loaded faster."""
+    monkeypatch.setitem(PARTS, SHOUTING.name, SHOUTING)
+    for file in bundled_model_dir().iterdir():
+        if file.name not in (GRAPH.file, NEURAL_LM.file):
+            (tmp_path / file.name).symlink_to(file)
+    (tmp_path / SHOUTING.file).write_text("1")
+    return Settings.load(model=tmp_path, max_streams=4)
+
+
+@pytest.fixture
+def engine(settings: Settings):
+    engine = load_engine(settings)
+    engine.start()
+    yield engine
+    assert engine.stop(60)
+
+
+@pytest.fixture
+def spoken(repository_dir: Path) -> tuple[str, bytes]:
+    """Somebody says "smart mirror": the query that says how, and the samples."""
+    file = repository_dir / "web" / "samples" / "smart-mirror.opus"
+    samples, rate_hz = soundfile.read(file)
+    return f"encoding=linear16&sample_rate={rate_hz}", (samples * 32767).astype("<i2").tobytes()
+
+
+async def test_a_file_is_shouted_where_its_request_asks_for_it(serve, spoken):
+    async with serve() as server, server.client() as client:
+        query, audio = spoken
+        asked = [f"/v1/listen?{query}{more}" for more in ("", "&shout=true")]
+        answers = [await client.post(path, content=audio) for path in asked]
+    plain, shouted = (each.json()["results"]["channels"][0]["alternatives"][0] for each in answers)
+    assert plain["transcript"] == "smart mirror"
+    assert shouted["transcript"] == "SMART mirror"
+    assert [word["word"] for word in shouted["words"]] == ["SMART", "mirror"]
+    assert [word["start"] for word in shouted["words"]] == [
+        word["start"] for word in plain["words"]
+    ]
+
+
+async def test_a_live_stream_is_shouted(serve, read, text_of, spoken):
+    query, audio = spoken
+    async with serve() as server, server.listen(f"{query}&shout=true") as socket:
+        await socket.send(audio)
+        await socket.send(json.dumps({"type": "CloseStream"}))
+        messages = await read(socket)
+    assert text_of(messages) == "SMART mirror"
+
+
+async def test_a_value_that_is_none_is_refused(serve):
+    async with serve() as server, server.client() as client:
+        answer = await client.post("/v1/listen?shout=loud", content=b"")
+    assert answer.status_code == 400
+    assert "shout=loud: must be true or false" in answer.json()["err_msg"]
+
+
+def test_a_model_is_described_with_and_without_it(settings, engine):
+    assert served_model(engine, settings).details["shouting"] == {"words": 1}
+    (settings.model / SHOUTING.file).unlink()
+    without = load_engine(settings)
+    assert served_model(without, settings).details["shouting"] is None
+
+
+def test_a_stream_that_asks_for_it_where_it_is_not_is_refused(settings):
+    (settings.model / SHOUTING.file).unlink()
+    engine = load_engine(settings)
+    with pytest.raises(InvalidStreamConfig, match="shout: there is no shouting part here"):
+        engine.rules.choose_search(StreamConfig(parts={"shout": True}))
