@@ -10,6 +10,8 @@
 
 #include "arrays/borrowed_array.h"
 #include "conformer_step.h"
+#include "conv1d_stem.h"
+#include "ctc_head.h"
 #include "dense/processors.h"
 #include "tree_scores.h"
 
@@ -22,8 +24,8 @@ template <std::size_t Dimensions>
 using Floats = HostArray<const float, Dimensions>;
 
 // Builds what one of the processors runs.
-template <class Built, class Weights>
-std::unique_ptr<Built> build(const Weights& weights, const std::string& processor) {
+template <class Weights>
+auto build(const Weights& weights, const std::string& processor) {
   for (const std::string& each : processors()) {
     if (each != processor) continue;
 #ifdef EARSHOT_X86
@@ -91,6 +93,39 @@ void score(const TreeScores& scores, const Floats<2>& embedded, const Numbers& f
   scores.run(chunk, workers);
 }
 
+void run_head(const CtcHead& head, const Floats<2>& encoded, const HostArray<float, 3>& log_probs,
+              int workers) {
+  nb::gil_scoped_release released;
+  head.run(encoded.data(), static_cast<int>(encoded.shape(0)), log_probs.data(), workers);
+}
+
+void run_stem(const Conv1dStem& stem, const Floats<3>& features,
+              const HostArray<float, 3>& embedded, int workers) {
+  nb::gil_scoped_release released;
+  stem.run(features.data(), static_cast<int>(features.shape(0)),
+           static_cast<int>(features.shape(1)), embedded.data(), workers);
+}
+
+void bind_ends(nb::module_& module) {
+  nb::class_<TimeConvolutionWeights>(module, "TimeConvolutionWeights")
+      .def(nb::init<LinearWeights, int, int>(), "layer"_a, "kernel"_a, "stride"_a);
+  nb::class_<Conv1dStem>(module, "Conv1dStem", "A stem of convolutions over time.")
+      .def(nb::new_([](std::vector<TimeConvolutionWeights> convolutions, LinearWeights out,
+                       const std::string& processor) {
+             return build(Conv1dStemWeights{std::move(convolutions), std::move(out)}, processor);
+           }),
+           nb::kw_only(), "convolutions"_a, "out"_a, "processor"_a)
+      .def("run", &run_stem, "features"_a, "embedded"_a, "workers"_a,
+           "Write what becomes of each lane's features.");
+  nb::class_<CtcHead>(module, "CtcHead", "A linear layer and a log-softmax.")
+      .def(nb::new_([](LinearWeights layer, int rate, const std::string& processor) {
+             return build(CtcHeadWeights{std::move(layer), rate}, processor);
+           }),
+           nb::kw_only(), "layer"_a, "rate"_a, "processor"_a)
+      .def("run", &run_head, "encoded"_a, "log_probs"_a, "workers"_a,
+           "Write log-probabilities of each frame's symbols.");
+}
+
 void bind_weights(nb::module_& module) {
   nb::class_<LinearWeights>(module, "LinearWeights")
       .def(
@@ -148,21 +183,21 @@ void bind_weights(nb::module_& module) {
 NB_MODULE(_native, module) {
   nanobind::set_leak_warnings(false);  // an interpreter that ends does not free what is in use
   using namespace earshot;
-  module.doc() = "A conformer's step for many lanes, on the CPU.";
+  module.doc() = "Networks on the CPU: stems, a conformer's step, CTC heads, trees of tokens.";
   nb::enum_<Activation>(module, "Activation")
       .value("swish", Activation::SWISH)
       .value("relu", Activation::RELU)
       .value("gelu", Activation::GELU);
   bind_weights(module);
+  bind_ends(module);
   module.def("processors", &processors, "What this processor can run, the fastest first.");
   nb::class_<ConformerStep>(module, "ConformerStep", "The blocks of a conformer.")
       .def(nb::new_([](int size, int heads, Activation activation, float feed_forward_scale,
                        std::vector<LayerWeights> layers, NormWeights after_norm,
                        const std::string& processor) {
-             return build<ConformerStep>(
-                 ConformerWeights{size, heads, activation, feed_forward_scale, std::move(layers),
-                                  std::move(after_norm)},
-                 processor);
+             return build(ConformerWeights{size, heads, activation, feed_forward_scale,
+                                           std::move(layers), std::move(after_norm)},
+                          processor);
            }),
            nb::kw_only(), "size"_a, "heads"_a, "activation"_a, "feed_forward_scale"_a, "layers"_a,
            "after_norm"_a, "processor"_a)
@@ -173,9 +208,9 @@ NB_MODULE(_native, module) {
       .def(nb::new_([](int size, int heads, Activation activation,
                        std::vector<TreeLayerWeights> layers, NormWeights after_norm,
                        LinearWeights output, const std::string& processor) {
-             return build<TreeScores>(TreeWeights{size, heads, activation, std::move(layers),
-                                                  std::move(after_norm), std::move(output)},
-                                      processor);
+             return build(TreeWeights{size, heads, activation, std::move(layers),
+                                      std::move(after_norm), std::move(output)},
+                          processor);
            }),
            nb::kw_only(), "size"_a, "heads"_a, "activation"_a, "layers"_a, "after_norm"_a,
            "output"_a, "processor"_a)

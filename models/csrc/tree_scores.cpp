@@ -3,6 +3,7 @@
 #include "dense/processor.h"
 // What is included from here on is for one kind of processor.
 #include "blocks.h"
+#include "dense/log_sum.h"
 #include "head_attention.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
@@ -169,24 +170,13 @@ class Output {
 
   void tell(const Work& work, int row, const float* logits,
             const std::vector<int>& children) const {
-    const float total = log_sum(logits);
+    const float total = log_sum(logits, layer_.columns());
     const TreeChunk& chunk = work.chunk;
     chunk.ends[work.first_node + row] = logits[chunk.end] - total;
     for (const int child : children) {
       const int node = work.first_node + child;
       chunk.nodes[node] = logits[chunk.tokens[node]] - total;
     }
-  }
-
-  float log_sum(const float* logits) const {
-    Floats most = load(logits);
-    for (int i = WIDTH; i < layer_.columns(); i += WIDTH) most = larger(load(logits + i), most);
-    const float most_of_all = largest(most);
-    Floats total{};
-    for (int i = 0; i < layer_.columns(); i += WIDTH) {
-      total = total + exponential(load(logits + i) + -most_of_all);
-    }
-    return most_of_all + std::log(sum(total));
   }
 
   PackedLinear layer_;

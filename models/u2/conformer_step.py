@@ -13,6 +13,8 @@ from torch import Tensor, nn
 from earshot.models.layers.attention import MultiHeadAttention, PositionalKeyAttention
 from earshot.models.layers.convolution import ConvolutionModule
 from earshot.models.layers.encoder_layer import ConformerLayer
+from earshot.models.layers.subsampling import Conv1dStem
+from earshot.models.native.ends import NativeConv1dStem
 from earshot.models.native.weights import (
     attention_weights,
     feed_forward_weights,
@@ -24,7 +26,7 @@ from earshot.models.native.weights import (
     rows_weights,
     runs_natively,
 )
-from earshot.models.u2.encoder import Encoder
+from earshot.models.u2.encoder import Encoder, Stem
 from earshot.models.u2.lanes import EncoderState, LaneUpdate
 from earshot.native.dlpack import dlpack_capsule
 
@@ -40,6 +42,7 @@ class ConformerStep:
         module = native()
         config, layers = encoder.config, encoder.layers
         self._encoder = encoder
+        self._stem = _stem(encoder, processor)
         first = layers[0]
         assert isinstance(first, ConformerLayer)
         self._step = module.ConformerStep(
@@ -58,7 +61,7 @@ class ConformerStep:
         """Run one step, see `SlotStep`."""
         del columns  # nothing is copied that would have to be narrow
         offset = state.offset[slots]
-        stem = self._encoder.embed_features(feats, offset).contiguous()
+        stem = self._encoder.embed_features(feats, offset, self._stem).contiguous()
         lanes, frames = stem.shape[:2]
         encoded = torch.zeros_like(stem)
         att_columns = stem.new_zeros(
@@ -90,6 +93,12 @@ def is_native(encoder: nn.Module) -> TypeGuard[Encoder]:
         and encoder.config.streamable
         and runs_natively(encoder)
     )
+
+
+def _stem(encoder: Encoder, processor: str | None) -> Stem:
+    """Natively where it is one-dimensional: torch's bits depend on how many lanes there are."""
+    own = encoder.embed
+    return NativeConv1dStem(own, processor) if isinstance(own, Conv1dStem) else own
 
 
 def _places(attention: MultiHeadAttention) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -24,6 +25,9 @@ from earshot.models.u2.lanes import (
     with_room,
 )
 from earshot.models.u2.streaming_encoder import StreamingEncoder
+
+Stem = Callable[[Tensor], Tensor]
+"""Normalised features (B, W, F) to (B, T, D)."""
 
 
 class Encoder(StreamingEncoder):
@@ -62,9 +66,14 @@ class Encoder(StreamingEncoder):
             x = layer(x, mask, positions, valid)
         return self.after_norm(x), out_lengths
 
-    def embed_features(self, feats: Tensor, offset: Tensor | None) -> Tensor:
-        """Normalise, subsample, scale; add absolute positions from `offset` (B,) where used."""
-        x: Tensor = self.embed(self.global_cmvn(feats))
+    def embed_features(
+        self, feats: Tensor, offset: Tensor | None, stem: Stem | None = None
+    ) -> Tensor:
+        """Normalise, subsample, scale; add absolute positions from `offset` (B,) where used.
+
+        stem: one that stands in for the encoder's own.
+        """
+        x: Tensor = (stem or self.embed)(self.global_cmvn(feats))
         if self.config.positions == "no_pos":
             return x
         x = x * math.sqrt(self.output_size)

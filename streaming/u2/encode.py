@@ -11,6 +11,7 @@ from earshot.models.u2.lanes import EncoderState
 from earshot.models.u2.slot_step import slot_step
 from earshot.models.u2.u2 import U2Model
 from earshot.streaming.errors import DecodingFailed
+from earshot.streaming.search.ctc_network import CtcNetwork
 from earshot.streaming.search.ctc_output import CtcOutput, FramePosteriors
 from earshot.streaming.stream.active_stream import StreamSettings
 from earshot.streaming.stream.features import compute_frames
@@ -20,8 +21,10 @@ from earshot.streaming.stream.lane import Lane
 class EncodeStep:
     """Moves lanes' encoder state by one chunk; a failing call leaves every state as it was."""
 
-    def __init__(self, model: U2Model, slots: EncoderState, settings: StreamSettings) -> None:
-        self._model = model
+    def __init__(
+        self, model: U2Model, heads: CtcNetwork, slots: EncoderState, settings: StreamSettings
+    ) -> None:
+        self._heads = heads
         self._step = slot_step(model.encoder, settings.chunking.chunk_size)
         self._slots = slots
         self._settings = settings
@@ -40,7 +43,7 @@ class EncodeStep:
         lengths = torch.tensor([lane.cut.frames for lane in moving], device=self._device)
         columns = max(lane.stream.segment.frames for lane in moving)
         encoded, update = self._step(self._batch(moving), lengths, self._slots, slots, columns)
-        log_probs = self._model.ctc_log_probs(encoded).float()
+        log_probs = self._heads.ctc_log_probs(encoded).float()
         posteriors = self._posteriors(log_probs, lengths)
         for row, lane in enumerate(moving):
             # A copy: a view would keep the whole batch alive as long as the segment.
@@ -50,7 +53,7 @@ class EncodeStep:
 
     def _posteriors(self, log_probs: Tensor, lengths: Tensor) -> list[FramePosteriors]:
         best_log_probs, best = log_probs.max(dim=-1)
-        blank = log_probs[..., self._model.blank_id]
+        blank = log_probs[..., self._heads.blank_id]
         rows = zip(best.tolist(), best_log_probs.tolist(), blank.tolist(), strict=True)
         posteriors = [
             FramePosteriors(*(values[:length] for values in row))

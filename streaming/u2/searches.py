@@ -5,6 +5,7 @@ from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfi
 from earshot.models.tokenizer import Tokenizer
 from earshot.models.u2.u2 import U2Model
 from earshot.streaming.engine_config import EngineConfig, engine_threads
+from earshot.streaming.search.ctc_network import CtcNetwork
 from earshot.streaming.search.graph_search import WfstDecoder
 from earshot.streaming.search.search import Search
 from earshot.streaming.search.token_searches import GreedyDecoder, PrefixBeamDecoder
@@ -20,6 +21,7 @@ ENTRIES_PER_TOKEN = 32
 
 def build_searches(
     model: U2Model,
+    heads: CtcNetwork,
     tokenizer: Tokenizer,
     config: EngineConfig,
     settings: StreamSettings,
@@ -46,12 +48,12 @@ def build_searches(
         device,
     )
     searches: dict[str, Search] = {
-        "prefix": PrefixBeamDecoder(model, prefix, tokenizer),
-        "greedy": GreedyDecoder(model, tokenizer),
+        "prefix": PrefixBeamDecoder(heads, prefix, tokenizer),
+        "greedy": GreedyDecoder(heads, tokenizer),
     }
     if words is not None:
         wfst = WfstSearch(words.graph, graph_search_sizes(config), config.max_streams, device)
-        searches["graph"] = WfstDecoder(model, wfst, words, config.graph_search, config.beam_size)
+        searches["graph"] = WfstDecoder(heads, wfst, words, config.graph_search, config.beam_size)
     return searches
 
 

@@ -24,6 +24,7 @@ from earshot.streaming.boosting.boosting import NO_BOOSTS
 from earshot.streaming.engine.pulse import Beat, unheard
 from earshot.streaming.results.hypothesis import Hypothesis, TokenHypothesis
 from earshot.streaming.results.results import Scored, first_pass_scores
+from earshot.streaming.search.ctc_network import CtcNetwork
 from earshot.streaming.search.decoding_mode import mode_of
 from earshot.streaming.search.search import padded
 from earshot.streaming.stream.lane import Ending
@@ -40,9 +41,15 @@ class SecondPass:
     """Scores endings by what their streams' modes ask for."""
 
     def __init__(
-        self, model: U2Model, tokenizer: Tokenizer, beam_size: int, weights: PassWeights
+        self,
+        model: U2Model,
+        heads: CtcNetwork,
+        tokenizer: Tokenizer,
+        beam_size: int,
+        weights: PassWeights,
     ) -> None:
         self._model = model
+        self._heads = heads
         self._attention = AttentionScorer.of(model)
         self._tokenizer = tokenizer
         self._beam_size = beam_size
@@ -77,7 +84,7 @@ class SecondPass:
 
     def _place(self, ending: Ending, hypotheses: Sequence[AttentionHypothesis]) -> list[Hypothesis]:
         """Give the decoder's hypotheses times, by CTC alignment with the segment."""
-        log_probs = self._model.ctc_log_probs(ending.stream.segment.memory()).float()
+        log_probs = self._heads.ctc_log_probs(ending.stream.segment.memory()).float()
         found = [
             PrefixHypothesis(
                 tokens=tuple(h.tokens),

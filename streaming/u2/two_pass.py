@@ -7,6 +7,7 @@ import torch
 from earshot.models.checkpoints.assembly import LoadedModel, u2_of
 from earshot.models.errors import NotStreamable
 from earshot.models.fbank import Fbank
+from earshot.models.u2.ctc_heads import ctc_heads
 from earshot.models.u2.u2 import U2Model
 from earshot.streaming.boosting.boosting import CompiledBoosts
 from earshot.streaming.engine.pulse import Beat
@@ -52,14 +53,15 @@ class TwoPass:
         self._device = device
         frames = cache_frames(model, config, self.settings)
         self._slots = model.encoder.initial_state(config.max_streams, frames, device)
+        heads = ctc_heads(model)
         self._search = SearchSet(
-            build_searches(model, loaded.tokenizer, config, self.settings, words)
+            build_searches(model, heads, loaded.tokenizer, config, self.settings, words)
         )
         self._blank_id = model.blank_id
-        self._encode = EncodeStep(model, self._slots, self.settings)
+        self._encode = EncodeStep(model, heads, self._slots, self.settings)
         weights = engine_weights(model.config.decoding, config.weights)
         self._second_pass: list[EndingStep] = [
-            SecondPass(model, loaded.tokenizer, config.beam_size, weights),
+            SecondPass(model, heads, loaded.tokenizer, config.beam_size, weights),
             *parts.rescorers(lambda name, asked: weights.changed_by(asked.weights).parts[name]),
             *parts.taggers(),
         ]

@@ -68,9 +68,9 @@ def threads():
 
 @pytest.fixture
 def plain(monkeypatch) -> Encoder:
-    """An encoder that is given its blocks' input: a real stem's bits depend on the batch."""
+    """An encoder that is given its blocks' input."""
     encoder = tiny_encoder("rel_pos")
-    monkeypatch.setattr(encoder, "embed_features", lambda rows, offset: rows)
+    monkeypatch.setattr(encoder, "embed_features", lambda rows, *_: rows)
     return encoder
 
 

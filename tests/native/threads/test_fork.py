@@ -25,7 +25,7 @@ Work = Callable[[int], list[Tensor]]
 def networks(monkeypatch: pytest.MonkeyPatch) -> Work:
     encoder = make_tiny_model().encoder
     assert isinstance(encoder, Encoder)
-    monkeypatch.setattr(encoder, "embed_features", lambda rows, offset: rows)
+    monkeypatch.setattr(encoder, "embed_features", lambda rows, *_: rows)
     step, state = ConformerStep(encoder), encoder.initial_state(LANES, 9)
     rows = torch.randn(LANES, FRAMES, encoder.output_size)
     lengths, slots = torch.full((LANES,), FRAMES), torch.arange(LANES)

@@ -71,7 +71,7 @@ def test_frames_that_are_searched_again_are_counted_once(digit_loop, tone_model,
     words = GraphWords(digit_loop(tone_model.tokenizer.vocab_size), tone_model.tokenizer)
     model, tokenizer = tone_model.model, tone_model.tokenizer
     settings = stream_settings(model, config)
-    search = build_searches(model, tokenizer, config, settings, words)[kind]
+    search = build_searches(model, model, tokenizer, config, settings, words)[kind]
     generator = torch.Generator().manual_seed(1)
     frames = torch.randn(300, tone_model.tokenizer.vocab_size, generator=generator).log_softmax(-1)
     monkeypatch.setattr(tone_model.model, "ctc_log_probs", lambda encoded: encoded)

@@ -39,7 +39,9 @@ def random_model(decoder: str) -> U2Model:
 
 
 def second_pass(model: U2Model) -> SecondPass:
-    return SecondPass(model, TOKENIZER, beam_size=4, weights=PassWeights.of(model.config.decoding))
+    return SecondPass(
+        model, model, TOKENIZER, beam_size=4, weights=PassWeights.of(model.config.decoding)
+    )
 
 
 def hypothesis(tokens, score) -> TokenHypothesis:

@@ -1,0 +1,93 @@
+#include "conv1d_stem.h"
+
+#include "dense/processor.h"
+// What is included from here on is for one kind of processor.
+#include "dense/packed_linear.h"
+#include "dense/rows.h"
+
+namespace earshot::EARSHOT_PROCESSOR {
+namespace {
+
+// A convolution is a linear layer over windows of rows, which lie in memory as they are read.
+class TimeConvolution {
+ public:
+  explicit TimeConvolution(const TimeConvolutionWeights& weights)
+      : kernel_(weights.kernel),
+        stride_(weights.stride),
+        outputs_(weights.layer.outputs),
+        layer_(with_padding(weights)) {}
+
+  Rows operator()(const Rows& from) const {
+    Rows to((from.count - kernel_) / stride_ + 1, outputs_);
+    layer_(from[0], to.count, stride_ * from.stride,
+           [&](int row, int column, const Floats& values) {
+             store(to[row] + column, larger(Floats{}, values));  // NaN stays NaN
+           });
+    return to;
+  }
+
+ private:
+  // Rows have padding behind their channels, which weighs nothing.
+  static LinearWeights with_padding(const TimeConvolutionWeights& weights) {
+    const LinearWeights& layer = weights.layer;
+    const int channels = layer.inputs / weights.kernel, width = padded(channels);
+    LinearWeights wide{layer.outputs, weights.kernel * width, {}, layer.bias};
+    wide.weight.resize(static_cast<std::size_t>(wide.outputs) * wide.inputs);
+    for (std::ptrdiff_t tap = 0; tap < layer.outputs * weights.kernel; ++tap) {
+      std::copy_n(&layer.weight[tap * channels], channels, &wide.weight[tap * width]);
+    }
+    return wide;
+  }
+
+  int kernel_;
+  int stride_;
+  int outputs_;
+  PackedLinear layer_;
+};
+
+class Stem : public Conv1dStem {
+ public:
+  explicit Stem(const Conv1dStemWeights& weights) : size_(weights.out.outputs), out_(weights.out) {
+    const TimeConvolutionWeights& first = weights.convolutions.front();
+    features_ = first.layer.inputs / first.kernel;
+    for (const TimeConvolutionWeights& each : weights.convolutions) layers_.emplace_back(each);
+  }
+
+  void run(const float* features, int lanes, int window, float* embedded,
+           int workers) const override {
+    share_out(lanes, workers, [&](int first, int count) {
+      for (int lane = first; lane < first + count; ++lane) {
+        run_lane(features, lane, window, embedded);
+      }
+    });
+  }
+
+ private:
+  void run_lane(const float* features, int lane, int window, float* embedded) const {
+    Rows x(window, features_);
+    for (int i = 0; i < window; ++i) {
+      const auto at = static_cast<std::ptrdiff_t>(lane) * window + i;
+      x.copy(i, features + at * features_, features_);
+    }
+    for (const TimeConvolution& layer : layers_) x = layer(x);
+    Rows out(x.count, size_);
+    project(out_, x, out);
+    for (int i = 0; i < out.count; ++i) {
+      const auto at = static_cast<std::ptrdiff_t>(lane) * out.count + i;
+      std::copy_n(out[i], size_, embedded + at * size_);
+    }
+  }
+
+  int size_;
+  int features_;
+  std::vector<TimeConvolution> layers_;
+  PackedLinear out_;
+};
+
+}  // namespace
+
+std::unique_ptr<Conv1dStem> build(const Conv1dStemWeights& weights) {
+  return std::make_unique<Stem>(weights);
+}
+
+}  // namespace earshot::EARSHOT_PROCESSOR

@@ -1,0 +1,66 @@
+"""What stands before and behind a conformer's blocks, natively: its stem, its CTC heads."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from earshot.models.layers.subsampling import Conv1dStem
+from earshot.models.native.weights import floats, linear_weights, native, processors
+from earshot.native.dlpack import dlpack_capsule
+
+
+class NativeConv1dStem:
+    """As `Conv1dStem`, whose weights were copied; a lane has the same bits in any company."""
+
+    def __init__(self, stem: Conv1dStem, processor: str | None = None) -> None:
+        convolutions = [layer for layer in stem.conv if isinstance(layer, nn.Conv1d)]
+        self._shapes = [(layer.kernel_size[0], layer.stride[0]) for layer in convolutions]
+        self._size = stem.linear.out_features
+        self._stem = native().Conv1dStem(
+            convolutions=[_convolution(layer) for layer in convolutions],
+            out=linear_weights(stem.linear),
+            processor=processor or processors()[0],
+        )
+
+    def __call__(self, features: Tensor) -> Tensor:
+        """(B, W, F) features to (B, T, D)."""
+        lanes, frames = features.shape[:2]
+        for kernel, stride in self._shapes:
+            frames = (frames - kernel) // stride + 1
+        embedded = torch.empty(lanes, frames, self._size)
+        self._stem.run(
+            dlpack_capsule(features.contiguous()),
+            dlpack_capsule(embedded),
+            torch.get_num_threads(),
+        )
+        return embedded
+
+
+def _convolution(layer: nn.Conv1d) -> object:
+    weight = layer.weight.transpose(1, 2).flatten(1)  # a window's frames, oldest first
+    assert layer.bias is not None
+    rows = native().LinearWeights(floats(weight), floats(layer.bias))
+    return native().TimeConvolutionWeights(rows, layer.kernel_size[0], layer.stride[0])
+
+
+class NativeCtcHead:
+    """A linear layer and a log-softmax, whose weights were copied, over frames of their own.
+
+    rate: frames of V symbols that a frame of the encoder becomes.
+    """
+
+    def __init__(self, layer: nn.Linear, rate: int = 1, processor: str | None = None) -> None:
+        self._rate = rate
+        self._symbols = layer.out_features // rate
+        self._head = native().CtcHead(
+            layer=linear_weights(layer), rate=rate, processor=processor or processors()[0]
+        )
+
+    def __call__(self, encoded: Tensor) -> Tensor:
+        """(…, T, D) encoder frames to log-probabilities (…, T * rate, V), float32."""
+        rows = encoded.flatten(0, -2).contiguous()
+        log_probs = torch.empty(len(rows), self._rate, self._symbols)
+        self._head.run(dlpack_capsule(rows), dlpack_capsule(log_probs), torch.get_num_threads())
+        frames = encoded.size(-2) * self._rate
+        return log_probs.view(*encoded.shape[:-2], frames, self._symbols)
