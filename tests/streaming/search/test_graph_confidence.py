@@ -85,7 +85,7 @@ def test_words_of_finals_are_as_sure_as_the_lattice(graph_engine, sounds):
 def test_words_that_the_second_pass_prefers_have_their_own_confidence(
     graph_engine, sounds, monkeypatch
 ):
-    def contrary(self, endings):
+    def contrary(self, endings, beat):
         for ending in endings:
             ending.scored = [first_pass_scores(each) for each in ending.hypotheses[1:]]
 
