@@ -1,4 +1,4 @@
-"""What stands before and behind a conformer's blocks, natively: its stem, its CTC heads."""
+"""The stem before a conformer's blocks and the CTC heads behind them, natively."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from earshot.native.dlpack import dlpack_capsule
 
 
 class NativeConv1dStem:
-    """As `Conv1dStem`, whose weights were copied; a lane has the same bits in any company."""
+    """A `Conv1dStem` whose weights were copied; a lane has the same bits in any company."""
 
     def __init__(self, stem: Conv1dStem, processor: str | None = None) -> None:
         convolutions = [layer for layer in stem.conv if isinstance(layer, nn.Conv1d)]

@@ -37,7 +37,7 @@ class NativeTrees:
         memory: Tensor | None = None,
         lengths: Tensor | None = None,
     ) -> list[NodeScores]:
-        """As `TreeScorer` says."""
+        """Scores of the trees' nodes, see `TreeScorer`."""
         firsts = [0, *accumulate(map(len, trees))]
         tokens, depths, parents = (
             torch.tensor([value for tree in trees for value in getattr(tree, name)])

@@ -35,19 +35,19 @@ def floats(tensor: Tensor) -> DlpackCapsule:
 
 
 def linear_weights(layer: nn.Linear | nn.Conv1d) -> Any:
-    """Of a linear layer, or of a convolution that sees one column."""
+    """Weights of a linear layer, or of a convolution that sees one column."""
     weight = layer.weight.squeeze(-1) if isinstance(layer, nn.Conv1d) else layer.weight
     return rows_weights(weight, layer.bias)
 
 
 def rows_weights(weight: Tensor, bias: Tensor | None) -> Any:
-    """Of weight (N, K) and bias (N,)."""
+    """Weights of a layer of weight (N, K) and bias (N,)."""
     shift = weight.new_zeros(len(weight)) if bias is None else bias
     return native().LinearWeights(floats(weight), floats(shift))
 
 
 def norm_weights(norm: nn.Module) -> Any:
-    """Of a layer norm, or of a batch norm whose statistics no longer change."""
+    """Weights of a layer norm, or of a batch norm whose statistics no longer change."""
     if isinstance(norm, nn.BatchNorm1d):
         assert norm.running_mean is not None
         assert norm.running_var is not None
@@ -59,11 +59,11 @@ def norm_weights(norm: nn.Module) -> Any:
 
 
 def feed_forward_weights(norm: nn.Module, up: nn.Linear, down: nn.Linear) -> Any:
-    """Of a feed-forward branch and the norm before it."""
+    """Weights of a feed-forward branch and the norm before it."""
     return native().FeedForwardWeights(norm_weights(norm), linear_weights(up), linear_weights(down))
 
 
 def attention_weights(norm: nn.Module, attention: MultiHeadAttention, places: Any = None) -> Any:
-    """Of an attention branch and the norm before it."""
+    """Weights of an attention branch and the norm before it."""
     projections = attention.linear_q, attention.linear_k, attention.linear_v, attention.linear_out
     return native().AttentionWeights(norm_weights(norm), *map(linear_weights, projections), places)

@@ -10,7 +10,7 @@ from earshot.models.u2.u2 import U2Model
 
 
 class NativeCtcHeads:
-    """Both heads, whose weights were copied: a frame has the same bits in any company."""
+    """A model's CTC heads, copied: a frame has the same bits in any company."""
 
     def __init__(self, model: U2Model, processor: str | None = None) -> None:
         self.blank_id = model.blank_id
@@ -20,11 +20,11 @@ class NativeCtcHeads:
         self._phones = phones and NativeCtcHead(phones.ctc_lo, phones.rate, processor)
 
     def ctc_log_probs(self, encoded: Tensor) -> Tensor:
-        """As `U2Model` says."""
+        """Log-probabilities of tokens, see `U2Model`."""
         return self._tokens(encoded)
 
     def phone_log_probs(self, encoded: Tensor) -> Tensor:
-        """As `U2Model` says."""
+        """Log-probabilities of phones, see `U2Model`."""
         assert self._phones is not None
         return self._phones(encoded)
 

@@ -10,7 +10,7 @@ import torch
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.checkpoints.checkpoint import load_model
-from earshot.streaming.assembly.families import LanguageModels, build_recognizer
+from earshot.streaming.assembly.families import build_recognizer
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.inbox import Inbox
@@ -37,7 +37,7 @@ def audio(seed: int) -> np.ndarray:
 @torch.inference_mode()
 def steps(model: LoadedModel, streams: int) -> list[dict[str, torch.Tensor]]:
     """What the first of so many streams gets in each step."""
-    recognizer = build_recognizer(model, CONFIG, LanguageModels())
+    recognizer = build_recognizer(model, CONFIG)
     opened = []
     for slot in range(streams):
         stream = ActiveStream(
