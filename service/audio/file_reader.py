@@ -14,10 +14,11 @@ import soundfile
 
 from earshot.service.audio.containers import AAC, MP3, SNIFF_BYTES, Container, sniff
 from earshot.service.audio.mp3_length import stated_mp3_s
-from earshot.service.audio.pcm import Samples, limited, one_of
+from earshot.service.audio.pcm import limited, one_of
 from earshot.service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ, Resampler
 from earshot.service.audio.whole_file import check_is_whole
 from earshot.service.errors import AudioTooLong, UndecodableAudio
+from earshot.streaming.samples import Samples
 
 BLOCK_S = 1.0
 _SUBFORMATS_OF_SOUNDFILE = {"wav", "ogg", "flac", "aiff", "caf", "au", "w64"}

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from earshot.service.errors import UndecodableAudio
+from earshot.streaming.samples import Samples
 
-Samples = NDArray[np.float32]
 Encoding = Literal["linear16", "linear32"]
 
 MAX_OVERSHOOT = 16.0

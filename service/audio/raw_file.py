@@ -5,9 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from earshot.service.audio.pcm import PcmDecoder, PcmFormat, Samples, one_of
+from earshot.service.audio.pcm import PcmDecoder, PcmFormat, one_of
 from earshot.service.audio.resampler import Resampler
 from earshot.service.errors import AudioTooLong, UndecodableAudio
+from earshot.streaming.samples import Samples
 
 _NOTHING: Samples = np.empty(0, dtype=np.float32)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import soxr
 
-from earshot.service.audio.pcm import Samples
+from earshot.streaming.samples import Samples
 
 MIN_RATE_HZ = 4_000
 MAX_RATE_HZ = 192_000

@@ -4,10 +4,11 @@ import hashlib
 
 import numpy as np
 
-from earshot.service.audio.pcm import PcmDecoder, PcmFormat, Samples, one_of
+from earshot.service.audio.pcm import PcmDecoder, PcmFormat, one_of
 from earshot.service.audio.resampler import Resampler
 from earshot.service.audio.wav_header import WavHeader
 from earshot.service.errors import UndecodableAudio
+from earshot.streaming.samples import Samples
 
 _NOTHING: Samples = np.empty(0, dtype=np.float32)
 

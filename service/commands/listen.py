@@ -8,7 +8,6 @@ import numpy as np
 from rich.live import Live
 from rich.text import Text
 
-from earshot.service.audio.pcm import Samples
 from earshot.service.commands.options.console import live_line, say, tell
 from earshot.service.commands.options.settings_flags import (
     ENGINE_SETTINGS,
@@ -20,6 +19,8 @@ from earshot.service.core.engine_port import EnginePort, StreamPort
 from earshot.service.errors import StartupError
 from earshot.streaming.errors import BacklogFull, StreamClosed
 from earshot.streaming.events import Closed, Event, Failed, Final, Partial, UnboostablePhrase
+from earshot.streaming.requests import FINISH, Push
+from earshot.streaming.samples import Samples
 from earshot.streaming.stream_config import StreamConfig
 
 BLOCK_MS = 50
@@ -88,13 +89,13 @@ class _Listening:
                 with source:
                     self._show(line)
             except KeyboardInterrupt:
-                self._stream.finish()
+                self._stream.ask(FINISH)
                 self._show(line)
 
     def _heard(self, block: Samples, frames: int, clock: object, status: object) -> None:
         """Take a block on PortAudio's thread, which must not wait."""
         try:
-            self._stream.push(np.ascontiguousarray(block[:, 0]).clip(-1.0, 1.0))
+            self._stream.ask(Push(np.ascontiguousarray(block[:, 0]).clip(-1.0, 1.0)))
         except BacklogFull:
             self._dropped = True
         except StreamClosed:

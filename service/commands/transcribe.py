@@ -11,7 +11,6 @@ from pathlib import Path
 from rich.progress import Progress, TaskID, TimeRemainingColumn
 
 from earshot.service.audio.file_reader import AudioFile
-from earshot.service.audio.pcm import Samples
 from earshot.service.commands.options.console import done, progress_bars, say, tell
 from earshot.service.commands.options.settings_flags import (
     ENGINE_SETTINGS,
@@ -29,6 +28,7 @@ from earshot.service.http.request_id import new_request_id
 from earshot.service.http.upload import temporary_file
 from earshot.service.served_model import ServedModel
 from earshot.streaming.errors import StreamingError
+from earshot.streaming.samples import Samples
 
 _SUFFIXES = {"text": ".txt", "json": ".json", "srt": ".srt", "vtt": ".vtt"}
 SOME_FAILED = 1

@@ -3,43 +3,17 @@
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from earshot.service.audio.pcm import Samples
-from earshot.streaming.graph_config import GraphOptions
-from earshot.streaming.stream_config import Boost
-from earshot.streaming.weights import Weights
-
-
-@dataclass(frozen=True, eq=False)
-class PushAudio:
-    """Give samples at the model's rate, shape ``(N,)``, to a channel's stream."""
-
-    samples: Samples
-    channel: int = 0
+from earshot.streaming.requests import Request
 
 
 @dataclass(frozen=True)
-class FinalizeStream:
-    """Ask the stream for the final of what it has."""
+class Ask:
+    """Ask something of the stream of a channel, of all streams where it is None.
 
+    Requests are done in order; a full backlog holds them up, but for `Cancel`.
+    """
 
-@dataclass(frozen=True)
-class ConfigureStream:
-    """Replace the stream's boosted phrases, what it asks of the decoding graph, and its weights."""
-
-    boosts: tuple[Boost, ...]
-    graph: GraphOptions
-    weights: Weights = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class FinishStream:
-    """Tell the stream that no audio follows."""
-
-
-@dataclass(frozen=True)
-class CancelStream:
-    """Free a channel's stream now, without results; None frees all."""
-
+    request: Request
     channel: int | None = None
 
 
@@ -72,10 +46,4 @@ class Close:
     error: BaseException | None = field(default=None, compare=False)
 
 
-StreamAction: TypeAlias = PushAudio | FinalizeStream | ConfigureStream | FinishStream
-"""Actions on a stream, to be done in order; a full backlog holds them up.
-
-All but PushAudio are for the streams of all channels.
-"""
-
-Action: TypeAlias = StreamAction | CancelStream | Send | Close
+Action: TypeAlias = Ask | Send | Close

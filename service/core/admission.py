@@ -6,6 +6,7 @@ from contextlib import ExitStack, contextmanager
 from earshot.service.core.engine_port import EnginePort, Sink, StreamPort
 from earshot.service.errors import Busy, NotReady
 from earshot.streaming.errors import EngineFull, EngineStopped
+from earshot.streaming.requests import Cancel
 from earshot.streaming.stream_config import StreamConfig
 
 BUSY_RETRY_S = 5
@@ -49,7 +50,7 @@ class Admission:
             try:
                 for sink in sinks:
                     opened.append(self._engine.open(config, sink))
-                    on_failure.callback(opened[-1].cancel)
+                    on_failure.callback(opened[-1].ask, Cancel())
             except EngineFull as error:
                 raise Busy("all streams are taken", BUSY_RETRY_S) from error
             except EngineStopped as error:

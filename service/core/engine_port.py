@@ -1,15 +1,14 @@
 """What the service asks of an engine; `streaming/engine` provides it, tests script it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
-from earshot.service.audio.pcm import Samples
 from earshot.streaming.engine.engine_stats import EngineStats
 from earshot.streaming.engine.model_description import ModelDescription
 from earshot.streaming.events import Event
-from earshot.streaming.graph_config import GraphOptions
-from earshot.streaming.stream_config import Boost, StreamConfig, StreamPriority
-from earshot.streaming.weights import Weights
+from earshot.streaming.requests import Request
+from earshot.streaming.stream_config import StreamConfig, StreamPriority
+from earshot.streaming.stream_name import NAMELESS, StreamName
 
 Sink: TypeAlias = Callable[[Event], None]
 """Called on the engine's thread with each event of a stream; it must not block."""
@@ -22,28 +21,11 @@ class StreamPort(Protocol):
     def decoded_s(self) -> float:
         """Seconds of audio decoded so far."""
 
-    def push(self, samples: Samples) -> None:
-        """Append mono samples at the engine's `sample_rate_hz`; BacklogFull takes none of them."""
+    def ask(self, request: Request) -> None:
+        """Ask for something, in its turn; `Cancel` at once, and as often as one likes.
 
-    def finalize(self) -> None:
-        """Ask for the final of all audio pushed so far; BacklogFull where too many are due."""
-
-    def configure(
-        self,
-        boosts: Sequence[Boost],
-        graph: GraphOptions | None = None,
-        weights: Weights | None = None,
-    ) -> None:
-        """Replace the boosted phrases, and what else of the stream's config is not None.
-
-        Configured or NotConfigured follows; BacklogFull where too many requests wait.
+        Raises BacklogFull (nothing was asked, `RoomAvailable` follows), InvalidAudio, StreamClosed.
         """
-
-    def finish(self) -> None:
-        """Say that no audio follows; the last finals and Closed come."""
-
-    def cancel(self) -> None:
-        """Free the stream at once; calling it again, or after the end, does nothing."""
 
 
 class EnginePort(Protocol):
@@ -65,7 +47,11 @@ class EnginePort(Protocol):
         """Say whether a stream could be opened now."""
 
     def open(
-        self, config: StreamConfig, sink: Sink, priority: StreamPriority = StreamPriority.LIVE
+        self,
+        config: StreamConfig,
+        sink: Sink,
+        priority: StreamPriority = StreamPriority.LIVE,
+        name: StreamName = NAMELESS,
     ) -> StreamPort:
         """Open a stream or raise EngineFull or EngineStopped."""
 

@@ -24,6 +24,7 @@ from earshot.streaming.events import Closed, Event, Failed
 from earshot.streaming.parts.graph import GRAPH
 from earshot.streaming.parts.resolver import find_parts
 from earshot.streaming.parts.table import engine_fields
+from earshot.streaming.requests import FINISH, Push
 from earshot.streaming.stream_config import Boost, StreamConfig
 
 STOP_S = 5.0
@@ -100,8 +101,8 @@ def warm_up(engine: EnginePort) -> None:
 
     stream = engine.open(StreamConfig(boosts=(Boost(UNHEARD_OF),)), sink)
     with suppress(StreamClosed):  # it has failed already: its last event says why
-        stream.push(np.zeros(engine.sample_rate_hz, np.float32))
-        stream.finish()
+        stream.ask(Push(np.zeros(engine.sample_rate_hz, np.float32)))
+        stream.ask(FINISH)
     last = ended.get()
     if isinstance(last, Failed):
         raise StartupError(f"the model does not decode: {last.error}") from last.error

@@ -5,12 +5,12 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
-from earshot.service.audio.pcm import Samples
 from earshot.service.core.engine_port import EnginePort, StreamPort
-from earshot.service.core.stream_feed import PUSH_SAMPLES
 from earshot.service.transcript import Transcript
 from earshot.streaming.errors import BacklogFull, StreamClosed
 from earshot.streaming.events import Closed, Event, Failed, Final, RoomAvailable, UnboostablePhrase
+from earshot.streaming.requests import FINISH, Cancel, Push, pushes
+from earshot.streaming.samples import Samples
 from earshot.streaming.stream_config import StreamConfig, StreamPriority
 
 
@@ -64,14 +64,14 @@ class FileTranscription:
             self._feed(self._stream)
             return self._collect()
         finally:
-            self._stream.cancel()
+            self._stream.ask(Cancel())
 
     def cancel(self, reason: Exception) -> None:
         """Make `run` raise ``reason`` soon; from any thread."""
         self._cancelled_by = reason
         self._room.set()
         if self._stream is not None:
-            self._stream.cancel()
+            self._stream.ask(Cancel())
 
     def _sink(self, event: Event) -> None:
         if isinstance(event, RoomAvailable):
@@ -86,18 +86,18 @@ class FileTranscription:
     def _feed(self, stream: StreamPort) -> None:
         try:
             for block in self.audio.blocks():
-                for start in range(0, len(block), PUSH_SAMPLES):
-                    self._push(stream, block[start : start + PUSH_SAMPLES])
-            stream.finish()
+                for push in pushes(block):
+                    self._ask(stream, push)
+            stream.ask(FINISH)
         except StreamClosed:
             self._check_cancelled()  # otherwise its Failed event says why
 
-    def _push(self, stream: StreamPort, block: Samples) -> None:
+    def _ask(self, stream: StreamPort, push: Push) -> None:
         while True:
             self._check_cancelled()
             self._room.clear()
             try:
-                stream.push(block)
+                stream.ask(push)
             except BacklogFull:
                 self._room.wait()
             else:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from earshot.service.core.metrics import Metrics
 from earshot.streaming.events import Final, Partial
+from earshot.streaming.requests import Flush, Push, Request
 
 MAX_MARKS = 2048  # about 40 s of the smallest usual messages; older ones no longer matter
 
@@ -28,14 +29,14 @@ class LatencyClock:
         """Seconds of audio that arrived."""
         return self._arrived_s
 
-    def audio_arrived(self, samples: int) -> None:
-        """Note ``samples``, at the model's rate, that are decodable from now on."""
-        self._arrived_s += samples / self._rate_hz
-        self._marks.append((self._arrived_s, self._now()))
-
-    def final_asked(self) -> None:
-        """Note a Finalize or the end of the audio."""
-        self._asked_at = self._now()
+    def asked(self, request: Request) -> None:
+        """Note audio, at the model's rate, that is decodable from now on, or that it is to end."""
+        match request:
+            case Push(samples):
+                self._arrived_s += len(samples) / self._rate_hz
+                self._marks.append((self._arrived_s, self._now()))
+            case Flush():
+                self._asked_at = self._now()
 
     def result(self, event: Partial | Final) -> None:
         """Observe the latency of a partial, and of a final that was asked for."""

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from earshot.service.audio.pcm import Samples
 from earshot.service.core.engine_port import EnginePort
 from earshot.service.core.file_transcription import AudioSource, FileTranscription
 from earshot.service.transcript import Transcript
 from earshot.streaming.errors import DecodingFailed
 from earshot.streaming.events import Event
+from earshot.streaming.samples import Samples
 from earshot.streaming.stream_config import StreamConfig
 
 

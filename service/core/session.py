@@ -11,16 +11,7 @@ from functools import partial
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from earshot.service.core.actions import (
-    Action,
-    CancelStream,
-    Close,
-    ConfigureStream,
-    FinalizeStream,
-    FinishStream,
-    PushAudio,
-    Send,
-)
+from earshot.service.core.actions import Action, Ask, Close, Send
 from earshot.service.core.conversation import Conversation
 from earshot.service.core.engine_port import Sink, StreamPort
 from earshot.service.core.latency_clock import LatencyClock
@@ -30,6 +21,7 @@ from earshot.service.errors import IdleSession, SlowReader
 from earshot.service.http.read_pace import ReadPace
 from earshot.streaming.errors import StreamClosed, StreamingError
 from earshot.streaming.events import Event, Final, Partial, RoomAvailable
+from earshot.streaming.requests import Request
 
 MAX_EVENTS = 1000
 TIMER_SLACK_S = 1.0
@@ -221,7 +213,7 @@ class Session:
         for action in actions:
             self._guarded(self._do, action)
 
-    def _guarded(self, do: Callable[..., None], *arguments: Action) -> None:
+    def _guarded(self, do: Callable[..., None], *arguments: object) -> None:
         try:
             do(*arguments)
         except StreamClosed:
@@ -236,20 +228,15 @@ class Session:
             case Close():
                 self.error = self.error or action.error
                 self._outbox.close(action)
-            case CancelStream(channel):
-                for feed in self._feeds if channel is None else [self._feeds[channel]]:
-                    feed.stop()
-            case PushAudio(samples, channel):
-                self._clocks[channel].audio_arrived(len(samples))
-                self._feeds[channel].do(action)
-            case _:
-                self._do_for_all(action)
+            case Ask(request, None):
+                for channel in range(len(self._feeds)):
+                    self._guarded(self._ask, request, channel)  # where one has ended others go on
+            case Ask(request, channel):
+                self._ask(request, channel)
 
-    def _do_for_all(self, action: FinalizeStream | ConfigureStream | FinishStream) -> None:
-        for clock, feed in zip(self._clocks, self._feeds, strict=True):
-            if not isinstance(action, ConfigureStream):
-                clock.final_asked()
-            self._guarded(feed.do, action)  # where one stream has ended the others go on
+    def _ask(self, request: Request, channel: int) -> None:
+        self._clocks[channel].asked(request)
+        self._feeds[channel].ask(request)
 
     def _fail(self, error: BaseException) -> None:
         self.error = self.error or error

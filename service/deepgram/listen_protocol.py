@@ -11,18 +11,8 @@ from functools import cached_property
 
 from pydantic import ValidationError
 
-from earshot.service.audio.pcm import Samples
 from earshot.service.audio.socket_audio import SocketAudio
-from earshot.service.core.actions import (
-    Action,
-    CancelStream,
-    Close,
-    ConfigureStream,
-    FinalizeStream,
-    FinishStream,
-    PushAudio,
-    Send,
-)
+from earshot.service.core.actions import Action, Ask, Close, Send
 from earshot.service.deepgram.channel_states import ChannelStates
 from earshot.service.deepgram.request.boosts import BoostRules, TooManyPhrases, keyword_phrases
 from earshot.service.deepgram.request.parameters import ListenParameters
@@ -67,6 +57,9 @@ from earshot.streaming.events import (
 from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.parts.option import by_field
 from earshot.streaming.parts.table import part_parameters
+from earshot.streaming.requests import FINALIZE, FINISH, Cancel, pushes
+from earshot.streaming.requests import Configure as ConfigureRequest
+from earshot.streaming.samples import Samples
 from earshot.streaming.weights import Weights, check_weights
 
 MAX_ECHO_CHARS = 200
@@ -175,7 +168,7 @@ class ListenProtocol:
             case KeepAlive():
                 return []
             case Finalize():
-                return [FinalizeStream()]
+                return [Ask(FINALIZE)]
             case CloseStream():
                 return self._finish()
             case Configure():
@@ -209,7 +202,7 @@ class ListenProtocol:
         if self.state is State.CLOSED:
             return []
         self.state = State.CLOSED
-        return [CancelStream(), Send(_told(error)), _close_for(error)]
+        return [Ask(Cancel()), Send(_told(error)), _close_for(error)]
 
     def idle(self, error: BaseException) -> list[Action]:
         """End the session of a silent client: last results, then ``error`` and its code."""
@@ -226,7 +219,7 @@ class ListenProtocol:
     def disconnect(self) -> list[Action]:
         """The client is gone: nobody reads the results."""
         self.state = State.CLOSED
-        return [CancelStream()]
+        return [Ask(Cancel())]
 
     def _finish(self) -> list[Action]:
         try:
@@ -234,7 +227,7 @@ class ListenProtocol:
         except UndecodableAudio as error:
             return self.fail(error)
         self.state = State.FINISHING
-        return [*_pushes(tails), FinishStream()]
+        return [*_pushes(tails), Ask(FINISH)]
 
     def _end(self) -> list[Action]:
         """The last stream is closed; where another had failed, the code says so at the end."""
@@ -256,7 +249,7 @@ class ListenProtocol:
             variant=outcome_of(error).err_code,
             description=f"channel {channel}: {public_message(error)}",
         )
-        actions: list[Action] = [CancelStream(channel), Send(told)]
+        actions: list[Action] = [Ask(Cancel(), channel), Send(told)]
         if self._channels.all_over:
             return actions + self._end()
         return actions + self._answered(unanswered)
@@ -275,7 +268,7 @@ class ListenProtocol:
             return [self._refuse("CONFIGURE_KEYTERM_INVALID", str(error))]
         self._asked = asked
         self._channels.ask()
-        return [ConfigureStream(boosts, asked.graph, asked.weights)]
+        return [Ask(ConfigureRequest(boosts, asked.graph, asked.weights))]
 
     def _answered(self, event: Configured | NotConfigured | None) -> list[Action]:
         """All channels have answered a Configure, as ``event`` does; None: not yet."""
@@ -328,7 +321,7 @@ class ListenProtocol:
 
 
 def _pushes(samples: Sequence[Samples]) -> list[Action]:
-    return [PushAudio(each, channel) for channel, each in enumerate(samples) if each.size]
+    return [Ask(push, channel) for channel, each in enumerate(samples) for push in pushes(each)]
 
 
 def _told(error: BaseException) -> Error:

@@ -6,17 +6,17 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-from earshot.service.audio.pcm import Samples
 from earshot.service.core.engine_port import Sink, StreamPort
 from earshot.service.library.utterance import Utterance
 from earshot.streaming.errors import BacklogFull, StreamClosed
 from earshot.streaming.events import Closed, Event, Failed, Final, Partial, UnboostablePhrase
+from earshot.streaming.requests import FINISH, Cancel, Push
 
 
 class LiveUtterances(Iterator[Utterance]):
     """Utterances in a stream of audio, as they are said; ends when the audio does.
 
-    Each step takes as many pieces as it needs for a result. Leave early as you like: `close`, a
+    Each step takes as much audio as it needs for a result. Leave early as you like: `close`, a
     `with` block, or no reference any more, and the engine forgets the stream.
 
     unboostable: phrases that are not boosted, each with the reason, as soon as it is known.
@@ -25,14 +25,14 @@ class LiveUtterances(Iterator[Utterance]):
     def __init__(
         self,
         open_stream: Callable[[Sink], StreamPort],
-        pieces: Iterator[Samples],
+        pushes: Iterator[Push],
         *,
         written: bool,
     ) -> None:
         """written: finals with figures. The stream is opened by the first step."""
         self.unboostable: list[UnboostablePhrase] = []
         # It does not know this object: without a circle it is freed, and so ended, at once.
-        self._utterances = _utterances(open_stream, pieces, written, self.unboostable)
+        self._utterances = _utterances(open_stream, pushes, written, self.unboostable)
 
     def __next__(self) -> Utterance:
         """Return the next utterance, or the same with more in it.
@@ -61,7 +61,7 @@ class LiveUtterances(Iterator[Utterance]):
 
 def _utterances(
     open_stream: Callable[[Sink], StreamPort],
-    pieces: Iterator[Samples],
+    pushes: Iterator[Push],
     written: bool,
     unboostable: list[UnboostablePhrase],
 ) -> Generator[Utterance]:
@@ -69,7 +69,7 @@ def _utterances(
     stream = open_stream(events.put)
     shown = False
     try:
-        for event in _events(stream, events, pieces):
+        for event in _events(stream, events, pushes):
             match event:
                 case Partial() | Final():
                     utterance = Utterance.of(event, written=written)
@@ -84,28 +84,28 @@ def _utterances(
                 case Failed(error):
                     raise error
     finally:
-        stream.cancel()
+        stream.ask(Cancel())
 
 
 def _events(
-    stream: StreamPort, events: queue.SimpleQueue[Event], pieces: Iterator[Samples]
+    stream: StreamPort, events: queue.SimpleQueue[Event], pushes: Iterator[Push]
 ) -> Iterator[Event]:
     """The stream's events; between them it is fed, as far as its backlog takes it."""
-    for piece in pieces:
+    for push in pushes:
         with suppress(StreamClosed):  # it has failed: its last event says why
-            while not _pushed(stream, piece):
+            while not _pushed(stream, push):
                 yield events.get()  # room, at the latest
         while not events.empty():
             yield events.get()
     with suppress(StreamClosed):
-        stream.finish()
+        stream.ask(FINISH)
     while True:
         yield events.get()
 
 
-def _pushed(stream: StreamPort, piece: Samples) -> bool:
+def _pushed(stream: StreamPort, push: Push) -> bool:
     try:
-        stream.push(piece)
+        stream.ask(push)
     except BacklogFull:
         return False
     return True

@@ -6,10 +6,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from earshot.service.audio.pcm import PcmDecoder, PcmFormat, Samples, limited
+from earshot.service.audio.pcm import PcmDecoder, PcmFormat, limited
 from earshot.service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ, Resampler
-from earshot.service.core.stream_feed import PUSH_SAMPLES
 from earshot.service.errors import UndecodableAudio
+from earshot.streaming.requests import Push, pushes
+from earshot.streaming.samples import Samples
 
 Block: TypeAlias = ArrayLike | bytes
 """Mono: floats in [-1, 1] or int16, `(N,)`, or the bytes of 16-bit little-endian samples."""
@@ -31,15 +32,15 @@ class SampleBlocks:
         self._resampler = Resampler(rate_hz, model_rate_hz)
         self._decoder = PcmDecoder(PcmFormat("linear16", rate_hz))
 
-    def pieces(self) -> Iterator[Samples]:
-        """Yield float32 samples `(N,)` at the model's rate, few enough for one push.
+    def pushes(self) -> Iterator[Push]:
+        """Yield float32 samples `(N,)` at the model's rate, ready to be asked for.
 
         Raises:
             UndecodableAudio: a block is not mono audio; the message says what it is.
         """
         for block in self._blocks:
-            yield from _cut(self._resampler.resample(self._floats(block)))
-        yield from _cut(self._resampler.resample(np.empty(0, np.float32), last=True))
+            yield from pushes(self._resampler.resample(self._floats(block)))
+        yield from pushes(self._resampler.resample(np.empty(0, np.float32), last=True))
 
     def _floats(self, block: Block) -> Samples:
         if isinstance(block, bytes | bytearray | memoryview):
@@ -57,8 +58,3 @@ class SampleBlocks:
                 f"a block holds samples of {samples.dtype}: they are floats in [-1, 1], or int16"
             )
         return limited(samples.astype(np.float32), "a block")
-
-
-def _cut(samples: Samples) -> Iterator[Samples]:
-    for start in range(0, len(samples), PUSH_SAMPLES):
-        yield samples[start : start + PUSH_SAMPLES]

@@ -116,7 +116,7 @@ class Transcriber:
         config = self._config(boosts, interim_results=interim_results)
         rate_hz = self.sample_rate_hz if sample_rate_hz is None else sample_rate_hz
         audio = SampleBlocks(blocks, rate_hz, self.sample_rate_hz)
-        return LiveUtterances(partial(self._open, config), audio.pieces(), written=smart_format)
+        return LiveUtterances(partial(self._open, config), audio.pushes(), written=smart_format)
 
     def close(self) -> None:
         """Free the model; what is being transcribed raises EngineStopped. Again does nothing."""

@@ -1,6 +1,7 @@
 """The engine: one thread that owns the model and decodes every stream."""
 
 import logging
+import os
 import threading
 from collections.abc import Callable
 
@@ -14,6 +15,7 @@ from earshot.streaming.engine.pulse import Pulse, Unwatched
 from earshot.streaming.engine.recognizer import Recognizer
 from earshot.streaming.engine.registry import Registry
 from earshot.streaming.engine.stream import Stream
+from earshot.streaming.engine.stream_intake import StreamIntake
 from earshot.streaming.engine_config import EngineConfig, engine_threads
 from earshot.streaming.errors import (
     EngineFull,
@@ -22,8 +24,11 @@ from earshot.streaming.errors import (
 )
 from earshot.streaming.events import Event
 from earshot.streaming.stream.active_stream import ActiveStream
+from earshot.streaming.stream.backlog import Backlog
 from earshot.streaming.stream.inbox import Inbox
+from earshot.streaming.stream.sample_count import SampleCount
 from earshot.streaming.stream_config import StreamConfig, StreamPriority
+from earshot.streaming.stream_name import NAMELESS, StreamName
 
 log = logging.getLogger(__name__)
 
@@ -40,10 +45,14 @@ class Engine:
         config: EngineConfig,
         observer: Observer | None = None,
         pulse: Pulse | None = None,
+        turned: Callable[[], None] | None = None,
     ) -> None:
-        """pulse: who hears that the engine works; without it nobody does."""
+        """pulse: who hears that the engine works; without it nobody does.
+
+        turned: called on the engine thread when the events of a turn have been emitted.
+        """
         self._config = config
-        self._counters = Counters()
+        self.counters = Counters()
         self._registry = Registry(config.max_streams)
         self._recognizer = recognizer
         self._compiler = BoostCompiler(recognizer.compile)
@@ -51,7 +60,13 @@ class Engine:
         self.model = recognizer.model
         self.rules = recognizer.rules
         self._loop = EngineLoop(
-            recognizer, self._registry, config, self._counters, observer, pulse or Unwatched()
+            recognizer,
+            self._registry,
+            config,
+            self.counters,
+            observer,
+            pulse or Unwatched(),
+            turned or (lambda: None),
         )
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 
@@ -89,30 +104,49 @@ class Engine:
         config: StreamConfig,
         sink: Callable[[Event], None],
         priority: StreamPriority = StreamPriority.LIVE,
+        name: StreamName = NAMELESS,
     ) -> Stream:
         """Open a stream. `sink` gets its events on the engine thread and must not block.
 
         Raises EngineFull and EngineStopped, and InvalidStreamConfig for a config that this engine
         cannot serve.
         """
+        decoded = SampleCount()
+        backlog = Backlog(self._max_backlog, self._settings.sample_rate_hz, decoded)
+        intake = self.admit(config, backlog.noting(sink), priority, name, decoded)
+        return Stream(backlog, intake.take, os.getpid())
+
+    def admit(
+        self,
+        config: StreamConfig,
+        sink: Callable[[Event], None],
+        priority: StreamPriority,
+        name: StreamName,
+        decoded: SampleCount,
+    ) -> StreamIntake:
+        """Open a stream whose backlog is kept elsewhere, by what `decoded` says; see `open`."""
         if not self.running:
             raise EngineStopped("the engine is not running")
         if not self._registry.has_room:  # before any work for a caller who is refused
             raise EngineFull(f"all {self._config.max_streams} slots are taken")
         search = self.rules.choose_search(config)
         boosts = self._compiler.submit(config.boosts, config)
-        inbox = Inbox(int(self._config.max_backlog_s * self._settings.sample_rate_hz))
+        inbox = Inbox(self._max_backlog, decoded)
         try:
             active = self._registry.admit(
                 lambda slot: ActiveStream(
-                    slot, config, search, priority, sink, inbox, boosts, self._settings
+                    slot, config, search, priority, sink, inbox, boosts, self._settings, name
                 )
             )
         except StreamingError:
             boosts.cancel()
             raise
         boosts.add_done_callback(lambda _: self._registry.call(active))
-        return Stream(active, self._compiler, self._registry, self.rules.choose_search)
+        return StreamIntake(active, self._compiler, self._registry, self.rules.choose_search)
+
+    @property
+    def _max_backlog(self) -> int:
+        return int(self._config.max_backlog_s * self._settings.sample_rate_hz)
 
     @property
     def sample_rate_hz(self) -> int:
@@ -131,7 +165,7 @@ class Engine:
             live_streams=live,
             file_streams=len(streams) - live,
             backlog_s=backlog / self._settings.sample_rate_hz,
-            **vars(self._counters),
+            **vars(self.counters),
         )
 
     def _run(self) -> None:

@@ -3,7 +3,7 @@
 import logging
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from earshot.streaming.engine.batcher import Batcher
@@ -23,9 +23,11 @@ from earshot.streaming.errors import (
     InvalidStreamConfig,
 )
 from earshot.streaming.events import Closed, Configured, Failed, NotConfigured, RoomAvailable
+from earshot.streaming.requests import Flush
 from earshot.streaming.stream.active_stream import ActiveStream
-from earshot.streaming.stream.inbox import Flush, Item, Reconfigure
+from earshot.streaming.stream.inbox import Item, Reconfigure
 from earshot.streaming.stream.lane import Ending, Lane
+from earshot.streaming.stream_name import fields_of
 
 log = logging.getLogger(__name__)
 
@@ -41,11 +43,13 @@ class EngineLoop:
         counters: Counters,
         observer: Observer | None,
         pulse: Pulse,
+        turned: Callable[[], None],
     ) -> None:
         self._recognizer = recognizer
         self._registry = registry
         self._counters = counters
         self._observer = observer
+        self._turned = turned
         self._publisher = Publisher(counters)
         self._pulse = pulse
         self._isolation = Isolation(self._fail, self._pulse.beat)
@@ -65,12 +69,15 @@ class EngineLoop:
             while (calling := self._receive()) is not None:
                 self._attend(calling)
                 if lanes := self._schedule():
+                    self._turned()  # answers do not wait for the step
                     self._step(lanes)
+                self._turned()
                 self._check()
         finally:
             self._registry.stop()
             for stream in self._registry.streams:
                 self._dismiss(stream, Failed(EngineStopped("the engine was stopped")))
+            self._turned()
 
     def _receive(self) -> list[ActiveStream] | None:
         """Sleep until a step is due or a stream calls; None when the engine is to stop."""
@@ -130,7 +137,8 @@ class EngineLoop:
         error = failure_of(partial(self._second_pass, endings))
         if error is None:
             return
-        log.error("the second pass failed; finals are the first's", exc_info=error)
+        names = fields_of(ending.stream.name for ending in endings)
+        log.error("the second pass failed; finals are the first's", exc_info=error, extra=names)
         self._counters.second_pass_failures += len(endings)
         for ending in endings:
             ending.keep_first_pass()
@@ -217,7 +225,7 @@ class EngineLoop:
 
     def _fail(self, stream: ActiveStream, error: Exception) -> None:
         """End a stream whose work raised."""
-        log.error("decoding a stream failed", exc_info=error)
+        log.error("decoding a stream failed", exc_info=error, extra=stream.name.fields)
         self._counters.failed_streams += 1
         failure = error
         if not isinstance(failure, DecodingFailed):
@@ -241,7 +249,8 @@ class EngineLoop:
     ) -> None:
         stream.over = True
         self._registry.dismiss(stream, emptied=emptied)
-        attempt(partial(stream.sink, last), "the sink of a stream's last event")
+        last_word = partial(stream.sink, last)
+        attempt(last_word, "the sink of a stream's last event", stream.name)
 
     def _report(self, lanes: Sequence[Lane], endings: int, timer: StepTimer) -> None:
         counters, frame_s = self._counters, self._recognizer.settings.chunking.frame_ms / 1000

@@ -7,6 +7,7 @@ from typing import Protocol, TypeVar
 
 from earshot.streaming.engine.pulse import Beat, unheard
 from earshot.streaming.stream.active_stream import ActiveStream
+from earshot.streaming.stream_name import NAMELESS, StreamName, fields_of
 
 log = logging.getLogger(__name__)
 
@@ -32,11 +33,11 @@ def failure_of(work: Callable[[], None]) -> Exception | None:
     return None
 
 
-def attempt(work: Callable[[], None], what: str) -> None:
+def attempt(work: Callable[[], None], what: str, name: StreamName = NAMELESS) -> None:
     """Do something for someone outside, whose mistakes are theirs; log what it raises."""
     error = failure_of(work)
     if error is not None:
-        log.error("%s raised", what, exc_info=error)
+        log.error("%s raised", what, exc_info=error, extra=name.fields)
 
 
 class Isolation:
@@ -71,6 +72,8 @@ class Isolation:
         error = failure_of(partial(work, items))
         if error is None:
             return list(items)
-        log.warning("a step of %d lanes failed; trying each alone", len(items), exc_info=error)
+        names = fields_of(item.stream.name for item in items)
+        failed = "a step of %d lanes failed; trying each alone"
+        log.warning(failed, len(items), exc_info=error, extra=names)
         retry = again or work
         return [item for item in items if self.alone(item.stream, partial(retry, [item]))]

@@ -40,5 +40,6 @@ class SlotCleaner:
     def _emptied(self, stream: ActiveStream) -> bool:
         error = failure_of(partial(self._recognizer.free, stream))
         if error is not None:
-            log.error("slot %d could not be emptied and is kept back", stream.slot, exc_info=error)
+            kept = "slot %d could not be emptied and is kept back"
+            log.error(kept, stream.slot, exc_info=error, extra=stream.name.fields)
         return error is None

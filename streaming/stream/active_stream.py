@@ -8,14 +8,17 @@ from torch import Tensor
 
 from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts
 from earshot.streaming.events import Event, SpeechStarted, UtteranceEnd, Word
+from earshot.streaming.requests import Flush
 from earshot.streaming.results.results import SegmentClock
+from earshot.streaming.samples import Samples
 from earshot.streaming.stream.chunking import Chunking, Cut
 from earshot.streaming.stream.endpoint import EndpointDetector
-from earshot.streaming.stream.features import FeatureExtractor, FeatureTrack, Samples
-from earshot.streaming.stream.inbox import Flush, Inbox
+from earshot.streaming.stream.features import FeatureExtractor, FeatureTrack
+from earshot.streaming.stream.inbox import Inbox
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.stream.segment_boundary import BOUNDARY_WINDOW_MS
 from earshot.streaming.stream_config import StreamConfig, StreamPriority
+from earshot.streaming.stream_name import NAMELESS, StreamName
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,7 @@ class ActiveStream:
     inbox: Inbox
     asked_boosts: Future[CompiledBoosts]
     settings: StreamSettings
+    name: StreamName = NAMELESS
     boosts: CompiledBoosts = NO_BOOSTS
     flush: Flush | None = None
     initialised: bool = False

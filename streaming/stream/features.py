@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
-Samples = npt.NDArray[np.float32]
+from earshot.streaming.samples import Samples
 
 
 class FeatureExtractor(Protocol):

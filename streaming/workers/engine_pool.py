@@ -17,14 +17,18 @@ from typing import Any
 from earshot.streaming.engine.engine_stats import Counters, EngineStats, Observer, StepReport
 from earshot.streaming.engine.isolation import attempt
 from earshot.streaming.engine.recognizer import Recognizer
+from earshot.streaming.engine.stream import Stream
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import EngineFull, EngineStopped
 from earshot.streaming.events import Closed, Event, Failed
+from earshot.streaming.stream.backlog import Backlog
+from earshot.streaming.stream.sample_count import SampleCount
 from earshot.streaming.stream_config import StreamConfig, StreamPriority
+from earshot.streaming.stream_name import NAMELESS, StreamName
 from earshot.streaming.workers.heartbeat import Signs
 from earshot.streaming.workers.messages import Stop
 from earshot.streaming.workers.pool_watch import PoolWatch
-from earshot.streaming.workers.remote_stream import RemoteStream, Seat
+from earshot.streaming.workers.seat import Seat
 from earshot.streaming.workers.worker_link import WorkerLink
 
 log = logging.getLogger(__name__)
@@ -37,7 +41,7 @@ class _Worker:
         self.link = link
         self.turn = -1
         self.free = list(reversed(range(places)))
-        self.streams: dict[int, RemoteStream] = {}
+        self.seats: dict[int, Seat] = {}
         self.kill = link.kill
 
     @property
@@ -48,13 +52,13 @@ class _Worker:
     @property
     def signs(self) -> Signs:
         """See `Watched`."""
-        return self.link.heartbeat.read()
+        return self.link.memory.heartbeat.read()
 
     @property
     def work_waits(self) -> bool:
         """See `Watched`."""
-        backlogs = (stream.backlog_s for stream in list(self.streams.values()))
-        return self.link.has_untaken or any(backlog_s > 0 for backlog_s in backlogs)
+        waiting_s = (seat.backlog.waiting_s for seat in list(self.seats.values()))
+        return self.link.has_untaken or any(each_s > 0 for each_s in waiting_s)
 
 
 class EnginePool:
@@ -122,7 +126,8 @@ class EnginePool:
         config: StreamConfig,
         sink: Callable[[Event], None],
         priority: StreamPriority = StreamPriority.LIVE,
-    ) -> RemoteStream:
+        name: StreamName = NAMELESS,
+    ) -> Stream:
         """See `Engine.open`. `sink` is called on a thread of the pool's."""
         if not self.running:
             raise EngineStopped("the engine is not running")
@@ -131,58 +136,59 @@ class EnginePool:
         self.rules.choose_search(config)
         with self._lock:
             worker = self._idlest()
-            seat = Seat(worker.link, next(self._numbers), worker.free.pop())
-            stream = RemoteStream(seat, priority, sink, self._max_backlog, self.sample_rate_hz)
-            worker.streams[seat.number] = stream
-        stream.open(config)
-        return stream
+            link, number, place = worker.link, next(self._numbers), worker.free.pop()
+            decoded = SampleCount(link.memory.decoded, place)
+            backlog = Backlog(self._max_backlog, self.sample_rate_hz, decoded)
+            seat = Seat(link, number, place, priority, name, backlog, sink)
+            worker.seats[number] = seat
+        return seat.open(config)
 
     @property
     def stats(self) -> EngineStats:
         """Of all engines, each as it stood after its last step."""
-        streams = self._streams
-        live = sum(stream.priority is StreamPriority.LIVE for stream in streams)
-        said = [worker.link.stats for worker in self._workers if worker.link.stats is not None]
+        seats = self._seats
+        live = sum(seat.priority is StreamPriority.LIVE for seat in seats)
         return EngineStats(
             running=self.running,
             max_streams=self._max_streams,
             live_streams=live,
-            file_streams=len(streams) - live,
-            backlog_s=sum(stream.backlog_s for stream in streams),
+            file_streams=len(seats) - live,
+            backlog_s=sum(seat.backlog.waiting_s for seat in seats),
             late_engines=self._watch.late,
             worker_cpu_s=sum(worker.link.cpu_s for worker in self._workers),
-            **_sums(said),
+            **_sums([worker.link.memory.counters.read() for worker in self._workers]),
         )
 
     @property
-    def _streams(self) -> list[RemoteStream]:
+    def _seats(self) -> list[Seat]:
         with self._lock:
-            return [stream for worker in self._workers for stream in worker.streams.values()]
+            return [seat for worker in self._workers for seat in worker.seats.values()]
 
     @property
     def _open_streams(self) -> int:
-        return sum(len(worker.streams) for worker in self._workers)
+        return sum(len(worker.seats) for worker in self._workers)
 
     def _idlest(self) -> _Worker:
         """Of several, whose turn is longest ago. Raises EngineFull."""
         if self._open_streams >= self._max_streams:
             raise EngineFull(f"all {self._max_streams} slots are taken")
-        worker = min(self._workers, key=lambda each: (len(each.streams), each.turn))
+        worker = min(self._workers, key=lambda each: (len(each.seats), each.turn))
         worker.turn = next(self._turns)
         return worker
 
     def _emitted(self, worker: _Worker, number: int, event: Event) -> None:
-        stream = worker.streams.get(number)
-        if stream is None:
+        seat = worker.seats.get(number)
+        if seat is None:
             return
+        seat.backlog.note(event)
         if isinstance(event, Closed | Failed):
-            self._release(worker, stream)
-        attempt(partial(stream.receive, event), "the sink of a stream's event")
+            self._release(worker, seat)
+        attempt(partial(seat.sink, event), "the sink of a stream's event", seat.name)
 
-    def _release(self, worker: _Worker, stream: RemoteStream) -> None:
+    def _release(self, worker: _Worker, seat: Seat) -> None:
         with self._lock:
-            if worker.streams.pop(stream.seat.number, None) is not None:
-                worker.free.append(stream.seat.place)
+            if worker.seats.pop(seat.number, None) is not None:
+                worker.free.append(seat.place)
 
     def _stepped(self, report: StepReport) -> None:
         if self._observer is not None:
@@ -192,11 +198,11 @@ class EnginePool:
         """A process has ended: so have its streams."""
         if not self._stopping:
             log.critical("%s has ended, and was not told to", worker.name)
-        for number in list(worker.streams):
+        for number in list(worker.seats):
             self._emitted(worker, number, Failed(EngineStopped("the engine was stopped")))
 
 
-def _sums(said: Sequence[EngineStats]) -> dict[str, Any]:
+def _sums(said: Sequence[Counters]) -> dict[str, Any]:
     """What engines have counted, added up."""
     nothing = Counters()
     return {

@@ -1,4 +1,4 @@
-"""What a pool and its workers say to each other, pickled, over one pipe for each worker.
+"""The messages between a pool and its workers, pickled, over one pipe for each worker.
 
 A stream's number is the pool's; its events come back in the order in which the engine made them.
 """
@@ -6,12 +6,11 @@ A stream's number is the pool's; its events come back in the order in which the 
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from earshot.streaming.engine.engine_stats import EngineStats, StepReport
+from earshot.streaming.engine.engine_stats import StepReport
 from earshot.streaming.events import Event
-from earshot.streaming.graph_config import GraphOptions
-from earshot.streaming.stream.features import Samples
-from earshot.streaming.stream_config import Boost, StreamConfig, StreamPriority
-from earshot.streaming.weights import Weights
+from earshot.streaming.requests import Request
+from earshot.streaming.stream_config import StreamConfig, StreamPriority
+from earshot.streaming.stream_name import StreamName
 
 
 @dataclass(frozen=True)
@@ -22,52 +21,7 @@ class OpenStream:
     place: int
     config: StreamConfig
     priority: StreamPriority
-
-
-@dataclass(frozen=True)
-class PushSamples:
-    """See `Stream.push`; there is room for them."""
-
-    number: int
-    samples: Samples
-
-
-@dataclass(frozen=True)
-class Finalize:
-    """See `Stream.finalize`."""
-
-    number: int
-
-
-@dataclass(frozen=True)
-class Reconfigure:
-    """See `Stream.configure`."""
-
-    number: int
-    boosts: tuple[Boost, ...]
-    graph: GraphOptions | None
-    weights: Weights | None
-
-
-@dataclass(frozen=True)
-class Finish:
-    """See `Stream.finish`."""
-
-    number: int
-
-
-@dataclass(frozen=True)
-class Cancel:
-    """See `Stream.cancel`."""
-
-    number: int
-
-
-@dataclass(frozen=True)
-class AwaitRoom:
-    """See `Stream.await_room`."""
-
-    number: int
+    name: StreamName
 
 
 @dataclass(frozen=True)
@@ -75,25 +29,16 @@ class Stop:
     """End the engine after its current step, and the process with it."""
 
 
-StreamRequest: TypeAlias = PushSamples | Finalize | Reconfigure | Finish | Cancel | AwaitRoom
-Request: TypeAlias = OpenStream | StreamRequest | Stop
+ToStream: TypeAlias = tuple[int, Request]
+"""A request that was let in, and the number of its stream."""
+
+ToWorker: TypeAlias = OpenStream | ToStream | Stop
 """Sent as lists: all that has come up since the last one."""
 
 
 @dataclass(frozen=True)
-class Emitted:
-    """An event of a stream."""
+class Turn:
+    """A turn of the engine's loop: events by the numbers of their streams, and its step if any."""
 
-    number: int
-    event: Event
-
-
-@dataclass(frozen=True)
-class Stepped:
-    """A step of the engine, and how it stands since."""
-
-    report: StepReport
-    stats: EngineStats
-
-
-Reply: TypeAlias = Emitted | Stepped
+    events: tuple[tuple[int, Event], ...]
+    step: StepReport | None = None

@@ -2,36 +2,23 @@
 
 import signal
 import threading
-from collections.abc import MutableSequence, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Connection
-from typing import assert_never
 
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine.engine_stats import StepReport
 from earshot.streaming.engine.recognizer import Recognizer
-from earshot.streaming.engine.stream import Stream
+from earshot.streaming.engine.stream_intake import StreamIntake
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import StreamingError
 from earshot.streaming.events import Closed, Event, Failed
+from earshot.streaming.stream.sample_count import SampleCount
 from earshot.streaming.workers.forked_process import Parent, leave_sockets
-from earshot.streaming.workers.heartbeat import Heartbeat
-from earshot.streaming.workers.messages import (
-    AwaitRoom,
-    Cancel,
-    Emitted,
-    Finalize,
-    Finish,
-    OpenStream,
-    PushSamples,
-    Reconfigure,
-    Reply,
-    Request,
-    Stepped,
-    Stop,
-    StreamRequest,
-)
+from earshot.streaming.workers.messages import OpenStream, Stop, ToWorker, Turn
+from earshot.streaming.workers.outgoing import Outgoing
+from earshot.streaming.workers.worker_memory import WorkerMemory
 
 STOP_S = 5.0
 LOOK_S = 0.1
@@ -42,38 +29,29 @@ def run_worker(
     pipe: Connection,
     recognizer: Recognizer,
     config: EngineConfig,
-    decoded: MutableSequence[int],
-    heartbeat: Heartbeat,
+    memory: WorkerMemory,
     pool: Parent,
 ) -> None:
-    """The whole life of a worker's process; it ends when the pool says so, or is gone.
-
-    decoded: shared with the pool: for each place how many samples of its stream are decoded. So
-    is the heartbeat.
-    """
+    """The whole life of a worker's process; it ends when the pool says so, or is gone."""
     leave_sockets(kept=(pipe.fileno(),))
     pool.take_along()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # they are the pool's: what is live is to be finished
-    _Worker(pipe, recognizer, config, decoded, heartbeat).serve(pool)
+    _Worker(pipe, recognizer, config, memory).serve(pool)
 
 
 class _Worker:
     def __init__(
-        self,
-        pipe: Connection,
-        recognizer: Recognizer,
-        config: EngineConfig,
-        decoded: MutableSequence[int],
-        heartbeat: Heartbeat,
+        self, pipe: Connection, recognizer: Recognizer, config: EngineConfig, memory: WorkerMemory
     ) -> None:
         self._pipe = pipe
-        self._sending = threading.Lock()
-        self._decoded = decoded
-        self._heartbeat = heartbeat
+        self._outgoing = Outgoing(pipe)
+        self._memory = memory
         self._opening = threading.Lock()
-        self._streams: dict[int, tuple[int, Stream]] = {}
-        self._engine = Engine(recognizer, config, self._stepped, heartbeat)
+        self._streams: dict[int, StreamIntake] = {}
+        self._emitted: list[tuple[int, Event]] = []
+        self._step: StepReport | None = None
+        self._engine = Engine(recognizer, config, self._stepped, memory.heartbeat, self._turned)
 
     def serve(self, pool: Parent) -> None:
         """Do what the pool asks for until it says stop, it is gone, or the engine has ended.
@@ -84,67 +62,53 @@ class _Worker:
         going = True
         with suppress(EOFError, OSError):
             while going and self._engine.running and not pool.gone:
-                self._heartbeat.turn()
+                self._memory.heartbeat.turn()
                 if self._pipe.poll(LOOK_S):
                     going = self._perform_all(self._pipe.recv())
         self._engine.stop(STOP_S)
+        self._outgoing.close(STOP_S)
 
-    def _stepped(self, report: StepReport) -> None:
-        """Say what came of a step; on the engine's thread."""
-        for place, stream in list(self._streams.values()):
-            self._decoded[place] = stream.decoded_samples
-        self._send(Stepped(report, self._engine.stats))
-
-    def _send(self, reply: Reply) -> None:
-        """Say something; a pool that is gone hears nothing more."""
-        with self._sending, suppress(OSError):
-            self._pipe.send(reply)
-
-    def _perform_all(self, requests: Sequence[Request]) -> bool:
+    def _perform_all(self, requests: Sequence[ToWorker]) -> bool:
         """In their order; False where one of them was to stop."""
         for request in requests:
-            if isinstance(request, Stop):
-                return False
-            if isinstance(request, OpenStream):
-                self._open(request)
-            elif (known := self._streams.get(request.number)) is not None:
-                # Where it raises the stream is over, and its last event is on its way.
-                with suppress(StreamingError):
-                    _pass_on(known[1], request)
-            self._heartbeat.took(1)
+            match request:
+                case Stop():
+                    return False
+                case OpenStream():
+                    self._open(request)
+                case (number, asked):
+                    if (intake := self._streams.get(number)) is not None:
+                        with suppress(StreamingError):  # the engine stops, and says so
+                            intake.take(asked)
+            self._memory.heartbeat.took(1)
         return True
 
     def _open(self, request: OpenStream) -> None:
-        sink = partial(self._emit, request.number)
+        number, decoded = request.number, SampleCount(self._memory.decoded, request.place)
+        sink = partial(self._emit, number)
         try:
-            with self._opening:  # its first event is not to come before it is known
-                stream = self._engine.open(request.config, sink, request.priority)
-                self._streams[request.number] = (request.place, stream)
+            with self._opening:  # its last event is not to come before it is known
+                self._streams[number] = self._engine.admit(
+                    request.config, sink, request.priority, request.name, decoded
+                )
         except StreamingError as error:
-            self._send(Emitted(request.number, Failed(error)))
+            self._outgoing.put(Turn(((number, Failed(error)),)))
 
     def _emit(self, number: int, event: Event) -> None:
-        with self._opening:
-            place, stream = self._streams[number]
-            self._decoded[place] = stream.decoded_samples
-            if isinstance(event, Closed | Failed):
+        """Keep an event for the end of the turn; on the engine's thread, as all below."""
+        if isinstance(event, Closed | Failed):
+            with self._opening:
                 del self._streams[number]
-        self._send(Emitted(number, event))
+        self._emitted.append((number, event))
 
+    def _stepped(self, report: StepReport) -> None:
+        self._step = report
 
-def _pass_on(stream: Stream, request: StreamRequest) -> None:
-    match request:
-        case PushSamples():
-            stream.push(request.samples)
-        case Finalize():
-            stream.finalize()
-        case Reconfigure():
-            stream.configure(request.boosts, request.graph, request.weights)
-        case Finish():
-            stream.finish()
-        case Cancel():
-            stream.cancel()
-        case AwaitRoom():
-            stream.await_room()
-        case _:
-            assert_never(request)
+    def _turned(self) -> None:
+        """Say all that came of a turn at once."""
+        if not self._emitted and self._step is None:
+            return
+        self._memory.counters.write(self._engine.counters)
+        turn = Turn(tuple(self._emitted), self._step)
+        self._emitted, self._step = [], None
+        self._outgoing.put(turn)

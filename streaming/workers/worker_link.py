@@ -1,6 +1,5 @@
-"""The pool's end of one worker: its process, what it is asked, and what it says."""
+"""The pool's end of one worker: its process, the requests to it, and its events."""
 
-import ctypes
 import multiprocessing
 import os
 import queue
@@ -11,14 +10,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-from earshot.streaming.engine.engine_stats import EngineStats, StepReport
+from earshot.streaming.engine.engine_stats import StepReport
 from earshot.streaming.engine.recognizer import Recognizer
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.events import Event
 from earshot.streaming.workers.forked_process import Parent
-from earshot.streaming.workers.heartbeat import Heartbeat
-from earshot.streaming.workers.messages import Emitted, Request, Stepped, Stop
+from earshot.streaming.workers.messages import Stop, ToWorker, Turn
 from earshot.streaming.workers.worker import run_worker
+from earshot.streaming.workers.worker_memory import WorkerMemory
 
 # What was loaded before the fork, model and graph, is in memory once, however many workers.
 _FORK = multiprocessing.get_context("fork")
@@ -38,16 +37,14 @@ class WorkerLink:
 
     def __init__(self, recognizer: Recognizer, config: EngineConfig, name: str) -> None:
         self._pipe, theirs = _FORK.Pipe()
-        self.decoded = _FORK.RawArray(ctypes.c_int64, config.max_streams)
-        self.heartbeat = Heartbeat()
-        self.stats: EngineStats | None = None
+        self.memory = WorkerMemory.of(config.max_streams)
         self.alive = True
-        self._asked: queue.SimpleQueue[Request] = queue.SimpleQueue()
+        self._asked: queue.SimpleQueue[ToWorker] = queue.SimpleQueue()
         self._sent = 0
         self._name = name
         self._process = _FORK.Process(
             target=run_worker,
-            args=(theirs, recognizer, config, self.decoded, self.heartbeat, Parent.here()),
+            args=(theirs, recognizer, config, self.memory, Parent.here()),
             name=name,
             daemon=True,
         )
@@ -67,7 +64,7 @@ class WorkerLink:
     @property
     def has_untaken(self) -> bool:
         """Whether the worker has yet to take requests."""
-        return self._sent > self.heartbeat.read().taken or not self._asked.empty()
+        return self._sent > self.memory.heartbeat.read().taken or not self._asked.empty()
 
     @property
     def cpu_s(self) -> float:
@@ -84,7 +81,7 @@ class WorkerLink:
         for target, args in ((self._hear, (emitted, stepped, gone)), (self._tell, ())):
             threading.Thread(target=target, args=args, name=self._name, daemon=True).start()
 
-    def ask(self, request: Request) -> None:
+    def ask(self, request: ToWorker) -> None:
         """Send a request as soon as the worker takes it; one that is gone takes none."""
         self._asked.put(request)
 
@@ -105,12 +102,11 @@ class WorkerLink:
     def _hear(self, emitted: EventSink, stepped: StepSink, gone: Callable[[], None]) -> None:
         with suppress(EOFError, OSError):
             while True:
-                match self._pipe.recv():
-                    case Emitted(number, event):
-                        emitted(number, event)
-                    case Stepped(report, stats):
-                        self.stats = stats
-                        stepped(report)
+                turn: Turn = self._pipe.recv()
+                for number, event in turn.events:
+                    emitted(number, event)
+                if turn.step is not None:
+                    stepped(turn.step)
         self.alive = False
         self.ask(Stop())  # the teller ends too
         gone()

@@ -15,7 +15,6 @@ import structlog
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from earshot.service.audio.pcm import Samples
 from earshot.service.core.metrics import Metrics
 from earshot.service.core.services import Services
 from earshot.service.gateway.app import create_app
@@ -47,7 +46,10 @@ from earshot.streaming.events import (
     Word,
 )
 from earshot.streaming.graph_config import GraphOptions
+from earshot.streaming.requests import Cancel, Configure, Flush, Push, Request
+from earshot.streaming.samples import Samples
 from earshot.streaming.stream_config import Boost, StreamConfig, StreamPriority
+from earshot.streaming.stream_name import NAMELESS, StreamName
 from earshot.streaming.weights import Weights
 
 RATE = 16_000
@@ -64,6 +66,7 @@ class ScriptedStream:
     config: StreamConfig
     sink: Callable[[Event], None]
     engine: "ScriptedEngine"
+    name: StreamName = NAMELESS
     words: list[Word] = field(default_factory=list)
     rest: Samples = field(default_factory=lambda: np.empty(0, np.float32))
     undecoded: Samples = field(default_factory=lambda: np.empty(0, np.float32))
@@ -80,6 +83,19 @@ class ScriptedStream:
     @property
     def decoded_s(self) -> float:
         return self.start_s + self.heard_s
+
+    def ask(self, request: Request) -> None:
+        match request:
+            case Push(samples):
+                self.push(samples)
+            case Flush(last=True):
+                self.finish()
+            case Flush():
+                self.finalize()
+            case Configure(boosts, graph, weights):
+                self.configure(boosts, graph, weights)
+            case Cancel():
+                self.cancel()
 
     def push(self, samples: Samples) -> None:
         self._require_open()
@@ -220,12 +236,13 @@ class ScriptedEngine:
         config: StreamConfig,
         sink: Callable[[Event], None],
         priority: StreamPriority = StreamPriority.LIVE,
+        name: StreamName = NAMELESS,
     ) -> ScriptedStream:
         if not self.running:
             raise EngineStopped("stopped")
         if not self.can_open():
             raise EngineFull("full")
-        stream = ScriptedStream(config, sink, self, boosts=config.boosts)
+        stream = ScriptedStream(config, sink, self, name=name, boosts=config.boosts)
         self.streams.append(stream)
         self.opened.append(stream)
         for warning in _unboostable(config.boosts):

@@ -22,10 +22,11 @@ from earshot.streaming.events import UnboostablePhrase
 from earshot.streaming.results.hypothesis import Best, SpokenWord
 from earshot.streaming.results.results import first_pass_scores
 from earshot.streaming.results.search_counts import SearchCounts
+from earshot.streaming.samples import Samples
 from earshot.streaming.stream.active_stream import ActiveStream, StreamSettings
 from earshot.streaming.stream.chunking import Chunking
 from earshot.streaming.stream.endpoint import Endpoint, FrameEvidence
-from earshot.streaming.stream.features import Samples, compute_frames
+from earshot.streaming.stream.features import compute_frames
 from earshot.streaming.stream.lane import Ending, Lane
 from earshot.streaming.stream.segment_end import ending_of
 from earshot.streaming.stream_config import Boost, StreamConfig

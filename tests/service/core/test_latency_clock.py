@@ -1,8 +1,10 @@
+import numpy as np
 import pytest
 
 from earshot.service.core.latency_clock import MAX_MARKS, LatencyClock
 from earshot.service.core.metrics import Metrics
 from earshot.streaming.events import Final, Partial
+from earshot.streaming.requests import FINALIZE, Push
 
 
 class Bench:
@@ -14,7 +16,7 @@ class Bench:
         self.clock = LatencyClock(self.metrics, 16000, lambda: self.now_s)
 
     def hear(self, seconds):
-        self.clock.audio_arrived(round(seconds * 16000))
+        self.clock.asked(Push(np.zeros(round(seconds * 16000), np.float32)))
         self.now_s += seconds
 
     def sum_of(self, name):
@@ -39,7 +41,7 @@ def test_a_partial_is_as_late_as_the_last_audio_it_covers(bench):
 
 def test_a_final_is_as_late_as_its_asking(bench):
     bench.hear(1.0)
-    bench.clock.final_asked()
+    bench.clock.asked(FINALIZE)
     bench.now_s += 0.25
     bench.clock.result(Final(0.0, 1.0, (), True, True, "finalize"))
     assert bench.sum_of("final") == pytest.approx(0.25)

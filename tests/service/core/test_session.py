@@ -14,6 +14,7 @@ from earshot.service.deepgram.request.model_names import ModelNames
 from earshot.service.deepgram.request.parameters import ParameterRules, parse_parameters
 from earshot.service.deepgram.response.result_messages import ResultMessages
 from earshot.service.served_model import ServedModel
+from earshot.streaming.requests import Cancel
 
 
 class Unread:
@@ -45,8 +46,8 @@ class Unread:
 class NoStream:
     """A stream that is only cancelled."""
 
-    def cancel(self):
-        pass
+    def ask(self, request):
+        assert request == Cancel()
 
 
 @pytest.fixture

@@ -6,20 +6,21 @@ import pytest
 from protocol_session import protocol, sent
 
 from earshot.service.core.actions import (
-    ConfigureStream,
+    Ask,
 )
 from earshot.streaming.events import (
     Configured,
     NotConfigured,
 )
 from earshot.streaming.graph_config import GraphOptions
+from earshot.streaming.requests import Configure as ConfigureRequest
 from earshot.streaming.stream_config import Boost
 
 
 def test_configure_replaces_the_phrases_and_is_answered_when_done():
     session = protocol(keyterms=("old",))
     actions = session.receive_text('{"type": "Configure", "keyterms": ["iced tea:2"]}')
-    assert actions == [ConfigureStream((Boost("iced tea", 2.0),), GraphOptions())]
+    assert actions == [Ask(ConfigureRequest((Boost("iced tea", 2.0),), GraphOptions(), {}))]
     (success,) = sent(session.receive_event(Configured(())))
     assert success == {
         "type": "ConfigureSuccess",
@@ -51,10 +52,12 @@ def test_a_configure_that_does_less_than_it_names_says_so(message, parameters):
 def test_configure_keeps_the_list_that_is_left_out():
     session = protocol(keyterms=("tea",))
     actions = session.receive_text('{"type": "Configure", "keyterms": null, "keywords": ["ice:2"]}')
-    assert actions == [ConfigureStream((Boost("tea", 3.0), Boost("ice", 2.0)), GraphOptions())]
+    assert actions == [
+        Ask(ConfigureRequest((Boost("tea", 3.0), Boost("ice", 2.0)), GraphOptions(), {}))
+    ]
     session.receive_event(Configured(()))
     assert session.receive_text('{"type": "Configure", "keyterms": []}') == [
-        ConfigureStream((Boost("ice", 2.0),), GraphOptions())
+        Ask(ConfigureRequest((Boost("ice", 2.0),), GraphOptions(), {}))
     ]
 
 
@@ -73,7 +76,7 @@ def test_a_refused_configure_changes_nothing(message, code):
     (failure,) = sent(session.receive_text(json.dumps({"type": "Configure", **message})))
     assert (failure["type"], failure["code"]) == ("ConfigureFailure", code)
     assert session.receive_text('{"type": "Configure"}') == [
-        ConfigureStream((Boost("tea", 3.0),), GraphOptions())
+        Ask(ConfigureRequest((Boost("tea", 3.0),), GraphOptions(), {}))
     ]
 
 
@@ -88,7 +91,7 @@ def test_configure_says_how_the_graph_is_used_and_off_forgets_it():
         ({"lm": "off"}, GraphOptions(lm=False)),
     ):
         text = json.dumps({"type": "Configure", **message})
-        assert session.receive_text(text) == [ConfigureStream((), graph)]
+        assert session.receive_text(text) == [Ask(ConfigureRequest((), graph, {}))]
         session.receive_event(Configured(()))
 
 
@@ -102,7 +105,7 @@ def test_configure_says_what_the_neural_language_model_counts_and_off_forgets_it
     ):
         text = json.dumps({"type": "Configure", **message})
         [asked] = session.receive_text(text)
-        assert asked.weights == weights
+        assert asked.request.weights == weights
         session.receive_event(Configured(()))
 
 
@@ -113,7 +116,7 @@ def test_what_the_engine_cannot_configure_changes_nothing():
     assert failure["code"] == "CONFIGURE_LM_INVALID"
     assert failure["description"] == "there is no graph"
     assert session.receive_text('{"type": "Configure"}') == [
-        ConfigureStream((Boost("tea", 3.0),), GraphOptions())
+        Ask(ConfigureRequest((Boost("tea", 3.0),), GraphOptions(), {}))
     ]
 
 

@@ -6,11 +6,8 @@ from protocol_session import protocol, sent
 from pydantic import ValidationError
 
 from earshot.service.core.actions import (
-    CancelStream,
+    Ask,
     Close,
-    FinalizeStream,
-    FinishStream,
-    PushAudio,
 )
 from earshot.service.deepgram.listen_protocol import ListenProtocol, State
 from earshot.service.deepgram.request.boosts import BoostRules
@@ -33,6 +30,7 @@ from earshot.streaming.events import (
     UtteranceEnd,
     Word,
 )
+from earshot.streaming.requests import FINALIZE, FINISH, Cancel, Flush, Push
 from earshot.streaming.stream_config import StreamConfig
 
 SAY = Alternative(
@@ -42,15 +40,15 @@ SAY = Alternative(
 
 def test_audio_goes_to_the_stream():
     (action,) = protocol().receive_bytes(np.array([16384, 0], "<i2").tobytes())
-    assert isinstance(action, PushAudio)
-    assert action.samples.tolist() == [0.5, 0.0]
+    assert isinstance(action, Ask)
+    assert action.request.samples.tolist() == [0.5, 0.0]
 
 
 def test_an_odd_byte_waits_for_its_other_half():
     session = protocol()
     assert session.receive_bytes(b"\x00") == []
     (action,) = session.receive_bytes(b"\x40\x00\x40")
-    assert action.samples.tolist() == [0.5, 0.5]
+    assert action.request.samples.tolist() == [0.5, 0.5]
 
 
 @pytest.mark.parametrize("end", [b"", '{"type": "CloseStream"}'])
@@ -58,7 +56,7 @@ def test_the_end_flushes_the_resampler_and_then_the_stream(end):
     session = protocol(rate=8000)
     session.receive_bytes(bytes(1600))
     actions = session.receive_bytes(end) if isinstance(end, bytes) else session.receive_text(end)
-    assert [type(action) for action in actions] == [PushAudio, FinishStream]
+    assert [type(action.request) for action in actions] == [Push, Flush]
     assert session.state is State.FINISHING
 
 
@@ -88,7 +86,7 @@ def test_after_the_end_nothing_of_the_client_counts():
 def test_keep_alive_and_finalize():
     session = protocol()
     assert session.receive_text('{"type": "KeepAlive"}') == []
-    assert session.receive_text('{"type": "Finalize", "extra": 1}') == [FinalizeStream()]
+    assert session.receive_text('{"type": "Finalize", "extra": 1}') == [Ask(FINALIZE)]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +108,7 @@ def test_what_is_no_control_message_is_answered_and_the_session_goes_on(text):
     assert error["message"] == text
     assert error["description"]
     assert session.state is State.OPEN
-    assert session.receive_text('{"type": "Finalize"}') == [FinalizeStream()]
+    assert session.receive_text('{"type": "Finalize"}') == [Ask(FINALIZE)]
 
 
 def test_a_long_wrong_message_is_not_echoed_whole():
@@ -297,7 +295,7 @@ def test_a_configures_warnings_replace_those_of_the_phrases_before():
 def test_audio_that_is_none_ends_the_session_with_its_reason(encoding, data, named):
     session = protocol(encoding)
     actions = session.receive_bytes(data)
-    assert actions[0] == CancelStream()
+    assert actions[0] == Ask(Cancel())
     (error,) = sent(actions)
     assert named in error["description"]
     close = actions[-1]
@@ -327,7 +325,7 @@ def test_a_session_fails_once():
 
 def test_a_silent_client_gets_its_last_results_before_it_is_closed():
     session, idle = protocol(), IdleSession("no audio for 10 s")
-    assert session.idle(idle) == [FinishStream()]
+    assert session.idle(idle) == [Ask(FINISH)]
     assert session.awaits is None
     assert session.idle(idle) == []
     *told, close = session.receive_event(Closed(1.0))
@@ -340,7 +338,7 @@ def test_a_silent_client_gets_its_last_results_before_it_is_closed():
 
 def test_a_drain_finishes_the_stream_and_asks_to_reconnect():
     session = protocol()
-    assert session.drain() == [FinishStream()]
+    assert session.drain() == [Ask(FINISH)]
     final, *_ = session.receive_event(Final(0.0, 1.0, (SAY,), True, False, "end"))
     assert sent([final])[0]["is_final"]
     actions = session.receive_event(Closed(1.0))
@@ -356,7 +354,7 @@ def test_a_drain_while_finishing_only_waits():
 
 def test_a_client_that_is_gone_frees_its_stream():
     session = protocol()
-    assert session.disconnect() == [CancelStream()]
+    assert session.disconnect() == [Ask(Cancel())]
     assert session.receive_event(Closed(0.0)) == []
 
 

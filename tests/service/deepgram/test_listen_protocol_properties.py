@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from earshot.service.audio.pcm import PcmFormat
-from earshot.service.core.actions import CancelStream, Close, FinishStream, PushAudio, Send
+from earshot.service.core.actions import Ask, Close, Send
 from earshot.service.deepgram.listen_protocol import ListenProtocol, State
 from earshot.service.deepgram.request.boosts import BoostRules
 from earshot.service.deepgram.request.parameters import ListenParameters
@@ -27,6 +27,7 @@ from earshot.streaming.events import (
     UnboostablePhrase,
     UtteranceEnd,
 )
+from earshot.streaming.requests import FINISH, Cancel, Push
 from earshot.streaming.stream_config import StreamConfig
 
 CONTROL = ["KeepAlive", "Finalize", "CloseStream", "Configure", "Dance"]
@@ -75,11 +76,11 @@ def test_a_session_ends_once_and_is_silent_after(pcm, steps):
     closes = [index for index, action in enumerate(done) if isinstance(action, Close)]
     assert len(closes) == (session.state is State.CLOSED)
     assert all(index == len(done) - 1 for index in closes)
-    finishes = [index for index, action in enumerate(done) if isinstance(action, FinishStream)]
+    finishes = [index for index, action in enumerate(done) if action == Ask(FINISH)]
     assert len(finishes) <= 1
     after_the_finish = done[finishes[0] :] if finishes else []
-    assert not any(isinstance(action, PushAudio) for action in after_the_finish)
-    assert sum(isinstance(action, CancelStream) for action in done) <= 1
+    assert not any(_is_push(action) for action in after_the_finish)
+    assert sum(action == Ask(Cancel()) for action in done) <= 1
 
 
 @settings(deadline=None, max_examples=200)
@@ -96,7 +97,7 @@ def test_a_session_of_three_channels_ends_once_whatever_happens_to_each(events, 
             done += session.receive_event(event, channel)
         if isinstance(event, Closed | Failed):
             over.add(channel)
-    assert {action.channel for action in done if isinstance(action, PushAudio)} == {0, 1, 2}
+    assert {action.channel for action in done if _is_push(action)} == {0, 1, 2}
     assert (session.state is State.CLOSED) == (len(over) == 3)
     closes = [index for index, action in enumerate(done) if isinstance(action, Close)]
     assert closes == ([len(done) - 1] if len(over) == 3 else [])
@@ -110,7 +111,7 @@ def test_where_audio_is_cut_into_messages_does_not_matter(data, cuts):
         parameters = ListenParameters(StreamConfig(), PcmFormat("linear16", 16000), "json")
         session = ListenProtocol(messages, parameters, BoostRules(), 16000)
         actions = [action for piece in pieces for action in session.receive_bytes(piece)]
-        pushed = [action.samples for action in actions if isinstance(action, PushAudio)]
+        pushed = [action.request.samples for action in actions if _is_push(action)]
         return np.concatenate([np.empty(0, np.float32), *pushed])
 
     pieces, rest = [], data
@@ -128,3 +129,7 @@ def test_an_answer_to_any_text_is_json_that_names_its_type(text):
     for action in ListenProtocol(messages, parameters, BoostRules(), 16000).receive_text(text):
         if isinstance(action, Send):
             assert json.loads(action.message.to_json())["type"] in ("Error", "ConfigureFailure")
+
+
+def _is_push(action):
+    return isinstance(action, Ask) and isinstance(action.request, Push)

@@ -9,6 +9,7 @@ import pytest
 from earshot.service.library.live_utterances import LiveUtterances
 from earshot.streaming.errors import BacklogFull, DecodingFailed, EngineFull, EngineStopped
 from earshot.streaming.events import Alternative, Closed, Final, Partial, RoomAvailable
+from earshot.streaming.requests import Flush, Push
 from earshot.streaming.stream_config import Boost, StreamConfig
 
 HALF_S = 8000
@@ -23,7 +24,7 @@ def pieces(*levels: float):
 def listen(engine):
     def start(audio, *, written: bool = False, **config) -> LiveUtterances:
         opening = partial(engine.open, StreamConfig(**config))
-        return LiveUtterances(opening, audio, written=written)
+        return LiveUtterances(opening, map(Push, audio), written=written)
 
     return start
 
@@ -131,18 +132,20 @@ class NarrowStream:
         self.pushed = deque[int]()
         self._refused = False
 
-    def push(self, samples) -> None:
+    def ask(self, request) -> None:
+        match request:
+            case Push(samples):
+                self._push(samples)
+            case Flush():
+                for event in self._events:
+                    self._sink(event)
+
+    def _push(self, samples) -> None:
         if not self._refused:
             self._refused = True
             self._sink(RoomAvailable(1.0))
             raise BacklogFull("no room")
         self.pushed.append(len(samples))
-
-    def finish(self) -> None:
-        for event in self._events:
-            self._sink(event)
-
-    def cancel(self) -> None: ...
 
 
 def final(text: str) -> Final:
@@ -161,11 +164,11 @@ def test_what_a_full_backlog_refuses_is_pushed_again():
         streams.append(NarrowStream(sink, [Closed(1.0)]))
         return streams[0]
 
-    assert list(LiveUtterances(opening, pieces(0.1, 0.2), written=False)) == []
+    assert list(LiveUtterances(opening, map(Push, pieces(0.1, 0.2)), written=False)) == []
     assert list(streams[0].pushed) == [HALF_S, HALF_S]
 
 
 def test_an_empty_final_is_told_only_to_take_a_partial_back():
     events = [final(""), partial_result("uh"), final(""), final(""), Closed(1.0)]
-    told = LiveUtterances(lambda sink: NarrowStream(sink, events), pieces(), written=False)
+    told = LiveUtterances(lambda sink: NarrowStream(sink, events), iter(()), written=False)
     assert [(each.text, each.is_final) for each in told] == [("uh", False), ("", True)]

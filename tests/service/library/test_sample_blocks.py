@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from earshot.service.core.stream_feed import PUSH_SAMPLES
 from earshot.service.errors import UndecodableAudio
 from earshot.service.library.sample_blocks import SampleBlocks
+from earshot.streaming.requests import PUSH_SAMPLES
 
 RATE = 16_000
 TONE = np.sin(np.arange(2 * RATE) / 20)
 
 
 def heard(blocks, rate_hz: int = RATE) -> np.ndarray:
-    return np.concatenate(list(SampleBlocks(blocks, rate_hz, RATE).pieces()))
+    return np.concatenate([push.samples for push in SampleBlocks(blocks, rate_hz, RATE).pushes()])
 
 
 def int16(samples: np.ndarray) -> np.ndarray:
@@ -38,7 +38,7 @@ def test_all_kinds_of_blocks_are_the_same_audio(blocks):
 
 
 def test_long_blocks_are_cut_to_what_one_push_takes():
-    sizes = [len(piece) for piece in SampleBlocks([TONE], RATE, RATE).pieces()]
+    sizes = [len(push.samples) for push in SampleBlocks([TONE], RATE, RATE).pushes()]
     assert sum(sizes) == len(TONE)
     assert max(sizes) == PUSH_SAMPLES
 

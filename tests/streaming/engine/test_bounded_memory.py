@@ -22,7 +22,7 @@ def test_what_is_kept_of_a_stream_stops_growing(make_engine, tone_model, sounds,
     config = StreamConfig(mode="ctc_prefix_beam_search", endpoint=endpoint, interim_results=False)
     listener = sounds.Listener()
     stream = engine.open(config, listener)
-    active = stream._active
+    [active] = engine._registry.streams
     text = "一二三四五 六七八九_" * 10  # about a minute
     for _ in range(MINUTES):
         sounds.push_all(stream, sounds.speech(text), None, listener)

@@ -31,7 +31,7 @@ from earshot.streaming.events import (
     RoomAvailable,
     UnboostablePhrase,
 )
-from earshot.streaming.stream.inbox import MAX_REQUESTS
+from earshot.streaming.stream.backlog import MAX_REQUESTS
 from earshot.streaming.stream_config import Boost, StreamConfig, StreamPriority
 
 GREEDY = StreamConfig(mode="ctc_greedy_search")

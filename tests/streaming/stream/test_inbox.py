@@ -1,4 +1,4 @@
-"""The bounds of what a stream's callers may leave waiting."""
+"""What the engine takes of its streams' requests, and when."""
 
 from concurrent.futures import Future
 
@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts
-from earshot.streaming.errors import BacklogFull
-from earshot.streaming.stream.inbox import MAX_REQUESTS, Flush, Inbox, Reconfigure
+from earshot.streaming.errors import DecodingFailed
+from earshot.streaming.requests import FINALIZE, FINISH, AwaitRoom, Push
+from earshot.streaming.stream.backlog import MAX_REQUESTS
+from earshot.streaming.stream.inbox import Inbox, Reconfigure
 from earshot.streaming.stream_config import StreamConfig
-
-FINALIZE, FINISH = Flush(last=False), Flush(last=True)
 
 
 def compiled() -> Future[CompiledBoosts]:
@@ -19,51 +19,49 @@ def compiled() -> Future[CompiledBoosts]:
     return boosts
 
 
-def samples(count: int) -> np.ndarray:
-    return np.zeros(count, np.float32)
+def push(count: int) -> Push:
+    return Push(np.zeros(count, np.float32))
 
 
-def test_samples_beyond_the_backlog_are_refused_whole():
+def test_whoever_had_no_room_hears_once_when_half_is_free():
     inbox = Inbox(max_backlog=100)
-    inbox.push(samples(60))
-    with pytest.raises(BacklogFull):
-        inbox.push(samples(41))
+    inbox.put(push(60))
+    inbox.put(AwaitRoom())
     assert (inbox.backlog, inbox.room) == (60, 40)
     assert not inbox.release(consumed=9)
     assert inbox.release(consumed=10)
     assert not inbox.release(consumed=60), "an overflow ends once"
 
 
-def test_empty_pushes_wake_nobody_and_are_not_kept():
-    inbox = Inbox(max_backlog=100)
-    assert not any(inbox.push(samples(0)) for _ in range(3))
-    assert inbox.take() == []
-    assert inbox.backlog == 0
-
-
 RECONFIGURE = Reconfigure(StreamConfig(), compiled())
 
 
 @pytest.mark.parametrize("request_", [FINALIZE, RECONFIGURE], ids=["flush", "configure"])
-def test_requests_are_bounded_although_they_hold_no_samples(request_):
+def test_requests_leave_no_room_although_they_hold_no_samples(request_):
     inbox = Inbox(max_backlog=100)
-    for _ in range(MAX_REQUESTS):
-        inbox.put(request_)
-    with pytest.raises(BacklogFull):
-        inbox.put(request_)
-    inbox.put(FINISH)  # an end is always taken
+    for request in [request_] * MAX_REQUESTS + [FINISH, AwaitRoom()]:
+        inbox.put(request)
     assert not inbox.release(consumed=0)
     while FINISH not in inbox.take():
         pass
     assert inbox.release(consumed=0)
-    inbox.put(request_)
+
+
+@pytest.mark.parametrize(
+    "requests", [[push(60), push(41)], [FINALIZE] * (MAX_REQUESTS + 2)], ids=["samples", "requests"]
+)
+def test_more_than_was_to_be_let_in_is_an_error_and_not_lost(requests):
+    inbox = Inbox(max_backlog=100)
+    for request in requests:
+        inbox.put(request)
+    with pytest.raises(DecodingFailed, match="were let in"):
+        inbox.take()
 
 
 def test_what_is_taken_ends_with_a_flush():
     inbox = Inbox(max_backlog=100)
-    inbox.push(samples(1))
-    inbox.put(FINALIZE)
-    inbox.push(samples(2))
+    for request in (push(1), FINALIZE, push(2)):
+        inbox.put(request)
     first, second = inbox.take(), inbox.take()
     assert [len(first[0]), first[1]] == [1, FINALIZE]
     assert [len(piece) for piece in second] == [2]
@@ -76,11 +74,18 @@ def test_boosts_of_a_stream_that_is_gone_are_not_compiled():
     assert waiting.cancelled()
 
 
+def test_nothing_is_kept_for_a_stream_that_is_gone():
+    inbox = Inbox(max_backlog=100)
+    inbox.clear()
+    assert not inbox.put(push(10))
+    assert inbox.take() == []
+
+
 def test_nothing_overtakes_boosts_that_are_being_compiled():
     inbox, compiling = Inbox(max_backlog=100), Future()
-    inbox.push(samples(1))
-    inbox.put(reconfigure := Reconfigure(StreamConfig(), compiling))
-    inbox.push(samples(2))
+    reconfigure = Reconfigure(StreamConfig(), compiling)
+    for request in (push(1), reconfigure, push(2)):
+        inbox.put(request)
     assert len(inbox.take()) == 1
     assert inbox.held
     assert inbox.take() == []

@@ -29,7 +29,7 @@ from earshot.streaming.events import (
     RoomAvailable,
     UnboostablePhrase,
 )
-from earshot.streaming.stream.inbox import MAX_REQUESTS
+from earshot.streaming.stream.backlog import MAX_REQUESTS
 from earshot.streaming.stream_config import Boost, StreamConfig, StreamPriority
 from earshot.streaming.workers import hang_watch, pool_watch
 from earshot.streaming.workers.engine_pool import EnginePool
@@ -57,7 +57,7 @@ def make_pool(tone_model):
 
 
 def pid_of(stream) -> int:
-    pid = stream.seat.link.pid
+    pid = stream.engine_pid
     assert pid is not None
     return pid
 

@@ -37,7 +37,7 @@ for stream in streams:
     stream.finalize()
 for _ in streams:
     events.get()  # now both workers are at work
-print(listener.getsockname()[1], *(stream.seat.link.pid for stream in streams), flush=True)
+print(listener.getsockname()[1], *(stream.engine_pid for stream in streams), flush=True)
 sys.stdin.read()
 """
 

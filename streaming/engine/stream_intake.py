@@ -1,0 +1,55 @@
+"""The engine's end of one stream's requests."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+
+from earshot.streaming.boosting.boost_compiler import BoostCompiler
+from earshot.streaming.engine.registry import Registry
+from earshot.streaming.errors import InvalidStreamConfig
+from earshot.streaming.requests import Configure, Request
+from earshot.streaming.stream.active_stream import ActiveStream
+from earshot.streaming.stream.inbox import Reconfigure
+from earshot.streaming.stream_config import StreamConfig
+
+
+class StreamIntake:
+    """Puts requests that were let in (`Backlog`) into the stream's inbox, and wakes the engine."""
+
+    def __init__(
+        self,
+        active: ActiveStream,
+        compiler: BoostCompiler,
+        registry: Registry,
+        check: Callable[[StreamConfig], object],
+    ) -> None:
+        """check: raises InvalidStreamConfig for a config that the engine will refuse."""
+        self._active = active
+        self._config = active.config
+        self._compiler = compiler
+        self._registry = registry
+        self._check = check
+
+    def take(self, request: Request) -> None:
+        """Take a request, from any thread. Raises EngineStopped."""
+        with self._registry.lock:
+            item = self._reconfigure(request) if isinstance(request, Configure) else request
+            if self._active.inbox.put(item):
+                self._registry.call(self._active)
+        if isinstance(item, Reconfigure):
+            item.boosts.add_done_callback(lambda _: self._registry.call(self._active))
+
+    def _reconfigure(self, request: Configure) -> Reconfigure:
+        """Have the boosts compiled; the next request builds on this one if it can be served."""
+        now = self._config
+        asked = replace(
+            now,
+            boosts=request.boosts,
+            graph=now.graph if request.graph is None else request.graph,
+            weights=now.weights if request.weights is None else request.weights,
+        )
+        compiling = self._compiler.submit(request.boosts, asked)
+        with suppress(InvalidStreamConfig):  # the engine says so in its turn
+            self._check(asked)
+            self._config = asked
+        return Reconfigure(asked, compiling)

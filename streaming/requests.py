@@ -1,0 +1,72 @@
+"""The requests that a stream takes, one vocabulary from the wire protocol to the engine.
+
+Whoever stands between (session, feed, pool, worker) passes them on unopened. `Backlog` decides
+whether there is room for one; the inbox and the engine loop do what it asks.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from earshot.streaming.graph_config import GraphOptions
+from earshot.streaming.samples import Samples
+from earshot.streaming.stream_config import Boost
+from earshot.streaming.weights import Weights
+
+PUSH_SAMPLES = 4_000
+"""Half of the least backlog, 2 s, at the lowest rate, 4 kHz: a push of so many always fits once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Push:
+    """Decode samples `(N,)`; they are the stream's from now on, and must not be changed."""
+
+    samples: Samples
+
+
+@dataclass(frozen=True)
+class Flush:
+    """Decode everything before this to its end: a final follows. `last`: no audio follows."""
+
+    last: bool
+
+    @property
+    def cause(self) -> Literal["end", "finalize"]:
+        """The cause of the final."""
+        return "end" if self.last else "finalize"
+
+
+FINALIZE = Flush(last=False)
+FINISH = Flush(last=True)
+
+
+@dataclass(frozen=True)
+class Configure:
+    """Replace the boosts from this segment on, and what else of the config is not None.
+
+    An option that is None stays as the request before has set it, unless that was refused.
+    `Configured` follows, or `NotConfigured`.
+    """
+
+    boosts: tuple[Boost, ...]
+    graph: GraphOptions | None = None
+    weights: Weights | None = None
+
+
+@dataclass(frozen=True)
+class Cancel:
+    """End the stream without its last results; only `Closed` follows."""
+
+
+@dataclass(frozen=True)
+class AwaitRoom:
+    """Say `RoomAvailable` once at least half of the backlog is free: a request had no room."""
+
+
+Request: TypeAlias = Push | Flush | Configure | Cancel | AwaitRoom
+
+
+def pushes(samples: Samples) -> Iterator[Push]:
+    """Audio of any length in pushes that fit into any backlog."""
+    for start in range(0, len(samples), PUSH_SAMPLES):
+        yield Push(samples[start : start + PUSH_SAMPLES])
