@@ -8,6 +8,9 @@ from earshot.streaming.errors import InvalidEngineConfig, InvalidStreamConfig
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.weights import Weights, check_weights
 
+FAMILY_FIELDS = ("chunk_size", "num_left_chunks", "beam_size", "token_beam")
+"""Fields of `EngineConfig` that a family takes or refuses."""
+
 
 @dataclass(frozen=True)
 class EngineConfig:
@@ -29,6 +32,7 @@ class EngineConfig:
     graph_search: how a decoding graph is searched, if the engine has one.
     weights: how much scorers of hypotheses count where a stream does not say; see `weights.py`.
     parts: what else operators set of the model's parts, by setting (`streaming/parts`).
+    options: what else is asked of the model's family, by name; it refuses what it does not know.
     """
 
     max_streams: int = 64
@@ -46,6 +50,16 @@ class EngineConfig:
     graph_search: GraphSearchConfig = field(default_factory=GraphSearchConfig)
     weights: Weights = field(default_factory=dict)
     parts: Mapping[str, object] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def family_options(self) -> dict[str, object]:
+        """The options that a model's family has to know: those above that differ from defaults."""
+        fields = {name: getattr(self, name) for name in FAMILY_FIELDS}
+        changed = {
+            name: value for name, value in fields.items() if value != getattr(type(self), name)
+        }
+        return {**changed, **self.options}
 
     def __post_init__(self) -> None:
         positive = ("max_streams", "max_batch", "max_file_lanes", "beam_size", "token_beam")
@@ -65,6 +79,9 @@ class EngineConfig:
             raise InvalidEngineConfig(
                 f"max_utterance_ms is {self.max_utterance_ms}, must be 2000 or more"
             )
+        for name in self.options:
+            if name in FAMILY_FIELDS:
+                raise InvalidEngineConfig(f"{name} is a field of its own, and none of `options`")
         try:
             check_weights(self.weights)
         except InvalidStreamConfig as error:

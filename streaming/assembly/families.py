@@ -1,19 +1,34 @@
 """Model families: how each becomes a recogniser. A new one registers itself here."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.streaming.engine.recognizer import Recognizer
 from earshot.streaming.engine_config import EngineConfig
-from earshot.streaming.errors import InvalidEngineConfig
+from earshot.streaming.errors import InvalidEngineConfig, InvalidStreamConfig
 from earshot.streaming.parts.model_parts import ModelParts
+from earshot.streaming.parts.option import Option
 from earshot.streaming.u2.build import build_u2
+from earshot.streaming.u2.options import U2_OPTIONS
 
 Build: TypeAlias = Callable[[LoadedModel, EngineConfig, ModelParts], Recognizer]
 
-FAMILIES: dict[str, Build] = {"u2": build_u2}
-"""By `LoadedModel.family`."""
+
+@dataclass(frozen=True)
+class Family:
+    """build: makes the recogniser of a model.
+
+    options: what an engine may be asked for this family's sake, `EngineConfig.family_options`.
+    """
+
+    build: Build
+    options: tuple[Option, ...] = ()
+
+
+FAMILIES: dict[str, Family] = {"u2": Family(build_u2, U2_OPTIONS)}
+"""Families by `LoadedModel.family`."""
 
 
 def build_recognizer(
@@ -21,13 +36,29 @@ def build_recognizer(
 ) -> Recognizer:
     """The recogniser of a model with its parts, as `read_parts` has read them.
 
-    Raises InvalidEngineConfig for a family that nobody registered, and for a part without the one
-    that it needs. And what the family raises: NotStreamable for a model that was not trained in
-    chunks, UnusableGraph for a graph of other units, KernelError where the sizes asked for make no
-    search.
+    Raises InvalidEngineConfig for a family that nobody registered, for options that the family does
+    not have, and for a part without the one that it needs. The family raises NotStreamable for a
+    model that was not trained in chunks, UnusableGraph for a graph of other units, KernelError
+    where the sizes asked for make no search.
     """
-    build = FAMILIES.get(loaded.family)
-    if build is None:
+    family = FAMILIES.get(loaded.family)
+    if family is None:
         known = ", ".join(sorted(FAMILIES))
         raise InvalidEngineConfig(f"models of the family {loaded.family!r} are none of {known}")
-    return build(loaded, config, ModelParts(loaded, parts or {}, config.parts))
+    _check_options(loaded.family, family.options, config.family_options)
+    return family.build(loaded, config, ModelParts(loaded, parts or {}, config.parts))
+
+
+def _check_options(name: str, known: tuple[Option, ...], asked: Mapping[str, object]) -> None:
+    """Raises InvalidEngineConfig for an option that the family does not have, or out of range."""
+    options = {option.name: option for option in known}
+    for option, value in asked.items():
+        if option not in options:
+            there_are = ", ".join(options) or "none"
+            raise InvalidEngineConfig(
+                f"models of the family {name!r} have no option {option}; there are: {there_are}"
+            )
+        try:
+            options[option].check(value)
+        except InvalidStreamConfig as error:
+            raise InvalidEngineConfig(f"models of the family {name!r}: {error}") from error

@@ -20,7 +20,7 @@ class StreamRules(Protocol):
     def choose_search(self, config: StreamConfig) -> str:
         """The name of the search that a stream with this config gets.
 
-        Raises InvalidStreamConfig for what the recogniser cannot do.
+        Raises InvalidStreamConfig for what the recogniser and the model's parts cannot do.
         """
 
 

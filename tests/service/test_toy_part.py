@@ -28,9 +28,10 @@ def settings(tmp_path: Path, monkeypatch) -> Settings:
     return Settings.load(model=tmp_path, max_streams=4)
 
 
-@pytest.fixture
-def engine(settings: Settings):
-    engine = load_engine(settings)
+@pytest.fixture(params=[1, 2])
+def engine(request, settings: Settings):
+    """One engine, or two in processes of their own."""
+    engine = load_engine(settings, engines=request.param)
     engine.start()
     yield engine
     assert engine.stop(60)

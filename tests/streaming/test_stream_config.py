@@ -45,6 +45,7 @@ def test_options_out_of_range_are_refused(make):
         {"max_utterance_ms": 10},
         {"threads": 0},
         {"beam_size": 0},
+        {"options": {"beam_size": 4}},
     ],
 )
 def test_an_engine_that_cannot_be_built_is_refused(options):

@@ -11,7 +11,7 @@ from earshot.models.checkpoints import checkpoint
 from earshot.models.checkpoints.checkpoint import CheckpointFormat
 from earshot.service.core.engine_setup import load_engine, served_model, warm_up
 from earshot.service.settings import Settings
-from earshot.streaming.assembly.families import FAMILIES
+from earshot.streaming.assembly.families import FAMILIES, Family
 
 KNOCK_FILE = CheckpointFormat(
     "a file .knock",
@@ -24,9 +24,8 @@ KNOCK_FILE = CheckpointFormat(
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     monkeypatch.setattr(checkpoint, "FORMATS", [KNOCK_FILE, *checkpoint.FORMATS])
-    monkeypatch.setitem(
-        FAMILIES, "knocks", lambda loaded, config, parts: KnockRecognizer(loaded, config)
-    )
+    family = Family(lambda loaded, config, parts: KnockRecognizer(loaded, config))
+    monkeypatch.setitem(FAMILIES, "knocks", family)
     (tmp_path / "door.knock").write_text("oak")
     return Settings.load(model=tmp_path / "door.knock")
 

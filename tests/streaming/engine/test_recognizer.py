@@ -7,7 +7,7 @@ from knock_recognizer import sound as knocks
 from walking_recognizer import WalkingRecognizer
 
 from earshot.models.errors import ModelError
-from earshot.streaming.assembly.families import FAMILIES, build_recognizer
+from earshot.streaming.assembly.families import FAMILIES, Family, build_recognizer
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import InvalidEngineConfig, InvalidStreamConfig, UnusableGraph
@@ -24,7 +24,8 @@ QUICK = StreamConfig(endpoint=EndpointConfig(silence_ms=400), vad_events=True)
 @pytest.fixture(params=[KnockRecognizer, HumProofRecognizer, WalkingRecognizer])
 def engine(request, monkeypatch):
     build = request.param
-    monkeypatch.setitem(FAMILIES, "knocks", lambda loaded, config, lms: build(loaded, config))
+    family = Family(lambda loaded, config, parts: build(loaded, config))
+    monkeypatch.setitem(FAMILIES, "knocks", family)
     config = EngineConfig(max_streams=3, max_batch=2)
     engine = Engine(build_recognizer(loaded_knocks(), config), config)
     engine.start()
