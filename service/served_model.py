@@ -9,7 +9,8 @@ class ServedModel:
     """The one model behind this server: its name, and an id that changes with its weights.
 
     languages: BCP 47 tags of what it knows, empty where nobody has said it. modes: how it may be
-    asked to decode. details: what else /v1/models tells, such as parameters.
+    asked to decode. most_earned: nats beyond which no weight of a boost changes anything, None
+    where that is not known. details: what else /v1/models tells, such as parameters.
     """
 
     name: str
@@ -18,4 +19,5 @@ class ServedModel:
     uuid: str
     languages: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
+    most_earned: float | None = None
     details: Mapping[str, object] = field(default_factory=dict)

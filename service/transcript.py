@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from earshot.streaming.events import Final, UnboostablePhrase
+from earshot.streaming.events import BoostWarning, Final, UnboostablePhrase
 
 
 @dataclass
@@ -14,9 +14,14 @@ class Transcript:
     """
 
     finals: list[Final] = field(default_factory=list)
-    unboostable: list[UnboostablePhrase] = field(default_factory=list)
+    boost_warnings: list[BoostWarning] = field(default_factory=list)
     duration_s: float = 0.0
     failed: bool = False
+
+    @property
+    def unboostable(self) -> list[UnboostablePhrase]:
+        """Phrases that were decoded without their boost."""
+        return [each for each in self.boost_warnings if isinstance(each, UnboostablePhrase)]
 
     def add(self, final: Final) -> None:
         """Append a final."""

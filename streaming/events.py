@@ -92,11 +92,31 @@ class UnboostablePhrase:
     reason: str
 
 
+BoostUnit: TypeAlias = Literal["word", "token"]
+"""What earns the weight of a phrase: each of its words in a graph, else each of its tokens."""
+
+
+@dataclass(frozen=True)
+class LimitedBoost:
+    """A phrase of `StreamConfig.boosts` or `Stream.configure` whose weight counts as less.
+
+    effective_weight: nats that each unit of it earns at most, or costs where it is negative.
+    """
+
+    phrase: str
+    weight: float
+    effective_weight: float
+    unit: BoostUnit
+
+
+BoostWarning: TypeAlias = UnboostablePhrase | LimitedBoost
+
+
 @dataclass(frozen=True)
 class Configured:
     """Answers `Stream.configure`: what was asked holds from the current segment on."""
 
-    warnings: tuple[UnboostablePhrase, ...]
+    warnings: tuple[BoostWarning, ...]
 
 
 @dataclass(frozen=True)
@@ -133,6 +153,7 @@ Event: TypeAlias = (
     | SpeechStarted
     | UtteranceEnd
     | UnboostablePhrase
+    | LimitedBoost
     | Configured
     | NotConfigured
     | RoomAvailable

@@ -103,7 +103,7 @@ function newTake(source) {
         meter.requestDraw();
         status.showLatency(taken);
       },
-      onUnboostable: (phrase, description) => boostEditor.markUnboostable(phrase, description),
+      onBoostRemark: (...remark) => boostEditor.remark(...remark),
       onConfigured: ({ ok, description }) =>
         boostEditor.say(ok ? "In use by this stream" : description),
       onEnd: (problem) => ended(taken, view, problem),
@@ -235,7 +235,7 @@ function keepingUp({ element: take }, change) {
 async function showServer() {
   const [{ model, boostLimits }, samples] = await Promise.all([server.about(), server.samples()]);
   byId("model").textContent = model ?? "no answer from the server";
-  if (boostLimits) boosts.limits = boostLimits;
+  if (boostLimits) boostEditor.limit(boostLimits);
   const play = (sample) => take(new Clip(sample, server.sampleAddress(sample.file)));
   listSamples(byId("samples"), samples, play);
 }

@@ -70,8 +70,8 @@ class WordBoostTable:
     ``spellings[k]`` is the word with the id ``number of the graph's words + k``.
     ``oov_arcs``: the arcs of nodes 0 (the root, which stands for the loop node) to
     ``num_oov_nodes - 1``; target -1 is the loop node.
-    ``refused``: the phrases that cannot be boosted here, and why. ``fruitless``: those that are
-    matched, and earn nothing: what their words cost leaves no bonus.
+    ``refused``: the phrases that cannot be boosted here, and why. ``earned``: the others, and what
+    each of their words earns, which is the weight or less.
     """
 
     automaton: BoostTable
@@ -79,7 +79,12 @@ class WordBoostTable:
     oov_arcs: tuple[Arc, ...]
     num_oov_nodes: int
     refused: tuple[tuple[WordPhrase, str], ...]
-    fruitless: tuple[WordPhrase, ...]
+    earned: tuple[tuple[WordPhrase, float], ...]
+
+    @property
+    def fruitless(self) -> tuple[WordPhrase, ...]:
+        """Phrases that are matched and earn nothing: what their words cost leaves no bonus."""
+        return tuple(phrase for phrase, paid in self.earned if phrase.weight and not paid)
 
     @classmethod
     def compile(
@@ -111,14 +116,15 @@ class WordBoostTable:
         )
         oov_arcs, num_nodes = _oov_trie(ids, graph.unknown_cost)
         _check_sizes(automaton.num_states, num_nodes)
-        earnings = zip(accepted, limited, strict=True)
         return cls(
             automaton,
             tuple(ids),
             oov_arcs,
             num_nodes,
             refused=tuple((phrase, reason) for phrase, reason in refusals if reason is not None),
-            fruitless=tuple(each for each, paid in earnings if each.weight and not paid.weight),
+            earned=tuple(
+                (phrase, paid.weight) for phrase, paid in zip(accepted, limited, strict=True)
+            ),
         )
 
 

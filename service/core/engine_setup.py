@@ -121,6 +121,7 @@ def served_model(engine: EngineHost, settings: Settings) -> ServedModel:
         uuid=str(uuid.uuid5(uuid.NAMESPACE_OID, weights)),
         languages=settings.languages or own_languages,
         modes=engine.model.modes,
+        most_earned=about.pop("most_earned"),
         details=about,
     )
 

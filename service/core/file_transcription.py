@@ -8,7 +8,15 @@ from typing import Protocol
 from earshot.service.core.engine_port import EnginePort, StreamPort
 from earshot.service.transcript import Transcript
 from earshot.streaming.errors import BacklogFull, StreamClosed
-from earshot.streaming.events import Closed, Event, Failed, Final, RoomAvailable, UnboostablePhrase
+from earshot.streaming.events import (
+    Closed,
+    Event,
+    Failed,
+    Final,
+    LimitedBoost,
+    RoomAvailable,
+    UnboostablePhrase,
+)
 from earshot.streaming.requests import FINISH, Cancel, Push, pushes
 from earshot.streaming.samples import Samples
 from earshot.streaming.stream_config import StreamConfig, StreamPriority
@@ -110,8 +118,8 @@ class FileTranscription:
             match event:
                 case Final():
                     transcript.add(event)
-                case UnboostablePhrase():
-                    transcript.unboostable.append(event)
+                case UnboostablePhrase() | LimitedBoost():
+                    transcript.boost_warnings.append(event)
                 case Closed(duration_s):
                     self._check_cancelled()
                     transcript.duration_s = duration_s

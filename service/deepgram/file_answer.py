@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 
 from starlette.responses import Response
 
-from earshot.service.deepgram.request.boosts import keyword_phrases
+from earshot.service.deepgram.request.boost_warnings import AskedPhrases, boost_warnings
 from earshot.service.deepgram.request.parameters import FileFormat, ListenParameters
 from earshot.service.deepgram.response.file_response import file_response
 from earshot.service.deepgram.response.result_messages import ResultMessages
-from earshot.service.deepgram.response.stream_warnings import warning_of
 from earshot.service.deepgram.response.subtitles import srt, vtt
 from earshot.service.deepgram.response.wire import RequestWarning
 from earshot.service.http.header_value import header_list
@@ -82,10 +81,8 @@ class FileAnswer:
     def _warnings(self, channels: Sequence[Transcript]) -> list[RequestWarning]:
         """Warnings of failed channels first; those of phrases once, since all have the same."""
         lost = (_of_lost(number) for number, each in enumerate(channels) if each.failed)
-        keywords = keyword_phrases(self.parameters.keywords)
-        of_boosts = (
-            warning_of(phrase, keywords) for each in channels for phrase in each.unboostable
-        )
+        asked = AskedPhrases.of(self.parameters.keyterms, self.parameters.keywords)
+        of_boosts = [w for each in channels for w in boost_warnings(each.boost_warnings, asked)]
         of_passes = _second_pass_warnings([final for each in channels for final in each.finals])
         return list(dict.fromkeys([*lost, *self.parameters.warnings, *of_boosts, *of_passes]))
 

@@ -14,11 +14,12 @@ from pydantic import ValidationError
 from earshot.service.audio.socket_audio import SocketAudio
 from earshot.service.core.actions import Action, Ask, Close, Send
 from earshot.service.deepgram.channel_states import ChannelStates
-from earshot.service.deepgram.request.boosts import BoostRules, TooManyPhrases, keyword_phrases
+from earshot.service.deepgram.request.boost_warnings import AskedPhrases, boost_warnings
+from earshot.service.deepgram.request.boosts import BoostRules, TooManyPhrases
 from earshot.service.deepgram.request.parameters import ListenParameters
 from earshot.service.deepgram.request.unserved import configure_warnings
 from earshot.service.deepgram.response.result_messages import ResultMessages
-from earshot.service.deepgram.response.stream_warnings import StreamWarnings, carried, warning_of
+from earshot.service.deepgram.response.stream_warnings import StreamWarnings, carried
 from earshot.service.deepgram.response.wire import (
     CONTROL,
     CloseStream,
@@ -42,11 +43,13 @@ from earshot.service.outcomes import (
 )
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.events import (
+    BoostWarning,
     Closed,
     Configured,
     Event,
     Failed,
     Final,
+    LimitedBoost,
     NotConfigured,
     Partial,
     RoomAvailable,
@@ -86,9 +89,9 @@ class _Wishes:
     in_vain: tuple[RequestWarning, ...] = ()
 
     @cached_property
-    def keyword_phrases(self) -> frozenset[str]:
-        """The phrases of `keywords` alone."""
-        return keyword_phrases(self.keywords)
+    def phrases(self) -> AskedPhrases:
+        """All that are to be boosted, as warnings tell them apart."""
+        return AskedPhrases.of(self.keyterms, self.keywords)
 
     def changed_by(self, message: Configure) -> "_Wishes":
         """With what the message names; ``lm`` off forgets what was said of language models before.
@@ -185,9 +188,9 @@ class ListenProtocol:
                 return [Send(self._final(event, channel), channel)]
             case SpeechStarted() | UtteranceEnd():
                 return [Send(self._messages.notice(event, channel))]
-            case UnboostablePhrase():
+            case UnboostablePhrase() | LimitedBoost():
                 # All channels have the same phrases: the first tells of them.
-                return self._unboostable(event) if channel == 0 else []
+                return self._boosted_less(event) if channel == 0 else []
             case Configured() | NotConfigured():
                 return self._answered(self._channels.answered(channel, event))
             case RoomAvailable():
@@ -283,11 +286,11 @@ class ListenProtocol:
 
     def _configured(self, event: Configured) -> list[Action]:
         self._holds, self._asked = self._asked or self._holds, None
-        holds, keywords = self._holds, self._holds.keyword_phrases
+        holds = self._holds
         warnings = [
             *holds.in_vain,
             *self._boosts.warnings(holds.keywords),
-            *(warning_of(each, keywords) for each in event.warnings),
+            *boost_warnings(event.warnings, holds.phrases),
         ]
         self._warnings.replace(warnings)
         success = ConfigureSuccess(
@@ -300,10 +303,11 @@ class ListenProtocol:
     def _final(self, event: Final, channel: int) -> Results:
         return self._messages.results(event, channel, carried(self._warnings.take_untold()))
 
-    def _unboostable(self, event: UnboostablePhrase) -> list[Action]:
-        warning = warning_of(event, self._holds.keyword_phrases)
-        self._warnings.add(warning)
-        return self._tell([warning])
+    def _boosted_less(self, event: BoostWarning) -> list[Action]:
+        warnings = boost_warnings([event], self._holds.phrases)
+        for warning in warnings:
+            self._warnings.add(warning)
+        return self._tell(warnings)
 
     def _tell(self, warnings: list[RequestWarning]) -> list[Action]:
         return [Send(StreamWarning.of(each)) for each in warnings if self._tells_warnings]

@@ -16,7 +16,8 @@ from earshot.language.g2p.plain_letters import plain_letters
 from earshot.language.text.spoken_terms import readings
 from earshot.models.errors import TokenizerError, UnencodableText
 from earshot.models.tokenizer import Tokenizer
-from earshot.streaming.events import UnboostablePhrase
+from earshot.streaming.boosting.limited_boosts import limited_boosts
+from earshot.streaming.events import BoostWarning, LimitedBoost, UnboostablePhrase
 from earshot.streaming.stream_config import Boost
 
 Tokens = tuple[int, ...]
@@ -29,7 +30,8 @@ class CompiledBoosts:
     `texts` are the phrases as they were asked for. `phrases` are sequences of what the search
     counts in, tokens or words; `table` is the search's own, and nobody else looks at it. `spoken`:
     those phrases, by what the search counts in, that are said otherwise than the request wrote
-    them.
+    them. `warnings` name the phrases that are left out, `limited` those whose weight counts as
+    less.
     """
 
     texts: tuple[str, ...]
@@ -37,6 +39,12 @@ class CompiledBoosts:
     table: object
     warnings: tuple[UnboostablePhrase, ...]
     spoken: frozenset[tuple[int, ...]] = frozenset()
+    limited: tuple[LimitedBoost, ...] = ()
+
+    @property
+    def told(self) -> tuple[BoostWarning, ...]:
+        """The warnings of both kinds, for whoever asked for the phrases."""
+        return (*self.warnings, *self.limited)
 
     def refused(self, reason: str) -> "CompiledBoosts":
         """The same request with no phrase boosted."""
@@ -105,7 +113,18 @@ def compile_boosts(boosts: Iterable[Boost], tokenizer: Tokenizer) -> CompiledBoo
     limited = safe_phrases(phrases, lambda _: TOKEN_LIMIT)
     table = BoostTable.compile(limited, tokenizer.vocab_size)
     spoken = frozenset(compiled.keys() - as_written)
-    return CompiledBoosts(texts, phrases, table, tuple(warnings), spoken=spoken)
+    earned = (
+        (text, asked.weight, paid.weight)
+        for (text, asked), paid in zip(compiled.values(), limited, strict=True)
+    )
+    return CompiledBoosts(
+        texts,
+        phrases,
+        table,
+        tuple(warnings),
+        spoken=spoken,
+        limited=limited_boosts(earned, "token"),
+    )
 
 
 def _tokens(phrase: str, tokenizer: Tokenizer) -> tuple[list[Tokens], list[Tokens]]:

@@ -10,6 +10,7 @@ from earshot.decoder_kernels.errors import KernelError
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 from earshot.models.errors import UnencodableText
 from earshot.streaming.boosting.boosting import CompiledBoosts
+from earshot.streaming.boosting.limited_boosts import limited_boosts
 from earshot.streaming.events import UnboostablePhrase
 from earshot.streaming.stream_config import Boost
 from earshot.streaming.words.graph_words import GraphWords, SpelledWord
@@ -32,8 +33,9 @@ def compile_word_boosts(
 ) -> CompiledBoosts:
     """Find the phrases' words, spell those that the graph lacks, and build the table.
 
-    Warns of each phrase that cannot be boosted, or earns nothing, by name. Of two phrases with the
-    same words the last counts. `options` are those of the stream: they bound what a word can earn.
+    Warns of each phrase that cannot be boosted, or earns nothing or less than asked, by name. Of
+    two phrases with the same words the last counts. `options` are those of the stream: they bound
+    what a word can earn.
     """
     boosts = list(boosts)
     request = _Request(words, [boost.phrase for boost in boosts])
@@ -108,7 +110,12 @@ class _Request:
                 for phrase in boosted
                 if phrase.words not in self._as_written
             ),
+            limited=limited_boosts(self._earned(table), "word"),
         )
+
+    def _earned(self, table: WordBoostTable) -> Iterator[tuple[str, float, float]]:
+        for phrase, earned in table.earned:
+            yield self._texts[phrase.words], phrase.weight, earned
 
     def _wholly(self, refused: Mapping[Words, str]) -> dict[Words, str]:
         """Refusals of phrases that are boosted in none of their readings."""

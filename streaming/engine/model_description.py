@@ -14,7 +14,8 @@ class ModelDescription:
     modes: how it may be asked to decode, its default first.
     parts: a dataclass by name for each part that may be described, None where the model has none.
     languages: BCP 47 tags, empty where the model does not say. weights: the file that makes it what
-        it is, if it is a file's.
+        it is, if it is a file's. most_earned: nats beyond which no weight of a boost changes
+        anything, where a stream asks for no other search; None where none is boosted.
     """
 
     name: str
@@ -27,3 +28,4 @@ class ModelDescription:
     parts: Mapping[str, object]
     languages: tuple[str, ...]
     weights: Path | None = None
+    most_earned: float | None = None

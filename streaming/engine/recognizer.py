@@ -6,7 +6,7 @@ from typing import Protocol
 from earshot.streaming.boosting.boosting import CompiledBoosts
 from earshot.streaming.engine.model_description import ModelDescription
 from earshot.streaming.engine.pulse import Beat
-from earshot.streaming.events import UnboostablePhrase
+from earshot.streaming.events import BoostWarning
 from earshot.streaming.results.hypothesis import Best
 from earshot.streaming.results.search_counts import SearchCounts
 from earshot.streaming.stream.active_stream import ActiveStream, StreamSettings
@@ -52,7 +52,7 @@ class Recognizer(Protocol):
 
     def configure(
         self, stream: ActiveStream, config: StreamConfig, boosts: CompiledBoosts
-    ) -> tuple[UnboostablePhrase, ...]:
+    ) -> tuple[BoostWarning, ...]:
         """Decode the stream so from its segment's start on; return what goes without its boost.
 
         Raises InvalidStreamConfig, with nothing changed.

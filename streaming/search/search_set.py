@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from earshot.decoder_kernels.errors import CapacityExceeded
 from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts
-from earshot.streaming.events import UnboostablePhrase
+from earshot.streaming.events import BoostWarning
 from earshot.streaming.results.hypothesis import Best, Hypothesis
 from earshot.streaming.results.kept_words import KeptWords
 from earshot.streaming.results.search_counts import SearchCounts
@@ -60,10 +60,11 @@ class SearchSet:
 
     def configure(
         self, stream: ActiveStream, config: StreamConfig, name: str, boosts: CompiledBoosts
-    ) -> tuple[UnboostablePhrase, ...]:
+    ) -> tuple[BoostWarning, ...]:
         """Decode the segment anew under the new config; stable words are kept.
 
-        Returns the phrases that stay unboosted: all of them where the arena is full.
+        Returns the phrases that stay unboosted, all of them where the arena is full, and those
+        whose weight counts as less.
         """
         self._keep(stream)
         if name != stream.search:
@@ -106,7 +107,7 @@ class SearchSet:
         self._searches[stream.search].rewind(stream, None)
         stream.segment.search_state = None
 
-    def _boost(self, stream: ActiveStream, boosts: CompiledBoosts) -> tuple[UnboostablePhrase, ...]:
+    def _boost(self, stream: ActiveStream, boosts: CompiledBoosts) -> tuple[BoostWarning, ...]:
         search = self._searches[stream.search]
         try:
             search.configure(stream, boosts)
@@ -115,7 +116,7 @@ class SearchSet:
             search.configure(stream, boosts)
         stream.boosts = boosts
         self.rewind(stream)
-        return boosts.warnings
+        return boosts.told
 
     def _by_search(
         self, streams: Iterable[ActiveStream]

@@ -1,6 +1,7 @@
 """What one engine decodes with: the network, the searches and every slot's state."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 
@@ -10,9 +11,10 @@ from earshot.models.fbank import Fbank
 from earshot.models.u2.ctc_heads import ctc_heads
 from earshot.models.u2.u2 import U2Model
 from earshot.streaming.boosting.boosting import CompiledBoosts
+from earshot.streaming.boosting.limited_boosts import most_earned
 from earshot.streaming.engine.pulse import Beat
 from earshot.streaming.engine_config import EngineConfig
-from earshot.streaming.events import UnboostablePhrase
+from earshot.streaming.events import BoostWarning
 from earshot.streaming.parts.graph import GRAPH
 from earshot.streaming.parts.model_parts import ModelParts
 from earshot.streaming.parts.part import EndingStep
@@ -65,9 +67,10 @@ class TwoPass:
             *parts.rescorers(lambda name, asked: weights.changed_by(asked.weights).parts[name]),
             *parts.taggers(),
         ]
-        self.model = describe_model(loaded, self.settings, parts)
-        self._beam_size = config.beam_size
         graph_search = None if words is None else config.graph_search
+        description = describe_model(loaded, self.settings, parts)
+        self.model = replace(description, most_earned=most_earned(graph_search))
+        self._beam_size = config.beam_size
         self.rules = U2Rules(graph_search, weights, parts.names)
 
     @property
@@ -119,7 +122,7 @@ class TwoPass:
 
     def configure(
         self, stream: ActiveStream, config: StreamConfig, boosts: CompiledBoosts
-    ) -> tuple[UnboostablePhrase, ...]:
+    ) -> tuple[BoostWarning, ...]:
         """Search the current segment anew; words that were told as stable stay."""
         return self._search.configure(stream, config, self.rules.choose_search(config), boosts)
 

@@ -54,6 +54,24 @@ async def test_wake_phrase_in_real_time_gives_partials_before_it_is_ended_and_it
     assert heard.close_code == 1000
 
 
+async def test_a_weight_beyond_what_a_word_can_earn_is_told_with_what_counts(
+    server: Server, samples_dir: Path
+) -> None:
+    audio = (samples_dir / "seven.opus").read_bytes()
+    query = {"keyterm": ["heather:20", "the", "weather:1"]}
+    async with httpx.AsyncClient(timeout=60, trust_env=False) as client:
+        limits = (await client.get(server.http("/v1/models"))).json()["boost_limits"]
+        answer, of_tokens = [
+            await client.post(server.http("/v1/listen"), params=asked, content=audio)
+            for asked in (query, {**query, "lm": "off"})
+        ]
+    assert limits["weight"] == 6.0
+    for said, limit in ((answer, "6, the limit for each of its words"), (of_tokens, "3, the")):
+        (warning,) = said.json()["metadata"]["warnings"]
+        assert (warning["type"], warning["phrase"]) == ("changed_value", "heather")
+        assert warning["message"].startswith(f"heather: the weight 20 counts as {limit}")
+
+
 async def test_samples_give_the_same_text_streamed_and_as_files(
     server: Server, samples_dir: Path, linear16: Callable[[Path], bytes]
 ) -> None:

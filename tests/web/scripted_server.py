@@ -30,8 +30,8 @@ class Script:
 
     sentences: said word by word, one word per 250 ms of audio, each sentence ending in a final.
     refuse: HTTP status of the handshake. close: (after seconds of audio, code, reason); code 1006
-    cuts the connection without a close frame. segments_at_once: a file's text comes before the gate
-    is opened, not after.
+    cuts the connection without a close frame. limited: keywords whose weight counts as less.
+    segments_at_once: a file's text comes before the gate is opened, not after.
     """
 
     sentences: tuple[str, ...] = ("smart mirror on the wall", "i heard you")
@@ -41,6 +41,7 @@ class Script:
     full: bool = False
     close: tuple[float, int, str] | None = None
     unboostable: tuple[str, ...] = ()
+    limited: tuple[str, ...] = ()
     boost_limits: dict[str, int] | None = None
     upload_error: tuple[int, dict[str, str]] | None = None
     upload_gate: threading.Event = field(default_factory=threading.Event)
@@ -205,6 +206,9 @@ class _Conversation:
             if phrase in self.script.unboostable:
                 warning = {"type": "Warning", "code": "UNBOOSTABLE_PHRASE", "phrase": phrase}
                 await self.ws.send_json({**warning, "description": f"cannot spell {phrase}"})
+            if keyword in self.script.limited:
+                warning = {"type": "Warning", "code": "CHANGED_VALUE", "phrase": phrase}
+                await self.ws.send_json({**warning, "description": "counts as less"})
         await self.ws.send_json({"type": "ConfigureSuccess", "request_id": "r"})
 
     async def _say(self, *, is_final: bool) -> None:

@@ -89,6 +89,33 @@ def test_a_phrase_that_cannot_be_boosted_is_named(page: Page, server: ScriptedSe
     page.stop()
 
 
+def test_sliders_end_where_more_weight_changes_nothing(page: Page, server: ScriptedServer) -> None:
+    page.boost("jarvis:9")
+    server.script.boost_limits = {
+        "phrases": 9, "phrase_characters": 200, "characters": 999, "weight": 6,
+    }  # fmt: skip
+    page.browser.get(server.url)
+    page.until(lambda: page.text("#model") == "scripted")
+    (slider,) = page.all("[aria-label='Weight of jarvis']")
+    assert (slider.get_attribute("max"), page.text(".weight")) == ("6", "6.0")
+    page.start()
+    assert server.queries[0]["keywords"] == ["jarvis:6"]
+    page.stop()
+
+
+def test_a_weight_that_counts_as_less_is_told_until_it_is_changed(
+    page: Page, server: ScriptedServer
+) -> None:
+    server.script.limited = ("jarvis:4",)
+    page.start()
+    page.boost("jarvis:4")
+    page.until(lambda: page.text("#boost-list .reason") == "counts as less")
+    assert page.all(".unboostable") == []
+    page.all("[aria-label='Weight of jarvis']")[0].send_keys(Keys.LEFT)
+    page.until(lambda: page.text("#boost-list .reason") == "")
+    page.stop()
+
+
 def test_words_are_settled_on_demand(page: Page, server: ScriptedServer) -> None:
     server.script.sentences = ENDLESS
     page.start()

@@ -26,10 +26,16 @@ export class BoostEditor {
     this.parts.state.textContent = text;
   }
 
-  /** Mark a phrase that the model cannot write. */
-  markUnboostable(/** @type {string} */ phrase, /** @type {string} */ description) {
+  /** Take what the server says of itself: sliders end where more weight changes nothing. */
+  limit(/** @type {import("./boosts.js").BoostLimits} */ limits) {
+    this.boosts.limit(limits);
+    this.#render();
+  }
+
+  /** Say what becomes of a phrase. `boosted` false: the model cannot write it. */
+  remark(/** @type {string} */ phrase, /** @type {string} */ description, { boosted }) {
     const row = this.#rowOf(phrase);
-    row?.classList.add("unboostable");
+    row?.classList.toggle("unboostable", !boosted);
     row?.querySelector(".reason")?.replaceChildren(description);
   }
 
@@ -69,7 +75,7 @@ export class BoostEditor {
     const slider = element("input", {
       type: "range",
       min: WEIGHT.least,
-      max: WEIGHT.most,
+      max: this.boosts.mostWeight,
       step: WEIGHT.step,
       "aria-label": `Weight of ${phrase}`,
       oninput: () => {
@@ -99,9 +105,10 @@ export class BoostEditor {
     );
   }
 
-  /** The row stays as it is, so that the slider keeps the keyboard's focus. */
+  /** The row stays, so that the slider keeps the keyboard's focus. */
   #weigh(phrase, weight) {
     this.boosts.setWeight(phrase, weight);
+    this.remark(phrase, "", { boosted: true }); // what was said of the weight before is over
     this.onChange(this.boosts.list);
   }
 

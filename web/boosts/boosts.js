@@ -5,10 +5,16 @@
 /** @typedef {import("../listen/listen-client.js").Boost} Boost */
 
 /**
- * What a server takes. Characters are counted of phrases with their weights, as they are sent.
- * @typedef {{phrases: number, phraseCharacters: number, characters: number}} BoostLimits
+ * What a server takes. Characters are counted of phrases with their weights, as they are sent; a
+ * larger weight than `weight` changes nothing.
+ * @typedef {object} BoostLimits
+ * @property {number} phrases
+ * @property {number} phraseCharacters
+ * @property {number} characters
+ * @property {number} [weight]
  */
 
+/** most: where the server does not say. */
 export const WEIGHT = Object.freeze({ least: 0.5, most: 10, step: 0.5, usual: 3 });
 /** Of the protocol: servers may take less. @type {BoostLimits} */
 export const USUAL_LIMITS = Object.freeze({
@@ -26,6 +32,17 @@ export class Boosts {
     this.limits = USUAL_LIMITS;
     /** @type {Boost[]} */
     this.list = readStored(storage);
+  }
+
+  /** The largest weight that changes anything. */
+  get mostWeight() {
+    return Math.max(WEIGHT.least, this.limits.weight ?? WEIGHT.most);
+  }
+
+  /** Take the server's limits; weights beyond them become the largest that counts. */
+  limit(/** @type {BoostLimits} */ limits) {
+    this.limits = limits;
+    for (const boost of this.list) boost.weight = this.#clamped(boost.weight);
   }
 
   /**
@@ -46,6 +63,7 @@ export class Boosts {
         leftOut.push(boost);
         continue;
       }
+      boost.weight = this.#clamped(boost.weight);
       if (known) known.weight = boost.weight;
       else {
         this.list.push(boost);
@@ -67,13 +85,17 @@ export class Boosts {
 
   setWeight(/** @type {string} */ phrase, /** @type {number} */ weight) {
     const boost = this.list.find((candidate) => candidate.phrase === phrase);
-    if (boost) boost.weight = clamped(weight);
+    if (boost) boost.weight = this.#clamped(weight);
     this.#store();
   }
 
   remove(/** @type {string} */ phrase) {
     this.list = this.list.filter((boost) => boost.phrase !== phrase);
     this.#store();
+  }
+
+  #clamped(/** @type {number} */ weight) {
+    return Math.min(this.mostWeight, Math.max(WEIGHT.least, weight));
   }
 
   #store() {
@@ -86,11 +108,7 @@ export function parseBoost(typed) {
   const [, phrase, weight] = /^(.*?)(?::\s*(\d+(?:\.\d+)?))?$/.exec(typed.trim());
   // The protocol writes phrase:weight, so the phrase itself can hold no colon.
   const clean = phrase.replaceAll(":", " ").replace(/\s+/g, " ").trim();
-  return clean ? { phrase: clean, weight: clamped(weight ? Number(weight) : WEIGHT.usual) } : null;
-}
-
-function clamped(weight) {
-  return Math.min(WEIGHT.most, Math.max(WEIGHT.least, weight));
+  return clean ? { phrase: clean, weight: weight ? Number(weight) : WEIGHT.usual } : null;
 }
 
 /** In characters as the server counts them, not in UTF-16. */

@@ -21,11 +21,13 @@
  * @property {"closed"|"connect-timeout"|"finish-timeout"|"slow-network"|"abandoned"} cause
  */
 
+/** @typedef {(phrase: string, description: string, how: {boosted: boolean}) => void} BoostRemark */
+
 /**
  * @typedef {object} Handlers
  * @property {(state: ListenState) => void} [onState]
  * @property {(results: object) => void} [onResults] a Results message
- * @property {(phrase: string, description: string) => void} [onUnboostable]
+ * @property {BoostRemark} [onBoostRemark]
  * @property {(outcome: {ok: boolean, description: string}) => void} [onConfigured]
  * @property {(ending: Ending) => void} [onEnding]
  */
@@ -194,8 +196,10 @@ export class ListenClient {
       case "ConfigureFailure":
         return this.#configured(false, message.description ?? message.code);
       case "Warning":
-        if (message.code !== "UNBOOSTABLE_PHRASE") return undefined; // of a parameter
-        return this.handlers.onUnboostable?.(message.phrase, message.description);
+        if (!message.phrase) return undefined; // of a parameter
+        return this.handlers.onBoostRemark?.(message.phrase, message.description, {
+          boosted: message.code !== "UNBOOSTABLE_PHRASE",
+        });
       case "Error":
         this.error = message.description ?? message.message ?? null;
         return undefined;

@@ -58,6 +58,6 @@ export class Server {
 }
 
 /** @returns {BoostLimits} */
-function boostLimits({ phrases, phrase_characters: phraseCharacters, characters }) {
-  return { phrases, phraseCharacters, characters };
+function boostLimits({ phrases, phrase_characters: phraseCharacters, characters, weight }) {
+  return { phrases, phraseCharacters, characters, weight };
 }

@@ -19,7 +19,7 @@ import { Transcript } from "../takes/transcript.js";
  * @property {(state: SessionState) => void} onState
  * @property {(piece: import("../capture/capture.js").Piece) => void} onPiece
  * @property {() => void} onTranscript the transcript or a latency changed
- * @property {(phrase: string, description: string) => void} onUnboostable
+ * @property {import("./listen-client.js").BoostRemark} onBoostRemark
  * @property {(outcome: {ok: boolean, description: string}) => void} onConfigured
  * @property {(problem: import("../problems/problems.js").Problem|null) => void} onEnd
  */
@@ -95,7 +95,7 @@ export class Session {
   }
 
   #connect(sampleRateHz, boosts) {
-    const { onUnboostable, onConfigured } = this.handlers;
+    const { onBoostRemark, onConfigured } = this.handlers;
     const url = listenUrl(this.server.base, { sampleRateHz, boosts });
     const client = new ListenClient({
       url,
@@ -103,7 +103,7 @@ export class Session {
       handlers: {
         onState: (state) => this.#enter(state),
         onResults: (results) => this.#take(results),
-        onUnboostable,
+        onBoostRemark,
         onConfigured,
         onEnding: (ending) => this.#streamEnded(ending),
       },

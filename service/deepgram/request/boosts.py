@@ -13,7 +13,7 @@ MAX_PHRASE_CHARS = 200
 MAX_WEIGHT = 20.0
 _NUMBER = r"[-+]?(?:\d{1,9}(?:\.\d*)?|\.\d+)"
 _WEIGHT = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
-_KEYTERM_WEIGHT = re.compile(rf"(?P<phrase>.*[^\d\s])\s*:\s*(?P<weight>{_NUMBER})", re.ASCII)
+WEIGHED_KEYTERM = re.compile(rf"(?P<phrase>.*[^\d\s])\s*:\s*(?P<weight>{_NUMBER})", re.ASCII)
 
 
 class TooManyPhrases(BadRequest):
@@ -27,20 +27,25 @@ class BoostRules:
     default_weight: for phrases without one, a bonus in natural log.
     max_phrases: of keyterms and keywords together.
     max_chars: of all phrases together, which bounds their table and the time that it takes.
+    most_earned: nats beyond which no weight changes anything, where that is known.
     """
 
     default_weight: float = 3.0
     max_phrases: int = 1000
     max_chars: int = 20_000
+    most_earned: float | None = None
 
     @property
-    def limits(self) -> dict[str, int]:
+    def limits(self) -> dict[str, float]:
         """The limits that /v1/models lists."""
-        return {
+        limits: dict[str, float] = {
             "phrases": self.max_phrases,
             "phrase_characters": MAX_PHRASE_CHARS,
             "characters": self.max_chars,
         }
+        if self.most_earned is not None:
+            limits["weight"] = self.most_earned
+        return limits
 
     def parse(self, keyterms: Sequence[str], keywords: Sequence[str]) -> tuple[Boost, ...]:
         """Read the phrases of one request.
@@ -78,7 +83,7 @@ class BoostRules:
 
     def _keyterm(self, text: str) -> Boost:
         """A phrase as it is; a weight may follow a colon, if no digit stands before ("10:30")."""
-        match = _KEYTERM_WEIGHT.fullmatch(text.strip())
+        match = WEIGHED_KEYTERM.fullmatch(text.strip())
         if match is None:
             return _boost("keyterm", text, self.default_weight)
         return _boost("keyterm", match["phrase"], float(match["weight"]))
@@ -96,11 +101,6 @@ class BoostRules:
                 f"keywords={text}: the weight {weight!r} after the last colon is not a number"
             )
         return _boost("keywords", word, _capped(float(weight)))
-
-
-def keyword_phrases(keywords: Iterable[str]) -> frozenset[str]:
-    """The words of `keywords` that `BoostRules.parse` took, without their weights."""
-    return frozenset((text.rpartition(":")[0] or text).strip() for text in keywords)
 
 
 def _capped(weight: float) -> float:

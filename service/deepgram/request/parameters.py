@@ -56,7 +56,11 @@ class ParameterRules:
         name = "default" if model is None else model.name
         return cls(
             models=ModelNames(name, settings.model_aliases, settings.strict_models),
-            boosts=BoostRules(settings.boost_weight, settings.max_phrases),
+            boosts=BoostRules(
+                settings.boost_weight,
+                settings.max_phrases,
+                most_earned=None if model is None else model.most_earned,
+            ),
             silence_ms=settings.silence_ms,
             part_caps=caps_of(settings),
             languages=Languages(() if model is None else model.languages),

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 from earshot.service.deepgram.response.wire import RequestWarning
-from earshot.streaming.events import UnboostablePhrase
 
 MAX_CARRIED = 100
 """In one message: a thousand phrases with their reasons would fill a slow client's outbox."""
@@ -47,13 +46,3 @@ def carried(warnings: list[RequestWarning]) -> list[RequestWarning]:
     more = f"and {len(warnings) - MAX_CARRIED} more; with warnings=true each is a message"
     last = warnings[MAX_CARRIED].model_copy(update={"message": more, "phrase": None})
     return [*warnings[:MAX_CARRIED], last]
-
-
-def warning_of(event: UnboostablePhrase, keywords: frozenset[str]) -> RequestWarning:
-    """The engine's word on a phrase; ``keywords`` are those that did not come as keyterms."""
-    return RequestWarning(
-        parameter="keywords" if event.phrase in keywords else "keyterm",
-        type="unboostable_phrase",
-        message=f"{event.phrase}: {event.reason}",
-        phrase=event.phrase,
-    )

@@ -23,6 +23,7 @@ from earshot.streaming.events import (
     Configured,
     Failed,
     Final,
+    LimitedBoost,
     Partial,
     RoomAvailable,
     SpeechStarted,
@@ -249,6 +250,25 @@ def test_who_asks_is_told_by_messages_too():
     (final,) = sent(session.receive_event(FINAL))
     told = [each["parameter"] for each in final["metadata"]["warnings"]]
     assert told == ["diarize", "keywords"]
+
+
+def test_a_weight_that_counts_as_less_is_told_where_the_client_has_chosen_it():
+    session = protocol(tell_warnings=True, keyterms=("tea:20", "toe"), keywords=("hot:9",))
+    tea, hot = (LimitedBoost(phrase, 20.0, 6.0, "word") for phrase in ("tea", "hot"))
+    assert session.receive_event(LimitedBoost("toe", 3.0, 2.7, "word")) == []
+    (told,) = sent(session.receive_event(tea))
+    assert told == {
+        "type": "Warning", "code": "CHANGED_VALUE", "parameter": "keyterm", "phrase": "tea",
+        "description": "the weight 20 counts as 6, the limit for each of its words",
+    }  # fmt: skip
+    session.receive_event(hot)
+    (final,) = sent(session.receive_event(FINAL))
+    assert [
+        (each["type"], each["parameter"], each["phrase"]) for each in final["metadata"]["warnings"]
+    ] == [("changed_value", "keyterm", "tea"), ("changed_value", "keywords", "hot")]
+    session.receive_text('{"type": "Configure", "keyterms": ["tea"], "keywords": []}')
+    (success,) = sent(session.receive_event(Configured((tea,))))
+    assert "warnings" not in success
 
 
 def test_a_message_carries_a_hundred_warnings_and_says_how_many_more():

@@ -9,6 +9,7 @@ from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 from earshot.models.tokenizer import CharTokenizer
 from earshot.models.units import UnitTable
 from earshot.streaming.boosting.word_boosting import compile_word_boosts
+from earshot.streaming.events import LimitedBoost
 from earshot.streaming.stream_config import Boost
 from earshot.streaming.words.graph_words import GraphWords
 
@@ -105,6 +106,18 @@ def test_what_a_word_earns_follows_the_scale_of_the_stream():
 
     assert 0.0 < earned(0.5) == earned(1.0) / 2
     assert earned(0.0) == 0.0
+
+
+def test_a_weight_beyond_what_its_words_can_earn_is_told_with_what_counts():
+    options = WfstOptions(beam=10.0, graph_scale=1.0)
+    boosts = [Boost("toe", 20.0), Boost("hoe", 1.0), Boost("tea", -20.0)]
+    found = compile_word_boosts(boosts, words("teaho"), options)
+    assert found.limited == (
+        # 0.6 of what it costs to come in: 3.
+        LimitedBoost("toe", 20.0, 1.8, "word"),
+        LimitedBoost("tea", -20.0, -5.0, "word"),
+    )
+    assert found.warnings == ()
 
 
 def test_phrases_whose_words_are_free_are_named_and_heard_without_a_bonus():

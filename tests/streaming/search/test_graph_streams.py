@@ -186,7 +186,10 @@ def test_boosts_given_later_count_from_the_segments_start_on(engine, sounds):
     stream.finish()
     listener.wait_for_last()
     [configured] = listener.of(Configured)
-    assert [warning.phrase for warning in configured.warnings] == ["x"]
+    refused, limited = configured.warnings
+    assert isinstance(refused, UnboostablePhrase)
+    assert (refused.phrase, limited.phrase, limited.weight) == ("x", "九", 4.0)
+    assert limited.effective_weight < 4.0
     assert listener.text == "一九二"
 
 

@@ -21,8 +21,25 @@ test("a phrase may carry its weight", () => {
 });
 
 test("a weight stays in its range", () => {
-  assert.equal(parseBoost("a:99").weight, 10);
-  assert.equal(parseBoost("a:0").weight, 0.5);
+  const boosts = new Boosts(null);
+  boosts.add("a:99, b:0");
+  assert.deepEqual(boosts.list.map(({ weight }) => weight), [10, 0.5]);
+});
+
+test("no weight is more than what the server says that counts", () => {
+  const storage = fakeStorage('[{"phrase": "a", "weight": 9}, {"phrase": "b", "weight": 2}]');
+  const boosts = new Boosts(storage);
+  boosts.limit({ phrases: 9, phraseCharacters: 99, characters: 99, weight: 6 });
+  assert.equal(boosts.mostWeight, 6);
+  boosts.add("c:7");
+  boosts.setWeight("b", 8);
+  assert.deepEqual(boosts.list.map(({ weight }) => weight), [6, 6, 6]);
+});
+
+test("a server that names no largest weight leaves the page's own", () => {
+  const boosts = new Boosts(null);
+  boosts.limit({ phrases: 9, phraseCharacters: 99, characters: 99 });
+  assert.equal(boosts.mostWeight, 10);
 });
 
 test("a phrase holds no colon, because the protocol ends it there", () => {

@@ -43,7 +43,7 @@ class FakeTimers {
 function connected({ open = true } = {}) {
   const socket = new FakeSocket();
   const timers = new FakeTimers();
-  const log = { states: [], results: [], configured: [], unboostable: [], endings: [] };
+  const log = { states: [], results: [], configured: [], remarks: [], endings: [] };
   const client = new ListenClient({
     url: "ws://host/v1/listen",
     sampleRateHz: 16000,
@@ -53,7 +53,7 @@ function connected({ open = true } = {}) {
       onState: (state) => log.states.push(state),
       onResults: (results) => log.results.push(results),
       onConfigured: (outcome) => log.configured.push(outcome),
-      onUnboostable: (...warning) => log.unboostable.push(warning),
+      onBoostRemark: (...remark) => log.remarks.push(remark),
       onEnding: (ending) => log.endings.push(ending),
     },
   });
@@ -193,10 +193,14 @@ test("warnings, results and unknown messages are told apart", () => {
     phrase: "björk",
     description: "no ö",
   });
+  socket.answer({ type: "Warning", code: "CHANGED_VALUE", phrase: "a", description: "6 at most" });
   socket.answer({ type: "Warning", code: "UNSUPPORTED_LANGUAGE", description: "no" });
   socket.answer({ type: "FromTheFuture" });
   socket.answer({ type: "Results", start: 0 });
-  assert.deepEqual(log.unboostable, [["björk", "no ö"]]);
+  assert.deepEqual(log.remarks, [
+    ["björk", "no ö", { boosted: false }],
+    ["a", "6 at most", { boosted: true }],
+  ]);
   assert.equal(log.results.length, 1);
 });
 

@@ -3,11 +3,13 @@ from urllib.parse import parse_qsl
 import pytest
 
 from earshot.service.audio.pcm import PcmFormat
+from earshot.service.deepgram.request.boost_warnings import AskedPhrases
 from earshot.service.deepgram.request.boosts import BoostRules
 from earshot.service.deepgram.request.languages import Languages
 from earshot.service.deepgram.request.model_names import ModelNames
 from earshot.service.deepgram.request.parameters import ParameterRules, parse_parameters
 from earshot.service.errors import BadRequest
+from earshot.service.served_model import ServedModel
 from earshot.service.settings import Settings
 from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.stream_config import Boost
@@ -117,6 +119,24 @@ def test_no_more_channels_are_heard_apart_than_there_are_streams():
     query = [("multichannel", "true"), ("channels", "3")]
     with pytest.raises(BadRequest, match="at most 2 apart"):
         parse_parameters(query, rules, is_file=False)
+
+
+def test_the_most_that_a_word_can_earn_is_told_where_it_is_known():
+    model = ServedModel("m", "1", "fake", "0", most_earned=6.0)
+    assert ParameterRules.of(Settings(), model).boosts.limits["weight"] == 6.0
+    assert "weight" not in ParameterRules.of(Settings()).boosts.limits
+
+
+@pytest.mark.parametrize(
+    ("keyterms", "keywords", "asked"),
+    [
+        (["tea:2", "hot toe", " toe : 3"], [], AskedPhrases(weighted=frozenset({"tea", "toe"}))),
+        (["10:30"], ["hot"], AskedPhrases(keywords=frozenset({"hot"}))),
+        ([], ["hot:9 "], AskedPhrases(frozenset({"hot"}), frozenset({"hot"}))),
+    ],
+)
+def test_phrases_with_a_weight_of_the_clients_are_told_from_others(keyterms, keywords, asked):
+    assert AskedPhrases.of(keyterms, keywords) == asked
 
 
 def test_unknown_names_are_ignored():
