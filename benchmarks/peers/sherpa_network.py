@@ -14,7 +14,7 @@ from torch.nn import functional
 from earshot.models.layers.attention import MASKED, MultiHeadAttention
 from earshot.models.layers.convolution import ConvolutionModule
 from earshot.models.layers.encoder_layer import EncoderLayer
-from earshot.models.layers.positional import sinusoids
+from earshot.models.layers.positional import positional_encoding
 from earshot.models.u2.encoder import Encoder
 from earshot.models.u2.u2 import U2Model
 
@@ -39,7 +39,7 @@ class WenetCtcChunk(nn.Module):
         self.encoder = conformer_of(model)
         self.ctc, self.chunk = model.ctc, chunk
         size = self.encoder.output_size
-        self.register_buffer("table", sinusoids(torch.arange(MAX_FRAMES), size))
+        self.register_buffer("table", positional_encoding(torch.arange(MAX_FRAMES), size))
 
     def forward(
         self,
@@ -113,7 +113,7 @@ def attend(
     """From x (1, T, D) to (1, T, D), and keys and values (1, h, C + T, 2 d_k)."""
     memory = torch.cat((past, torch.cat(attention.project_memory(x), dim=-1)), dim=2)
     keys, values = memory.chunk(2, dim=-1)
-    keys, bias = attention.place_keys(keys, positions)
+    keys, bias = attention.positional_keys(keys, positions)
     scores = attention.project_query(x) @ keys.transpose(-2, -1)
     if bias is not None:
         scores = scores + bias.unsqueeze(2)

@@ -37,8 +37,8 @@ auto build(const Weights& weights, const std::string& processor) {
   throw std::invalid_argument("this processor cannot run " + processor);
 }
 
-void run(const ConformerStep& step, const Floats<3>& stem,
-         const std::optional<Floats<3>>& sinusoids, const HostArray<const std::int64_t, 1>& slots,
+void run(const ConformerStep& step, const Floats<3>& stem, const std::optional<Floats<3>>& pos_emb,
+         const HostArray<const std::int64_t, 1>& slots,
          const HostArray<const std::int64_t, 1>& lengths,
          const HostArray<const std::int64_t, 1>& cached, const Floats<5>& att_cache,
          const Floats<4>& cnn_cache, const HostArray<float, 3>& encoded,
@@ -49,7 +49,7 @@ void run(const ConformerStep& step, const Floats<3>& stem,
       .frames = static_cast<int>(stem.shape(1)),
       .capacity = static_cast<int>(att_cache.shape(3)) - 1,
       .stem = stem.data(),
-      .sinusoids = sinusoids ? sinusoids->data() : nullptr,
+      .pos_emb = pos_emb ? pos_emb->data() : nullptr,
       .slots = slots.data(),
       .lengths = lengths.data(),
       .cached = cached.data(),
@@ -140,22 +140,24 @@ void bind_weights(nb::module_& module) {
       .def(
           "__init__",
           [](NormWeights* own, const Floats<1>& scale, const Floats<1>& shift, float eps,
-             bool settled) { new (own) NormWeights{copied(scale), copied(shift), eps, settled}; },
-          "scale"_a, "shift"_a, "eps"_a, "settled"_a = false);
+             bool frozen_stats) {
+            new (own) NormWeights{copied(scale), copied(shift), eps, frozen_stats};
+          },
+          "scale"_a, "shift"_a, "eps"_a, "frozen_stats"_a = false);
   nb::class_<FeedForwardWeights>(module, "FeedForwardWeights")
       .def(nb::init<NormWeights, LinearWeights, LinearWeights>(), "norm"_a, "up"_a, "down"_a);
-  nb::class_<PlaceWeights>(module, "PlaceWeights")
+  nb::class_<PosWeights>(module, "PosWeights")
       .def(
           "__init__",
-          [](PlaceWeights* own, const LinearWeights& places, const Floats<1>& key_bias,
-             const Floats<1>& place_bias) {
-            new (own) PlaceWeights{places, copied(key_bias), copied(place_bias)};
+          [](PosWeights* own, const LinearWeights& linear_pos, const Floats<1>& bias_u,
+             const Floats<1>& bias_v) {
+            new (own) PosWeights{linear_pos, copied(bias_u), copied(bias_v)};
           },
-          "places"_a, "key_bias"_a, "place_bias"_a);
+          "linear_pos"_a, "bias_u"_a, "bias_v"_a);
   nb::class_<AttentionWeights>(module, "AttentionWeights")
       .def(nb::init<NormWeights, LinearWeights, LinearWeights, LinearWeights, LinearWeights,
-                    std::optional<PlaceWeights>>(),
-           "norm"_a, "query"_a, "key"_a, "value"_a, "out"_a, "places"_a.none());
+                    std::optional<PosWeights>>(),
+           "norm"_a, "query"_a, "key"_a, "value"_a, "out"_a, "pos"_a.none());
   nb::class_<ConvolutionWeights>(module, "ConvolutionWeights")
       .def(
           "__init__",
@@ -171,10 +173,10 @@ void bind_weights(nb::module_& module) {
                     std::optional<ConvolutionWeights>, FeedForwardWeights,
                     std::optional<NormWeights>>(),
            "macaron"_a.none(), "attention"_a, "convolution"_a.none(), "feed_forward"_a,
-           "closing_norm"_a.none());
+           "norm_final"_a.none());
   nb::class_<TreeLayerWeights>(module, "TreeLayerWeights")
       .def(nb::init<AttentionWeights, std::optional<AttentionWeights>, FeedForwardWeights>(),
-           "past"_a, "source"_a.none(), "feed_forward"_a);
+           "self_attention"_a, "cross_attention"_a.none(), "feed_forward"_a);
 }
 
 }  // namespace
@@ -201,7 +203,7 @@ NB_MODULE(_native, module) {
            }),
            nb::kw_only(), "size"_a, "heads"_a, "activation"_a, "feed_forward_scale"_a, "layers"_a,
            "after_norm"_a, "processor"_a)
-      .def("run", &run, "stem"_a, "sinusoids"_a.none(), "slots"_a, "lengths"_a, "cached"_a,
+      .def("run", &run, "stem"_a, "pos_emb"_a.none(), "slots"_a, "lengths"_a, "cached"_a,
            "att_cache"_a, "cnn_cache"_a, "encoded"_a, "att_columns"_a, "next_cnn_cache"_a,
            "workers"_a, "Move lanes on by a chunk; writes the three arrays before the last.");
   nb::class_<TreeScores>(module, "TreeScores", "A transformer over trees of tokens.")

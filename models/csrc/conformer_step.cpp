@@ -2,7 +2,7 @@
 
 #include "dense/processor.h"
 // What is included from here on is for one kind of processor.
-#include "blocks.h"
+#include "conformer_branches.h"
 #include "head_attention.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
@@ -25,16 +25,16 @@ struct Work {
   const Share& share;
   Rows x;
   Rows normed;
-  Rows sinusoids;
+  Rows pos_emb;
 
   Work(const LaneChunk& all_lanes, const Share& own, int size)
       : chunk(all_lanes),
         share(own),
         x(row_count(own), size),
         normed(row_count(own), size),
-        sinusoids(all_lanes.sinusoids == nullptr ? 0 : row_count(own), size) {
+        pos_emb(all_lanes.pos_emb == nullptr ? 0 : row_count(own), size) {
     read(chunk.stem, size, x);
-    if (chunk.sinusoids != nullptr) read(chunk.sinusoids, size, sinusoids);
+    if (chunk.pos_emb != nullptr) read(chunk.pos_emb, size, pos_emb);
   }
 
   int lane(int i) const { return share.first_lane + i; }
@@ -67,10 +67,10 @@ class Attention {
         key_(weights.key),
         value_(weights.value),
         out_(weights.out) {
-    if (!weights.places) return;
-    places_.emplace(weights.places->places);
-    key_bias_ = weights.places->key_bias;
-    place_bias_ = weights.places->place_bias;
+    if (!weights.pos) return;
+    linear_pos_.emplace(weights.pos->linear_pos);
+    pos_bias_u_ = weights.pos->bias_u;
+    pos_bias_v_ = weights.pos->bias_v;
   }
 
   // Writes the new frames' columns of this layer, and adds what its heads make of all.
@@ -78,11 +78,11 @@ class Attention {
     const int rows = work.x.count, size = heads_ * head_size_;
     norm_rows(norm_, work.x, work.normed);
     Rows queries(rows, size), keys(rows, size), values(rows, size),
-        places(places_ ? rows : 0, size);
+        pos(linear_pos_ ? rows : 0, size);
     project(query_, work.normed, queries);
     project(key_, work.normed, keys);
     project(value_, work.normed, values);
-    if (places_) project(*places_, work.sinusoids, places);
+    if (linear_pos_) project(*linear_pos_, work.pos_emb, pos);
     HeadAttention attend(head_size_);
     for (int i = 0; i < work.share.lanes; ++i) {
       const int first = work.share.first_rows[i], frames = work.frames(i);
@@ -91,7 +91,7 @@ class Attention {
         float* own = new_columns(work, i, layer, layers, head);
         for (int frame = 0; frame < frames; ++frame) {
           write_column(keys[first + frame], values[first + frame],
-                       places_ ? places[first + frame] : nullptr, head, own + frame * stride());
+                       linear_pos_ ? pos[first + frame] : nullptr, head, own + frame * stride());
         }
         const float* old = old_columns(work, i, layer, layers, head);
         const auto cached = static_cast<int>(work.chunk.cached[work.slot(i)]);
@@ -110,7 +110,7 @@ class Attention {
  private:
   int stride() const { return 2 * head_size_ + 1; }
 
-  // Columns (n, 2 d_k + 1) of one head as `EncoderState` has them: placed key, value, key bias.
+  // Columns (n, 2 d_k + 1) of one head as `EncoderState` has them: positional key, value, key bias.
   const float* old_columns(const Work& work, int i, int layer, int layers, int head) const {
     const auto place = (static_cast<std::ptrdiff_t>(work.slot(i)) * layers + layer) * heads_ + head;
     return work.chunk.att_cache + place * (work.chunk.capacity + 1) * stride();
@@ -121,16 +121,16 @@ class Attention {
     return work.chunk.att_columns + place * work.chunk.frames * stride();
   }
 
-  // A key carries its position, and what u and v make of both.
-  void write_column(const float* keys, const float* values, const float* places, int head,
+  // A positional key, and what u and v make of both parts.
+  void write_column(const float* keys, const float* values, const float* pos, int head,
                     float* column) const {
     const int first = head * head_size_;
     std::copy_n(keys + first, head_size_, column);
     std::copy_n(values + first, head_size_, column + head_size_);
     float bias = 0.0F;
-    for (int i = 0; places != nullptr && i < head_size_; ++i) {
-      column[i] += places[first + i];
-      bias += keys[first + i] * key_bias_[first + i] + places[first + i] * place_bias_[first + i];
+    for (int i = 0; pos != nullptr && i < head_size_; ++i) {
+      column[i] += pos[first + i];
+      bias += keys[first + i] * pos_bias_u_[first + i] + pos[first + i] * pos_bias_v_[first + i];
     }
     column[2 * head_size_] = bias;
   }
@@ -142,9 +142,9 @@ class Attention {
   PackedLinear key_;
   PackedLinear value_;
   PackedLinear out_;
-  std::optional<PackedLinear> places_;
-  std::vector<float> key_bias_;
-  std::vector<float> place_bias_;
+  std::optional<PackedLinear> linear_pos_;
+  std::vector<float> pos_bias_u_;
+  std::vector<float> pos_bias_v_;
 };
 
 class Layer {
@@ -159,7 +159,7 @@ class Layer {
     if (weights.convolution) {
       convolution_.emplace(*weights.convolution, whole.size, whole.activation);
     }
-    if (weights.closing_norm) closing_norm_.emplace(*weights.closing_norm);
+    if (weights.norm_final) norm_final_.emplace(*weights.norm_final);
   }
 
   void run(Work& work, int layer, int layers) const {
@@ -167,7 +167,7 @@ class Layer {
     attention_.add_to(work, layer, layers);
     if (convolution_) convolve(work, layer, layers);
     feed_forward_.add_to(work.x, work.normed);
-    if (closing_norm_) norm_rows(*closing_norm_, work.x, work.x);
+    if (norm_final_) norm_rows(*norm_final_, work.x, work.x);
   }
 
  private:
@@ -188,7 +188,7 @@ class Layer {
   Attention attention_;
   std::optional<Convolution> convolution_;
   FeedForward feed_forward_;
-  std::optional<RowNorm> closing_norm_;
+  std::optional<RowNorm> norm_final_;
 };
 
 class Conformer : public ConformerStep {

@@ -15,7 +15,7 @@ struct LaneChunk {
   int frames;
   int capacity;                 // C
   const float* stem;            // (B, T, D)
-  const float* sinusoids;       // (B, T, D), or null without positional keys
+  const float* pos_emb;         // (B, T, D), or null without positional keys
   const std::int64_t* slots;    // (B,)
   const std::int64_t* lengths;  // (B,) frames that are real
   const std::int64_t* cached;   // (S,) columns of the ring that hold a frame

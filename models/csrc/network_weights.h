@@ -16,11 +16,12 @@ struct FeedForwardWeights {
   LinearWeights down;
 };
 
-// Positional keys (models/layers/attention.py): `places` of a sinusoid, u and v (h, d_k).
-struct PlaceWeights {
-  LinearWeights places;
-  std::vector<float> key_bias;
-  std::vector<float> place_bias;
+// Attention with positional keys (models/layers/attention.py): a projection of the positional
+// encoding, biases u and v (h, d_k).
+struct PosWeights {
+  LinearWeights linear_pos;
+  std::vector<float> bias_u;
+  std::vector<float> bias_v;
 };
 
 struct AttentionWeights {
@@ -29,7 +30,7 @@ struct AttentionWeights {
   LinearWeights key;
   LinearWeights value;
   LinearWeights out;
-  std::optional<PlaceWeights> places;
+  std::optional<PosWeights> pos;
 };
 
 // kernel (k, D): of the depthwise convolution, oldest column first.
@@ -48,7 +49,7 @@ struct LayerWeights {
   AttentionWeights attention;
   std::optional<ConvolutionWeights> convolution;
   FeedForwardWeights feed_forward;
-  std::optional<NormWeights> closing_norm;
+  std::optional<NormWeights> norm_final;
 };
 
 // feed_forward_scale: a macaron's halves count half.
@@ -61,10 +62,10 @@ struct ConformerWeights {
   NormWeights after_norm;
 };
 
-// A block of a transformer that looks at what came before, and where it has `source` at a memory.
+// A block of a decoder: attention to what came before, and where it has that to a memory.
 struct TreeLayerWeights {
-  AttentionWeights past;
-  std::optional<AttentionWeights> source;
+  AttentionWeights self_attention;
+  std::optional<AttentionWeights> cross_attention;
   FeedForwardWeights feed_forward;
 };
 

@@ -2,7 +2,7 @@
 
 #include "dense/processor.h"
 // What is included from here on is for one kind of processor.
-#include "blocks.h"
+#include "conformer_branches.h"
 #include "dense/log_sum.h"
 #include "head_attention.h"
 
@@ -118,19 +118,20 @@ class Attention {
 };
 
 struct Layer {
-  Attention past;
-  std::optional<Attention> source;
+  Attention self_attention;
+  std::optional<Attention> cross_attention;
   FeedForward feed_forward;
 
   Layer(const TreeLayerWeights& weights, const TreeWeights& whole)
-      : past(weights.past, whole.size, whole.heads),
+      : self_attention(weights.self_attention, whole.size, whole.heads),
         feed_forward(weights.feed_forward, whole.activation, 1.0F) {
-    if (weights.source) source.emplace(*weights.source, whole.size, whole.heads);
+    if (weights.cross_attention)
+      cross_attention.emplace(*weights.cross_attention, whole.size, whole.heads);
   }
 
   void run(Work& work) const {
-    past.look_back(work);
-    if (source) source->listen(work);
+    self_attention.look_back(work);
+    if (cross_attention) cross_attention->listen(work);
     feed_forward.add_to(work.x, work.normed);
   }
 };

@@ -23,7 +23,7 @@ struct TreeChunk {
   const std::int64_t* chain_starts;    // (chains,) their first nodes
   const std::int64_t* first_steps;     // (chains + 1,) where their paths are in `paths`
   const std::int64_t* paths;           // nodes from the root to a chain's last
-  const float* memory;                 // (S, T, D), or null without a source
+  const float* memory;                 // (S, T, D), or null without cross-attention
   const std::int64_t* memory_lengths;  // (S,)
   std::int64_t end;                    // the token after a whole sequence
   float* nodes;  // (N,) log-probability of each node's token; a root's is none

@@ -48,10 +48,13 @@ class MultiHeadAttention(nn.Module):
         """Keys and values (B, h, T, d_k) of x (B, T, D)."""
         return self.split_heads(self.linear_k(x)), self.split_heads(self.linear_v(x))
 
-    def place_keys(self, keys: Tensor, positions: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """Keys (B, h, T, d_k) at sinusoids (1 or B, T, D): effective keys, bias (B, h, T) or None.
+    def positional_keys(
+        self, keys: Tensor, positions: Tensor | None
+    ) -> tuple[Tensor, Tensor | None]:
+        """Keys (B, h, T, d_k) with their positions: effective keys, bias (B, h, T) or None.
 
-        The bias is in units of q k, before the division by sqrt(d_k).
+        positions: positional encoding (1 or B, T, D). The bias is in units of q k, before the
+        division by sqrt(d_k).
         """
         return keys, None
 
@@ -86,8 +89,8 @@ class MultiHeadAttention(nn.Module):
     ) -> Tensor:
         """Attention of query (B, U, D) to memory (B, T, D) under a boolean mask: (B, U, D)."""
         keys, values = self.project_memory(memory)
-        placed, bias = self.place_keys(keys, positions)
-        return self.attend(self.project_query(query), placed, values, self.score_mask(bias, mask))
+        keys, bias = self.positional_keys(keys, positions)
+        return self.attend(self.project_query(query), keys, values, self.score_mask(bias, mask))
 
 
 class PositionalKeyAttention(MultiHeadAttention):
@@ -101,10 +104,12 @@ class PositionalKeyAttention(MultiHeadAttention):
         nn.init.xavier_uniform_(self.pos_bias_u)
         nn.init.xavier_uniform_(self.pos_bias_v)
 
-    def place_keys(self, keys: Tensor, positions: Tensor | None) -> tuple[Tensor, Tensor | None]:
+    def positional_keys(
+        self, keys: Tensor, positions: Tensor | None
+    ) -> tuple[Tensor, Tensor | None]:
         """Keys k + p, and u k + v p of each; see the module's docstring."""
         assert positions is not None
-        places = self.split_heads(self.linear_pos(positions))
+        pos = self.split_heads(self.linear_pos(positions))
         bias = (keys * self.pos_bias_u.unsqueeze(1)).sum(-1)
-        bias = bias + (places * self.pos_bias_v.unsqueeze(1)).sum(-1)
-        return keys + places, bias
+        bias = bias + (pos * self.pos_bias_v.unsqueeze(1)).sum(-1)
+        return keys + pos, bias

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 
-def sinusoids(positions: Tensor, size: int) -> Tensor:
+def positional_encoding(positions: Tensor, size: int) -> Tensor:
     """Interleaved sine and cosine of `positions` (...,) at `size` / 2 wavelengths: (..., size).
 
     Vaswani 2017, section 3.5.

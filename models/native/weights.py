@@ -53,7 +53,7 @@ def norm_weights(norm: nn.Module) -> Any:
         assert norm.running_var is not None
         scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
         shift = norm.bias - norm.running_mean * scale
-        return native().NormWeights(floats(scale), floats(shift), norm.eps, settled=True)
+        return native().NormWeights(floats(scale), floats(shift), norm.eps, frozen_stats=True)
     assert isinstance(norm, nn.LayerNorm)
     return native().NormWeights(floats(norm.weight), floats(norm.bias), norm.eps)
 
@@ -63,7 +63,7 @@ def feed_forward_weights(norm: nn.Module, up: nn.Linear, down: nn.Linear) -> Any
     return native().FeedForwardWeights(norm_weights(norm), linear_weights(up), linear_weights(down))
 
 
-def attention_weights(norm: nn.Module, attention: MultiHeadAttention, places: Any = None) -> Any:
+def attention_weights(norm: nn.Module, attention: MultiHeadAttention, pos: Any = None) -> Any:
     """Weights of an attention branch and the norm before it."""
     projections = attention.linear_q, attention.linear_k, attention.linear_v, attention.linear_out
-    return native().AttentionWeights(norm_weights(norm), *map(linear_weights, projections), places)
+    return native().AttentionWeights(norm_weights(norm), *map(linear_weights, projections), pos)

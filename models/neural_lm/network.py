@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from earshot.models.errors import ConfigError
-from earshot.models.layers.positional import sinusoids
+from earshot.models.layers.positional import positional_encoding
 
 MAX_SIZE = 1 << 16
 MAX_BLOCKS = 64
@@ -110,7 +110,7 @@ class NeuralLm(nn.Module):
     def embed_tokens(self, tokens: Tensor, depths: Tensor) -> Tensor:
         """Tokens (…, T) at places (…, T) in their sequences: (…, T, D)."""
         size = self.config.size
-        placed: Tensor = self.embed(tokens) * math.sqrt(size) + sinusoids(depths, size)
+        placed: Tensor = self.embed(tokens) * math.sqrt(size) + positional_encoding(depths, size)
         return placed
 
 

@@ -55,7 +55,9 @@ def _layer(block: torch.nn.Module) -> Any:
         norm_weights(block.norm1),
         *map(rows_weights, weights, shifts),
         linear_weights(block.out),
-        places=None,
+        pos=None,
     )
     feed_forward = feed_forward_weights(block.norm2, block.up, block.down)
-    return native().TreeLayerWeights(past=attention, source=None, feed_forward=feed_forward)
+    return native().TreeLayerWeights(
+        self_attention=attention, cross_attention=None, feed_forward=feed_forward
+    )

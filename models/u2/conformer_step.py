@@ -101,12 +101,12 @@ def _stem(encoder: Encoder, processor: str | None) -> Stem:
     return NativeConv1dStem(own, processor) if isinstance(own, Conv1dStem) else own
 
 
-def _places(attention: MultiHeadAttention) -> Any:
+def _pos(attention: MultiHeadAttention) -> Any:
     """Weights of positional keys; None without."""
     if not isinstance(attention, PositionalKeyAttention):
         return None
     u, v = attention.pos_bias_u.flatten(), attention.pos_bias_v.flatten()
-    return native().PlaceWeights(linear_weights(attention.linear_pos), floats(u), floats(v))
+    return native().PosWeights(linear_weights(attention.linear_pos), floats(u), floats(v))
 
 
 def _convolution(norm: nn.LayerNorm, module: ConvolutionModule) -> Any:
@@ -139,8 +139,8 @@ def _layer(layer: nn.Module) -> Any:
         macaron=None
         if macaron is None
         else feed_forward_weights(layer.norm_ff_macaron, macaron.w_1, macaron.w_2),
-        attention=attention_weights(layer.norm_mha, layer.self_attn, _places(layer.self_attn)),
+        attention=attention_weights(layer.norm_mha, layer.self_attn, _pos(layer.self_attn)),
         convolution=None if convolution is None else _convolution(layer.norm_conv, convolution),
         feed_forward=feed_forward_weights(layer.norm_ff, branch.w_1, branch.w_2),
-        closing_norm=norm_weights(layer.norm_final) if closes else None,
+        norm_final=norm_weights(layer.norm_final) if closes else None,
     )

@@ -17,7 +17,7 @@ from earshot.models.layers.attention import MultiHeadAttention
 from earshot.models.layers.dropout import Dropout
 from earshot.models.layers.feed_forward import FeedForward
 from earshot.models.layers.masks import padding_mask
-from earshot.models.layers.positional import sinusoids
+from earshot.models.layers.positional import positional_encoding
 from earshot.models.token_tree import PackedTrees
 
 KeysAndValues = tuple[Tensor, Tensor]
@@ -115,7 +115,7 @@ class TransformerDecoder(nn.Module):
 
     def embed_tokens(self, tokens: Tensor, positions: Tensor) -> Tensor:
         """Tokens (..., U) at positions, broadcastable to theirs: (..., U, D)."""
-        x = self.embed[0](tokens) * math.sqrt(self.size) + sinusoids(positions, self.size)
+        x = self.embed[0](tokens) * math.sqrt(self.size) + positional_encoding(positions, self.size)
         dropped: Tensor = self.positional_dropout(x)
         return dropped
 

@@ -50,7 +50,7 @@ def decoder_trees(decoder: TransformerDecoder) -> TreeScorer:
 def _layer(layer: DecoderLayer) -> Any:
     branch = layer.feed_forward
     return native().TreeLayerWeights(
-        past=attention_weights(layer.norm1, layer.self_attn),
-        source=attention_weights(layer.norm2, layer.src_attn),
+        self_attention=attention_weights(layer.norm1, layer.self_attn),
+        cross_attention=attention_weights(layer.norm2, layer.src_attn),
         feed_forward=feed_forward_weights(layer.norm3, branch.w_1, branch.w_2),
     )

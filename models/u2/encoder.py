@@ -14,7 +14,7 @@ from earshot.models.layers.cmvn import GlobalCmvn
 from earshot.models.layers.dropout import Dropout
 from earshot.models.layers.encoder_layer import EncoderLayer, build_layer
 from earshot.models.layers.masks import chunk_mask, padding_mask
-from earshot.models.layers.positional import sinusoids
+from earshot.models.layers.positional import positional_encoding
 from earshot.models.layers.subsampling import STEM_SHAPES, build_stem
 from earshot.models.u2.lanes import (
     EncoderState,
@@ -80,7 +80,7 @@ class Encoder(StreamingEncoder):
         if self.config.positions == "abs_pos":
             frames = torch.arange(x.size(1), device=x.device).unsqueeze(0)
             frames = frames if offset is None else frames + offset.unsqueeze(1)
-            x = x + sinusoids(frames, self.output_size)
+            x = x + positional_encoding(frames, self.output_size)
         dropped: Tensor = self.positional_dropout(x)
         return dropped
 
@@ -88,7 +88,7 @@ class Encoder(StreamingEncoder):
         """Sinusoids (…, T, D) for attention with positional keys."""
         if self.config.positions != "rel_pos":
             return None
-        return sinusoids(frames, self.output_size)
+        return positional_encoding(frames, self.output_size)
 
     def _masks(
         self, x: Tensor, out_lengths: Tensor, chunk_size: int, num_left_chunks: int
@@ -221,9 +221,9 @@ def step_layer(
     if att_cache is not None:
         memory = torch.cat((att_cache, memory), dim=2)
     keys, values = memory.chunk(2, dim=-1)
-    placed, bias = attention.place_keys(keys, positions)
+    keys, bias = attention.positional_keys(keys, positions)
     mask = attention.score_mask(bias, None)
-    x = layer.add(x, attention.attend(attention.project_query(normed), placed, values, mask))
+    x = layer.add(x, attention.attend(attention.project_query(normed), keys, values, mask))
     new_cnn_cache = x.new_zeros(0, 0, 0)
     if layer.conv_module is not None:
         branch, new_cnn_cache = layer.conv_module.step(layer.convolution_input(x), cnn_cache)

@@ -25,7 +25,7 @@ class EncoderState:
 
     offset (B,) int64: encoder frames already put out.
     cache_length (B,) int64: how many frames before that are still in att_cache, at most C.
-    att_cache (B, L, h, C + 1, 2 d_k + 1): placed key, value and key bias. A ring: frame f is in
+    att_cache (B, L, h, C + 1, 2 d_k + 1): positional key, value and key bias. A ring: frame f is in
         column f modulo C. The last column is where frames are written that nobody wants.
     cnn_cache (B, L, k - 1, D): gated columns, less what the gate makes of silence.
     """
@@ -126,7 +126,7 @@ class LaneStep:
 
     out_lengths (B,): frames of each lane that are real, the rest is padding on the right.
     key_mask (B, 1, 1, C' + T') bool: cache columns and new frames that exist.
-    positions (B, T', D) sinusoids of the new frames, None without positional keys.
+    positions (B, T', D) positional encoding of the new frames, None without positional keys.
     ragged: whether any lane is shorter than T'.
     """
 
@@ -174,7 +174,7 @@ def _attend(
 ) -> Tensor:
     frames, size = normed.size(1), attention.head_size
     keys, values = attention.project_memory(normed)
-    keys, bias = attention.place_keys(keys, step.positions)
+    keys, bias = attention.positional_keys(keys, step.positions)
     new = columns[:, :, -frames:]
     new[..., :size], new[..., size:-1] = keys, values
     new[..., -1] = 0.0 if bias is None else bias

@@ -14,12 +14,12 @@ struct LinearWeights {
 };
 
 // y = (x - mean) / sqrt(variance + eps) * scale + shift, of each row's own mean and variance, or
-// where it is `settled` y = x * scale + shift.
+// where it has `frozen_stats` y = x * scale + shift.
 struct NormWeights {
   std::vector<float> scale;
   std::vector<float> shift;
   float eps;
-  bool settled;
+  bool frozen_stats;
 };
 
 }  // namespace earshot

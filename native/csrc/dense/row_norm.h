@@ -1,4 +1,4 @@
-// Layer norm of rows, or a batch norm's settled statistics.
+// Layer norm of rows, or a batch norm's frozen statistics.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ class RowNorm {
   explicit RowNorm(const NormWeights& weights)
       : size_(static_cast<int>(weights.scale.size())),
         eps_(weights.eps),
-        settled_(weights.settled),
+        frozen_stats_(weights.frozen_stats),
         scale_(padded(size_)),
         shift_(padded(size_)),
         real_(padded(size_)) {
@@ -28,7 +28,7 @@ class RowNorm {
   // A row of padded(size) numbers, zeros at the end; `to` may be `from`.
   void operator()(const float* from, float* to) const {
     float mean = 0.0F, factor = 1.0F;
-    if (!settled_) {
+    if (!frozen_stats_) {
       mean = mean_of(from);
       factor = 1.0F / std::sqrt(variance_of(from, mean) + eps_);
     }
@@ -56,7 +56,7 @@ class RowNorm {
 
   int size_;
   float eps_;
-  bool settled_;
+  bool frozen_stats_;
   std::vector<float> scale_;
   std::vector<float> shift_;
   std::vector<float> real_;  // 1 where a row has a number, 0 in its padding

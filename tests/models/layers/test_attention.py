@@ -3,7 +3,7 @@ import math
 import torch
 
 from earshot.models.layers.attention import MASKED, PositionalKeyAttention
-from earshot.models.layers.positional import sinusoids
+from earshot.models.layers.positional import positional_encoding
 
 
 def wenets_attention(module: PositionalKeyAttention, x, mask, positions):
@@ -21,7 +21,7 @@ def wenets_attention(module: PositionalKeyAttention, x, mask, positions):
 def test_positional_keys_are_wenets_attention_rearranged():
     torch.manual_seed(0)
     module = PositionalKeyAttention(heads=4, size=32, dropout=0.0).eval()
-    x, positions = torch.randn(3, 9, 32), sinusoids(torch.arange(9)[None], 32)
+    x, positions = torch.randn(3, 9, 32), positional_encoding(torch.arange(9)[None], 32)
     mask = torch.rand(3, 1, 9, 9) < 0.7
     mask |= torch.eye(9, dtype=torch.bool)
     expected = wenets_attention(module, x, mask, positions)
@@ -37,7 +37,7 @@ def test_a_masked_key_has_no_weight_in_any_precision():
 def test_gradients_reach_every_weight():
     torch.manual_seed(0)
     module = PositionalKeyAttention(heads=2, size=8, dropout=0.1).train()
-    x, positions = torch.randn(2, 5, 8), sinusoids(torch.arange(5)[None], 8)
+    x, positions = torch.randn(2, 5, 8), positional_encoding(torch.arange(5)[None], 8)
     mask = torch.ones(1, 1, 5, 5, dtype=torch.bool).tril()
     module(x, x, mask, positions).square().sum().backward()
     for name, weight in module.named_parameters():

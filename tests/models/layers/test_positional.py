@@ -3,13 +3,13 @@ import math
 import torch
 from kept_frames import frames_like
 
-from earshot.models.layers.positional import sinusoids
+from earshot.models.layers.positional import positional_encoding
 
 
 def test_equals_the_golden_positions(golden, assert_same):
     size = golden.model.config.encoder.output_size
     expected = golden.arrays["A_pos_emb"]
-    table = sinusoids(torch.arange(golden.arrays["full_A"].size(1)), size)
+    table = positional_encoding(torch.arange(golden.arrays["full_A"].size(1)), size)
     # A rate may round to its neighbour, which moves the angle of the last position that much.
     largest_angle = table.size(0)
     rounding = largest_angle * torch.finfo(torch.float32).eps
@@ -18,7 +18,7 @@ def test_equals_the_golden_positions(golden, assert_same):
 
 def test_follows_the_formula_beyond_5000():
     place, size = 123_456, 8
-    row = sinusoids(torch.tensor([place]), size)[0].tolist()
+    row = positional_encoding(torch.tensor([place]), size)[0].tolist()
     for pair in range(size // 2):
         angle = place * math.exp(-2 * pair * math.log(10_000) / size)
         assert math.isclose(row[2 * pair], math.sin(angle), abs_tol=2e-2)
@@ -26,4 +26,4 @@ def test_follows_the_formula_beyond_5000():
 
 
 def test_keeps_the_shape_of_the_positions():
-    assert sinusoids(torch.zeros(3, 5, dtype=torch.int64), 6).shape == (3, 5, 6)
+    assert positional_encoding(torch.zeros(3, 5, dtype=torch.int64), 6).shape == (3, 5, 6)
