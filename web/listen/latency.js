@@ -1,9 +1,10 @@
 /**
  * Time from audio sent to result received, as the person at the page feels it.
  *
- * Each chunk's end is noted with the moment it was sent. A result that covers the audio up to t
- * is late by the time since the audio at t left the page. For a final this includes the pause that
- * told the server that the sentence was over.
+ * Each chunk's end is noted with the moment it was sent. A partial that covers the audio up to t is
+ * late by the time since the audio at t left the page. A final is late by the time since its last
+ * word did: so the pause that tells the server that the sentence is over counts, which the person
+ * waits through. The stretch that a final covers reaches into that pause, and says nothing of it.
  */
 
 const KEPT_S = 60;
@@ -31,6 +32,17 @@ export class SentClock {
     const chunk = this.chunks.find(({ endS }) => endS >= audioS) ?? this.chunks.at(-1);
     return nowMs - chunk.sentMs;
   }
+}
+
+/**
+ * How late a Results message is, which has just come; null where that is not known, or where a
+ * final has no words that anybody has waited for.
+ * @returns {number|null}
+ */
+export function lateMs(results, /** @type {SentClock} */ sent, /** @type {number} */ nowMs) {
+  if (!results.is_final) return sent.latencyMs(results.start + results.duration, nowMs);
+  const last = results.channel.alternatives[0]?.words.at(-1);
+  return last ? sent.latencyMs(last.end, nowMs) : null;
 }
 
 /** Median of the last values, so that one late result does not make the number dance. */

@@ -4,7 +4,7 @@
  *   opening → connecting → open → finishing → closed
  */
 
-import { RunningMedian, SentClock } from "./latency.js";
+import { lateMs, RunningMedian, SentClock } from "./latency.js";
 import { ListenClient, listenUrl } from "./listen-client.js";
 import { problem, problemOfEnding } from "../problems/problems.js";
 import { SourceError } from "../problems/source-error.js";
@@ -120,7 +120,7 @@ export class Session {
 
   #take(results) {
     this.transcript.apply(results);
-    const late = this.sent.latencyMs(results.start + results.duration, performance.now());
+    const late = lateMs(results, this.sent, performance.now());
     if (late !== null) this.latency[results.is_final ? "final" : "partial"].add(late);
     this.handlers.onTranscript();
   }
