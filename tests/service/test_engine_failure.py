@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from structlog.testing import capture_logs
 from websockets.exceptions import InvalidStatus
 
 from earshot.service.core.engine_setup import warm_up
@@ -83,6 +84,33 @@ async def test_the_server_ends_and_open_sockets_are_told_to_reconnect(serve, ton
         await asyncio.wait_for(asyncio.shield(server.task), 10)
         assert server.server.engine_failed
     assert "engine_failed" in capsys.readouterr().out
+
+
+async def test_sessions_of_an_engine_that_ended_are_logged_and_counted_as_failed(kept, tone, read):
+    with capture_logs() as logs:
+        async with kept.listen() as socket:
+            await socket.send(tone(0.5))
+            await socket.send('{"type": "Finalize"}')
+            await socket.recv()
+            kept.engine.die()
+            await read(socket)
+        await kept.idle()
+    [closed] = [line for line in logs if line["event"] == "session_closed"]
+    assert closed["close_code"] == 1012
+    assert closed["error"] == "EngineStopped('the engine was stopped')"
+    count = kept.services.metrics.registry.get_sample_value
+    assert count("earshot_errors_total", {"code": "SERVICE_UNAVAILABLE"}) == 1
+
+
+async def test_a_drain_is_no_failure_of_its_sessions(serve, tone, read):
+    with capture_logs() as logs:
+        async with serve(drain_s=0) as server, server.listen() as socket:
+            await socket.send(tone(0.5))
+            server.server.should_exit = True
+            await read(socket)
+            assert socket.close_code == 1012
+    [closed] = [line for line in logs if line["event"] == "session_closed"]
+    assert closed["error"] is None
 
 
 async def test_an_engine_that_ends_while_the_server_drains_is_noticed(serve, tone):
