@@ -52,7 +52,7 @@ class _Worker:
     @property
     def signs(self) -> Signs:
         """See `Watched`."""
-        return self.link.memory.heartbeat.read()
+        return self.link.signs
 
     @property
     def work_waits(self) -> bool:

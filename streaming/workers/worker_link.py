@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -15,6 +16,7 @@ from earshot.streaming.engine.recognizer import Recognizer
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.events import Event
 from earshot.streaming.workers.forked_process import Parent
+from earshot.streaming.workers.heartbeat import Signs
 from earshot.streaming.workers.messages import Stop, ToWorker, Turn
 from earshot.streaming.workers.worker import run_worker
 from earshot.streaming.workers.worker_memory import WorkerMemory
@@ -60,6 +62,12 @@ class WorkerLink:
     def name(self) -> str:
         """The engine's name, with its process's id."""
         return f"{self._name} (pid {self.pid})"
+
+    @property
+    def signs(self) -> Signs:
+        """Signs of life. The first step touches everything for the first time, and owes no beat."""
+        signs = self.memory.heartbeat.read()
+        return replace(signs, busy=signs.busy and self.memory.counters.read().steps > 0)
 
     @property
     def has_untaken(self) -> bool:
