@@ -25,6 +25,8 @@ OLD_SDK := build/deepgram-sdk-6
 NATIVE  := CMakeLists.txt $(shell find cmake */csrc -type f)
 CSRC     = $(shell git ls-files '*.h' '*.cu' '*.cpp')
 SCRIPTS  = $(shell git ls-files 'web/*.js')
+SEARCH_PROPERTIES := tests/decoder_kernels/wfst/test_wfst_properties.py \
+                     tests/decoder_kernels/prefix/test_prefix_search_properties.py
 GPU_CHECK = benchmarks/cuda/gpu_check.py $(if $(GRAPH),--graph $(GRAPH)) $(if $(ONLY),--only $(ONLY))
 PYTHON_OK := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
 # Its name server may be silent for longer than any timeout of Python's.
@@ -34,7 +36,8 @@ PYTHON  ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help tools torch-index setup constraints serve test fresh fuzz style format types layers gpu cuda-emulator cuda-test cuda-fuzz cuda-count \
+.PHONY: help tools torch-index setup constraints serve check test fresh thousands fuzz wheel ci \
+        style format types layers gpu cuda-emulator cuda-test cuda-fuzz cuda-count \
         bench bundled-graph bundled-neural-lm clean
 
 help: ## list the targets
@@ -105,6 +108,13 @@ test: $(STAMP) $(OLD_SDK) ## run all tests, or those under TESTS=; WORKERS= proc
 	@echo "test: $(or $(TESTS),tests)"
 	@$(BIN)/python -m pytest -n $(or $(WORKERS),auto) --maxprocesses 4 --dist loadfile $(TESTS)
 
+check: style types layers test ## all that a change has to pass before it is committed: style, types, layers, tests
+
+thousands: $(STAMP) ## 3,000 random cases for each property of the searches, some minutes
+	@echo "thousands: $(or $(TESTS),$(SEARCH_PROPERTIES))"
+	@$(BIN)/python -m pytest -o timeout=0 --hypothesis-profile thousands \
+	  $(or $(TESTS),$(SEARCH_PROPERTIES))
+
 fresh: $(STAMP) ## draw new examples for the property tests, ROUNDS= times, and say how to keep a find
 	@found=0; for round in $$(seq $(ROUNDS)); do \
 	  seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); \
@@ -122,6 +132,12 @@ fuzz: $(STAMP) ## a million hostile operations on sanitized kernels; OPERATIONS=
 	@echo "fuzz: building the kernels with sanitizers, then $(or $(OPERATIONS),1000000) operations"
 	@$(BIN)/python tests/fuzz/sanitized_run.py $(if $(OPERATIONS),--operations $(OPERATIONS)) \
 	  $(if $(SEED),--seed $(SEED))
+
+wheel: $(STAMP) ## build the wheel, install it elsewhere, run it beside others' models/ and service/
+	@.ci/wheel
+
+ci: ## all checks, as on a clean clone (installs packages by apt); says what it leaves out
+	@.ci/checks
 
 style: $(STAMP) ## check lint and formatting of Python, C++ and JavaScript
 	@echo "style: ruff"
