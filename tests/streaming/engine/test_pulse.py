@@ -1,13 +1,15 @@
 """An engine tells that it works, and that it sleeps."""
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 
-from earshot.streaming.assembly.families import LanguageModels, build_recognizer
+from earshot.streaming.assembly.families import build_recognizer
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine.isolation import Isolation
 from earshot.streaming.engine_config import EngineConfig
+from earshot.streaming.stream_name import NAMELESS
 
 WAIT_S = 60
 
@@ -43,7 +45,7 @@ def pulse():
 @pytest.fixture
 def engine(tone_model, pulse):
     config = EngineConfig(threads=1, chunk_size=8, max_streams=2)
-    engine = Engine(build_recognizer(tone_model, config, LanguageModels()), config, pulse=pulse)
+    engine = Engine(build_recognizer(tone_model, config), config, pulse=pulse)
     engine.start()
     yield engine
     assert engine.stop(WAIT_S)
@@ -65,7 +67,7 @@ def test_each_lane_that_is_tried_alone_beats():
     beats = []
 
     class Lane:
-        stream = None
+        stream = SimpleNamespace(name=NAMELESS)
 
     def breaks(lanes):
         raise RuntimeError
