@@ -1,4 +1,4 @@
-"""What is compiled and formatted: every native source, in whichever folder it lies."""
+"""What is compiled, formatted and packed: every native source, in whichever folder it lies."""
 
 import os
 import re
@@ -60,3 +60,10 @@ def test_the_format_hook_takes_every_native_source(
     hooks = yaml.safe_load((repository_dir / ".pre-commit-config.yaml").read_text())
     (hook,) = [each for each in hooks["repos"][0]["hooks"] if each["id"] == "clang-format"]
     assert [name for name in native(tracked) if not re.search(hook["files"], name)] == []
+
+
+def test_images_are_built_from_every_package(repository_dir: Path) -> None:
+    """All but training, which is no part of the wheel either."""
+    linked = {link.name for link in (repository_dir / "earshot").iterdir() if link.is_symlink()}
+    let_in = (repository_dir / ".dockerignore").read_text().splitlines()
+    assert {name for name in linked if f"!{name}" not in let_in} == {"training"}
