@@ -97,3 +97,9 @@ class StreamConfig:
                 f"utterance_end_ms is {self.utterance_end_ms}, must be {MIN_SILENCE_MS} or more"
             )
         check_weights(self.weights)
+
+    @property
+    def pause_ms(self) -> int | None:
+        """The silence after speech that ends an utterance; None never does."""
+        pauses = (self.endpoint.silence_ms, self.utterance_end_ms)
+        return min((pause for pause in pauses if pause is not None), default=None)

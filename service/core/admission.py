@@ -7,7 +7,8 @@ from earshot.service.core.engine_port import EnginePort, Sink, StreamPort
 from earshot.service.errors import Busy, NotReady
 from earshot.streaming.errors import EngineFull, EngineStopped
 from earshot.streaming.requests import Cancel
-from earshot.streaming.stream_config import StreamConfig
+from earshot.streaming.stream_config import StreamConfig, StreamPriority
+from earshot.streaming.stream_name import StreamName
 
 BUSY_RETRY_S = 5
 DRAIN_RETRY_S = 10
@@ -42,14 +43,17 @@ class Admission:
         if not self._engine.can_open():
             raise Busy("all streams are taken", BUSY_RETRY_S)
 
-    def open_live(self, config: StreamConfig, sinks: Sequence[Sink]) -> list[StreamPort]:
-        """Open a live stream for each sink, all of them, or raise NotReady or Busy."""
+    def open_live(
+        self, config: StreamConfig, sinks: Sequence[Sink], request_id: str
+    ) -> list[StreamPort]:
+        """Open a live stream for each sink, a channel's, all of them, or raise NotReady or Busy."""
         self.check_ready()
         opened: list[StreamPort] = []
         with ExitStack() as on_failure:
             try:
-                for sink in sinks:
-                    opened.append(self._engine.open(config, sink))
+                for channel, sink in enumerate(sinks):
+                    name = StreamName(request_id, channel)
+                    opened.append(self._engine.open(config, sink, StreamPriority.LIVE, name))
                     on_failure.callback(opened[-1].ask, Cancel())
             except EngineFull as error:
                 raise Busy("all streams are taken", BUSY_RETRY_S) from error

@@ -20,6 +20,7 @@ from earshot.streaming.events import (
 from earshot.streaming.requests import FINISH, Cancel, Push, pushes
 from earshot.streaming.samples import Samples
 from earshot.streaming.stream_config import StreamConfig, StreamPriority
+from earshot.streaming.stream_name import NAMELESS, StreamName
 
 
 class AudioSource(Protocol):
@@ -45,11 +46,13 @@ class FileTranscription:
         audio: AudioSource,
         config: StreamConfig,
         on_event: Callable[[Event], None] | None = None,
+        name: StreamName = NAMELESS,
     ) -> None:
         self.audio = audio
         self._engine = engine
         self._config = config
         self._on_event = on_event
+        self._name = name
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self._room = threading.Event()
         self._stream: StreamPort | None = None
@@ -67,7 +70,7 @@ class FileTranscription:
             ServiceError: the file is damaged or too long, or what `cancel` was given.
             StreamingError: no stream could be opened, or decoding failed.
         """
-        self._stream = self._engine.open(self._config, self._sink, StreamPriority.FILE)
+        self._stream = self._engine.open(self._config, self._sink, StreamPriority.FILE, self._name)
         try:
             self._feed(self._stream)
             return self._collect()

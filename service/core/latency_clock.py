@@ -1,6 +1,7 @@
-"""Measures how long after its audio a result leaves, for the metrics."""
+"""Measures how long after its audio a result leaves, for the metrics and a session's last line."""
 
 import time
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable
 
@@ -8,17 +9,33 @@ from earshot.service.core.metrics import Metrics
 from earshot.streaming.events import Final, Partial
 from earshot.streaming.requests import Flush, Push, Request
 
-MAX_MARKS = 2048  # about 40 s of the smallest usual messages; older ones no longer matter
+MAX_MARKS = 2048
+"""Messages whose arrival is known: 40 s of the smallest usual ones; older ones no longer matter."""
+
+LATE_S = 1.0
+"""A final is late that takes longer than this, beyond the pause that ends its utterance."""
 
 
 class LatencyClock:
-    """One session's clock: when did the audio that a result covers arrive?"""
+    """The clock of one stream: when did the audio that a result covers arrive?
+
+    pause_s: the silence that ends an utterance. finals, late_finals: results so far. worst_lag_s:
+    of partials and finals, the latter without their pause.
+    """
 
     def __init__(
-        self, metrics: Metrics, rate_hz: int, now: Callable[[], float] = time.monotonic
+        self,
+        metrics: Metrics,
+        rate_hz: int,
+        pause_s: float = 0.0,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
+        self.finals = 0
+        self.late_finals = 0
+        self.worst_lag_s = 0.0
         self._metrics = metrics
         self._rate_hz = rate_hz
+        self._pause_s = pause_s
         self._now = now
         self._arrived_s = 0.0
         self._marks: deque[tuple[float, float]] = deque(maxlen=MAX_MARKS)
@@ -39,16 +56,51 @@ class LatencyClock:
                 self._asked_at = self._now()
 
     def result(self, event: Partial | Final) -> None:
-        """Observe the latency of a partial, and of a final that was asked for."""
-        arrived_at = self._arrival(event.start_s + event.duration_s)
+        """Observe the latency of a partial or a final."""
         if isinstance(event, Partial):
-            if arrived_at is not None:
-                self._metrics.partial_latency_s.observe(self._now() - arrived_at)
-        elif event.cause in ("finalize", "end") and self._asked_at is not None:
-            self._metrics.final_latency_s.observe(self._now() - self._asked_at)
+            self._partial(event)
+        else:
+            self._final(event)
+
+    def _partial(self, event: Partial) -> None:
+        """From the arrival of the last audio that it covers."""
+        arrived_at = self._arrival(event.start_s + event.duration_s)
+        if arrived_at is not None:
+            lag_s = self._now() - arrived_at
+            self._metrics.partial_latency_s.observe(lag_s)
+            self.worst_lag_s = max(self.worst_lag_s, lag_s)
+
+    def _final(self, event: Final) -> None:
+        self.finals += 1
+        if event.cause in ("finalize", "end"):
+            self._asked_final()
+        elif event.cause == "endpoint":
+            self._final_by_endpoint(event)
+
+    def _asked_final(self) -> None:
+        """From the request for it."""
+        if self._asked_at is not None:
+            lag_s = self._now() - self._asked_at
             self._asked_at = None
+            self._metrics.final_latency_s.labels("request").observe(lag_s)
+            self._note_final(lag_s)
+
+    def _final_by_endpoint(self, event: Final) -> None:
+        """From the arrival of the last word's end: what a speaker waits for."""
+        words = event.alternatives[0].words if event.alternatives else ()
+        spoken_at = self._arrival(words[-1].end_s) if words else None
+        if spoken_at is not None:
+            felt_s = self._now() - spoken_at
+            self._metrics.final_latency_s.labels("endpoint").observe(felt_s)
+            self._note_final(felt_s - self._pause_s)
+
+    def _note_final(self, lag_s: float) -> None:
+        self.late_finals += lag_s > LATE_S
+        self.worst_lag_s = max(self.worst_lag_s, lag_s)
 
     def _arrival(self, end_s: float) -> float | None:
-        while len(self._marks) > 1 and self._marks[0][0] < end_s:
-            self._marks.popleft()
-        return self._marks[0][1] if self._marks else None
+        """When the audio before a moment of the stream had arrived."""
+        if not self._marks:
+            return None
+        index = bisect_left(self._marks, end_s, key=lambda mark: mark[0])
+        return self._marks[min(index, len(self._marks) - 1)][1]

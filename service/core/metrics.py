@@ -1,12 +1,14 @@
 """Prometheus metrics of one server."""
 
+from collections.abc import Sequence
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.platform_collector import PlatformCollector
 
 from earshot.streaming.engine.engine_stats import StepReport
 
 # Around a chunk's length in real time: 160 ms at chunk 4, 640 ms at chunk 16.
-_LATENCY_BUCKETS_S = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 2.0, 5.0)
+_LATENCY_BUCKETS_S = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 5.0)
 _STEP_BUCKETS_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64)
 _BATCH_BUCKETS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
@@ -32,7 +34,10 @@ class Metrics:
             _LATENCY_BUCKETS_S,
         )
         self.final_latency_s = self._histogram(
-            "final_latency_seconds", "Finalize or end of audio to its final", _LATENCY_BUCKETS_S
+            "final_latency_seconds",
+            "to a final from Finalize or the end of audio, or by endpoint from its last word's end",
+            _LATENCY_BUCKETS_S,
+            ["after"],
         )
         self.step_s = self._histogram(
             "step_duration_seconds", "one engine step over a batch", _STEP_BUCKETS_S
@@ -60,5 +65,7 @@ class Metrics:
     def _counter(self, name: str, text: str, labels: list[str] | None = None) -> Counter:
         return Counter(f"earshot_{name}", text, labels or [], registry=self.registry)
 
-    def _histogram(self, name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
-        return Histogram(f"earshot_{name}", text, buckets=buckets, registry=self.registry)
+    def _histogram(
+        self, name: str, text: str, buckets: tuple[float, ...], labels: Sequence[str] = ()
+    ) -> Histogram:
+        return Histogram(f"earshot_{name}", text, labels, buckets=buckets, registry=self.registry)

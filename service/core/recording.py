@@ -12,6 +12,7 @@ from earshot.streaming.errors import DecodingFailed
 from earshot.streaming.events import Event
 from earshot.streaming.samples import Samples
 from earshot.streaming.stream_config import StreamConfig
+from earshot.streaming.stream_name import StreamName
 
 
 class Recorded(Protocol):
@@ -62,9 +63,12 @@ class RecordingTranscription:
         sources: Sequence[AudioSource],
         config: StreamConfig,
         on_event: Callable[[int, Event], None],
+        request_id: str | None = None,
     ) -> None:
         self._channels = [
-            FileTranscription(engine, source, config, partial(on_event, channel))
+            FileTranscription(
+                engine, source, config, partial(on_event, channel), StreamName(request_id, channel)
+            )
             for channel, source in enumerate(sources)
         ]
 

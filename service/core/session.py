@@ -65,7 +65,7 @@ class Session:
         self._socket = socket
         self._protocol = protocol
         self._limits = limits
-        self._clocks = clocks
+        self.clocks = clocks
         self._on_final_text = on_final_text
         self._reading_rests = reading_rests
         self._outbox = Outbox(limits.max_outbox_bytes)
@@ -78,12 +78,12 @@ class Session:
     @property
     def audio_s(self) -> float:
         """Seconds of audio that arrived, of all channels together."""
-        return sum(clock.audio_s for clock in self._clocks)
+        return sum(clock.audio_s for clock in self.clocks)
 
     @property
     def sinks(self) -> list[Sink]:
         """Where the streams are to send their events, in the order of the channels."""
-        return [partial(self.post, channel=channel) for channel in range(len(self._clocks))]
+        return [partial(self.post, channel=channel) for channel in range(len(self.clocks))]
 
     def post(self, event: Event, channel: int = 0) -> None:
         """Take an event on the engine's thread."""
@@ -142,7 +142,7 @@ class Session:
             if isinstance(event, RoomAvailable):
                 self._guarded(self._feeds[channel].resume)
             elif isinstance(event, Partial | Final):
-                self._observe(event, self._clocks[channel])
+                self._observe(event, self.clocks[channel])
             self._perform(self._protocol.receive_event(event, channel))
 
     async def _write(self) -> None:
@@ -235,7 +235,7 @@ class Session:
                 self._ask(request, channel)
 
     def _ask(self, request: Request, channel: int) -> None:
-        self._clocks[channel].asked(request)
+        self.clocks[channel].asked(request)
         self._feeds[channel].ask(request)
 
     def _fail(self, error: BaseException) -> None:

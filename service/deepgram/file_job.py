@@ -35,11 +35,14 @@ class FileJob:
         sources: Sequence[AudioSource],
         config: StreamConfig,
         executor: Executor,
+        request_id: str,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._began_at = self._loop.time()
         self._finals: asyncio.Queue[tuple[int, Final]] = asyncio.Queue()
-        self._transcription = RecordingTranscription(engine, sources, config, self._on_event)
+        self._transcription = RecordingTranscription(
+            engine, sources, config, self._on_event, request_id
+        )
         self.running: asyncio.Future[list[Transcript]] = self._loop.run_in_executor(
             executor, self._transcription.run
         )

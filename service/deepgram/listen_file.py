@@ -80,7 +80,9 @@ async def _begin(
         sources = await asyncio.get_running_loop().run_in_executor(
             services.file_threads, _open_audio, path, parameters, services
         )
-        job = FileJob(services.engine, sources, parameters.stream, services.file_threads)
+        job = FileJob(
+            services.engine, sources, parameters.stream, services.file_threads, request_id
+        )
         stack.enter_context(services.work.doing(job))
         job.on_end(stack.pop_all().close)
     messages = ResultMessages(

@@ -56,7 +56,7 @@ def _admit(
     rules = ParameterRules.of(services.settings, services.model)
     parameters = parse_parameters(socket.query_params.multi_items(), rules, is_file=False)
     session = _session(socket, services, parameters, rules, request_id)
-    return session, services.admission.open_live(parameters.stream, session.sinks)
+    return session, services.admission.open_live(parameters.stream, session.sinks, request_id)
 
 
 def _session(
@@ -67,7 +67,7 @@ def _session(
     request_id: str,
 ) -> Session:
     settings, rate_hz = services.settings, services.engine.sample_rate_hz
-    channels = parameters.channels_apart or 1
+    channels, pause_s = parameters.channels_apart or 1, (parameters.stream.pause_ms or 0) / 1000
     messages = ResultMessages(
         request_id, services.model, smart_format=parameters.smart_format, channels=channels
     )
@@ -79,7 +79,7 @@ def _session(
             send_timeout_s=settings.send_timeout_s,
             max_outbox_bytes=settings.max_outbox_bytes,
         ),
-        [LatencyClock(services.metrics, rate_hz) for _ in range(channels)],
+        [LatencyClock(services.metrics, rate_hz, pause_s) for _ in range(channels)],
         _text_logger(request_id) if settings.log_text else None,
         reading_rests_of(socket.scope),
     )
@@ -107,6 +107,9 @@ async def _serve(
         request_id=request_id,
         duration_s=round(time.monotonic() - started_at, 3),
         audio_s=round(session.audio_s, 3),
+        finals=sum(clock.finals for clock in session.clocks),
+        late_finals=sum(clock.late_finals for clock in session.clocks),
+        worst_lag_s=round(max(clock.worst_lag_s for clock in session.clocks), 3),
         close_code=session.close_code,
         error=None if session.error is None else repr(session.error),
     )

@@ -5,6 +5,8 @@ import sys
 
 import structlog
 
+_FIELDS = ("request_id", "request_ids", "channel")
+
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger("earshot")
 
 
@@ -23,10 +25,12 @@ def configure_logging(level: str) -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
     )
+    # Fields of a record, as the engine gives them: whose stream it is about.
+    fields = structlog.stdlib.ExtraAdder(_FIELDS)
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            processor=structlog.processors.JSONRenderer(), foreign_pre_chain=shared
+            processor=structlog.processors.JSONRenderer(), foreign_pre_chain=[fields, *shared]
         )
     )
     # A refusal before accept is told by us; uvicorn takes it for a fault of the application.

@@ -44,9 +44,8 @@ class EndpointDetector:
     """Watches one segment."""
 
     def __init__(self, config: StreamConfig, frame_ms: float, max_utterance_ms: int) -> None:
-        endpoint = config.endpoint
-        pauses = [ms for ms in (endpoint.silence_ms, config.utterance_end_ms) if ms is not None]
-        self._silence_frames = min(pauses) / frame_ms if pauses else float("inf")
+        endpoint, pause_ms = config.endpoint, config.pause_ms
+        self._silence_frames = float("inf") if pause_ms is None else pause_ms / frame_ms
         self._no_speech_frames = endpoint.no_speech_ms / frame_ms
         self._max_frames = min(endpoint.max_utterance_ms, max_utterance_ms) / frame_ms
         self.frames = 0

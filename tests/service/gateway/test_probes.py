@@ -70,7 +70,7 @@ async def test_metrics_count_what_happened(live, tone, read):
         "earshot_files_total 1.0",
         'earshot_audio_seconds_total{kind="file"} 1.5',
         "earshot_partial_latency_seconds_count 1.0",
-        "earshot_final_latency_seconds_count 1.0",
+        'earshot_final_latency_seconds_count{after="request"} 1.0',
         'earshot_rejects_total{code="UNDECODABLE_AUDIO"} 1.0',
     ):
         assert line in text

@@ -2,6 +2,7 @@ import json
 import logging
 
 from earshot.service.http.request_log import configure_logging, log
+from earshot.streaming.stream_name import NAMELESS, StreamName
 
 
 def test_every_line_is_json_of_ours_and_of_libraries(capsys):
@@ -39,3 +40,12 @@ def test_a_refused_socket_is_no_error_of_the_server(capsys):
     assert [json.loads(line)["event"] for line in capsys.readouterr().err.splitlines()] == [
         "something is wrong"
     ]
+
+
+def test_lines_of_the_engine_name_the_stream_that_they_are_about(capsys):
+    configure_logging("info")
+    logging.getLogger("earshot.streaming").error("it failed", extra=StreamName("r", 1).fields)
+    logging.getLogger("earshot.streaming").error("it failed", extra=NAMELESS.fields)
+    named, nameless = (json.loads(line) for line in capsys.readouterr().err.splitlines())
+    assert (named["request_id"], named["channel"]) == ("r", 1)
+    assert "request_id" not in nameless

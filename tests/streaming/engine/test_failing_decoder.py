@@ -9,8 +9,10 @@ from earshot.streaming.engine.failure_streak import MOST_IN_A_ROW
 from earshot.streaming.errors import DecodingFailed, EngineStopped, StreamClosed
 from earshot.streaming.events import Closed, Failed
 from earshot.streaming.stream_config import StreamConfig
+from earshot.streaming.stream_name import StreamName
 
 PREFIX = StreamConfig(mode="ctc_prefix_beam_search")
+NAME = StreamName("request", 2)
 
 
 def break_decoder(engine, *names, times=10**6, after=False):
@@ -33,7 +35,7 @@ def break_decoder(engine, *names, times=10**6, after=False):
 def hear(engine, sounds, text):
     """Speak through a stream of the engine; return its listener and its last event."""
     listener = sounds.Listener()
-    stream = engine.open(PREFIX, listener)
+    stream = engine.open(PREFIX, listener, name=NAME)
     with suppress(StreamClosed):  # it may have failed already
         sounds.push_all(stream, sounds.speech(text))
         stream.finish()
@@ -145,3 +147,33 @@ def test_a_second_pass_that_raises_leaves_the_first_passes_text(
 
 def test_a_second_pass_that_works_marks_nothing(tone_engine, sounds):
     assert [f.second_pass_failed for f in hear(tone_engine, sounds, "一")[0].finals] == [False]
+
+
+@pytest.mark.parametrize(
+    ("broken", "line"),
+    [
+        ("encode", "decoding a stream failed"),
+        ("decode_again", "decoding a stream failed"),
+        ("finish", "the second pass failed; finals are the first's"),
+        ("free", "slot 0 could not be emptied and is kept back"),
+    ],
+)
+def test_a_line_of_what_failed_names_the_request(
+    make_engine, tone_model, sounds, caplog, broken, line
+):
+    engine = make_engine(tone_model, chunk_size=8, max_streams=2)
+    break_decoder(engine, broken)
+    if broken == "decode_again":
+        break_decoder(engine, "decode")
+    hear(engine, sounds, "一")
+    lines = [record for record in caplog.records if record.getMessage() == line]
+    assert {(record.request_id, record.channel) for record in lines} == {("request", 2)}
+    assert all(record.exc_info for record in lines)
+
+
+def test_a_line_of_a_step_that_failed_names_the_requests(make_engine, tone_model, sounds, caplog):
+    engine = make_engine(tone_model, chunk_size=8)
+    break_decoder(engine, "encode", times=1)
+    hear(engine, sounds, "一")
+    [line] = [record for record in caplog.records if "trying each alone" in record.getMessage()]
+    assert line.request_id == "request"
