@@ -119,6 +119,7 @@ class Settings(PartSettings):
         (), description="languages that requests may ask for; those that the model names if absent"
     )
 
+    debug: bool = Field(False, description="serve /debug/streams/ID: a stream's life, without text")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="logs")
     log_text: bool = Field(False, description="write recognised text to the log")
 

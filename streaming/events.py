@@ -4,6 +4,7 @@ A stream's events arrive in order, on the engine thread. `Closed` or `Failed` is
 one.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -127,6 +128,21 @@ class NotConfigured:
 
 
 @dataclass(frozen=True)
+class Described:
+    """Answers `Describe`.
+
+    search: its name. steps: chunks decoded. worst_wait_s: the longest that a chunk was ready before
+    its step. search_counts: see `SearchCounts`; those of segments that are over.
+    """
+
+    slot: int
+    search: str
+    steps: int
+    worst_wait_s: float
+    search_counts: Mapping[str, int]
+
+
+@dataclass(frozen=True)
 class RoomAvailable:
     """Follows a `BacklogFull`, once: at least half of the backlog is free again."""
 
@@ -156,6 +172,7 @@ Event: TypeAlias = (
     | LimitedBoost
     | Configured
     | NotConfigured
+    | Described
     | RoomAvailable
     | Closed
     | Failed

@@ -54,6 +54,11 @@ class Configure:
 
 
 @dataclass(frozen=True)
+class Describe:
+    """Say how the stream stands, without what was said in it: `Described` follows."""
+
+
+@dataclass(frozen=True)
 class Cancel:
     """End the stream without its last results; only `Closed` follows."""
 
@@ -63,7 +68,7 @@ class AwaitRoom:
     """Say `RoomAvailable` once at least half of the backlog is free: a request had no room."""
 
 
-Request: TypeAlias = Push | Flush | Configure | Cancel | AwaitRoom
+Request: TypeAlias = Push | Flush | Configure | Describe | Cancel | AwaitRoom
 
 
 def pushes(samples: Samples) -> Iterator[Push]:

@@ -171,16 +171,20 @@ class PrefixSearch:
         return ranked[0][: max(0, n)]
 
     @device_errors()
-    def overflows(self, slots: Tensor | None = None) -> int:
+    def overflows(self) -> int:
         """How many frames, over all slots so far, did not find enough nodes.
 
         In such a frame the beam is cut to its best hypothesis; where that one alone fills the slot,
-        the frame is left out. With ``slots`` (B,): only theirs, since they were reset.
+        the frame is left out.
         """
-        if slots is not None:
-            return int(self._summary(self._lanes.slots(slots))[:, 3].sum())
         everything = torch.arange(self.num_slots, device=self.device)
         return self._past_overflows + int(self._summary(everything)[:, 3].sum())
+
+    @device_errors()
+    def overflows_of(self, slots: Tensor) -> list[int]:
+        """How many frames of each of the slots ``(B,)`` did not, since it was reset."""
+        counts: list[int] = self._summary(self._lanes.slots(slots))[:, 3].tolist()
+        return counts
 
     def _read(
         self, slots: Tensor, n: int, finalize: bool

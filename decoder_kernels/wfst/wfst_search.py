@@ -200,23 +200,23 @@ class WfstSearch:
         return [None if each is None else WordConfidences(each) for each in found]
 
     @device_errors()
-    def overflows(self, slots: Tensor | None = None) -> int:
+    def overflows(self) -> int:
         """How many frames of all slots had no room for a key, an arc candidate or a backpointer.
 
         What did not fit is then missing among the alternatives, or if it was a word the frame is
-        left out; the result stays a path through the graph. With ``slots`` (B,): only theirs, since
-        they were reset.
+        left out; the result stays a path through the graph.
         """
-        if slots is not None:
-            return int(self._counts(self._lanes.slots(slots))[:, 3].sum())
         return self._past_overflows + int(self._counts(self._everything())[:, 3].sum())
 
     @device_errors()
-    def dead_ends(self, slots: Tensor | None = None) -> int:
-        """How many frames are left out, as no token survived them. Slots as for `overflows`."""
-        if slots is not None:
-            return int(self._counts(self._lanes.slots(slots))[:, 4].sum())
+    def dead_ends(self) -> int:
+        """How many frames of all slots are left out, as no token survived them."""
         return self._past_dead_ends + int(self._counts(self._everything())[:, 4].sum())
+
+    @device_errors()
+    def overflows_and_dead_ends(self, slots: Tensor) -> list[tuple[int, int]]:
+        """Both for each of the slots ``(B,)``, since it was reset."""
+        return [(row[3], row[4]) for row in self._counts(self._lanes.slots(slots)).tolist()]
 
     @device_errors()
     def backpointers_in_use(self, slot: int) -> int:

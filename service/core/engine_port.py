@@ -21,6 +21,10 @@ class StreamPort(Protocol):
     def decoded_s(self) -> float:
         """Seconds of audio decoded so far."""
 
+    @property
+    def engine_pid(self) -> int | None:
+        """The process that decodes it."""
+
     def ask(self, request: Request) -> None:
         """Ask for something, in its turn; `Cancel` at once, and as often as one likes.
 

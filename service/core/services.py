@@ -9,6 +9,7 @@ from earshot.service.core.admission import Admission
 from earshot.service.core.engine_port import EnginePort
 from earshot.service.core.live_work import LiveWork
 from earshot.service.core.metrics import Metrics
+from earshot.service.core.stream_trace import StreamTraces
 from earshot.service.served_model import ServedModel
 from earshot.service.settings import Settings
 
@@ -18,7 +19,10 @@ WAITING_FILES = 3
 
 @dataclass(frozen=True)
 class Services:
-    """The engine, the settings, and who is being served; what a protocol adds it derives."""
+    """The engine, the settings, and who is being served; what a protocol adds it derives.
+
+    traces: of the last streams, where they may be looked at.
+    """
 
     engine: EnginePort
     model: ServedModel
@@ -26,6 +30,7 @@ class Services:
     metrics: Metrics
     admission: Admission
     file_threads: ThreadPoolExecutor
+    traces: StreamTraces | None = None
     work: LiveWork = field(default_factory=LiveWork)
 
     @classmethod
@@ -39,6 +44,7 @@ class Services:
             settings=settings,
             metrics=metrics,
             admission=Admission(engine, settings.max_files * (1 + WAITING_FILES)),
+            traces=StreamTraces() if settings.debug else None,
             file_threads=ThreadPoolExecutor(settings.max_files, thread_name_prefix="file"),
         )
 

@@ -17,6 +17,7 @@ from earshot.service.core.engine_port import Sink, StreamPort
 from earshot.service.core.latency_clock import LatencyClock
 from earshot.service.core.outbox import Outbox
 from earshot.service.core.stream_feed import StreamFeed
+from earshot.service.core.stream_trace import StreamTrace
 from earshot.service.errors import IdleSession, SlowReader
 from earshot.service.http.read_pace import ReadPace
 from earshot.streaming.errors import StreamClosed, StreamingError
@@ -58,8 +59,12 @@ class Session:
         clocks: Sequence[LatencyClock],
         on_final_text: Callable[[str], None] | None = None,
         reading_rests: Callable[[], bool] = lambda: False,
+        trace: StreamTrace | None = None,
     ) -> None:
-        """reading_rests: whether the socket is not read now, because of too many frames."""
+        """trace: who is told of everything, if anybody.
+
+        reading_rests: whether the socket is not read now, because of too many frames.
+        """
         self.error: BaseException | None = None
         self.close_code: int | None = None
         self._socket = socket
@@ -68,6 +73,7 @@ class Session:
         self.clocks = clocks
         self._on_final_text = on_final_text
         self._reading_rests = reading_rests
+        self._trace = trace
         self._outbox = Outbox(limits.max_outbox_bytes)
         self._loop = asyncio.get_running_loop()
         self._heard_at = self._loop.time()
@@ -95,6 +101,8 @@ class Session:
     ) -> None:
         """Accept the socket and serve it until it is closed; the streams are freed in any case."""
         self._feeds = [StreamFeed(stream) for stream in streams]
+        if self._trace is not None:
+            self._trace.open(streams)
         try:
             await accept()
             await self._serve()
@@ -139,6 +147,8 @@ class Session:
         """Engine to outbox; never returns."""
         while True:
             channel, event = await self._events.get()
+            if self._trace is not None:
+                self._trace.heard(event, channel)
             if isinstance(event, RoomAvailable):
                 self._guarded(self._feeds[channel].resume)
             elif isinstance(event, Partial | Final):
@@ -236,6 +246,8 @@ class Session:
 
     def _ask(self, request: Request, channel: int) -> None:
         self.clocks[channel].asked(request)
+        if self._trace is not None:
+            self._trace.asked(request, channel)
         self._feeds[channel].ask(request)
 
     def _fail(self, error: BaseException) -> None:

@@ -46,6 +46,7 @@ from earshot.streaming.events import (
     BoostWarning,
     Closed,
     Configured,
+    Described,
     Event,
     Failed,
     Final,
@@ -193,7 +194,7 @@ class ListenProtocol:
                 return self._boosted_less(event) if channel == 0 else []
             case Configured() | NotConfigured():
                 return self._answered(self._channels.answered(channel, event))
-            case RoomAvailable():
+            case RoomAvailable() | Described():
                 return []
             case Closed(duration_s):
                 return self._end() if self._channels.closed(channel, duration_s) else []

@@ -82,6 +82,7 @@ def _session(
         [LatencyClock(services.metrics, rate_hz, pause_s) for _ in range(channels)],
         _text_logger(request_id) if settings.log_text else None,
         reading_rests_of(socket.scope),
+        None if services.traces is None else services.traces.begin(request_id),
     )
 
 

@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
 from earshot.service.core.services import Services
-from earshot.service.gateway import nowhere, probes
+from earshot.service.gateway import debug, nowhere, probes
 from earshot.service.gateway.dialects import DIALECTS
 from earshot.service.gateway.last_resort import LastResort
 from earshot.service.gateway.served_paths import ServedPaths
@@ -42,9 +42,10 @@ def create_app(services: Services, dialects: Sequence[Dialect] = DIALECTS) -> Fa
     for dialect in dialects:
         for router in dialect.routers:
             app.include_router(router)
-    for part in (probes, nowhere):
-        app.include_router(part.router)
+    ours = [probes.router, *([debug.router] if services.settings.debug else [])]
+    for router in (*ours, nowhere.router):
+        app.include_router(router)
     add_web_files(app)
-    ours = [router for dialect in dialects for router in dialect.routers]
-    app.state.served_paths = ServedPaths([*ours, probes.router, app.router])
+    theirs = [router for dialect in dialects for router in dialect.routers]
+    app.state.served_paths = ServedPaths([*theirs, *ours, app.router])
     return app

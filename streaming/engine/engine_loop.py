@@ -23,7 +23,7 @@ from earshot.streaming.errors import (
     InvalidStreamConfig,
 )
 from earshot.streaming.events import Closed, Configured, Failed, NotConfigured, RoomAvailable
-from earshot.streaming.requests import Flush
+from earshot.streaming.requests import Describe, Flush
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.inbox import Item, Reconfigure
 from earshot.streaming.stream.lane import Ending, Lane
@@ -101,7 +101,8 @@ class EngineLoop:
         if self._batcher.wait_s(now_s, self._registry.open_live) != 0:
             return []
         taken = self._batcher.take(self._registry.open_live)
-        return [Lane(stream, stream.ready_cut(), now_s - ready_s) for stream, ready_s in taken]
+        waited = [(stream, now_s - ready_s) for stream, ready_s in taken]
+        return [Lane(stream, stream.begin_step(waited_s), waited_s) for stream, waited_s in waited]
 
     def _check(self) -> None:
         """Raises EngineBroken where no stream can be served any more, or only seems to be."""
@@ -213,6 +214,8 @@ class EngineLoop:
             stream.begin_flush(item)
         elif isinstance(item, Reconfigure):
             stream.emit(self._reconfigured(stream, item))
+        elif isinstance(item, Describe):
+            stream.emit(stream.description)
         else:
             stream.listen(item)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import takewhile
 
 from earshot.decoder_kernels.wfst.wfst_search import WfstHypothesis, WfstSearch
@@ -85,8 +86,9 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
     def restart(self, streams: Sequence[ActiveStream]) -> None:
         """The slots start over, and what they counted is kept."""
         slots = slots_of(streams, self._device)
-        overflows, dead_ends = self._search.overflows(slots), self._search.dead_ends(slots)
-        self.counts += SearchCounts(overflows=overflows, dead_ends=dead_ends)
+        counted = self._search.overflows_and_dead_ends(slots)
+        for stream, (overflows, dead_ends) in zip(streams, counted, strict=True):
+            self._count(stream, SearchCounts(overflows=overflows, dead_ends=dead_ends))
         self._search.reset(slots)
 
     def compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
@@ -129,10 +131,9 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
             if each.words[: len(committed)] == committed[: None if ended else len(each.words)]
         ]
         if not keeping:
-            self.counts += SearchCounts(revised_prefixes=1)
-        lattice = SegmentLattice(
-            self._search, stream.slot, self._config, self._count_lattice_timeout, ended=ended
-        )
+            self._count(stream, SearchCounts(revised_prefixes=1))
+        timed_out = partial(self._count, stream, SearchCounts(lattice_timeouts=1))
+        lattice = SegmentLattice(self._search, stream.slot, self._config, timed_out, ended=ended)
         return list(self._spelled(stream, keeping or found[:1], lattice))
 
     def _commit(self, streams: Sequence[ActiveStream], stable: Sequence[tuple[int, ...]]) -> None:
@@ -187,7 +188,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         ]
 
     def _best_alone(self, stream: ActiveStream, *, ended: bool) -> list[WfstHypothesis]:
-        self.counts += SearchCounts(nbest_timeouts=1)
+        self._count(stream, SearchCounts(nbest_timeouts=1))
         slots = slots_of([stream], self._device)
         return [result.hypothesis for result in self._search.best(slots, finalize=ended)]
 
@@ -197,9 +198,6 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         if not isinstance(segment.search_state, GraphState):
             segment.search_state = GraphState()
         return segment.search_state
-
-    def _count_lattice_timeout(self) -> None:
-        self.counts += SearchCounts(lattice_timeouts=1)
 
     def _spelled(
         self,

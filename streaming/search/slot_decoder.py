@@ -44,6 +44,11 @@ class SlotDecoder(Generic[S]):
         slots = slots_of([lane.stream for lane in lanes], self._device)
         self._search.advance(slots, *self._frames.batch(lanes))
 
+    def _count(self, stream: ActiveStream, counts: SearchCounts) -> None:
+        """Add to the counts of the search, and to those of the stream."""
+        self.counts += counts
+        stream.search_counts += counts
+
     def rewind(self, stream: ActiveStream, encoded: Tensor | None) -> None:
         """One lane of many frames, encoded `(T, D)`; None for a segment without any."""
         slots = slots_of([stream], self._device)

@@ -32,7 +32,8 @@ class PrefixBeamDecoder(SlotDecoder[PrefixSearch]):
     def restart(self, streams: Sequence[ActiveStream]) -> None:
         """The slots start over, and what they counted is kept."""
         slots = slots_of(streams, self._device)
-        self.counts += SearchCounts(overflows=self._search.overflows(slots))
+        for stream, overflows in zip(streams, self._search.overflows_of(slots), strict=True):
+            self._count(stream, SearchCounts(overflows=overflows))
         self._search.reset(slots)
 
     def compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:

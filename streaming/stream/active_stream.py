@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from torch import Tensor
 
 from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts
-from earshot.streaming.events import Event, SpeechStarted, UtteranceEnd, Word
+from earshot.streaming.events import Described, Event, SpeechStarted, UtteranceEnd, Word
 from earshot.streaming.requests import Flush
 from earshot.streaming.results.results import SegmentClock
+from earshot.streaming.results.search_counts import SearchCounts
 from earshot.streaming.samples import Samples
 from earshot.streaming.stream.chunking import Chunking, Cut
 from earshot.streaming.stream.endpoint import EndpointDetector
@@ -73,7 +74,8 @@ class Utterance:
 class ActiveStream:
     """An open stream; only the engine thread touches it, but for its inbox.
 
-    search: by its name, to the recogniser alone.
+    search: by its name, to the recogniser alone. search_counts: those of segments that are over.
+    worst_wait_s: the longest that a window was ready before its step.
     flush: everything up to here is being decoded to its end, nothing after it is listened to yet.
     initialised: the boosts that it was opened with are in its slot. over: it has been told its last
         event.
@@ -89,6 +91,9 @@ class ActiveStream:
     settings: StreamSettings
     name: StreamName = NAMELESS
     boosts: CompiledBoosts = NO_BOOSTS
+    search_counts: SearchCounts = field(default_factory=SearchCounts)
+    steps: int = 0
+    worst_wait_s: float = 0.0
     flush: Flush | None = None
     initialised: bool = False
     over: bool = False
@@ -164,6 +169,18 @@ class ActiveStream:
     def window_start(self) -> int:
         """The track's frame at which the next window starts."""
         return self._next_frame
+
+    @property
+    def description(self) -> Described:
+        """What there is to say of it, but for what was said in it."""
+        counts = asdict(self.search_counts)
+        return Described(self.slot, self.search, self.steps, self.worst_wait_s, counts)
+
+    def begin_step(self, waited_s: float) -> Cut:
+        """Note a step of a stream that is ready; returns its window."""
+        self.steps += 1
+        self.worst_wait_s = max(self.worst_wait_s, waited_s)
+        return self.ready_cut()
 
     def restart(self, boundary: int) -> None:
         """Begin a new segment at encoder frame `boundary` of this one."""

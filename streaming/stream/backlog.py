@@ -4,8 +4,16 @@ import threading
 from collections.abc import Callable
 
 from earshot.streaming.errors import BacklogFull, InvalidAudio, StreamClosed
-from earshot.streaming.events import Closed, Configured, Event, Failed, Final, NotConfigured
-from earshot.streaming.requests import AwaitRoom, Cancel, Configure, Flush, Push, Request
+from earshot.streaming.events import (
+    Closed,
+    Configured,
+    Described,
+    Event,
+    Failed,
+    Final,
+    NotConfigured,
+)
+from earshot.streaming.requests import AwaitRoom, Cancel, Configure, Describe, Flush, Push, Request
 from earshot.streaming.samples import Samples, check_audio
 from earshot.streaming.stream.sample_count import SampleCount
 
@@ -57,7 +65,7 @@ class Backlog:
             case Flush(last=True):
                 self._require_open()
                 self._closed = True
-            case Flush() | Configure():
+            case Flush() | Configure() | Describe():
                 self._admit_request()
             case Cancel():
                 self._closed = True
@@ -77,7 +85,7 @@ class Backlog:
     def note(self, event: Event) -> None:
         """Count an answered request out; after its last event nobody asks for anything any more."""
         match event:
-            case Configured() | NotConfigured() | Final(from_finalize=True):
+            case Configured() | NotConfigured() | Described() | Final(from_finalize=True):
                 with self.lock:
                     self._unanswered -= 1
             case Closed() | Failed():

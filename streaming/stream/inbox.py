@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from earshot.streaming.boosting.boosting import CompiledBoosts
 from earshot.streaming.errors import DecodingFailed
-from earshot.streaming.requests import AwaitRoom, Cancel, Flush, Push
+from earshot.streaming.requests import AwaitRoom, Cancel, Describe, Flush, Push
 from earshot.streaming.samples import Samples
 from earshot.streaming.stream.backlog import MAX_REQUESTS
 from earshot.streaming.stream.sample_count import SampleCount
@@ -22,7 +22,7 @@ class Reconfigure:
     boosts: Future[CompiledBoosts]
 
 
-Item: TypeAlias = Samples | Flush | Reconfigure
+Item: TypeAlias = Samples | Flush | Reconfigure | Describe
 
 
 class Inbox:
@@ -53,7 +53,7 @@ class Inbox:
         """Samples that can be pushed now."""
         return max(self._max_backlog - self.backlog, 0)
 
-    def put(self, request: Push | Flush | Reconfigure | Cancel | AwaitRoom) -> bool:
+    def put(self, request: Push | Flush | Reconfigure | Describe | Cancel | AwaitRoom) -> bool:
         """Append a request; True when the engine should look."""
         if self._over:
             return False
@@ -62,7 +62,7 @@ class Inbox:
                 self._items.append(samples)
                 self.pushed += len(samples)
                 return self.pushed >= self.wake_at
-            case Flush() | Reconfigure():
+            case Flush() | Reconfigure() | Describe():
                 self._items.append(request)
                 self._requests += 1
             case Cancel():
@@ -87,7 +87,7 @@ class Inbox:
         taken: list[Item] = []
         while self._items and not self.held:
             taken.append(self._items.popleft())
-            self._requests -= isinstance(taken[-1], Flush | Reconfigure)
+            self._requests -= isinstance(taken[-1], Flush | Reconfigure | Describe)
             if isinstance(taken[-1], Flush):
                 break
         return taken

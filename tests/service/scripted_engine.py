@@ -18,6 +18,7 @@ from earshot.streaming.events import (
     Alternative,
     Closed,
     Configured,
+    Described,
     Event,
     Failed,
     Final,
@@ -29,7 +30,7 @@ from earshot.streaming.events import (
     Word,
 )
 from earshot.streaming.graph_config import GraphOptions
-from earshot.streaming.requests import Cancel, Configure, Flush, Push, Request
+from earshot.streaming.requests import Cancel, Configure, Describe, Flush, Push, Request
 from earshot.streaming.samples import Samples
 from earshot.streaming.stream_config import Boost, StreamConfig, StreamPriority
 from earshot.streaming.stream_name import NAMELESS, StreamName
@@ -56,6 +57,7 @@ class ScriptedStream:
     boosts: tuple[Boost, ...] = ()
     closed: bool = False
     cancelled: bool = False
+    engine_pid: int = 4321
 
     @property
     def heard_s(self) -> float:
@@ -78,6 +80,10 @@ class ScriptedStream:
                 self.configure(boosts, graph, weights)
             case Cancel():
                 self.cancel()
+            case Describe():
+                self._require_open()
+                if self.engine.answers_describe:
+                    self.sink(Described(0, "scripted", 7, 0.0123, {"overflows": 1}))
 
     def push(self, samples: Samples) -> None:
         self._require_open()
@@ -195,6 +201,7 @@ class ScriptedEngine:
     running: bool = True
     late: bool = False
     answers_configure: bool = True
+    answers_describe: bool = True
     loop: asyncio.AbstractEventLoop | None = None
     streams: list[ScriptedStream] = field(default_factory=list)
     opened: list[ScriptedStream] = field(default_factory=list)

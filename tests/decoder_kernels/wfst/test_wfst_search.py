@@ -180,7 +180,7 @@ def test_a_frame_that_no_path_survives_is_left_out_and_counted(device: torch.dev
     frames[0, 1, 4] = 0.0  # no word has it
     advance(search, [0], frames)
     assert search.dead_ends() == 1
-    assert [search.dead_ends(torch.tensor([slot])) for slot in (0, 1)] == [1, 0]
+    assert search.overflows_and_dead_ends(torch.tensor([0, 1])) == [(0, 1), (0, 0)]
     assert search.best(torch.tensor([0]))[0].hypothesis.words == (AB,)
 
 
@@ -274,9 +274,10 @@ def test_room_that_runs_out_is_counted_and_the_result_stays_one(
     assert set(result.hypothesis.words) <= {AB, BA}
     overflows = search.overflows()
     assert overflows > 0
-    assert search.overflows(torch.tensor([0])) == overflows
-    search.reset(torch.tensor([0]))
-    assert (search.overflows(), search.overflows(torch.tensor([0]))) == (overflows, 0)
+    slot = torch.tensor([0])
+    assert search.overflows_and_dead_ends(slot) == [(overflows, 0)]
+    search.reset(slot)
+    assert (search.overflows(), search.overflows_and_dead_ends(slot)) == (overflows, [(0, 0)])
 
 
 def test_records_of_the_past_are_collected(device: torch.device) -> None:

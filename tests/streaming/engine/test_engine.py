@@ -25,12 +25,14 @@ from earshot.streaming.errors import (
 from earshot.streaming.events import (
     Closed,
     Configured,
+    Described,
     Failed,
     Final,
     Partial,
     RoomAvailable,
     UnboostablePhrase,
 )
+from earshot.streaming.requests import Describe
 from earshot.streaming.stream.backlog import MAX_REQUESTS
 from earshot.streaming.stream_config import Boost, StreamConfig, StreamPriority
 
@@ -322,3 +324,17 @@ def test_a_buffer_that_the_caller_reuses_has_been_copied(tone_engine, sounds):
     stream.finish()
     listener.wait_for_last()
     assert listener.text == "一二三"
+
+
+def test_a_stream_says_how_it_stands_but_not_what_was_said(tone_engine, sounds):
+    listener = sounds.Listener()
+    stream = tone_engine.open(StreamConfig(mode="ctc_prefix_beam_search"), listener)
+    sounds.push_all(stream, sounds.speech("一二三"))
+    stream.finalize()
+    stream.ask(Describe())
+    told = listener.wait_for(lambda event: isinstance(event, Described))
+    assert told.search == "prefix"
+    assert told.steps > 0
+    assert told.worst_wait_s >= 0
+    assert set(told.search_counts.values()) == {0}
+    assert listener.finals, "in its turn, after the final that was asked for before it"
