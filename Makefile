@@ -37,7 +37,7 @@ PYTHON  ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help tools torch-index setup constraints serve check test fresh thousands fuzz wheel ci \
-        style format types layers gpu cuda-emulator cuda-test cuda-fuzz cuda-count \
+        style format types stubs layers gpu cuda-emulator cuda-test cuda-fuzz cuda-count \
         bench bundled-graph bundled-neural-lm clean
 
 help: ## list the targets
@@ -159,6 +159,9 @@ format: $(STAMP) ## rewrite Python and C++ in the house format
 types: $(STAMP) ## check types (mypy --strict)
 	@echo "types: mypy"
 	@$(BIN)/mypy
+
+stubs: $(STAMP) ## write the stubs of the native libraries anew, after a change of what is bound (needs nvcc)
+	@$(BIN)/python tests/native/native_stubs.py
 
 layers: $(STAMP) ## check which package may import which (import-linter)
 	@echo "layers: import-linter"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from torch import Tensor
 
-from earshot.decoder_kernels.native import native_module
+from earshot.decoder_kernels.native import kernels
 
 
 def align(log_probs: Tensor, tokens: Sequence[int], blank_id: int) -> list[int]:
@@ -32,7 +32,7 @@ def align(log_probs: Tensor, tokens: Sequence[int], blank_id: int) -> list[int]:
     skippable[3::2] = labels[3::2] != labels[1:-2:2]
     emissions = np.ascontiguousarray(log_probs.cpu().numpy()[:, labels])
     peaks = np.empty(len(tokens), np.int64)
-    native_module().find_peaks(emissions, skippable, peaks)
+    kernels.find_peaks(emissions, skippable, peaks)
     found: list[int] = peaks.tolist()
     return _spread(len(tokens), num_frames) if min(found) < 0 else found
 

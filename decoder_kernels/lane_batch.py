@@ -9,14 +9,14 @@ import torch
 from torch import Tensor
 
 from earshot.decoder_kernels.errors import InvalidInput
-from earshot.decoder_kernels.native import Launch, native_module
+from earshot.decoder_kernels.native import kernels
 from earshot.native.dlpack import DlpackCapsule, dlpack_capsule
 
 _REFUSALS = {1: "NaN or plus infinity", 2: "a frame without any finite log-probability"}
 
 
 Advance: TypeAlias = Callable[
-    [DlpackCapsule, DlpackCapsule, DlpackCapsule, DlpackCapsule, Launch], None
+    [DlpackCapsule, DlpackCapsule, DlpackCapsule, DlpackCapsule, kernels.Launch], None
 ]
 """A kernel of slots, log-probabilities, lengths and status, as `LaneBatch.advance` has them."""
 
@@ -35,7 +35,7 @@ class LaneBatch:
     workers: int
     parallel: int | None = None
 
-    def launch(self) -> Launch:
+    def launch(self) -> kernels.Launch:
         """On the device's current stream."""
         if self.device.type == "cpu":
             return self._cpu_launch
@@ -43,13 +43,11 @@ class LaneBatch:
         return self._launch(stream.cuda_stream)
 
     @cached_property
-    def _cpu_launch(self) -> Launch:
+    def _cpu_launch(self) -> kernels.Launch:
         return self._launch(0)
 
-    def _launch(self, stream: int) -> Launch:
-        return native_module().Launch(
-            threads=self.block_threads, workers=self.workers, stream=stream
-        )
+    def _launch(self, stream: int) -> kernels.Launch:
+        return kernels.Launch(threads=self.block_threads, workers=self.workers, stream=stream)
 
     def slots(self, slots: Tensor) -> Tensor:
         """The slots ``(B,)`` int64 on the device. Raises InvalidInput unless distinct and there."""

@@ -183,10 +183,10 @@ def emulated() -> "Iterator[torch.device]":
         yield emulator.device
         return
 
-    from earshot.decoder_kernels.native import native_module
+    from earshot.decoder_kernels.native import kernels
 
     device_library.build()
     device = emulated_device.register(device_library.LIBRARY, device_library.DEVICE_MEMORY)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(native_module(), device.type, stand_in_half(), raising=False)
+        patch.setattr(kernels, device.type, stand_in_half(), raising=False)
         yield device

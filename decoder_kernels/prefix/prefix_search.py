@@ -16,7 +16,7 @@ from earshot.decoder_kernels.boosting.boost_arena import BoostArena
 from earshot.decoder_kernels.device_errors import device_errors
 from earshot.decoder_kernels.errors import BoostTableError, InvalidConfig
 from earshot.decoder_kernels.lane_batch import LaneBatch
-from earshot.decoder_kernels.native import native_half, native_module
+from earshot.decoder_kernels.native import kernels, native_half
 from earshot.decoder_kernels.prefix.prefix_hypothesis import PrefixHypothesis, PrefixResult
 from earshot.native.dlpack import dlpack_capsule
 
@@ -90,7 +90,7 @@ class PrefixSearch:
             block_threads=config.block_threads or half.prefix_threads,
             workers=config.workers,
         )
-        shape = native_module().SearchShape(
+        shape = kernels.SearchShape(
             beam_size=config.beam_size,
             token_beam=min(config.token_beam, vocab_size),
             blank_id=config.blank_id,

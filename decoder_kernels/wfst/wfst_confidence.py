@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from earshot.decoder_kernels.errors import InvalidConfig
-from earshot.decoder_kernels.native import NativeConfidences, native_module
+from earshot.decoder_kernels.native import kernels
 from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice
 
 
@@ -17,7 +17,7 @@ def arc_posteriors(lattice: WordLattice, posterior_scale: float) -> npt.NDArray[
     not positive and finite.
     """
     check_confidence(posterior_scale)
-    return native_module().arc_posteriors(
+    return kernels.arc_posteriors(
         frames=lattice.frames,
         sources=lattice.sources,
         targets=lattice.targets,
@@ -29,7 +29,7 @@ def arc_posteriors(lattice: WordLattice, posterior_scale: float) -> npt.NDArray[
 class WordConfidences:
     """How sure one lattice is of the words of any hypothesis."""
 
-    def __init__(self, native: NativeConfidences) -> None:
+    def __init__(self, native: kernels.WordConfidences) -> None:
         self._native = native
 
     @classmethod
@@ -39,7 +39,7 @@ class WordConfidences:
         """Confidences of a lattice's words, as `WfstSearch.confidences` computes them."""
         check_confidence(posterior_scale, coverage)
         return cls(
-            native_module().WordConfidences(
+            kernels.WordConfidences(
                 frames=lattice.frames,
                 sources=lattice.sources,
                 targets=lattice.targets,

@@ -16,7 +16,7 @@ from earshot.decoder_kernels.errors import CapacityExceeded, InvalidConfig
 from earshot.decoder_kernels.graph.graph import TOPOLOGIES, Graph
 from earshot.decoder_kernels.graph.wfst_options import FRACTION_BITS, WfstOptions
 from earshot.decoder_kernels.graph.wfst_tables import WfstTables
-from earshot.decoder_kernels.native import Launch, native_half, native_module
+from earshot.decoder_kernels.native import kernels, native_half
 from earshot.native.dlpack import dlpack_capsule
 
 MAX_BLOCK_THREADS = 256  # as in csrc/block/block_cuda.h
@@ -136,7 +136,7 @@ class WfstMemory:
         self._options[slot, 3] = _largest_step(table.automaton)
 
     def records(
-        self, slots: Tensor, counts: Sequence[Sequence[int]], how: Launch
+        self, slots: Tensor, counts: Sequence[Sequence[int]], how: kernels.Launch
     ) -> tuple[Tensor, list[SlotPlaces]]:
         """The tokens and backpointers of slots (B,) on the host, and where each slot's begin.
 
@@ -153,7 +153,7 @@ class WfstMemory:
         ]
 
     def gathered(
-        self, slots: Tensor, counts: Sequence[Sequence[int]], how: Launch
+        self, slots: Tensor, counts: Sequence[Sequence[int]], how: kernels.Launch
     ) -> tuple[Tensor, list[SlotPlaces]]:
         """The same as one copy, and only of what the tokens reach."""
         tokens = [0, *accumulate(each[1] for each in counts)]
@@ -192,7 +192,7 @@ class WfstMemory:
 
 
 def _shape(graph: Graph, tables: WfstTables, config: WfstSearchConfig) -> Any:
-    return native_module().WfstShape(
+    return kernels.WfstShape(
         topology=TOPOLOGIES.index(graph.topology),
         num_nodes=graph.num_nodes,
         start=graph.start,

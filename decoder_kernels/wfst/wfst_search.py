@@ -15,7 +15,7 @@ from earshot.decoder_kernels.errors import InvalidConfig
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions, nats
 from earshot.decoder_kernels.lane_batch import LaneBatch
-from earshot.decoder_kernels.native import ResultLane, native_half, native_module
+from earshot.decoder_kernels.native import kernels, native_half
 from earshot.decoder_kernels.wfst.wfst_confidence import WordConfidences, check_confidence
 from earshot.decoder_kernels.wfst.wfst_hypotheses import WfstHypothesis, WfstResult
 from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice
@@ -61,8 +61,8 @@ class WfstSearch:
         self._native = self._memory.native
         self._past_overflows = self._past_dead_ends = 0
         self._options = [WfstOptions(max_active=min(10_000, config.max_tokens))] * num_slots
-        self._boosts = [native_module().SlotBoosts() for _ in range(num_slots)]
-        self._reader = native_module().ResultReader(graph.finals)
+        self._boosts = [kernels.SlotBoosts() for _ in range(num_slots)]
+        self._reader = kernels.ResultReader(graph.finals)
         for slot, options in enumerate(self._options):
             self._memory.write_options(slot, options)
         self._native.reset(
@@ -238,7 +238,7 @@ class WfstSearch:
 
     def _records(
         self, slots: Sequence[int], finalize: Sequence[bool] | None
-    ) -> tuple[Tensor, list[ResultLane]]:
+    ) -> tuple[Tensor, list[kernels.ResultLane]]:
         """The slots' tokens and backpointers on the host, and how to read each slot's."""
         if not slots:
             return torch.empty(1, 0, dtype=torch.uint8), []
@@ -249,9 +249,11 @@ class WfstSearch:
         lanes = zip(slots, counts, places, ended, strict=True)
         return memory, [self._lane(*lane) for lane in lanes]
 
-    def _lane(self, slot: int, counts: Sequence[int], at: SlotPlaces, ended: bool) -> ResultLane:
+    def _lane(
+        self, slot: int, counts: Sequence[int], at: SlotPlaces, ended: bool
+    ) -> kernels.ResultLane:
         options = self._options[slot]
-        return native_module().ResultLane(
+        return kernels.ResultLane(
             keys=at.keys,
             costs=at.costs,
             histories=at.histories,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from earshot.models import _native
 from earshot.models.layers.subsampling import Conv1dStem
-from earshot.models.native.weights import floats, linear_weights, native, processors
+from earshot.models.native.weights import floats, linear_weights, processors
 from earshot.native.dlpack import dlpack_capsule
 
 
@@ -17,7 +18,7 @@ class NativeConv1dStem:
         convolutions = [layer for layer in stem.conv if isinstance(layer, nn.Conv1d)]
         self._shapes = [(layer.kernel_size[0], layer.stride[0]) for layer in convolutions]
         self._size = stem.linear.out_features
-        self._stem = native().Conv1dStem(
+        self._stem = _native.Conv1dStem(
             convolutions=[_convolution(layer) for layer in convolutions],
             out=linear_weights(stem.linear),
             processor=processor or processors()[0],
@@ -37,11 +38,11 @@ class NativeConv1dStem:
         return embedded
 
 
-def _convolution(layer: nn.Conv1d) -> object:
+def _convolution(layer: nn.Conv1d) -> _native.TimeConvolutionWeights:
     weight = layer.weight.transpose(1, 2).flatten(1)  # a window's frames, oldest first
     assert layer.bias is not None
-    rows = native().LinearWeights(floats(weight), floats(layer.bias))
-    return native().TimeConvolutionWeights(rows, layer.kernel_size[0], layer.stride[0])
+    rows = _native.LinearWeights(floats(weight), floats(layer.bias))
+    return _native.TimeConvolutionWeights(rows, layer.kernel_size[0], layer.stride[0])
 
 
 class NativeCtcHead:
@@ -53,7 +54,7 @@ class NativeCtcHead:
     def __init__(self, layer: nn.Linear, rate: int = 1, processor: str | None = None) -> None:
         self._rate = rate
         self._symbols = layer.out_features // rate
-        self._head = native().CtcHead(
+        self._head = _native.CtcHead(
             layer=linear_weights(layer), rate=rate, processor=processor or processors()[0]
         )
 

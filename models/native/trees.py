@@ -5,12 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from earshot.models.native.weights import native, processors
+from earshot.models import _native
 from earshot.models.token_tree import ROOT, TokenTree
 from earshot.models.tree_scorer import NodeScores
 from earshot.native.dlpack import dlpack_capsule
@@ -22,12 +21,12 @@ Embed = Callable[[Tensor, Tensor], Tensor]
 class NativeTrees:
     """A `TreeScorer` whose weights were copied.
 
-    embed: by torch, it is next to nothing. weights: what the native `TreeScores` is built of.
+    embed: by torch, it is next to nothing.
     """
 
-    def __init__(self, embed: Embed, processor: str | None = None, **weights: Any) -> None:
+    def __init__(self, embed: Embed, scores: _native.TreeScores) -> None:
         self._embed = embed
-        self._scores = native().TreeScores(processor=processor or processors()[0], **weights)
+        self._scores = scores
 
     @torch.inference_mode()
     def __call__(
@@ -45,11 +44,16 @@ class NativeTrees:
         )
         parents += torch.tensor(firsts[:-1]).repeat_interleave(torch.tensor(firsts).diff())
         nodes, ends = torch.empty(2, firsts[-1])
-        lent = map(dlpack_capsule, (tokens, parents, *_chains(trees, firsts)))
+        first_chains, starts, steps, paths = map(dlpack_capsule, _chains(trees, firsts))
         self._scores.run(
             dlpack_capsule(self._embed(tokens, depths).contiguous()),
             dlpack_capsule(torch.tensor(firsts)),
-            *lent,
+            dlpack_capsule(tokens),
+            dlpack_capsule(parents),
+            first_chains,
+            starts,
+            steps,
+            paths,
             None if memory is None else dlpack_capsule(memory.contiguous()),
             None if lengths is None else dlpack_capsule(lengths),
             end,

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
+from earshot.models import _native
 from earshot.models.native.trees import NativeTrees
 from earshot.models.native.weights import (
     feed_forward_weights,
     linear_weights,
-    native,
     norm_weights,
+    processors,
     rows_weights,
     runs_natively,
 )
@@ -37,27 +36,31 @@ def sentence_trees(network: NeuralLm) -> TreeScorer:
     """The fastest for this network where it is; its weights must not change from now on."""
     if not runs_natively(network):
         return torch_sentence_trees(network)
-    return NativeTrees(
-        network.embed_tokens,
+    scores = _native.TreeScores(
         size=network.config.size,
         heads=network.config.heads,
-        activation=native().Activation.gelu,
+        activation=_native.Activation.gelu,
         layers=[_layer(block) for block in network.blocks],
         after_norm=norm_weights(network.norm),
         output=rows_weights(network.embed.weight, network.bias),
+        processor=processors()[0],
     )
+    return NativeTrees(network.embed_tokens, scores)
 
 
-def _layer(block: torch.nn.Module) -> Any:
+def _layer(block: torch.nn.Module) -> _native.TreeLayerWeights:
     assert isinstance(block, Block)
     weights, shifts = block.qkv.weight.chunk(3), block.qkv.bias.chunk(3)
-    attention = native().AttentionWeights(
+    query, key, value = map(rows_weights, weights, shifts)
+    attention = _native.AttentionWeights(
         norm_weights(block.norm1),
-        *map(rows_weights, weights, shifts),
+        query,
+        key,
+        value,
         linear_weights(block.out),
         pos=None,
     )
     feed_forward = feed_forward_weights(block.norm2, block.up, block.down)
-    return native().TreeLayerWeights(
+    return _native.TreeLayerWeights(
         self_attention=attention, cross_attention=None, feed_forward=feed_forward
     )

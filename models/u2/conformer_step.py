@@ -5,11 +5,12 @@ Same numbers as `Encoder.forward_lanes` up to rounding, which no other lane chan
 
 from __future__ import annotations
 
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import torch
 from torch import Tensor, nn
 
+from earshot.models import _native
 from earshot.models.layers.attention import MultiHeadAttention, PositionalKeyAttention
 from earshot.models.layers.convolution import ConvolutionModule
 from earshot.models.layers.encoder_layer import ConformerLayer
@@ -20,7 +21,6 @@ from earshot.models.native.weights import (
     feed_forward_weights,
     floats,
     linear_weights,
-    native,
     norm_weights,
     processors,
     rows_weights,
@@ -39,16 +39,15 @@ class ConformerStep:
     """
 
     def __init__(self, encoder: Encoder, processor: str | None = None) -> None:
-        module = native()
         config, layers = encoder.config, encoder.layers
         self._encoder = encoder
         self._stem = _stem(encoder, processor)
         first = layers[0]
         assert isinstance(first, ConformerLayer)
-        self._step = module.ConformerStep(
+        self._step = _native.ConformerStep(
             size=config.output_size,
             heads=config.attention_heads,
-            activation=getattr(module.Activation, config.activation),
+            activation=getattr(_native.Activation, config.activation),
             feed_forward_scale=first.ff_scale,
             layers=[_layer(layer) for layer in layers],
             after_norm=norm_weights(encoder.after_norm),
@@ -101,15 +100,15 @@ def _stem(encoder: Encoder, processor: str | None) -> Stem:
     return NativeConv1dStem(own, processor) if isinstance(own, Conv1dStem) else own
 
 
-def _pos(attention: MultiHeadAttention) -> Any:
+def _pos(attention: MultiHeadAttention) -> _native.PosWeights | None:
     """Weights of positional keys; None without."""
     if not isinstance(attention, PositionalKeyAttention):
         return None
     u, v = attention.pos_bias_u.flatten(), attention.pos_bias_v.flatten()
-    return native().PosWeights(linear_weights(attention.linear_pos), floats(u), floats(v))
+    return _native.PosWeights(linear_weights(attention.linear_pos), floats(u), floats(v))
 
 
-def _convolution(norm: nn.LayerNorm, module: ConvolutionModule) -> Any:
+def _convolution(norm: nn.LayerNorm, module: ConvolutionModule) -> _native.ConvolutionWeights:
     gated = module.pointwise_conv1
     weight, bias = gated.weight.squeeze(-1), gated.bias
     kernel, kernel_bias = module.depthwise_conv.weight.squeeze(1).t(), module.depthwise_conv.bias
@@ -119,7 +118,7 @@ def _convolution(norm: nn.LayerNorm, module: ConvolutionModule) -> Any:
         rows_weights(rows, shift)
         for rows, shift in zip(weight.chunk(2), bias.chunk(2), strict=True)
     )
-    return native().ConvolutionWeights(
+    return _native.ConvolutionWeights(
         input_norm=norm_weights(norm),
         content=content,
         gate=gate,
@@ -130,12 +129,12 @@ def _convolution(norm: nn.LayerNorm, module: ConvolutionModule) -> Any:
     )
 
 
-def _layer(layer: nn.Module) -> Any:
+def _layer(layer: nn.Module) -> _native.LayerWeights:
     assert isinstance(layer, ConformerLayer)
     macaron, branch = layer.feed_forward_macaron, layer.feed_forward
     convolution = layer.conv_module
     closes = isinstance(layer.norm_final, nn.LayerNorm)
-    return native().LayerWeights(
+    return _native.LayerWeights(
         macaron=None
         if macaron is None
         else feed_forward_weights(layer.norm_ff_macaron, macaron.w_1, macaron.w_2),

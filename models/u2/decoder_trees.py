@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from torch import Tensor
 
+from earshot.models import _native
 from earshot.models.native.trees import NativeTrees
 from earshot.models.native.weights import (
     attention_weights,
     feed_forward_weights,
     linear_weights,
-    native,
     norm_weights,
+    processors,
     runs_natively,
 )
 from earshot.models.token_tree import PackedTrees
@@ -36,20 +35,21 @@ def decoder_trees(decoder: TransformerDecoder) -> TreeScorer:
     """The fastest for this decoder where it is; its weights must not change from now on."""
     if not runs_natively(decoder):
         return torch_decoder_trees(decoder)
-    return NativeTrees(
-        decoder.embed_tokens,
+    scores = _native.TreeScores(
         size=decoder.size,
         heads=decoder.layers[0].self_attn.heads,
-        activation=native().Activation.relu,
+        activation=_native.Activation.relu,
         layers=[_layer(layer) for layer in decoder.layers],
         after_norm=norm_weights(decoder.after_norm),
         output=linear_weights(decoder.output_layer),
+        processor=processors()[0],
     )
+    return NativeTrees(decoder.embed_tokens, scores)
 
 
-def _layer(layer: DecoderLayer) -> Any:
+def _layer(layer: DecoderLayer) -> _native.TreeLayerWeights:
     branch = layer.feed_forward
-    return native().TreeLayerWeights(
+    return _native.TreeLayerWeights(
         self_attention=attention_weights(layer.norm1, layer.self_attn),
         cross_attention=attention_weights(layer.norm2, layer.src_attn),
         feed_forward=feed_forward_weights(layer.norm3, branch.w_1, branch.w_2),

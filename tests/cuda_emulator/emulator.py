@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 import emulated_device
 import torch
 
-from earshot.decoder_kernels.native import native_module
+from earshot.decoder_kernels.native import kernels
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def load(build_dir: Path) -> Emulator:
     )
     library = ctypes.CDLL(str(build_dir / "libcuda_emulator.so"))
     half = _load_half(build_dir)
-    setattr(native_module(), device.type, half)
+    setattr(kernels, device.type, half)
     return Emulator(library, device, half)
 
 
@@ -161,7 +161,7 @@ def built() -> Emulator | None:
 
 
 def _load_half(build_dir: Path) -> Any:
-    native_module()  # has the types that both halves share
+    assert hasattr(kernels, "Launch")  # one of the types that both halves share
     [path] = build_dir.glob("_emulated*.so")
     spec = importlib.util.spec_from_file_location("_emulated", path)
     assert spec is not None

@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 from torch.utils.dlpack import from_dlpack, to_dlpack
 
-from earshot.decoder_kernels.native import native_half, native_module
+from earshot.decoder_kernels.native import kernels, native_half
 
 
 def stand_in_half() -> "StandIn":
     """To be the native module's ``emulated``."""
-    solo = native_module().Launch(threads=1, workers=1, stream=0)
+    solo = kernels.Launch(threads=1, workers=1, stream=0)
     return StandIn(native_half(torch.device("cpu")), solo)
 
 

@@ -44,6 +44,21 @@ struct ResultLane {
   }
 };
 
+using Integers = nb::typed<nb::tuple, int, nb::ellipsis>;
+
+// Words, frames, cost and boost in the search's unit, reached final.
+using Listed = nb::typed<nb::tuple, Integers, Integers, std::int64_t, std::int64_t, bool>;
+using ListsOfLanes = nb::typed<nb::list, std::optional<nb::typed<nb::list, Listed>>>;
+
+template <class T>
+using NumPyArray = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
+// Frames, sources, targets, words and costs of the arcs, beam, reached final.
+using Drawn =
+    nb::typed<nb::tuple, NumPyArray<std::int32_t>, NumPyArray<std::int32_t>,
+              NumPyArray<std::int32_t>, NumPyArray<std::int32_t>, NumPyArray<double>, double, bool>;
+using LatticesOfLanes = nb::typed<nb::list, std::optional<Drawn>>;
+
 inline nb::tuple tuple_of(const std::vector<int>& numbers) {
   nb::tuple made = nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(numbers.size())));
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -53,13 +68,13 @@ inline nb::tuple tuple_of(const std::vector<int>& numbers) {
 }
 
 template <class T>
-nb::object array_of(std::vector<T> numbers) {
+NumPyArray<T> array_of(std::vector<T> numbers) {
   auto kept = std::make_unique<std::vector<T>>(std::move(numbers));
   T* data = kept->data();
   const std::size_t size = kept->size();
   nb::capsule owner(kept.release(),
                     [](void* own) noexcept { delete static_cast<std::vector<T>*>(own); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, owner));
+  return NumPyArray<T>(data, {size}, owner);
 }
 
 // The results of a search's slots. The final costs are borrowed for as long as this object lives.
@@ -92,19 +107,19 @@ class ResultReader {
       : finals_(finals), slots_(span_of(finals)) {}
 
   // For each lane (words, frames, cost, boost, reached final) of each hypothesis, or None.
-  nb::list nbest(HostArray<const std::uint8_t, 2> memory, const std::vector<ResultLane>& lanes,
-                 int count, std::int64_t max_steps) {
+  ListsOfLanes nbest(HostArray<const std::uint8_t, 2> memory, const std::vector<ResultLane>& lanes,
+                     int count, std::int64_t max_steps) {
     const auto found = read(memory, lanes, [&](const SlotRecords& slot) {
       return slots_.nbest(slot, count, max_steps);
     });
     nb::list lists;
     for (const auto& each : found) lists.append(each ? list_of(*each) : nb::none());
-    return lists;
+    return ListsOfLanes(lists);
   }
 
   // For each lane (frames, sources, targets, words, costs, beam, reached final), or None.
-  nb::list lattices(HostArray<const std::uint8_t, 2> memory, const std::vector<ResultLane>& lanes,
-                    std::int64_t max_steps) {
+  LatticesOfLanes lattices(HostArray<const std::uint8_t, 2> memory,
+                           const std::vector<ResultLane>& lanes, std::int64_t max_steps) {
     auto found = read(memory, lanes, [&](const SlotRecords& slot) {
       auto drawn = slots_.lattice(slot, max_steps);
       return std::pair(std::move(drawn), slots_.reached_final());
@@ -120,7 +135,7 @@ class ResultReader {
                          array_of(std::move(drawn->targets)), array_of(std::move(drawn->words)),
                          array_of(std::move(drawn->costs)), drawn->beam, reached));
     }
-    return lattices;
+    return LatticesOfLanes(lattices);
   }
 
   // For each lane its WordConfidences, or None.

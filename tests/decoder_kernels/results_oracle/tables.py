@@ -10,7 +10,7 @@ import torch
 from hypothesis import strategies as st
 from results_oracle.nbest import BACKPOINTER
 
-from earshot.decoder_kernels.native import Listed, NativeConfidences, native_module
+from earshot.decoder_kernels.native import kernels
 from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice
 from earshot.native.dlpack import dlpack_capsule
 
@@ -25,7 +25,7 @@ class Table:
     ends: Sequence[tuple[int, int]]
     num_frames: int
 
-    def nbest(self, beam: int, n: int, max_steps: int = MAX_STEPS) -> list[Listed] | None:
+    def nbest(self, beam: int, n: int, max_steps: int = MAX_STEPS) -> list[tuple] | None:
         """As `WfstSearch.nbest`, with a beam in the search's unit."""
         [found] = self._asked("nbest", beam, n, max_steps)
         return found
@@ -35,7 +35,9 @@ class Table:
         [found] = self._asked("lattices", beam, max_steps)
         return None if found is None else WordLattice(*found)
 
-    def confidences(self, beam: int, scale: float, coverage: float) -> NativeConfidences | None:
+    def confidences(
+        self, beam: int, scale: float, coverage: float
+    ) -> kernels.WordConfidences | None:
         """As `WfstSearch.confidences`."""
         [found] = self._asked("confidences", beam, scale, coverage)
         return found
@@ -50,7 +52,7 @@ class Table:
         ]
         starts = np.cumsum([0, *(column.nbytes for column in columns)]).tolist()
         memory = np.frombuffer(b"".join(map(bytes, columns)), np.uint8)
-        lane = native_module().ResultLane(
+        lane = kernels.ResultLane(
             keys=starts[0],
             costs=starts[1],
             backpointers=starts[2],
@@ -60,9 +62,9 @@ class Table:
             lattice_beam=beam,
             graph_scale=1.0,
             finalize=False,
-            boosts=native_module().SlotBoosts(),
+            boosts=kernels.SlotBoosts(),
         )
-        reader = native_module().ResultReader(np.zeros(1, np.float32))
+        reader = kernels.ResultReader(np.zeros(1, np.float32))
         read = getattr(reader, what)
         return list(read(dlpack_capsule(torch.tensor(memory)[None]), [lane], *how))
 

@@ -22,7 +22,7 @@ from wfst_cases import tables as boost_tables
 from earshot.decoder_kernels.boosting.boost import BoostPhrase, BoostTable
 from earshot.decoder_kernels.graph.graph import Arc
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions, fixed, nats
-from earshot.decoder_kernels.native import native_module
+from earshot.decoder_kernels.native import kernels
 from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
 
@@ -204,7 +204,7 @@ def test_what_phrases_have_earned_is_told_as_tables_came_and_went(
     changes: list[tuple[int, list[BoostPhrase] | None]], restarts: bool, words: list[int]
 ) -> None:
     frames = list(range(len(words)))
-    boosts, kept = native_module().SlotBoosts(), {}
+    boosts, kept = kernels.SlotBoosts(), {}
     for frame, phrases in sorted(changes, key=lambda change: change[0]):
         table = None if phrases is None else BoostTable.compile(phrases, 5)
         kept[frame] = BoostWalk(table)

@@ -47,7 +47,8 @@ def memory() -> torch.Tensor:
 @pytest.fixture(params=processors())
 def on_processor(request, monkeypatch) -> None:
     """Native networks are built for this one."""
-    monkeypatch.setattr("earshot.models.native.trees.processors", lambda: [request.param])
+    for trees in ("u2.decoder_trees", "neural_lm.sentence_trees"):
+        monkeypatch.setattr(f"earshot.models.{trees}.processors", lambda: [request.param])
 
 
 @pytest.fixture
@@ -131,6 +132,6 @@ def test_weights_of_half_precision_stay_with_torch(decoder, network):
 
 
 def test_a_processor_that_is_not_here_is_refused(network, monkeypatch):
-    monkeypatch.setattr("earshot.models.native.trees.processors", lambda: ["abacus"])
+    monkeypatch.setattr("earshot.models.neural_lm.sentence_trees.processors", lambda: ["abacus"])
     with pytest.raises(ValueError, match="abacus"):
         sentence_trees(network)

@@ -14,7 +14,7 @@ from stand_in_half import stand_in_half
 from torch import Tensor, nn
 from torch.nn import functional
 
-from earshot.decoder_kernels.native import native_module
+from earshot.decoder_kernels.native import kernels
 from earshot.native.dlpack import dlpack_capsule
 
 KDL_EXT_DEV = 12  # DLDeviceType, in dlpack.h
@@ -293,7 +293,7 @@ def test_torch_knows_the_device_by_its_name(there, emulated) -> None:
 
 def test_the_half_that_stands_in_takes_the_devices_tensors_alone(emulated) -> None:
     half = stand_in_half()
-    shape = native_module().SearchShape(
+    shape = kernels.SearchShape(
         beam_size=2,
         token_beam=2,
         blank_id=0,

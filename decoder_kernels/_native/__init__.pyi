@@ -1,0 +1,206 @@
+# Generated: make stubs.
+"""Native kernels: the CPU half, and the CUDA half where it was built."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+from earshot.decoder_kernels._native import cpu as cpu
+from earshot.decoder_kernels._native import cuda as cuda
+from earshot.native.dlpack import Lendable
+
+class Launch:
+    """Threads per block, CPU workers, and the CUDA stream."""
+
+    def __init__(self, *, threads: int, workers: int, stream: int) -> None: ...
+
+class SearchShape:
+    """The sizes that a search is built for."""
+
+    def __init__(
+        self,
+        *,
+        beam_size: int,
+        token_beam: int,
+        blank_id: int,
+        vocab_size: int,
+        node_capacity: int,
+        boost_candidates: bool,
+    ) -> None: ...
+
+class WfstShape:
+    """The sizes that a WFST search is built for."""
+
+    def __init__(
+        self,
+        *,
+        topology: int,
+        num_nodes: int,
+        start: int,
+        loop_node: int,
+        vocab_size: int,
+        blank_id: int,
+        num_levels: int,
+        max_tokens: int,
+        backpointer_capacity: int,
+        entry_capacity: int,
+        candidate_capacity: int,
+    ) -> None: ...
+
+def find_peaks(
+    emissions: Annotated[
+        Lendable, dict(dtype="float32", shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    skippable: Annotated[
+        Lendable, dict(dtype="uint8", shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    peaks: Annotated[Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu")],
+) -> None:
+    """Write the frame at which each token is likeliest on the best path."""
+
+class SlotBoosts:
+    """The boost tables that a slot has had."""
+
+    def __init__(self) -> None: ...
+    def change(
+        self,
+        frame: int,
+        links: Annotated[
+            Lendable,
+            dict(dtype="int32", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        bonuses: Annotated[
+            Lendable,
+            dict(dtype="float64", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+    ) -> None:
+        """Another table from a frame on."""
+
+    def remove(self, frame: int) -> None:
+        """No table from a frame on."""
+
+    def restart(self) -> None:
+        """The same table from the first frame on."""
+
+    def earned(self, words: Sequence[int], frames: Sequence[int]) -> int:
+        """What completed phrases have earned, in the search's unit."""
+
+class WordConfidences:
+    """How sure a lattice is of words."""
+
+    def __init__(
+        self,
+        *,
+        frames: Annotated[
+            Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        sources: Annotated[
+            Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        targets: Annotated[
+            Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        words: Annotated[
+            Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        costs: Annotated[
+            Lendable, dict(dtype="float64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        scale: float,
+        coverage: float,
+    ) -> None: ...
+    def of(self, words: Sequence[int], frames: Sequence[int]) -> list[float]:
+        """Confidence in 0..1 of each word."""
+
+def arc_posteriors(
+    *,
+    frames: Annotated[
+        Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    sources: Annotated[
+        Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    targets: Annotated[
+        Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    costs: Annotated[
+        Lendable, dict(dtype="float64", shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    scale: float,
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """The share of all paths that goes through each arc."""
+
+class ResultLane:
+    """Where a slot's records are, and how to read them."""
+
+    def __init__(
+        self,
+        *,
+        keys: int,
+        costs: int,
+        histories: int,
+        backpointers: int,
+        num_tokens: int,
+        num_frames: int,
+        lattice_beam: int,
+        graph_scale: float,
+        finalize: bool,
+        boosts: SlotBoosts,
+    ) -> None: ...
+
+class ResultReader:
+    """Reads the results of a search's slots."""
+
+    def __init__(
+        self,
+        finals: Annotated[
+            Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def nbest(
+        self,
+        memory: Annotated[
+            Lendable,
+            dict(dtype="uint8", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        lanes: Sequence[ResultLane],
+        count: int,
+        max_steps: int = 1048576,
+    ) -> list[list[tuple[tuple[int, ...], tuple[int, ...], int, int, bool]] | None]:
+        """Each lane's hypotheses, cheapest first, or None."""
+
+    def lattices(
+        self,
+        memory: Annotated[
+            Lendable,
+            dict(dtype="uint8", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        lanes: Sequence[ResultLane],
+        max_steps: int = 1048576,
+    ) -> list[
+        tuple[
+            Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+            Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+            Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+            Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+            Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+            float,
+            bool,
+        ]
+        | None
+    ]:
+        """Each lane's lattice, or None."""
+
+    def confidences(
+        self,
+        memory: Annotated[
+            Lendable,
+            dict(dtype="uint8", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        lanes: Sequence[ResultLane],
+        scale: float,
+        coverage: float,
+    ) -> list[WordConfidences | None]:
+        """Each lane's WordConfidences, or None."""

@@ -1,0 +1,278 @@
+# Generated: make stubs.
+"""
+Networks on the CPU: stems, a conformer's step, CTC heads, trees of tokens.
+"""
+
+import enum
+from collections.abc import Sequence
+from typing import Annotated
+
+from earshot.native.dlpack import Lendable
+
+class Activation(enum.Enum):
+    swish = 0
+
+    relu = 1
+
+    gelu = 2
+
+class LinearWeights:
+    def __init__(
+        self,
+        weight: Annotated[
+            Lendable,
+            dict(dtype="float32", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        bias: Annotated[
+            Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+
+class NormWeights:
+    def __init__(
+        self,
+        scale: Annotated[
+            Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        shift: Annotated[
+            Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        eps: float,
+        frozen_stats: bool = False,
+    ) -> None: ...
+
+class FeedForwardWeights:
+    def __init__(self, norm: NormWeights, up: LinearWeights, down: LinearWeights) -> None: ...
+
+class PosWeights:
+    def __init__(
+        self,
+        linear_pos: LinearWeights,
+        bias_u: Annotated[
+            Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        bias_v: Annotated[
+            Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+
+class AttentionWeights:
+    def __init__(
+        self,
+        norm: NormWeights,
+        query: LinearWeights,
+        key: LinearWeights,
+        value: LinearWeights,
+        out: LinearWeights,
+        pos: PosWeights | None,
+    ) -> None: ...
+
+class ConvolutionWeights:
+    def __init__(
+        self,
+        input_norm: NormWeights,
+        content: LinearWeights,
+        gate: LinearWeights,
+        kernel: Annotated[
+            Lendable,
+            dict(dtype="float32", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        bias: Annotated[
+            Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        norm: NormWeights,
+        out: LinearWeights,
+    ) -> None: ...
+
+class LayerWeights:
+    def __init__(
+        self,
+        macaron: FeedForwardWeights | None,
+        attention: AttentionWeights,
+        convolution: ConvolutionWeights | None,
+        feed_forward: FeedForwardWeights,
+        norm_final: NormWeights | None,
+    ) -> None: ...
+
+class TreeLayerWeights:
+    def __init__(
+        self,
+        self_attention: AttentionWeights,
+        cross_attention: AttentionWeights | None,
+        feed_forward: FeedForwardWeights,
+    ) -> None: ...
+
+class TimeConvolutionWeights:
+    def __init__(self, layer: LinearWeights, kernel: int, stride: int) -> None: ...
+
+class Conv1dStem:
+    """A stem of convolutions over time."""
+
+    def __init__(
+        self, *, convolutions: Sequence[TimeConvolutionWeights], out: LinearWeights, processor: str
+    ) -> None: ...
+    def run(
+        self,
+        features: Annotated[
+            Lendable,
+            dict(
+                dtype="float32", shape=(None, None, None), order="C", device="cpu", writable=False
+            ),
+        ],
+        embedded: Annotated[
+            Lendable, dict(dtype="float32", shape=(None, None, None), order="C", device="cpu")
+        ],
+        workers: int,
+    ) -> None:
+        """Write what becomes of each lane's features."""
+
+class CtcHead:
+    """A linear layer and a log-softmax."""
+
+    def __init__(self, *, layer: LinearWeights, rate: int, processor: str) -> None: ...
+    def run(
+        self,
+        encoded: Annotated[
+            Lendable,
+            dict(dtype="float32", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        log_probs: Annotated[
+            Lendable, dict(dtype="float32", shape=(None, None, None), order="C", device="cpu")
+        ],
+        workers: int,
+    ) -> None:
+        """Write log-probabilities of each frame's symbols."""
+
+def processors() -> list[str]:
+    """What this processor can run, the fastest first."""
+
+class ConformerStep:
+    """The blocks of a conformer."""
+
+    def __init__(
+        self,
+        *,
+        size: int,
+        heads: int,
+        activation: Activation,
+        feed_forward_scale: float,
+        layers: Sequence[LayerWeights],
+        after_norm: NormWeights,
+        processor: str,
+    ) -> None: ...
+    def run(
+        self,
+        stem: Annotated[
+            Lendable,
+            dict(
+                dtype="float32", shape=(None, None, None), order="C", device="cpu", writable=False
+            ),
+        ],
+        pos_emb: Annotated[
+            Lendable,
+            dict(
+                dtype="float32", shape=(None, None, None), order="C", device="cpu", writable=False
+            ),
+        ]
+        | None,
+        slots: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        lengths: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        cached: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        att_cache: Annotated[
+            Lendable,
+            dict(
+                dtype="float32",
+                shape=(None, None, None, None, None),
+                order="C",
+                device="cpu",
+                writable=False,
+            ),
+        ],
+        cnn_cache: Annotated[
+            Lendable,
+            dict(
+                dtype="float32",
+                shape=(None, None, None, None),
+                order="C",
+                device="cpu",
+                writable=False,
+            ),
+        ],
+        encoded: Annotated[
+            Lendable, dict(dtype="float32", shape=(None, None, None), order="C", device="cpu")
+        ],
+        att_columns: Annotated[
+            Lendable,
+            dict(dtype="float32", shape=(None, None, None, None, None), order="C", device="cpu"),
+        ],
+        next_cnn_cache: Annotated[
+            Lendable, dict(dtype="float32", shape=(None, None, None, None), order="C", device="cpu")
+        ],
+        workers: int,
+    ) -> None:
+        """Move lanes on by a chunk; writes the three arrays before the last."""
+
+class TreeScores:
+    """A transformer over trees of tokens."""
+
+    def __init__(
+        self,
+        *,
+        size: int,
+        heads: int,
+        activation: Activation,
+        layers: Sequence[TreeLayerWeights],
+        after_norm: NormWeights,
+        output: LinearWeights,
+        processor: str,
+    ) -> None: ...
+    def run(
+        self,
+        embedded: Annotated[
+            Lendable,
+            dict(dtype="float32", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        first_nodes: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        tokens: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        parents: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        first_chains: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        chain_starts: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        first_steps: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        paths: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        memory: Annotated[
+            Lendable,
+            dict(
+                dtype="float32", shape=(None, None, None), order="C", device="cpu", writable=False
+            ),
+        ]
+        | None,
+        memory_lengths: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ]
+        | None,
+        end: int,
+        nodes: Annotated[Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu")],
+        ends: Annotated[Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu")],
+        workers: int,
+    ) -> None:
+        """Write how likely each node's token is, and an end after it."""
