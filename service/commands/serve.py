@@ -35,10 +35,10 @@ def _serve(settings: Settings) -> int:
     # Imported here: --show-config and --help need none of it.
     from earshot.service.core.engine_setup import engines_of, running_engine, served_model, warm_up
     from earshot.service.core.metrics import Metrics
-    from earshot.service.core.metrics_of_engine import watch_engine
     from earshot.service.core.services import Services
     from earshot.service.gateway.app import create_app
     from earshot.service.gateway.exit_deadline import end_within
+    from earshot.service.gateway.metrics_of_engine import watch_engine
     from earshot.service.gateway.server import Server, bind
     from earshot.service.http.request_log import configure_logging, log
     from earshot.streaming.parts.graph import GRAPH, GraphDescription
