@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -132,3 +133,8 @@ def paper_rows(repository_dir: Path, paper: str) -> list[re.Match[str]]:
     text = (repository_dir / "docs" / "papers.md").read_text()
     section = text.split(f"## {paper}\n")[1].split("\n## ")[0]
     return list(PAPER_ROW.finditer(section))
+
+
+def test_no_two_decisions_have_the_same_number():
+    numbers = [record.name[:4] for record in Path("docs/decisions").glob("[0-9]*.md")]
+    assert [number for number, count in Counter(numbers).items() if count > 1] == []
