@@ -4,9 +4,11 @@ Whoever stands between (session, feed, pool, worker) passes them on unopened. `B
 whether there is room for one; the inbox and the engine loop do what it asks.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+import numpy as np
 
 from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.samples import Samples
@@ -22,6 +24,14 @@ class Push:
     """Decode samples `(N,)`; they are the stream's from now on, and must not be changed."""
 
     samples: Samples
+
+    def __reduce__(self) -> tuple[Callable[[bytes], "Push"], tuple[bytes]]:
+        """Pickle the bytes: a tenth of what it takes to pickle an array."""
+        return _push_of, (self.samples.tobytes(),)
+
+
+def _push_of(samples: bytes) -> Push:
+    return Push(np.frombuffer(samples, np.float32))
 
 
 @dataclass(frozen=True)

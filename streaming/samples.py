@@ -18,6 +18,6 @@ def check_audio(samples: Samples) -> None:
         raise InvalidAudio("samples must be a one-dimensional float32 array")
     if not len(samples):
         return
-    peak = max(float(samples.max()), -float(samples.min()))
+    peak = np.maximum.reduce(np.abs(samples))  # the method max() takes half as long again
     if not peak <= MAX_AMPLITUDE:
         raise InvalidAudio(f"a sample of {peak:g} is not audio in [-1, 1]")
