@@ -22,7 +22,7 @@ PARTS = (
     (STARTING, ("_find_and_load", "build_engine", "warm_up")),
     ("features", ("compute_features",)),
     ("encoder and CTC", ("streaming/u2/encode.py",)),
-    ("language model", ("streaming/u2/neural_rescoring.py",)),
+    ("language model", ("streaming/parts/neural_lm.py",)),
     ("attention rescoring", ("streaming/u2/second_pass.py",)),
     ("partials and finals", ("_publish (",)),
     ("search", ("streaming/search/search_set.py", "decoder_kernels/")),
