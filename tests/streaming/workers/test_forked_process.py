@@ -42,14 +42,21 @@ sys.stdin.read()
 """
 
 
-@pytest.fixture
-def owner() -> Iterator[subprocess.Popen[bytes]]:
+@contextmanager
+def owner_with(stderr: socket.socket | None) -> Iterator[subprocess.Popen[bytes]]:
     """A process that listens on a port and has a pool; it tells the port and the workers' ids."""
     folder = str(Path(__file__).parents[1])
     program = [sys.executable, "-c", OWNER.format(folder=folder)]
-    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(program, stdin=pipe, stdout=pipe, stderr=stderr) as process:
         yield process
         process.kill()
+
+
+@pytest.fixture
+def owner() -> Iterator[subprocess.Popen[bytes]]:
+    with owner_with(stderr=None) as process:
+        yield process
 
 
 def told(owner: subprocess.Popen[bytes]) -> tuple[int, list[int]]:
@@ -111,6 +118,15 @@ def test_a_worker_has_no_socket_but_its_own_pipe(owner):
     first, second = (sockets_of(worker) for worker in workers)
     assert len(first) == len(second) == 1
     assert first != second
+
+
+def test_a_log_that_is_a_socket_stays_open():
+    log, of_owner = socket.socketpair()
+    with log, of_owner, owner_with(stderr=of_owner) as owner:
+        _, workers = told(owner)
+        logs = [str(Path(f"/proc/{pid}/fd/2").readlink()) for pid in (owner.pid, *workers)]
+        assert logs[0].startswith("socket:")
+        assert logs == logs[:1] * 3
 
 
 def test_a_pool_outlives_the_thread_that_made_it(tone_model, sounds):
