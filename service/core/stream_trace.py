@@ -9,9 +9,17 @@ from dataclasses import asdict
 from typing import Any
 
 from earshot.service.core.engine_port import StreamPort
-from earshot.streaming.errors import BacklogFull, StreamClosed
-from earshot.streaming.events import Described, Event, Failed, Final, Partial, SpeechStarted
-from earshot.streaming.requests import FINISH, Describe, Push, Request
+from earshot.streaming.errors import BacklogFull, EngineStopped, StreamClosed
+from earshot.streaming.events import (
+    Closed,
+    Described,
+    Event,
+    Failed,
+    Final,
+    Partial,
+    SpeechStarted,
+)
+from earshot.streaming.requests import FINISH, Cancel, Describe, Push, Request
 
 MAX_EVENTS = 200
 MAX_TRACES = 1000
@@ -41,6 +49,8 @@ class StreamTrace:
         """Note a request, but for audio; a stream that is to end is asked a last time."""
         if request == FINISH:
             self._ask(channel)
+        elif isinstance(request, Cancel):
+            self._await_no_more(channel)
         if not isinstance(request, Push):
             self._note(channel, type(request).__name__, {})
 
@@ -48,11 +58,10 @@ class StreamTrace:
         """Note an event of a stream's."""
         if isinstance(event, Described):
             self._described[channel] = event
-            self._unanswered.discard(channel)
-            if not self._unanswered:
-                self._answered.set()
         else:
             self._note(channel, type(event).__name__, _facts(event))
+        if isinstance(event, Described | Closed | Failed):
+            self._await_no_more(channel)
 
     async def describe(self) -> dict[str, object]:
         """All that is known, as JSON; streams that go on are asked how they stand."""
@@ -75,10 +84,15 @@ class StreamTrace:
         return {"channel": channel, **facts}
 
     def _ask(self, channel: int) -> None:
-        """Ask the engine, unless the stream is over."""
-        with suppress(StreamClosed, BacklogFull):
+        """Ask the engine, unless the stream is over or has no room for it."""
+        with suppress(StreamClosed, BacklogFull, EngineStopped):
             self._streams[channel].ask(Describe())
             self._unanswered.add(channel)
+
+    def _await_no_more(self, channel: int) -> None:
+        self._unanswered.discard(channel)
+        if not self._unanswered:
+            self._answered.set()
 
     def _note(self, channel: int, what: str, facts: Mapping[str, object]) -> None:
         self._events.append({"at_s": self._age_s, "channel": channel, "what": what, **facts})

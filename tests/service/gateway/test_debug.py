@@ -4,8 +4,10 @@ import json
 
 import pytest
 
-from earshot.service.core.stream_trace import MAX_EVENTS, MAX_TRACES, StreamTraces
-from earshot.streaming.events import Closed
+from earshot.service.core.stream_trace import MAX_EVENTS, MAX_TRACES, StreamTrace, StreamTraces
+from earshot.streaming.errors import EngineStopped, StreamClosed
+from earshot.streaming.events import Closed, Failed
+from earshot.streaming.requests import FINISH, Cancel
 
 
 async def asked(server, request_id):
@@ -102,3 +104,55 @@ async def test_a_stream_that_is_over_has_told_how_it_stood_before_its_end(serve,
         await server.idle()
         [stream] = (await asked(server, request_id)).json()["streams"]
     assert stream["search_counts"] == {"overflows": 1}
+
+
+class MuteStream:
+    """A stream that never describes itself, and takes requests until it refuses them."""
+
+    decoded_s, engine_pid = 0.0, None
+    refusal: Exception | None = None
+
+    def ask(self, request):
+        if self.refusal is not None:
+            raise self.refusal
+
+
+def described_at_once(trace):
+    """What there is to tell, without waiting for anybody."""
+    with pytest.raises(StopIteration) as told:
+        trace.describe().send(None)
+    return told.value.value
+
+
+@pytest.fixture
+def mute():
+    return MuteStream()
+
+
+@pytest.fixture
+def trace(mute):
+    trace = StreamTrace()
+    trace.open([mute])
+    trace.asked(FINISH, 0)
+    return trace
+
+
+def test_a_stream_that_has_failed_without_an_answer_is_not_waited_for(trace, mute):
+    mute.refusal = StreamClosed("it has failed")
+    trace.heard(Failed(EngineStopped("the engine was stopped")), 0)
+    assert [each["what"] for each in described_at_once(trace)["events"]] == ["Flush", "Failed"]
+
+
+def test_a_stream_that_was_cancelled_is_not_waited_for(trace, mute):
+    mute.refusal = StreamClosed("it was cancelled")
+    trace.asked(Cancel(), 0)
+    assert [each["what"] for each in described_at_once(trace)["events"]] == ["Flush", "Cancel"]
+
+
+def test_an_engine_that_has_stopped_is_not_asked(mute):
+    trace = StreamTrace()
+    trace.open([mute])
+    mute.refusal = EngineStopped("the engine is not running")
+    assert described_at_once(trace)["streams"] == [
+        {"channel": 0, "engine_pid": None, "decoded_s": 0.0}
+    ]
