@@ -37,6 +37,7 @@ def test_a_partial_is_as_late_as_the_last_audio_it_covers(bench):
     # Covers up to 3.0 s: the sixth half second, which arrived at 102.5; now it is 105.
     bench.clock.result(Partial(1.0, 2.0, (), 0))
     assert bench.sum_of("partial") == pytest.approx(2.5)
+    assert bench.clock.worst_lag_s == pytest.approx(2.5)
 
 
 def final(cause, words=()):
@@ -59,8 +60,9 @@ def test_a_final_by_endpoint_counts_from_the_end_of_its_last_word(bench):
     for _ in range(10):
         bench.hear(0.5)
     bench.clock.result(Partial(0.0, 5.0, (), 0))
-    # The word's last audio, the fourth half second, arrived at 101.5; now it is 105.
-    bench.clock.result(final("endpoint", (Word("hello", 1.2, 1.8, 0.9),)))
+    # The last word's last audio, the fourth half second, arrived at 101.5; now it is 105.
+    said = (Word("oh", 0.1, 0.4, 0.9), Word("hello", 1.2, 1.8, 0.9))
+    bench.clock.result(final("endpoint", said))
     assert bench.sum_of("final", after="endpoint") == pytest.approx(3.5)
 
 
