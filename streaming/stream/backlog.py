@@ -116,8 +116,9 @@ class Backlog:
 
     def _keep_count(self) -> None:
         """The place of the shared count goes to another stream."""
-        decoded, self._decoded = self._decoded.value, SampleCount()
-        self._decoded.value = decoded
+        own = SampleCount()
+        own.value = self._decoded.value
+        self._decoded = own  # whole, for who reads it without the lock
 
     def _require_open(self) -> None:
         if self._closed:
