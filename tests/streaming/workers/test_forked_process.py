@@ -49,8 +49,10 @@ def owner_with(stderr: socket.socket | None) -> Iterator[subprocess.Popen[bytes]
     program = [sys.executable, "-c", OWNER.format(folder=folder)]
     pipe = subprocess.PIPE
     with subprocess.Popen(program, stdin=pipe, stdout=pipe, stderr=stderr) as process:
-        yield process
-        process.kill()
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 @pytest.fixture
