@@ -11,7 +11,7 @@ from earshot.streaming.stream_config import Boost
 
 
 def test_the_way_to_say_it_that_earns_most_counts():
-    earned = [("2026", 6.0, 2.0), ("2026", 6.0, 4.04), ("tea", 3.0, 3.0)]
+    earned = [("2026", 6.0, each) for each in (2.0, 4.04, 3.0)] + [("tea", 3.0, 3.0)]
     assert limited_boosts(earned, "word") == (LimitedBoost("2026", 6.0, 4.0, "word"),)
 
 
