@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from earshot.streaming.errors import BacklogFull, InvalidAudio, StreamClosed
-from earshot.streaming.events import Closed, Configured, Final
-from earshot.streaming.requests import FINALIZE, FINISH, Cancel, Configure, Push
+from earshot.streaming.events import Closed, Configured, Described, Final
+from earshot.streaming.requests import FINALIZE, FINISH, Cancel, Configure, Describe, Push
 from earshot.streaming.stream.backlog import MAX_REQUESTS, Backlog
 from earshot.streaming.stream.sample_count import SampleCount
 
 CONFIGURE = Configure(())
 FINALIZED = Final(0.0, 0.0, (), speech_final=True, from_finalize=True, cause="finalize")
 CONFIGURED = Configured(())
+DESCRIBED = Described(0, "greedy", 0, 0.0, {})
 
 
 def push(count: int) -> Push:
@@ -59,7 +60,9 @@ def test_empty_pushes_ask_for_nothing(backlog):
 
 
 @pytest.mark.parametrize(
-    ("request_", "answer"), [(FINALIZE, FINALIZED), (CONFIGURE, CONFIGURED)], ids=str
+    ("request_", "answer"),
+    [(FINALIZE, FINALIZED), (CONFIGURE, CONFIGURED), (Describe(), DESCRIBED)],
+    ids=str,
 )
 def test_requests_are_bounded_until_they_are_answered(backlog, request_, answer):
     for _ in range(MAX_REQUESTS):
