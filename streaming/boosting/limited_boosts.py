@@ -23,7 +23,7 @@ def limited_boosts(
     for text, weight, effective in earned:
         known = most.get(text)
         if known is None or abs(known.effective_weight) < abs(effective):
-            most[text] = LimitedBoost(text, weight, round(effective, SHOWN_DIGITS), unit)
+            most[text] = LimitedBoost(text, weight, round(float(effective), SHOWN_DIGITS), unit)
     return tuple(each for each in most.values() if _is_less(each))
 
 

@@ -1,5 +1,6 @@
 """Weights beyond what a phrase can earn are told with what counts instead."""
 
+import numpy as np
 import pytest
 
 from earshot.decoder_kernels.boosting.boost import TOKEN_LIMIT
@@ -20,6 +21,11 @@ def test_the_way_to_say_it_that_earns_most_counts():
 )
 def test_what_is_as_asked_or_not_boosted_at_all_is_not_told(weight, effective):
     assert limited_boosts([("tea", weight, effective)], "word") == ()
+
+
+def test_the_weight_that_counts_is_a_plain_number():
+    [limited] = limited_boosts([("tea", 6.0, np.float64(3.6))], "word")
+    assert repr(limited.effective_weight) == "3.6"
 
 
 def test_a_negative_weight_beyond_its_limit_is_told():
