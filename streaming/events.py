@@ -163,6 +163,9 @@ class Failed:
     error: StreamingError
 
 
+Answer: TypeAlias = Configured | NotConfigured | Described
+"""Ends a request of the same stream, as does a final that was asked for."""
+
 Event: TypeAlias = (
     Partial
     | Final
@@ -170,9 +173,7 @@ Event: TypeAlias = (
     | UtteranceEnd
     | UnboostablePhrase
     | LimitedBoost
-    | Configured
-    | NotConfigured
-    | Described
+    | Answer
     | RoomAvailable
     | Closed
     | Failed

@@ -78,7 +78,10 @@ class AwaitRoom:
     """Say `RoomAvailable` once at least half of the backlog is free: a request had no room."""
 
 
-Request: TypeAlias = Push | Flush | Configure | Describe | Cancel | AwaitRoom
+InTurn: TypeAlias = Flush | Describe
+"""Requests that the engine loop does in their turn, as they are. A new one has its place here."""
+
+Request: TypeAlias = Push | InTurn | Configure | Cancel | AwaitRoom
 
 
 def pushes(samples: Samples) -> Iterator[Push]:

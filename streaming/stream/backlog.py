@@ -4,16 +4,8 @@ import threading
 from collections.abc import Callable
 
 from earshot.streaming.errors import BacklogFull, InvalidAudio, StreamClosed
-from earshot.streaming.events import (
-    Closed,
-    Configured,
-    Described,
-    Event,
-    Failed,
-    Final,
-    NotConfigured,
-)
-from earshot.streaming.requests import AwaitRoom, Cancel, Configure, Describe, Flush, Push, Request
+from earshot.streaming.events import Answer, Closed, Event, Failed, Final
+from earshot.streaming.requests import AwaitRoom, Cancel, Flush, Push, Request
 from earshot.streaming.samples import Samples, check_audio
 from earshot.streaming.stream.sample_count import SampleCount
 
@@ -65,12 +57,12 @@ class Backlog:
             case Flush(last=True):
                 self._require_open()
                 self._closed = True
-            case Flush() | Configure() | Describe():
-                self._admit_request()
             case Cancel():
                 self._closed = True
             case AwaitRoom():
                 pass
+            case _:
+                self._admit_request()
         return not self._over
 
     def noting(self, sink: Callable[[Event], None]) -> Callable[[Event], None]:
@@ -84,14 +76,13 @@ class Backlog:
 
     def note(self, event: Event) -> None:
         """Count an answered request out; after its last event nobody asks for anything any more."""
-        match event:
-            case Configured() | NotConfigured() | Described() | Final(from_finalize=True):
-                with self.lock:
-                    self._unanswered -= 1
-            case Closed() | Failed():
-                with self.lock:
-                    self._closed = self._over = True
-                    self._keep_count()
+        if isinstance(event, Answer) or (isinstance(event, Final) and event.from_finalize):
+            with self.lock:
+                self._unanswered -= 1
+        elif isinstance(event, Closed | Failed):
+            with self.lock:
+                self._closed = self._over = True
+                self._keep_count()
 
     @property
     def _room(self) -> int:

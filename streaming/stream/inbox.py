@@ -5,9 +5,11 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import numpy as np
+
 from earshot.streaming.boosting.boosting import CompiledBoosts
 from earshot.streaming.errors import DecodingFailed
-from earshot.streaming.requests import AwaitRoom, Cancel, Describe, Flush, Push
+from earshot.streaming.requests import AwaitRoom, Cancel, Flush, InTurn, Push
 from earshot.streaming.samples import Samples
 from earshot.streaming.stream.backlog import MAX_REQUESTS
 from earshot.streaming.stream.sample_count import SampleCount
@@ -22,7 +24,7 @@ class Reconfigure:
     boosts: Future[CompiledBoosts]
 
 
-Item: TypeAlias = Samples | Flush | Reconfigure | Describe
+Item: TypeAlias = Samples | InTurn | Reconfigure
 
 
 class Inbox:
@@ -53,7 +55,7 @@ class Inbox:
         """Samples that can be pushed now."""
         return max(self._max_backlog - self.backlog, 0)
 
-    def put(self, request: Push | Flush | Reconfigure | Describe | Cancel | AwaitRoom) -> bool:
+    def put(self, request: Push | InTurn | Reconfigure | Cancel | AwaitRoom) -> bool:
         """Append a request; True when the engine should look."""
         if self._over:
             return False
@@ -62,13 +64,13 @@ class Inbox:
                 self._items.append(samples)
                 self.pushed += len(samples)
                 return self.pushed >= self.wake_at
-            case Flush() | Reconfigure() | Describe():
-                self._items.append(request)
-                self._requests += 1
             case Cancel():
                 self.cancelled = True
             case AwaitRoom():
                 self.overflowed = True
+            case _:
+                self._items.append(request)
+                self._requests += 1
         return True
 
     @property
@@ -87,7 +89,7 @@ class Inbox:
         taken: list[Item] = []
         while self._items and not self.held:
             taken.append(self._items.popleft())
-            self._requests -= isinstance(taken[-1], Flush | Reconfigure | Describe)
+            self._requests -= not isinstance(taken[-1], np.ndarray)
             if isinstance(taken[-1], Flush):
                 break
         return taken

@@ -197,7 +197,7 @@ class EnginePool:
     def _gone(self, worker: _Worker) -> None:
         """A process has ended: so have its streams."""
         if not self._stopping:
-            log.critical("%s has ended, and was not told to", worker.name)
+            log.critical("%s has ended: %s", worker.name, worker.link.ending)
         for number in list(worker.seats):
             self._emitted(worker, number, Failed(EngineStopped("the engine was stopped")))
 

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import queue
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -26,6 +27,9 @@ _FORK = multiprocessing.get_context("fork")
 
 GATHER_S = 0.01
 """Between two messages to a worker: each wakes it, whatever it brings. The first does not wait."""
+
+ENDED_S = 1.0
+"""For a process to end once it has closed its pipe, so that its status is known."""
 
 EventSink: TypeAlias = Callable[[int, Event], None]
 StepSink: TypeAlias = Callable[[StepReport], None]
@@ -68,6 +72,14 @@ class WorkerLink:
         """Signs of life. The first step touches everything for the first time, and owes no beat."""
         signs = self.memory.heartbeat.read()
         return replace(signs, busy=signs.busy and self.memory.counters.read().steps > 0)
+
+    @property
+    def ending(self) -> str:
+        """How the process has ended: by which signal, or with which status."""
+        status = self._process.exitcode
+        if status is None:
+            return "it closed its pipe"
+        return f"status {status}" if status >= 0 else signal.Signals(-status).name
 
     @property
     def has_untaken(self) -> bool:
@@ -116,6 +128,7 @@ class WorkerLink:
                 if turn.step is not None:
                     stepped(turn.step)
         self.alive = False
+        self._process.join(ENDED_S)
         self.ask(Stop())  # the teller ends too
         gone()
 

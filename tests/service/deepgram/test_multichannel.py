@@ -237,8 +237,8 @@ def breaking(engine, *channels):
     """Let these of the streams to come fail at their first samples."""
     opened = engine.open
 
-    def open_and_break(config, sink, priority):
-        stream = opened(config, sink, priority)
+    def open_and_break(config, sink, priority, name):
+        stream = opened(config, sink, priority, name)
 
         def broken(samples):
             stream.fail(DecodingFailed("broken"))

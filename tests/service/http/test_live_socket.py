@@ -200,8 +200,8 @@ def looks(monkeypatch):
 
     class Watched(Session):
         def __init__(self, *arguments):
-            *others, reading_rests = arguments
-            super().__init__(*others, lambda: not reading_rests() or self._look())
+            *others, reading_rests, trace = arguments
+            super().__init__(*others, lambda: not reading_rests() or self._look(), trace)
 
         def _look(self):
             seen.release()

@@ -75,7 +75,7 @@ def test_frames_that_are_searched_again_are_counted_once(digit_loop, tone_model,
     generator = torch.Generator().manual_seed(1)
     frames = torch.randn(300, tone_model.tokenizer.vocab_size, generator=generator).log_softmax(-1)
     monkeypatch.setattr(tone_model.model, "ctc_log_probs", lambda encoded: encoded)
-    stream, counts = SimpleNamespace(slot=0), []
+    stream, counts = SimpleNamespace(slot=0, search_counts=SearchCounts()), []
     for walks in (1, 3):
         before = search.counts.overflows
         for _ in range(walks):
@@ -83,3 +83,4 @@ def test_frames_that_are_searched_again_are_counted_once(digit_loop, tone_model,
         search.restart([stream])
         counts.append(search.counts.overflows - before)
     assert counts[0] == counts[1] > 0
+    assert stream.search_counts.overflows == sum(counts)

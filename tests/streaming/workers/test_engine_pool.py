@@ -23,12 +23,14 @@ from earshot.streaming.errors import (
 from earshot.streaming.events import (
     Closed,
     Configured,
+    Described,
     Failed,
     Final,
     NotConfigured,
     RoomAvailable,
     UnboostablePhrase,
 )
+from earshot.streaming.requests import Describe
 from earshot.streaming.stream.backlog import MAX_REQUESTS
 from earshot.streaming.stream_config import Boost, StreamConfig, StreamPriority
 from earshot.streaming.workers import hang_watch, pool_watch
@@ -166,7 +168,7 @@ def test_nobody_waits_for_an_engine_that_hangs(make_pool, sounds):
     os.kill(pid_of(hanging), signal.SIGCONT)
 
 
-def test_a_process_that_is_killed_takes_its_own_streams_alone(make_pool, sounds):
+def test_a_process_that_is_killed_takes_its_own_streams_alone(make_pool, sounds, caplog):
     pool = make_pool()
     listeners = [sounds.Listener() for _ in range(2)]
     streams = [pool.open(StreamConfig(), listener) for listener in listeners]
@@ -174,6 +176,7 @@ def test_a_process_that_is_killed_takes_its_own_streams_alone(make_pool, sounds)
     failed = listeners[0].wait_for_last()
     assert isinstance(failed, Failed)
     assert isinstance(failed.error, EngineStopped)
+    assert "has ended: SIGKILL" in caplog.text
     sounds.push_all(streams[1], sounds.speech("一二"))
     streams[1].finish()
     listeners[1].wait_for_last()
@@ -270,3 +273,20 @@ def test_the_cpu_time_of_its_processes_is_counted(make_pool, sounds):
     pool = make_pool()
     while pool.stats.worker_cpu_s == 0:  # the kernel counts in hundredths of a second
         sounds.transcribe(pool, sounds.speech("一"))
+
+
+def test_audio_that_is_not_decoded_is_work_that_waits(make_pool, sounds):
+    pool, listener = make_pool(), sounds.Listener()
+    stream = pool.open(StreamConfig(), listener)
+    [worker] = [worker for worker in pool._workers if worker.seats]
+    stream.push(np.zeros(800, np.float32))  # less than a chunk
+    stream.ask(Describe())
+    listener.wait_for(lambda event: isinstance(event, Described))
+    while worker.link.has_untaken:  # the answer may overtake the count
+        pass
+    assert worker.work_waits
+    stream.cancel()
+    listener.wait_for_last()
+    while worker.link.has_untaken:
+        pass
+    assert not worker.work_waits

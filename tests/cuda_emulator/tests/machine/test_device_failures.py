@@ -42,8 +42,11 @@ def calls_of(search: Search, frames: torch.Tensor) -> dict[str, Callable[[], obj
         "overflows": lambda: search.overflows(),
         "set_boost": lambda: search.set_boost(0, None),
     }
+    if isinstance(search, PrefixSearch):
+        calls |= {"overflows_of": lambda: search.overflows_of(SLOT)}
     if isinstance(search, WfstSearch):
         calls |= {
+            "overflows_and_dead_ends": lambda: search.overflows_and_dead_ends(SLOT),
             "nbest": lambda: search.nbest([0], 2),
             "lattices": lambda: search.lattices([0]),
             "confidences": lambda: search.confidences([0], 1.0),
