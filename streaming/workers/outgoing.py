@@ -25,9 +25,10 @@ class Outgoing:
         self._waiting.put(turn)
 
     def close(self, timeout_s: float) -> None:
-        """Send what is left, and end."""
-        self._waiting.put(None)
-        self._thread.join(timeout_s)
+        """Send what is left, as far as the pool reads it in time, and end."""
+        with suppress(queue.Full):
+            self._waiting.put(None, timeout=timeout_s)
+            self._thread.join(timeout_s)
 
     def _send_all(self) -> None:
         gone = False
