@@ -47,6 +47,7 @@ class WorkerLink:
         self.alive = True
         self._asked: queue.SimpleQueue[ToWorker] = queue.SimpleQueue()
         self._sent = 0
+        self._waiting = threading.Lock()
         self._name = name
         self._process = _FORK.Process(
             target=run_worker,
@@ -76,7 +77,8 @@ class WorkerLink:
     @property
     def ending(self) -> str:
         """How the process has ended: by which signal, or with which status."""
-        status = self._process.exitcode
+        with self._waiting:
+            status = self._process.exitcode
         if status is None:
             return "it closed its pipe"
         return f"status {status}" if status >= 0 else signal.Signals(-status).name
@@ -108,12 +110,17 @@ class WorkerLink:
     def stop(self, timeout_s: float) -> bool:
         """Have the worker end after its current step, in time or by force; whether in time."""
         self.ask(Stop())
-        self._process.join(timeout_s)
-        ended = self._process.exitcode is not None
+        ended = self._ended_within(timeout_s)
         if not ended:
             self._process.kill()
-            self._process.join()
+            self._ended_within(None)
         return ended
+
+    def _ended_within(self, timeout_s: float | None) -> bool:
+        """Wait for the process's end. Of two threads that wait, one would not learn of it."""
+        with self._waiting:
+            self._process.join(timeout_s)
+            return self._process.exitcode is not None
 
     def kill(self) -> None:
         """End the process now; `gone` is called as for one that ends by itself."""
@@ -128,7 +135,7 @@ class WorkerLink:
                 if turn.step is not None:
                     stepped(turn.step)
         self.alive = False
-        self._process.join(ENDED_S)
+        self._ended_within(ENDED_S)
         self.ask(Stop())  # the teller ends too
         gone()
 
