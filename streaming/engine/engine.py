@@ -146,7 +146,7 @@ class Engine:
 
     @property
     def _max_backlog(self) -> int:
-        return int(self._config.max_backlog_s * self._settings.sample_rate_hz)
+        return self._config.max_backlog_samples(self._settings.sample_rate_hz)
 
     @property
     def sample_rate_hz(self) -> int:
