@@ -24,7 +24,7 @@ T = TypeVar("T", bound=OfStream)
 Work = Callable[[Sequence[T]], None]
 
 
-def failure_of(work: Callable[[], None]) -> Exception | None:
+def failure_of(work: Callable[[], object]) -> Exception | None:
     """Do something that may fail; return what it raised."""
     try:
         work()

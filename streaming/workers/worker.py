@@ -14,6 +14,7 @@ from earshot.streaming.engine.stream_intake import StreamIntake
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import StreamingError
 from earshot.streaming.events import Closed, Event, Failed
+from earshot.streaming.requests import Cancel
 from earshot.streaming.stream.sample_count import SampleCount
 from earshot.streaming.workers.forked_process import Parent, leave_sockets
 from earshot.streaming.workers.messages import OpenStream, Stop, ToWorker, Turn
@@ -45,7 +46,7 @@ class _Worker:
         self, pipe: Connection, recognizer: Recognizer, config: EngineConfig, memory: WorkerMemory
     ) -> None:
         self._pipe = pipe
-        self._outgoing = Outgoing(pipe)
+        self._outgoing = Outgoing(pipe, self._give_up)
         self._memory = memory
         self._opening = threading.Lock()
         self._streams: dict[int, StreamIntake] = {}
@@ -93,6 +94,11 @@ class _Worker:
                 )
         except StreamingError as error:
             self._outgoing.put(Turn(((number, Failed(error)),)))
+
+    def _give_up(self, number: int) -> None:
+        """End a stream that has a result which cannot be sent."""
+        if (intake := self._streams.get(number)) is not None:
+            intake.take(Cancel())
 
     def _emit(self, number: int, event: Event) -> None:
         """Keep an event for the end of the turn; on the engine's thread, as all below."""

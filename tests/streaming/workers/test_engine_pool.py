@@ -5,15 +5,18 @@ import os
 import queue
 import signal
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from earshot.streaming.assembly.families import build_recognizer
+from earshot.streaming.engine import publisher
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import (
     BacklogFull,
+    DecodingFailed,
     EngineFull,
     EngineStopped,
     InvalidAudio,
@@ -31,6 +34,7 @@ from earshot.streaming.events import (
     UnboostablePhrase,
 )
 from earshot.streaming.requests import Describe
+from earshot.streaming.results.results import alternative
 from earshot.streaming.stream.backlog import MAX_REQUESTS
 from earshot.streaming.stream_config import Boost, StreamConfig, StreamPriority
 from earshot.streaming.workers import hang_watch, pool_watch
@@ -290,3 +294,23 @@ def test_audio_that_is_not_decoded_is_work_that_waits(make_pool, sounds):
     while worker.link.has_untaken:
         pass
     assert not worker.work_waits
+
+
+def test_a_result_that_cannot_be_sent_fails_its_stream_alone(make_pool, sounds, monkeypatch):
+    def unsendable(scored, clock):
+        said = alternative(scored, clock)
+        return replace(said, score=lambda: 0.0) if "九" in said.text else said
+
+    monkeypatch.setattr(publisher, "alternative", unsendable)  # before the fork
+    pool = make_pool(max_streams=2)
+    listeners = [sounds.Listener() for _ in range(2)]
+    for listener, text in zip(listeners, ("一九", "一二"), strict=True):
+        stream = pool.open(StreamConfig(), listener)
+        sounds.push_all(stream, sounds.speech(text))
+        stream.finish()
+    failed = listeners[0].wait_for_last()
+    assert isinstance(failed, Failed)
+    assert isinstance(failed.error, DecodingFailed)
+    assert isinstance(listeners[1].wait_for_last(), Closed)
+    assert listeners[1].text == "一二"
+    assert sounds.transcribe(pool, sounds.speech("三")).text == "三", "its slot is free again"
