@@ -36,6 +36,8 @@ class StreamIntake:
             item = self._reconfigure(request) if isinstance(request, Configure) else request
             if self._active.inbox.put(item):
                 self._registry.call(self._active)
+            elif isinstance(item, Reconfigure):
+                item.boosts.cancel()  # the stream is over
         if isinstance(item, Reconfigure):
             item.boosts.add_done_callback(lambda _: self._registry.call(self._active))
 
