@@ -63,7 +63,7 @@ class LatencyClock:
             self._final(event)
 
     def _partial(self, event: Partial) -> None:
-        """From the arrival of the last audio that it covers."""
+        """Observe the lag since the last audio that the partial covers had arrived."""
         arrived_at = self._arrival(event.start_s + event.duration_s)
         if arrived_at is not None:
             lag_s = self._now() - arrived_at
@@ -78,7 +78,7 @@ class LatencyClock:
             self._final_by_endpoint(event)
 
     def _asked_final(self) -> None:
-        """From the request for it."""
+        """Observe the lag since the request for the final."""
         if self._asked_at is not None:
             lag_s = self._now() - self._asked_at
             self._asked_at = None
@@ -86,7 +86,7 @@ class LatencyClock:
             self._note_final(lag_s)
 
     def _final_by_endpoint(self, event: Final) -> None:
-        """From the arrival of the last word's end: what a speaker waits for."""
+        """Observe the wait since the last word's end had arrived: what a speaker feels."""
         words = event.alternatives[0].words if event.alternatives else ()
         spoken_at = self._arrival(words[-1].end_s) if words else None
         if spoken_at is not None:

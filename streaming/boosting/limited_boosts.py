@@ -7,7 +7,7 @@ from earshot.streaming.events import BoostUnit, LimitedBoost
 from earshot.streaming.graph_config import GraphSearchConfig
 
 SHOWN_DIGITS = 1
-"""Of a weight in nats, behind the point: what differs by less is the same to whoever chose it."""
+"""Digits behind the point of a weight in nats; a smaller difference is not told."""
 
 
 def limited_boosts(
@@ -30,7 +30,7 @@ def limited_boosts(
 def most_earned(graph_search: GraphSearchConfig | None) -> float:
     """Nats beyond which no weight changes anything, where a stream asks for no other search.
 
-    That is of a word in the graph, or without one of a token. See `word_boost` and `TOKEN_LIMIT`.
+    A word in the graph earns them, or without a graph a token. See `word_boost`, `TOKEN_LIMIT`.
     """
     if graph_search is None or graph_search.beam is None:
         return TOKEN_LIMIT

@@ -66,7 +66,7 @@ async def test_a_weight_beyond_what_a_word_can_earn_is_told_with_what_counts(
             for asked in (query, {**query, "lm": "off"})
         ]
     assert limits["weight"] == 6.0
-    for said, limit in ((answer, "6, the limit for each of its words"), (of_tokens, "3, the")):
+    for said, limit in ((answer, "6, the most that each of its words"), (of_tokens, "3, the")):
         (warning,) = said.json()["metadata"]["warnings"]
         assert (warning["type"], warning["phrase"]) == ("changed_value", "heather")
         assert warning["message"].startswith(f"heather: the weight 20 counts as {limit}")

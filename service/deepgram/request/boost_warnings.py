@@ -49,7 +49,8 @@ def _warning_of(event: BoostWarning, asked: AskedPhrases) -> RequestWarning:
             kind: WarningType = "unboostable_phrase"
         case LimitedBoost(weight=weight, effective_weight=limit, unit=unit):
             kind = "changed_value"
-            said = f"the weight {weight:g} counts as {limit:g}, the limit for each of its {unit}s"
+            most = f"the most that each of its {unit}s can earn beside the request's other phrases"
+            said = f"the weight {weight:g} counts as {limit:g}, {most}"
     return RequestWarning(
         parameter="keywords" if event.phrase in asked.keywords else "keyterm",
         type=kind,

@@ -259,7 +259,8 @@ def test_a_weight_that_counts_as_less_is_told_where_the_client_has_chosen_it():
     (told,) = sent(session.receive_event(tea))
     assert told == {
         "type": "Warning", "code": "CHANGED_VALUE", "parameter": "keyterm", "phrase": "tea",
-        "description": "the weight 20 counts as 6, the limit for each of its words",
+        "description": "the weight 20 counts as 6, the most that each of its words can earn "
+        "beside the request's other phrases",
     }  # fmt: skip
     session.receive_event(hot)
     (final,) = sent(session.receive_event(FINAL))
