@@ -18,6 +18,8 @@ class Word:
     """One recognised word; `boosted` when a complete boosted phrase covers it.
 
     `read_out`: all such phrases are said otherwise than the request wrote them ("2026").
+    `written`: the word as people write it here, with its capitals and the mark after it ("Mr.",
+    "$5"); None where nothing has said so, and the text is all there is.
     """
 
     text: str
@@ -26,6 +28,7 @@ class Word:
     confidence: float
     boosted: bool = False
     read_out: bool = field(default=False, kw_only=True)
+    written: str | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ class SpokenWord:
 
     `boosted`: complete boosted phrases of positive weight cover it; `read_out`: all of them are
     said otherwise than the request wrote them.
+    `written`: as people write it here, with its capitals and the mark after it; None where nobody
+    has said so.
     """
 
     text: str
@@ -22,6 +24,7 @@ class SpokenWord:
     stop: int
     boosted: bool
     read_out: bool = False
+    written: str | None = None
 
 
 class Hypothesis(Protocol):

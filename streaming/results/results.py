@@ -98,6 +98,7 @@ def alternative(scored: Scored, clock: SegmentClock) -> Alternative:
             confidence=confidence,
             boosted=word.boosted,
             read_out=word.read_out,
+            written=word.written,
         )
         for word, confidence in zip(hypothesis.words, scored.word_confidences, strict=True)
     )

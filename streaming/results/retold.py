@@ -1,4 +1,4 @@
-"""A hypothesis whose words are written otherwise: what taggers of finals leave."""
+"""A hypothesis whose words are told otherwise, or written: what taggers leave."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +10,14 @@ from earshot.streaming.results.hypothesis import Hypothesis, SpokenWord
 def retold(hypothesis: Hypothesis, texts: Sequence[str]) -> Hypothesis:
     """The hypothesis with another text for each of its words; tokens, times and scores stay."""
     words = [replace(word, text=text) for word, text in zip(hypothesis.words, texts, strict=True)]
+    return _Retold(hypothesis, words)
+
+
+def written_as(hypothesis: Hypothesis, written: Sequence[str | None]) -> Hypothesis:
+    """The hypothesis with a written form beside each of its words; their texts stay as heard."""
+    words = [
+        replace(word, written=form) for word, form in zip(hypothesis.words, written, strict=True)
+    ]
     return _Retold(hypothesis, words)
 
 

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from earshot.streaming.results.results import (
     first_pass_scores,
     token_times,
 )
+from earshot.streaming.results.retold import written_as
 
 CLOCK = SegmentClock(start_s=10.0, end_s=20.0, frame_s=0.04)
 
@@ -93,3 +95,10 @@ def test_candidates_with_one_text_are_one(tone_model):
 def test_a_word_is_stable_when_the_next_one_is_begun(tone_model, stable_length, words):
     heard = hypothesis(tone_model, [3, 4, 5], [1.0] * 3)
     assert heard.with_stable(stable_length).stable_words == words
+
+
+def test_a_written_form_goes_with_its_word(tone_model):
+    scored = first_pass_scores(hypothesis(tone_model, [3, 4], [0.5, 0.9]))
+    told = replace(scored, hypothesis=written_as(scored.hypothesis, [None, "二。"]))
+    said = alternative(told, CLOCK)
+    assert (said.text, [word.written for word in said.words]) == ("一二", [None, "二。"])

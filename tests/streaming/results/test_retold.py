@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from earshot.streaming.results.hypothesis import SpokenWord
-from earshot.streaming.results.retold import retold
+from earshot.streaming.results.retold import retold, written_as
 
 
 def heard(text: str, *words: str):
@@ -28,3 +28,13 @@ def test_nothing_said_stays_nothing():
 def test_no_word_is_added_or_lost():
     with pytest.raises(ValueError, match="shorter"):
         retold(heard("a b", "a", "b"), ["A"])
+
+
+def test_a_written_form_stands_beside_a_word_whose_text_stays():
+    told = written_as(heard("oh mister brown", "oh", "mister", "brown"), ["Oh,", "Mr.", None])
+    assert told.text == "oh mister brown"
+    assert [(word.text, word.written) for word in told.words] == [
+        ("oh", "Oh,"),
+        ("mister", "Mr."),
+        ("brown", None),
+    ]
