@@ -12,15 +12,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import safetensors
 import safetensors.torch
 import torch
 from torch import Tensor
 
 from earshot.models.checkpoints.assembly import LoadedModel, assemble
+from earshot.models.checkpoints.safetensors_file import read_safetensors_file
 from earshot.models.checkpoints.small_file import read_small_text
 from earshot.models.config import ModelConfig
-from earshot.models.errors import CheckpointError, NotACheckpoint, quote
+from earshot.models.errors import CheckpointError, quote
 from earshot.models.tokenizer import Tokenizer, load_tokenizer
 from earshot.models.u2.u2 import U2Model
 
@@ -79,7 +79,7 @@ def load_own_model(directory: Path) -> LoadedModel:
 
 def _load_u2(directory: Path, header: dict[str, Any]) -> LoadedModel:
     config = ModelConfig.from_dict(header["model"])
-    weights = _read_safetensors(directory / "model.safetensors")
+    weights = read_safetensors_file(directory / "model.safetensors")
     name = header["name"] if isinstance(header.get("name"), str) else directory.name
     return assemble(name, config, weights, load_tokenizer(directory), "earshot")
 
@@ -106,10 +106,3 @@ def _languages(header: dict[str, Any]) -> tuple[str, ...]:
     if not isinstance(languages, list) or not all(isinstance(tag, str) for tag in languages):
         raise CheckpointError(f"'languages' is {languages!r}, not a list of tags such as \"en\"")
     return tuple(languages)
-
-
-def _read_safetensors(path: Path) -> dict[str, Tensor]:
-    try:
-        return safetensors.torch.load_file(path)
-    except (OSError, safetensors.SafetensorError) as error:
-        raise NotACheckpoint(f"{path} is not a safetensors file: {error}") from error

@@ -37,15 +37,22 @@ REFUSALS = ("unsupported global", "allowlisted", "unrecognized function")
 def read_state_dict(path: Path) -> dict[str, Tensor]:
     """The flat name-to-tensor mapping of a zip or legacy checkpoint, on the CPU.
 
+    Raises as `read_archive` and `check_state_dict` do.
+    """
+    return check_state_dict(path, read_archive(path))
+
+
+def read_archive(path: Path) -> object:
+    """Whatever a zip or legacy checkpoint holds, its tensors on the CPU and not checked yet.
+
     Raises NotACheckpoint for anything that is none (missing, garbage, truncated, a zip of other
     things) and UnsafeCheckpoint for what would run code or take far more memory than its file.
     """
     _check_container(path)
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
+        return torch.load(path, map_location="cpu", weights_only=True)
     except READ_ERRORS as error:
         raise _explain(path, error) from error
-    return _check_content(path, content)
 
 
 def _check_container(path: Path) -> None:
@@ -84,7 +91,12 @@ def _explain(path: Path, error: BaseException) -> NotACheckpoint | UnsafeCheckpo
     return NotACheckpoint(f"{path} is damaged or truncated")
 
 
-def _check_content(path: Path, content: object) -> dict[str, Tensor]:
+def check_state_dict(path: Path, content: object) -> dict[str, Tensor]:
+    """The flat name-to-tensor mapping that `content`, read from `path`, should be.
+
+    Raises NotACheckpoint for anything else, UnsafeCheckpoint for tensors that claim far more
+    memory than their file.
+    """
     if not isinstance(content, Mapping) or not content:
         raise NotACheckpoint(f"{path} holds no mapping of names to tensors")
     wrong = [key for key, value in content.items() if not _is_plain(key, value)]
