@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from earshot.language.g2p.letters_to_phones import (
     save_letters_to_phones,
 )
 from earshot.language.g2p.lexicon import LEXICON_FILE, Lexicon, write_lexicon_text
+from earshot.language.marks.tagger_file import load_tagger
 from earshot.models.checkpoints.assembly import u2_of
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.errors import ModelError
@@ -28,7 +30,10 @@ from earshot.training.recipe.config import load_recipe
 from earshot.training.recipe.data_root import DATA_VARIABLE, data_root, require_data
 from earshot.training.run.export import export
 from earshot.training.run.run import DEVICE_CHOICES, choose_device, default_folder, open_run
+from earshot.training.run.time_limit import TimeLimit
 from earshot.training.synthetic.gathering import Source, gather
+from earshot.training.tagger.recipe import load_tagger_recipe
+from earshot.training.tagger.trainer import TaggerTrainer, held_out_scores
 from earshot.training.texts.books import LAST_FREE_YEAR, Shelf, write_books
 from earshot.training.texts.letters import LEAST_ENTRIES, LettersTraining, entries_of, train_letters
 from earshot.training.texts.sentences import FORMATS, Collection, write_sentences
@@ -125,6 +130,20 @@ def add_pronunciations(options: argparse.Namespace) -> int:
     return 0
 
 
+def train_tagger(options: argparse.Namespace) -> int:
+    """Starts a tagger's run, or goes on with it, and writes it; 3 while there is more of it."""
+    recipe = load_tagger_recipe(options.recipe, data_root(options.data))
+    trainer = TaggerTrainer(recipe)
+    trainer.run(TimeLimit(60 * options.minutes, 60 * options.cool_minutes))
+    trainer.export(options.output)
+    tagger = load_tagger(options.output)
+    for path in recipe.held_out:
+        found = (f"{kind} {f1:.3f}" for kind, f1 in held_out_scores(tagger, path).items())
+        print(f"{path.name}: F1 of {', '.join(found)}")
+    print(f"stands at update {trainer.step}; log: {trainer.log_file}")
+    return 0 if trainer.finished else MORE_TO_COME
+
+
 def _add_recipe_actions(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     training = actions.add_parser("train", help="start a run, or go on with it")
     exporting = actions.add_parser("export", help="average the best checkpoints into a model")
@@ -208,6 +227,18 @@ def _add_sentences(actions: argparse._SubParsersAction[argparse.ArgumentParser])
     sentences.set_defaults(do=gather_sentences)
 
 
+def _add_tagger(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    tagger = actions.add_parser("tagger", help="train a tagger of capitals and marks")
+    tagger.add_argument("recipe", type=Path)
+    tagger.add_argument("--data", type=Path, help=f"its texts; {DATA_VARIABLE} if absent")
+    tagger.add_argument("--minutes", type=float, default=math.inf, help="stop after so many")
+    tagger.add_argument(
+        "--cool-minutes", type=float, default=0.0, help="of these, with a rate that falls"
+    )
+    tagger.add_argument("--output", type=Path, required=True, help="file to write")
+    tagger.set_defaults(do=train_tagger)
+
+
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m earshot.training", description=__doc__)
@@ -217,6 +248,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     _add_gathering(actions)
     _add_books(actions)
     _add_sentences(actions)
+    _add_tagger(actions)
     return parser.parse_args(arguments)
 
 

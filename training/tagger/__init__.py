@@ -1,0 +1,1 @@
+"""Training of the tagger of capitals and marks, on texts that have them."""
