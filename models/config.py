@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar, get_args, get_type_hints
 
 from earshot.models.errors import ConfigError, quote
 from earshot.models.tdnnf_config import TdnnfConfig
+from earshot.models.whisper_decoder_config import WhisperDecoderConfig
 
 EncoderKind = Literal["conformer", "transformer"]
 DecoderKind = Literal["transformer", "bitransformer"]
@@ -250,7 +251,7 @@ class ModelConfig:
     eos_id: int = 2
     features: FeatureConfig = field(default_factory=FeatureConfig)
     encoder: EncoderConfig | TdnnfConfig = field(default_factory=EncoderConfig)
-    decoder: DecoderConfig = field(default_factory=DecoderConfig)
+    decoder: DecoderConfig | WhisperDecoderConfig = field(default_factory=DecoderConfig)
     decoding: DecodingConfig = field(default_factory=DecodingConfig)
     loss: LossConfig = field(default_factory=LossConfig)
     phones: tuple[str, ...] = ()
@@ -271,6 +272,12 @@ class ModelConfig:
             f"output_size={self.encoder.output_size} is not a multiple of the decoder's "
             f"attention_heads={self.decoder.attention_heads}",
         )
+        if isinstance(self.decoder, WhisperDecoderConfig):
+            self._require_width(self.decoder.size)
+
+    def _require_width(self, size: int) -> None:
+        width = self.encoder.output_size
+        _require(width == size, f"a Whisper decoder of {size} cannot hear frames of {width}")
 
     def to_dict(self) -> dict[str, Any]:
         """Nested plain values, as JSON can hold them."""
@@ -284,8 +291,6 @@ class ModelConfig:
             for name in _SECTIONS
             if name in values
         }
-        if isinstance(values.get("phones"), list):
-            nested["phones"] = tuple(values["phones"])
         return read_section(cls, {**values, **nested}, "model")
 
 
@@ -296,11 +301,16 @@ _SECTIONS: dict[str, type[Any]] = {
     "decoding": DecodingConfig,
     "loss": LossConfig,
 }
+_OTHER_KINDS: dict[tuple[str, str], type[Any]] = {
+    ("encoder", "tdnnf"): TdnnfConfig,
+    ("decoder", "whisper"): WhisperDecoderConfig,
+}
 
 
 def _section_kind(name: str, values: object) -> type[Any]:
-    factored = isinstance(values, Mapping) and values.get("kind") == "tdnnf"
-    return TdnnfConfig if name == "encoder" and factored else _SECTIONS[name]
+    kind = values.get("kind") if isinstance(values, Mapping) else None
+    named = (name, kind if isinstance(kind, str) else "")
+    return _OTHER_KINDS.get(named, _SECTIONS[name])
 
 
 def read_section(kind: type[Section], values: object, name: str) -> Section:
@@ -316,8 +326,9 @@ def read_section(kind: type[Section], values: object, name: str) -> Section:
     for key, hint in get_type_hints(kind).items():
         if hint in (int, float, bool) and key in values:
             require_number(f"{name}.{key}", values[key], hint)
+    read = {key: tuple(each) if isinstance(each, list) else each for key, each in values.items()}
     try:
-        return kind(**values)
+        return kind(**read)
     except TypeError as error:
         raise ConfigError(f"{name}: {error}") from error
 

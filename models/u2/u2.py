@@ -12,12 +12,14 @@ from earshot.models.u2.decoder import BidirectionalDecoder, TransformerDecoder
 from earshot.models.u2.encoder import Encoder
 from earshot.models.u2.streaming_encoder import StreamingEncoder
 from earshot.models.u2.tdnnf_encoder import TdnnfEncoder
+from earshot.models.whisper_decoder.network import WhisperDecoder
+from earshot.models.whisper_decoder_config import WhisperDecoderConfig
 
 
 class U2Model(nn.Module):
     """Encoder, CTC head and decoder under one configuration; maybe a CTC head over phones."""
 
-    decoder: TransformerDecoder | BidirectionalDecoder
+    decoder: TransformerDecoder | BidirectionalDecoder | WhisperDecoder
     encoder: StreamingEncoder
     phone_ctc: PhoneHead | None
 
@@ -30,11 +32,7 @@ class U2Model(nn.Module):
         self.phone_ctc = None
         if config.phones:
             self.phone_ctc = PhoneHead(len(config.phones), config.phone_rate, size)
-        if config.decoder.bidirectional:
-            self.decoder = BidirectionalDecoder(config.decoder, config.vocab_size, size)
-        else:
-            blocks = config.decoder.num_blocks
-            self.decoder = TransformerDecoder(config.decoder, blocks, config.vocab_size, size)
+        self.decoder = _build_decoder(config, size)
 
     @property
     def blank_id(self) -> int:
@@ -48,9 +46,10 @@ class U2Model(nn.Module):
 
     @property
     def left_decoder(self) -> TransformerDecoder:
-        """The left-to-right decoder."""
+        """The left-to-right decoder over the model's own tokens; only of a model that has one."""
         if isinstance(self.decoder, BidirectionalDecoder):
             return self.decoder.left_decoder
+        assert isinstance(self.decoder, TransformerDecoder)
         return self.decoder
 
     @property
@@ -59,6 +58,11 @@ class U2Model(nn.Module):
         if isinstance(self.decoder, BidirectionalDecoder):
             return self.decoder.right_decoder
         return None
+
+    @property
+    def whisper_decoder(self) -> WhisperDecoder | None:
+        """Whisper's decoder, which has tokens of its own; None in a model with another."""
+        return self.decoder if isinstance(self.decoder, WhisperDecoder) else None
 
     def ctc_log_probs(self, encoded: Tensor) -> Tensor:
         """(…, D) encoder frames to (…, V) log-probabilities, float32."""
@@ -78,3 +82,14 @@ class U2Model(nn.Module):
 def build_encoder(config: EncoderConfig | TdnnfConfig) -> StreamingEncoder:
     """The encoder of the configured kind."""
     return TdnnfEncoder(config) if isinstance(config, TdnnfConfig) else Encoder(config)
+
+
+def _build_decoder(
+    config: ModelConfig, size: int
+) -> TransformerDecoder | BidirectionalDecoder | WhisperDecoder:
+    decoder = config.decoder
+    if isinstance(decoder, WhisperDecoderConfig):
+        return WhisperDecoder(decoder)
+    if decoder.bidirectional:
+        return BidirectionalDecoder(decoder, config.vocab_size, size)
+    return TransformerDecoder(decoder, decoder.num_blocks, config.vocab_size, size)
