@@ -74,6 +74,7 @@ IN_BLOCKS = {
     **{f"self_attn.{theirs}": f"attn.{ours}" for theirs, ours in ATTENTION.items()},
     **{f"encoder_attn.{theirs}": f"cross_attn.{ours}" for theirs, ours in ATTENTION.items()},
 }
+PLAIN_NAME = re.compile(r"[\w-][\w.-]*", re.ASCII)
 LAYER = re.compile(r"(encoder|decoder)\.layers\.(0|[1-9]\d{0,3})\.(.+)")
 
 
@@ -143,7 +144,7 @@ def _read_shards(index: Path, read: Callable[[Path], dict[str, Tensor]]) -> dict
 
 def _plain_name(index: Path, name: object) -> str:
     """A file beside the index. Raises UnsafeCheckpoint for a path that leads elsewhere."""
-    if not isinstance(name, str) or not name or Path(name).name != name or "\0" in name:
+    if not isinstance(name, str) or not PLAIN_NAME.fullmatch(name):
         raise UnsafeCheckpoint(f"{index} names {quote(name)}, which is no file beside it")
     return name
 

@@ -1,7 +1,6 @@
 """Whispers of openai-whisper, transformers and ctranslate2: read, they compute what these do."""
 
 import pytest
-import safetensors.torch
 import torch
 from whisper_oracle import decode, encode
 
@@ -16,12 +15,11 @@ QUANTIZATIONS = ("float32", "float16", "bfloat16", "int8")
 ROUNDING = {"rtol": 1e-5, "atol": 2e-5}
 
 
-def pack(whispers, change=lambda tensors: None, name="packed.safetensors"):
-    """One of the Whispers as a safetensors file with OpenAI's names, changed by `change`."""
-    tensors = dict(read_whisper(whispers / "openai.pt").tensors)
-    change(tensors)
-    safetensors.torch.save_file(tensors, whispers / name)
-    return whispers / name
+@pytest.mark.parametrize("name", ["openai.pt", "hugging_face", "sharded", "ctranslate2_int8"])
+def test_sizes_are_those_that_were_written(whispers, name):
+    whisper = read_whisper(whispers / name)
+    assert whisper.dims == DIMS
+    assert whisper.has_decoder
 
 
 @pytest.mark.parametrize("name", ["openai.pt", "hugging_face", "sharded"])
