@@ -15,8 +15,9 @@ from earshot.models.whisper_decoder_config import WhisperDecoderConfig
 
 EncoderKind = Literal["conformer", "transformer"]
 DecoderKind = Literal["transformer", "bitransformer"]
-InputLayer = Literal["conv2d", "conv2d6", "conv2d8", "conv1d4", "conv1d6", "conv1d8"]
-Positions = Literal["rel_pos", "abs_pos", "no_pos"]
+InputLayer = Literal["conv2d", "conv2d6", "conv2d8", "conv1d4", "conv1d6", "conv1d8", "whisper"]
+Positions = Literal["rel_pos", "abs_pos", "whisper", "no_pos"]
+FeatureKind = Literal["kaldi", "whisper"]
 Activation = Literal["swish", "relu", "gelu"]
 ConvNorm = Literal["layer_norm", "batch_norm"]
 
@@ -54,19 +55,34 @@ def _require_range(section: object, names: str, low: float, high: float) -> None
         )
 
 
+def _require_optional(section: object, name: str, low: int, high: int) -> None:
+    value = getattr(section, name)
+    _require(
+        value is None or (type(value) is int and low <= value <= high),
+        f"{name}={quote(value)} is neither None nor a whole number within {low}..{high}",
+    )
+
+
 @dataclass(frozen=True)
 class FeatureConfig:
-    """Kaldi log-mel filterbank features."""
+    """Log-mel filterbank features: Kaldi's, or Whisper's, whose rate and frames are fixed."""
 
     sample_rate_hz: int = 16_000
     num_mel_bins: int = 80
     frame_length_ms: float = 25.0
     frame_shift_ms: float = 10.0
+    kind: FeatureKind = "kaldi"
 
     def __post_init__(self) -> None:
+        _require_choice(self, "kind", FeatureKind)
         _require_range(self, "sample_rate_hz", 4_000, 192_000)
         _require_range(self, "num_mel_bins", 1, 512)
         _require_range(self, "frame_length_ms frame_shift_ms", 1.0, 1_000.0)
+        frames = (self.sample_rate_hz, self.frame_length_ms, self.frame_shift_ms)
+        _require(
+            self.kind == "kaldi" or frames == (16_000, 25.0, 10.0),
+            "Whisper's features are of 16000 Hz, frames of 25 ms and a shift of 10 ms",
+        )
 
 
 @dataclass(frozen=True)
@@ -75,7 +91,13 @@ class EncoderConfig:
 
     The conv2d stems are WeNet's. The conv1d ones are ours: a tenth of the work, the same rate,
     length formula and right context as the conv2d stem of that rate. `block_norm=False` leaves
-    out the LayerNorm that closes every conformer block (not in WeNet).
+    out the LayerNorm that closes every conformer block (not in WeNet). The stem and the positions
+    named whisper are Whisper's (Radford 2022, section 2.2), whose blocks are kind "transformer".
+
+    `pool_after_block`: after so many blocks two frames become their mean, and what follows runs at
+    half the rate: 0 right after the stem, `num_blocks` before the closing norm, None nowhere. The
+    frames put out, and the chunks that count them, are those after it. `narrow`: width of a linear
+    layer after the closing norm, None without one (neither is in WeNet or Whisper).
     """
 
     kind: EncoderKind = "conformer"
@@ -100,6 +122,8 @@ class EncoderConfig:
     dropout_rate: float = 0.1
     positional_dropout_rate: float = 0.1
     attention_dropout_rate: float = 0.0
+    pool_after_block: int | None = None
+    narrow: int | None = None
 
     def __post_init__(self) -> None:
         _require_choice(self, "kind", EncoderKind)
@@ -129,6 +153,27 @@ class EncoderConfig:
             self.causal or not self.has_convolution or self.cnn_module_kernel % 2 == 1,
             "a non-causal convolution needs an odd kernel",
         )
+        self._require_whispers_parts()
+
+    def _require_whispers_parts(self) -> None:
+        _require_optional(self, "pool_after_block", 0, self.num_blocks)
+        _require_optional(self, "narrow", 2, MAX_DIMENSION)
+        _require(self.narrow is None or self.narrow % 2 == 0, "narrow must be even")
+        # Streams have one cache for what convolutions remember (models/u2/lanes.py).
+        plain = self.input_layer != "whisper" and self.pool_after_block is None
+        _require(
+            plain or not self.has_convolution,
+            "blocks with a convolution have neither Whisper's stem nor pool_after_block",
+        )
+        _require(
+            self.positions != "whisper" or self.output_size >= 4,
+            "Whisper's positions need an output_size of 4 or more",
+        )
+
+    @property
+    def encoded_size(self) -> int:
+        """Width of the frames that are put out."""
+        return self.output_size if self.narrow is None else self.narrow
 
     @property
     def has_convolution(self) -> bool:
@@ -268,8 +313,8 @@ class ModelConfig:
             f"the encoder takes {self.encoder.input_dim}",
         )
         _require(
-            self.encoder.output_size % self.decoder.attention_heads == 0,
-            f"output_size={self.encoder.output_size} is not a multiple of the decoder's "
+            self.encoder.encoded_size % self.decoder.attention_heads == 0,
+            f"the encoder's {self.encoder.encoded_size} are not a multiple of the decoder's "
             f"attention_heads={self.decoder.attention_heads}",
         )
         if isinstance(self.decoder, WhisperDecoderConfig):

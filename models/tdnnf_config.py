@@ -47,6 +47,11 @@ class TdnnfConfig:
             raise ConfigError(f"{name}={value!r} is not a whole number within {low}..{high}")
 
     @property
+    def encoded_size(self) -> int:
+        """Width of the frames that are put out."""
+        return self.output_size
+
+    @property
     def streamable(self) -> bool:
         """Always: context is bounded on both sides."""
         return True

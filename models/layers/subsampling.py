@@ -12,12 +12,16 @@ from itertools import chain
 
 from torch import Tensor, nn
 
-from earshot.models.config import InputLayer
+from earshot.models.config import EncoderConfig, InputLayer
+from earshot.models.layers.whisper_stem import WhisperStem
 
 
 @dataclass(frozen=True)
 class StemShape:
-    """Kernel sizes and strides along time, first layer first."""
+    """Kernel sizes and strides along time, first layer first.
+
+    A kernel that sees behind its window too, as Whisper's, counts from its own frame on.
+    """
 
     kernels: tuple[int, ...]
     strides: tuple[int, ...]
@@ -56,7 +60,16 @@ STEM_SHAPES: dict[InputLayer, StemShape] = {
     "conv1d4": StemShape((3, 3), (2, 2)),
     "conv1d6": StemShape((3, 5), (2, 3)),
     "conv1d8": StemShape((3, 3, 3), (2, 2, 2)),
+    "whisper": StemShape((2, 2), (1, 2)),
 }
+
+
+def encoder_shape(config: EncoderConfig) -> StemShape:
+    """An encoder's shape along time: its stem's, and two frames that become one where it pools."""
+    stem = STEM_SHAPES[config.input_layer]
+    if config.pool_after_block is None:
+        return stem
+    return StemShape((*stem.kernels, 2), (*stem.strides, 2))
 
 
 class Conv2dStem(nn.Module):
@@ -110,5 +123,7 @@ class Conv1dStem(nn.Module):
 
 def build_stem(input_layer: InputLayer, input_dim: int, output_size: int) -> nn.Module:
     """The stem that `input_layer` names."""
+    if input_layer == "whisper":
+        return WhisperStem(input_dim, output_size)
     stem = Conv1dStem if input_layer.startswith("conv1d") else Conv2dStem
     return stem(input_layer, input_dim, output_size)

@@ -24,8 +24,9 @@ class NativeConv1dStem:
             processor=processor or processors()[0],
         )
 
-    def __call__(self, features: Tensor) -> Tensor:
-        """(B, W, F) features to (B, T, D)."""
+    def __call__(self, features: Tensor, begins: Tensor | None = None) -> Tensor:
+        """(B, W, F) features to (B, T, D), whichever rows begin."""
+        del begins
         lanes, frames = features.shape[:2]
         for kernel, stride in self._shapes:
             frames = (frames - kernel) // stride + 1

@@ -60,7 +60,8 @@ class ConformerStep:
         """Run one step, see `SlotStep`."""
         del columns  # nothing is copied that would have to be narrow
         offset = state.offset[slots]
-        stem = self._encoder.embed_features(feats, offset, self._stem).contiguous()
+        heard = self._encoder.heard(feats, None)
+        stem = self._encoder.embed_heard(heard, offset, self._stem).contiguous()
         lanes, frames = stem.shape[:2]
         encoded = torch.zeros_like(stem)
         att_columns = stem.new_zeros(
@@ -89,15 +90,18 @@ def is_native(encoder: nn.Module) -> TypeGuard[Encoder]:
     return (
         isinstance(encoder, Encoder)
         and encoder.config.kind == "conformer"
+        and encoder.config.input_layer != "whisper"
+        and encoder.config.pool_after_block is None
+        and encoder.config.narrow is None
         and encoder.config.streamable
         and runs_natively(encoder)
     )
 
 
-def _stem(encoder: Encoder, processor: str | None) -> Stem:
+def _stem(encoder: Encoder, processor: str | None) -> Stem | None:
     """Natively where it is one-dimensional: torch's bits depend on how many lanes there are."""
     own = encoder.embed
-    return NativeConv1dStem(own, processor) if isinstance(own, Conv1dStem) else own
+    return NativeConv1dStem(own, processor) if isinstance(own, Conv1dStem) else None
 
 
 def _pos(attention: MultiHeadAttention) -> _native.PosWeights | None:

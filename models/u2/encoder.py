@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from earshot.models.config import EncoderConfig
 from earshot.models.errors import NotStreamable
@@ -14,35 +15,49 @@ from earshot.models.layers.cmvn import GlobalCmvn
 from earshot.models.layers.dropout import Dropout
 from earshot.models.layers.encoder_layer import EncoderLayer, build_layer
 from earshot.models.layers.masks import chunk_mask, padding_mask
-from earshot.models.layers.positional import positional_encoding
-from earshot.models.layers.subsampling import STEM_SHAPES, build_stem
+from earshot.models.layers.positional import positional_encoding, whisper_positions
+from earshot.models.layers.subsampling import build_stem, encoder_shape
+from earshot.models.layers.whisper_stem import PAST, WhisperStem
 from earshot.models.u2.lanes import (
     EncoderState,
     LaneContext,
     LaneStep,
     LaneUpdate,
     advance_layer,
+    in_order,
+    in_rows,
     with_room,
 )
+from earshot.models.u2.stages import Stage, encoder_stages
 from earshot.models.u2.streaming_encoder import StreamingEncoder
 
-Stem = Callable[[Tensor], Tensor]
-"""Normalised features (B, W, F) to (B, T, D)."""
+Stem = Callable[[Tensor, Tensor], Tensor]
+"""Normalised features (B, P + W, F), and which rows begin a segment (B,), to (B, T, D)."""
+
+PLACED = {"abs_pos": positional_encoding, "whisper": whisper_positions}
+"""Positions that are added to the stem's frames."""
 
 
 class Encoder(StreamingEncoder):
-    """A stem, then conformer or transformer blocks whose attention sees whole chunks."""
+    """A stem, then stages of conformer or transformer blocks whose attention sees whole chunks.
+
+    A last frame that has no other to become a mean with is not put out, and no block sees it.
+    """
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
         self.config = config
-        self.stem_shape = STEM_SHAPES[config.input_layer]
-        self.output_size = config.output_size
+        self.stem_shape = encoder_shape(config)
+        self.stages = encoder_stages(config)
+        self.output_size = config.encoded_size
         self.global_cmvn = GlobalCmvn(config.input_dim)
         self.embed = build_stem(config.input_layer, config.input_dim, config.output_size)
         self.positional_dropout = Dropout(config.positional_dropout_rate)
         self.encoders = nn.ModuleList(build_layer(config) for _ in range(config.num_blocks))
         self.after_norm = nn.LayerNorm(config.output_size, eps=config.norm_eps)
+        self.narrow: nn.Linear | None = None
+        if config.narrow is not None:
+            self.narrow = nn.Linear(config.output_size, config.narrow)
 
     @property
     def layers(self) -> list[EncoderLayer]:
@@ -58,53 +73,91 @@ class Encoder(StreamingEncoder):
         full context (or the chunk of a model that knows only one), `num_left_chunks` -1 for all.
         Returns (B, T', D) and the valid lengths (B,).
         """
+        x, out_lengths = self.forward_wide(feats, lengths, chunk_size, num_left_chunks)
+        return self.narrowed(x), out_lengths
+
+    def forward_wide(
+        self, feats: Tensor, lengths: Tensor, chunk_size: int = -1, num_left_chunks: int = -1
+    ) -> tuple[Tensor, Tensor]:
+        """`forward` without the layer `narrow`: frames as wide as the blocks."""
+        if chunk_size <= 0 and not self.config.use_dynamic_chunk:
+            chunk_size = self.config.static_chunk_size
         out_lengths = self.output_lengths(lengths)
         x = self.embed_features(feats, None)
-        mask, valid = self._masks(x, out_lengths, chunk_size, num_left_chunks)
-        positions = self.key_positions(torch.arange(x.size(1), device=x.device).unsqueeze(0))
-        for layer in self.layers:
-            x = layer(x, mask, positions, valid)
+        for stage in self.stages:
+            x = stage.enter(x)
+            rate = stage.rate
+            mask, valid = _masks(x, out_lengths * rate, chunk_size * rate, num_left_chunks)
+            positions = self.key_positions(torch.arange(x.size(1), device=x.device).unsqueeze(0))
+            for layer in self.layers_of(stage):
+                x = layer(x, mask, positions, valid)
         return self.after_norm(x), out_lengths
 
-    def embed_features(
-        self, feats: Tensor, offset: Tensor | None, stem: Stem | None = None
-    ) -> Tensor:
-        """Normalise, subsample, scale; add absolute positions from `offset` (B,) where used.
+    def layers_of(self, stage: Stage) -> list[EncoderLayer]:
+        """A stage's blocks, first to last."""
+        return self.layers[stage.layers.start : stage.layers.stop]
 
-        stem: one that stands in for the encoder's own.
+    def narrowed(self, x: Tensor) -> Tensor:
+        """What is put out of frames (…, D) as wide as the blocks."""
+        if self.narrow is None:
+            return x
+        narrow: Tensor = self.narrow(x)
+        return narrow
+
+    def heard(self, feats: Tensor, past: Tensor | None) -> Tensor:
+        """Normalised features (B, P + W, F) of a window (B, W, F) and of what it sees before.
+
+        past (B, 1, P, F): the part of `cnn_cache` that says so; None at the beginning. P is 0 but
+        for Whisper's stem.
         """
-        x: Tensor = (stem or self.embed)(self.global_cmvn(feats))
+        features: Tensor = self.global_cmvn(feats)
+        if not isinstance(self.embed, WhisperStem):
+            return features
+        if past is None:
+            return functional.pad(features, (0, 0, PAST, 0))
+        return torch.cat((past.squeeze(1), features), dim=1)
+
+    def embed_features(self, feats: Tensor, offset: Tensor | None) -> Tensor:
+        """`embed_heard` of features (B, W, F) with nothing before them."""
+        return self.embed_heard(self.heard(feats, None), offset)
+
+    def embed_heard(self, heard: Tensor, offset: Tensor | None, stem: Stem | None = None) -> Tensor:
+        """Subsample, scale; add absolute positions from `offset` (B,) where used.
+
+        heard (B, P + W, F) as `heard` gives it. offset: encoder frames put out before, None for
+        nothing. stem: one that stands in for the encoder's own. Returns the first stage's frames.
+        """
+        if offset is None:
+            offset = heard.new_zeros(len(heard), dtype=torch.int64)
+        x = stem(heard, offset == 0) if stem else self._subsampled(heard, offset == 0)
+        rate, size = self.stages[0].rate, self.config.output_size
+        x = x[:, : x.size(1) // rate * rate]
         if self.config.positions == "no_pos":
             return x
-        x = x * math.sqrt(self.output_size)
-        if self.config.positions == "abs_pos":
-            frames = torch.arange(x.size(1), device=x.device).unsqueeze(0)
-            frames = frames if offset is None else frames + offset.unsqueeze(1)
-            x = x + positional_encoding(frames, self.output_size)
+        if self.config.positions != "whisper":
+            x = x * math.sqrt(size)
+        if self.config.positions in PLACED:
+            frames = torch.arange(x.size(1), device=x.device) + (rate * offset).unsqueeze(1)
+            x = x + PLACED[self.config.positions](frames, size)
         dropped: Tensor = self.positional_dropout(x)
         return dropped
+
+    def _subsampled(self, heard: Tensor, begins: Tensor) -> Tensor:
+        whisper = isinstance(self.embed, WhisperStem)
+        x: Tensor = self.embed(heard, begins) if whisper else self.embed(heard)
+        return x
 
     def key_positions(self, frames: Tensor) -> Tensor | None:
         """Sinusoids (…, T, D) for attention with positional keys."""
         if self.config.positions != "rel_pos":
             return None
-        return positional_encoding(frames, self.output_size)
+        return positional_encoding(frames, self.config.output_size)
 
-    def _masks(
-        self, x: Tensor, out_lengths: Tensor, chunk_size: int, num_left_chunks: int
-    ) -> tuple[Tensor | None, Tensor | None]:
-        """Attention mask (1 or B, 1, 1 or T', T') and valid frames (B, T', 1); None = all."""
-        frames = x.size(1)
-        if chunk_size <= 0 and not self.config.use_dynamic_chunk:
-            chunk_size = self.config.static_chunk_size
-        mask = valid = None
-        if bool((out_lengths < frames).any()):
-            valid = padding_mask(out_lengths, frames)
-            mask = valid[:, None, None]
-        if 0 < chunk_size < frames:
-            chunks = chunk_mask(frames, chunk_size, num_left_chunks, x.device)[None, None]
-            mask = chunks if mask is None else mask & chunks
-        return mask, None if valid is None else valid.unsqueeze(2)
+    def past_of_next(self, heard: Tensor, out_lengths: Tensor) -> Tensor:
+        """What Whisper's stem sees again (B, 1, P, F) after so many frames (B,) of each row."""
+        place = self.subsampling_rate * out_lengths.unsqueeze(1)
+        place = place + torch.arange(PAST, device=heard.device)
+        return heard.gather(1, place.unsqueeze(2).expand(-1, -1, heard.size(2))).unsqueeze(1)
 
     def forward_chunk(
         self,
@@ -117,46 +170,61 @@ class Encoder(StreamingEncoder):
         """One chunk of one stream, WeNet's contract.
 
         xs (1, W, F); `offset`: encoder frames already put out; `required_cache_size`: frames of
-        left context to keep, 0 none, negative all. att_cache (L, h, C, 2 d_k) holds keys and
-        values, (0, 0, 0, 0) at the start; cnn_cache (L, 1, D, k - 1) likewise, (L, 0, 0, 0) in
-        models without causal convolution. Returns the output (1, T', D) and both new caches.
+        left context to keep, 0 none, negative all. att_cache (R, h, C, 2 d_k) holds keys and
+        values, (0, 0, 0, 0) at the start, with the rows R of `EncoderState`; cnn_cache
+        (L, 1, D, k - 1) likewise, (L, 0, 0, 0) in models without causal convolution, (1, 1, F, 2)
+        of Whisper's stem. Returns the output (1, T', D) and both new caches.
 
         Raises NotStreamable for a model that was not trained in chunks.
         """
         self._require_streamable()
         if xs.size(0) != 1:
             raise ValueError(f"forward_chunk takes one stream, not {xs.size(0)}")
-        first = torch.tensor([offset], device=xs.device)
-        x = self.embed_features(xs, first)
-        cached = att_cache.size(2)
-        frames = torch.arange(-cached, x.size(1), device=xs.device) + offset
-        positions = self.key_positions(frames.clamp(min=0).unsqueeze(0))
+        heard = self.heard(xs, cnn_cache.transpose(2, 3) if cnn_cache.size(0) else None)
+        x = self.embed_heard(heard, torch.tensor([offset], device=xs.device))
         att_caches, cnn_caches = [], []
-        for i, layer in enumerate(self.layers):
-            past_att = att_cache[i : i + 1] if cached else None
-            past_cnn = cnn_cache[i] if cnn_cache.size(0) else None
-            x, att, cnn = step_layer(layer, x, positions, past_att, past_cnn)
-            att_caches.append(att[:, :, first_kept(att.size(2), required_cache_size) :])
-            cnn_caches.append(cnn.unsqueeze(0))
-        return self.after_norm(x), torch.cat(att_caches), torch.cat(cnn_caches)
+        for stage in self.stages:
+            x = stage.enter(x)
+            positions = self._chunk_positions(stage, offset, att_cache.size(2), x)
+            for i, layer in zip(stage.layers, self.layers_of(stage), strict=True):
+                old_att = in_order(att_cache[None, stage.rows(i)]) if att_cache.size(2) else None
+                old_cnn = cnn_cache[i] if layer.conv_module and cnn_cache.size(0) else None
+                x, att, cnn = step_layer(layer, x, positions, old_att, old_cnn)
+                rows = in_rows(att, stage.rate)[0]
+                att_caches.append(rows[:, :, first_kept(rows.size(2), required_cache_size) :])
+                cnn_caches.append(cnn.unsqueeze(0))
+        if isinstance(self.embed, WhisperStem):
+            count = torch.tensor([x.size(1)], device=x.device)
+            cnn_caches = [self.past_of_next(heard, count).transpose(2, 3)]
+        return self.narrowed(self.after_norm(x)), torch.cat(att_caches), torch.cat(cnn_caches)
+
+    def _chunk_positions(self, stage: Stage, offset: int, cached: int, x: Tensor) -> Tensor | None:
+        frames = torch.arange(-cached * stage.rate, x.size(1), device=x.device)
+        return self.key_positions((frames + offset * stage.rate).clamp(min=0).unsqueeze(0))
 
     def initial_state(
         self, lanes: int, cache_frames: int, device: torch.device | str = "cpu"
     ) -> EncoderState:
         """State of `lanes` streams that have not begun, keeping `cache_frames` of left context."""
         config = self.config
-        layers, heads, size = config.num_blocks, config.attention_heads, config.output_size
-        columns = config.cnn_module_kernel - 1 if config.has_convolution and config.causal else 0
+        heads, size = config.attention_heads, config.output_size
         counts = torch.zeros(lanes, dtype=torch.int64, device=device)
         dtype = self.after_norm.weight.dtype
-        att_shape = (lanes, layers, heads, cache_frames + 1, 2 * (size // heads) + 1)
-        cnn_shape = (lanes, layers, columns, size)
+        rows = self.stages[-1].end_row
+        att_shape = (lanes, rows, heads, cache_frames + 1, 2 * (size // heads) + 1)
         return EncoderState(
             offset=counts,
             cache_length=counts.clone(),
             att_cache=torch.zeros(att_shape, dtype=dtype, device=device),
-            cnn_cache=torch.zeros(cnn_shape, dtype=dtype, device=device),
+            cnn_cache=torch.zeros((lanes, *self._cnn_shape()), dtype=dtype, device=device),
         )
+
+    def _cnn_shape(self) -> tuple[int, int, int]:
+        config = self.config
+        if isinstance(self.embed, WhisperStem):
+            return 1, PAST, config.input_dim
+        columns = config.cnn_module_kernel - 1 if config.has_convolution and config.causal else 0
+        return config.num_blocks, columns, config.output_size
 
     def forward_lanes(
         self, feats: Tensor, out_lengths: Tensor, context: LaneContext
@@ -169,31 +237,57 @@ class Encoder(StreamingEncoder):
         Raises NotStreamable for a model that was not trained in chunks.
         """
         self._require_streamable()
-        x = self.embed_features(feats, context.offset)
-        frames, columns = x.size(1), context.cnn_cache.size(2)
-        step = self._lane_step(out_lengths, context)
+        heard = self.heard(feats, context.cnn_cache)
+        x = self.embed_heard(heard, context.offset)
+        frames, columns = x.size(1) // self.stages[0].rate, context.cnn_cache.size(2)
         cnn_cache = with_room(context.cnn_cache, frames)
-        for i, layer in enumerate(self.layers):
-            x = advance_layer(layer, x, step, context.att_columns[:, i], cnn_cache[:, i])
+        for stage in self.stages:
+            x = stage.enter(x)
+            step = self._lane_step(stage, out_lengths, context)
+            for i, layer in zip(stage.layers, self.layers_of(stage), strict=True):
+                cnn_columns = cnn_cache[:, i] if layer.conv_module else None
+                x = advance_layer(
+                    layer, x, step, context.att_columns[:, stage.rows(i)], cnn_columns
+                )
+        # Blocks with a convolution all run at the last stage's rate, which is one.
+        whisper = isinstance(self.embed, WhisperStem)
         update = LaneUpdate(
             out_lengths=out_lengths,
             att_columns=context.att_columns[:, :, :, -frames:],
-            cnn_cache=step.last_columns(cnn_cache, columns),
+            cnn_cache=self.past_of_next(heard, out_lengths)
+            if whisper
+            else step.last_columns(cnn_cache, columns),
         )
-        return self.after_norm(x), update
+        return self.narrowed(self.after_norm(x)), update
 
-    def _lane_step(self, out_lengths: Tensor, context: LaneContext) -> LaneStep:
-        new = torch.arange(context.room, device=out_lengths.device)
+    def _lane_step(self, stage: Stage, out_lengths: Tensor, context: LaneContext) -> LaneStep:
+        rate = stage.rate
+        new = torch.arange(context.room * rate, device=out_lengths.device)
         return LaneStep(
-            out_lengths=out_lengths,
-            key_mask=context.key_mask(out_lengths),
-            positions=self.key_positions(new + context.offset.unsqueeze(1)),
+            out_lengths=out_lengths * rate,
+            key_mask=context.key_mask(out_lengths).repeat(1, 1, 1, rate),
+            positions=self.key_positions(new + (context.offset * rate).unsqueeze(1)),
             ragged=bool((out_lengths < context.room).any()),
         )
 
     def _require_streamable(self) -> None:
         if not self.config.streamable:
             raise NotStreamable("this encoder was trained on whole utterances, not on chunks")
+
+
+def _masks(
+    x: Tensor, out_lengths: Tensor, chunk_size: int, num_left_chunks: int
+) -> tuple[Tensor | None, Tensor | None]:
+    """Attention mask (1 or B, 1, 1 or T', T') and valid frames (B, T', 1); None = all."""
+    frames = x.size(1)
+    mask = valid = None
+    if bool((out_lengths < frames).any()):
+        valid = padding_mask(out_lengths, frames)
+        mask = valid[:, None, None]
+    if 0 < chunk_size < frames:
+        chunks = chunk_mask(frames, chunk_size, num_left_chunks, x.device)[None, None]
+        mask = chunks if mask is None else mask & chunks
+    return mask, None if valid is None else valid.unsqueeze(2)
 
 
 def first_kept(columns: int, required_cache_size: int) -> int:

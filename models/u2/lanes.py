@@ -21,13 +21,16 @@ from earshot.models.layers.encoder_layer import EncoderLayer
 
 @dataclass
 class EncoderState:
-    """Left context of B streams in an encoder of L layers. All zeros is a stream's start.
+    """Left context of B streams in an encoder of L layers. All zeros is a segment's start.
 
     offset (B,) int64: encoder frames already put out.
     cache_length (B,) int64: how many frames before that are still in att_cache, at most C.
-    att_cache (B, L, h, C + 1, 2 d_k + 1): positional key, value and key bias. A ring: frame f is in
-        column f modulo C. The last column is where frames are written that nobody wants.
-    cnn_cache (B, L, k - 1, D): gated columns, less what the gate makes of silence.
+    att_cache (B, R, h, C + 1, 2 d_k + 1): positional key, value and key bias. A ring: frame f is in
+        column f modulo C. The last column is where frames are written that nobody wants. A layer
+        has one row; one that sees r frames for each that the encoder puts out has r rows, with
+        each column's r frames one below the other.
+    cnn_cache (B, L, k - 1, D): gated columns, less what the gate makes of silence; or (B, 1, 2, F),
+        the normalised features before the window, which Whisper's stem sees.
     """
 
     offset: Tensor
@@ -88,7 +91,7 @@ class EncoderState:
 class LaneContext:
     """The state of B lanes in a step: copies of their rows of `EncoderState`, and room.
 
-    att_columns (B, L, h, C' + room, 2 d_k + 1): the ring's first C' columns, then the step's own.
+    att_columns (B, R, h, C' + room, 2 d_k + 1): the ring's first C' columns, then the step's own.
     """
 
     offset: Tensor
@@ -111,7 +114,7 @@ class LaneContext:
 class LaneUpdate:
     """What a step of T' frames changes: see `EncoderState.scatter`.
 
-    out_lengths (B,): frames that are real. att_columns (B, L, h, T', 2 d_k + 1): of these frames.
+    out_lengths (B,): frames that are real. att_columns (B, R, h, T', 2 d_k + 1): of these frames.
     cnn_cache as in `EncoderState`.
     """
 
@@ -122,10 +125,10 @@ class LaneUpdate:
 
 @dataclass(frozen=True)
 class LaneStep:
-    """Tensors that all layers share in one step of T' frames.
+    """Tensors that all layers of a stage share in one step of T' frames, r to a column.
 
     out_lengths (B,): frames of each lane that are real, the rest is padding on the right.
-    key_mask (B, 1, 1, C' + T') bool: cache columns and new frames that exist.
+    key_mask (B, 1, 1, C' r + T') bool: cached and new frames that exist, row by row of the cache.
     positions (B, T', D) positional encoding of the new frames, None without positional keys.
     ragged: whether any lane is shorter than T'.
     """
@@ -155,15 +158,17 @@ def with_room(cache: Tensor, columns: int) -> Tensor:
 
 
 def advance_layer(
-    layer: EncoderLayer, x: Tensor, step: LaneStep, att_columns: Tensor, cnn_columns: Tensor
+    layer: EncoderLayer, x: Tensor, step: LaneStep, att_columns: Tensor, cnn_columns: Tensor | None
 ) -> Tensor:
-    """One layer over x (B, T', D), which writes what it caches of x into the last T' columns.
+    """One layer over x (B, T', D), which writes what it caches of x into the last T' / r columns.
 
-    att_columns (B, h, C + T', 2 d_k + 1), cnn_columns (B, k - 1 + T', D). Returns (B, T', D).
+    att_columns (B, r, h, C + T' / r, 2 d_k + 1); cnn_columns (B, k - 1 + T', D) of one with a
+    convolution. Returns (B, T', D).
     """
     x = layer.before_attention(x)
     x = layer.add(x, _attend(layer.self_attn, layer.attention_input(x), step, att_columns))
     if layer.conv_module is not None:
+        assert cnn_columns is not None
         normed = layer.convolution_input(x)
         x = layer.add(x, _convolve(layer.conv_module, normed, cnn_columns))
     return layer.after_convolution(x)
@@ -172,15 +177,27 @@ def advance_layer(
 def _attend(
     attention: MultiHeadAttention, normed: Tensor, step: LaneStep, columns: Tensor
 ) -> Tensor:
-    frames, size = normed.size(1), attention.head_size
+    rate, size = columns.size(1), attention.head_size
     keys, values = attention.project_memory(normed)
     keys, bias = attention.positional_keys(keys, step.positions)
-    new = columns[:, :, -frames:]
-    new[..., :size], new[..., size:-1] = keys, values
-    new[..., -1] = 0.0 if bias is None else bias
-    mask = attention.score_mask(None if bias is None else columns[..., -1], step.key_mask)
+    new = columns[:, :, :, -(normed.size(1) // rate) :]
+    new[..., :size], new[..., size:-1] = in_rows(keys, rate), in_rows(values, rate)
+    new[..., -1] = 0.0 if bias is None else in_rows(bias.unsqueeze(-1), rate).squeeze(-1)
+    seen = columns.transpose(1, 2).flatten(2, 3)  # a view where there is one row
+    mask = attention.score_mask(None if bias is None else seen[..., -1], step.key_mask)
     query = attention.project_query(normed)
-    return attention.attend(query, columns[..., :size], columns[..., size:-1], mask)
+    return attention.attend(query, seen[..., :size], seen[..., size:-1], mask)
+
+
+def in_rows(frames: Tensor, rate: int) -> Tensor:
+    """Frames (B, h, T * rate, W) as rows of a cache (B, rate, h, T, W)."""
+    lanes, heads, count, width = frames.shape
+    return frames.reshape(lanes, heads, count // rate, rate, width).permute(0, 3, 1, 2, 4)
+
+
+def in_order(rows: Tensor) -> Tensor:
+    """Rows of a cache (B, rate, h, T, W) as frames (B, h, T * rate, W): undoes `in_rows`."""
+    return rows.permute(0, 2, 3, 1, 4).flatten(2, 3)
 
 
 def _convolve(module: ConvolutionModule, normed: Tensor, columns: Tensor) -> Tensor:

@@ -26,7 +26,7 @@ class U2Model(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
-        size = config.encoder.output_size
+        size = config.encoder.encoded_size
         self.encoder = build_encoder(config.encoder)
         self.ctc = CtcHead(config.vocab_size, size, config.blank_id)
         self.phone_ctc = None

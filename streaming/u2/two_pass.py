@@ -7,7 +7,7 @@ import torch
 
 from earshot.models.checkpoints.assembly import LoadedModel, u2_of
 from earshot.models.errors import NotStreamable
-from earshot.models.fbank import Fbank
+from earshot.models.feature_kinds import build_features
 from earshot.models.u2.ctc_heads import ctc_heads
 from earshot.models.u2.u2 import U2Model
 from earshot.streaming.boosting.boosting import CompiledBoosts
@@ -157,10 +157,10 @@ class TwoPass:
 def stream_settings(model: U2Model, config: EngineConfig) -> StreamSettings:
     """What the model and the engine's config mean for every stream."""
     features, decoding = model.config.features, model.config.decoding
-    fbank = Fbank(features)
+    extractor = build_features(features)
     chunk_size = config.chunk_size or (decoding.chunk_size if decoding.chunk_size > 0 else 16)
     return StreamSettings(
-        features=fbank,
+        features=extractor,
         chunking=Chunking(
             chunk_size=chunk_size,
             rate=model.encoder.subsampling_rate,
@@ -171,7 +171,7 @@ def stream_settings(model: U2Model, config: EngineConfig) -> StreamSettings:
         max_utterance_ms=config.max_utterance_ms,
         flush_padding_ms=config.flush_padding_ms,
         lead_in_ms=decoding.lead_in_ms,
-        flush_frame=digital_silence(fbank) if decoding.flush_with_silence else None,
+        flush_frame=digital_silence(extractor) if decoding.flush_with_silence else None,
     )
 
 

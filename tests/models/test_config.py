@@ -28,6 +28,15 @@ def test_survives_json(tiny_config):
         ({"kind": "transformer"}, "rel_pos"),
         ({"causal": False, "cnn_module_kernel": 8}, "odd"),
         ({"dropout_rate": 1.0}, "dropout_rate"),
+        ({"input_layer": "whisper"}, "convolution"),
+        ({"pool_after_block": 1}, "convolution"),
+        ({"use_cnn_module": False, "pool_after_block": 3}, "pool_after_block=3"),
+        ({"use_cnn_module": False, "pool_after_block": -1}, "pool_after_block=-1"),
+        ({"use_cnn_module": False, "pool_after_block": True}, "pool_after_block=True"),
+        ({"narrow": 7}, "narrow must be even"),
+        ({"narrow": 0}, "narrow=0"),
+        ({"narrow": 8.0}, "narrow=8.0"),
+        ({"positions": "whisper", "output_size": 2}, "output_size of 4"),
     ],
 )
 def test_an_impossible_encoder_is_refused(tiny_config, change, message):
@@ -57,6 +66,7 @@ def test_an_impossible_encoder_is_refused(tiny_config, change, message):
         ({"decoding": {"flush_with_silence": 1}}, "flush_with_silence"),
         ({"features": {"num_mel_bins": 40}}, "40 bins"),
         ({"features": {"sample_rate_hz": 3_999}}, "sample_rate_hz"),
+        ({"features": {"kind": "mfcc"}}, "mfcc"),
         ({"decoder": {"attention_heads": 3}}, "attention_heads=3"),
         ({"loss": {"ctc_weight": float("nan")}}, "ctc_weight"),
     ],
@@ -107,3 +117,17 @@ def test_a_factored_encoder_is_written_and_read() -> None:
     again = ModelConfig.from_dict(json.loads(json.dumps(config.to_dict())))
     assert again == config
     assert isinstance(U2Model(again).encoder, TdnnfEncoder)
+
+
+def test_heads_take_the_narrow_frames(tiny_config):
+    encoder = replace(tiny_config.encoder, narrow=6)
+    config = replace(tiny_config, encoder=encoder)
+    assert ModelConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
+    model = U2Model(config)
+    assert model.ctc.ctc_lo.in_features == model.encoder.output_size == 6
+    with pytest.raises(ConfigError, match="encoder's 10 are not a multiple"):
+        replace(
+            tiny_config,
+            encoder=replace(encoder, narrow=10),
+            decoder=replace(tiny_config.decoder, attention_heads=4),
+        )

@@ -16,7 +16,10 @@ TINY = ModelConfig(
     ),
     decoder=DecoderConfig(attention_heads=2, linear_units=24, num_blocks=1, r_num_blocks=1),
 )  # fmt: skip
-TINY_ENCODERS = {
+WHISPER = {
+    "kind": "transformer", "positions": "whisper", "activation": "gelu", "input_layer": "whisper"
+}  # fmt: skip
+TINY_ENCODERS: dict[str, dict[str, Any]] = {
     "conformer": {},
     "conformer_bn_k8_conv1d6": {
         "cnn_module_norm": "batch_norm",
@@ -27,6 +30,15 @@ TINY_ENCODERS = {
     "conformer_no_pos_conv1d8": {"positions": "no_pos", "input_layer": "conv1d8"},
     "conformer_open_block_conv2d8": {"block_norm": False, "input_layer": "conv2d8"},
     "transformer": {"kind": "transformer", "positions": "abs_pos", "activation": "relu"},
+    "whisper": WHISPER,
+    "whisper_pooled_at_once": {**WHISPER, "pool_after_block": 0, "narrow": 12},
+    "whisper_pooled_between": {**WHISPER, "pool_after_block": 1, "narrow": 20},
+    "whisper_pooled_last": {**WHISPER, "pool_after_block": 2},
+    "positional_keys_pooled": {
+        "use_cnn_module": False,
+        "macaron_style": False,
+        "pool_after_block": 1,
+    },
 }
 
 

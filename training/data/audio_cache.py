@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from earshot.models.config import FeatureConfig
-from earshot.models.fbank import Fbank
+from earshot.models.feature_kinds import build_features
 from earshot.training.corpus.manifest import Utterance
 from earshot.training.data.augment import Features
 from earshot.training.data.row_cache import RowCache, Rows, build_row_cache
@@ -22,16 +22,16 @@ class AudioCache(RowCache):
 
     def __init__(self, folder: Path, config: FeatureConfig) -> None:
         super().__init__(folder)
-        self._fbank = Fbank(config)
+        self._extractor = build_features(config)
 
     def frame_count(self, index: int) -> int:
         """Feature frames of utterance `index`."""
-        return self._fbank.frame_count(self.length(index))
+        return self._extractor.frame_count(self.length(index))
 
     def __getitem__(self, index: int) -> Features:
         """Features `(T, num_mel_bins)` of utterance `index`, computed now."""
         samples = torch.from_numpy(self.rows(index).astype(np.float32))
-        features: Features = self._fbank(samples).numpy()
+        features: Features = self._extractor.of_int16(samples).numpy()
         return features
 
     def samples(self, device: torch.device) -> Tensor:

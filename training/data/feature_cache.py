@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from earshot.models.config import FeatureConfig
-from earshot.models.fbank import Fbank
+from earshot.models.feature_kinds import build_features
 from earshot.training.corpus.manifest import Utterance
 from earshot.training.data.augment import Features
 from earshot.training.data.row_cache import RowCache, Rows, build_row_cache
@@ -35,11 +35,11 @@ def build_feature_cache(
 
     They are played `speed` times as fast; each speed needs a folder of its own.
     """
-    fbank = Fbank(config)
+    extractor = build_features(config)
 
     def features(utterance: Utterance) -> Rows:
         samples = read_samples(utterance.path, config.sample_rate_hz)
-        return fbank(change_speed(samples, speed)).numpy()
+        return extractor.of_int16(change_speed(samples, speed)).numpy()
 
     build_row_cache(folder, utterances, np.float16, (config.num_mel_bins,), features)
     return FeatureCache(folder)

@@ -16,7 +16,7 @@ from earshot.models.config import (
     LossConfig,
     ModelConfig,
 )
-from earshot.models.layers.subsampling import STEM_SHAPES, StemShape
+from earshot.models.layers.subsampling import StemShape, encoder_shape
 from earshot.models.tdnnf_config import TdnnfConfig
 from earshot.models.u2.tdnnf_encoder import tdnnf_shape
 from earshot.models.u2.u2 import U2Model
@@ -58,7 +58,7 @@ def time_shape(net: NetworkConfig) -> StemShape:
     config = encoder_config(net)
     if isinstance(config, TdnnfConfig):
         return tdnnf_shape(config)
-    return STEM_SHAPES[config.input_layer]
+    return encoder_shape(config)
 
 
 def flush_frames(net: NetworkConfig) -> int:

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from earshot.models.fbank import Fbank
 from earshot.models.layers.subsampling import StemShape
+from earshot.models.log_mel import LogMel
 from earshot.training.data.augment import spec_augment
 from earshot.training.data.batch import LONGEST_GAP_FRAMES, Batch, least_frames, pad_tokens
 from earshot.training.data.sampler import Example
@@ -32,7 +32,7 @@ class SoundBatchBuilder:
     tokens: Sequence[Sequence[int]]
     data: DataConfig
     augmenter: SoundAugmenter
-    fbank: Fbank
+    fbank: LogMel
     mean: Tensor
     stem: StemShape
     flush_frames: int = 0  # of silence after every utterance
@@ -57,7 +57,7 @@ class SoundBatchBuilder:
             waves = self.augmenter.record(
                 rng, waves, self._among(examples, self.data.narrow_corpora)
             )
-        features = self.fbank(waves)
+        features = self.fbank.of_int16(waves)
         frames = [self.fbank.frame_count(length) for length in lengths]
         if step >= config.spec_augment_from_step:
             whole = self._among(examples, self.data.whole_corpora)

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from earshot.models.config import FeatureConfig
-from earshot.models.fbank import Fbank
+from earshot.models.feature_kinds import build_features
 from earshot.training.corpus.manifest import read_noise, read_rooms
 from earshot.training.data.audio_cache import build_audio_cache
 from earshot.training.data.speech import Source, Speech
@@ -76,7 +76,7 @@ def build_sound(
         tokens,
         data,
         augmenter,
-        Fbank(features),
+        build_features(features),
         mean.to(place),
         time_shape(recipe.network),
         flush_frames(recipe.network),

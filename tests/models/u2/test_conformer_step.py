@@ -70,7 +70,8 @@ def threads():
 def plain(monkeypatch) -> Encoder:
     """An encoder that is given its blocks' input."""
     encoder = tiny_encoder("rel_pos")
-    monkeypatch.setattr(encoder, "embed_features", lambda rows, *_: rows)
+    monkeypatch.setattr(encoder, "heard", lambda rows, _: rows)
+    monkeypatch.setattr(encoder, "embed_heard", lambda rows, *_: rows)
     return encoder
 
 
