@@ -16,6 +16,13 @@ class Activation(enum.Enum):
 
     gelu = 2
 
+class Precision(enum.Enum):
+    """What a layer multiplies; sums are float32 in both."""
+
+    float32 = 0
+
+    bfloat16 = 1
+
 class LinearWeights:
     def __init__(
         self,
@@ -26,6 +33,7 @@ class LinearWeights:
         bias: Annotated[
             Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu", writable=False)
         ],
+        precision: Precision = Precision.float32,
     ) -> None: ...
 
 class NormWeights:

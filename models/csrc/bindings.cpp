@@ -29,6 +29,7 @@ auto build(const Weights& weights, const std::string& processor) {
   for (const std::string& each : processors()) {
     if (each != processor) continue;
 #ifdef EARSHOT_X86
+    if (processor == "avx512_bf16") return avx512_bf16::build(weights);
     if (processor == "avx512") return avx512::build(weights);
     if (processor == "avx2") return avx2::build(weights);
 #endif
@@ -127,15 +128,19 @@ void bind_ends(nb::module_& module) {
 }
 
 void bind_weights(nb::module_& module) {
+  nb::enum_<Precision>(module, "Precision", "What a layer multiplies; sums are float32 in both.")
+      .value("float32", Precision::FLOAT32)
+      .value("bfloat16", Precision::BFLOAT16);
   nb::class_<LinearWeights>(module, "LinearWeights")
       .def(
           "__init__",
-          [](LinearWeights* own, const Floats<2>& weight, const Floats<1>& bias) {
+          [](LinearWeights* own, const Floats<2>& weight, const Floats<1>& bias,
+             Precision precision) {
             new (own)
                 LinearWeights{static_cast<int>(weight.shape(0)), static_cast<int>(weight.shape(1)),
-                              copied(weight), copied(bias)};
+                              copied(weight), copied(bias), precision};
           },
-          "weight"_a, "bias"_a);
+          "weight"_a, "bias"_a, "precision"_a = Precision::FLOAT32);
   nb::class_<NormWeights>(module, "NormWeights")
       .def(
           "__init__",

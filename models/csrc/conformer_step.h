@@ -34,7 +34,7 @@ class ConformerStep {
   virtual void run(const LaneChunk& chunk, int workers) const = 0;
 };
 
-// The same step for three kinds of processors; what one cannot run must not be built on it.
+// The same step for four kinds of processors; what one cannot run must not be built on it.
 namespace portable {
 std::unique_ptr<ConformerStep> build(const ConformerWeights& weights);
 }
@@ -42,6 +42,9 @@ namespace avx2 {
 std::unique_ptr<ConformerStep> build(const ConformerWeights& weights);
 }
 namespace avx512 {
+std::unique_ptr<ConformerStep> build(const ConformerWeights& weights);
+}
+namespace avx512_bf16 {
 std::unique_ptr<ConformerStep> build(const ConformerWeights& weights);
 }
 

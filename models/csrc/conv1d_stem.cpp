@@ -31,7 +31,7 @@ class TimeConvolution {
   static LinearWeights with_padding(const TimeConvolutionWeights& weights) {
     const LinearWeights& layer = weights.layer;
     const int channels = layer.inputs / weights.kernel, width = padded(channels);
-    LinearWeights wide{layer.outputs, weights.kernel * width, {}, layer.bias};
+    LinearWeights wide{layer.outputs, weights.kernel * width, {}, layer.bias, layer.precision};
     wide.weight.resize(static_cast<std::size_t>(wide.outputs) * wide.inputs);
     for (std::ptrdiff_t tap = 0; tap < layer.outputs * weights.kernel; ++tap) {
       std::copy_n(&layer.weight[tap * channels], channels, &wide.weight[tap * width]);

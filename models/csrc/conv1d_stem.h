@@ -40,5 +40,8 @@ std::unique_ptr<Conv1dStem> build(const Conv1dStemWeights& weights);
 namespace avx512 {
 std::unique_ptr<Conv1dStem> build(const Conv1dStemWeights& weights);
 }
+namespace avx512_bf16 {
+std::unique_ptr<Conv1dStem> build(const Conv1dStemWeights& weights);
+}
 
 }  // namespace earshot

@@ -18,7 +18,8 @@ PackedLinear frame_layer(const LinearWeights& whole, int rate, int frame) {
   return PackedLinear({symbols,
                        whole.inputs,
                        {weight, weight + static_cast<std::ptrdiff_t>(symbols) * whole.inputs},
-                       {bias, bias + symbols}},
+                       {bias, bias + symbols},
+                       whole.precision},
                       -std::numeric_limits<float>::infinity());
 }
 

@@ -31,5 +31,8 @@ std::unique_ptr<CtcHead> build(const CtcHeadWeights& weights);
 namespace avx512 {
 std::unique_ptr<CtcHead> build(const CtcHeadWeights& weights);
 }
+namespace avx512_bf16 {
+std::unique_ptr<CtcHead> build(const CtcHeadWeights& weights);
+}
 
 }  // namespace earshot

@@ -47,5 +47,8 @@ std::unique_ptr<TreeScores> build(const TreeWeights& weights);
 namespace avx512 {
 std::unique_ptr<TreeScores> build(const TreeWeights& weights);
 }
+namespace avx512_bf16 {
+std::unique_ptr<TreeScores> build(const TreeWeights& weights);
+}
 
 }  // namespace earshot

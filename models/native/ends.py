@@ -7,20 +7,26 @@ from torch import Tensor, nn
 
 from earshot.models import _native
 from earshot.models.layers.subsampling import Conv1dStem
-from earshot.models.native.weights import floats, linear_weights, processors
+from earshot.models.native.precision import Precision
+from earshot.models.native.weights import linear_weights, processors, rows_weights
 from earshot.native.dlpack import dlpack_capsule
 
 
 class NativeConv1dStem:
     """A `Conv1dStem` whose weights were copied; a lane has the same bits in any company."""
 
-    def __init__(self, stem: Conv1dStem, processor: str | None = None) -> None:
+    def __init__(
+        self,
+        stem: Conv1dStem,
+        processor: str | None = None,
+        precision: Precision = "float32",
+    ) -> None:
         convolutions = [layer for layer in stem.conv if isinstance(layer, nn.Conv1d)]
         self._shapes = [(layer.kernel_size[0], layer.stride[0]) for layer in convolutions]
         self._size = stem.linear.out_features
         self._stem = _native.Conv1dStem(
-            convolutions=[_convolution(layer) for layer in convolutions],
-            out=linear_weights(stem.linear),
+            convolutions=[_convolution(layer, precision) for layer in convolutions],
+            out=linear_weights(stem.linear, precision),
             processor=processor or processors()[0],
         )
 
@@ -39,10 +45,9 @@ class NativeConv1dStem:
         return embedded
 
 
-def _convolution(layer: nn.Conv1d) -> _native.TimeConvolutionWeights:
+def _convolution(layer: nn.Conv1d, precision: Precision) -> _native.TimeConvolutionWeights:
     weight = layer.weight.transpose(1, 2).flatten(1)  # a window's frames, oldest first
-    assert layer.bias is not None
-    rows = _native.LinearWeights(floats(weight), floats(layer.bias))
+    rows = rows_weights(weight, layer.bias, precision)
     return _native.TimeConvolutionWeights(rows, layer.kernel_size[0], layer.stride[0])
 
 
@@ -52,11 +57,19 @@ class NativeCtcHead:
     rate: frames of V symbols that a frame of the encoder becomes.
     """
 
-    def __init__(self, layer: nn.Linear, rate: int = 1, processor: str | None = None) -> None:
+    def __init__(
+        self,
+        layer: nn.Linear,
+        rate: int = 1,
+        processor: str | None = None,
+        precision: Precision = "float32",
+    ) -> None:
         self._rate = rate
         self._symbols = layer.out_features // rate
         self._head = _native.CtcHead(
-            layer=linear_weights(layer), rate=rate, processor=processor or processors()[0]
+            layer=linear_weights(layer, precision),
+            rate=rate,
+            processor=processor or processors()[0],
         )
 
     def __call__(self, encoded: Tensor) -> Tensor:

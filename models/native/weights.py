@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from earshot.models import _native
 from earshot.models.layers.attention import MultiHeadAttention
+from earshot.models.native.precision import Precision
 from earshot.native.dlpack import DlpackCapsule, dlpack_capsule
 
 
@@ -26,16 +27,21 @@ def floats(tensor: Tensor) -> DlpackCapsule:
     return dlpack_capsule(tensor.detach().float().contiguous())
 
 
-def linear_weights(layer: nn.Linear | nn.Conv1d) -> _native.LinearWeights:
+def linear_weights(
+    layer: nn.Linear | nn.Conv1d, precision: Precision = "float32"
+) -> _native.LinearWeights:
     """Weights of a linear layer, or of a convolution that sees one column."""
     weight = layer.weight.squeeze(-1) if isinstance(layer, nn.Conv1d) else layer.weight
-    return rows_weights(weight, layer.bias)
+    return rows_weights(weight, layer.bias, precision)
 
 
-def rows_weights(weight: Tensor, bias: Tensor | None) -> _native.LinearWeights:
+def rows_weights(
+    weight: Tensor, bias: Tensor | None, precision: Precision = "float32"
+) -> _native.LinearWeights:
     """Weights of a layer of weight (N, K) and bias (N,)."""
     shift = weight.new_zeros(len(weight)) if bias is None else bias
-    return _native.LinearWeights(floats(weight), floats(shift))
+    kept = getattr(_native.Precision, precision)
+    return _native.LinearWeights(floats(weight), floats(shift), kept)
 
 
 def norm_weights(norm: nn.Module) -> _native.NormWeights:
@@ -51,18 +57,27 @@ def norm_weights(norm: nn.Module) -> _native.NormWeights:
 
 
 def feed_forward_weights(
-    norm: nn.Module, up: nn.Linear, down: nn.Linear
+    norm: nn.Module, up: nn.Linear, down: nn.Linear, precision: Precision = "float32"
 ) -> _native.FeedForwardWeights:
     """Weights of a feed-forward branch and the norm before it."""
-    return _native.FeedForwardWeights(norm_weights(norm), linear_weights(up), linear_weights(down))
+    wide, narrow = linear_weights(up, precision), linear_weights(down, precision)
+    return _native.FeedForwardWeights(norm_weights(norm), wide, narrow)
 
 
 def attention_weights(
-    norm: nn.Module, attention: MultiHeadAttention, pos: _native.PosWeights | None = None
+    norm: nn.Module,
+    attention: MultiHeadAttention,
+    pos: _native.PosWeights | None = None,
+    precision: Precision = "float32",
 ) -> _native.AttentionWeights:
     """Weights of an attention branch and the norm before it."""
-    query, key, value, out = map(
-        linear_weights,
-        (attention.linear_q, attention.linear_k, attention.linear_v, attention.linear_out),
+    query, key, value, out = (
+        linear_weights(layer, precision)
+        for layer in (
+            attention.linear_q,
+            attention.linear_k,
+            attention.linear_v,
+            attention.linear_out,
+        )
     )
     return _native.AttentionWeights(norm_weights(norm), query, key, value, out, pos)

@@ -16,6 +16,7 @@ from earshot.models.layers.convolution import ConvolutionModule
 from earshot.models.layers.encoder_layer import ConformerLayer
 from earshot.models.layers.subsampling import Conv1dStem
 from earshot.models.native.ends import NativeConv1dStem
+from earshot.models.native.precision import Precision
 from earshot.models.native.weights import (
     attention_weights,
     feed_forward_weights,
@@ -35,13 +36,15 @@ class ConformerStep:
     """One chunk of many lanes, read where their slots keep it.
 
     encoder: on the CPU, of conformer blocks, in float32; its weights are copied. processor: one of
-    `processors()`, by default the fastest.
+    `processors()`, by default the fastest. precision: of all linear layers, the stem's among them.
     """
 
-    def __init__(self, encoder: Encoder, processor: str | None = None) -> None:
+    def __init__(
+        self, encoder: Encoder, processor: str | None = None, precision: Precision = "float32"
+    ) -> None:
         config, layers = encoder.config, encoder.layers
         self._encoder = encoder
-        self._stem = _stem(encoder, processor)
+        self._stem = _stem(encoder, processor, precision)
         first = layers[0]
         assert isinstance(first, ConformerLayer)
         self._step = _native.ConformerStep(
@@ -49,7 +52,7 @@ class ConformerStep:
             heads=config.attention_heads,
             activation=getattr(_native.Activation, config.activation),
             feed_forward_scale=first.ff_scale,
-            layers=[_layer(layer) for layer in layers],
+            layers=[_layer(layer, precision) for layer in layers],
             after_norm=norm_weights(encoder.after_norm),
             processor=processor or processors()[0],
         )
@@ -98,28 +101,31 @@ def is_native(encoder: nn.Module) -> TypeGuard[Encoder]:
     )
 
 
-def _stem(encoder: Encoder, processor: str | None) -> Stem | None:
+def _stem(encoder: Encoder, processor: str | None, precision: Precision) -> Stem | None:
     """Natively where it is one-dimensional: torch's bits depend on how many lanes there are."""
     own = encoder.embed
-    return NativeConv1dStem(own, processor) if isinstance(own, Conv1dStem) else None
+    return NativeConv1dStem(own, processor, precision) if isinstance(own, Conv1dStem) else None
 
 
-def _pos(attention: MultiHeadAttention) -> _native.PosWeights | None:
+def _pos(attention: MultiHeadAttention, precision: Precision) -> _native.PosWeights | None:
     """Weights of positional keys; None without."""
     if not isinstance(attention, PositionalKeyAttention):
         return None
     u, v = attention.pos_bias_u.flatten(), attention.pos_bias_v.flatten()
-    return _native.PosWeights(linear_weights(attention.linear_pos), floats(u), floats(v))
+    pos = linear_weights(attention.linear_pos, precision)
+    return _native.PosWeights(pos, floats(u), floats(v))
 
 
-def _convolution(norm: nn.LayerNorm, module: ConvolutionModule) -> _native.ConvolutionWeights:
+def _convolution(
+    norm: nn.LayerNorm, module: ConvolutionModule, precision: Precision
+) -> _native.ConvolutionWeights:
     gated = module.pointwise_conv1
     weight, bias = gated.weight.squeeze(-1), gated.bias
     kernel, kernel_bias = module.depthwise_conv.weight.squeeze(1).t(), module.depthwise_conv.bias
     assert bias is not None
     assert kernel_bias is not None
     content, gate = (
-        rows_weights(rows, shift)
+        rows_weights(rows, shift, precision)
         for rows, shift in zip(weight.chunk(2), bias.chunk(2), strict=True)
     )
     return _native.ConvolutionWeights(
@@ -129,11 +135,11 @@ def _convolution(norm: nn.LayerNorm, module: ConvolutionModule) -> _native.Convo
         kernel=floats(kernel),
         bias=floats(kernel_bias),
         norm=norm_weights(module.norm),
-        out=linear_weights(module.pointwise_conv2),
+        out=linear_weights(module.pointwise_conv2, precision),
     )
 
 
-def _layer(layer: nn.Module) -> _native.LayerWeights:
+def _layer(layer: nn.Module, precision: Precision) -> _native.LayerWeights:
     assert isinstance(layer, ConformerLayer)
     macaron, branch = layer.feed_forward_macaron, layer.feed_forward
     convolution = layer.conv_module
@@ -141,9 +147,13 @@ def _layer(layer: nn.Module) -> _native.LayerWeights:
     return _native.LayerWeights(
         macaron=None
         if macaron is None
-        else feed_forward_weights(layer.norm_ff_macaron, macaron.w_1, macaron.w_2),
-        attention=attention_weights(layer.norm_mha, layer.self_attn, _pos(layer.self_attn)),
-        convolution=None if convolution is None else _convolution(layer.norm_conv, convolution),
-        feed_forward=feed_forward_weights(layer.norm_ff, branch.w_1, branch.w_2),
+        else feed_forward_weights(layer.norm_ff_macaron, macaron.w_1, macaron.w_2, precision),
+        attention=attention_weights(
+            layer.norm_mha, layer.self_attn, _pos(layer.self_attn, precision), precision
+        ),
+        convolution=None
+        if convolution is None
+        else _convolution(layer.norm_conv, convolution, precision),
+        feed_forward=feed_forward_weights(layer.norm_ff, branch.w_1, branch.w_2, precision),
         norm_final=norm_weights(layer.norm_final) if closes else None,
     )

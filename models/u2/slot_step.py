@@ -6,6 +6,7 @@ from typing import Protocol
 
 from torch import Tensor
 
+from earshot.models.native.precision import Precision
 from earshot.models.u2.conformer_step import ConformerStep, is_native
 from earshot.models.u2.lanes import EncoderState, LaneUpdate
 from earshot.models.u2.streaming_encoder import StreamingEncoder
@@ -38,6 +39,11 @@ class TorchSlotStep:
         return self._encoder.forward_lanes(feats, out_lengths, context)
 
 
-def slot_step(encoder: StreamingEncoder, room: int) -> SlotStep:
-    """The fastest for this encoder where it is; its weights must not change from now on."""
-    return ConformerStep(encoder) if is_native(encoder) else TorchSlotStep(encoder, room)
+def slot_step(encoder: StreamingEncoder, room: int, precision: Precision = "float32") -> SlotStep:
+    """The fastest for this encoder where it is; its weights must not change from now on.
+
+    precision: of a native one.
+    """
+    if is_native(encoder):
+        return ConformerStep(encoder, precision=precision)
+    return TorchSlotStep(encoder, room)

@@ -5,12 +5,17 @@
 
 namespace earshot {
 
+// What a layer multiplies: numbers as they are, or weights and inputs rounded to the upper halves
+// of floats. Sums are floats in both.
+enum class Precision { FLOAT32, BFLOAT16 };
+
 // y = weight x + bias. weight (outputs, inputs).
 struct LinearWeights {
   int outputs;
   int inputs;
   std::vector<float> weight;
   std::vector<float> bias;
+  Precision precision = Precision::FLOAT32;
 };
 
 // y = (x - mean) / sqrt(variance + eps) * scale + shift, of each row's own mean and variance, or

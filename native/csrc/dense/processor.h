@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -12,11 +13,17 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "dense/layer_weights.h"
 #include "threads/shares.h"
 
+#if defined(EARSHOT_AVX512_BF16)
+#include <immintrin.h>
+#define EARSHOT_AVX512
+#pragma GCC target("avx512bf16")
+#endif
 #if defined(EARSHOT_AVX512)
 #pragma GCC target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,prefer-vector-width=512")
 #elif defined(EARSHOT_AVX2)

@@ -19,21 +19,30 @@ inline constexpr int TILE_ROWS = 6, TILE_VECTORS = 1;
 inline constexpr int TILE_ROWS = 3, TILE_VECTORS = 1;
 #endif
 
-// `sums` (Rows, Vectors) = bias + rows * panel. Each sum runs over the inputs in their order, so
-// that a row's result is the same whichever rows come with it.
+template <class Element>
+using GivenFor = typename WeightElement<Element>::Given;
+
+// `sums` (Rows, Vectors) = bias + rows * panel, in `steps`. Each sum runs over the inputs in the
+// element's order, so that a row's result is the same whichever rows come with it.
 template <class Element, int Rows, int Vectors>
-void sum_tile(const float* rows, int stride, const Element* panel, int inputs, const float* bias,
-              float* sums) {
+void sum_tile(const GivenFor<Element>* rows, int stride, const Element* panel, int steps,
+              const float* bias, float* sums) {
+  using Kept = WeightElement<Element>;
   constexpr int REGISTERS = Vectors * PARTS;
-  Part own[Rows][REGISTERS], weights[REGISTERS];
+  Part own[Rows][REGISTERS];
   for (int row = 0; row < Rows; ++row) {
     for (int i = 0; i < REGISTERS; ++i) own[row][i] = load_part(bias, i);
   }
-  for (int input = 0; input < inputs; ++input, panel += WIDTH * Vectors) {
-    for (int i = 0; i < REGISTERS; ++i) weights[i] = WeightElement<Element>::unpacked(panel, i);
-    for (int row = 0; row < Rows; ++row) {
-      const float value = rows[row * stride + input];
-      for (int i = 0; i < REGISTERS; ++i) own[row][i] += value * weights[i];
+  for (int step = 0; step < steps; ++step, panel += WIDTH * Vectors * Kept::INPUTS) {
+    for (int turn = 0; turn < Kept::TURNS; ++turn) {
+      decltype(Kept::unpacked(panel, turn)) weights[REGISTERS];
+      for (int i = 0; i < REGISTERS; ++i) {
+        weights[i] = Kept::unpacked(panel + i * (WIDTH / PARTS) * Kept::INPUTS, turn);
+      }
+      for (int row = 0; row < Rows; ++row) {
+        const auto given = rows[row * stride + step * Kept::TURNS + turn];
+        for (int i = 0; i < REGISTERS; ++i) Kept::add(own[row][i], given, weights[i]);
+      }
     }
   }
   for (int row = 0; row < Rows; ++row) {
@@ -42,7 +51,7 @@ void sum_tile(const float* rows, int stride, const Element* panel, int inputs, c
 }
 
 template <class Element>
-using SumTile = void (*)(const float*, int, const Element*, int, const float*, float*);
+using SumTile = void (*)(const GivenFor<Element>*, int, const Element*, int, const float*, float*);
 
 template <class Element, int Vectors, int... Rows>
 constexpr std::array<SumTile<Element>, sizeof...(Rows)> sum_tiles(

@@ -1,6 +1,9 @@
-// How the weights of a packed layer lie in memory. Rows and sums are floats whatever the weights
-// are: an element type is a specialisation here, and nothing that calls a layer knows it.
+// How the weights of a packed layer lie in memory, and what a row's numbers become before they meet
+// them. Sums are floats whatever the weights are: an element type is a specialisation here, and
+// nothing that calls a layer knows it.
 #pragma once
+
+#include <algorithm>
 
 #include "dense/floats.h"
 
@@ -10,18 +13,31 @@ namespace earshot::EARSHOT_PROCESSOR {
 //   scale_of(largest)      what an output's weights are divided by before they are packed; the
 //                          largest of them is `largest`. Sums are multiplied by it.
 //   packed(weight)         the element that comes closest.
-//   unpacked(from, part)   the floats of a register: WIDTH / PARTS elements from `part` on.
+//   unpacked(from, turn)   a register's share of a step: elements of WIDTH / PARTS columns.
+//   add(sum, given, them)  adds their products with what a row has.
+// and says of the order in which products are summed
+//   INPUTS, TURNS          inputs whose elements lie side by side, a step; register loads of a
+//   step. Given                  what a row has for each turn. give(row, inputs, to)  writes a
+//   row's own (none where KEEPS_ROWS).
 // One with a scale of its own for each output (int8) says SCALED; others (bfloat16) need not be
 // multiplied.
 template <class Element>
 struct WeightElement;
 
+// The weights of one input are a step; rows stay as they are.
+struct SingleInput {
+  static constexpr bool KEEPS_ROWS = true;
+  static constexpr int INPUTS = 1, TURNS = 1;
+  using Given = float;
+  static void add(Part& sum, float given, Part weights) { sum += given * weights; }
+};
+
 template <>
-struct WeightElement<float> {
+struct WeightElement<float> : SingleInput {
   static constexpr bool SCALED = false;
   static float scale_of(float) { return 1.0F; }
   static float packed(float weight) { return weight; }
-  static Part unpacked(const float* from, int part) { return load_part(from, part); }
+  static Part unpacked(const float* from, int) { return load_part(from, 0); }
 };
 
 }  // namespace earshot::EARSHOT_PROCESSOR

@@ -23,17 +23,17 @@ struct Byte {
 };
 
 template <class Element, class Convert>
-Part converted(const Element* from, int part, Convert convert) {
+Part converted(const Element* from, Convert convert) {
   constexpr int LENGTH = WIDTH / PARTS;
   float numbers[LENGTH];
-  for (int i = 0; i < LENGTH; ++i) numbers[i] = convert(from[part * LENGTH + i]);
+  for (int i = 0; i < LENGTH; ++i) numbers[i] = convert(from[i]);
   return load_part(numbers, 0);
 }
 
 }  // namespace
 
 template <>
-struct WeightElement<Short> {
+struct WeightElement<Short> : SingleInput {
   static constexpr bool SCALED = false;
   static float scale_of(float) { return 1.0F; }
   static Short packed(float weight) {
@@ -42,16 +42,16 @@ struct WeightElement<Short> {
   static float number(Short kept) {
     return std::bit_cast<float>(static_cast<std::uint32_t>(kept.bits) << 16);
   }
-  static Part unpacked(const Short* from, int part) { return converted(from, part, number); }
+  static Part unpacked(const Short* from, int) { return converted(from, number); }
 };
 
 template <>
-struct WeightElement<Byte> {
+struct WeightElement<Byte> : SingleInput {
   static constexpr bool SCALED = true;
   static float scale_of(float largest) { return largest > 0.0F ? largest / 127.0F : 1.0F; }
   static Byte packed(float weight) { return {static_cast<std::int8_t>(std::lround(weight))}; }
   static float number(Byte kept) { return kept.steps; }
-  static Part unpacked(const Byte* from, int part) { return converted(from, part, number); }
+  static Part unpacked(const Byte* from, int) { return converted(from, number); }
 };
 
 namespace {

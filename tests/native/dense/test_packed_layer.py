@@ -1,4 +1,4 @@
-"""A packed layer takes other element types without a change of its own, on each processor."""
+"""Packed layers keep their weights in fewer bits, on each kind of processor."""
 
 import subprocess
 from pathlib import Path
@@ -7,20 +7,33 @@ import pytest
 
 from earshot.models.native.weights import processors
 
-SOURCE = Path(__file__).with_name("packed_layer_check.cpp")
+FOLDER = Path(__file__).parent
 
 
-@pytest.mark.parametrize("processor", processors())
-def test_weights_may_be_kept_in_fewer_bits(
-    processor: str, repository_dir: Path, tmp_path: Path
-) -> None:
-    kind = [] if processor == "portable" else [f"-DEARSHOT_{processor.upper()}"]
-    warnings = ["-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
-    csrc = repository_dir / "native" / "csrc"
-    pool = csrc / "threads" / "thread_pool.cpp"
-    program = tmp_path / "check"
-    flags = ["-std=c++20", "-O1", *warnings, f"-I{csrc}", "-pthread", *kind]
-    flags.append(f"-DEARSHOT_PROCESSOR={processor}")
-    subprocess.run(["g++", *flags, SOURCE, pool, "-o", program], check=True)
-    done = subprocess.run([program], text=True, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr
+@pytest.fixture(params=processors())
+def check(request, repository_dir: Path, tmp_path: Path):
+    """Compiles a program for a kind of processor, runs it, and gives what it complains of."""
+
+    def run(name: str) -> str:
+        processor = request.param
+        kind = [] if processor == "portable" else [f"-DEARSHOT_{processor.upper()}"]
+        warnings = ["-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
+        csrc = repository_dir / "native" / "csrc"
+        pool = csrc / "threads" / "thread_pool.cpp"
+        program = tmp_path / name
+        flags = ["-std=c++20", "-O1", *warnings, f"-I{csrc}", "-pthread", *kind]
+        flags.append(f"-DEARSHOT_PROCESSOR={processor}")
+        source = FOLDER / f"{name}.cpp"
+        subprocess.run(["g++", *flags, source, pool, "-o", program], check=True)
+        done = subprocess.run([program], text=True, capture_output=True, check=False)
+        return done.stderr if done.returncode else ""
+
+    return run
+
+
+def test_element_types_need_no_change_of_the_layer(check) -> None:
+    assert not check("packed_layer_check")
+
+
+def test_bfloat16_sums_are_a_plain_loops_bit_by_bit(check) -> None:
+    assert not check("bfloat16_check")

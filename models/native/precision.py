@@ -1,0 +1,14 @@
+"""What native layers multiply: float32, or weights and inputs rounded to bfloat16.
+
+Sums are float32 in both, and so is all that is no linear layer (`native/csrc/dense/bfloat16.h`).
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+Precision: TypeAlias = Literal["float32", "bfloat16"]
+"""A layer's."""
+
+PrecisionChoice: TypeAlias = Literal["auto", "float32", "bfloat16"]
+"""An operator's."""
