@@ -2,7 +2,8 @@
 
 Whatever is chosen by looking at development recordings fits them a little better than others. The
 list beside this file names those that are left out of every look; `--put-aside` looks at them
-alone, and belongs at the end.
+alone, and belongs at the end. Whole corpora are put aside too: speech that is not read is judged
+after each stage of training, and neither trained on nor tuned on.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from earshot.training.corpus.manifest import Utterance, read_speech
+from earshot.training.errors import CorpusError
 
+CORPORA = frozenset({"calls", "talks"})  # named so by `gather`: docs/training.md
 LIST_FILE = Path(__file__).with_name("put_aside.txt")
 SHARE = 5  # one of so many
 UNKNOWN_SPEAKER = "?"
@@ -52,8 +55,14 @@ def put_aside() -> frozenset[str]:
 
 
 def is_put_aside(utterance: Utterance) -> bool:
-    """Whether a recording is on the list."""
-    return name_of(utterance) in put_aside()
+    """Whether a recording is on the list, or of a corpus that is put aside as a whole."""
+    return utterance.corpus in CORPORA or name_of(utterance) in put_aside()
+
+
+def refuse_corpora(named: Iterable[str]) -> None:
+    """Raises CorpusError where training would hear a corpus that is put aside."""
+    if aside := CORPORA & set(named):
+        raise CorpusError(f"put aside, and not for training: {', '.join(sorted(aside))}")
 
 
 def read_dev_speech(manifest: Path, aside: bool = False) -> list[Utterance]:

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from earshot.models.config import FeatureConfig
 from earshot.training.corpus.manifest import Utterance, read_speech
-from earshot.training.corpus.put_aside import is_put_aside
+from earshot.training.corpus.put_aside import is_put_aside, refuse_corpora
 from earshot.training.data.audio_cache import build_audio_cache
 from earshot.training.data.augment import Features
 from earshot.training.data.feature_cache import build_feature_cache
@@ -105,12 +105,13 @@ def load_speech(
 def load_training_speech(data: DataConfig, as_audio: bool = False) -> Speech:
     """The training corpora of all manifests and, where the recipe wants it, synthetic digits.
 
-    Raises CorpusError like `load_speech`, and for recordings without a frame; RecipeError for
-    corpora that the recipe names and no manifest has.
+    Raises CorpusError like `load_speech`, for recordings without a frame, and for corpora that are
+    put aside; RecipeError for corpora that the recipe names and no manifest has.
     """
     manifests = _training_manifests(data)
     # Before hours of sound are decoded.
     named = {each.corpus for manifest in manifests.values() for each in read_speech(manifest)}
+    refuse_corpora(named)
     data.require_corpora(named)
     kind = "-audio" if as_audio else ""
     return _load_all(manifests, data.work_dir, kind, as_audio)

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from earshot.training.corpus.manifest import Utterance, read_speech
+from earshot.training.corpus.put_aside import refuse_corpora
 from earshot.training.errors import CorpusError, TrainingError
 
 HELD_OUT_EVERY = 8
@@ -65,7 +66,9 @@ def write(manifest: Path, dictionary: Path, output: Path) -> None:
     output.mkdir(parents=True, exist_ok=True)
     words = sorted(dictionary_words(dictionary))
     (output / "words.txt").write_text("".join(f"{word}\n" for word in words))
-    for corpus, utterances in by_corpus(read_speech(manifest)).items():
+    spoken = by_corpus(read_speech(manifest))
+    refuse_corpora(spoken)
+    for corpus, utterances in spoken.items():
         seen, held_out = split(utterances)
         for name, part in ((corpus, seen), (f"{corpus}.held_out", held_out)):
             (output / f"{name}.txt").write_text("".join(f"{each.text}\n" for each in part))

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from earshot.training.corpus.manifest import Utterance, read_speech
 from earshot.training.corpus.put_aside import (
+    CORPORA,
     choose,
     is_put_aside,
     name_of,
     put_aside,
     read_dev_speech,
+    refuse_corpora,
 )
+from earshot.training.errors import CorpusError
 
 
 def utterance(corpus: str, number: int, speaker: str) -> Utterance:
@@ -48,3 +53,14 @@ def test_a_look_leaves_out_what_is_put_aside(speech_dir: Path) -> None:
     readers = {each.speaker for each in aside if each.corpus == "librispeech"}
     assert len(readers) == 1
     assert readers.isdisjoint(each.speaker for each in seen)
+
+
+@pytest.mark.parametrize("corpus", sorted(CORPORA))
+def test_a_corpus_is_put_aside_as_a_whole(corpus: str) -> None:
+    assert all(is_put_aside(utterance(corpus, number, "anyone")) for number in range(3))
+    with pytest.raises(CorpusError, match=f"not for training: {corpus}"):
+        refuse_corpora(["books", corpus])
+
+
+def test_other_corpora_are_for_training() -> None:
+    refuse_corpora(["books", "librispeech"])

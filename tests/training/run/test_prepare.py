@@ -53,6 +53,14 @@ def test_other_texts_have_other_units(recipe: Recipe, speech: Speech) -> None:
     assert "x" not in "".join(before)
 
 
+def test_training_hears_no_corpus_that_is_put_aside(
+    recipe: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("earshot.training.corpus.put_aside.CORPORA", frozenset({"clips"}))
+    with pytest.raises(CorpusError, match="not for training: clips"):
+        load_training_speech(recipe.data)
+
+
 @pytest.mark.parametrize("key", CORPUS_KEYS)
 def test_a_corpus_that_no_manifest_has_is_named(recipe: Recipe, key: str) -> None:
     named = {"clips": 1.0, "clipz": 9.0} if key.startswith("draws") else ("clips", "clipz")
