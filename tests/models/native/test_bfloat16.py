@@ -37,8 +37,8 @@ def rounded(tensor: Tensor) -> Tensor:
 
 
 @contextmanager
-def rounding() -> Iterator[None]:
-    """Inside, torch rounds weights and inputs of what is linear over channels."""
+def rounding(*, convolutions: bool = False) -> Iterator[None]:
+    """Inside, torch rounds weights and inputs of linear layers, or of convolutions as well."""
     linear, conv1d = functional.linear, functional.conv1d
 
     def rounded_linear(given, weight, bias=None):
@@ -49,7 +49,8 @@ def rounding() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(functional, "linear", rounded_linear)
-        patch.setattr(functional, "conv1d", rounded_conv1d)
+        if convolutions:
+            patch.setattr(functional, "conv1d", rounded_conv1d)
         yield
 
 
@@ -85,17 +86,16 @@ def test_a_stem_rounds_weights_and_rows(processor):
     stem.requires_grad_(False)
     features = torch.randn(LANES, 67, 80)
     found = NativeConv1dStem(stem, processor, "bfloat16")(features)
-    with rounding():
+    with rounding(convolutions=True):
         expected = stem(features)
     assert_rounded(found, expected, stem(features))
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("macaron", [True, False])
-def test_a_step_rounds_what_its_linear_layers_multiply(processor, macaron, monkeypatch):
+@pytest.mark.parametrize("branches", [True, False])
+def test_a_step_rounds_what_its_linear_layers_multiply(processor, branches, monkeypatch):
     torch.manual_seed(3)
-    # The depthwise kernel is torch's own function too: a network without convolutions.
-    tiny = make_tiny_model(**SIZES, use_cnn_module=False, macaron_style=macaron)
+    tiny = make_tiny_model(**SIZES, use_cnn_module=branches, macaron_style=branches)
     encoder = plain(tiny.encoder, monkeypatch)
     slots, lengths = torch.arange(LANES), torch.full((LANES,), FRAMES)
     state = encoder.initial_state(LANES, CAPACITY)
@@ -109,23 +109,6 @@ def test_a_step_rounds_what_its_linear_layers_multiply(processor, macaron, monke
         expected, of_rounding = torchs(*given)
     assert_rounded(found, expected, exact)
     assert_rounded(update.att_columns, of_rounding.att_columns, of_exact.att_columns)
-
-
-@torch.no_grad()
-def test_convolutions_round_their_pointwise_layers_alone(processor, monkeypatch):
-    torch.manual_seed(4)
-    encoder = plain(make_tiny_model(**SIZES, num_blocks=1).encoder, monkeypatch)
-    slots, lengths = torch.arange(LANES), torch.full((LANES,), FRAMES)
-    state = encoder.initial_state(LANES, CAPACITY)
-    given = torch.randn(LANES, FRAMES, encoder.output_size), lengths, state, slots, CAPACITY
-    found, _ = ConformerStep(encoder, processor, "bfloat16")(*given)
-    torchs = TorchSlotStep(encoder, FRAMES)
-    exact, _ = torchs(*given)
-    conv1d = functional.conv1d
-    with rounding():
-        monkeypatch.setattr(functional, "conv1d", conv1d)
-        expected, _ = torchs(*given)
-    assert_rounded(found, expected, exact)
 
 
 @torch.no_grad()
