@@ -4,6 +4,7 @@
 ctranslate2. They are no dependencies of ours; README.md says which versions made what lies here.
 """
 
+import json
 import shutil
 from dataclasses import asdict
 from pathlib import Path
@@ -12,10 +13,14 @@ import ctranslate2
 import numpy as np
 import torch
 from ctranslate2.converters import TransformersConverter
+from tiktoken import Encoding
 from tokenizers import AddedToken, Tokenizer, decoders, pre_tokenizers, trainers
 from tokenizers.models import BPE
 from transformers import WhisperConfig, WhisperForConditionalGeneration, WhisperTokenizerFast
+from transformers.convert_slow_tokenizer import bytes_to_unicode
 from whisper.model import ModelDimensions, Whisper
+from whisper.tokenizer import Tokenizer as OpenaiTokenizer
+from whisper.tokenizer import get_encoding
 
 HERE = Path(__file__).resolve().parent / "whisper"
 TEXT = (
@@ -28,6 +33,10 @@ SPECIAL = (
     "<|transcribe|>", "<|startoflm|>", "<|startofprev|>", "<|nospeech|>", "<|notimestamps|>",
 )  # fmt: skip
 TIMESTAMPS = 25
+SAID = (
+    " The cat, a fat one, sat there.", "They're on the mat!", "  two  spaces\n\tand a tab ",
+    " Größe 日本語 ½ 3:30 😀", "<|endoftext|> is text", " (laughs) [that] -- ♪ the rat's",
+)  # fmt: skip
 SIZES = ModelDimensions(
     n_mels=10, n_audio_ctx=24, n_audio_state=16, n_audio_head=2, n_audio_layer=2,
     n_vocab=WORD_PIECES + len(SPECIAL) + TIMESTAMPS,
@@ -135,6 +144,25 @@ def make_ctranslate2(folder: Path, quantization: str, mel: torch.Tensor) -> dict
     }
 
 
+def tokenize(folder: Path, tokenizer: Tokenizer) -> None:
+    """OpenAI's code on the same vocabulary, which it takes as bytes by rank."""
+    vocabulary = tokenizer.get_vocab(with_added_tokens=False)
+    letters = {letter: byte for byte, letter in bytes_to_unicode().items()}
+    ranks = {bytes(letters[letter] for letter in text): rank for text, rank in vocabulary.items()}
+    special = {name: WORD_PIECES + place for place, name in enumerate((*SPECIAL, "<|0.00|>"))}
+    pattern = get_encoding("gpt2")._pat_str
+    encoding = Encoding("tiny", pat_str=pattern, mergeable_ranks=ranks, special_tokens=special)
+    theirs = OpenaiTokenizer(encoding, num_languages=1)
+    tokens = {text: theirs.encode(text, disallowed_special=()) for text in SAID}
+    content = {
+        "tokens": tokens,
+        "decoded": theirs.decode(list(range(WORD_PIECES))),
+        "non_speech": theirs.non_speech_tokens,
+    }
+    text = json.dumps(content, ensure_ascii=False, indent=1)
+    (folder / "tokens.json").write_text(text + "\n", encoding="utf-8")
+
+
 def main() -> None:
     torch.manual_seed(5)
     mel = torch.randn(1, SIZES.n_mels, 2 * SIZES.n_audio_ctx)
@@ -145,6 +173,7 @@ def main() -> None:
     with torch.no_grad():
         arrays |= make_openai(HERE, mel, tokens)
         arrays |= make_hugging_face(HERE, make_tokenizer(), mel, tokens)
+    tokenize(HERE, make_tokenizer())
     for quantization in QUANTIZATIONS:
         arrays |= make_ctranslate2(HERE, quantization, mel)
     np.savez_compressed(HERE / "golden.npz", **{name: a.numpy() for name, a in arrays.items()})

@@ -1,0 +1,1 @@
+"""Whisper's tokens: byte-level BPE, special tokens, and what no transcript is made of."""
