@@ -74,6 +74,7 @@ class StreamConfig:
     weights: how much the scorers of a hypothesis count, see `weights.py`.
     parts: what else is asked of the model's parts, by parameter (`streaming/parts`). It holds for
         the whole stream, and the engine refuses what it has no part for.
+    punctuate: whether words get written forms (`Word.written`), where there is what knows them.
     utterance_end_ms: send `UtteranceEnd` after so long without a word; an utterance then ends after
         this pause at the latest, whatever `endpoint.silence_ms` says, so that its words are final.
     """
@@ -88,6 +89,7 @@ class StreamConfig:
     graph: GraphOptions = field(default_factory=GraphOptions)
     weights: Weights = field(default_factory=dict)
     parts: Mapping[str, object] = field(default_factory=dict)
+    punctuate: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.alternatives <= 100:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar, cast
 
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.streaming.errors import InvalidEngineConfig
-from earshot.streaming.parts.part import EndingStep, Part
+from earshot.streaming.parts.part import EndingStep, Part, PartialStep
 from earshot.streaming.parts.table import PARTS
 from earshot.streaming.stream_config import StreamConfig
 
@@ -65,6 +65,14 @@ class ModelParts:
             part.tagger(self.get(part))
             for name, part in PARTS.items()
             if part.tagger is not None and name in self._read
+        ]
+
+    def partial_taggers(self) -> list[PartialStep]:
+        """Steps that change the words of partials."""
+        return [
+            part.partial_tagger(self.get(part))
+            for name, part in PARTS.items()
+            if part.partial_tagger is not None and name in self._read
         ]
 
     def descriptions(self) -> dict[str, object]:

@@ -14,6 +14,8 @@ from earshot.streaming.stream_config import StreamConfig
 
 if TYPE_CHECKING:  # without torch: commands read settings and parameters from here
     from earshot.streaming.parts.model_parts import ModelParts
+    from earshot.streaming.results.hypothesis import Best
+    from earshot.streaming.stream.active_stream import ActiveStream
     from earshot.streaming.stream.lane import Ending
 
 T = TypeVar("T")
@@ -29,6 +31,16 @@ class EndingStep(Protocol):
         """Fill in or change `scored` of each, best first; see `Recognizer.finish` for `beat`.
 
         Done anew from the first step on where a step has raised.
+        """
+
+
+class PartialStep(Protocol):
+    """A step on what segments say so far, before it is told. Engine thread only."""
+
+    def __call__(self, streams: Sequence[ActiveStream], best: Sequence[Best]) -> list[Best]:
+        """The best of each stream, its words told otherwise or written; see `results/retold.py`.
+
+        It is called for each partial: what is done for one may not grow with what was said before.
         """
 
 
@@ -51,6 +63,7 @@ class Part(Generic[T]):
 
     recommended: the weight of its scores by the model's config. rescorer: makes a scorer of
         hypotheses. tagger: makes what changes the words of finals (`retold`) after all scorers.
+        partial_tagger: makes what does the same to partials.
     """
 
     name: str
@@ -69,6 +82,7 @@ class Part(Generic[T]):
     recommended: Callable[[DecodingConfig], float] | None = None
     rescorer: Callable[[T, WeightOf], EndingStep] | None = None
     tagger: Callable[[T], EndingStep] | None = None
+    partial_tagger: Callable[[T], PartialStep] | None = None
 
     def named_in(self, config: StreamConfig) -> list[str]:
         """Its parameters that a stream names, without those of the graph's own options."""

@@ -10,9 +10,10 @@ from earshot.streaming.parts.letters import LETTERS
 from earshot.streaming.parts.neural_lm import NEURAL_LM
 from earshot.streaming.parts.option import Option, by_field
 from earshot.streaming.parts.part import Part
+from earshot.streaming.parts.tagger import TAGGER
 from earshot.streaming.stream_config import StreamConfig
 
-PARTS: dict[str, Part[Any]] = {part.name: part for part in (LETTERS, GRAPH, NEURAL_LM)}
+PARTS: dict[str, Part[Any]] = {part.name: part for part in (LETTERS, GRAPH, NEURAL_LM, TAGGER)}
 """By name; a part stands after those that it needs."""
 
 

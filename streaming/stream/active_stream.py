@@ -77,6 +77,7 @@ class ActiveStream:
     search: by its name, to the recogniser alone. search_counts: those of segments that are over.
     worst_wait_s: the longest that a window was ready before its step.
     flush: everything up to here is being decoded to its end, nothing after it is listened to yet.
+    tags: what a tagger of words keeps of it, and nobody else looks at.
     initialised: the boosts that it was opened with are in its slot. over: it has been told its last
         event.
     """
@@ -95,6 +96,7 @@ class ActiveStream:
     steps: int = 0
     worst_wait_s: float = 0.0
     flush: Flush | None = None
+    tags: object = None
     initialised: bool = False
     over: bool = False
     utterance: Utterance = field(default_factory=Utterance)

@@ -67,6 +67,7 @@ class TwoPass:
             *parts.rescorers(lambda name, asked: weights.changed_by(asked.weights).parts[name]),
             *parts.taggers(),
         ]
+        self._partial_steps = parts.partial_taggers()
         graph_search = None if words is None else config.graph_search
         description = describe_model(loaded, self.settings, parts)
         self.model = replace(description, most_earned=most_earned(graph_search))
@@ -104,8 +105,11 @@ class TwoPass:
             step(endings, beat)
 
     def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
-        """The best hypothesis of each stream's search."""
-        return self._search.best(streams)
+        """The best hypothesis of each stream's search, with the word of parts that tag partials."""
+        found = self._search.best(streams)
+        for step in self._partial_steps:
+            found = step(streams, found)
+        return found
 
     def restart(self, endings: Sequence[Ending]) -> None:
         """Reset the state of segments that are over, and begin the next ones at their boundaries.

@@ -20,7 +20,7 @@ from earshot.streaming.stream_config import StreamConfig
 def test_a_model_may_have_none(tone_model):
     parts = ModelParts(tone_model, {})
     assert [parts.get(part) for part in (LETTERS, GRAPH, NEURAL_LM)] == [None, None, None]
-    assert parts.descriptions() == {"graph": None, "neural_lm": None}
+    assert parts.descriptions() == {"graph": None, "neural_lm": None, "tagger": None}
 
 
 def test_one_that_nobody_knows_is_refused(tone_model):

@@ -1,0 +1,179 @@
+"""The tagger: capitals, and the marks after words, for partials and finals alike.
+
+It writes no other words and changes none: each gets a written form beside its text
+(`SpokenWord.written`), for streams that ask for it (`StreamConfig.punctuate`). Of a partial only
+new words are looked at, and those that see them: up to four before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from earshot.streaming.engine.pulse import Beat
+from earshot.streaming.parts.part import Part
+from earshot.streaming.results.hypothesis import Best, Hypothesis, SpokenWord
+from earshot.streaming.results.results import Scored, distinct, token_times
+from earshot.streaming.results.retold import written_as
+from earshot.streaming.stream.active_stream import ActiveStream
+
+if TYPE_CHECKING:
+    from earshot.language.marks.word_tagger import Tag, Tagged, WordTagger
+    from earshot.streaming.parts.model_parts import ModelParts
+    from earshot.streaming.stream.lane import Ending
+    from earshot.streaming.stream.segment import Segment
+
+_SIGNS = (".", ",", "?", "!", ";", ":")
+
+
+@dataclass
+class StreamTags:
+    """What a stream's words were told to be so far, in `ActiveStream.tags`.
+
+    tagged: words of the segment. begins: whether a sentence begins with its first word.
+    """
+
+    segment: Segment
+    tagged: Tagged
+    begins: bool
+
+    def following(self, segment: Segment) -> StreamTags:
+        """The state of the next segment, which sees this one."""
+        from earshot.language.marks.marked_words import ENDS
+
+        tags = self.tagged.tags
+        begins = tags[-1].mark in ENDS if tags else self.begins
+        return StreamTags(segment, self.tagged.as_past(), begins)
+
+
+class WordTagging:
+    """Gives words their written forms. Only the engine thread calls it."""
+
+    def __init__(self, tagger: WordTagger) -> None:
+        self._tagger = tagger
+
+    def __call__(self, endings: Sequence[Ending], beat: Beat) -> None:
+        """See `EndingStep`; alternatives that nobody is told get no forms."""
+        from earshot.language.marks.pauses import END, NEWEST
+
+        for ending in endings:
+            stream = ending.stream
+            if not stream.config.punctuate:
+                continue
+            beat()
+            told = {id(each) for each in distinct(ending.scored, stream.config.alternatives)}
+            last = NEWEST if ending.cause == "max_utterance" else END
+            # The best comes last: it is what the next segment sees.
+            for place in reversed(range(len(ending.scored))):
+                scored = ending.scored[place]
+                if id(scored) in told:
+                    ending.scored[place] = self._scored(stream, scored, last)
+
+    def partials(self, streams: Sequence[ActiveStream], best: Sequence[Best]) -> list[Best]:
+        """See `PartialStep`."""
+        from earshot.language.marks.pauses import NEWEST
+
+        return [
+            replace(each, hypothesis=self._written(stream, each.hypothesis, NEWEST))
+            if stream.config.punctuate
+            else each
+            for stream, each in zip(streams, best, strict=True)
+        ]
+
+    def _scored(self, stream: ActiveStream, scored: Scored, last: int) -> Scored:
+        return replace(scored, hypothesis=self._written(stream, scored.hypothesis, last))
+
+    def _written(self, stream: ActiveStream, hypothesis: Hypothesis, last: int) -> Hypothesis:
+        """With written forms, unless whoever has found it knows some, or writes marks itself."""
+        from earshot.language.marks.pauses import pause_classes
+
+        words = hypothesis.words
+        if any(word.written is not None or word.text.endswith(_SIGNS) for word in words):
+            return hypothesis
+        tokens = token_times(hypothesis.frames, stream.clock)
+        times = [(tokens[word.first][0], tokens[word.stop - 1][1]) for word in words]
+        texts = [word.text.lower() for word in words]
+        state = self._state(stream)
+        keys = list(zip(texts, pause_classes(times, last), strict=True))
+        state.tagged = self._tagger.tag(keys, state.tagged)
+        return written_as(hypothesis, self._forms(words, state.tagged.tags, begins=state.begins))
+
+    def _state(self, stream: ActiveStream) -> StreamTags:
+        from earshot.language.marks.word_tagger import NOTHING_TAGGED
+
+        state = stream.tags
+        if not isinstance(state, StreamTags):
+            state = StreamTags(stream.segment, NOTHING_TAGGED, begins=True)
+        elif state.segment is not stream.segment:
+            state = state.following(stream.segment)
+        stream.tags = state
+        return state
+
+    def _forms(
+        self, words: Sequence[SpokenWord], tags: Sequence[Tag], *, begins: bool
+    ) -> list[str]:
+        """Written forms; a sentence begins with a capital whatever its tag says."""
+        from earshot.language.marks.marked_words import ENDS, SIGNS
+
+        shouted = all(word.text.isupper() for word in words)
+        forms = []
+        for word, tag in zip(words, tags, strict=True):
+            form = self._form(word, tag, begins=begins, shouted=shouted)
+            forms.append(form + SIGNS[tag.mark])
+            begins = tag.mark in ENDS
+        return forms
+
+    def _form(self, word: SpokenWord, tag: Tag, *, begins: bool, shouted: bool) -> str:
+        """A word that a request or the model writes with capitals stays as it is."""
+        from earshot.language.marks.marked_words import Capital, spelled
+
+        lowered = word.text.lower()
+        is_wish = word.boosted and not word.read_out
+        if is_wish or (word.text != lowered and not shouted):
+            return word.text
+        first = begins or lowered.partition("'")[0] == "i"
+        low = tag.capital == Capital.LOWER
+        return spelled(lowered, Capital.FIRST if first and low else tag.capital, self._tagger.forms)
+
+
+@dataclass(frozen=True)
+class TaggerDescription:
+    """parameters: of its network. words: of its vocabulary; it tags any others too."""
+
+    parameters: int
+    words: int
+
+
+def _load(path: Path, device: str) -> WordTagger:
+    """It stays on the CPU, where a word takes less time than its way to a device.
+
+    Raises CheckpointError.
+    """
+    from earshot.language.marks.tagger_file import load_tagger
+
+    return load_tagger(path)
+
+
+def _fit(tagger: WordTagger, parts: ModelParts) -> WordTagger:
+    """It reads words and fits any model that writes some."""
+    return tagger
+
+
+def _describe(tagger: WordTagger) -> TaggerDescription:
+    weights = sum(parameter.numel() for parameter in tagger.network.parameters())
+    return TaggerDescription(weights, len(tagger.numbers.vocabulary))
+
+
+TAGGER: Part[WordTagger] = Part(
+    name="tagger",
+    title="tagger",
+    file="tagger.safetensors",
+    help="tagger of capitals and marks, or none; the model's own if absent, if it has one",
+    load=_load,
+    fit=_fit,
+    describe=_describe,
+    tagger=WordTagging,
+    partial_tagger=lambda tagger: WordTagging(tagger).partials,
+)
