@@ -21,3 +21,8 @@ class ServedModel:
     modes: tuple[str, ...] = ()
     most_earned: float | None = None
     details: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def writes_marks(self) -> bool:
+        """Whether it may know capitals and marks: false where it says itself that it does not."""
+        return self.details.get("tagger", True) is not None

@@ -46,6 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--smart-format", action="store_const", const="true",
         help="write numbers, dates and money in figures (English)",
     )  # fmt: skip
+    parser.add_argument(
+        "--no-punctuate", dest="punctuate", action="store_const", const="false", default="true",
+        help="write no capitals, full stops, commas and question marks",
+    )  # fmt: skip
     add_stream_flags(parser)
     add_settings_flags(parser, ENGINE_SETTINGS)
 
@@ -136,9 +140,7 @@ class _Transcriber:
         transcript = FileTranscription(self._engine, audio, self._parameters.stream).run()
         for each in transcript.unboostable:
             tell(f"earshot transcribe: not boosted: {each.phrase}: {each.reason}")
-        messages = ResultMessages(
-            new_request_id(), self._model, smart_format=self._parameters.smart_format
-        )
+        messages = ResultMessages(new_request_id(), self._model, writing=self._parameters.writing)
         return FileAnswer(self._parameters, messages, _sha256(path)).body(transcript)
 
 

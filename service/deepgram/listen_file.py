@@ -88,7 +88,7 @@ async def _begin(
     messages = ResultMessages(
         request_id,
         services.model,
-        smart_format=parameters.smart_format,
+        writing=parameters.writing,
         channels=len(sources),
     )
     log.info("file_received", request_id=request_id, audio_s=sources[0].duration_s)

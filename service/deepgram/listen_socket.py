@@ -69,7 +69,7 @@ def _session(
     settings, rate_hz = services.settings, services.engine.sample_rate_hz
     channels, pause_s = parameters.channels_apart or 1, (parameters.stream.pause_ms or 0) / 1000
     messages = ResultMessages(
-        request_id, services.model, smart_format=parameters.smart_format, channels=channels
+        request_id, services.model, writing=parameters.writing, channels=channels
     )
     return Session(
         socket,

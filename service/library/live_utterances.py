@@ -8,6 +8,7 @@ from typing import Self
 
 from earshot.service.core.engine_port import Sink, StreamPort
 from earshot.service.library.utterance import Utterance
+from earshot.service.writing import Writing
 from earshot.streaming.errors import BacklogFull, StreamClosed
 from earshot.streaming.events import Closed, Event, Failed, Final, Partial, UnboostablePhrase
 from earshot.streaming.requests import FINISH, Cancel, Push
@@ -27,12 +28,12 @@ class LiveUtterances(Iterator[Utterance]):
         open_stream: Callable[[Sink], StreamPort],
         pushes: Iterator[Push],
         *,
-        written: bool,
+        writing: Writing,
     ) -> None:
-        """written: finals with figures. The stream is opened by the first step."""
+        """writing: how results are written. The stream is opened by the first step."""
         self.unboostable: list[UnboostablePhrase] = []
         # It does not know this object: without a circle it is freed, and so ended, at once.
-        self._utterances = _utterances(open_stream, pushes, written, self.unboostable)
+        self._utterances = _utterances(open_stream, pushes, writing, self.unboostable)
 
     def __next__(self) -> Utterance:
         """Return the next utterance, or the same with more in it.
@@ -62,7 +63,7 @@ class LiveUtterances(Iterator[Utterance]):
 def _utterances(
     open_stream: Callable[[Sink], StreamPort],
     pushes: Iterator[Push],
-    written: bool,
+    writing: Writing,
     unboostable: list[UnboostablePhrase],
 ) -> Generator[Utterance]:
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
@@ -72,7 +73,7 @@ def _utterances(
         for event in _events(stream, events, pushes):
             match event:
                 case Partial() | Final():
-                    utterance = Utterance.of(event, written=written)
+                    utterance = Utterance.of(event, writing)
                     # Without words it is news to those alone who were shown some.
                     if utterance.text or shown:
                         yield utterance

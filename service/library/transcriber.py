@@ -17,6 +17,7 @@ from earshot.service.library.live_utterances import LiveUtterances
 from earshot.service.library.sample_blocks import Block, SampleBlocks
 from earshot.service.library.utterance import Transcription, Utterance
 from earshot.service.settings import Settings
+from earshot.service.writing import Writing
 from earshot.streaming.errors import EngineStopped, InvalidStreamConfig
 from earshot.streaming.stream_config import Boost, EndpointConfig, StreamConfig
 
@@ -67,25 +68,30 @@ class Transcriber:
         *,
         boosts: Iterable[str | Boost] = (),
         smart_format: bool = False,
+        punctuate: bool | None = None,
     ) -> Transcription:
         """Transcribe an audio file of nearly any format, its channels mixed.
 
         boosts: phrases to favour, in plain text or with a weight of their own.
         smart_format: numbers, dates and money in figures (English).
+        punctuate: capitals, full stops, commas and question marks, by the model's tagger
+            (English); as `smart_format` if absent.
 
         Raises:
             UndecodableAudio: the file is not there, or not whole, or no audio.
             StreamingError: the transcriber is closed or busy (`EngineFull`), a boost makes no
                 sense, or decoding failed.
         """
-        engine, config = self._running(), self._config(boosts, interim_results=False)
+        writing = _writing(smart_format, punctuate)
+        engine = self._running()
+        config = self._config(boosts, interim_results=False, punctuate=writing.punctuate)
         try:
             audio = AudioFile(Path(path), engine.sample_rate_hz)
             said = FileTranscription(engine, audio, config).run()
         except UndecodableAudio as error:
             raise UndecodableAudio(f"{path}: {error}") from error
         return Transcription(
-            utterances=tuple(Utterance.of(each, written=smart_format) for each in said.finals),
+            utterances=tuple(Utterance.of(each, writing) for each in said.finals),
             duration_s=said.duration_s,
             unboostable=tuple(said.unboostable),
         )
@@ -97,6 +103,7 @@ class Transcriber:
         *,
         boosts: Iterable[str | Boost] = (),
         smart_format: bool = False,
+        punctuate: bool | None = None,
         interim_results: bool = True,
     ) -> LiveUtterances:
         """Transcribe live audio as it is said: an iterator of utterances.
@@ -106,17 +113,18 @@ class Transcriber:
             result is iterated over; 100 ms each is a good measure for a microphone.
         sample_rate_hz: of the blocks; the model's own if absent.
         interim_results: utterances while they are said, too (`is_final` is not set).
-        boosts, smart_format: as for `transcribe`; what is not final stays in words.
+        boosts, smart_format, punctuate: as for `transcribe`; what is not final has no figures.
 
         Raises:
             UndecodableAudio: the rate is not one of audio.
             StreamingError: the transcriber is closed, or a boost makes no sense.
         """
         self._running()
-        config = self._config(boosts, interim_results=interim_results)
+        writing = _writing(smart_format, punctuate)
+        config = self._config(boosts, interim_results=interim_results, punctuate=writing.punctuate)
         rate_hz = self.sample_rate_hz if sample_rate_hz is None else sample_rate_hz
         audio = SampleBlocks(blocks, rate_hz, self.sample_rate_hz)
-        return LiveUtterances(partial(self._open, config), audio.pushes(), written=smart_format)
+        return LiveUtterances(partial(self._open, config), audio.pushes(), writing=writing)
 
     def close(self) -> None:
         """Free the model; what is being transcribed raises EngineStopped. Again does nothing."""
@@ -142,8 +150,11 @@ class Transcriber:
             raise EngineStopped("this transcriber is closed")
         return self._engine
 
-    def _config(self, boosts: Iterable[str | Boost], *, interim_results: bool) -> StreamConfig:
+    def _config(
+        self, boosts: Iterable[str | Boost], *, interim_results: bool, punctuate: bool
+    ) -> StreamConfig:
         return StreamConfig(
+            punctuate=punctuate,
             interim_results=interim_results,
             endpoint=EndpointConfig(silence_ms=self._settings.silence_ms),
             boosts=_boosts(boosts, self._settings.boost_weight),
@@ -158,13 +169,20 @@ def transcribe(
     device: Literal["auto", "cpu", "cuda"] | None = None,
     boosts: Iterable[str | Boost] = (),
     smart_format: bool = False,
+    punctuate: bool | None = None,
 ) -> Transcription:
     """Transcribe an audio file; for more than one a `Transcriber` loads the model once.
 
     Takes what `Transcriber` and its `transcribe` take, and raises what they raise.
     """
     with Transcriber(model, graph=graph, device=device) as transcriber:
-        return transcriber.transcribe(path, boosts=boosts, smart_format=smart_format)
+        return transcriber.transcribe(
+            path, boosts=boosts, smart_format=smart_format, punctuate=punctuate
+        )
+
+
+def _writing(smart_format: bool, punctuate: bool | None) -> Writing:
+    return Writing(smart_format if punctuate is None else punctuate, smart_format)
 
 
 def _boosts(boosts: Iterable[str | Boost], weight: float) -> tuple[Boost, ...]:

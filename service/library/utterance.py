@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from earshot.service.smart_format import smart_format
+from earshot.service.writing import AS_HEARD, Writing
 from earshot.streaming.events import Final, Partial, UnboostablePhrase, Word
 
 
@@ -23,10 +23,9 @@ class Utterance:
     stable_words: int
 
     @classmethod
-    def of(cls, event: Partial | Final, *, written: bool = False) -> "Utterance":
-        """The best alternative of a result; a final in figures where it is ``written``."""
-        if written and isinstance(event, Final):
-            event = smart_format(event)
+    def of(cls, event: Partial | Final, writing: Writing = AS_HEARD) -> "Utterance":
+        """The best alternative of a result."""
+        event = writing.of(event)
         best = event.alternatives[0]
         words = best.words
         is_final = isinstance(event, Final)

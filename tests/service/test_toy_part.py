@@ -48,12 +48,12 @@ def spoken(repository_dir: Path) -> tuple[str, bytes]:
 async def test_a_file_is_shouted_where_its_request_asks_for_it(serve, spoken):
     async with serve() as server, server.client() as client:
         query, audio = spoken
-        asked = [f"/v1/listen?{query}{more}" for more in ("", "&shout=true")]
+        asked = [f"/v1/listen?{query}{more}" for more in ("", "&punctuate=true&shout=true")]
         answers = [await client.post(path, content=audio) for path in asked]
     plain, shouted = (each.json()["results"]["channels"][0]["alternatives"][0] for each in answers)
     assert plain["transcript"] == "smart mirror"
     assert shouted["transcript"] == "SMART mirror"
-    assert [word["word"] for word in shouted["words"]] == ["SMART", "mirror"]
+    assert [word["punctuated_word"] for word in shouted["words"]] == ["SMART", "mirror"]
     assert [word["start"] for word in shouted["words"]] == [
         word["start"] for word in plain["words"]
     ]
@@ -61,7 +61,7 @@ async def test_a_file_is_shouted_where_its_request_asks_for_it(serve, spoken):
 
 async def test_a_live_stream_is_shouted(serve, read, text_of, spoken):
     query, audio = spoken
-    async with serve() as server, server.listen(f"{query}&shout=true") as socket:
+    async with serve() as server, server.listen(f"{query}&punctuate=true&shout=true") as socket:
         await socket.send(audio)
         await socket.send(json.dumps({"type": "CloseStream"}))
         messages = await read(socket)

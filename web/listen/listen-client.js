@@ -52,6 +52,7 @@ export function listenUrl(base, { sampleRateHz, boosts = [], parameters = {} }) 
     sample_rate: sampleRateHz,
     channels: 1,
     interim_results: true,
+    punctuate: true,
     warnings: true, // as messages of their own
     ...parameters,
   };

@@ -33,7 +33,7 @@ def parameters_from(
     query += [("interim_results", "true")]
     query += [
         (name, str(value))
-        for name in ("mode", "format", "smart_format")
+        for name in ("mode", "format", "punctuate", "smart_format")
         if (value := getattr(arguments, name, None)) is not None
     ]
     return parse_parameters(query, ParameterRules.of(settings), is_file=is_file)

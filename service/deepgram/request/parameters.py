@@ -12,11 +12,16 @@ from earshot.service.deepgram.request.languages import Languages
 from earshot.service.deepgram.request.model_names import ModelNames
 from earshot.service.deepgram.request.part_parameters import caps_of, read_part_parameters
 from earshot.service.deepgram.request.query_values import QueryValues
-from earshot.service.deepgram.request.unserved import refuse_unserved, unserved_warnings
+from earshot.service.deepgram.request.unserved import (
+    no_marks_here,
+    refuse_unserved,
+    unserved_warnings,
+)
 from earshot.service.deepgram.response.wire import RequestWarning
 from earshot.service.errors import BadRequest
 from earshot.service.served_model import ServedModel
 from earshot.service.settings import Settings
+from earshot.service.writing import AS_HEARD, Writing
 from earshot.streaming.stream_config import (
     MIN_SILENCE_MS,
     Boost,
@@ -40,6 +45,7 @@ class ParameterRules:
     part_caps: the most that a request may ask for of parts of the model, by parameter.
     max_channels: of one request that are heard apart, each by a stream of its own.
     modes: ways to decode; empty where only the engine knows them.
+    writes_marks: whether anything here knows capitals and marks.
     """
 
     models: ModelNames
@@ -49,6 +55,7 @@ class ParameterRules:
     languages: Languages = field(default_factory=Languages)
     max_channels: int = MAX_CHANNELS_APART
     modes: tuple[str, ...] = ()
+    writes_marks: bool = True
 
     @classmethod
     def of(cls, settings: Settings, model: ServedModel | None = None) -> "ParameterRules":
@@ -66,6 +73,7 @@ class ParameterRules:
             languages=Languages(() if model is None else model.languages),
             max_channels=min(MAX_CHANNELS_APART, settings.streams_of(engines=1)),
             modes=() if model is None else model.modes,
+            writes_marks=model is None or model.writes_marks,
         )
 
 
@@ -81,7 +89,7 @@ class ListenParameters:
     stream: StreamConfig
     pcm: PcmFormat | None
     format: FileFormat
-    smart_format: bool = False
+    writing: Writing = AS_HEARD
     paragraphs: bool = False
     channels_apart: int | None = None
     keyterms: tuple[str, ...] = ()
@@ -101,6 +109,7 @@ def parse_parameters(
     """
     values = QueryValues(query)
     _check_offered(values, rules)
+    writing, paragraphs = _writing(values), _paragraphs(values)
     of_language = rules.languages.check(values.last("language"))
     stream = StreamConfig(
         mode=_mode(values, rules),
@@ -110,26 +119,43 @@ def parse_parameters(
         utterance_end_ms=_utterance_end_ms(values),
         vad_events=values.boolean("vad_events", False),
         boosts=_boosts(values, rules),
+        punctuate=writing.punctuate,
         **read_part_parameters(values, rules.part_caps),
     )
-    smart_format = values.boolean("smart_format", False)
     return ListenParameters(
         stream=stream,
         pcm=_pcm(values),
         format=values.choice("format", FILE_FORMATS, "json"),
-        smart_format=smart_format,
-        paragraphs=values.boolean("paragraphs", smart_format) and is_file,
+        writing=writing,
+        paragraphs=paragraphs and is_file,
         channels_apart=_channels_apart(values, rules, is_file=is_file),
         keyterms=tuple(values.all("keyterm")),
         keywords=tuple(values.all("keywords")),
         warnings=(
             *(() if of_language is None else (of_language,)),
             *unserved_warnings(values, rules.languages),
+            *_without_marks(values, rules),
             *values.warnings,
             *rules.boosts.warnings(values.all("keywords")),
         ),
         tell_warnings=values.boolean("warnings", False),
     )
+
+
+def _writing(values: QueryValues) -> Writing:
+    """Figures and paragraphs bring capitals and marks along, unless somebody declines them."""
+    smart_format = values.boolean("smart_format", False)
+    implied = smart_format or _paragraphs(values)
+    return Writing(values.boolean("punctuate", implied), smart_format)
+
+
+def _paragraphs(values: QueryValues) -> bool:
+    return values.boolean("paragraphs", values.boolean("smart_format", False))
+
+
+def _without_marks(values: QueryValues, rules: ParameterRules) -> list[RequestWarning]:
+    asked = values.boolean("punctuate", False)
+    return [] if rules.writes_marks or not asked else [no_marks_here()]
 
 
 def _check_offered(values: QueryValues, rules: ParameterRules) -> None:

@@ -28,7 +28,6 @@ IGNORED = {
     "measurements": "units stay words",
     "numerals": "numbers stay words; smart_format=true writes figures",
     "profanity_filter": "no word is masked",
-    "punctuate": "there are no full stops and commas",
     "replace": "no words are replaced",
     "search": "nothing is searched for",
     "sentiment": "sentiment is not judged",
@@ -68,6 +67,11 @@ def configure_warnings(message: Configure) -> list[RequestWarning]:
     if message.changes_nothing:
         return [_unsupported("Configure", "it names nothing that can be changed")]
     return []
+
+
+def no_marks_here() -> RequestWarning:
+    """For who asks for capitals and marks of a model that has none, nor a tagger beside it."""
+    return _unsupported("punctuate", "this model has no tagger of capitals, full stops and commas")
 
 
 def _unsupported(parameter: str, why: str) -> RequestWarning:

@@ -17,7 +17,8 @@ from earshot.service.deepgram.response.wire import (
     WireWord,
 )
 from earshot.service.served_model import ServedModel
-from earshot.service.smart_format import WrittenWord, smart_format
+from earshot.service.writing import AS_HEARD, Result, Writing
+from earshot.service.written_words import WrittenWord
 from earshot.streaming.events import (
     Alternative,
     Final,
@@ -29,7 +30,7 @@ from earshot.streaming.events import (
 
 
 class ResultMessages:
-    """Builds the messages of one request; with ``smart_format`` its finals are as people write.
+    """Builds the messages of one request. writing: how it wants its results written.
 
     channels: that are heard apart.
     """
@@ -39,13 +40,13 @@ class ResultMessages:
         request_id: str,
         model: ServedModel,
         *,
-        smart_format: bool = False,
+        writing: Writing = AS_HEARD,
         channels: int = 1,
     ) -> None:
         self.request_id = request_id
         self.model = model
         self.channels = channels
-        self._smart_format = smart_format
+        self._writing = writing
         self.created = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         self._metadata = ResultsMetadata(
             request_id=request_id, model_info=model_info(model), model_uuid=model.uuid
@@ -58,8 +59,7 @@ class ResultMessages:
         warnings: Sequence[RequestWarning] = (),
     ) -> Results:
         """A partial or final; an empty one still has one (empty) alternative, as clients expect."""
-        if isinstance(event, Final):
-            event = self.written(event)
+        event = self.written(event)
         final = event if isinstance(event, Final) else None
         alternatives = [wire_alternative(each) for each in event.alternatives]
         return Results(
@@ -80,9 +80,9 @@ class ResultMessages:
             return self._metadata
         return self._metadata.model_copy(update={"warnings": list(warnings)})
 
-    def written(self, final: Final) -> Final:
-        """The final with its text as this request wants it."""
-        return smart_format(final) if self._smart_format else final
+    def written(self, result: Result) -> Result:
+        """The result with its text as this request wants it."""
+        return self._writing.of(result)
 
     def notice(self, event: SpeechStarted | UtteranceEnd, channel: int = 0) -> Message:
         """The message for an event that is no result."""
@@ -122,7 +122,7 @@ def wire_alternative(alternative: Alternative) -> WireAlternative:
 
 
 def wire_word(word: Word) -> WireWord:
-    """Spell one word in wire fields; `punctuated_word` differs from `word` with smart_format."""
+    """Spell one word in wire fields; `punctuated_word` is with capitals and marks, or a figure."""
     return WireWord(
         word=word.heard if isinstance(word, WrittenWord) else word.text,
         start=round(word.start_s, 3),

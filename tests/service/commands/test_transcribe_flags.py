@@ -12,4 +12,12 @@ def test_smart_format_is_a_flag(flags, asked):
     parser = argparse.ArgumentParser()
     add_arguments(parser)
     arguments = parser.parse_args(["talk.wav", *flags])
-    assert parameters_from(arguments, Settings(), is_file=True).smart_format is asked
+    assert parameters_from(arguments, Settings(), is_file=True).writing.smart_format is asked
+
+
+@pytest.mark.parametrize(("flags", "marks"), [([], True), (["--no-punctuate"], False)])
+def test_capitals_and_marks_are_written_unless_they_are_declined(flags, marks):
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    arguments = parser.parse_args(["talk.wav", *flags])
+    assert parameters_from(arguments, Settings(), is_file=True).writing.punctuate is marks

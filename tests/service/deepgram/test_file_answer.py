@@ -8,6 +8,7 @@ from earshot.service.deepgram.request.parameters import ListenParameters
 from earshot.service.deepgram.response.result_messages import ResultMessages
 from earshot.service.served_model import ServedModel
 from earshot.service.transcript import Transcript
+from earshot.service.writing import Writing
 from earshot.streaming.events import Alternative, Final, Word
 from earshot.streaming.stream_config import StreamConfig
 
@@ -21,7 +22,9 @@ def transcript():
 
 
 def body(transcript, form, smart_format):
-    messages = ResultMessages("r", ServedModel("m", "1", "a", "u"), smart_format=smart_format)
+    messages = ResultMessages(
+        "r", ServedModel("m", "1", "a", "u"), writing=Writing(smart_format=smart_format)
+    )
     parameters = ListenParameters(StreamConfig(), None, form)
     return FileAnswer(parameters, messages, "0" * 64).body(transcript)
 
@@ -59,7 +62,9 @@ def test_the_transcript_itself_stays_as_heard(transcript):
 
 @pytest.mark.parametrize("smart_format", [False, True])
 def test_paragraphs_are_written_as_all_else(transcript, smart_format):
-    messages = ResultMessages("r", ServedModel("m", "1", "a", "u"), smart_format=smart_format)
+    messages = ResultMessages(
+        "r", ServedModel("m", "1", "a", "u"), writing=Writing(smart_format=smart_format)
+    )
     parameters = ListenParameters(StreamConfig(), None, "json", paragraphs=True)
     answer = FileAnswer(parameters, messages, "0" * 64).body(transcript)
     (reading,) = json.loads(answer)["results"]["channels"][0]["alternatives"]

@@ -269,13 +269,13 @@ async def test_phrases_that_cannot_be_boosted_are_named(http):
 
 
 async def test_what_is_asked_and_not_done_is_named(http):
-    url = "/v1/listen?diarize=true&punctuate=true&numerals=false"
+    url = "/v1/listen?diarize=true&topics=true&punctuate=true&numerals=false"
     answer = await http.post(url, content=recording([20]))
     assert answer.json()["metadata"]["warnings"] == [
         {"parameter": "diarize", "type": "unsupported_parameter",
          "message": "diarize: speakers are not told apart"},
-        {"parameter": "punctuate", "type": "unsupported_parameter",
-         "message": "punctuate: there are no full stops and commas"},
+        {"parameter": "topics", "type": "unsupported_parameter",
+         "message": "topics: topics are not looked for"},
     ]  # fmt: skip
 
 

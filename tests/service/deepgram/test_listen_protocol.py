@@ -16,6 +16,7 @@ from earshot.service.deepgram.response.result_messages import ResultMessages
 from earshot.service.deepgram.response.wire import CONTROL, RequestWarning
 from earshot.service.errors import IdleSession
 from earshot.service.served_model import ServedModel
+from earshot.service.writing import Writing
 from earshot.streaming.errors import DecodingFailed, EngineStopped
 from earshot.streaming.events import (
     Alternative,
@@ -141,7 +142,9 @@ def test_a_long_list_of_wrong_phrases_is_given_up_at_the_first():
 
 def test_smart_format_is_for_finals():
     said = Alternative("ten", (Word("ten", 0.1, 0.4, 0.8),), 0.8, -2.0)
-    messages = ResultMessages("r", ServedModel("m", "1", "a", "u"), smart_format=True)
+    messages = ResultMessages(
+        "r", ServedModel("m", "1", "a", "u"), writing=Writing(smart_format=True)
+    )
     parameters = ListenParameters(StreamConfig(), None, "json")
     session = ListenProtocol(messages, parameters, BoostRules(), 16000)
     (partial,) = sent(session.receive_event(Partial(0.0, 1.0, (said,), 1)))

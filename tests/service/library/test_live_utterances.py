@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from earshot.service.library.live_utterances import LiveUtterances
+from earshot.service.writing import AS_HEARD, Writing
 from earshot.streaming.errors import BacklogFull, DecodingFailed, EngineFull, EngineStopped
 from earshot.streaming.events import Alternative, Closed, Final, Partial, RoomAvailable
 from earshot.streaming.requests import Flush, Push
@@ -22,9 +23,9 @@ def pieces(*levels: float):
 
 @pytest.fixture
 def listen(engine):
-    def start(audio, *, written: bool = False, **config) -> LiveUtterances:
+    def start(audio, *, writing: Writing = AS_HEARD, **config) -> LiveUtterances:
         opening = partial(engine.open, StreamConfig(**config))
-        return LiveUtterances(opening, map(Push, audio), written=written)
+        return LiveUtterances(opening, map(Push, audio), writing=writing)
 
     return start
 
@@ -164,11 +165,11 @@ def test_what_a_full_backlog_refuses_is_pushed_again():
         streams.append(NarrowStream(sink, [Closed(1.0)]))
         return streams[0]
 
-    assert list(LiveUtterances(opening, map(Push, pieces(0.1, 0.2)), written=False)) == []
+    assert list(LiveUtterances(opening, map(Push, pieces(0.1, 0.2)), writing=AS_HEARD)) == []
     assert list(streams[0].pushed) == [HALF_S, HALF_S]
 
 
 def test_an_empty_final_is_told_only_to_take_a_partial_back():
     events = [final(""), partial_result("uh"), final(""), final(""), Closed(1.0)]
-    told = LiveUtterances(lambda sink: NarrowStream(sink, events), iter(()), written=False)
+    told = LiveUtterances(lambda sink: NarrowStream(sink, events), iter(()), writing=AS_HEARD)
     assert [(each.text, each.is_final) for each in told] == [("uh", False), ("", True)]

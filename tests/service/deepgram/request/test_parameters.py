@@ -1,3 +1,4 @@
+from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import pytest
@@ -11,6 +12,7 @@ from earshot.service.deepgram.request.parameters import ParameterRules, parse_pa
 from earshot.service.errors import BadRequest
 from earshot.service.served_model import ServedModel
 from earshot.service.settings import Settings
+from earshot.service.writing import Writing
 from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.stream_config import Boost
 
@@ -74,8 +76,36 @@ def test_a_query_of_livekit_is_understood():
 
 
 def test_smart_format_is_off_until_asked_for():
-    assert not parse("").smart_format
-    assert parse("smart_format=true", is_file=True).smart_format
+    assert parse("").writing == Writing()
+    assert parse("smart_format=true", is_file=True).writing.smart_format
+
+
+@pytest.mark.parametrize(
+    ("query", "marks"),
+    [
+        ("", False),
+        ("punctuate=true", True),
+        ("smart_format=true", True),
+        ("paragraphs=true", True),
+        ("smart_format=true&paragraphs=false", True),
+        ("smart_format=true&punctuate=false", False),
+        ("paragraphs=true&punctuate=false", False),
+    ],
+)
+def test_figures_and_paragraphs_bring_capitals_and_marks_unless_they_are_declined(query, marks):
+    for is_file in (False, True):
+        asked = parse(query, is_file=is_file)
+        assert (asked.writing.punctuate, asked.stream.punctuate) == (marks, marks)
+
+
+def test_who_asks_for_marks_of_a_model_without_is_told_so():
+    rules = replace(RULES, writes_marks=False)
+    [warning] = parse_parameters([("punctuate", "true")], rules, is_file=True).warnings
+    assert warning.parameter == "punctuate"
+    assert "no tagger" in warning.message
+    for query in ("punctuate=false", "smart_format=true", ""):
+        pairs = [tuple(pair.split("=")) for pair in query.split("&") if pair]
+        assert not parse_parameters(pairs, rules, is_file=True).warnings
 
 
 @pytest.mark.parametrize(
@@ -203,7 +233,7 @@ def test_speech_of_several_languages_is_served_with_a_warning():
 @pytest.mark.parametrize(
     "query",
     [
-        "punctuate=true", "numerals=1", "diarize=true", "diarize_model=latest", "replace=a:b",
+        "numerals=1", "diarize=true", "diarize_model=latest", "replace=a:b",
         "search=tea&search=ice", "summarize=v2", "topics=true", "intents=true", "sentiment=true",
         "detect_language=true", "detect_language=es", "profanity_filter=true", "version=2024-01-09",
         "tier=enhanced", "utt_split=0.8", "detect_entities=true", "dictation=true", "tag=a&tag=b",
