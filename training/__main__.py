@@ -64,9 +64,10 @@ def evaluate(options: argparse.Namespace) -> int:
     recipe = load_recipe(options.recipe, data_root(options.data))
     require_data(recipe.data_files, "data.dev_manifest")
     torch.set_num_threads(recipe.optimiser.threads)
-    speech = load_dev_speech(recipe.data, options.put_aside)
+    loaded = load_model(options.model)
+    speech = load_dev_speech(recipe.data, options.put_aside, u2_of(loaded).config.features)
     speech = speech.subset(options.limit) if options.limit else speech
-    transcripts = list(transcribe(load_model(options.model), speech, options.chunks))
+    transcripts = list(transcribe(loaded, speech, options.chunks))
     if options.rates is not None:
         write_rates(options.rates, transcripts)
     print(markdown_report(transcripts), end="")

@@ -22,10 +22,23 @@ LONGEST_GAP_FRAMES = 40  # between joined clips
 
 
 @dataclass(frozen=True)
+class CleanSound:
+    """A row of a batch before noise, rooms and channel: samples `(N,)` in int16 range.
+
+    They begin with the row, and end with the last word. members: the recordings in it.
+    """
+
+    samples: Tensor
+    members: tuple[int, ...]
+    speed: float
+
+
+@dataclass(frozen=True)
 class Batch:
     """The tensors of one update, padded with zeros on the right.
 
-    Features `(B, T, F)` and tokens `(B, U)` with lengths `(B,)`; seconds of audio in all.
+    Features `(B, T, F)` and tokens `(B, U)` with lengths `(B,)`; seconds of audio in all; how the
+    rows sounded before, where a teacher is to hear them.
     """
 
     features: Tensor
@@ -33,6 +46,7 @@ class Batch:
     tokens: Tensor
     token_lengths: Tensor
     seconds: float
+    clean: Sequence[CleanSound] = ()
 
     def to(self, device: torch.device) -> Batch:
         """The same batch on `device`."""
@@ -42,6 +56,7 @@ class Batch:
             self.tokens.to(device),
             self.token_lengths.to(device),
             self.seconds,
+            self.clean,
         )
 
 
@@ -63,12 +78,12 @@ def pad(features: Sequence[Features], tokens: Sequence[Sequence[int]]) -> Batch:
     )
 
 
-def with_flush(features: Features, right_context: int) -> Features:
+def with_flush(features: Features, right_context: int, silence: np.float32 = SILENCE) -> Features:
     """Features `(T, F)` and the silence after them without which an encoder hears no end.
 
-    So does a stream's flush.
+    So does a stream's flush. silence: what all features of digital zeros are.
     """
-    return np.pad(features, ((0, right_context), (0, 0)), constant_values=SILENCE)
+    return np.pad(features, ((0, right_context), (0, 0)), constant_values=silence)
 
 
 def ctc_length(tokens: Sequence[int]) -> int:

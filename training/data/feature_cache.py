@@ -33,7 +33,8 @@ def build_feature_cache(
 ) -> FeatureCache:
     """Opens the cache in `folder` if it holds exactly these utterances, else computes it.
 
-    They are played `speed` times as fast; each speed needs a folder of its own.
+    They are played `speed` times as fast; each speed, and each kind of features, needs a folder of
+    its own.
     """
     extractor = build_features(config)
 

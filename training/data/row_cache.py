@@ -62,7 +62,7 @@ def build_row_cache(
     finite numbers.
     """
     kind = {"dtype": np.dtype(dtype).name, "row_shape": list(row_shape)}
-    wanted = {"recordings": [_as_it_is(each.path) for each in utterances], **kind}
+    wanted = {"recordings": [as_it_is(each.path) for each in utterances], **kind}
     if _holds(folder, wanted):
         return
     make_folder(folder)
@@ -76,7 +76,7 @@ def build_row_cache(
     (folder / INDEX_FILE).write_text(json.dumps(index), encoding="utf-8")
 
 
-def _as_it_is(path: Path) -> list[str | int]:
+def as_it_is(path: Path) -> list[str | int]:
     """Path, bytes and time of change: what is made again has its old name, but not all three."""
     try:
         found = path.stat()

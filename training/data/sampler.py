@@ -45,6 +45,7 @@ class Sampler:
     first_batch_seconds: float  # in the first epoch: many small updates leave the plateau soonest
     padding_seconds: float  # silence that augmentation adds to an utterance on average
     seed: int
+    untranscribed: bool = False  # whether recordings are drawn whose text is unknown
 
     def _draws(self, rng: np.random.Generator, epoch: int) -> list[int]:
         """Indices of this epoch's recordings; 2.3 draws are two, and 30 % of them once more."""
@@ -53,7 +54,9 @@ class Sampler:
         for index, utterance in enumerate(self.utterances):
             times = shares.get(utterance.corpus, 0.0)
             count = int(times) + int(rng.random() < times % 1)
-            if utterance.text and utterance.seconds <= self.data.max_seconds:
+            if (
+                utterance.text or self.untranscribed
+            ) and utterance.seconds <= self.data.max_seconds:
                 drawn.extend([index] * count)
         return drawn
 

@@ -18,6 +18,8 @@ from earshot.training.errors import CorpusError
 from earshot.training.recipe.config import DataConfig
 from earshot.training.synthetic.digits import synthesise
 
+KALDI = FeatureConfig()
+
 
 class Recordings(Protocol):
     """Features by number, whether they are kept or computed when asked for."""
@@ -85,36 +87,54 @@ class Speech:
 
 
 def load_speech(
-    manifest: Path, cache_dir: Path, as_audio: bool = False, speed: float = 1.0
+    manifest: Path,
+    cache_dir: Path,
+    as_audio: bool = False,
+    speed: float = 1.0,
+    features: FeatureConfig = KALDI,
+    untranscribed: bool = False,
 ) -> Speech:
-    """Transcribed utterances of a manifest, their features or samples cached in `cache_dir`.
+    """Utterances of a manifest, their features or samples cached in `cache_dir`.
 
-    Features are of the recordings played `speed` times as fast. Raises CorpusError if the manifest
-    or a recording is missing or broken.
+    Features are of the recordings played `speed` times as fast. Without `untranscribed` only
+    utterances whose text is known. Raises CorpusError if the manifest or a recording is missing or
+    broken.
     """
     utterances = read_speech(manifest)
     cache: Recordings
     if as_audio:
-        cache = build_audio_cache(cache_dir, utterances, FeatureConfig())
+        cache = build_audio_cache(cache_dir, utterances, features)
     else:
-        cache = build_feature_cache(cache_dir, utterances, FeatureConfig(), speed)
+        cache = build_feature_cache(cache_dir, utterances, features, speed)
     sources = [Source(cache, index) for index in range(len(utterances))]
-    return Speech(utterances, sources).transcribed()
+    speech = Speech(utterances, sources)
+    return speech if untranscribed else speech.transcribed()
 
 
-def load_training_speech(data: DataConfig, as_audio: bool = False) -> Speech:
+def load_training_speech(
+    data: DataConfig,
+    as_audio: bool = False,
+    features: FeatureConfig = KALDI,
+    untranscribed: Sequence[Path] = (),
+) -> Speech:
     """The training corpora of all manifests and, where the recipe wants it, synthetic digits.
 
+    untranscribed: manifests of recordings that are heard though nobody knows what they say.
     Raises CorpusError like `load_speech`, for recordings without a frame, and for corpora that are
     put aside; RecipeError for corpora that the recipe names and no manifest has.
     """
     manifests = _training_manifests(data)
+    unknown = {f"untranscribed-{number}": path for number, path in enumerate(untranscribed)}
     # Before hours of sound are decoded.
-    named = {each.corpus for manifest in manifests.values() for each in read_speech(manifest)}
+    paths = (*manifests.values(), *untranscribed)
+    named = {each.corpus for path in paths for each in read_speech(path)}
     refuse_corpora(named)
     data.require_corpora(named)
     kind = "-audio" if as_audio else ""
-    return _load_all(manifests, data.work_dir, kind, as_audio)
+    speech = _load_all(manifests, data.work_dir, kind, as_audio, features=features)
+    return speech + _load_all(
+        unknown, data.work_dir, kind, as_audio, features=features, untranscribed=True
+    )
 
 
 def load_sped_speech(data: DataConfig) -> list[Speech]:
@@ -136,10 +156,13 @@ def _load_all(
     kind: str,
     as_audio: bool = False,
     speed: float = 1.0,
+    features: FeatureConfig = KALDI,
+    untranscribed: bool = False,
 ) -> Speech:
     speech = Speech([], [])
     for name, manifest in manifests.items():
-        speech += load_speech(manifest, work_dir / f"{name}{kind}", as_audio, speed)
+        folder = work_dir / f"{name}{kind}"
+        speech += load_speech(manifest, folder, as_audio, speed, features, untranscribed)
     for index, utterance in enumerate(speech.utterances):
         if not speech.frame_count(index):
             raise CorpusError(f"{utterance.path} is too short: it has no frame")
@@ -157,12 +180,15 @@ def _training_manifests(data: DataConfig) -> dict[str, Path]:
     return manifests
 
 
-def load_dev_speech(data: DataConfig, aside: bool = False) -> Speech:
+def load_dev_speech(
+    data: DataConfig, aside: bool = False, features: FeatureConfig = KALDI
+) -> Speech:
     """The development recordings to look at; with `aside` only those that are put aside.
 
     None of their speakers of known name is in training.
     """
-    speech = load_speech(data.dev_manifest, data.work_dir / "dev")
+    kind = "" if features == KALDI else f"-{features.kind}-{features.num_mel_bins}"
+    speech = load_speech(data.dev_manifest, data.work_dir / f"dev{kind}", features=features)
     return speech.select(
         [i for i, each in enumerate(speech.utterances) if is_put_aside(each) == aside]
     )

@@ -16,6 +16,7 @@ from earshot.models.u2.attention_search import attention_beam_search
 from earshot.models.u2.rescoring import attention_scores
 from earshot.models.u2.u2 import U2Model
 from earshot.training.data.batch import pad, with_flush
+from earshot.training.data.silence import silence_of
 from earshot.training.data.speech import Speech
 from earshot.training.measuring.greedy import length_batches
 from earshot.training.measuring.prefix_beam import Prefix, prefix_beam_search
@@ -139,7 +140,8 @@ def _texts(
     usable = [index for index in indices if speech.frame_count(index)]
     texts = {index: dict.fromkeys(MODES, "") for index in indices}
     if usable:
-        rows = [with_flush(speech.features(index), context) for index in usable]
+        silence = silence_of(model.config.features)
+        rows = [with_flush(speech.features(index), context, silence) for index in usable]
         batch = pad(rows, [[] for _ in rows])
         decoded = decode(model, batch.features, batch.feature_lengths, chunk_size)
         for index, tokens in zip(usable, decoded, strict=True):

@@ -13,6 +13,7 @@ from earshot.models.layers.ctc import collapse
 from earshot.models.tokenizer import Tokenizer
 from earshot.models.u2.u2 import U2Model
 from earshot.training.data.batch import pad, with_flush
+from earshot.training.data.silence import silence_of
 from earshot.training.data.speech import Speech
 
 BATCH_FRAMES = 6000
@@ -48,12 +49,14 @@ def greedy_texts(
 ) -> list[str]:
     """What the model makes of each utterance; nothing of one too short for an encoder frame."""
     device = next(model.parameters()).device
+    silence = silence_of(model.config.features)
     texts = [""] * len(speech)
     counts = [speech.frame_count(index) for index in range(len(speech))]
     usable = [index for index, count in enumerate(counts) if count]
     for places in length_batches([counts[index] for index in usable]):
         indices = [usable[place] for place in places]
-        rows = [with_flush(speech.features(i), model.encoder.right_context) for i in indices]
+        context = model.encoder.right_context
+        rows = [with_flush(speech.features(i), context, silence) for i in indices]
         batch = pad(rows, [[] for _ in rows]).to(device)
         found = greedy_tokens(model, batch.features, batch.feature_lengths, chunk_size)
         for index, tokens in zip(indices, found, strict=True):

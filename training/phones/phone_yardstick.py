@@ -17,6 +17,7 @@ from torch import Tensor
 from earshot.models.config import PHONE_BLANK
 from earshot.models.u2.u2 import U2Model
 from earshot.training.data.batch import pad, pad_tokens, with_flush
+from earshot.training.data.silence import silence_of
 from earshot.training.data.speech import Speech
 from earshot.training.measuring.greedy import length_batches
 from earshot.training.network.ctc_losses import ctc_losses
@@ -41,6 +42,8 @@ class HeardPhones:
 
 class PhoneYardstick:
     """Measures models with a phone head of their own on utterances whose sounds are known."""
+
+    judge = "dev_phone_errors"
 
     def __init__(self, speech: Speech, labels: PhoneLabels, trigrams: Tensor) -> None:
         known = [place for place, phones in enumerate(labels.utterances) if phones]
@@ -92,7 +95,8 @@ class PhoneYardstick:
     ) -> tuple[Tensor, Tensor]:
         device = next(model.parameters()).device
         context = model.encoder.right_context
-        rows = [with_flush(self._speech.features(index), context) for index in indices]
+        silence = silence_of(model.config.features)
+        rows = [with_flush(self._speech.features(index), context, silence) for index in indices]
         batch = pad(rows, [[] for _ in rows]).to(device)
         encoded, lengths = model.encoder(batch.features, batch.feature_lengths, chunk_size, -1)
         log_probs = model.phone_log_probs(encoded).cpu()

@@ -6,12 +6,14 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from earshot.models.config import ConvNorm, FeatureConfig, InputLayer, Positions
 from earshot.training.errors import RecipeError
 from earshot.training.recipe.data_root import DataPath, Roots
+from earshot.training.recipe.distil_config import WHISPER_SECONDS, DistilConfig
 from earshot.training.recipe.ranges import Ranges
+from earshot.training.recipe.rates import RateGroupName
 from earshot.training.recipe.recipe_file import Precision, check_schedule, read_document, section
 from earshot.training.recipe.recipe_value import read_value
 
@@ -160,7 +162,9 @@ class UnitsConfig:
 class NetworkConfig:
     """What a recipe chooses of the model's configuration; `recipe_model` fixes the rest."""
 
-    encoder: Literal["conformer", "tdnnf"] = "conformer"
+    encoder: Literal["conformer", "tdnnf", "whisper"] = "conformer"
+    pool_after_block: int | None = None  # of whisper, like the next one
+    narrow: int | None = None  # columns that the heads get
     input_layer: InputLayer = "conv1d6"
     output_size: int = 144
     attention_heads: int = 4
@@ -196,6 +200,7 @@ class OptimiserConfig:
 
     With precision "bfloat16" matrix products, convolutions and attention run in it; weights,
     softmax, norms and losses stay in float32 (torch's autocast). Threads: at most, on one CPU.
+    Encoder, heads and decoder may have peak rates of their own, 0 for never, and rest at first.
     """
 
     peak_rate: float = 1.5e-3
@@ -211,7 +216,12 @@ class OptimiserConfig:
     reverse_weight: float = 0.3  # of the right-to-left decoder in the attention loss
     label_smoothing: float = 0.1
     full_context_probability: float = 0.4
+    min_chunk_frames: int = 1
     max_chunk_frames: int = 25
+    min_left_frames: int = 0  # where left context is limited: what every frame sees at least
+    group_rates: Mapping[str, float] = field(default_factory=dict)
+    frozen_groups: tuple[RateGroupName, ...] = ()
+    frozen_steps: int = 0
     precision: Precision = "float32"
     seed: int = 1
     threads: int = 1
@@ -220,10 +230,25 @@ class OptimiserConfig:
         check_schedule(self)
         ranges = Ranges("optimiser", self)
         ranges.above_zero("max_gradient_norm", "batch_seconds", "first_batch_seconds")
-        ranges.at_least(0, "weight_decay", "ctc_only_steps", "seed")
-        ranges.at_least(1, "max_chunk_frames", "threads")
+        ranges.at_least(
+            0, "weight_decay", "ctc_only_steps", "seed", "min_left_frames", "frozen_steps"
+        )
+        ranges.at_least(1, "min_chunk_frames", "max_chunk_frames", "threads")
         ranges.between(0, 1, "ctc_weight", "reverse_weight", "full_context_probability")
         ranges.between(0, 0.99, "label_smoothing")
+        if self.min_chunk_frames > self.max_chunk_frames:
+            raise RecipeError("optimiser.min_chunk_frames: above max_chunk_frames")
+        self._check_groups()
+
+    def _check_groups(self) -> None:
+        groups = get_args(RateGroupName)
+        if unknown := sorted(set(self.group_rates) - set(groups)):
+            raise RecipeError(
+                f"optimiser.group_rates: no group {', '.join(unknown)}; there are "
+                f"{', '.join(groups)}"
+            )
+        if not all(rate >= 0 for rate in self.group_rates.values()):
+            raise RecipeError("optimiser.group_rates: rates are at least 0")
 
 
 @dataclass(frozen=True)
@@ -255,12 +280,17 @@ class PhoneConfig:
 
 @dataclass(frozen=True)
 class StartConfig:
-    """Where the weights come from, if not from chance: `model` is a model directory.
+    """Where the weights come from, if not from chance: a model directory, or a Whisper.
 
     A run that starts so has no first epochs of its own: it begins with the usual draws, shuffled.
     """
 
-    model: Path
+    model: Path | None = None
+    whisper: DataPath | None = None
+
+    def __post_init__(self) -> None:
+        if (self.model is None) == (self.whisper is None):
+            raise RecipeError("start: needs one of model and whisper")
 
 
 @dataclass(frozen=True)
@@ -298,6 +328,7 @@ class Recipe:
     checkpoints: CheckpointConfig = field(default_factory=CheckpointConfig)
     phones: PhoneConfig | None = None
     start: StartConfig | None = None
+    distil: DistilConfig | None = None
 
     def __post_init__(self) -> None:
         if not self.name or "/" in self.name or self.name in (".", ".."):
@@ -312,13 +343,50 @@ class Recipe:
         blocks = self.network.num_blocks if self.network.encoder == "conformer" else 0
         if block is not None and not 1 <= block <= blocks:
             raise RecipeError(f"phones.block: there is no block {block}")
+        self._check_whisper()
+
+    def _check_whisper(self) -> None:
+        net, start = self.network, self.start
+        if net.encoder == "whisper" and start is None:
+            raise RecipeError("network.encoder: a whisper's needs a [start]")
+        if net.encoder != "whisper" and start is not None and start.whisper is not None:
+            raise RecipeError('start.whisper: needs encoder = "whisper" in [network]')
+        if net.encoder != "whisper" and (net.pool_after_block, net.narrow) != (None, None):
+            raise RecipeError("network: pool_after_block and narrow are of whisper's encoder")
+        if net.encoder == "whisper" and self.waveform is None:
+            raise RecipeError("network.encoder: a whisper's hears sound that [waveform] changes")
+        if self.distil is None:
+            return
+        if net.encoder != "whisper" or self.waveform is None:
+            raise RecipeError('distil: needs encoder = "whisper" in [network]')
+        if self.teacher is None:
+            raise RecipeError("distil.whisper: needs the teacher that [start] does not name")
+        longest = self.data.max_seconds / min(self.waveform.speeds) + self.distil.silent_seconds
+        if longest > WHISPER_SECONDS:
+            raise RecipeError(
+                f"data.max_seconds: with silence, and slowed, {longest:.1f} s, but a Whisper hears "
+                f"{WHISPER_SECONDS:.0f}"
+            )
+
+    @property
+    def teacher(self) -> Path | None:
+        """The Whisper that is learnt from, None where none is."""
+        if self.distil is None or self.distil.whisper is not None or self.start is None:
+            return self.distil.whisper if self.distil is not None else None
+        return self.start.whisper
 
     @property
     def data_files(self) -> list[tuple[str, Path]]:
         """What a run finds in the data, with the keys that name it."""
         keys = ("train_manifest", "dev_manifest", "noise_manifest")
         files = [(f"data.{key}", getattr(self.data, key)) for key in keys]
-        return files + ([("phones.lexicon", self.phones.lexicon)] if self.phones else [])
+        if self.phones is not None:
+            files.append(("phones.lexicon", self.phones.lexicon))
+        if self.start is not None and self.start.whisper is not None:
+            files.append(("start.whisper", self.start.whisper))
+        if self.distil is not None and self.distil.whisper is not None:
+            files.append(("distil.whisper", self.distil.whisper))
+        return files
 
 
 SECTIONS = {
@@ -331,6 +399,7 @@ SECTIONS = {
     "checkpoints": CheckpointConfig,
     "phones": PhoneConfig,
     "start": StartConfig,
+    "distil": DistilConfig,
 }
 
 

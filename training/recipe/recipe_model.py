@@ -13,21 +13,31 @@ from earshot.models.config import (
     DecoderConfig,
     DecodingConfig,
     EncoderConfig,
+    FeatureConfig,
     LossConfig,
     ModelConfig,
 )
 from earshot.models.layers.subsampling import StemShape, encoder_shape
 from earshot.models.tdnnf_config import TdnnfConfig
+from earshot.models.u2.encoder import Encoder
 from earshot.models.u2.tdnnf_encoder import tdnnf_shape
 from earshot.models.u2.u2 import U2Model
 from earshot.training.errors import RecipeError
 from earshot.training.files.cmudict import phone_names, read_lexicon
 from earshot.training.network.initialisation import InitConfig, initialise
-from earshot.training.recipe.config import NetworkConfig, Recipe
+from earshot.training.recipe.config import Recipe
+from earshot.training.recipe.whisper_network import take_whisper, whisper_config
 
 
-def encoder_config(net: NetworkConfig) -> EncoderConfig | TdnnfConfig:
-    """The encoder's: a causal one of dynamic chunks, or one of fixed context."""
+def encoder_config(recipe: Recipe) -> EncoderConfig | TdnnfConfig:
+    """The encoder's: a causal one of dynamic chunks, one of fixed context, or Whisper's in chunks.
+
+    Raises ModelError for a Whisper that is missing or broken.
+    """
+    net = recipe.network
+    if net.encoder == "whisper":
+        assert recipe.start is not None
+        return whisper_config(net, recipe.start)
     if net.encoder == "tdnnf":
         return TdnnfConfig(
             output_size=net.output_size,
@@ -53,21 +63,28 @@ def encoder_config(net: NetworkConfig) -> EncoderConfig | TdnnfConfig:
     )
 
 
-def time_shape(net: NetworkConfig) -> StemShape:
+def feature_config(recipe: Recipe) -> FeatureConfig:
+    """The features that the encoder hears. Raises ModelError like `encoder_config`."""
+    if recipe.network.encoder != "whisper":
+        return FeatureConfig()
+    return FeatureConfig(kind="whisper", num_mel_bins=encoder_config(recipe).input_dim)
+
+
+def time_shape(recipe: Recipe) -> StemShape:
     """Feature frames for each of the encoder's, and how many it looks ahead."""
-    config = encoder_config(net)
+    config = encoder_config(recipe)
     if isinstance(config, TdnnfConfig):
         return tdnnf_shape(config)
     return encoder_shape(config)
 
 
-def flush_frames(net: NetworkConfig) -> int:
+def flush_frames(recipe: Recipe) -> int:
     """Frames of silence that training puts after every utterance, so that its end is heard.
 
     Only an encoder of long look-ahead needs them; a stem's tenth of a second lies within the pause
     with which recordings end.
     """
-    return time_shape(net).right_context if net.encoder == "tdnnf" else 0
+    return time_shape(recipe).right_context if recipe.network.encoder == "tdnnf" else 0
 
 
 def model_config(recipe: Recipe, vocab_size: int) -> ModelConfig:
@@ -76,7 +93,8 @@ def model_config(recipe: Recipe, vocab_size: int) -> ModelConfig:
     own_head = phones is not None and phones.block is None
     return ModelConfig(
         vocab_size=vocab_size,
-        encoder=encoder_config(net),
+        features=feature_config(recipe),
+        encoder=encoder_config(recipe),
         decoder=DecoderConfig(
             attention_heads=net.attention_heads,
             linear_units=net.decoder_linear_units,
@@ -109,12 +127,12 @@ def build_model(recipe: Recipe, vocab_size: int, mean: Tensor, istd: Tensor) -> 
     """The model before its first update; the same recipe gives the same weights.
 
     It is the one that the recipe starts from, or else a freshly initialised one that normalises by
-    `mean` and `istd` `(F,)`. Raises ModelError if there is no model to start from, RecipeError if
-    it is another network.
+    `mean` and `istd` `(F,)`; a Whisper's encoder has fresh heads. Raises ModelError if there is no
+    model to start from, RecipeError if it is another network.
     """
     torch.manual_seed(recipe.optimiser.seed)
     model = U2Model(model_config(recipe, vocab_size))
-    if recipe.start is not None:
+    if recipe.start is not None and recipe.start.model is not None:
         _take_weights(model, recipe.start.model)
         return model
     start = InitConfig(
@@ -122,6 +140,10 @@ def build_model(recipe: Recipe, vocab_size: int, mean: Tensor, istd: Tensor) -> 
         blank_bias=recipe.network.initial_blank_logit,
     )
     initialise(model, start)
+    if recipe.start is not None and recipe.start.whisper is not None:
+        assert isinstance(model.encoder, Encoder)
+        take_whisper(model.encoder, recipe.start.whisper)
+        return model
     model.encoder.global_cmvn.mean.copy_(mean)
     model.encoder.global_cmvn.istd.copy_(istd)
     return model

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 from earshot.training.errors import RecipeError
 from earshot.training.recipe.data_root import DataPath, Roots
@@ -39,7 +39,7 @@ def read_value(kind: Any, name: str, value: object, roots: Roots) -> Any:
         if value not in choices:
             raise RecipeError(f"{name}: {value!r} is not {' or '.join(choices)}")
         return value
-    if origin is UnionType:  # of a type and None, which TOML cannot say
+    if origin in (UnionType, Union):  # of a type and None, which TOML cannot say
         (inner,) = set(get_args(kind)) - {NoneType}
         return read_value(inner, name, value, roots)
     if origin is tuple:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -15,14 +15,22 @@ LARGEST = torch.finfo(torch.float16).max  # of weights: a model is exported in h
 
 
 class Descent:
-    """An optimiser's steps, with gradients clipped to the norm `max_norm`."""
+    """An optimiser's steps, with gradients clipped to the norm `max_norm`.
+
+    shares: of the learning rate, one for each of the optimiser's groups; all of it where absent.
+    """
 
     def __init__(
-        self, optimiser: torch.optim.Optimizer, parameters: Iterable[nn.Parameter], max_norm: float
+        self,
+        optimiser: torch.optim.Optimizer,
+        parameters: Iterable[nn.Parameter],
+        max_norm: float,
+        shares: Sequence[float] = (),
     ) -> None:
         self._optimiser = optimiser
         self._parameters = list(parameters)
         self._max_norm = max_norm
+        self._shares = shares or [1.0] * len(optimiser.param_groups)
         self._skipped = 0
 
     def step(self, loss: Tensor, rate: float) -> float:
@@ -31,8 +39,8 @@ class Descent:
         Where loss or gradient are not finite the step is left out, as in WeNet, and so is the norm.
         Raises Diverged when that happens time after time.
         """
-        for group in self._optimiser.param_groups:
-            group["lr"] = rate
+        for group, share in zip(self._optimiser.param_groups, self._shares, strict=True):
+            group["lr"] = rate * share
         self._optimiser.zero_grad(set_to_none=True)
         torch.autograd.backward(loss)
         norm = float(nn.utils.clip_grad_norm_(self._parameters, self._max_norm))

@@ -26,11 +26,13 @@ from earshot.training.data.speech import (
     load_sped_speech,
     load_training_speech,
 )
+from earshot.training.distil.build import build_targets, build_teacher
+from earshot.training.distil.targets import Targets
 from earshot.training.errors import CorpusError
 from earshot.training.files.made_of import keep_made
 from earshot.training.measuring.greedy import greedy_error_rates
 from earshot.training.recipe.config import Recipe
-from earshot.training.recipe.recipe_model import flush_frames, time_shape
+from earshot.training.recipe.recipe_model import feature_config, flush_frames, time_shape
 from earshot.training.run.cmvn import compute_cmvn
 from earshot.training.texts.units import UNITS_FILE, train_units
 from earshot.training.waveform.load import build_sound
@@ -60,6 +62,7 @@ class Prepared:
     istd: Tensor
     dev: Speech
     dev_chunk_size: int
+    targets: Targets | None = None
 
     def dev_errors(self, model: U2Model) -> dict[str, float]:
         """Word error rate by corpus of the development subset, CTC greedy, chunk by chunk."""
@@ -68,14 +71,16 @@ class Prepared:
 
 def units_folder(recipe: Recipe) -> Path:
     """Where the run's units are: with the model that it starts from, or in its own folder."""
-    return recipe.data.work_dir / "units" if recipe.start is None else recipe.start.model
+    if recipe.start is None or recipe.start.model is None:
+        return recipe.data.work_dir / "units"
+    return recipe.start.model
 
 
 def make_units(recipe: Recipe, speech: Speech) -> Tokenizer:
     """The run's units, made of the transcripts the first time, and again when those change."""
     folder = units_folder(recipe)
-    if recipe.start is None:
-        texts = [utterance.text for utterance in speech.utterances]
+    if recipe.start is None or recipe.start.model is None:
+        texts = [utterance.text for utterance in speech.utterances if utterance.text]
         checksum = hashlib.sha256("\n".join(texts).encode()).hexdigest()
         made_of = (str(recipe.units.tokens), checksum)
         keep_made(folder / UNITS_FILE, made_of, lambda: train_units(texts, recipe.units, folder))
@@ -97,9 +102,9 @@ def build_features(recipe: Recipe, speech: Speech, tokens: Tokens, mean: Tensor)
         data=data,
         augmenter=Augmenter(recipe.augment, tuple(cache[index] for index in range(len(cache)))),
         mean=mean.numpy(),
-        stem=time_shape(recipe.network),
+        stem=time_shape(recipe),
         sped=load_sped_speech(data),
-        flush_frames=flush_frames(recipe.network),
+        flush_frames=flush_frames(recipe),
     )
 
 
@@ -108,8 +113,14 @@ def prepare(recipe: Recipe, device: torch.device | None = None) -> Prepared:
 
     Raises CorpusError for a recording that is missing or broken, RecipeError for corpora that are.
     """
-    data = recipe.data
-    speech = load_training_speech(data, as_audio=recipe.waveform is not None)
+    data, features = recipe.data, feature_config(recipe)
+    distil, place = recipe.distil, device or torch.device("cpu")
+    speech = load_training_speech(
+        data,
+        as_audio=recipe.waveform is not None,
+        features=features,
+        untranscribed=() if distil is None else distil.untranscribed_manifests,
+    )
     tokenizer = make_units(recipe, speech)
     tokens = [tokenizer.encode(utterance.text) for utterance in speech.utterances]
     stride = CMVN_STRIDE
@@ -117,10 +128,15 @@ def prepare(recipe: Recipe, device: torch.device | None = None) -> Prepared:
         stride = max(stride, len(speech) // MOST_COMPUTED)
     mean, istd = compute_cmvn(speech.features(i) for i in range(0, len(speech), stride))
     builder: Builder
+    targets = None
     if recipe.waveform is None:
         builder = build_features(recipe, speech, tokens, mean)
     else:
         builder = build_sound(recipe, recipe.waveform, speech, tokens, mean, device)
+        if distil is not None and builder.leads is not None:
+            teacher = build_teacher(recipe, distil, place)
+            clips = builder.augmenter.speech
+            targets = build_targets(recipe, speech, clips, builder.leads, teacher)
     sampler = Sampler(
         speech.utterances,
         data,
@@ -128,6 +144,8 @@ def prepare(recipe: Recipe, device: torch.device | None = None) -> Prepared:
         first_batch_seconds=recipe.optimiser.first_batch_seconds,
         padding_seconds=recipe.augment.pad_seconds / 2,
         seed=recipe.optimiser.seed,
+        untranscribed=distil is not None and distil.alone,
     )
-    dev = load_dev_speech(data).subset(recipe.checkpoints.dev_utterances)
-    return Prepared(sampler, builder, tokenizer, mean, istd, dev, recipe.network.chunk_size)
+    dev = load_dev_speech(data, features=features).subset(recipe.checkpoints.dev_utterances)
+    chunk_size = recipe.network.chunk_size
+    return Prepared(sampler, builder, tokenizer, mean, istd, dev, chunk_size, targets)

@@ -40,8 +40,9 @@ def open_run(recipe: Recipe, folder: Path, device: torch.device) -> Trainer:
     broken, CorpusError for data that is missing or broken, TrainingStateError for a folder that
     holds the run of another recipe, NoPlace for one that cannot be made.
     """
-    if recipe.start is not None and not recipe.start.model.is_dir():
-        raise RecipeError(f"start.model: there is no model at {recipe.start.model}")
+    start = None if recipe.start is None else recipe.start.model
+    if start is not None and not start.is_dir():
+        raise RecipeError(f"start.model: there is no model at {start}")
     require_data(recipe.data_files)
     make_folder(folder)  # now, and not when everything is decoded
     torch.set_num_threads(min(recipe.optimiser.threads, os.cpu_count() or 1))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import json
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -31,15 +32,28 @@ PLACES = {
     "phones.lexicon",
     "phones.letters",
     "start.model",
+    "start.whisper",
+    "distil.whisper",
+    "distil.untranscribed_manifests",
 }
+KEEPING = {"distil.keep_frames", "distil.most_gigabytes"}
 FOR_DECODING = {"chunk_size", "lead_in_ms", "flush_with_silence"}
 RENAMED = {"units.pieces": "units.tokens", "pieces": "tokenizer"}
 """What runs that were saved earlier call it."""
+ADDED = {
+    "optimiser.min_chunk_frames": 1,
+    "optimiser.min_left_frames": 0,
+    "optimiser.group_rates": {},
+    "optimiser.frozen_groups": [],
+    "optimiser.frozen_steps": 0,
+}
+"""What they did not say, because there was nothing else."""
 MAY_CHANGE = {
     "name",
     *OPTIMISER_MAY_CHANGE,
     *ROUNDING,
     *PLACES,
+    *KEEPING,
     *(f"checkpoints.{each.name}" for each in dataclasses.fields(CheckpointConfig)),
     *(
         f"network.{each.name}"
@@ -90,10 +104,17 @@ def checksum(lines: Iterable[str]) -> str:
 
 def require_same(path: Path, there: Mapping[str, Any], ours: Mapping[str, Any]) -> None:
     """Raises TrainingStateError, naming what differs, unless the run in `path` is ours."""
-    there = {RENAMED.get(key, key): value for key, value in there.items()}
+    there = _plain({**ADDED, **{RENAMED.get(key, key): value for key, value in there.items()}})
+    ours = _plain({**ADDED, **ours})
     different = sorted(key for key in {**there, **ours} if there.get(key) != ours.get(key))
     if different:
         raise TrainingStateError(
             f"{path} was saved by another recipe: other {', '.join(different)}. "
             "A new run needs a folder of its own"
         )
+
+
+def _plain(identity: Mapping[str, Any]) -> Identity:
+    """As JSON keeps it: lists for tuples."""
+    plain: Identity = json.loads(json.dumps(identity))
+    return plain

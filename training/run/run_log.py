@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,13 +14,12 @@ import numpy as np
 
 @dataclass(frozen=True)
 class UpdateRecord:
-    """What one update was like; losses in nats, audio in seconds.
+    """What one update was like; losses by name, audio in seconds.
 
     The gradient's norm is no number where the update was skipped.
     """
 
-    loss: float
-    ctc_per_token: float
+    losses: Mapping[str, float]
     gradient_norm: float
     audio_seconds: float
 
@@ -40,6 +40,7 @@ class RunLog:
         self._every = every
         self._window: list[UpdateRecord] = []
         self._started = time.monotonic()
+        self._cpu_started = time.process_time()
 
     def update(self, record: UpdateRecord, place: dict[str, float], rate: float) -> None:
         """Notes an update; `place` says where in the run it was."""
@@ -47,6 +48,7 @@ class RunLog:
         if len(self._window) < self._every:
             return
         seconds = time.monotonic() - self._started
+        cpu_seconds = time.process_time() - self._cpu_started
         heard = sum(entry.audio_seconds for entry in self._window)
         self.write(
             place,
@@ -54,21 +56,21 @@ class RunLog:
             skipped=sum(not entry.taken for entry in self._window),
             rate=round(rate, 8),
             audio_per_second=round(heard / seconds, 1),
+            audio_per_cpu_second=round(heard / cpu_seconds, 1),
         )
         self.restart_clock()
 
     def _means(self) -> dict[str, float]:
         taken = [entry for entry in self._window if entry.taken]
-        names = ("loss", "ctc_per_token", "gradient_norm") if taken else ()
-        return {
-            name: round(float(np.mean([getattr(entry, name) for entry in taken])), 4)
-            for name in names
-        }
+        values = [{**entry.losses, "gradient_norm": entry.gradient_norm} for entry in taken]
+        names = values[0] if values else ()
+        return {name: round(float(np.mean([each[name] for each in values])), 4) for name in names}
 
     def restart_clock(self) -> None:
         """Starts a new window, so that what was done in between does not count as training."""
         self._window = []
         self._started = time.monotonic()
+        self._cpu_started = time.process_time()
 
     def write(self, place: dict[str, float], **values: float) -> None:
         """Appends one line."""

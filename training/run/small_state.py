@@ -47,7 +47,7 @@ def load_small(folder: Path, identity: Identity, model: nn.Module) -> Progress |
         return None
     with taking_up(path):
         weights, place = _read(path)
-        require_same(path, place["identity"], json.loads(json.dumps(identity)))
+        require_same(path, place["identity"], identity)
         own = model.state_dict()
         model.load_state_dict({name: each.to(own[name].dtype) for name, each in weights.items()})
         progress = Progress.from_dict({**place["progress"], "kept": []}, folder)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from earshot.models.u2.u2 import U2Model
-from earshot.training.data.batch import Batch
 from earshot.training.data.sampler import FIRST_SHUFFLED_EPOCH, Example
+from earshot.training.distil.distil_loss import DistilLoss
+from earshot.training.distil.distil_yardstick import DistilYardstick
 from earshot.training.files.output_folder import make_folder
-from earshot.training.network.joint_loss import TrainingLoss, joint_loss
 from earshot.training.phones.phone_yardstick import PhoneYardstick
 from earshot.training.phones.phones import PhoneLabels, PhoneLoss
 from earshot.training.phones.spoken_words import spoken_words
@@ -23,7 +22,9 @@ from earshot.training.recipe.config import OptimiserConfig, Recipe
 from earshot.training.recipe.schedule import learning_rate
 from earshot.training.run.averaging import ScoredCheckpoint, keep
 from earshot.training.run.descent import Descent, require_usable
+from earshot.training.run.objective import Objective
 from earshot.training.run.prepare import Prepared
+from earshot.training.run.rate_groups import rate_groups, set_learning
 from earshot.training.run.run_identity import run_identity
 from earshot.training.run.run_log import RunLog, UpdateRecord, cut_log
 from earshot.training.run.small_state import load_small, rewarmed, save_small
@@ -39,9 +40,11 @@ def draw_chunk(rng: np.random.Generator, longest: int, config: OptimiserConfig) 
     """Chunk size and number of left chunks for one batch, -1 for all (Zhang 2020, section 3.2)."""
     if rng.random() < config.full_context_probability:
         return -1, -1
-    chunk = int(rng.integers(1, config.max_chunk_frames + 1))
-    left = -1 if rng.random() < 0.5 else int(rng.integers(0, max(1, longest // chunk) + 1))
-    return chunk, left
+    chunk = int(rng.integers(config.min_chunk_frames, config.max_chunk_frames + 1))
+    if rng.random() < 0.5:
+        return chunk, -1
+    least, most = -(-config.min_left_frames // chunk), max(1, longest // chunk)
+    return chunk, int(rng.integers(min(least, most), most + 1))
 
 
 class Trainer:
@@ -57,17 +60,24 @@ class Trainer:
         config = recipe.optimiser
         self._identity = run_identity(recipe, prepared.sampler.utterances, prepared.tokenizer)
         torch.manual_seed(config.seed)
-        self.yardstick: PhoneYardstick | None = None
-        self.phone_loss = self._build_phone_loss()
-        self._trained = [*model.parameters(), *self._side_parameters()]
+        self.yardstick: PhoneYardstick | DistilYardstick | None = None
+        self.objective = Objective(recipe, model, self._build_phone_loss(), self._build_distil())
+        side = [] if self.side_head is None else list(self.side_head.named_parameters())
+        trained = [*model.named_parameters(), *side]
+        self._groups = rate_groups(trained, config)
         self.optimiser = torch.optim.AdamW(
-            self._trained,
+            [{"params": group.parameters} for group in self._groups],
             lr=config.peak_rate,
             betas=(0.9, 0.98),
             weight_decay=config.weight_decay,
             fused=True,
         )
-        self._descent = Descent(self.optimiser, self._trained, config.max_gradient_norm)
+        self._descent = Descent(
+            self.optimiser,
+            [parameter for _, parameter in trained],
+            config.max_gradient_norm,
+            [group.share for group in self._groups],
+        )
         self.log_file = make_folder(folder) / LOG_FILE
         self._log = RunLog(self.log_file, recipe.checkpoints.log_every)
         self._plan: list[list[Example]] = []
@@ -77,7 +87,7 @@ class Trainer:
 
     def _build_phone_loss(self) -> PhoneLoss | None:
         phones = self.recipe.phones
-        if phones is None:
+        if phones is None or (self.recipe.distil is not None and self.recipe.distil.alone):
             return None
         train, dev = self.prepared.sampler.utterances, self.prepared.dev
         lexicon = spoken_words(phones, [*train, *dev.utterances])
@@ -88,13 +98,19 @@ class Trainer:
             self.yardstick = PhoneYardstick(dev, heard, trigrams)
         return PhoneLoss(self.model, labels, phones, trigrams).to(self.device)
 
+    def _build_distil(self) -> DistilLoss | None:
+        config, targets = self.recipe.distil, self.prepared.targets
+        if config is None or targets is None:
+            return None
+        if config.alone:
+            folder = self.recipe.data.work_dir / "teacher-dev"
+            self.yardstick = DistilYardstick(self.prepared.dev, targets.teacher, folder)
+        return DistilLoss(self.model, targets)
+
     @property
     def side_head(self) -> nn.Module | None:
         """Parameters that are trained beside the model, if there are any."""
-        return None if self.phone_loss is None else self.phone_loss.side_head
-
-    def _side_parameters(self) -> list[nn.Parameter]:
-        return [] if self.side_head is None else list(self.side_head.parameters())
+        return self.objective.side_head
 
     def resume(self) -> bool:
         """Takes up the state saved in the folder; False if there is none. The log is cut to it.
@@ -165,45 +181,23 @@ class Trainer:
         batch = self.prepared.builder.build(rng, examples, progress.step).to(self.device)
         rate = learning_rate(progress.step, config) * self._limit.rate_share
         rate *= rewarmed(progress)
+        set_learning(self._groups, progress.step)
+        chunk = draw_chunk(
+            rng, batch.features.size(1) // self.model.encoder.subsampling_rate, config
+        )
         with self._precision():
-            loss = self._loss(batch, rng)
-            total = self._with_phones(loss.total, batch, examples)
-        norm = self._descent.step(total, rate)
+            losses = self.objective.of(batch, examples, progress.step, chunk)
+        norm = self._descent.step(losses.total, rate)
         progress.step += 1
         if progress.step % CONSTRAIN_EVERY == 0:
             self.model.encoder.constrain()
         progress.heard_seconds += batch.seconds
-        per_token = float(loss.ctc.detach() / batch.token_lengths.float().mean())
-        record = UpdateRecord(float(loss.total.detach()), per_token, norm, batch.seconds)
+        record = UpdateRecord(losses.parts, norm, batch.seconds)
         self._log.update(record, progress.place(), rate)
 
     def _precision(self) -> torch.autocast:
         wanted = self.recipe.optimiser.precision == "bfloat16"
         return torch.autocast(self.device.type, torch.bfloat16, enabled=wanted)
-
-    def _loss(self, batch: Batch, rng: np.random.Generator) -> TrainingLoss:
-        config, model = self.recipe.optimiser, self.model
-        early = self.progress.step < config.ctc_only_steps
-        weights = replace(model.config.loss, ctc_weight=1.0 if early else config.ctc_weight)
-        model.config = replace(model.config, loss=weights)
-        longest = batch.features.size(1) // model.encoder.subsampling_rate
-        model.train()
-        return joint_loss(
-            model,
-            batch.features,
-            batch.feature_lengths,
-            batch.tokens,
-            batch.token_lengths,
-            *draw_chunk(rng, longest, config),
-        )
-
-    def _with_phones(self, loss: Tensor, batch: Batch, examples: list[Example]) -> Tensor:
-        """`loss` mixed with that of the phones, where the recipe wants them."""
-        if self.phone_loss is None:
-            return loss
-        share = self.phone_loss.config.weight
-        phones = self.phone_loss.of(batch, examples, self.progress.step)
-        return (1.0 - share) * loss + share * phones
 
     def _checkpoint(self) -> None:
         """Measures the model, keeps it if it is among the best, and saves the run."""
@@ -224,7 +218,7 @@ class Trainer:
         if self.yardstick is not None:
             chunk_size = self.prepared.dev_chunk_size
             found = self.yardstick.measure(self.model, chunk_size)
-            return found["dev_phone_errors"], {name: round(found[name], 4) for name in found}
+            return found[self.yardstick.judge], {name: round(found[name], 4) for name in found}
         errors = self.prepared.dev_errors(self.model)
         mean = sum(errors.values()) / len(errors)
         by_corpus = {f"dev_{corpus}": round(error, 4) for corpus, error in errors.items()}

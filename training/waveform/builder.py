@@ -8,12 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
 from earshot.models.layers.subsampling import StemShape
 from earshot.models.log_mel import LogMel
 from earshot.training.data.augment import spec_augment
-from earshot.training.data.batch import LONGEST_GAP_FRAMES, Batch, least_frames, pad_tokens
+from earshot.training.data.batch import (
+    LONGEST_GAP_FRAMES,
+    Batch,
+    CleanSound,
+    least_frames,
+    pad_tokens,
+)
+from earshot.training.data.lead import Leads
 from earshot.training.data.sampler import Example
 from earshot.training.data.speech import Speech
 from earshot.training.data.speed import change_speed, sped_length
@@ -36,6 +44,7 @@ class SoundBatchBuilder:
     mean: Tensor
     stem: StemShape
     flush_frames: int = 0  # of silence after every utterance
+    leads: Leads | None = None  # silence before a recording, always the same; at random if absent
 
     @torch.no_grad()
     def build(self, rng: np.random.Generator, examples: Sequence[Example], step: int) -> Batch:
@@ -48,7 +57,8 @@ class SoundBatchBuilder:
             [token for i in example.members for token in self.tokens[i]] for example in examples
         ]
         plain = step < config.from_step
-        spoken = self._spoken(rng, examples, plain)
+        speeds = self._speeds(rng, examples, plain)
+        spoken = self._led(examples, speeds, self._spoken(rng, examples, speeds))
         lengths = self._lengths(rng, spoken, labels)
         waves = self._placed(rng, spoken, lengths)
         if plain:
@@ -63,19 +73,24 @@ class SoundBatchBuilder:
             whole = self._among(examples, self.data.whole_corpora)
             for row, count, is_whole in zip(features, frames, whole, strict=True):
                 spec_augment(rng, row[:count], config, self.mean, is_whole)
-        return Batch(features, torch.tensor(frames), *pad_tokens(labels), sum(frames) / 100)
+        clean = self._clean(examples, speeds, spoken)
+        return Batch(features, torch.tensor(frames), *pad_tokens(labels), sum(frames) / 100, clean)
 
     def _among(self, examples: Sequence[Example], corpora: Sequence[str]) -> list[bool]:
         return [self.speech.utterances[row.members[0]].corpus in corpora for row in examples]
 
-    def _spoken(
+    def _speeds(
         self, rng: np.random.Generator, examples: Sequence[Example], plain: bool
-    ) -> list[Tensor]:
-        """Each example's recordings with gaps between them, at one speed."""
-        joined = [self._joined(rng, example) for example in examples]
+    ) -> list[float]:
         if plain:
-            return joined
-        speeds = [self.augmenter.speed(rng, self._is_short(example)) for example in examples]
+            return [1.0] * len(examples)
+        return [self.augmenter.speed(rng, self._is_short(example)) for example in examples]
+
+    def _spoken(
+        self, rng: np.random.Generator, examples: Sequence[Example], speeds: Sequence[float]
+    ) -> list[Tensor]:
+        """Each example's recordings with gaps between them, at its speed."""
+        joined = [self._joined(rng, example) for example in examples]
         spoken = list(joined)
         for speed in sorted(set(speeds)):
             rows = [row for row, its in enumerate(speeds) if its == speed]
@@ -83,6 +98,28 @@ class SoundBatchBuilder:
             for row, wave in zip(rows, change_speed(waves, speed), strict=True):
                 spoken[row] = wave[: sped_length(len(joined[row]), speed)]
         return spoken
+
+    def _led(
+        self, examples: Sequence[Example], speeds: Sequence[float], spoken: Sequence[Tensor]
+    ) -> list[Tensor]:
+        """Each row with the silence before it, where that is always the same."""
+        if self.leads is None:
+            return list(spoken)
+        leads = [
+            self.leads.samples(self.speech.utterances[example.members[0]], speed)
+            for example, speed in zip(examples, speeds, strict=True)
+        ]
+        return [functional.pad(wave, (lead, 0)) for wave, lead in zip(spoken, leads, strict=True)]
+
+    def _clean(
+        self, examples: Sequence[Example], speeds: Sequence[float], spoken: Sequence[Tensor]
+    ) -> list[CleanSound]:
+        if self.leads is None:
+            return []
+        return [
+            CleanSound(wave, example.members, speed)
+            for wave, example, speed in zip(spoken, examples, speeds, strict=True)
+        ]
 
     def _joined(self, rng: np.random.Generator, example: Example) -> Tensor:
         parts: list[Tensor] = []
@@ -124,6 +161,7 @@ class SoundBatchBuilder:
         """Rows `(B, N)` with each utterance somewhere in the first `lengths` samples of its own."""
         waves = spoken[0].new_zeros(len(spoken), max(lengths))
         for row, (wave, length) in enumerate(zip(spoken, lengths, strict=True)):
-            before = int(rng.integers(length - self._flush - len(wave) + 1))
+            room = 0 if self.leads is not None else length - self._flush - len(wave)
+            before = int(rng.integers(room + 1))
             waves[row, before : before + len(wave)] = wave
         return waves

@@ -13,11 +13,13 @@ from earshot.models.config import FeatureConfig
 from earshot.models.feature_kinds import build_features
 from earshot.training.corpus.manifest import read_noise, read_rooms
 from earshot.training.data.audio_cache import build_audio_cache
+from earshot.training.data.lead import Leads
 from earshot.training.data.speech import Source, Speech
 from earshot.training.errors import CorpusError
 from earshot.training.files.audio_file import read_samples
 from earshot.training.recipe.config import Recipe, WaveformConfig
-from earshot.training.recipe.recipe_model import flush_frames, time_shape
+from earshot.training.recipe.distil_config import DistilConfig
+from earshot.training.recipe.recipe_model import feature_config, flush_frames, time_shape
 from earshot.training.waveform.augmenter import SoundAugmenter
 from earshot.training.waveform.builder import SoundBatchBuilder
 from earshot.training.waveform.clips import Clips, load_clips
@@ -25,6 +27,7 @@ from earshot.training.waveform.noise import synthetic_noises
 from earshot.training.waveform.rooms import Response, from_direct_sound, simulated_rooms
 
 STATIONARY_NOISES = 16
+LEAD_MS = 40  # leads are so many, or whole multiples: a frame of a pooled encoder
 
 
 def load_rooms(manifest: Path, config: WaveformConfig, seed: int, sample_rate_hz: int) -> Tensor:
@@ -60,8 +63,8 @@ def build_sound(
     """The builder of batches of sound, all of it on `device`."""
     data, seed = recipe.data, recipe.optimiser.seed
     place = device or torch.device("cpu")
-    features = FeatureConfig()
-    rate_hz = features.sample_rate_hz
+    extractor = build_features(feature_config(recipe))
+    rate_hz = extractor.config.sample_rate_hz
     augmenter = SoundAugmenter(
         config=recipe.augment,
         waveform=config,
@@ -76,8 +79,16 @@ def build_sound(
         tokens,
         data,
         augmenter,
-        build_features(features),
+        extractor,
         mean.to(place),
-        time_shape(recipe.network),
-        flush_frames(recipe.network),
+        time_shape(recipe),
+        flush_frames(recipe),
+        leads_of(recipe.distil, rate_hz),
     )
+
+
+def leads_of(distil: DistilConfig | None, sample_rate_hz: int) -> Leads | None:
+    """The silences that student and teacher both hear before recordings."""
+    if distil is None:
+        return None
+    return Leads(round(distil.most_lead_seconds * sample_rate_hz), sample_rate_hz * LEAD_MS // 1000)

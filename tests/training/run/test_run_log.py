@@ -17,14 +17,14 @@ def test_updates_that_were_skipped_are_counted_and_not_averaged(tmp_path: Path) 
     log = RunLog(tmp_path / "log.jsonl", every=3)
     for loss in (1.0, math.inf, 3.0):
         norm = 2.0 if math.isfinite(loss) else math.nan
-        log.update(UpdateRecord(loss, loss, norm, 1.0), {"step": 3}, rate=0.1)
+        log.update(UpdateRecord({"loss": loss}, norm, 1.0), {"step": 3}, rate=0.1)
     (line,) = read(tmp_path / "log.jsonl")
     assert (line["loss"], line["gradient_norm"], line["skipped"]) == (2.0, 2.0, 1)
 
 
 def test_where_all_were_skipped_there_are_no_means(tmp_path: Path) -> None:
     log = RunLog(tmp_path / "log.jsonl", every=1)
-    log.update(UpdateRecord(math.nan, math.nan, math.nan, 1.0), {"step": 1}, rate=0.1)
+    log.update(UpdateRecord({"loss": math.nan}, math.nan, 1.0), {"step": 1}, rate=0.1)
     (line,) = read(tmp_path / "log.jsonl")
     assert line["skipped"] == 1
     assert "loss" not in line

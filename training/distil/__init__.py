@@ -1,0 +1,1 @@
+"""Learning from a Whisper that hears everything at once."""

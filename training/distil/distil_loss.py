@@ -1,0 +1,54 @@
+"""The difference between a student's frames and its teacher's.
+
+The student is the encoder under a chunk mask; nothing but its last norm's output is compared, which
+is what the teacher's decoder was trained on. So a recording needs no transcript (Hinton 2015;
+for frames: FitNets, Romero 2015).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from earshot.models.u2.u2 import U2Model
+from earshot.training.data.batch import CleanSound
+from earshot.training.distil.student_frames import StudentFrames
+from earshot.training.distil.targets import Targets
+
+
+def pooled(frames: Tensor, lengths: Tensor, rate: int) -> tuple[Tensor, Tensor]:
+    """Means of `rate` frames each of `(B, T, D)`, and how many there are of each row `(B,)`."""
+    if rate == 1:
+        return frames, lengths
+    whole = frames.size(1) // rate * rate
+    return frames[:, :whole].unflatten(1, (-1, rate)).mean(dim=2), lengths // rate
+
+
+def mean_square(student: Tensor, teacher: Tensor, lengths: Tensor) -> Tensor:
+    """The mean square of the difference over D and over the first `lengths` `(B,)` frames.
+
+    student (B, T, D), teacher (B, T', D); frames that one of them lacks do not count. Zero if none
+    is left.
+    """
+    frames = min(student.size(1), teacher.size(1))
+    counted = torch.arange(frames, device=lengths.device) < lengths.unsqueeze(1)
+    squares = (student[:, :frames].float() - teacher[:, :frames]).square().mean(dim=2)
+    total: Tensor = (squares * counted).sum() / counted.sum().clamp(min=1)
+    return total
+
+
+class DistilLoss:
+    """Compares what a model's encoder has just put out with what the teacher does."""
+
+    def __init__(self, model: U2Model, targets: Targets) -> None:
+        self._targets = targets
+        self._encoder = model.encoder
+        self._student = StudentFrames(model).watch()
+
+    def of(self, clean: Sequence[CleanSound], feature_lengths: Tensor) -> Tensor:
+        """The mean square for the batch just encoded, whose rows sounded `clean` before."""
+        frames, lengths = pooled(*self._targets.of(clean), self._student.rate)
+        heard = self._encoder.output_lengths(feature_lengths)
+        return mean_square(self._student.frames, frames, torch.minimum(lengths, heard))
