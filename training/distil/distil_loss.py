@@ -22,8 +22,10 @@ def pooled(frames: Tensor, lengths: Tensor, rate: int) -> tuple[Tensor, Tensor]:
     """Means of `rate` frames each of `(B, T, D)`, and how many there are of each row `(B,)`."""
     if rate == 1:
         return frames, lengths
-    whole = frames.size(1) // rate * rate
-    return frames[:, :whole].unflatten(1, (-1, rate)).mean(dim=2), lengths // rate
+    batch, frames_there, size = frames.shape
+    count = frames_there // rate
+    means = frames[:, : count * rate].reshape(batch, count, rate, size).mean(dim=2)
+    return means, lengths // rate
 
 
 def mean_square(student: Tensor, teacher: Tensor, lengths: Tensor) -> Tensor:

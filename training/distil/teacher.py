@@ -66,7 +66,8 @@ class Teacher:
         lengths = torch.tensor([heard.size(1)], device=heard.device)
         with torch.autocast(heard.device.type, torch.bfloat16, enabled=self.bfloat16):
             frames, _ = self.encoder(heard, lengths)
-        return frames[0].float()
+        found: Tensor = frames[0].float()
+        return found
 
     def checksum(self) -> str:
         """Of its weights and of how it hears: what frames that are kept depend on."""
