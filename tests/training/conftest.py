@@ -15,10 +15,10 @@ from earshot.training.recipe.config import (
     CheckpointConfig,
     DataConfig,
     NetworkConfig,
-    OptimiserConfig,
     Recipe,
     UnitsConfig,
 )
+from earshot.training.recipe.optimiser_config import OptimiserConfig
 from earshot.training.run.prepare import Prepared, prepare
 
 RATE_HZ = 16_000

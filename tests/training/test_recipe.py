@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 
 from earshot.training.errors import RecipeError
-from earshot.training.recipe.config import NetworkConfig, OptimiserConfig, Recipe, load_recipe
+from earshot.training.recipe.config import (
+    NetworkConfig,
+    Recipe,
+    load_recipe,
+)
+from earshot.training.recipe.optimiser_config import OptimiserConfig
 from earshot.training.recipe.schedule import learning_rate
 
 RECIPE = """

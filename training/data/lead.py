@@ -7,7 +7,7 @@ hears a lead needs a teacher that hears it, and frames that are kept on disk kno
 
 from __future__ import annotations
 
-import zlib
+import hashlib
 from dataclasses import dataclass
 
 from earshot.training.corpus.manifest import Utterance
@@ -29,6 +29,6 @@ class Leads:
     def samples(self, utterance: Utterance, speed: float) -> int:
         """The silence before this recording at this speed."""
         name = f"{utterance.corpus}/{utterance.path.name}@{speed:g}"
-        drawn = zlib.crc32(name.encode()) % STEPS / STEPS
+        drawn = int.from_bytes(hashlib.sha256(name.encode()).digest()[:2], "big") / STEPS
         share = max(0.0, 2.0 * drawn - 1.0)
         return int(share * (self.most_samples // self.step_samples + 1)) * self.step_samples

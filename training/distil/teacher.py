@@ -70,7 +70,7 @@ class Teacher:
         return found
 
     def checksum(self) -> str:
-        """Of its weights and of how it hears: what frames that are kept depend on."""
+        """A checksum of its weights and of how it hears: frames that are kept depend on both."""
         found = hashlib.sha256(f"{self.pad_frames} {self.tail_frames} {self.bfloat16}".encode())
         for name, tensor in sorted(self.encoder.state_dict().items()):
             found.update(name.encode())

@@ -122,7 +122,7 @@ def prepare(recipe: Recipe, device: torch.device | None = None) -> Prepared:
         untranscribed=() if distil is None else distil.untranscribed_manifests,
     )
     tokenizer = make_units(recipe, speech)
-    tokens = [tokenizer.encode(utterance.text) for utterance in speech.utterances]
+    tokens = [tokenizer.encode(each.text) if each.text else [] for each in speech.utterances]
     stride = CMVN_STRIDE
     if recipe.waveform is not None:
         stride = max(stride, len(speech) // MOST_COMPUTED)

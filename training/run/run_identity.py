@@ -115,6 +115,6 @@ def require_same(path: Path, there: Mapping[str, Any], ours: Mapping[str, Any]) 
 
 
 def _plain(identity: Mapping[str, Any]) -> Identity:
-    """As JSON keeps it: lists for tuples."""
+    """The identity as JSON keeps it: lists for tuples."""
     plain: Identity = json.loads(json.dumps(identity))
     return plain

@@ -14,17 +14,20 @@ from earshot.training.data.sampler import FIRST_SHUFFLED_EPOCH, Example
 from earshot.training.distil.distil_loss import DistilLoss
 from earshot.training.distil.distil_yardstick import DistilYardstick
 from earshot.training.files.output_folder import make_folder
+from earshot.training.network.rate_groups import rate_groups, set_learning
 from earshot.training.phones.phone_yardstick import PhoneYardstick
 from earshot.training.phones.phones import PhoneLabels, PhoneLoss
 from earshot.training.phones.spoken_words import spoken_words
 from earshot.training.progress_bar import progress_bar
-from earshot.training.recipe.config import OptimiserConfig, Recipe
+from earshot.training.recipe.config import (
+    Recipe,
+)
+from earshot.training.recipe.optimiser_config import OptimiserConfig
 from earshot.training.recipe.schedule import learning_rate
 from earshot.training.run.averaging import ScoredCheckpoint, keep
 from earshot.training.run.descent import Descent, require_usable
 from earshot.training.run.objective import Objective
 from earshot.training.run.prepare import Prepared
-from earshot.training.run.rate_groups import rate_groups, set_learning
 from earshot.training.run.run_identity import run_identity
 from earshot.training.run.run_log import RunLog, UpdateRecord, cut_log
 from earshot.training.run.small_state import load_small, rewarmed, save_small

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from earshot.training.recipe.config import OptimiserConfig
-from earshot.training.recipe.rates import RateGroupName
+from earshot.training.recipe.optimiser_config import OptimiserConfig, RateGroupName
 
 NEW_IN_ENCODER = "encoder.narrow."  # between a taken-over encoder and the heads: as new as these
 

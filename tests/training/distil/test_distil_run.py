@@ -1,0 +1,114 @@
+"""Runs that start from a Whisper and learn from it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from earshot.models.checkpoints.assembly import u2_of
+from earshot.models.checkpoints.checkpoint import load_model
+from earshot.models.checkpoints.whisper.checkpoint import read_whisper
+from earshot.training.distil.kept_frames import KeptFrames
+from earshot.training.recipe.config import Recipe
+from earshot.training.run.export import export
+from earshot.training.run.run import open_run
+from earshot.training.run.small_state import SMALL_FILE
+from earshot.training.run.trainer import LOG_FILE
+from earshot.training.run.training_state import STATE_FILE
+
+CPU = torch.device("cpu")
+
+
+def read_log(run: Path) -> list[dict[str, float]]:
+    return [json.loads(line) for line in (run / LOG_FILE).read_text().splitlines()]
+
+
+def test_a_student_comes_nearer_to_its_teacher(distil_recipe: Recipe, tmp_path: Path) -> None:
+    open_run(distil_recipe, tmp_path / "run", CPU).run()
+    log = read_log(tmp_path / "run")
+    measured = [line["dev_l2"] for line in log if "dev_l2" in line]
+    distances = [line["l2"] for line in log if "l2" in line]
+    assert measured[-1] < 0.7 * measured[0]
+    assert distances[-1] < 0.7 * distances[0]
+    assert {"dev_l2_clips", "dev_l2_sentences"} <= set(log[-1])
+    assert "ctc_per_token" not in log[0]
+
+
+def test_an_exported_student_can_be_loaded(distil_recipe: Recipe, tmp_path: Path) -> None:
+    trainer = open_run(distil_recipe, tmp_path / "run", CPU)
+    trainer.run(stop_at_step=30)
+    export(distil_recipe, tmp_path / "run", tmp_path / "model")
+    loaded = u2_of(load_model(tmp_path / "model"))
+    assert loaded.config.features.kind == "whisper"
+    assert (loaded.config.features.num_mel_bins, loaded.encoder.output_size) == (10, 8)
+    expected = trainer.model.state_dict()["encoder.embed.conv1.weight"].half().float()
+    assert torch.equal(loaded.state_dict()["encoder.embed.conv1.weight"], expected)
+
+
+def test_before_the_first_update_the_weights_are_whispers(
+    distil_recipe: Recipe, tmp_path: Path
+) -> None:
+    trainer = open_run(distil_recipe, tmp_path / "run", CPU)
+    theirs = read_whisper(distil_recipe.start.whisper).tensors["encoder.blocks.1.mlp.0.weight"]
+    ours = trainer.model.state_dict()["encoder.encoders.1.feed_forward.w_1.weight"]
+    assert torch.equal(ours, theirs)
+
+
+@pytest.mark.parametrize("lost", [None, STATE_FILE])
+def test_an_interrupted_run_goes_on(
+    distil_recipe: Recipe, tmp_path: Path, lost: str | None
+) -> None:
+    open_run(distil_recipe, tmp_path / "run", CPU).run(stop_at_step=12)
+    if lost is not None:  # what is small enough to travel is left
+        (tmp_path / "run" / lost).unlink()
+        assert (tmp_path / "run" / SMALL_FILE).exists()
+    trainer = open_run(distil_recipe, tmp_path / "run", CPU)
+    assert trainer.progress.step == 12
+    trainer.run(stop_at_step=15)
+    assert trainer.progress.step == 15
+
+
+def test_frames_that_are_kept_are_those_that_are_computed(
+    distil_recipe: Recipe, tmp_path: Path
+) -> None:
+    keeping = open_run(distil_recipe, tmp_path / "kept", CPU)
+    distil = replace(distil_recipe.distil, keep_frames=False)
+    computing = open_run(replace(distil_recipe, distil=distil), tmp_path / "computed", CPU)
+    assert keeping.prepared.targets.kept
+    assert not computing.prepared.targets.kept
+    for trainer in (keeping, computing):
+        trainer.run(stop_at_step=10)
+    assert any(_there(each) for each in keeping.prepared.targets.kept.values())
+    (kept,), (computed,) = (read_log(tmp_path / name) for name in ("kept", "computed"))
+    assert kept["l2"] == pytest.approx(computed["l2"], rel=1e-2)
+
+
+def _there(frames: KeptFrames) -> int:
+    return frames.there
+
+
+def test_recordings_that_nobody_has_written_down_are_heard(
+    distil_recipe: Recipe, tmp_path: Path
+) -> None:
+    lines = distil_recipe.data.train_manifest.read_text().splitlines()
+    folder = distil_recipe.data.train_manifest.parent
+    columns = lines[0].split("\t")
+    rows = [line.split("\t") for line in lines[1:3]]
+    for row in rows:
+        row[columns.index("path")] = str(folder / row[columns.index("path")])
+        row[columns.index("corpus")] = "wild"
+        row[columns.index("text")] = ""
+    manifest = tmp_path / "wild.tsv"
+    manifest.write_text("\n".join(["\t".join(columns), *map("\t".join, rows)]) + "\n")
+    recipe = replace(
+        distil_recipe,
+        data=replace(distil_recipe.data, draws_per_epoch={"wild": 1.0}),
+        distil=replace(distil_recipe.distil, untranscribed_manifests=(manifest,)),
+    )
+    trainer = open_run(recipe, tmp_path / "run", CPU)
+    trainer.run(stop_at_step=2)
+    assert trainer.progress.heard_seconds > 0
