@@ -14,7 +14,6 @@ from earshot.training.data.sampler import FIRST_SHUFFLED_EPOCH, Example
 from earshot.training.distil.distil_loss import DistilLoss
 from earshot.training.distil.distil_yardstick import DistilYardstick
 from earshot.training.files.output_folder import make_folder
-from earshot.training.network.rate_groups import rate_groups, set_learning
 from earshot.training.phones.phone_yardstick import PhoneYardstick
 from earshot.training.phones.phones import PhoneLabels, PhoneLoss
 from earshot.training.phones.spoken_words import spoken_words
@@ -23,6 +22,7 @@ from earshot.training.recipe.config import (
     Recipe,
 )
 from earshot.training.recipe.optimiser_config import OptimiserConfig
+from earshot.training.recipe.rate_groups import rate_groups, set_learning
 from earshot.training.recipe.schedule import learning_rate
 from earshot.training.run.averaging import ScoredCheckpoint, keep
 from earshot.training.run.descent import Descent, require_usable

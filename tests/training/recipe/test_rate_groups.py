@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from earshot.training.errors import RecipeError
-from earshot.training.network.rate_groups import group_of, rate_groups, set_learning
 from earshot.training.recipe.optimiser_config import OptimiserConfig
+from earshot.training.recipe.rate_groups import group_of, rate_groups, set_learning
 from earshot.training.run.descent import Descent
 
 RATES = {"encoder": 1e-4, "heads": 3e-3}
