@@ -117,7 +117,12 @@ class Conv1dStem:
     """A stem of convolutions over time."""
 
     def __init__(
-        self, *, convolutions: Sequence[TimeConvolutionWeights], out: LinearWeights, processor: str
+        self,
+        *,
+        convolutions: Sequence[TimeConvolutionWeights],
+        activation: Activation,
+        out: LinearWeights | None,
+        processor: str,
     ) -> None: ...
     def run(
         self,
@@ -127,6 +132,10 @@ class Conv1dStem:
                 dtype="float32", shape=(None, None, None), order="C", device="cpu", writable=False
             ),
         ],
+        begins: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ]
+        | None,
         embedded: Annotated[
             Lendable, dict(dtype="float32", shape=(None, None, None), order="C", device="cpu")
         ],
@@ -166,6 +175,8 @@ class ConformerStep:
         feed_forward_scale: float,
         layers: Sequence[LayerWeights],
         after_norm: NormWeights,
+        pool_after_block: int | None,
+        narrow: LinearWeights | None,
         processor: str,
     ) -> None: ...
     def run(

@@ -321,7 +321,7 @@ class ModelConfig:
             self._require_width(self.decoder.size)
 
     def _require_width(self, size: int) -> None:
-        width = self.encoder.output_size
+        width = self.encoder.encoded_size
         _require(width == size, f"a Whisper decoder of {size} cannot hear frames of {width}")
 
     def to_dict(self) -> dict[str, Any]:

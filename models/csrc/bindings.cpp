@@ -47,7 +47,7 @@ void run(const ConformerStep& step, const Floats<3>& stem, const std::optional<F
          int workers) {
   const LaneChunk chunk{
       .lanes = static_cast<int>(stem.shape(0)),
-      .frames = static_cast<int>(stem.shape(1)),
+      .frames = static_cast<int>(encoded.shape(1)),
       .capacity = static_cast<int>(att_cache.shape(3)) - 1,
       .stem = stem.data(),
       .pos_emb = pos_emb ? pos_emb->data() : nullptr,
@@ -101,9 +101,10 @@ void run_head(const CtcHead& head, const Floats<2>& encoded, const HostArray<flo
 }
 
 void run_stem(const Conv1dStem& stem, const Floats<3>& features,
+              const std::optional<HostArray<const std::int64_t, 1>>& begins,
               const HostArray<float, 3>& embedded, int workers) {
   nb::gil_scoped_release released;
-  stem.run(features.data(), static_cast<int>(features.shape(0)),
+  stem.run(features.data(), begins ? begins->data() : nullptr, static_cast<int>(features.shape(0)),
            static_cast<int>(features.shape(1)), embedded.data(), workers);
 }
 
@@ -111,12 +112,13 @@ void bind_ends(nb::module_& module) {
   nb::class_<TimeConvolutionWeights>(module, "TimeConvolutionWeights")
       .def(nb::init<LinearWeights, int, int>(), "layer"_a, "kernel"_a, "stride"_a);
   nb::class_<Conv1dStem>(module, "Conv1dStem", "A stem of convolutions over time.")
-      .def(nb::new_([](std::vector<TimeConvolutionWeights> convolutions, LinearWeights out,
-                       const std::string& processor) {
-             return build(Conv1dStemWeights{std::move(convolutions), std::move(out)}, processor);
+      .def(nb::new_([](std::vector<TimeConvolutionWeights> convolutions, Activation activation,
+                       std::optional<LinearWeights> out, const std::string& processor) {
+             return build(Conv1dStemWeights{std::move(convolutions), activation, std::move(out)},
+                          processor);
            }),
-           nb::kw_only(), "convolutions"_a, "out"_a, "processor"_a)
-      .def("run", &run_stem, "features"_a, "embedded"_a, "workers"_a,
+           nb::kw_only(), "convolutions"_a, "activation"_a, "out"_a.none(), "processor"_a)
+      .def("run", &run_stem, "features"_a, "begins"_a.none(), "embedded"_a, "workers"_a,
            "Write what becomes of each lane's features.");
   nb::class_<CtcHead>(module, "CtcHead", "A linear layer and a log-softmax.")
       .def(nb::new_([](LinearWeights layer, int rate, const std::string& processor) {
@@ -201,13 +203,15 @@ NB_MODULE(_native, module) {
   nb::class_<ConformerStep>(module, "ConformerStep", "The blocks of a conformer.")
       .def(nb::new_([](int size, int heads, Activation activation, float feed_forward_scale,
                        std::vector<LayerWeights> layers, NormWeights after_norm,
+                       std::optional<int> pool_after_block, std::optional<LinearWeights> narrow,
                        const std::string& processor) {
-             return build(ConformerWeights{size, heads, activation, feed_forward_scale,
-                                           std::move(layers), std::move(after_norm)},
-                          processor);
+             return build(
+                 ConformerWeights{size, heads, activation, feed_forward_scale, std::move(layers),
+                                  std::move(after_norm), pool_after_block, std::move(narrow)},
+                 processor);
            }),
            nb::kw_only(), "size"_a, "heads"_a, "activation"_a, "feed_forward_scale"_a, "layers"_a,
-           "after_norm"_a, "processor"_a)
+           "after_norm"_a, "pool_after_block"_a.none(), "narrow"_a.none(), "processor"_a)
       .def("run", &run, "stem"_a, "pos_emb"_a.none(), "slots"_a, "lengths"_a, "cached"_a,
            "att_cache"_a, "cnn_cache"_a, "encoded"_a, "att_columns"_a, "next_cnn_cache"_a,
            "workers"_a, "Move lanes on by a chunk; writes the three arrays before the last.");

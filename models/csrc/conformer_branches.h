@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "activated.h"
 #include "dense/floats.h"
 #include "dense/packed_linear.h"
 #include "dense/row_norm.h"
@@ -14,18 +15,6 @@
 #include "network_weights.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
-
-inline Floats activated(Activation activation, const Floats& x) {
-  switch (activation) {
-    case Activation::SWISH:
-      return x * sigmoid(x);
-    case Activation::RELU:
-      return larger(x, Floats{});
-    case Activation::GELU:
-      return gelu(x);
-  }
-  return x;
-}
 
 class FeedForward {
  public:

@@ -19,35 +19,57 @@ int row_count(const Share& share) {
   return share.first_rows.back();
 }
 
-// Runs for a share of lanes; all memory of a step is here.
+// Where a layer's columns are: the first of its rows in the cache, and how many the cache has.
+struct CachePlace {
+  int first_row;
+  int rows;
+};
+
+// Runs for a share of lanes; all memory of a step is here. `rate`: rows for each frame put out.
 struct Work {
   const LaneChunk& chunk;
   const Share& share;
+  int rate;
   Rows x;
   Rows normed;
   Rows pos_emb;
 
-  Work(const LaneChunk& all_lanes, const Share& own, int size)
+  Work(const LaneChunk& all_lanes, const Share& own, int size, int stem_rate)
       : chunk(all_lanes),
         share(own),
-        x(row_count(own), size),
-        normed(row_count(own), size),
-        pos_emb(all_lanes.pos_emb == nullptr ? 0 : row_count(own), size) {
+        rate(stem_rate),
+        x(row_count(own) * rate, size),
+        normed(row_count(own) * rate, size),
+        pos_emb(all_lanes.pos_emb == nullptr ? 0 : row_count(own) * rate, size) {
     read(chunk.stem, size, x);
     if (chunk.pos_emb != nullptr) read(chunk.pos_emb, size, pos_emb);
   }
 
   int lane(int i) const { return share.first_lane + i; }
   int slot(int i) const { return static_cast<int>(chunk.slots[lane(i)]); }
-  int frames(int i) const { return share.first_rows[i + 1] - share.first_rows[i]; }
+  int first_row(int i) const { return share.first_rows[i] * rate; }
+  int frames(int i) const { return first_row(i + 1) - first_row(i); }
 
-  // `each(row, index)`: of every real frame its row, and its place among the chunk's (B, T).
+  // Two rows become their mean; a lane has an even number of them.
+  void pool(int size) {
+    Rows means(x.count / 2, size);
+    for (int row = 0; row < means.count; ++row) {
+      for (int i = 0; i < means.stride; i += WIDTH) {
+        store(means[row] + i, (load(x[2 * row] + i) + load(x[2 * row + 1] + i)) * 0.5F);
+      }
+    }
+    x = std::move(means);
+    normed = Rows(x.count, size);
+    rate = 1;
+  }
+
+  // `each(row, index)`: of every real frame its row, and its place among the chunk's (B, T rate).
   template <class Each>
   void for_rows(Each each) const {
     for (int i = 0; i < share.lanes; ++i) {
-      const auto first = static_cast<std::ptrdiff_t>(lane(i)) * chunk.frames;
+      const auto first = static_cast<std::ptrdiff_t>(lane(i)) * chunk.frames * rate;
       for (int frame = 0; frame < frames(i); ++frame) {
-        each(share.first_rows[i] + frame, first + frame);
+        each(first_row(i) + frame, first + frame);
       }
     }
   }
@@ -74,7 +96,7 @@ class Attention {
   }
 
   // Writes the new frames' columns of this layer, and adds what its heads make of all.
-  void add_to(Work& work, int layer, int layers) const {
+  void add_to(Work& work, const CachePlace& place) const {
     const int rows = work.x.count, size = heads_ * head_size_;
     norm_rows(norm_, work.x, work.normed);
     Rows queries(rows, size), keys(rows, size), values(rows, size),
@@ -85,21 +107,20 @@ class Attention {
     if (linear_pos_) project(*linear_pos_, work.pos_emb, pos);
     HeadAttention attend(head_size_);
     for (int i = 0; i < work.share.lanes; ++i) {
-      const int first = work.share.first_rows[i], frames = work.frames(i);
+      const int first = work.first_row(i), frames = work.frames(i);
       if (frames == 0) continue;  // it may have no row to point at
+      const int cached = static_cast<int>(work.chunk.cached[work.slot(i)]) * work.rate;
       for (int head = 0; head < heads_; ++head) {
-        float* own = new_columns(work, i, layer, layers, head);
+        const auto own = new_columns(work, i, place, head);
         for (int frame = 0; frame < frames; ++frame) {
           write_column(keys[first + frame], values[first + frame],
-                       linear_pos_ ? pos[first + frame] : nullptr, head, own + frame * stride());
+                       linear_pos_ ? pos[first + frame] : nullptr, head, own.at(frame));
         }
-        const float* old = old_columns(work, i, layer, layers, head);
-        const auto cached = static_cast<int>(work.chunk.cached[work.slot(i)]);
+        const auto old = old_columns(work, i, place, head);
         const int all = cached + frames;
         attend(queries[first] + head * head_size_, frames, queries.stride, {all, all, 0},
                [&](int column) {
-                 const float* at =
-                     column < cached ? old + column * stride() : own + (column - cached) * stride();
+                 const float* at = column < cached ? old.at(column) : own.at(column - cached);
                  return Column{at, at + head_size_, at[2 * head_size_]};
                });
       }
@@ -110,15 +131,37 @@ class Attention {
  private:
   int stride() const { return 2 * head_size_ + 1; }
 
-  // Columns (n, 2 d_k + 1) of one head as `EncoderState` has them: positional key, value, key bias.
-  const float* old_columns(const Work& work, int i, int layer, int layers, int head) const {
-    const auto place = (static_cast<std::ptrdiff_t>(work.slot(i)) * layers + layer) * heads_ + head;
-    return work.chunk.att_cache + place * (work.chunk.capacity + 1) * stride();
+  // Columns of one head as `EncoderState` has them: positional key, value, key bias. Frames one
+  // after the other go from row to row, and then to the next column.
+  template <class Float>
+  struct Columns {
+    Float* first;
+    int rate;
+    std::ptrdiff_t row;
+    std::ptrdiff_t column;
+
+    Float* at(int frame) const { return first + frame % rate * row + frame / rate * column; }
+  };
+
+  // (rows, h, count, 2 d_k + 1) numbers for each lane or slot.
+  template <class Float>
+  Columns<Float> columns(Float* all, int lane, const CachePlace& place, int head, int count,
+                         int rate) const {
+    const auto first =
+        (static_cast<std::ptrdiff_t>(lane) * place.rows + place.first_row) * heads_ + head;
+    const auto size = static_cast<std::ptrdiff_t>(count) * stride();
+    return {all + first * size, rate, heads_ * size, stride()};
   }
 
-  float* new_columns(const Work& work, int i, int layer, int layers, int head) const {
-    const auto place = (static_cast<std::ptrdiff_t>(work.lane(i)) * layers + layer) * heads_ + head;
-    return work.chunk.att_columns + place * work.chunk.frames * stride();
+  Columns<const float> old_columns(const Work& work, int i, const CachePlace& place,
+                                   int head) const {
+    const LaneChunk& chunk = work.chunk;
+    return columns(chunk.att_cache, work.slot(i), place, head, chunk.capacity + 1, work.rate);
+  }
+
+  Columns<float> new_columns(const Work& work, int i, const CachePlace& place, int head) const {
+    const LaneChunk& chunk = work.chunk;
+    return columns(chunk.att_columns, work.lane(i), place, head, chunk.frames, work.rate);
   }
 
   // A positional key, and what u and v make of both parts.
@@ -162,10 +205,11 @@ class Layer {
     if (weights.norm_final) norm_final_.emplace(*weights.norm_final);
   }
 
-  void run(Work& work, int layer, int layers) const {
+  // A convolution's cache has one row a layer; pooling encoders have none.
+  void run(Work& work, const CachePlace& place) const {
     if (macaron_) macaron_->add_to(work.x, work.normed);
-    attention_.add_to(work, layer, layers);
-    if (convolution_) convolve(work, layer, layers);
+    attention_.add_to(work, place);
+    if (convolution_) convolve(work, place.first_row, place.rows);
     feed_forward_.add_to(work.x, work.normed);
     if (norm_final_) norm_rows(*norm_final_, work.x, work.x);
   }
@@ -178,7 +222,7 @@ class Layer {
     for (int i = 0; i < work.share.lanes; ++i) {
       const float* cache = work.chunk.cnn_cache + (work.slot(i) * layers + layer) * remembered;
       float* next = work.chunk.next_cnn_cache + (work.lane(i) * layers + layer) * remembered;
-      convolution_->convolve(gated, work.share.first_rows[i], work.frames(i), cache, next, mixed);
+      convolution_->convolve(gated, work.first_row(i), work.frames(i), cache, next, mixed);
     }
     convolution_->add_to(work.x, mixed);
   }
@@ -194,8 +238,14 @@ class Layer {
 class Conformer : public ConformerStep {
  public:
   explicit Conformer(const ConformerWeights& weights)
-      : size_(weights.size), after_norm_(weights.after_norm) {
+      : size_(weights.size),
+        pool_after_(weights.pool_after_block.value_or(0)),
+        stem_rate_(weights.pool_after_block ? 2 : 1),
+        after_norm_(weights.after_norm) {
     for (const LayerWeights& each : weights.layers) layers_.emplace_back(each, weights);
+    if (!weights.narrow) return;
+    narrow_.emplace(*weights.narrow);
+    narrow_size_ = weights.narrow->outputs;
   }
 
   void run(const LaneChunk& chunk, int workers) const override {
@@ -213,18 +263,36 @@ class Conformer : public ConformerStep {
   }
 
   void run_share(const LaneChunk& chunk, const Share& share) const {
-    Work work(chunk, share, size_);
+    Work work(chunk, share, size_, stem_rate_);
     const int layers = static_cast<int>(layers_.size());
-    for (int layer = 0; layer < layers; ++layer) layers_[layer].run(work, layer, layers);
+    CachePlace place{0, layers + pool_after_ * (stem_rate_ - 1)};
+    for (int layer = 0; layer <= layers; ++layer) {
+      if (layer == pool_after_ && work.rate > 1) work.pool(size_);
+      if (layer == layers) break;
+      layers_[layer].run(work, place);
+      place.first_row += work.rate;
+    }
     norm_rows(after_norm_, work.x, work.x);
+    put_out(work);
+  }
+
+  void put_out(const Work& work) const {
+    const int size = narrow_ ? narrow_size_ : size_;
+    Rows narrow(narrow_ ? work.x.count : 0, size);
+    if (narrow_) project(*narrow_, work.x, narrow);
+    const Rows& rows = narrow_ ? narrow : work.x;
     work.for_rows([&](int row, std::ptrdiff_t i) {
-      std::copy_n(work.x[row], size_, chunk.encoded + i * size_);
+      std::copy_n(rows[row], size, work.chunk.encoded + i * size);
     });
   }
 
   int size_;
+  int pool_after_;  // blocks; of no meaning at a stem's rate of one
+  int stem_rate_;   // of its frames for each that is put out
+  int narrow_size_ = 0;
   std::vector<Layer> layers_;
   RowNorm after_norm_;
+  std::optional<PackedLinear> narrow_;
 };
 
 }  // namespace

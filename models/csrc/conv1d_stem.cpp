@@ -2,6 +2,7 @@
 
 #include "dense/processor.h"
 // What is included from here on is for one kind of processor.
+#include "activated.h"
 #include "dense/packed_linear.h"
 #include "dense/rows.h"
 
@@ -11,8 +12,9 @@ namespace {
 // A convolution is a linear layer over windows of rows, which lie in memory as they are read.
 class TimeConvolution {
  public:
-  explicit TimeConvolution(const TimeConvolutionWeights& weights)
-      : kernel_(weights.kernel),
+  TimeConvolution(const TimeConvolutionWeights& weights, Activation activation)
+      : activation_(activation),
+        kernel_(weights.kernel),
         stride_(weights.stride),
         outputs_(weights.layer.outputs),
         layer_(with_padding(weights)) {}
@@ -21,7 +23,7 @@ class TimeConvolution {
     Rows to((from.count - kernel_) / stride_ + 1, outputs_);
     layer_(from[0], to.count, stride_ * from.stride,
            [&](int row, int column, const Floats& values) {
-             store(to[row] + column, larger(Floats{}, values));  // NaN stays NaN
+             store(to[row] + column, activated(activation_, values));
            });
     return to;
   }
@@ -39,6 +41,7 @@ class TimeConvolution {
     return wide;
   }
 
+  Activation activation_;
   int kernel_;
   int stride_;
   int outputs_;
@@ -47,41 +50,55 @@ class TimeConvolution {
 
 class Stem : public Conv1dStem {
  public:
-  explicit Stem(const Conv1dStemWeights& weights) : size_(weights.out.outputs), out_(weights.out) {
+  explicit Stem(const Conv1dStemWeights& weights) {
     const TimeConvolutionWeights& first = weights.convolutions.front();
     features_ = first.layer.inputs / first.kernel;
-    for (const TimeConvolutionWeights& each : weights.convolutions) layers_.emplace_back(each);
+    for (const TimeConvolutionWeights& each : weights.convolutions) {
+      layers_.emplace_back(each, weights.activation);
+      size_ = each.layer.outputs;
+    }
+    if (!weights.out) return;
+    out_.emplace(*weights.out);
+    size_ = weights.out->outputs;
   }
 
-  void run(const float* features, int lanes, int window, float* embedded,
-           int workers) const override {
+  void run(const float* features, const std::int64_t* begins, int lanes, int window,
+           float* embedded, int workers) const override {
     share_out(lanes, workers, [&](int first, int count) {
       for (int lane = first; lane < first + count; ++lane) {
-        run_lane(features, lane, window, embedded);
+        run_lane(features, lane, window, begins != nullptr && begins[lane] != 0, embedded);
       }
     });
   }
 
  private:
-  void run_lane(const float* features, int lane, int window, float* embedded) const {
+  void run_lane(const float* features, int lane, int window, bool begins, float* embedded) const {
     Rows x(window, features_);
     for (int i = 0; i < window; ++i) {
       const auto at = static_cast<std::ptrdiff_t>(lane) * window + i;
       x.copy(i, features + at * features_, features_);
     }
-    for (const TimeConvolution& layer : layers_) x = layer(x);
-    Rows out(x.count, size_);
-    project(out_, x, out);
-    for (int i = 0; i < out.count; ++i) {
-      const auto at = static_cast<std::ptrdiff_t>(lane) * out.count + i;
-      std::copy_n(out[i], size_, embedded + at * size_);
+    for (const TimeConvolution& layer : layers_) {
+      x = layer(x);
+      if (begins && &layer == &layers_.front()) std::fill_n(x[0], x.stride, 0.0F);
+    }
+    if (out_) x = projected(x);
+    for (int i = 0; i < x.count; ++i) {
+      const auto at = static_cast<std::ptrdiff_t>(lane) * x.count + i;
+      std::copy_n(x[i], size_, embedded + at * size_);
     }
   }
 
-  int size_;
+  Rows projected(const Rows& x) const {
+    Rows out(x.count, size_);
+    project(*out_, x, out);
+    return out;
+  }
+
+  int size_ = 0;
   int features_;
   std::vector<TimeConvolution> layers_;
-  PackedLinear out_;
+  std::optional<PackedLinear> out_;
 };
 
 }  // namespace

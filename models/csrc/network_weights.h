@@ -52,7 +52,8 @@ struct LayerWeights {
   std::optional<NormWeights> norm_final;
 };
 
-// feed_forward_scale: a macaron's halves count half.
+// feed_forward_scale: a macaron's halves count half. pool_after_block: after so many two frames
+// become one. narrow: after the closing norm.
 struct ConformerWeights {
   int size;
   int heads;
@@ -60,6 +61,8 @@ struct ConformerWeights {
   float feed_forward_scale;
   std::vector<LayerWeights> layers;
   NormWeights after_norm;
+  std::optional<int> pool_after_block;
+  std::optional<LinearWeights> narrow;
 };
 
 // A block of a decoder: attention to what came before, and where it has that to a memory.

@@ -1,4 +1,4 @@
-"""The stem before a conformer's blocks and the CTC heads behind them, natively."""
+"""The stem before an encoder's blocks and the CTC heads behind them, natively."""
 
 from __future__ import annotations
 
@@ -7,38 +7,41 @@ from torch import Tensor, nn
 
 from earshot.models import _native
 from earshot.models.layers.subsampling import Conv1dStem
+from earshot.models.layers.whisper_stem import WhisperStem
 from earshot.models.native.precision import Precision
 from earshot.models.native.weights import linear_weights, processors, rows_weights
 from earshot.native.dlpack import dlpack_capsule
 
 
 class NativeConv1dStem:
-    """A `Conv1dStem` whose weights were copied; a lane has the same bits in any company."""
+    """A stem whose weights were copied; a lane has the same bits in any company."""
 
     def __init__(
         self,
-        stem: Conv1dStem,
+        stem: Conv1dStem | WhisperStem,
         processor: str | None = None,
         precision: Precision = "float32",
     ) -> None:
-        convolutions = [layer for layer in stem.conv if isinstance(layer, nn.Conv1d)]
+        self._pads = whisper = isinstance(stem, WhisperStem)
+        convolutions = [layer for layer in stem.modules() if isinstance(layer, nn.Conv1d)]
         self._shapes = [(layer.kernel_size[0], layer.stride[0]) for layer in convolutions]
-        self._size = stem.linear.out_features
+        self._size = convolutions[-1].out_channels
         self._stem = _native.Conv1dStem(
             convolutions=[_convolution(layer, precision) for layer in convolutions],
-            out=linear_weights(stem.linear, precision),
+            activation=_native.Activation.gelu if whisper else _native.Activation.relu,
+            out=None if isinstance(stem, WhisperStem) else linear_weights(stem.linear, precision),
             processor=processor or processors()[0],
         )
 
     def __call__(self, features: Tensor, begins: Tensor | None = None) -> Tensor:
-        """(B, W, F) features to (B, T, D), whichever rows begin."""
-        del begins
+        """(B, W, F) features to (B, T, D); of Whisper's stem see `WhisperStem`."""
         lanes, frames = features.shape[:2]
         for kernel, stride in self._shapes:
             frames = (frames - kernel) // stride + 1
         embedded = torch.empty(lanes, frames, self._size)
         self._stem.run(
             dlpack_capsule(features.contiguous()),
+            dlpack_capsule(begins.long()) if self._pads and begins is not None else None,
             dlpack_capsule(embedded),
             torch.get_num_threads(),
         )

@@ -1,4 +1,4 @@
-"""The native step of a conformer's blocks on a CPU: `csrc/conformer_step.h` from its modules.
+"""The native step of an encoder's blocks on a CPU: `csrc/conformer_step.h` from its modules.
 
 Same numbers as `Encoder.forward_lanes` up to rounding, which no other lane changes.
 """
@@ -13,8 +13,9 @@ from torch import Tensor, nn
 from earshot.models import _native
 from earshot.models.layers.attention import MultiHeadAttention, PositionalKeyAttention
 from earshot.models.layers.convolution import ConvolutionModule
-from earshot.models.layers.encoder_layer import ConformerLayer
+from earshot.models.layers.encoder_layer import ConformerLayer, EncoderLayer, TransformerLayer
 from earshot.models.layers.subsampling import Conv1dStem
+from earshot.models.layers.whisper_stem import WhisperStem
 from earshot.models.native.ends import NativeConv1dStem
 from earshot.models.native.precision import Precision
 from earshot.models.native.weights import (
@@ -35,25 +36,25 @@ from earshot.native.dlpack import dlpack_capsule
 class ConformerStep:
     """One chunk of many lanes, read where their slots keep it.
 
-    encoder: on the CPU, of conformer blocks, in float32; its weights are copied. processor: one of
+    encoder: on the CPU, in float32, one that `is_native`; its weights are copied. processor: one of
     `processors()`, by default the fastest. precision: of all linear layers, the stem's among them.
     """
 
     def __init__(
         self, encoder: Encoder, processor: str | None = None, precision: Precision = "float32"
     ) -> None:
-        config, layers = encoder.config, encoder.layers
+        config, narrow = encoder.config, encoder.narrow
         self._encoder = encoder
         self._stem = _stem(encoder, processor, precision)
-        first = layers[0]
-        assert isinstance(first, ConformerLayer)
         self._step = _native.ConformerStep(
             size=config.output_size,
             heads=config.attention_heads,
             activation=getattr(_native.Activation, config.activation),
-            feed_forward_scale=first.ff_scale,
-            layers=[_layer(layer, precision) for layer in layers],
+            feed_forward_scale=_feed_forward_scale(encoder.layers[0]),
+            layers=[_layer(layer, precision) for layer in encoder.layers],
             after_norm=norm_weights(encoder.after_norm),
+            pool_after_block=config.pool_after_block,
+            narrow=None if narrow is None else linear_weights(narrow, precision),
             processor=processor or processors()[0],
         )
 
@@ -63,15 +64,20 @@ class ConformerStep:
         """Run one step, see `SlotStep`."""
         del columns  # nothing is copied that would have to be narrow
         offset = state.offset[slots]
-        heard = self._encoder.heard(feats, None)
-        stem = self._encoder.embed_heard(heard, offset, self._stem).contiguous()
-        lanes, frames = stem.shape[:2]
-        encoded = torch.zeros_like(stem)
+        encoder, old_cnn_cache = self._encoder, state.cnn_cache
+        heard = encoder.heard(feats, old_cnn_cache[slots] if encoder.hears_past else None)
+        stem = encoder.embed_heard(heard, offset, self._stem).contiguous()
+        lanes, frames = len(stem), stem.size(1) // encoder.stages[0].rate
+        encoded = stem.new_zeros(lanes, frames, encoder.output_size)
         att_columns = stem.new_zeros(
             lanes, *state.att_cache.shape[1:3], frames, state.att_cache.size(4)
         )
-        cnn_cache = state.cnn_cache.new_empty(lanes, *state.cnn_cache.shape[1:])
-        positions = self._encoder.key_positions(offset.unsqueeze(1) + torch.arange(frames))
+        cnn_cache = (
+            encoder.past_of_next(heard, out_lengths)
+            if encoder.hears_past
+            else old_cnn_cache.new_empty(lanes, *old_cnn_cache.shape[1:])
+        )
+        positions = encoder.key_positions(offset.unsqueeze(1) + torch.arange(frames))
         self._step.run(
             dlpack_capsule(stem),
             None if positions is None else dlpack_capsule(positions),
@@ -79,7 +85,7 @@ class ConformerStep:
             dlpack_capsule(out_lengths),
             dlpack_capsule(state.cache_length),
             dlpack_capsule(state.att_cache),
-            dlpack_capsule(state.cnn_cache),
+            dlpack_capsule(old_cnn_cache),
             dlpack_capsule(encoded),
             dlpack_capsule(att_columns),
             dlpack_capsule(cnn_cache),
@@ -92,11 +98,9 @@ def is_native(encoder: nn.Module) -> TypeGuard[Encoder]:
     """Whether there is a native step for this encoder, where it is."""
     return (
         isinstance(encoder, Encoder)
-        and encoder.config.kind == "conformer"
-        and encoder.config.input_layer != "whisper"
-        and encoder.config.pool_after_block is None
-        and encoder.config.narrow is None
         and encoder.config.streamable
+        # Positional keys would need positions at both rates.
+        and not (encoder.config.positions == "rel_pos" and len(encoder.stages) > 1)
         and runs_natively(encoder)
     )
 
@@ -104,7 +108,9 @@ def is_native(encoder: nn.Module) -> TypeGuard[Encoder]:
 def _stem(encoder: Encoder, processor: str | None, precision: Precision) -> Stem | None:
     """Natively where it is one-dimensional: torch's bits depend on how many lanes there are."""
     own = encoder.embed
-    return NativeConv1dStem(own, processor, precision) if isinstance(own, Conv1dStem) else None
+    if isinstance(own, Conv1dStem | WhisperStem):
+        return NativeConv1dStem(own, processor, precision)
+    return None
 
 
 def _pos(attention: MultiHeadAttention, precision: Precision) -> _native.PosWeights | None:
@@ -139,7 +145,21 @@ def _convolution(
     )
 
 
-def _layer(layer: nn.Module, precision: Precision) -> _native.LayerWeights:
+def _feed_forward_scale(layer: EncoderLayer) -> float:
+    return layer.ff_scale if isinstance(layer, ConformerLayer) else 1.0
+
+
+def _layer(layer: EncoderLayer, precision: Precision) -> _native.LayerWeights:
+    """Weights of a block."""
+    if isinstance(layer, TransformerLayer):
+        pos, branch = _pos(layer.self_attn, precision), layer.feed_forward
+        return _native.LayerWeights(
+            macaron=None,
+            attention=attention_weights(layer.norm1, layer.self_attn, pos, precision),
+            convolution=None,
+            feed_forward=feed_forward_weights(layer.norm2, branch.w_1, branch.w_2, precision),
+            norm_final=None,
+        )
     assert isinstance(layer, ConformerLayer)
     macaron, branch = layer.feed_forward_macaron, layer.feed_forward
     convolution = layer.conv_module

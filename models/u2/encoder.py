@@ -60,6 +60,11 @@ class Encoder(StreamingEncoder):
             self.narrow = nn.Linear(config.output_size, config.narrow)
 
     @property
+    def hears_past(self) -> bool:
+        """Whether the stem sees features before its window, which `cnn_cache` then holds."""
+        return isinstance(self.embed, WhisperStem)
+
+    @property
     def layers(self) -> list[EncoderLayer]:
         """The blocks, first to last."""
         return [layer for layer in self.encoders if isinstance(layer, EncoderLayer)]
@@ -111,7 +116,7 @@ class Encoder(StreamingEncoder):
         for Whisper's stem.
         """
         features: Tensor = self.global_cmvn(feats)
-        if not isinstance(self.embed, WhisperStem):
+        if not self.hears_past:
             return features
         if past is None:
             return functional.pad(features, (0, 0, PAST, 0))
@@ -143,8 +148,7 @@ class Encoder(StreamingEncoder):
         return dropped
 
     def _subsampled(self, heard: Tensor, begins: Tensor) -> Tensor:
-        whisper = isinstance(self.embed, WhisperStem)
-        x: Tensor = self.embed(heard, begins) if whisper else self.embed(heard)
+        x: Tensor = self.embed(heard, begins) if self.hears_past else self.embed(heard)
         return x
 
     def key_positions(self, frames: Tensor) -> Tensor | None:
@@ -193,7 +197,7 @@ class Encoder(StreamingEncoder):
                 rows = in_rows(att, stage.rate)[0]
                 att_caches.append(rows[:, :, first_kept(rows.size(2), required_cache_size) :])
                 cnn_caches.append(cnn.unsqueeze(0))
-        if isinstance(self.embed, WhisperStem):
+        if self.hears_past:
             count = torch.tensor([x.size(1)], device=x.device)
             cnn_caches = [self.past_of_next(heard, count).transpose(2, 3)]
         return self.narrowed(self.after_norm(x)), torch.cat(att_caches), torch.cat(cnn_caches)
@@ -221,7 +225,7 @@ class Encoder(StreamingEncoder):
 
     def _cnn_shape(self) -> tuple[int, int, int]:
         config = self.config
-        if isinstance(self.embed, WhisperStem):
+        if self.hears_past:
             return 1, PAST, config.input_dim
         columns = config.cnn_module_kernel - 1 if config.has_convolution and config.causal else 0
         return config.num_blocks, columns, config.output_size
@@ -250,12 +254,11 @@ class Encoder(StreamingEncoder):
                     layer, x, step, context.att_columns[:, stage.rows(i)], cnn_columns
                 )
         # Blocks with a convolution all run at the last stage's rate, which is one.
-        whisper = isinstance(self.embed, WhisperStem)
         update = LaneUpdate(
             out_lengths=out_lengths,
             att_columns=context.att_columns[:, :, :, -frames:],
             cnn_cache=self.past_of_next(heard, out_lengths)
-            if whisper
+            if self.hears_past
             else step.last_columns(cnn_cache, columns),
         )
         return self.narrowed(self.after_norm(x)), update

@@ -8,6 +8,7 @@ from torch import nn
 from earshot.models.layers.ctc import CtcHead
 from earshot.models.layers.phone_head import PhoneHead
 from earshot.models.layers.subsampling import Conv1dStem, build_stem
+from earshot.models.layers.whisper_stem import WhisperStem
 from earshot.models.native.ends import NativeConv1dStem, NativeCtcHead
 from earshot.models.native.weights import processors
 from earshot.models.u2.ctc_heads import NativeCtcHeads, ctc_heads
@@ -62,6 +63,30 @@ def test_nan_in_features_is_nan_in_what_the_stem_gives(processor):
     found = NativeConv1dStem(stem_of("conv1d6", 36), processor)(features)
     assert found[1].isnan().any()
     assert not found[0].isnan().any()
+
+
+@pytest.mark.parametrize("size", [16, 36])
+@pytest.mark.parametrize("frames", [5, 9, 30])
+def test_whispers_stem_gives_what_torchs_gives(processor, size, frames, assert_same):
+    torch.manual_seed(frames)
+    stem = WhisperStem(23, size).requires_grad_(False)
+    heard, begins = torch.randn(4, frames, 23), torch.tensor([True, False, False, True])
+    found = NativeConv1dStem(stem, processor)(heard, begins)
+    assert_same(found, stem(heard, begins), rtol=1e-5)
+    assert not torch.allclose(found[:1], stem(heard, ~begins)[:1], atol=1e-3)
+
+
+@pytest.mark.parametrize("lanes", COMPANY)
+def test_a_lanes_whisper_stem_has_the_same_bits_alone_and_in_company(processor, threads, lanes):
+    torch.manual_seed(lanes)
+    stem = NativeConv1dStem(WhisperStem(80, 36).requires_grad_(False), processor)
+    heard, begins = torch.randn(lanes, 31, 80), torch.arange(lanes) % 2 == 0
+    threads(lanes)
+    together = stem(heard, begins)
+    threads(1)
+    for row in range(lanes):
+        one = slice(row, row + 1)
+        assert torch.equal(together[row], stem(heard[one], begins[one])[0])
 
 
 @pytest.mark.parametrize("symbols", [2, 16, 161])

@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tiny_models import make_tiny_model
+from tiny_models import WHISPER, make_tiny_model
 from torch import Tensor
 
 from earshot.models.native.weights import processors
@@ -31,6 +31,17 @@ ENCODERS = {
     "neither": {"use_cnn_module": False, "macaron_style": False},
     "open_block": {"block_norm": False, "norm_eps": 1e-3, "conv_norm_eps": 1e-2},
     "small_heads": {"attention_heads": 6},
+    "transformer": {"kind": "transformer", "positions": "abs_pos", "activation": "relu"},
+    "whisper": WHISPER,
+    "pooled_at_once": {**WHISPER, "pool_after_block": 0, "narrow": 14},
+    "pooled_between": {**WHISPER, "pool_after_block": 1, "narrow": 44},
+    "pooled_last": {**WHISPER, "pool_after_block": 2},
+    "pooled_conformer": {
+        "use_cnn_module": False,
+        "positions": "no_pos",
+        "pool_after_block": 1,
+        "input_layer": "conv1d6",
+    },
     "two_panels_and_a_half": {"output_size": 80, "linear_units": 176, "num_blocks": 1},
 }
 LANES = st.permutations(range(SLOTS)).flatmap(
@@ -164,6 +175,49 @@ def test_a_lane_has_the_same_bits_alone_and_in_company(processor, plain, threads
         assert_bits(lane_bits(together, i), lane_bits(alone, 0))
 
 
+@pytest.mark.parametrize("name", ["whisper", "pooled_at_once", "pooled_between", "pooled_last"])
+@torch.no_grad()
+def test_a_whispers_lane_has_the_same_bits_from_its_features_on(processor, threads, name):
+    """Alone and among sixteen, of which some begin, some are short and some stand still."""
+    encoder, step, lanes = tiny_encoder(name), tiny_step(name, processor), 16
+    torch.manual_seed(7)
+    state = encoder.initial_state(lanes, 9)
+    state.cnn_cache[4:].normal_()
+    state.att_cache[4:].normal_()
+    state.offset[4:] = torch.arange(1, lanes - 3)
+    state.cache_length[:] = state.offset.clamp(max=9)
+    feats, slots = features(encoder, lanes), torch.randperm(lanes)
+    lengths = torch.randint(0, CHUNK + 1, (lanes,))
+    threads(3)
+    together = step(feats, lengths, state, slots, 12)
+    threads(1)
+    for i in range(lanes):
+        one = slice(i, i + 1)
+        alone = step(feats[one], lengths[one], state, slots[one], 12)
+        assert_bits(lane_bits(together, i), lane_bits(alone, 0))
+
+
+@pytest.mark.parametrize("pool", [None, 0, 1, 2])
+@torch.no_grad()
+def test_native_chunks_give_the_masked_whole(processor, pool, assert_same):
+    """From the first feature on, with less left context than there is."""
+    encoder = make_tiny_model(**{**WHISPER, "pool_after_block": pool, "narrow": 10}).encoder
+    step, left, frames = ConformerStep(encoder, processor), 2, 5 * CHUNK - 2
+    torch.manual_seed(8)
+    rate, window = encoder.subsampling_rate, features(encoder, 1).size(1)
+    feats = torch.randn(1, (frames - 1) * rate + encoder.right_context + 1, 80)
+    masked, _ = encoder(feats, torch.tensor([feats.size(1)]), CHUNK, left)
+    state, slots, found = encoder.initial_state(2, left * CHUNK), torch.tensor([1]), []
+    for first in range(0, frames, CHUNK):
+        rows = feats[:, first * rate :][:, :window]
+        rows = torch.nn.functional.pad(rows, (0, 0, 0, window - rows.size(1)))
+        lengths = torch.tensor([min(CHUNK, frames - first)])
+        encoded, update = step(rows, lengths, state, slots, frames)
+        state.scatter(slots, update)
+        found.append(encoded[0, : int(lengths[0])])
+    assert_same(torch.cat(found), masked[0], rtol=1e-5)
+
+
 @pytest.mark.parametrize("workers", [2, 3, SLOTS + 2])
 @torch.no_grad()
 def test_several_workers_give_the_bits_of_one(processor, plain, threads, workers):
@@ -242,10 +296,10 @@ def test_a_processor_that_is_not_here_is_refused():
         ConformerStep(tiny_encoder("rel_pos"), "abacus")
 
 
-def test_only_a_streamable_conformer_in_single_precision_is_native(tiny_models):
+def test_only_a_streamable_encoder_in_single_precision_is_native(tiny_models):
     conformer = tiny_models["conformer"].encoder
     assert is_native(conformer)
     assert not is_native(copy.deepcopy(conformer).double())
     assert not is_native(copy.deepcopy(conformer).to("meta"))
-    assert not is_native(tiny_models["transformer"].encoder)
+    assert not is_native(tiny_models["positional_keys_pooled"].encoder)
     assert not is_native(make_tiny_model(causal=False).encoder)

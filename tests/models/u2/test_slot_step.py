@@ -12,10 +12,13 @@ def test_a_conformer_on_a_cpu_steps_natively(tiny_models):
 
 @torch.no_grad()
 def test_an_encoder_without_a_native_step_steps_in_torch(tiny_models):
-    encoder = tiny_models["transformer"].encoder
+    encoder = tiny_models["positional_keys_pooled"].encoder
     torch.manual_seed(0)
-    feats, lengths = torch.randn(2, encoder.right_context + 5, 80), torch.tensor([2, 1])
+    feats, lengths = (
+        torch.randn(2, encoder.right_context + 1 + encoder.subsampling_rate, 80),
+        torch.tensor([2, 1]),
+    )
     state, slots = encoder.initial_state(3, 8), torch.tensor([2, 0])
     found, _ = slot_step(encoder, room=2)(feats, lengths, state, slots, 0)
-    expected, _ = encoder.forward_lanes(feats, lengths, state.gather(slots, room=2))
+    expected, _ = encoder.forward_lanes(feats, lengths, state.gather(slots, 2, 0))
     assert torch.equal(found, expected)
