@@ -1,7 +1,8 @@
 """Our own model directories: config.json, model.safetensors, units.txt and, for BPE, bpe.model.
 
-Weights may be stored in half precision; they always run in float32 on the CPU. `family` in
-config.json says what kind of network they are for; without it they are a U2 model's.
+Weights may be stored in half precision, matrices as int8 a row (`int8_rows`); they always run in
+float32 on the CPU. `family` in config.json says what kind of network they are for; without it they
+are a U2 model's.
 """
 
 from __future__ import annotations
@@ -17,6 +18,12 @@ import torch
 from torch import Tensor
 
 from earshot.models.checkpoints.assembly import LoadedModel, assemble
+from earshot.models.checkpoints.int8_rows import (
+    SCALE,
+    is_stored_as_rows,
+    restore_rows,
+    store_rows,
+)
 from earshot.models.checkpoints.safetensors_file import read_safetensors_file
 from earshot.models.checkpoints.small_file import read_small_text
 from earshot.models.config import ModelConfig
@@ -37,9 +44,10 @@ def save_model(
     dtype: torch.dtype = torch.float32,
     languages: Sequence[str] = (),
 ) -> None:
-    """Writes a model in our format into `directory`, its weights as float32 or float16.
+    """Writes a model in our format into `directory`.
 
-    languages: BCP 47 tags of what it was trained for.
+    dtype: of its weights, float32 or float16; int8 for int8 a row, and half precision for what is
+    no matrix. languages: BCP 47 tags of what it was trained for.
     """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
@@ -52,18 +60,23 @@ def save_model(
     }
     text = json.dumps(header, indent=2, ensure_ascii=False)
     (directory / "config.json").write_text(text + "\n", encoding="utf-8")
-    tensors = {
-        key: tensor.detach().to("cpu", _storage_dtype(key, tensor, dtype)).contiguous()
-        for key, tensor in model.state_dict().items()
-    }
+    tensors: dict[str, Tensor] = {}
+    for key, tensor in model.state_dict().items():
+        tensors |= _stored(key, tensor.detach().to("cpu"), dtype)
     safetensors.torch.save_file(tensors, directory / "model.safetensors")
     tokenizer.save(directory)
 
 
-def _storage_dtype(key: str, tensor: Tensor, dtype: torch.dtype) -> torch.dtype:
+def _stored(key: str, tensor: Tensor, dtype: torch.dtype) -> dict[str, Tensor]:
+    """One tensor of the network as the file has it, with its scales if it has any."""
     if key in ALWAYS_FLOAT32 or not tensor.is_floating_point():
-        return tensor.dtype
-    return dtype
+        return {key: tensor.contiguous()}
+    if dtype is not torch.int8:
+        return {key: tensor.to(dtype).contiguous()}
+    if not is_stored_as_rows(key, tensor):
+        return {key: tensor.to(torch.float16).contiguous()}
+    rows, scale = store_rows(tensor)
+    return {key: rows.contiguous(), key + SCALE: scale}
 
 
 def load_own_model(directory: Path) -> LoadedModel:
@@ -79,7 +92,7 @@ def load_own_model(directory: Path) -> LoadedModel:
 
 def _load_u2(directory: Path, header: dict[str, Any]) -> LoadedModel:
     config = ModelConfig.from_dict(header["model"])
-    weights = read_safetensors_file(directory / "model.safetensors")
+    weights = restore_rows(read_safetensors_file(directory / "model.safetensors"))
     name = header["name"] if isinstance(header.get("name"), str) else directory.name
     return assemble(name, config, weights, load_tokenizer(directory), "earshot")
 

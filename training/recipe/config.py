@@ -18,6 +18,7 @@ from earshot.training.recipe.recipe_file import read_document, section
 from earshot.training.recipe.recipe_value import read_value
 
 Kept: TypeAlias = Literal["best", "last"]
+Stored: TypeAlias = Literal["float32", "float16", "int8"]
 CORPUS_KEYS = (
     "draws_first_epoch", "draws_per_epoch", "joined_corpora", "narrow_corpora", "whole_corpora",
 )  # fmt: skip
@@ -240,7 +241,8 @@ class StartConfig:
 class CheckpointConfig:
     """How often to log, save and measure, and how many checkpoints to average: `keep`.
 
-    The best by word error rate in tokens; or, of a model that is to hear phones, the last.
+    The best by word error rate in tokens; or, of a model that is to hear phones, the last. stored:
+    how the exported model's weights lie on a disk; int8 is a scale a row, a quarter of float32.
     """
 
     log_every: int = 20
@@ -249,6 +251,7 @@ class CheckpointConfig:
     dev_utterances: int = 300
     average: int = 8
     keep: Kept = "best"
+    stored: Stored = "float16"
 
     def __post_init__(self) -> None:
         Ranges("checkpoints", self).at_least(

@@ -11,7 +11,7 @@ from earshot.models.tokenizer import load_tokenizer
 from earshot.models.u2.u2 import U2Model
 from earshot.training.errors import TrainingStateError
 from earshot.training.files.output_folder import make_folder
-from earshot.training.recipe.config import Recipe
+from earshot.training.recipe.config import Recipe, Stored
 from earshot.training.recipe.recipe_model import model_config
 from earshot.training.run.averaging import average_checkpoints
 from earshot.training.run.prepare import units_folder
@@ -19,9 +19,15 @@ from earshot.training.run.run_identity import units_checksum
 from earshot.training.run.saved_file import taking_up
 from earshot.training.run.training_state import SavedRun
 
+STORED: dict[Stored, torch.dtype] = {
+    "float32": torch.float32,
+    "float16": torch.float16,
+    "int8": torch.int8,
+}
+
 
 def export(recipe: Recipe, run: Path, output: Path) -> None:
-    """Averages the best checkpoints of `run` and writes them to `output` in half precision.
+    """Averages the best checkpoints of `run` and writes them to `output`, stored as it is told.
 
     Raises TrainingStateError for a run that is none, broken, or of another recipe or other units,
     NoPlace for an output that is a file.
@@ -33,4 +39,6 @@ def export(recipe: Recipe, run: Path, output: Path) -> None:
     model = U2Model(model_config(recipe, tokenizer.vocab_size))
     with taking_up(run):
         model.load_state_dict(average_checkpoints(saved.checkpoints))
-    save_model(make_folder(output), model, tokenizer, recipe.name, dtype=torch.float16)
+    save_model(
+        make_folder(output), model, tokenizer, recipe.name, STORED[recipe.checkpoints.stored]
+    )

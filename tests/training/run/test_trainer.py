@@ -9,13 +9,14 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+import safetensors.torch
 import torch
 
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.training.data.sampler import FIRST_SHUFFLED_EPOCH
 from earshot.training.errors import Diverged, NoPlace, RecipeError, TrainingStateError
 from earshot.training.measuring.greedy import greedy_texts
-from earshot.training.recipe.config import Recipe, StartConfig, UnitsConfig
+from earshot.training.recipe.config import Recipe, StartConfig, Stored, UnitsConfig
 from earshot.training.recipe.recipe_model import build_model
 from earshot.training.run.export import export
 from earshot.training.run.prepare import Prepared, prepare
@@ -51,6 +52,19 @@ def test_text_comes_out_of_the_exported_average(
     tone_recipe: Recipe, prepared: Prepared, finished_run: Path, tmp_path: Path
 ) -> None:
     export(tone_recipe, finished_run, tmp_path)
+    loaded = load_model(tmp_path)
+    texts = greedy_texts(loaded.model, loaded.tokenizer, prepared.dev, chunk_size=8)
+    assert texts == [utterance.text for utterance in prepared.dev.utterances]
+
+
+@pytest.mark.parametrize("stored", ["float32", "float16", "int8"])
+def test_weights_are_stored_as_the_recipe_says(
+    tone_recipe: Recipe, prepared: Prepared, finished_run: Path, tmp_path: Path, stored: Stored
+) -> None:
+    checkpoints = replace(tone_recipe.checkpoints, stored=stored)
+    export(replace(tone_recipe, checkpoints=checkpoints), finished_run, tmp_path)
+    dtypes = [w.dtype for w in safetensors.torch.load_file(tmp_path / "model.safetensors").values()]
+    assert getattr(torch, stored) in dtypes
     loaded = load_model(tmp_path)
     texts = greedy_texts(loaded.model, loaded.tokenizer, prepared.dev, chunk_size=8)
     assert texts == [utterance.text for utterance in prepared.dev.utterances]
