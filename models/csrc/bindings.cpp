@@ -13,6 +13,7 @@
 #include "conv1d_stem.h"
 #include "ctc_head.h"
 #include "dense/processors.h"
+#include "growing_trees.h"
 #include "tree_scores.h"
 
 using namespace nanobind::literals;
@@ -92,6 +93,70 @@ void score(const TreeScores& scores, const Floats<2>& embedded, const Numbers& f
   };
   nb::gil_scoped_release released;
   scores.run(chunk, workers);
+}
+
+// The arrays of `grow` are as `TreeGrowth` has them.
+void grow(const GrowingTrees& network, std::vector<GrownTree*> trees, const Floats<2>& embedded,
+          const Numbers& first_nodes, const Numbers& first_chains, const Numbers& chain_starts,
+          const Numbers& first_steps, const Numbers& paths,
+          const HostArray<std::int64_t, 2>& best_outputs, const HostArray<float, 2>& best_scores,
+          int workers) {
+  const TreeGrowth growth{
+      .trees = std::move(trees),
+      .embedded = embedded.data(),
+      .first_nodes = first_nodes.data(),
+      .first_chains = first_chains.data(),
+      .chain_starts = chain_starts.data(),
+      .first_steps = first_steps.data(),
+      .paths = paths.data(),
+      .best = static_cast<int>(best_outputs.shape(1)),
+      .best_outputs = best_outputs.data(),
+      .best_scores = best_scores.data(),
+  };
+  nb::gil_scoped_release released;
+  network.grow(growth, workers);
+}
+
+void answer(const GrowingTrees& network, std::vector<GrownTree*> trees, const Numbers& owners,
+            const Numbers& nodes, const Numbers& outputs, const HostArray<float, 1>& scores) {
+  const TreeQuestions questions{
+      .trees = std::move(trees),
+      .count = static_cast<int>(owners.shape(0)),
+      .owners = owners.data(),
+      .nodes = nodes.data(),
+      .outputs = outputs.data(),
+      .scores = scores.data(),
+  };
+  nb::gil_scoped_release released;
+  network.answer(questions);
+}
+
+void bind_growing_trees(nb::module_& module) {
+  nb::class_<GrownTree>(module, "GrownTree", "What is kept of a tree and of its memory.")
+      .def("__len__", &GrownTree::nodes, "Nodes that it has.");
+  nb::class_<GrowingTrees>(module, "GrowingTrees", "A transformer over trees that grow.")
+      .def(nb::new_([](int size, int heads, Activation activation,
+                       std::vector<TreeLayerWeights> layers, NormWeights after_norm,
+                       std::vector<LinearWeights> output, const std::string& processor) {
+             return build(GrowingTreesWeights{size, heads, activation, std::move(layers),
+                                              std::move(after_norm), std::move(output)},
+                          processor);
+           }),
+           nb::kw_only(), "size"_a, "heads"_a, "activation"_a, "layers"_a, "after_norm"_a,
+           "output"_a, "processor"_a)
+      .def(
+          "listen",
+          [](const GrowingTrees& network, const Floats<2>& memory) {
+            nb::gil_scoped_release released;
+            return network.listen(memory.data(), static_cast<int>(memory.shape(0)));
+          },
+          "memory"_a, "A tree without nodes, about memory (T, D).")
+      .def("grow", &grow, "trees"_a, "embedded"_a, "first_nodes"_a, "first_chains"_a,
+           "chain_starts"_a, "first_steps"_a, "paths"_a, "best_outputs"_a, "best_scores"_a,
+           "workers"_a, "Add nodes to trees, and write what is likeliest after each.")
+      .def("answer", &answer, "trees"_a, "owners"_a, "nodes"_a, "outputs"_a, "scores"_a,
+           "Write how likely outputs are after nodes.");
+  module.attr("OUTPUTS_IN_BLOCK") = GrowingTrees::OUTPUTS_IN_BLOCK;
 }
 
 void run_head(const CtcHead& head, const Floats<2>& encoded, const HostArray<float, 3>& log_probs,
@@ -199,6 +264,7 @@ NB_MODULE(_native, module) {
       .value("gelu", Activation::GELU);
   bind_weights(module);
   bind_ends(module);
+  bind_growing_trees(module);
   module.def("processors", &processors, "What this processor can run, the fastest first.");
   nb::class_<ConformerStep>(module, "ConformerStep", "The blocks of a conformer.")
       .def(nb::new_([](int size, int heads, Activation activation, float feed_forward_scale,

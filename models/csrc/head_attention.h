@@ -27,6 +27,47 @@ struct Sight {
   int of(int row) const { return std::min(all, first + more * row); }
 };
 
+// Keys and values of one head in panels for sums: keys (C / 16, d_k, 16), values (d_k / 16, C, 16).
+// `column_at(i)` gives the columns in their order.
+class TurnedColumns {
+ public:
+  template <class ColumnAt>
+  void turn(int head_size, int columns, ColumnAt column_at) {
+    columns_ = columns;
+    width_ = padded(columns);
+    keys_.assign(static_cast<std::size_t>(head_size) * width_, 0.0F);
+    values_.assign(static_cast<std::size_t>(padded(head_size)) * columns_, 0.0F);
+    biases_.assign(width_, 0.0F);
+    for (int i = 0; i < columns_; ++i) {
+      const Column column = column_at(i);
+      float* key = &keys_[static_cast<std::size_t>(i / WIDTH) * WIDTH * head_size + i % WIDTH];
+      for (int d = 0; d < head_size; ++d) key[d * WIDTH] = column.key[d];
+      for (int d = 0; d < head_size; d += WIDTH) {
+        float* value = &values_[(static_cast<std::size_t>(d) / WIDTH * columns_ + i) * WIDTH];
+        std::copy_n(column.value + d, std::min(WIDTH, head_size - d), value);
+      }
+      biases_[i] = column.bias;
+    }
+  }
+
+  int columns() const { return columns_; }
+  int width() const { return width_; }  // columns, and padding that nobody sees
+  // Of sixteen columns, from `first` on.
+  const float* keys(int first, int head_size) const {
+    return &keys_[static_cast<std::size_t>(first) * head_size];
+  }
+  const float* biases(int first) const { return &biases_[first]; }
+  // Sixteen numbers of all values, from `d` on.
+  const float* values(int d) const { return &values_[static_cast<std::size_t>(d) * columns_]; }
+
+ private:
+  int columns_ = 0;
+  int width_ = 0;
+  std::vector<float> keys_;
+  std::vector<float> values_;
+  std::vector<float> biases_;
+};
+
 class HeadAttention {
  public:
   explicit HeadAttention(int head_size) : head_size_(head_size) {}
@@ -36,63 +77,47 @@ class HeadAttention {
   template <class ColumnAt>
   void operator()(float* queries, int rows, int stride, Sight sight, ColumnAt column_at) {
     if (rows == 0) return;
-    columns_ = sight.all;
-    width_ = padded(columns_);
-    turn(column_at);
-    scores_.resize(static_cast<std::size_t>(rows) * width_);
-    score(queries, rows, stride);
-    for (int row = 0; row < rows; ++row) soften(&scores_[row * width_], sight.of(row));
-    mix(queries, rows, stride);
+    own_.turn(head_size_, sight.all, column_at);
+    (*this)(queries, rows, stride, sight, own_);
+  }
+
+  // The same of columns that were turned before.
+  void operator()(float* queries, int rows, int stride, Sight sight, const TurnedColumns& seen) {
+    const int width = seen.width();
+    scores_.resize(static_cast<std::size_t>(rows) * width);
+    for (int first = 0; first < width; first += WIDTH) {
+      sum_column(queries, rows, stride, seen.keys(first, head_size_), head_size_,
+                 seen.biases(first), &scores_[first], width);
+    }
+    for (int row = 0; row < rows; ++row) {
+      soften(&scores_[static_cast<std::size_t>(row) * width], sight.of(row), width);
+    }
+    mix(queries, rows, stride, seen);
   }
 
  private:
-  // Panels for sums: keys (C / 16, d_k, 16), values (d_k / 16, C, 16).
-  template <class ColumnAt>
-  void turn(ColumnAt column_at) {
-    keys_.assign(static_cast<std::size_t>(head_size_) * width_, 0.0F);
-    values_.assign(static_cast<std::size_t>(padded(head_size_)) * columns_, 0.0F);
-    biases_.assign(width_, 0.0F);
-    for (int i = 0; i < columns_; ++i) {
-      const Column column = column_at(i);
-      float* key = &keys_[i / WIDTH * WIDTH * head_size_ + i % WIDTH];
-      for (int d = 0; d < head_size_; ++d) key[d * WIDTH] = column.key[d];
-      for (int d = 0; d < head_size_; d += WIDTH) {
-        float* value = &values_[(static_cast<std::size_t>(d) / WIDTH * columns_ + i) * WIDTH];
-        std::copy_n(column.value + d, std::min(WIDTH, head_size_ - d), value);
-      }
-      biases_[i] = column.bias;
-    }
-  }
-
-  void score(const float* queries, int rows, int stride) {
-    for (int first = 0; first < width_; first += WIDTH) {
-      sum_column(queries, rows, stride, &keys_[first * head_size_], head_size_, &biases_[first],
-                 &scores_[first], width_);
-    }
-  }
-
-  void soften(float* scores, int seen) const {
-    std::fill(scores + seen, scores + width_, -std::numeric_limits<float>::infinity());
+  void soften(float* scores, int seen, int width) const {
+    std::fill(scores + seen, scores + width, -std::numeric_limits<float>::infinity());
     const float scale = 1.0F / std::sqrt(static_cast<float>(head_size_));
     Floats most = load(scores);
-    for (int i = WIDTH; i < width_; i += WIDTH) most = larger(load(scores + i), most);
+    for (int i = WIDTH; i < width; i += WIDTH) most = larger(load(scores + i), most);
     const float most_of_all = largest(most);
     Floats total{};
-    for (int i = 0; i < width_; i += WIDTH) {
+    for (int i = 0; i < width; i += WIDTH) {
       const Floats power = exponential((load(scores + i) + -most_of_all) * scale);
       store(scores + i, power);
       total = total + power;
     }
     const float factor = 1.0F / sum(total);
-    for (int i = 0; i < width_; i += WIDTH) store(scores + i, load(scores + i) * factor);
+    for (int i = 0; i < width; i += WIDTH) store(scores + i, load(scores + i) * factor);
   }
 
-  void mix(float* mixes, int rows, int stride) {
+  void mix(float* mixes, int rows, int stride, const TurnedColumns& seen) {
     static constexpr float NOTHING[WIDTH] = {};
     mixed_.resize(static_cast<std::size_t>(rows) * WIDTH);
     for (int d = 0; d < head_size_; d += WIDTH) {
-      const float* panel = &values_[static_cast<std::size_t>(d) * columns_];
-      sum_column(scores_.data(), rows, width_, panel, columns_, NOTHING, mixed_.data(), WIDTH);
+      sum_column(scores_.data(), rows, seen.width(), seen.values(d), seen.columns(), NOTHING,
+                 mixed_.data(), WIDTH);
       for (int row = 0; row < rows; ++row) {
         std::copy_n(&mixed_[row * WIDTH], std::min(WIDTH, head_size_ - d),
                     mixes + row * stride + d);
@@ -101,11 +126,7 @@ class HeadAttention {
   }
 
   int head_size_;
-  int columns_ = 0;
-  int width_ = 0;  // columns, and padding that nobody sees
-  std::vector<float> keys_;
-  std::vector<float> values_;
-  std::vector<float> biases_;
+  TurnedColumns own_;
   std::vector<float> scores_;
   std::vector<float> mixed_;
 };
