@@ -160,6 +160,99 @@ class CtcHead:
     ) -> None:
         """Write log-probabilities of each frame's symbols."""
 
+class GrownTree:
+    """What is kept of a tree and of its memory."""
+
+    def __len__(self) -> int:
+        """Nodes that it has."""
+
+class GrowingTrees:
+    """A transformer over trees that grow."""
+
+    def __init__(
+        self,
+        *,
+        size: int,
+        heads: int,
+        activation: Activation,
+        layers: Sequence[TreeLayerWeights],
+        after_norm: NormWeights,
+        output: Sequence[LinearWeights],
+        processor: str,
+    ) -> None: ...
+    def listen(
+        self,
+        memory: Annotated[
+            Lendable,
+            dict(dtype="float32", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+    ) -> GrownTree:
+        """A tree without nodes, about memory (T, D)."""
+
+    def grow(
+        self,
+        trees: Sequence[GrownTree],
+        embedded: Annotated[
+            Lendable,
+            dict(dtype="float32", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        first_nodes: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        first_chains: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        chain_starts: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        first_steps: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        paths: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        best_outputs: Annotated[
+            Lendable, dict(dtype="int64", shape=(None, None), order="C", device="cpu")
+        ],
+        best_scores: Annotated[
+            Lendable, dict(dtype="float32", shape=(None, None), order="C", device="cpu")
+        ],
+        workers: int,
+    ) -> None:
+        """Add nodes to trees, and write what is likeliest after each."""
+
+    def answer(
+        self,
+        trees: Sequence[GrownTree],
+        owners: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        nodes: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        outputs: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        scores: Annotated[Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu")],
+    ) -> None:
+        """Write how likely outputs are after nodes."""
+
+OUTPUTS_IN_BLOCK: int = 128
+
+def score_prefixes(
+    log_probs: Annotated[
+        Lendable, dict(dtype="float32", shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    labels: Annotated[
+        Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    blank: int,
+    scores: Annotated[Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu")],
+) -> None:
+    """
+    Write how well CTC has heard the first labels, for each number of them.
+    """
+
 def processors() -> list[str]:
     """What this processor can run, the fastest first."""
 

@@ -12,6 +12,7 @@
 #include "conformer_step.h"
 #include "conv1d_stem.h"
 #include "ctc_head.h"
+#include "ctc_prefixes.h"
 #include "dense/processors.h"
 #include "growing_trees.h"
 #include "tree_scores.h"
@@ -159,6 +160,14 @@ void bind_growing_trees(nb::module_& module) {
   module.attr("OUTPUTS_IN_BLOCK") = GrowingTrees::OUTPUTS_IN_BLOCK;
 }
 
+void score_labels(const Floats<2>& log_probs, const Numbers& labels, std::int64_t blank,
+                  const HostArray<float, 1>& scores) {
+  nb::gil_scoped_release released;
+  score_prefixes(log_probs.data(), static_cast<int>(log_probs.shape(0)),
+                 static_cast<int>(log_probs.shape(1)), labels.data(),
+                 static_cast<int>(labels.shape(0)), blank, scores.data());
+}
+
 void run_head(const CtcHead& head, const Floats<2>& encoded, const HostArray<float, 3>& log_probs,
               int workers) {
   nb::gil_scoped_release released;
@@ -265,6 +274,8 @@ NB_MODULE(_native, module) {
   bind_weights(module);
   bind_ends(module);
   bind_growing_trees(module);
+  module.def("score_prefixes", &score_labels, "log_probs"_a, "labels"_a, "blank"_a, "scores"_a,
+             "Write how well CTC has heard the first labels, for each number of them.");
   module.def("processors", &processors, "What this processor can run, the fastest first.");
   nb::class_<ConformerStep>(module, "ConformerStep", "The blocks of a conformer.")
       .def(nb::new_([](int size, int heads, Activation activation, float feed_forward_scale,

@@ -75,5 +75,8 @@ std::unique_ptr<GrowingTrees> build(const GrowingTreesWeights& weights);
 namespace avx512 {
 std::unique_ptr<GrowingTrees> build(const GrowingTreesWeights& weights);
 }
+namespace avx512_bf16 {
+std::unique_ptr<GrowingTrees> build(const GrowingTreesWeights& weights);
+}
 
 }  // namespace earshot

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from earshot.models import _native
+from earshot.models.native.precision import Precision
 from earshot.models.native.weights import (
     feed_forward_weights,
     linear_weights,
@@ -29,10 +30,16 @@ class NativeTexts:
     """A `TextScorer`, see there; the decoder's weights must not change from now on.
 
     kept: the tokens that texts may be made of; probabilities are shares of theirs. best: how many
-    of the likeliest are told of each node.
+    of the likeliest are told of each node. precision: in which layers are multiplied.
     """
 
-    def __init__(self, decoder: WhisperDecoder, kept: Sequence[int], best: int) -> None:
+    def __init__(
+        self,
+        decoder: WhisperDecoder,
+        kept: Sequence[int],
+        best: int,
+        precision: Precision = "float32",
+    ) -> None:
         self.decoder = decoder
         self.kept = list(kept)
         self.best = best
@@ -41,10 +48,10 @@ class NativeTexts:
             size=decoder.config.size,
             heads=decoder.config.attention_heads,
             activation=_native.Activation.gelu,
-            layers=[_layer(block) for block in decoder.layers],
+            layers=[_layer(block, precision) for block in decoder.layers],
             after_norm=norm_weights(decoder.ln),
             output=[
-                rows_weights(rows, None)
+                rows_weights(rows, None, precision)
                 for rows in decoder.token_embedding.weight[self.kept].split(
                     _native.OUTPUTS_IN_BLOCK
                 )
@@ -136,18 +143,20 @@ def _begins_chain(text: GrowingText, node: int) -> bool:
     return node == text.scored or text.parents[node] != node - 1
 
 
-def _layer(block: WhisperDecoderBlock) -> _native.TreeLayerWeights:
+def _layer(block: WhisperDecoderBlock, precision: Precision) -> _native.TreeLayerWeights:
     up, down = block.mlp[0], block.mlp[2]
     assert isinstance(up, torch.nn.Linear)
     assert isinstance(down, torch.nn.Linear)
     return _native.TreeLayerWeights(
-        self_attention=_attention(block.attn_ln, block.attn),
-        cross_attention=_attention(block.cross_attn_ln, block.cross_attn),
-        feed_forward=feed_forward_weights(block.mlp_ln, up, down),
+        self_attention=_attention(block.attn_ln, block.attn, precision),
+        cross_attention=_attention(block.cross_attn_ln, block.cross_attn, precision),
+        feed_forward=feed_forward_weights(block.mlp_ln, up, down, precision),
     )
 
 
-def _attention(norm: torch.nn.Module, attention: WhisperAttention) -> _native.AttentionWeights:
+def _attention(
+    norm: torch.nn.Module, attention: WhisperAttention, precision: Precision
+) -> _native.AttentionWeights:
     layers = (attention.query, attention.key, attention.value, attention.out)
-    query, key, value, out = map(linear_weights, layers)
+    query, key, value, out = (linear_weights(layer, precision) for layer in layers)
     return _native.AttentionWeights(norm_weights(norm), query, key, value, out, pos=None)
