@@ -12,9 +12,9 @@
 #include "conformer_step.h"
 #include "conv1d_stem.h"
 #include "ctc_head.h"
-#include "ctc_prefixes.h"
 #include "dense/processors.h"
-#include "growing_trees.h"
+#include "texts/ctc_prefixes.h"
+#include "texts/growing_trees.h"
 #include "tree_scores.h"
 
 using namespace nanobind::literals;

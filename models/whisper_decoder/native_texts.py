@@ -1,4 +1,4 @@
-"""Growing texts scored natively on a CPU: `csrc/growing_trees.h`."""
+"""Growing texts scored natively on a CPU: `csrc/texts/growing_trees.h`."""
 
 from __future__ import annotations
 
@@ -50,12 +50,7 @@ class NativeTexts:
             activation=_native.Activation.gelu,
             layers=[_layer(block, precision) for block in decoder.layers],
             after_norm=norm_weights(decoder.ln),
-            output=[
-                rows_weights(rows, None, precision)
-                for rows in decoder.token_embedding.weight[self.kept].split(
-                    _native.OUTPUTS_IN_BLOCK
-                )
-            ],
+            output=_blocks(decoder.token_embedding.weight[self.kept], precision),
             processor=processors()[0],
         )
 
@@ -84,11 +79,15 @@ class _NativeListening:
             return
         best_outputs = torch.empty(sum(counts), scorer.best, dtype=torch.int64)
         best_scores = torch.empty(sum(counts), scorer.best)
+        first_chains, starts, steps, paths = map(dlpack_capsule, _chains(self.texts))
         scorer.network.grow(
             self._trees,
             dlpack_capsule(self._embedded()),
             dlpack_capsule(torch.tensor([0, *accumulate(counts)])),
-            *map(dlpack_capsule, _chains(self.texts)),
+            first_chains,
+            starts,
+            steps,
+            paths,
             dlpack_capsule(best_outputs),
             dlpack_capsule(best_scores),
             torch.get_num_threads(),
@@ -141,6 +140,13 @@ def _chains(texts: Sequence[GrowingText]) -> tuple[Tensor, ...]:
 
 def _begins_chain(text: GrowingText, node: int) -> bool:
     return node == text.scored or text.parents[node] != node - 1
+
+
+def _blocks(weight: Tensor, precision: Precision) -> list[_native.LinearWeights]:
+    """The output's rows (N, D) in blocks."""
+    wide = _native.OUTPUTS_IN_BLOCK
+    firsts = range(0, len(weight), wide)
+    return [rows_weights(weight[first : first + wide], None, precision) for first in firsts]
 
 
 def _layer(block: WhisperDecoderBlock, precision: Precision) -> _native.TreeLayerWeights:

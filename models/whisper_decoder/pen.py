@@ -112,10 +112,10 @@ def dressed(words: Sequence[str], like: Sequence[WrittenWord]) -> list[WrittenWo
     if marks and not like:
         marks[-1] = "."
     found: list[WrittenWord] = []
-    for word, form, mark in zip(words, forms, marks, strict=True):
+    for bare, form, mark in zip(words, forms, marks, strict=True):
         starts = not found or found[-1].ends_sentence
-        cased = form if form is not None and not starts else _cased(form or word, starts)
-        found.append(WrittenWord(word, cased + mark))
+        cased = form if form is not None and not starts else _cased(form or bare, starts)
+        found.append(WrittenWord(bare, cased + mark))
     return found
 
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "network_weights.h"
+#include "../network_weights.h"
 
 namespace earshot {
 

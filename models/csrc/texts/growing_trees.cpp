@@ -2,8 +2,8 @@
 
 #include "dense/processor.h"
 // What is included from here on is for one kind of processor.
-#include "conformer_branches.h"
-#include "head_attention.h"
+#include "../conformer_branches.h"
+#include "../head_attention.h"
 #include "output_blocks.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
