@@ -72,7 +72,7 @@ class GrowingText:
 
 @dataclass(frozen=True)
 class Question:
-    """How likely is a token after a node of a text?"""
+    """A token that may follow a node of a text: how likely is it?"""
 
     text: int
     node: int

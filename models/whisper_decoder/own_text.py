@@ -83,7 +83,7 @@ class OwnText:
 
 
 def places_in(draft: Sequence[str], words: Sequence[str]) -> list[int]:
-    """How many of the draft's words are told by other words, the likeliest numbers first: two.
+    """The two likeliest numbers of words of the draft that other words tell, the best first.
 
     Those after which the fewest edits are left (Levenshtein).
     """

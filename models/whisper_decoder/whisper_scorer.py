@@ -1,4 +1,4 @@
-"""What Whisper's decoder makes of segments: its own texts, and how likely given ones are."""
+"""Segments as Whisper's decoder hears them: its own texts, and the scores of given ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_PASSES = 24
 """Passes for an own text, then it stands as it is with the rest of the draft."""
 
 FOREIGN = -15.0
-"""What a token counts that texts are not made of."""
+"""The log-probability of a token that texts are not made of."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Segments:
         return [self._pen.read(each.tokens) for each in own]
 
     def score(self, lists: Sequence[Sequence[Sequence[WrittenWord]]]) -> list[list[WrittenText]]:
-        """How likely texts are, a list of them for each segment."""
+        """Score texts, a list of them for each segment."""
         paths = [[self._path(row, words) for words in own] for row, own in enumerate(lists)]
         self._listening.score()
         questions = [question for own in paths for path in own for question in path]
@@ -109,7 +109,7 @@ class Segments:
         return self._pen.is_kept(question.token)
 
     def _path(self, row: int, words: Sequence[WrittenWord]) -> list[Question]:
-        """What is asked about a text: each of its tokens, and the end after them."""
+        """The questions about a text: each of its tokens, and the end after them."""
         node, found = self._start, []
         text = self._listening.texts[row]
         for token in self._pen.write(words)[: self._positions - self._start - 2]:
