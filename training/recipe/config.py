@@ -250,6 +250,7 @@ class CheckpointConfig:
     save_minutes: float = 5.0  # the state alone, in between
     dev_utterances: int = 300
     average: int = 8
+    start_share: float = 0.0  # of the weights that the run started from, in the average
     keep: Kept = "best"
     stored: Stored = "float16"
 
@@ -258,6 +259,7 @@ class CheckpointConfig:
             1, "log_every", "save_every", "dev_utterances", "average"
         )
         Ranges("checkpoints", self).above_zero("save_minutes")
+        Ranges("checkpoints", self).between(0, 0.99, "start_share")
 
 
 @dataclass(frozen=True)
@@ -289,6 +291,8 @@ class Recipe:
         blocks = self.network.num_blocks if self.network.encoder == "conformer" else 0
         if block is not None and not 1 <= block <= blocks:
             raise RecipeError(f"phones.block: there is no block {block}")
+        if self.start is None and self.checkpoints.start_share > 0:
+            raise RecipeError("checkpoints.start_share: needs a [start]")
         self._check_whisper()
 
     def _check_whisper(self) -> None:

@@ -130,22 +130,38 @@ def build_model(recipe: Recipe, vocab_size: int, mean: Tensor, istd: Tensor) -> 
     `mean` and `istd` `(F,)`; a Whisper's encoder has fresh heads. Raises ModelError if there is no
     model to start from, RecipeError if it is another network.
     """
+    if recipe.start is not None:
+        return start_model(recipe, vocab_size)
+    model = _fresh_model(recipe, vocab_size)
+    model.encoder.global_cmvn.mean.copy_(mean)
+    model.encoder.global_cmvn.istd.copy_(istd)
+    return model
+
+
+def start_model(recipe: Recipe, vocab_size: int) -> U2Model:
+    """The model that a recipe with a [start] begins with. Raises like `build_model`."""
+    start = recipe.start
+    assert start is not None
+    if start.model is not None:
+        torch.manual_seed(recipe.optimiser.seed)
+        model = U2Model(model_config(recipe, vocab_size))
+        _take_weights(model, start.model)
+        return model
+    model = _fresh_model(recipe, vocab_size)
+    assert isinstance(model.encoder, Encoder)
+    assert start.whisper is not None
+    take_whisper(model.encoder, start.whisper)
+    return model
+
+
+def _fresh_model(recipe: Recipe, vocab_size: int) -> U2Model:
     torch.manual_seed(recipe.optimiser.seed)
     model = U2Model(model_config(recipe, vocab_size))
-    if recipe.start is not None and recipe.start.model is not None:
-        _take_weights(model, recipe.start.model)
-        return model
     start = InitConfig(
         residual_scale=recipe.network.residual_init_scale,
         blank_bias=recipe.network.initial_blank_logit,
     )
     initialise(model, start)
-    if recipe.start is not None and recipe.start.whisper is not None:
-        assert isinstance(model.encoder, Encoder)
-        take_whisper(model.encoder, recipe.start.whisper)
-        return model
-    model.encoder.global_cmvn.mean.copy_(mean)
-    model.encoder.global_cmvn.istd.copy_(istd)
     return model
 
 

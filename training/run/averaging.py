@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
 from torch import Tensor
 
 from earshot.training.errors import TrainingStateError
@@ -58,3 +59,18 @@ def average_checkpoints(paths: Sequence[Path]) -> dict[str, Tensor]:
                 total += state[name].double()
     averaged = {name: (total / len(paths)).to(first[name].dtype) for name, total in sums.items()}
     return {name: averaged.get(name, tensor) for name, tensor in first.items()}
+
+
+def mixed_with(
+    weights: Mapping[str, Tensor], others: Mapping[str, Tensor], share: float
+) -> dict[str, Tensor]:
+    """`share` of the other weights of the same names, the rest of these; integers stay.
+
+    A little of where a run started keeps what it has not heard since (Wortsman 2022, WiSE-FT).
+    """
+    return {
+        name: torch.lerp(tensor.double(), others[name].double(), share).to(tensor.dtype)
+        if tensor.is_floating_point()
+        else tensor
+        for name, tensor in weights.items()
+    }

@@ -12,8 +12,8 @@ from earshot.models.u2.u2 import U2Model
 from earshot.training.errors import TrainingStateError
 from earshot.training.files.output_folder import make_folder
 from earshot.training.recipe.config import Recipe, Stored
-from earshot.training.recipe.recipe_model import model_config
-from earshot.training.run.averaging import average_checkpoints
+from earshot.training.recipe.recipe_model import model_config, start_model
+from earshot.training.run.averaging import average_checkpoints, mixed_with
 from earshot.training.run.prepare import units_folder
 from earshot.training.run.run_identity import units_checksum
 from earshot.training.run.saved_file import taking_up
@@ -38,7 +38,12 @@ def export(recipe: Recipe, run: Path, output: Path) -> None:
         raise TrainingStateError(f"{run} writes other units than those of {units_folder(recipe)}")
     model = U2Model(model_config(recipe, tokenizer.vocab_size))
     with taking_up(run):
-        model.load_state_dict(average_checkpoints(saved.checkpoints))
+        weights = average_checkpoints(saved.checkpoints)
+        model.load_state_dict(weights)
+    share = recipe.checkpoints.start_share
+    if share > 0.0:
+        began = start_model(recipe, tokenizer.vocab_size).state_dict()
+        model.load_state_dict(mixed_with(weights, began, share))
     save_model(
         make_folder(output), model, tokenizer, recipe.name, STORED[recipe.checkpoints.stored]
     )

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 from earshot.models.checkpoints.assembly import u2_of
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.checkpoints.whisper.checkpoint import read_whisper
+from earshot.streaming.assembly.engine_factory import build_engine
+from earshot.streaming.engine_config import EngineConfig
+from earshot.streaming.events import Closed, Event, Failed, Final
+from earshot.streaming.stream_config import StreamConfig
 from earshot.training.distil.kept_frames import KeptFrames
-from earshot.training.recipe.config import Recipe
+from earshot.training.recipe.config import PhoneConfig, Recipe, StartConfig
+from earshot.training.recipe.distil_config import DistilConfig
 from earshot.training.run.export import export
 from earshot.training.run.run import open_run
 from earshot.training.run.small_state import SMALL_FILE
@@ -21,10 +28,14 @@ from earshot.training.run.trainer import LOG_FILE
 from earshot.training.run.training_state import STATE_FILE
 
 CPU = torch.device("cpu")
+WHISPER = Path(__file__).resolve().parents[2] / "golden" / "whisper" / "openai.pt"
 
 
 def read_log(run: Path) -> list[dict[str, float]]:
     return [json.loads(line) for line in (run / LOG_FILE).read_text().splitlines()]
+
+
+BLOCK = "encoder.encoders.1.feed_forward.w_1.weight"
 
 
 def test_a_student_comes_nearer_to_its_teacher(distil_recipe: Recipe, tmp_path: Path) -> None:
@@ -112,3 +123,68 @@ def test_recordings_that_nobody_has_written_down_are_heard(
     trainer = open_run(recipe, tmp_path / "run", CPU)
     trainer.run(stop_at_step=2)
     assert trainer.progress.heard_seconds > 0
+
+
+def heads_of(recipe: Recipe, model: Path, lexicon: Path) -> Recipe:
+    """The second stage: phones, with the teacher in mind and the encoder at rest at first."""
+    return replace(
+        recipe,
+        name="heads",
+        start=StartConfig(model=model),
+        phones=PhoneConfig(lexicon, weight=0.7, sequence_from_step=15),
+        distil=DistilConfig(WHISPER, weight=10.0, teacher_pad_seconds=1.0, tail_seconds=0.2),
+        optimiser=replace(
+            recipe.optimiser,
+            total_steps=30,
+            decay_from_step=25,
+            ctc_weight=1.0,
+            group_rates={"encoder": 1e-4, "heads": 1e-2, "decoder": 0.0},
+            frozen_groups=("encoder",),
+            frozen_steps=10,
+        ),
+        checkpoints=replace(recipe.checkpoints, start_share=0.1, log_every=5),
+    )
+
+
+def test_heads_are_learnt_after_that_and_the_model_is_served(
+    distil_recipe: Recipe, tmp_path: Path, lexicon: Path
+) -> None:
+    open_run(distil_recipe, tmp_path / "first", CPU).run(stop_at_step=30)
+    export(distil_recipe, tmp_path / "first", tmp_path / "distilled")
+    recipe = heads_of(distil_recipe, tmp_path / "distilled", lexicon)
+    trainer = open_run(recipe, tmp_path / "second", CPU)
+    before = {name: each.clone() for name, each in trainer.model.state_dict().items()}
+    trainer.run(stop_at_step=10)
+    after = trainer.model.state_dict()
+    assert torch.equal(after[BLOCK], before[BLOCK])
+    assert not torch.equal(after["encoder.narrow.weight"], before["encoder.narrow.weight"])
+    trainer.run()
+    log = read_log(tmp_path / "second")
+    assert {"l2", "ctc_per_token", "loss"} <= set(log[0])
+    assert log[-2]["ctc_per_token"] < log[0]["ctc_per_token"]
+    assert "dev_phone_errors" in log[-1]
+    assert not torch.equal(trainer.model.state_dict()[BLOCK], before[BLOCK])
+    export(recipe, tmp_path / "second", tmp_path / "model")
+    assert [type(event) for event in served(tmp_path / "model")[-2:]] == [Final, Closed]
+
+
+def served(model: Path) -> list[Event]:
+    """What a server's engine tells of a second of sound."""
+    engine = build_engine(model, {}, EngineConfig(threads=1, max_streams=2), device="cpu")
+    engine.start()
+    events: list[Event] = []
+    over = threading.Event()
+
+    def listen(event: Event) -> None:
+        events.append(event)
+        if isinstance(event, Closed | Failed):
+            over.set()
+
+    try:
+        stream = engine.open(StreamConfig(mode="ctc_greedy_search"), listen)
+        stream.push(np.random.default_rng(1).normal(0, 0.1, 16_000).astype(np.float32))
+        stream.finish()
+        assert over.wait(60)
+    finally:
+        assert engine.stop(60)
+    return events

@@ -9,7 +9,7 @@ import torch
 
 from earshot.training.errors import TrainingStateError
 from earshot.training.recipe.config import Kept
-from earshot.training.run.averaging import ScoredCheckpoint, average_checkpoints, keep
+from earshot.training.run.averaging import ScoredCheckpoint, average_checkpoints, keep, mixed_with
 
 
 def save(path: Path, weight: float, count: int = 1, name: str = "weight") -> Path:
@@ -51,3 +51,12 @@ def test_the_best_are_kept_and_of_equals_the_latest_or_the_last(
     ]
     assert [each.step for each in keep(checkpoints, 2, which)] == kept
     assert {path.name for path in tmp_path.iterdir()} == {f"{step}.pt" for step in kept}
+
+
+def test_a_share_of_other_weights_is_mixed_in_and_integers_stay() -> None:
+    weights = {"weight": torch.tensor([1.0, 2.0]), "count": torch.tensor(5)}
+    others = {"weight": torch.tensor([3.0, 0.0]), "count": torch.tensor(0)}
+    mixed = mixed_with(weights, others, 0.25)
+    assert mixed["weight"].tolist() == [1.5, 1.5]
+    assert mixed["weight"].dtype == torch.float32
+    assert mixed["count"].item() == 5
