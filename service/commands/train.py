@@ -13,7 +13,12 @@ MORE_TO_DO = 3
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the recipe, where the run goes, and how far it goes now."""
-    parser.add_argument("config", type=Path, metavar="CONFIG", help="the recipe, a TOML file")
+    parser.add_argument(
+        "config",
+        type=Path,
+        metavar="CONFIG",
+        help="a recipe, or a list of stages, in TOML",
+    )
     parser.add_argument(
         "--run", type=Path, metavar="DIR", help="checkpoints and log; work_dir/runs/NAME if absent"
     )
@@ -58,24 +63,21 @@ def run(arguments: argparse.Namespace) -> int:
     with training_package():
         from earshot.models.errors import ModelError
         from earshot.training.errors import TrainingError
-        from earshot.training.files.output_folder import make_folder
-        from earshot.training.recipe.config import load_recipe
         from earshot.training.recipe.data_root import data_root
-        from earshot.training.run.export import export
-        from earshot.training.run.run import choose_device, default_folder, open_run
+        from earshot.training.run.run import choose_device
         from earshot.training.run.time_limit import TimeLimit
+        from earshot.training.stages.stage_file import load_stages
+        from earshot.training.stages.stage_runs import run_stages
 
     try:
-        recipe = load_recipe(arguments.config, data_root(arguments.data))
-        folder: Path = arguments.run or default_folder(recipe)
-        trainer = open_run(recipe, folder, choose_device(arguments.device))
-        tell(f"{recipe.name}: from update {trainer.progress.step} on {trainer.device}, in {folder}")
-        if arguments.export is not None:
-            make_folder(arguments.export)  # known before the work, not after it
-        trainer.run(limit=TimeLimit(60 * arguments.minutes, 60 * arguments.cool_minutes))
-        tell(f"stands at update {trainer.progress.step}; log: {trainer.log_file}")
-        if arguments.export is not None:
-            export(recipe, folder, arguments.export)
+        finished = run_stages(
+            load_stages(arguments.config, data_root(arguments.data)),
+            choose_device(arguments.device),
+            TimeLimit(60 * arguments.minutes, 60 * arguments.cool_minutes),
+            tell,
+            run=arguments.run,
+            output=arguments.export,
+        )
     except (TrainingError, ModelError) as error:
         raise StartupError(str(error)) from error
-    return 0 if trainer.finished else MORE_TO_DO
+    return 0 if finished else MORE_TO_DO

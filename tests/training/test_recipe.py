@@ -16,6 +16,7 @@ from earshot.training.recipe.config import (
 )
 from earshot.training.recipe.optimiser_config import OptimiserConfig
 from earshot.training.recipe.schedule import learning_rate
+from earshot.training.stages.stage_file import load_stages
 
 RECIPE = """
 name = "small"
@@ -52,7 +53,20 @@ def test_paths_are_relative_to_the_recipe(tmp_path: Path) -> None:
 def recipes(repository_dir: Path) -> dict[str, Recipe]:
     """Those that come along, by the names of their files."""
     folder = repository_dir / "training" / "recipes"
-    return {path.stem: load_recipe(path) for path in folder.glob("*.toml")}
+    stages = {path.stem: load_stages(path) for path in folder.glob("*.toml")}
+    return {name: each[0] for name, each in stages.items() if len(each) == 1}
+
+
+def test_stages_that_come_along_hear_with_the_same_ears(repository_dir: Path) -> None:
+    path = repository_dir / "training" / "recipes" / "whisper-tiny.toml"
+    first, second = load_stages(path)
+    assert first.distil is not None
+    assert first.distil.alone
+    assert second.distil is not None
+    assert second.phones is not None
+    assert first.start is not None
+    assert (first.start.whisper, first.network.narrow) == (second.teacher, second.network.narrow)
+    assert first.data.work_dir == second.data.work_dir  # where the teacher's frames are
 
 
 def test_the_recipes_that_come_along_are_whole(recipes: dict[str, Recipe]) -> None:

@@ -1,0 +1,85 @@
+"""Recipes one after another by one command."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from earshot.training.errors import RecipeError
+from earshot.training.recipe.config import Recipe, StartConfig
+from earshot.training.run.time_limit import TimeLimit
+from earshot.training.stages.stage_file import load_stages
+from earshot.training.stages.stage_runs import run_stages
+
+CPU = torch.device("cpu")
+DATA = """[data]
+train_manifest = "train.tsv"
+dev_manifest = "dev.tsv"
+noise_manifest = "noise.tsv"
+work_dir = "work"
+draws_first_epoch = { books = 1.0 }
+draws_per_epoch = { books = 1.0 }
+"""
+START = '[start]\nmodel = "first-model"\n'
+
+
+@pytest.fixture
+def stages(tone_recipe: Recipe, tmp_path: Path) -> list[Recipe]:
+    """Two short ones; the second goes on from what the first leaves."""
+    optimiser = replace(tone_recipe.optimiser, warmup_steps=1, decay_from_step=1, total_steps=3)
+    data = replace(tone_recipe.data, work_dir=tmp_path / "work")
+    checkpoints = replace(tone_recipe.checkpoints, save_every=3)
+    first = replace(
+        tone_recipe, name="first", data=data, optimiser=optimiser, checkpoints=checkpoints
+    )
+    return [first, replace(first, name="second", start=StartConfig(tmp_path / "first-model"))]
+
+
+def test_stages_run_in_order_and_a_stage_that_is_over_is_passed(
+    stages: list[Recipe], tmp_path: Path
+) -> None:
+    told: list[str] = []
+    output = tmp_path / "model"
+    assert not run_stages(stages, CPU, TimeLimit(0.0), told.append)
+    assert run_stages(stages, CPU, TimeLimit(), told.append, output=output)
+    assert (tmp_path / "first-model" / "config.json").exists()
+    assert (output / "config.json").exists()
+    told.clear()
+    assert run_stages(stages, CPU, TimeLimit(), told.append)
+    assert told[0] == f"first: its model is in {tmp_path / 'first-model'}"
+    assert told[1].startswith("second: from update 3")
+
+
+def write_stages(folder: Path, text: str, second: str = START) -> Path:
+    (folder / "first.toml").write_text('name = "first"\n' + DATA)
+    (folder / "second.toml").write_text('name = "second"\n' + DATA + second)
+    path = folder / "both.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_file_names_stages_beside_it(tmp_path: Path) -> None:
+    path = write_stages(tmp_path, 'stages = ["first.toml", "second.toml"]')
+    assert [each.name for each in load_stages(path)] == ["first", "second"]
+
+
+def test_a_recipe_is_its_only_stage(tmp_path: Path) -> None:
+    write_stages(tmp_path, "stages = []")
+    assert [each.name for each in load_stages(tmp_path / "first.toml")] == ["first"]
+
+
+@pytest.mark.parametrize(
+    "text", ["stages = []", 'stages = "first.toml"', 'stages = ["first.toml"]\nname = "x"']
+)
+def test_a_list_that_is_none_is_told(tmp_path: Path, text: str) -> None:
+    with pytest.raises(RecipeError, match="stages is a list of recipes, and stands alone"):
+        load_stages(write_stages(tmp_path, text))
+
+
+def test_a_later_stage_needs_a_start(tmp_path: Path) -> None:
+    path = write_stages(tmp_path, 'stages = ["first.toml", "second.toml"]', second="")
+    with pytest.raises(RecipeError, match=r"second\.toml: start\.model"):
+        load_stages(path)

@@ -1,0 +1,1 @@
+"""Runs that follow each other, each from the model that the one before it leaves."""
