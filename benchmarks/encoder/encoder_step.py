@@ -1,8 +1,9 @@
-"""Claim: the native step of a conformer costs less than torch's, and than what a compiler makes.
+"""Claim: the native step of an encoder costs less than torch's, and than what a compiler makes.
 
 One chunk through stem and blocks, in CPU time of the one thread, arms in turns. All read the same
 slots; what goes back into them (`EncoderState.scatter`) is the same for all, and not counted.
 ONNX Runtime (`pip install onnx onnxruntime onnxscript`) is left out where it is not installed.
+The second table has encoders of Whisper's shapes; `--whisper` measures and prints that one alone.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from benchmarks.encoder.encoder_runtimes import Blocks, Stepper, compiled, in_on
 from benchmarks.report import table, write_report
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.checkpoint import load_model
+from earshot.models.checkpoints.whisper.dims import WhisperDims
 from earshot.models.config import EncoderConfig
 from earshot.models.native.weights import processors
 from earshot.models.u2.conformer_step import ConformerStep
@@ -31,11 +33,18 @@ from earshot.models.u2.encoder import Encoder
 from earshot.models.u2.lanes import EncoderState
 from earshot.models.u2.slot_step import SlotStep, TorchSlotStep
 from earshot.models.u2.u2 import U2Model
+from earshot.models.u2.whisper_start import whisper_encoder_config
 
 LANES, COLUMNS = (1, 4, 16), (100, 300)
 COMPILED_COLUMNS = 100  # compiled code is for one shape, and takes a minute to make
 STEPS = 3  # of an arm's turn
-TOLERANCE = 1e-3
+TOLERANCE, BFLOAT16_TOLERANCE = 1e-3, 0.2
+
+WHISPER_SHAPES = {"tiny": (384, 6, 4), "base": (512, 8, 6)}
+"""Width, heads and blocks."""
+POOLS = {"all at 50 Hz": None, "mean after block 2": 2, "mean after the stem": 0}
+WHISPER_LANES = (1, 16)
+CHUNK_MS, LEFT_MS = 640, 6_400
 
 Arm: TypeAlias = Callable[[], Any]
 """Gives the frames (B, T, D), and what changes."""
@@ -107,7 +116,8 @@ def measure(found: dict[str, Arm], rounds: int) -> dict[str, float]:
     """Milliseconds of a step, the median of the rounds."""
     expected = found["torch"]()[0]
     for name, arm in found.items():
-        if (arm()[0] - expected).abs().max() > TOLERANCE:
+        allowed = BFLOAT16_TOLERANCE if "bfloat16" in name else TOLERANCE
+        if (arm()[0] - expected).abs().max() > allowed:
             raise SystemExit(f"{name} does not compute what torch does")
     taken: dict[str, list[float]] = {name: [] for name in found}
     for _ in range(rounds):
@@ -149,15 +159,61 @@ def rows(rounds: int, folder: Path) -> Iterator[dict[str, str]]:
                 yield row
 
 
+def whispers() -> Iterator[tuple[str, Encoder]]:
+    """Encoders of Whisper's shapes, random weights."""
+    torch.manual_seed(0)
+    for name, (size, heads, blocks) in WHISPER_SHAPES.items():
+        dims = WhisperDims(80, 1_500, size, heads, blocks)
+        for rate, pool in POOLS.items():
+            config = whisper_encoder_config(dims, pool_after_block=pool)
+            yield f"{name}, {rate}", Encoder(config).eval().requires_grad_(False)
+
+
+def whisper_arms(case: Case) -> dict[str, Arm]:
+    """Torch, and each kind of processor but the slowest; bfloat16 on the fastest."""
+    read = torch.full((case.lanes,), case.frames), case.state, case.slots, case.columns
+    steps: dict[str, SlotStep] = {"torch": TorchSlotStep(case.encoder, case.frames)}
+    for processor in processors()[:-1]:
+        steps[processor] = ConformerStep(case.encoder, processor)
+    steps["bfloat16"] = ConformerStep(case.encoder, precision="bfloat16")
+    return {name: partial(step, case.feats, *read) for name, step in steps.items()}
+
+
+def whisper_rows(rounds: int) -> Iterator[dict[str, str]]:
+    """Lines of the second table: CPU milliseconds a second of audio, of one stream."""
+    for name, encoder in whispers():
+        frame_ms = 10 * encoder.subsampling_rate
+        for lanes in WHISPER_LANES:
+            case = make_case(name, encoder, CHUNK_MS // frame_ms, lanes, LEFT_MS // frame_ms)
+            row = {"encoder": name, "lanes": str(lanes)}
+            for arm, ms in measure(whisper_arms(case), rounds).items():
+                row[arm] = f"{ms / lanes / (CHUNK_MS / 1000):.1f}"
+            print(row, flush=True)
+            yield row
+
+
+def whisper_table(rounds: int) -> str:
+    """Whisper's shapes in Markdown."""
+    found = list(whisper_rows(rounds))
+    header = list(found[0])
+    return table(header, [[row[name] for name in header] for row in found])
+
+
 def main() -> None:
     """Run it and write docs/benchmarks/encoder_step.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--whisper", action="store_true", help="print the second table alone")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # exporters talk of their own deprecations
     torch.set_num_threads(1)
+    if arguments.whisper:
+        with torch.no_grad():
+            print(whisper_table(arguments.rounds))
+        return
     with torch.no_grad(), tempfile.TemporaryDirectory() as folder:
         found = list(rows(arguments.rounds, Path(folder)))
+        shapes = whisper_table(arguments.rounds)
     header = list(dict.fromkeys(name for row in found for name in row))
     body = f"""
 A chunk through stem and blocks: 11 frames of the bundled encoder (6 blocks of 144, without
@@ -172,6 +228,14 @@ rows, as torch is, and join each layer's old and new columns themselves, where t
 in the copy.
 
 {table(header, [[row.get(name, "") for name in header] for row in found])}
+
+## Whisper's shapes
+
+Milliseconds of CPU a second of audio for one stream, stem and blocks, chunks of {CHUNK_MS} ms with
+{LEFT_MS / 1000:g} s of left context, random weights of the widths of `tiny` (4 blocks of 384) and
+`base` (6 of 512). A mean of two frames after a block halves the rate from there on.
+
+{shapes}
 """
     print(body)
     print(write_report("encoder_step", "What a chunk costs in the encoder", body.lstrip()))
