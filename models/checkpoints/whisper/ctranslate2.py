@@ -106,6 +106,9 @@ def _single(name: str, value: Tensor) -> int:
 
 def _without_scales(variables: dict[str, Tensor]) -> dict[str, Tensor]:
     """Weights as floats, those of int8 divided by their rows' scales."""
+    for name, value in variables.items():
+        if value.dtype in (torch.int16, torch.int32):
+            raise UnusableNumbers(f"{name} holds {value.dtype}; of whole numbers int8 is read here")
     quantized = {name for name, value in variables.items() if value.dtype is torch.int8}
     if missing := {f"{name}{SCALE}" for name in quantized} - variables.keys():
         raise MissingKeys(missing)
