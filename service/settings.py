@@ -16,6 +16,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from earshot.models.native.precision import PrecisionChoice
 from earshot.service.errors import StartupError
 from earshot.service.part_settings import PART_FILES, PART_OPTIONS, PartSettings
 
@@ -45,6 +46,10 @@ class Settings(PartSettings):
         None, description="directory or file of a model; the bundled one if absent"
     )
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where the model runs")
+
+    precision: PrecisionChoice = Field(
+        "auto", description="what linear layers multiply on a CPU; sums are float32"
+    )
 
     host: str = Field("127.0.0.1", description="address to listen on")
     port: int = Field(8000, ge=0, le=65535, description="port to listen on; 0 picks a free one")

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import get_args
 
+from earshot.models.native.precision import PrecisionChoice
 from earshot.streaming.cores import usable_cores
 from earshot.streaming.errors import InvalidEngineConfig, InvalidStreamConfig
 from earshot.streaming.graph_config import GraphSearchConfig
@@ -27,6 +29,7 @@ class EngineConfig:
     flush_padding_ms: quiet frames decoded after the last sample of a flush, beyond the right
         context, because CTC spikes come late.
     threads: torch's; None is one less than the machine has cores.
+    precision: what native linear layers multiply; "auto" goes by the network and the processor.
     beam_size, token_beam: hypotheses kept, and tokens considered, per frame, by every family that
         searches with a beam.
     graph_search: how a decoding graph is searched, if the engine has one.
@@ -45,6 +48,7 @@ class EngineConfig:
     max_utterance_ms: int = 20000
     flush_padding_ms: int = 40
     threads: int | None = None
+    precision: PrecisionChoice = "auto"
     beam_size: int = 10
     token_beam: int = 10
     graph_search: GraphSearchConfig = field(default_factory=GraphSearchConfig)
@@ -75,6 +79,9 @@ class EngineConfig:
             raise InvalidEngineConfig(
                 f"num_left_chunks is {self.num_left_chunks}, must be -1 (all) or more"
             )
+        if self.precision not in get_args(PrecisionChoice):
+            known = ", ".join(get_args(PrecisionChoice))
+            raise InvalidEngineConfig(f"precision is {self.precision!r}, none of {known}")
         if self.max_wait_ms < 0 or self.flush_padding_ms < 0:
             raise InvalidEngineConfig("max_wait_ms and flush_padding_ms must not be negative")
         if self.max_backlog_s < 1:

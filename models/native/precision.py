@@ -1,6 +1,7 @@
-"""What native layers multiply: float32, or weights and inputs rounded to bfloat16.
+"""What native linear layers multiply: float32, or weights and inputs rounded to bfloat16.
 
 Sums are float32 in both, and so is all that is no linear layer (`native/csrc/dense/bfloat16.h`).
+Without torch: settings are read from here.
 """
 
 from __future__ import annotations

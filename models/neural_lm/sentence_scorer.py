@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import sentencepiece
 
+from earshot.models.native.precision import Precision
 from earshot.models.neural_lm.network import NeuralLm
 from earshot.models.neural_lm.sentence_trees import sentence_trees
 from earshot.models.token_tree import ROOT, TokenTree
@@ -28,15 +29,27 @@ class SentenceScorer:
     """Scores sentences of words; those of one list should begin alike. For one thread at a time.
 
     network: on any device; it is put into evaluation mode. tokenizer: its </s> stands both before
-    and after a sentence.
+    and after a sentence. precision: where it runs natively.
     """
 
-    def __init__(self, network: NeuralLm, tokenizer: sentencepiece.SentencePieceProcessor) -> None:
+    def __init__(
+        self,
+        network: NeuralLm,
+        tokenizer: sentencepiece.SentencePieceProcessor,
+        precision: Precision = "float32",
+    ) -> None:
         self.network = network.eval()
         self.tokenizer = tokenizer
-        self._score_trees = sentence_trees(self.network)
+        self._precision = precision
+        self._score_trees = sentence_trees(self.network, precision)
         self._boundary = tokenizer.eos_id()
         self._spell = lru_cache(WORDS_REMEMBERED)(self._tokens_of)
+
+    def with_precision(self, precision: Precision) -> SentenceScorer:
+        """One of the same network; itself where nothing changes."""
+        if precision == self._precision:
+            return self
+        return SentenceScorer(self.network, self.tokenizer, precision)
 
     def score(self, lists: Sequence[Sequence[Sequence[str]]]) -> list[list[SentenceScore] | None]:
         """For each list of sentences their scores; None where one is longer than the context.

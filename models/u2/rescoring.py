@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from torch import Tensor
 
+from earshot.models.native.precision import Precision
 from earshot.models.token_tree import ROOT, TokenTree
 from earshot.models.tree_scorer import TreeScorer
 from earshot.models.u2.decoder import TransformerDecoder
@@ -44,9 +46,12 @@ class AttentionScorer:
         self._eos_id = eos_id
 
     @classmethod
-    def of(cls, model: U2Model) -> AttentionScorer:
-        """The fastest for this model; its weights must not change from now on."""
-        return cls._of(model, decoder_trees)
+    def of(cls, model: U2Model, precision: Precision = "float32") -> AttentionScorer:
+        """The fastest for this model; its weights must not change from now on.
+
+        precision: of native decoders.
+        """
+        return cls._of(model, partial(decoder_trees, precision=precision))
 
     @classmethod
     def by_torch(cls, model: U2Model) -> AttentionScorer:

@@ -61,6 +61,7 @@ def _serve(settings: Settings) -> int:
             model=model.name,
             version=model.version,
             arch=model.arch,
+            precision=engine.model.precision,
             graph_words=words,
             engines=engines,
             max_streams=settings.streams_of(engines),

@@ -157,6 +157,7 @@ def _engine_config(settings: Settings, engines: int) -> EngineConfig:
         max_wait_ms=settings.max_wait_ms,
         max_backlog_s=settings.max_backlog_s,
         threads=settings.threads,
+        precision=settings.precision,
         beam_size=settings.beam_size,
         **engine_fields(settings.of_parts),
     )

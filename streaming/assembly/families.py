@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 
 from earshot.models.checkpoints.assembly import LoadedModel
+from earshot.models.native.precision import Precision
 from earshot.streaming.engine.recognizer import Recognizer
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import InvalidEngineConfig, InvalidStreamConfig
@@ -21,13 +22,15 @@ class Family:
     """build: makes the recogniser of a model.
 
     options: what an engine may be asked for this family's sake, `EngineConfig.family_options`.
+    precisions: that an engine may be asked for besides "auto".
     """
 
     build: Build
     options: tuple[Option, ...] = ()
+    precisions: tuple[Precision, ...] = ("float32",)
 
 
-FAMILIES: dict[str, Family] = {"u2": Family(build_u2, U2_OPTIONS)}
+FAMILIES: dict[str, Family] = {"u2": Family(build_u2, U2_OPTIONS, get_args(Precision))}
 """Families by `LoadedModel.family`."""
 
 
@@ -36,17 +39,23 @@ def build_recognizer(
 ) -> Recognizer:
     """The recogniser of a model with its parts, as `read_parts` has read them.
 
-    Raises InvalidEngineConfig for a family that nobody registered, for options that the family does
-    not have, and for a part without the one that it needs. The family raises NotStreamable for a
-    model that was not trained in chunks, UnusableGraph for a graph of other units, KernelError
-    where the sizes asked for make no search.
+    Raises InvalidEngineConfig for a family that nobody registered, for options and a precision that
+    the family does not have, and for a part without the one that it needs. The family raises
+    NotStreamable for a model that was not trained in chunks, UnusableGraph for a graph of other
+    units, KernelError where the sizes asked for make no search.
     """
     family = FAMILIES.get(loaded.family)
     if family is None:
         known = ", ".join(sorted(FAMILIES))
         raise InvalidEngineConfig(f"models of the family {loaded.family!r} are none of {known}")
     _check_options(loaded.family, family.options, config.family_options)
-    return family.build(loaded, config, ModelParts(loaded, parts or {}, config.parts))
+    if config.precision not in ("auto", *family.precisions):
+        known = ", ".join(family.precisions)
+        raise InvalidEngineConfig(
+            f"precision is {config.precision}: models of the family {loaded.family!r} have {known}"
+        )
+    fitted = ModelParts(loaded, parts or {}, config.parts, config.precision)
+    return family.build(loaded, config, fitted)
 
 
 def _check_options(name: str, known: tuple[Option, ...], asked: Mapping[str, object]) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from earshot.models.checkpoints.assembly import LoadedModel
+from earshot.models.native.precision import PrecisionChoice
 from earshot.streaming.errors import InvalidEngineConfig
 from earshot.streaming.parts.part import EndingStep, Part, PartialStep
 from earshot.streaming.parts.table import PARTS
@@ -17,7 +18,7 @@ class ModelParts:
     """Parts by name; each is fitted when it is first asked for.
 
     read: what `read_parts` has read. settings: what operators have set of parts besides weights and
-        the graph search, for their `fit`.
+        the graph search, for their `fit`. precision: what they asked of networks.
 
     Raises InvalidEngineConfig for a part that nobody knows, or without the one that it needs.
     """
@@ -27,9 +28,11 @@ class ModelParts:
         model: LoadedModel,
         read: Mapping[str, object],
         settings: Mapping[str, object] | None = None,
+        precision: PrecisionChoice = "auto",
     ) -> None:
         self.model = model
         self.settings = settings or {}
+        self.precision: PrecisionChoice = precision
         self._read = read
         self._fitted: dict[str, object] = {}
         for name in read:

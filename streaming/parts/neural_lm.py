@@ -112,8 +112,10 @@ def _load(path: Path, device: str) -> SentenceScorer:
 
 
 def _fit(scorer: SentenceScorer, parts: ModelParts) -> SentenceScorer:
-    """It has a tokenizer of its own and fits any model."""
-    return scorer
+    """It has a tokenizer of its own and fits any model, in a precision by its own size."""
+    from earshot.models.native.precision_choice import chosen_precision
+
+    return scorer.with_precision(chosen_precision(parts.precision, scorer.network))
 
 
 def _describe(scorer: SentenceScorer) -> NeuralLmDescription:

@@ -7,6 +7,7 @@ from itertools import chain
 import torch
 from torch import Tensor
 
+from earshot.models.native.precision import Precision
 from earshot.models.u2.lanes import EncoderState
 from earshot.models.u2.slot_step import slot_step
 from earshot.models.u2.u2 import U2Model
@@ -22,10 +23,15 @@ class EncodeStep:
     """Moves lanes' encoder state by one chunk; a failing call leaves every state as it was."""
 
     def __init__(
-        self, model: U2Model, heads: CtcNetwork, slots: EncoderState, settings: StreamSettings
+        self,
+        model: U2Model,
+        heads: CtcNetwork,
+        slots: EncoderState,
+        settings: StreamSettings,
+        precision: Precision = "float32",
     ) -> None:
         self._heads = heads
-        self._step = slot_step(model.encoder, settings.chunking.chunk_size)
+        self._step = slot_step(model.encoder, settings.chunking.chunk_size, precision)
         self._slots = slots
         self._settings = settings
         self._device = slots.offset.device

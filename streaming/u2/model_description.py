@@ -3,6 +3,7 @@
 from torch import nn
 
 from earshot.models.checkpoints.assembly import LoadedModel
+from earshot.models.native.precision import Precision
 from earshot.streaming.engine.model_description import ModelDescription
 from earshot.streaming.parts.graph import GRAPH
 from earshot.streaming.parts.model_parts import ModelParts
@@ -11,7 +12,7 @@ from earshot.streaming.stream.active_stream import StreamSettings
 
 
 def describe_model(
-    loaded: LoadedModel, settings: StreamSettings, parts: ModelParts
+    loaded: LoadedModel, settings: StreamSettings, parts: ModelParts, precision: Precision
 ) -> ModelDescription:
     """The model, and how this engine cuts its audio and searches it."""
     has_graph = parts.get(GRAPH) is not None
@@ -26,6 +27,7 @@ def describe_model(
         modes=modes,
         parts=parts.descriptions(),
         languages=loaded.languages,
+        precision=precision,
         weights=loaded.weights,
     )
 

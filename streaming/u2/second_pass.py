@@ -16,6 +16,7 @@ from torch import Tensor
 
 from earshot.decoder_kernels.alignment import align
 from earshot.decoder_kernels.prefix.prefix_search import PrefixHypothesis
+from earshot.models.native.precision import Precision
 from earshot.models.tokenizer import Tokenizer
 from earshot.models.u2.attention_search import AttentionHypothesis, attention_beam_search
 from earshot.models.u2.rescoring import AttentionScorer, AttentionScores
@@ -47,10 +48,11 @@ class SecondPass:
         tokenizer: Tokenizer,
         beam_size: int,
         weights: PassWeights,
+        precision: Precision = "float32",
     ) -> None:
         self._model = model
         self._heads = heads
-        self._attention = AttentionScorer.of(model)
+        self._attention = AttentionScorer.of(model, precision)
         self._tokenizer = tokenizer
         self._beam_size = beam_size
         self._weights = weights

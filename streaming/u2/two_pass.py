@@ -29,6 +29,7 @@ from earshot.streaming.stream.lane import Ending, Lane
 from earshot.streaming.stream.segment_end import ending_of
 from earshot.streaming.stream_config import Boost, StreamConfig
 from earshot.streaming.u2.encode import EncodeStep
+from earshot.streaming.u2.engine_precision import engine_precision
 from earshot.streaming.u2.model_description import describe_model
 from earshot.streaming.u2.pass_weights import engine_weights
 from earshot.streaming.u2.searches import build_searches
@@ -42,7 +43,7 @@ class TwoPass:
     parts: of the model; a decoding graph among them is searched. Raises ModelError for another
     family's model, NotStreamable for one that was not trained in chunks, UnusableGraph for a graph
     of other units, KernelError where a search cannot be built, InvalidEngineConfig for weights of
-    no scorer.
+    no scorer, and for a precision that the model's networks do not have here.
     """
 
     def __init__(self, loaded: LoadedModel, config: EngineConfig, parts: ModelParts) -> None:
@@ -55,21 +56,22 @@ class TwoPass:
         self._device = device
         frames = cache_frames(model, config, self.settings)
         self._slots = model.encoder.initial_state(config.max_streams, frames, device)
-        heads = ctc_heads(model)
+        precision = engine_precision(model, config.precision)
+        heads = ctc_heads(model, precision)
         self._search = SearchSet(
             build_searches(model, heads, loaded.tokenizer, config, self.settings, words)
         )
         self._blank_id = model.blank_id
-        self._encode = EncodeStep(model, heads, self._slots, self.settings)
+        self._encode = EncodeStep(model, heads, self._slots, self.settings, precision)
         weights = engine_weights(model.config.decoding, config.weights)
         self._second_pass: list[EndingStep] = [
-            SecondPass(model, heads, loaded.tokenizer, config.beam_size, weights),
+            SecondPass(model, heads, loaded.tokenizer, config.beam_size, weights, precision),
             *parts.rescorers(lambda name, asked: weights.changed_by(asked.weights).parts[name]),
             *parts.taggers(),
         ]
         self._partial_steps = parts.partial_taggers()
         graph_search = None if words is None else config.graph_search
-        description = describe_model(loaded, self.settings, parts)
+        description = describe_model(loaded, self.settings, parts, precision)
         self.model = replace(description, most_earned=most_earned(graph_search))
         self._beam_size = config.beam_size
         self.rules = U2Rules(graph_search, weights, parts.names)

@@ -72,6 +72,12 @@ async def test_a_weight_beyond_what_a_word_can_earn_is_told_with_what_counts(
         assert warning["message"].startswith(f"heather: the weight 20 counts as {limit}")
 
 
+async def test_models_tells_what_the_network_multiplies(server: Server) -> None:
+    async with httpx.AsyncClient(timeout=60, trust_env=False) as client:
+        [model] = (await client.get(server.http("/v1/models"))).json()["stt"]
+    assert model["precision"] == "float32"  # the bundled one is small: whatever the processor
+
+
 async def test_samples_give_the_same_text_streamed_and_as_files(
     server: Server, samples_dir: Path, linear16: Callable[[Path], bytes]
 ) -> None:

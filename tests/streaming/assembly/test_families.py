@@ -29,6 +29,10 @@ def test_options_of_its_table_pass(knocks, tone_model):
         ({"chunk_size": 8}, "'knocks' have no option chunk_size; there are: patience"),
         ({"options": {"patients": 1}}, "'knocks' have no option patients; there are: patience"),
         ({"options": {"patience": 10}}, "'knocks': patience is 10, must be 1 to 9"),
+        (
+            {"precision": "bfloat16"},
+            "precision is bfloat16: models of the family 'knocks' have",
+        ),
     ],
 )
 def test_others_are_refused_in_the_familys_name(knocks, options, complaint):

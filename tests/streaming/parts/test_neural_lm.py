@@ -142,6 +142,9 @@ class Dislikes:
     def __init__(self, word: str) -> None:
         self.word = word
 
+    def with_precision(self, precision):
+        return self
+
     def score(self, lists):
         return [
             [SentenceScore(tuple(-90.0 * (w == self.word) for w in s), 0.0) for s in own]
