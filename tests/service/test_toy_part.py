@@ -14,6 +14,7 @@ from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.parts.graph import GRAPH
 from earshot.streaming.parts.neural_lm import NEURAL_LM
 from earshot.streaming.parts.table import PARTS
+from earshot.streaming.parts.tagger import TAGGER
 from earshot.streaming.stream_config import StreamConfig
 
 
@@ -22,7 +23,7 @@ def settings(tmp_path: Path, monkeypatch) -> Settings:
     """A model with the toy beside it, and without other parts: it is loaded faster."""
     monkeypatch.setitem(PARTS, SHOUTING.name, SHOUTING)
     for file in bundled_model_dir().iterdir():
-        if file.name not in (GRAPH.file, NEURAL_LM.file):
+        if file.name not in (GRAPH.file, NEURAL_LM.file, TAGGER.file):
             (tmp_path / file.name).symlink_to(file)
     (tmp_path / SHOUTING.file).write_text("1")
     return Settings.load(model=tmp_path, max_streams=4)

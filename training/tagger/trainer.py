@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,7 @@ from earshot.language.marks.pauses import END, UNKNOWN
 from earshot.language.marks.tagger_file import save_tagger
 from earshot.language.marks.tagger_network import MARKS, TaggerNetwork
 from earshot.language.marks.word_numbers import WordNumbers
-from earshot.language.marks.word_tagger import WordTagger
+from earshot.language.marks.word_tagger import Tag, WordTagger
 from earshot.training.errors import CorpusError
 from earshot.training.files.made_of import file_checksum
 from earshot.training.files.output_folder import make_folder
@@ -189,15 +189,20 @@ class TaggerTrainer:
 def held_out_scores(tagger: WordTagger, path: Path) -> dict[str, float]:
     """F1 by kind on a text's first lines, each an utterance of itself, pauses unknown."""
     scores = Scores()
-    for words in islice(_lines(path), HELD_OUT_LINES):
-        keys = [(word.text, UNKNOWN) for word in words[:-1]] + [(words[-1].text, END)]
-        scores.note(words, tagger.tag(keys).tags, tagger.forms)
+    for words in held_out_lines(path):
+        scores.note(words, tags_of(tagger, words), tagger.forms)
     return scores.f1
 
 
-def _lines(path: Path) -> Iterator[list[MarkedWord]]:
+def tags_of(tagger: WordTagger, words: Sequence[MarkedWord]) -> Sequence[Tag]:
+    """What a tagger says of an utterance without its pauses."""
+    return tagger.tag([*((word.text, UNKNOWN) for word in words[:-1]), (words[-1].text, END)]).tags
+
+
+def held_out_lines(path: Path) -> Iterator[list[MarkedWord]]:
+    """The first lines of a text that are whole sentences. Raises CorpusError."""
     try:
         with open_text(path) as lines:
-            yield from marked_lines(lines)
+            yield from islice(marked_lines(lines), HELD_OUT_LINES)
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise CorpusError(f"cannot read {path}: {error}") from error

@@ -1,7 +1,8 @@
-"""Sentences and paragraphs from pauses: the model writes no punctuation."""
+"""Sentences and paragraphs: by marks where a text has some, else by pauses alone."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from earshot.service.deepgram.response.wire import Paragraph, Paragraphs, Sentence
 from earshot.service.word_spans import word_spans
@@ -14,6 +15,7 @@ SENTENCE_WORDS = 60
 """A speaker without pauses is cut after so many words, where an utterance was cut."""
 PARAGRAPH_WORDS = 80
 """A paragraph of so many ends with its sentence, however short the pause."""
+_STOPS = (".", "?", "!")
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,34 @@ def paragraphs_of(finals: Iterable[Final]) -> Paragraphs:
 
 
 def _sentences(finals: Iterable[Final]) -> list[_Said]:
-    """The speaker's stops, and long enough pauses; what only cut a long utterance joins again."""
+    """The text's full stops, or else the speaker's: what only cut a long utterance joins again."""
+    said = list(finals)
+    if any(_stops(word.text) for final in said for word in final.alternatives[0].words):
+        return _marked_sentences(said)
+    return _paused_sentences(said)
+
+
+def _marked_sentences(finals: Iterable[Final]) -> list[_Said]:
+    """A sentence goes on over utterances until its mark, but for the pause of a paragraph."""
+    sentences: list[_Said] = []
+    for final in finals:
+        best = final.alternatives[0]
+        for part in _parts(best, [_stops(word.text) for word in best.words]):
+            last = sentences[-1] if sentences else None
+            if last and not _stops(last.text) and _go_on(last, part, PARAGRAPH_PAUSE_S):
+                sentences[-1] = last.then(part)
+            else:
+                sentences.append(part)
+    return sentences
+
+
+def _paused_sentences(finals: Iterable[Final]) -> list[_Said]:
     sentences: list[_Said] = []
     stopped = True
     for final in finals:
-        for part in _parts(final.alternatives[0]):
-            if not stopped and _go_on(sentences[-1], part):
+        best = final.alternatives[0]
+        for part in _parts(best, _long_pauses(best)):
+            if not stopped and _go_on(sentences[-1], part, SENTENCE_PAUSE_S):
                 sentences[-1] = sentences[-1].then(part)
             else:
                 sentences.append(part)
@@ -54,17 +78,28 @@ def _sentences(finals: Iterable[Final]) -> list[_Said]:
     return sentences
 
 
-def _go_on(sentence: _Said, part: _Said) -> bool:
-    near = part.start_s - sentence.end_s < SENTENCE_PAUSE_S
+def _stops(text: str) -> bool:
+    return text.endswith(_STOPS)
+
+
+def _long_pauses(best: Alternative) -> list[bool]:
+    """Whether a long pause follows each word but the last."""
+    return [
+        after.start_s - before.end_s >= SENTENCE_PAUSE_S for before, after in pairwise(best.words)
+    ]
+
+
+def _go_on(sentence: _Said, part: _Said, pause_s: float) -> bool:
+    near = part.start_s - sentence.end_s < pause_s
     return near and sentence.words + part.words <= SENTENCE_WORDS
 
 
-def _parts(best: Alternative) -> Iterator[_Said]:
+def _parts(best: Alternative, ends: Sequence[bool]) -> Iterator[_Said]:
+    """ends: whether a part ends with each word; the last one ends one in any case."""
     words, spans = best.words, word_spans(best)
     first = 0
     for after in range(1, len(words) + 1):
-        ends = after == len(words)
-        if ends or words[after].start_s - words[after - 1].end_s >= SENTENCE_PAUSE_S:
+        if after == len(words) or ends[after - 1]:
             text = best.text[spans[first][0] : spans[after - 1][1]]
             yield _Said(text, words[first].start_s, words[after - 1].end_s, after - first)
             first = after

@@ -69,10 +69,21 @@ def test_bytes_at_another_rate_are_live_audio_too(transcriber, seven):
 
 def test_smart_format_writes_finals_as_people_do(transcriber, clip):
     written = TEXT.replace("i", "I", 1)
-    assert transcriber.transcribe(clip, smart_format=True).text == written
-    *partials, final = transcriber.stream(*blocks_of(clip), smart_format=True)
+    asked = {"smart_format": True, "punctuate": False}
+    assert transcriber.transcribe(clip, **asked).text == written
+    *partials, final = transcriber.stream(*blocks_of(clip), **asked)
     assert final.text == written
     assert partials[-1].text == TEXT
+
+
+@pytest.mark.parametrize("asked", [{"punctuate": True}, {"smart_format": True}])
+def test_capitals_and_marks_come_from_the_models_tagger(transcriber, clip, asked):
+    result = transcriber.transcribe(clip, **asked)
+    assert (result.text[:2], result.text[-1]) == ("I ", ".")
+    assert [word.heard for word in result.words] == TEXT.split()
+    *partials, final = transcriber.stream(*blocks_of(clip), **asked)
+    assert final.text == result.text
+    assert partials[-1].text.startswith("I want")
 
 
 def test_boosted_phrases_are_marked_and_what_cannot_be_is_told(transcriber, clip):

@@ -69,3 +69,22 @@ def test_the_text_is_as_the_language_writes_it(text):
     words = tuple(Word(part, i * 0.4, i * 0.4 + 0.4, 0.9) for i, part in enumerate(parts))
     best = Alternative(text, words, 0.9, 0.0)
     assert texts([Final(0.0, 2.0, (best,), True, False, "end")]) == [[text]]
+
+
+def test_where_a_text_has_marks_they_end_sentences_and_pauses_do_not():
+    def marked(start_s, *texts):
+        words = tuple(
+            Word(text, start_s + i, start_s + i + 0.2, 0.9) for i, text in enumerate(texts)
+        )
+        best = Alternative(" ".join(texts), words, 0.9, -1.0)
+        return Final(start_s, 9.0, (best,), True, False, "endpoint")
+
+    said = [
+        marked(0.0, "Well,", "is", "it?", "It", "is"),
+        marked(6.0, "so.", "And"),
+        marked(20.0, "now"),
+    ]
+    sentences = [
+        sentence.text for each in paragraphs_of(said).paragraphs for sentence in each.sentences
+    ]
+    assert sentences == ["Well, is it?", "It is so.", "And", "now"]
