@@ -8,6 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from torch import Tensor
+from torch.nn import functional
 
 from earshot.models.errors import CheckpointError, MissingKeys, ShapeMismatch, UnknownKeys
 from earshot.models.layers.positional import whisper_positions
@@ -78,6 +79,46 @@ def test_published_weights_give_whispers_frames(shared_dir: Path, name, most, me
     apart = np.abs(found[0, : len(expected)].numpy() - expected)
     assert apart.max() < most
     assert apart.mean() < mean
+
+
+def as_published(tensors: dict[str, Tensor], feats: Tensor, dims: Dims = SMALL) -> Tensor:
+    """An encoder written out over OpenAI's names: frames (T', D) of features (T, F)."""
+
+    def layer(name: str, x: Tensor) -> Tensor:
+        return functional.linear(x, tensors[f"{name}.weight"], tensors.get(f"{name}.bias"))
+
+    def norm(name: str, x: Tensor) -> Tensor:
+        weight, bias = tensors[f"{name}.weight"], tensors[f"{name}.bias"]
+        return functional.layer_norm(x, (x.size(-1),), weight, bias)
+
+    x = feats.T
+    for name, stride in (("encoder.conv1", 1), ("encoder.conv2", 2)):
+        weight, bias = tensors[f"{name}.weight"], tensors[f"{name}.bias"]
+        x = functional.gelu(functional.conv1d(x, weight, bias, stride=stride, padding=1))
+    x = x.T[: (len(feats) - 1) // 2]
+    x = x + tensors["encoder.positional_embedding"][: len(x)]
+    for number in range(dims.audio_blocks):
+        block = f"encoder.blocks.{number}"
+        y = norm(f"{block}.attn_ln", x)
+        query, key, value = (
+            layer(f"{block}.attn.{name}", y).unflatten(1, (dims.audio_heads, -1)).transpose(0, 1)
+            for name in ("query", "key", "value")
+        )
+        scores = query @ key.mT / query.size(2) ** 0.5
+        mixed = (scores.softmax(dim=2) @ value).transpose(0, 1).flatten(1)
+        x = x + layer(f"{block}.attn.out", mixed)
+        hidden = functional.gelu(layer(f"{block}.mlp.0", norm(f"{block}.mlp_ln", x)))
+        x = x + layer(f"{block}.mlp.2", hidden)
+    return norm("encoder.ln_post", x)
+
+
+@torch.no_grad()
+def test_each_weight_has_its_place(assert_same):
+    tensors, feats, encoder = random_whisper(), torch.randn(40, 80), small_encoder()
+    start_from_whisper(encoder, Checkpoint(tensors))
+    found, _ = encoder(feats[None], torch.tensor([40]))
+    assert_same(found[0], as_published(tensors, feats), rtol=1e-5)
+    assert not any(layer.self_attn.linear_k.bias.any() for layer in encoder.layers)
 
 
 @pytest.mark.parametrize("options", [{}, {"pool_after_block": 1, "narrow": 6}])

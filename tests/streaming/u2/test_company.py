@@ -1,6 +1,7 @@
 """A stream's numbers do not depend on who shares its steps: to the bit, from sound to events."""
 
 from concurrent.futures import Future
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,9 @@ import torch
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.checkpoints.checkpoint import load_model
+from earshot.models.config import EncoderConfig, FeatureConfig
+from earshot.models.u2.u2 import U2Model
+from earshot.models.whisper_fbank import WhisperFbank
 from earshot.streaming.assembly.families import build_recognizer
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.stream.active_stream import ActiveStream
@@ -25,6 +29,22 @@ CONFIG = EngineConfig(max_streams=max(COMPANY), chunk_size=8, threads=1)
 @pytest.fixture(scope="module")
 def model() -> LoadedModel:
     return load_model(bundled_model_dir())
+
+
+@pytest.fixture(scope="module")
+def whisper(model) -> LoadedModel:
+    """The bundled model's tokens on a small random encoder of Whisper's kind."""
+    torch.manual_seed(3)
+    config = replace(
+        model.model.config,
+        features=FeatureConfig(kind="whisper"),
+        encoder=EncoderConfig(
+            kind="transformer", output_size=32, attention_heads=2, linear_units=64, num_blocks=2,
+            input_layer="whisper", positions="whisper", activation="gelu", pool_after_block=1,
+            narrow=16,
+        ),
+    )  # fmt: skip
+    return replace(model, model=U2Model(config).eval().requires_grad_(False))
 
 
 def audio(seed: int) -> np.ndarray:
@@ -62,6 +82,26 @@ def test_log_probabilities_have_the_same_bits_in_any_company(model, streams):
     for one, other in zip(alone, together, strict=True):
         for name, numbers in one.items():
             assert torch.equal(numbers, other[name]), name
+
+
+@pytest.mark.parametrize("streams", COMPANY)
+def test_whispers_log_probabilities_have_the_same_bits_in_any_company(whisper, streams):
+    alone, together = steps(whisper, 1), steps(whisper, streams)
+    for one, other in zip(alone, together, strict=True):
+        for name, numbers in one.items():
+            assert torch.equal(numbers, other[name]), name
+
+
+@torch.inference_mode()
+def test_whispers_steps_are_the_masked_whole_of_its_own_features(whisper, assert_same):
+    found = torch.cat([step["encoded"] for step in steps(whisper, 2)])
+    extractor, decoding = WhisperFbank(), whisper.model.config.decoding
+    lead_in = np.zeros(decoding.lead_in_ms * 16, np.float32)
+    feats = extractor(torch.from_numpy(np.concatenate((lead_in, audio(0)))))[None]
+    lengths = torch.tensor([feats.size(1)])
+    whole, _ = whisper.model.encoder(feats, lengths, CONFIG.chunk_size, decoding.num_left_chunks)
+    assert len(found) == STEPS * CONFIG.chunk_size
+    assert_same(found, whole[0, : len(found)], rtol=1e-5)
 
 
 def heard_by_the_first(make_engine, model, sounds, recordings) -> list[tuple]:
