@@ -16,6 +16,7 @@ from earshot.models.errors import ModelError, TokenizerError
 from earshot.models.tokenizer import Tokenizer
 from earshot.models.u2.u2 import U2Model
 from earshot.models.units import CtcUnits
+from earshot.models.whisper_tokenizer.tokenizer import WhisperTokenizer
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class LoadedModel:
     family: which recogniser it is for (`streaming/assembly/families.py`).
     languages: BCP 47 tags of what it was trained for, empty where its directory does not say.
     ctc: what decoding graphs are searched over; None for a network without a CTC head.
+    writer: the tokens of a Whisper decoder; None for a network without one.
     """
 
     name: str
@@ -39,6 +41,7 @@ class LoadedModel:
     family: str = "u2"
     languages: tuple[str, ...] = ()
     ctc: CtcUnits | None = None
+    writer: WhisperTokenizer | None = None
 
 
 def u2_of(loaded: LoadedModel) -> U2Model:

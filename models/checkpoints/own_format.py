@@ -27,9 +27,11 @@ from earshot.models.checkpoints.int8_rows import (
 from earshot.models.checkpoints.safetensors_file import read_safetensors_file
 from earshot.models.checkpoints.small_file import read_small_text
 from earshot.models.config import ModelConfig
-from earshot.models.errors import CheckpointError, quote
+from earshot.models.errors import CheckpointError, TokenizerError, quote
 from earshot.models.tokenizer import Tokenizer, load_tokenizer
 from earshot.models.u2.u2 import U2Model
+from earshot.models.whisper_decoder_config import WhisperDecoderConfig
+from earshot.models.whisper_tokenizer.tokenizer import WhisperTokenizer, read_whisper_tokenizer
 
 FORMAT_VERSION = 1
 # CMVN statistics span magnitudes that half precision would round.
@@ -43,6 +45,7 @@ def save_model(
     name: str,
     dtype: torch.dtype = torch.float32,
     languages: Sequence[str] = (),
+    writer: WhisperTokenizer | None = None,
 ) -> None:
     """Writes a model in our format into `directory`.
 
@@ -65,6 +68,8 @@ def save_model(
         tensors |= _stored(key, tensor.detach().to("cpu"), dtype)
     safetensors.torch.save_file(tensors, directory / "model.safetensors")
     tokenizer.save(directory)
+    if writer is not None:
+        writer.save(directory)
 
 
 def _stored(key: str, tensor: Tensor, dtype: torch.dtype) -> dict[str, Tensor]:
@@ -94,7 +99,17 @@ def _load_u2(directory: Path, header: dict[str, Any]) -> LoadedModel:
     config = ModelConfig.from_dict(header["model"])
     weights = restore_rows(read_safetensors_file(directory / "model.safetensors"))
     name = header["name"] if isinstance(header.get("name"), str) else directory.name
-    return assemble(name, config, weights, load_tokenizer(directory), "earshot")
+    loaded = assemble(name, config, weights, load_tokenizer(directory), "earshot")
+    if not isinstance(config.decoder, WhisperDecoderConfig):
+        return loaded
+    return replace(loaded, writer=_writer(directory, config.decoder))
+
+
+def _writer(directory: Path, decoder: WhisperDecoderConfig) -> WhisperTokenizer:
+    writer = read_whisper_tokenizer(directory)
+    if writer.end_of_text != decoder.end or writer.first_timestamp > decoder.vocab_size:
+        raise TokenizerError(f"{directory / 'tokenizer.json'} is not of the model's decoder")
+    return writer
 
 
 FAMILIES: dict[str, Callable[[Path, dict[str, Any]], LoadedModel]] = {"u2": _load_u2}

@@ -1,0 +1,172 @@
+"""The second pass by Whisper's decoder: what it ranks, what it adds, and what holds it to CTC."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from earshot.decoder_kernels.prefix.prefix_search import PrefixHypothesis
+from earshot.models.tokenizer import CharTokenizer
+from earshot.models.units import UnitTable
+from earshot.models.whisper_decoder.pen import WrittenWord
+from earshot.models.whisper_decoder.whisper_scorer import WrittenText
+from earshot.streaming.boosting.boosting import NO_BOOSTS
+from earshot.streaming.results.hypothesis import SpokenWord, TokenHypothesis
+from earshot.streaming.stream.lane import Ending
+from earshot.streaming.stream.segment import Segment
+from earshot.streaming.stream_config import StreamConfig
+from earshot.streaming.u2.pass_weights import PassWeights
+from earshot.streaming.u2.written_pass import BOUND, BOUND_A_WORD, CUT, WrittenPass
+
+UNITS = ["<blank>", "▁", *"abcdefghijklmnopqrstuvwxyz"]
+TOKENIZER = CharTokenizer(
+    UnitTable.parse("".join(f"{unit} {i}\n" for i, unit in enumerate(UNITS)), "letters")
+)
+WEIGHT = 0.5
+
+
+def words_of(text: str) -> list[WrittenWord]:
+    return [WrittenWord(form.rstrip(",.?").lower(), form) for form in text.split()]
+
+
+def forms(hypothesis) -> str:
+    return " ".join(word.written or word.text for word in hypothesis.words)
+
+
+class Decoder:
+    """Writes `own`, and gives texts the log-probabilities of `likely`, others -50."""
+
+    def __init__(self, own: str, likely: dict[str, float]) -> None:
+        self.own = own
+        self.likely = likely
+        self.asked: list[str] = []
+
+    def listen(self, memory, lengths):
+        return self
+
+    def write(self, drafts, beat):
+        self.drafts = drafts
+        beat()
+        return [words_of(self.own) for _ in drafts]
+
+    def score(self, lists):
+        return [[self._told(words) for words in own] for own in lists]
+
+    def _told(self, words) -> WrittenText:
+        text = " ".join(word.form for word in words)
+        self.asked.append(text)
+        return WrittenText(tuple(words), (-0.1,) * len(words), self.likely.get(text, -50.0))
+
+
+class Hearing:
+    """CTC's scores of texts by their words; of a beginning -100 less a nat for each word."""
+
+    def __init__(self, fits: dict[str, float]) -> None:
+        self._fits = fits
+
+    def of(self, memory):
+        return self
+
+    def of_first_words(self, words):
+        beginnings = (" ".join(words[:stop]) for stop in range(len(words) + 1))
+        return [self._fits.get(each, -100.0) for each in beginnings]
+
+
+def heard(text: str, score: float, boosted: str = "") -> TokenHypothesis:
+    tokens = tuple(TOKENIZER.encode(text)) if text else ()
+    size = len(tokens)
+    found = PrefixHypothesis(tokens, tuple(range(size)), score, score, 0.0, (-0.5,) * size)
+    hypothesis = TokenHypothesis(found, TOKENIZER, NO_BOOSTS)
+    words = [
+        SpokenWord(word.text, word.first, word.stop, word.text == boosted)
+        for word in hypothesis.words
+    ]
+    hypothesis.__dict__["words"] = words
+    return hypothesis
+
+
+def attended(decoder, fits, hypotheses, mode="attention_rescoring"):
+    segment = Segment(0, detector=None)
+    segment.extend(torch.zeros(40, 4))
+    stream = SimpleNamespace(config=StreamConfig(mode=mode), segment=segment)
+    ending = Ending(stream, "endpoint", 0, hypotheses)
+    heads = SimpleNamespace(
+        ctc_log_probs=lambda memory: torch.zeros(len(memory), len(UNITS)), blank_id=0
+    )
+    weights = PassWeights(ctc=WEIGHT, reverse=0.0)
+    WrittenPass(decoder, Hearing(fits), heads, TOKENIZER, weights)([ending])
+    return ending.scored
+
+
+NBEST = [heard("red dog", -1.0), heard("red fog", -2.0)]
+
+
+def test_what_was_heard_is_ranked_in_the_decoders_own_writing():
+    decoder = Decoder("Red, dog.", {"Red, dog.": -9.0, "Red, fog.": -3.0})
+    scored = attended(decoder, {}, NBEST)
+    assert [forms(each.hypothesis) for each in scored] == ["Red, fog.", "Red, dog."]
+    assert [each.score for each in scored] == [-3.0 - WEIGHT * 2, -9.0 - WEIGHT * 1]
+    assert [each.hypothesis.text for each in scored] == ["red fog", "red dog"]
+
+
+def test_words_of_its_own_have_the_bests_first_pass_and_what_ctc_says_of_them():
+    decoder = Decoder("Rad dog.", {"Rad dog.": -1.0})
+    best, *_ = attended(decoder, {"rad dog": -13.0, "red dog": -10.0}, NBEST)
+    assert forms(best.hypothesis) == "Rad dog."
+    assert best.hypothesis.text == "rad dog"
+    assert best.score == pytest.approx(-1.0 + WEIGHT * (-1.0 - 3.0))
+    assert len(best.hypothesis.frames) == len(best.hypothesis.tokens)
+    assert list(best.hypothesis.words) == [
+        SpokenWord("rad", 0, 3, False, written="Rad"),
+        SpokenWord("dog", 4, 7, False, written="dog."),
+    ]
+
+
+@pytest.mark.parametrize("nats", [-1.0, 1.0])
+def test_words_that_fit_too_badly_are_left_out(nats):
+    decoder = Decoder("Rad dog.", {"Rad dog.": -1.0})
+    behind = BOUND + BOUND_A_WORD * 2 + nats
+    fits = {"rad dog": -10.0 - behind, "red dog": -10.0, "": -99.0, "rad": -99.0}
+    found = [each.hypothesis.text for each in attended(decoder, fits, NBEST)]
+    assert ("rad dog" in found) == (nats < 0)
+
+
+def test_a_text_that_repeats_itself_ends_where_ctc_ends():
+    decoder = Decoder("Red hog. Red hog.", {"Red hog.": -1.0})
+    fits = {"red hog": -11.0, "red hog red hog": -11.0 - CUT - 1, "red dog": -10.0}
+    best, *_ = attended(decoder, fits, NBEST)
+    assert forms(best.hypothesis) == "Red hog."
+
+
+def test_boosted_words_stay_where_they_were_heard():
+    decoder = Decoder("Rad is hog.", {"Rad is dog.": -1.0, "Rad is hog.": 0.0})
+    fits = {"rad is dog": -11.0, "rad is hog": -11.0, "red is dog": -10.0}
+    best, *_ = attended(decoder, fits, [heard("red is dog", -1.0, boosted="dog")])
+    assert forms(best.hypothesis) == "Rad is dog."
+    assert [word.boosted for word in best.hypothesis.words] == [False, False, True]
+
+
+def test_by_attention_alone_nothing_else_is_ranked():
+    decoder = Decoder("Rad dog.", {"Rad dog.": -1.0})
+    scored = attended(decoder, {"rad dog": -13.0, "red dog": -10.0}, NBEST, mode="attention")
+    assert [each.hypothesis.text for each in scored] == ["rad dog"]
+
+
+def test_without_attention_nothing_is_asked():
+    decoder = Decoder("Rad dog.", {})
+    scored = attended(decoder, {}, NBEST, mode="ctc_prefix_beam_search")
+    assert [each.hypothesis for each in scored] == NBEST
+    assert decoder.asked == []
+
+
+def test_silence_is_not_written_about():
+    decoder = Decoder("Thank you.", {"Thank you.": 0.0})
+    scored = attended(decoder, {}, [heard("", -1.0)])
+    assert [each.hypothesis.text for each in scored] == [""]
+    assert decoder.asked == []
+
+
+def test_words_that_the_model_cannot_spell_are_left_out():
+    decoder = Decoder("Réd dog.", {"Réd dog.": -1.0})
+    scored = attended(decoder, {"réd dog": -10.0, "red dog": -10.0}, NBEST)
+    assert [each.hypothesis.text for each in scored] == ["red dog", "red fog"]
