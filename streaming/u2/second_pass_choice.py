@@ -27,12 +27,13 @@ def second_pass_of(
     Raises ModelError for a Whisper decoder whose tokens are not there.
     """
     model = u2_of(loaded)
-    if model.whisper_decoder is None:
+    decoder = model.whisper_decoder
+    if decoder is None:
         return SecondPass(model, heads, loaded.tokenizer, beam_size, weights, precision)
     if loaded.writer is None:
         raise ModelError(f"{loaded.name} has Whisper's decoder, and no tokens of it")
     return WrittenPass(
-        WhisperScorer.of(model.whisper_decoder, loaded.writer, precision),
+        WhisperScorer.of(decoder, loaded.writer, precision),
         CtcHearing(model, loaded.tokenizer, parts.get(LETTERS)),
         heads,
         loaded.tokenizer,

@@ -131,7 +131,7 @@ class _Heard:
         self.memory = ending.stream.segment.memory()
 
     def candidates(self, own: Sequence[WrittenWord]) -> list[list[WrittenWord]]:
-        """Those that are asked about in their written forms, and an own text that is held."""
+        """Hypotheses that are asked about in their written forms, and an own text that is held."""
         listed = [dressed([word.text.lower() for word in each.words], own) for each in self.asked]
         held = self._held(own, self._hearing.of(self.memory))
         if held is None or any(_bare(held) == _bare(words) for words in listed):

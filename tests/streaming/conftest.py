@@ -76,6 +76,7 @@ class ToneModel(U2Model):
     """CTC posteriors that say the tone of each frame: every digit has a mel bin of its own."""
 
     right_decoder = None
+    whisper_decoder = None
 
     def __init__(self) -> None:
         nn.Module.__init__(self)  # none of a real network's parts
