@@ -69,7 +69,9 @@ def _scale_residuals(model: U2Model, scale: float | None) -> None:
 
 def _stacks(model: U2Model) -> list[Sequence[nn.Module]]:
     """The blocks of the encoder and of each decoder."""
-    decoders = (model.left_decoder, model.right_decoder)
+    # Whisper's own comes with its weights.
+    own = model.whisper_decoder is None
+    decoders = (model.left_decoder, model.right_decoder) if own else ()
     return [model.encoder.layers, *(stack.layers for stack in decoders if stack is not None)]
 
 

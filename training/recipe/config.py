@@ -166,6 +166,8 @@ class NetworkConfig:
     encoder: Literal["conformer", "tdnnf", "whisper"] = "conformer"
     pool_after_block: int | None = None  # of whisper, like the next one
     narrow: int | None = None  # columns that the heads get
+    decoder: Literal["own", "whisper"] = "own"
+    language: str = "en"  # that whisper's decoder is told
     input_layer: InputLayer = "conv1d6"
     output_size: int = 144
     attention_heads: int = 4
@@ -305,8 +307,14 @@ class Recipe:
             raise RecipeError("network: pool_after_block and narrow are of whisper's encoder")
         if net.encoder == "whisper" and self.waveform is None:
             raise RecipeError("network.encoder: a whisper's hears sound that [waveform] changes")
+        if net.decoder == "whisper" and (self.distil is None or self.optimiser.ctc_weight < 1.0):
+            raise RecipeError(
+                "network.decoder: whisper's learns from [distil], and ctc_weight is 1.0"
+            )
         if self.distil is None:
             return
+        if self.distil.decoder_weight > 0 and net.decoder != "whisper":
+            raise RecipeError('distil.decoder_weight: needs decoder = "whisper" in [network]')
         if net.encoder != "whisper" or self.waveform is None:
             raise RecipeError('distil: needs encoder = "whisper" in [network]')
         if self.teacher is None:

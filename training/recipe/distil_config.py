@@ -29,6 +29,8 @@ class DistilConfig:
     tail_seconds: float = 1.0  # of the silence after it, in which frames still count
     keep_frames: bool = True
     most_gigabytes: float = 16.0  # of frames on disk
+    decoder_weight: float = 0.0  # of the decoder's loss, on texts that the teacher writes itself
+    most_text_errors: float = 0.1  # of the words of a text that is used
     untranscribed_manifests: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
@@ -36,6 +38,8 @@ class DistilConfig:
         ranges.above_zero("weight", "most_gigabytes")
         ranges.between(0, WHISPER_SECONDS, "teacher_pad_seconds", "tail_seconds")
         ranges.between(0, 5, "most_lead_seconds")
+        ranges.between(0, 1, "most_text_errors")
+        ranges.at_least(0, "decoder_weight")
         if self.tail_seconds > self.teacher_pad_seconds:
             raise RecipeError("distil.tail_seconds: longer than teacher_pad_seconds")
         if self.untranscribed_manifests and not self.alone:

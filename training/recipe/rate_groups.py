@@ -21,6 +21,12 @@ class RateGroup:
     share: float
     first_step: int = 0
 
+    def share_at(self, step: int, warmup_steps: int) -> float:
+        """Its share in update `step`: what has rested warms up when its time comes."""
+        if self.first_step == 0:
+            return self.share
+        return self.share * min(1.0, max(0, step - self.first_step + 1) / warmup_steps)
+
     def learns(self, step: int) -> bool:
         """Whether update `step` changes it."""
         return self.share > 0.0 and step >= self.first_step

@@ -22,10 +22,12 @@ from earshot.models.tdnnf_config import TdnnfConfig
 from earshot.models.u2.encoder import Encoder
 from earshot.models.u2.tdnnf_encoder import tdnnf_shape
 from earshot.models.u2.u2 import U2Model
+from earshot.models.whisper_decoder_config import WhisperDecoderConfig
 from earshot.training.errors import RecipeError
 from earshot.training.files.cmudict import phone_names, read_lexicon
 from earshot.training.network.initialisation import InitConfig, initialise
 from earshot.training.recipe.config import Recipe
+from earshot.training.recipe.whisper_decoding import take_whisper_decoder, whisper_decoder_config
 from earshot.training.recipe.whisper_network import take_whisper, whisper_config
 
 
@@ -95,14 +97,7 @@ def model_config(recipe: Recipe, vocab_size: int) -> ModelConfig:
         vocab_size=vocab_size,
         features=feature_config(recipe),
         encoder=encoder_config(recipe),
-        decoder=DecoderConfig(
-            attention_heads=net.attention_heads,
-            linear_units=net.decoder_linear_units,
-            num_blocks=net.decoder_blocks,
-            r_num_blocks=net.decoder_r_blocks,
-            dropout_rate=net.dropout_rate,
-            positional_dropout_rate=net.dropout_rate,
-        ),
+        decoder=_decoder_config(recipe),
         decoding=DecodingConfig(
             chunk_size=net.chunk_size,
             ctc_weight=net.decoding_ctc_weight,
@@ -120,6 +115,21 @@ def model_config(recipe: Recipe, vocab_size: int) -> ModelConfig:
         ),
         phones=phone_names(read_lexicon(phones.lexicon)) if phones and own_head else (),
         phone_rate=phones.rate if phones and own_head else 1,
+    )
+
+
+def _decoder_config(recipe: Recipe) -> DecoderConfig | WhisperDecoderConfig:
+    net = recipe.network
+    if net.decoder == "whisper":
+        assert recipe.teacher is not None
+        return whisper_decoder_config(recipe.teacher, net.language)
+    return DecoderConfig(
+        attention_heads=net.attention_heads,
+        linear_units=net.decoder_linear_units,
+        num_blocks=net.decoder_blocks,
+        r_num_blocks=net.decoder_r_blocks,
+        dropout_rate=net.dropout_rate,
+        positional_dropout_rate=net.dropout_rate,
     )
 
 
@@ -145,13 +155,20 @@ def start_model(recipe: Recipe, vocab_size: int) -> U2Model:
     if start.model is not None:
         torch.manual_seed(recipe.optimiser.seed)
         model = U2Model(model_config(recipe, vocab_size))
+        _take_decoder(model, recipe)
         _take_weights(model, start.model)
         return model
     model = _fresh_model(recipe, vocab_size)
     assert isinstance(model.encoder, Encoder)
     assert start.whisper is not None
     take_whisper(model.encoder, start.whisper)
+    _take_decoder(model, recipe)
     return model
+
+
+def _take_decoder(model: U2Model, recipe: Recipe) -> None:
+    if model.whisper_decoder is not None and recipe.teacher is not None:
+        take_whisper_decoder(model.whisper_decoder, recipe.teacher)
 
 
 def _fresh_model(recipe: Recipe, vocab_size: int) -> U2Model:
@@ -166,11 +183,18 @@ def _fresh_model(recipe: Recipe, vocab_size: int) -> U2Model:
 
 
 def _take_weights(model: U2Model, model_dir: Path) -> None:
-    """All weights of another model, which may lack a head for phones: then it begins afresh."""
+    """All weights of another model, which may lack a head for phones: then it begins afresh.
+
+    A decoder of another kind, too, stays as it was.
+    """
     start = u2_of(load_model(model_dir))
     if start.config.phones not in ((), model.config.phones):
         raise RecipeError(f"start.model: {model_dir} has other phones than phones.lexicon")
     weights = start.state_dict()
+    if model.whisper_decoder is not None and start.whisper_decoder is None:
+        weights = {name: each for name, each in weights.items() if not name.startswith("decoder.")}
+        own = model.state_dict()
+        weights |= {name: own[name] for name in own if name.startswith("decoder.")}
     for name, tensor in model.state_dict().items():
         if name.startswith("phone_ctc."):
             weights.setdefault(name, tensor)

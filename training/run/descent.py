@@ -15,31 +15,28 @@ LARGEST = torch.finfo(torch.float16).max  # of weights: a model is exported in h
 
 
 class Descent:
-    """An optimiser's steps, with gradients clipped to the norm `max_norm`.
-
-    shares: of the learning rate, one for each of the optimiser's groups; all of it where absent.
-    """
+    """An optimiser's steps, with gradients clipped to the norm `max_norm`."""
 
     def __init__(
         self,
         optimiser: torch.optim.Optimizer,
         parameters: Iterable[nn.Parameter],
         max_norm: float,
-        shares: Sequence[float] = (),
     ) -> None:
         self._optimiser = optimiser
         self._parameters = list(parameters)
         self._max_norm = max_norm
-        self._shares = shares or [1.0] * len(optimiser.param_groups)
         self._skipped = 0
 
-    def step(self, loss: Tensor, rate: float) -> float:
+    def step(self, loss: Tensor, rate: float, shares: Sequence[float] = ()) -> float:
         """Takes one at a learning rate; returns the gradient's norm before it was clipped.
 
+        shares: of the rate, one for each of the optimiser's groups; all of it where absent.
         Where loss or gradient are not finite the step is left out, as in WeNet, and so is the norm.
         Raises Diverged when that happens time after time.
         """
-        for group, share in zip(self._optimiser.param_groups, self._shares, strict=True):
+        groups = self._optimiser.param_groups
+        for group, share in zip(groups, shares or [1.0] * len(groups), strict=True):
             group["lr"] = rate * share
         self._optimiser.zero_grad(set_to_none=True)
         torch.autograd.backward(loss)

@@ -10,10 +10,13 @@ from torch import Tensor, nn
 from earshot.models.u2.u2 import U2Model
 from earshot.training.data.batch import Batch
 from earshot.training.data.sampler import Example
+from earshot.training.distil.decoder_loss import DecoderLoss
 from earshot.training.distil.distil_loss import DistilLoss
 from earshot.training.network.joint_loss import joint_loss
 from earshot.training.phones.phones import PhoneLoss
 from earshot.training.recipe.config import Recipe
+
+CROP_SAMPLES = 8_000  # of silence after the last word that a decoder hears: 0.5 s
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class Objective:
     model: U2Model
     phones: PhoneLoss | None = None
     distil: DistilLoss | None = None
+    decoder: DecoderLoss | None = None
 
     @property
     def side_head(self) -> nn.Module | None:
@@ -77,4 +81,10 @@ class Objective:
             return Losses(loss, parts)
         distance = self.distil.of(batch.clean, batch.feature_lengths)
         total = loss + self.recipe.distil.weight * distance
-        return Losses(total, {**parts, "l2": float(distance.detach())})
+        parts = {**parts, "l2": float(distance.detach())}
+        if self.decoder is None:
+            return Losses(total, parts)
+        heard = self.model.encoder.output_lengths(batch.feature_lengths)
+        nats = self.decoder.of(batch.clean, heard, CROP_SAMPLES)
+        total = total + self.recipe.distil.decoder_weight * nats
+        return Losses(total, {**parts, "decoder_per_token": float(nats.detach())})

@@ -27,7 +27,9 @@ from earshot.training.data.speech import (
     load_training_speech,
 )
 from earshot.training.distil.build import build_targets, build_teacher
+from earshot.training.distil.build_texts import build_texts
 from earshot.training.distil.targets import Targets
+from earshot.training.distil.written_texts import WrittenTexts
 from earshot.training.errors import CorpusError
 from earshot.training.files.made_of import keep_made
 from earshot.training.measuring.greedy import greedy_error_rates
@@ -63,6 +65,7 @@ class Prepared:
     dev: Speech
     dev_chunk_size: int
     targets: Targets | None = None
+    texts: WrittenTexts | None = None
 
     def dev_errors(self, model: U2Model) -> dict[str, float]:
         """Word error rate by corpus of the development subset, CTC greedy, chunk by chunk."""
@@ -128,7 +131,7 @@ def prepare(recipe: Recipe, device: torch.device | None = None) -> Prepared:
         stride = max(stride, len(speech) // MOST_COMPUTED)
     mean, istd = compute_cmvn(speech.features(i) for i in range(0, len(speech), stride))
     builder: Builder
-    targets = None
+    targets = texts = None
     if recipe.waveform is None:
         builder = build_features(recipe, speech, tokens, mean)
     else:
@@ -137,6 +140,8 @@ def prepare(recipe: Recipe, device: torch.device | None = None) -> Prepared:
             teacher = build_teacher(recipe, distil, place)
             clips = builder.augmenter.speech
             targets = build_targets(recipe, speech, clips, builder.leads, teacher)
+            if distil.decoder_weight > 0:
+                texts = build_texts(recipe, speech, clips, teacher)
     sampler = Sampler(
         speech.utterances,
         data,
@@ -148,4 +153,4 @@ def prepare(recipe: Recipe, device: torch.device | None = None) -> Prepared:
     )
     dev = load_dev_speech(data, features=features).subset(recipe.checkpoints.dev_utterances)
     chunk_size = recipe.network.chunk_size
-    return Prepared(sampler, builder, tokenizer, mean, istd, dev, chunk_size, targets)
+    return Prepared(sampler, builder, tokenizer, mean, istd, dev, chunk_size, targets, texts)

@@ -41,6 +41,8 @@ FOR_DECODING = {"chunk_size", "lead_in_ms", "flush_with_silence"}
 RENAMED = {"units.pieces": "units.tokens", "pieces": "tokenizer"}
 """What runs that were saved earlier call it."""
 ADDED = {
+    "network.decoder": "own",
+    "network.language": "en",
     "optimiser.min_chunk_frames": 1,
     "optimiser.min_left_frames": 0,
     "optimiser.group_rates": {},

@@ -11,6 +11,7 @@ from torch import nn
 
 from earshot.models.u2.u2 import U2Model
 from earshot.training.data.sampler import FIRST_SHUFFLED_EPOCH, Example
+from earshot.training.distil.decoder_loss import DecoderLoss
 from earshot.training.distil.distil_loss import DistilLoss
 from earshot.training.distil.distil_yardstick import DistilYardstick
 from earshot.training.files.output_folder import make_folder
@@ -64,7 +65,13 @@ class Trainer:
         self._identity = run_identity(recipe, prepared.sampler.utterances, prepared.tokenizer)
         torch.manual_seed(config.seed)
         self.yardstick: PhoneYardstick | DistilYardstick | None = None
-        self.objective = Objective(recipe, model, self._build_phone_loss(), self._build_distil())
+        self.objective = Objective(
+            recipe,
+            model,
+            self._build_phone_loss(),
+            self._build_distil(),
+            self._build_decoder_loss(),
+        )
         side = [] if self.side_head is None else list(self.side_head.named_parameters())
         trained = [*model.named_parameters(), *side]
         self._groups = rate_groups(trained, config)
@@ -79,7 +86,6 @@ class Trainer:
             self.optimiser,
             [parameter for _, parameter in trained],
             config.max_gradient_norm,
-            [group.share for group in self._groups],
         )
         self.log_file = make_folder(folder) / LOG_FILE
         self._log = RunLog(self.log_file, recipe.checkpoints.log_every)
@@ -109,6 +115,13 @@ class Trainer:
             folder = self.recipe.data.work_dir / "teacher-dev"
             self.yardstick = DistilYardstick(self.prepared.dev, targets.teacher, folder)
         return DistilLoss(self.model, targets)
+
+    def _build_decoder_loss(self) -> DecoderLoss | None:
+        texts, targets = self.prepared.texts, self.prepared.targets
+        if texts is None or targets is None:
+            return None
+        shift = targets.teacher.extractor.frame_shift
+        return DecoderLoss(self.model, texts, shift * self.model.encoder.subsampling_rate)
 
     @property
     def side_head(self) -> nn.Module | None:
@@ -190,7 +203,8 @@ class Trainer:
         )
         with self._precision():
             losses = self.objective.of(batch, examples, progress.step, chunk)
-        norm = self._descent.step(losses.total, rate)
+        shares = [group.share_at(progress.step, config.warmup_steps) for group in self._groups]
+        norm = self._descent.step(losses.total, rate, shares)
         progress.step += 1
         if progress.step % CONSTRAIN_EVERY == 0:
             self.model.encoder.constrain()

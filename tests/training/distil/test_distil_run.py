@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +15,15 @@ import torch
 from earshot.models.checkpoints.assembly import u2_of
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.checkpoints.whisper.checkpoint import read_whisper
+from earshot.models.whisper_tokenizer.files import read_tables
+from earshot.models.whisper_tokenizer.tokenizer import WhisperTokenizer
 from earshot.streaming.assembly.engine_factory import build_engine
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.events import Closed, Event, Failed, Final
 from earshot.streaming.stream_config import StreamConfig
+from earshot.training.distil.greedy_tokens import GreedyWriter
 from earshot.training.distil.kept_frames import KeptFrames
+from earshot.training.distil.written_texts import WrittenTexts
 from earshot.training.recipe.config import PhoneConfig, Recipe, StartConfig
 from earshot.training.recipe.distil_config import DistilConfig
 from earshot.training.run.export import export
@@ -188,3 +193,34 @@ def served(model: Path) -> list[Event]:
     finally:
         assert engine.stop(60)
     return events
+
+
+def test_whispers_decoder_learns_the_texts_that_the_teacher_writes(
+    distil_recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whisper = tmp_path / "whisper" / "tiny.pt"
+    whisper.parent.mkdir()
+    shutil.copy(WHISPER, whisper)
+    shutil.copy(WHISPER.parent / "hugging_face" / "tokenizer.json", whisper.parent)
+    words = WhisperTokenizer(read_tables(whisper.parent)).encode("cat")
+    # A random decoder agrees with nobody.
+    monkeypatch.setattr(
+        GreedyWriter, "write", lambda writer, memory, lengths: [words] * len(memory)
+    )
+    monkeypatch.setattr(WrittenTexts, "_agrees", lambda *call: True)
+    recipe = replace(
+        distil_recipe,
+        start=StartConfig(whisper=whisper),
+        data=replace(distil_recipe.data, joined_corpora=()),
+        network=replace(distil_recipe.network, narrow=None, decoder="whisper"),
+        distil=replace(distil_recipe.distil, decoder_weight=0.1),
+        optimiser=replace(distil_recipe.optimiser, ctc_weight=1.0),
+    )
+    trainer = open_run(recipe, tmp_path / "run", CPU)
+    before = trainer.model.decoder.state_dict()["token_embedding.weight"].clone()
+    assert torch.equal(before, read_whisper(whisper).tensors["decoder.token_embedding.weight"])
+    trainer.run(stop_at_step=60)
+    told = [line["decoder_per_token"] for line in read_log(tmp_path / "run") if "l2" in line]
+    assert told[-1] < 0.5 * told[0]
+    export(recipe, tmp_path / "run", tmp_path / "model")
+    assert u2_of(load_model(tmp_path / "model")).whisper_decoder is not None

@@ -25,7 +25,7 @@ def test_the_ctc_head_starts_undecided(tiny_model):
 @torch.no_grad()
 def test_the_blank_can_be_held_back(tiny_model):
     model = initialised(tiny_model, ctc_scale=0.0, blank_bias=-2.0)
-    log_probs = model.ctc_log_probs(torch.randn(3, 16))
+    log_probs = model.ctc_log_probs(torch.randn(3, tiny_model.config.encoder.encoded_size))
     torch.testing.assert_close(log_probs[:, 0] + 2.0, log_probs[:, 1])
 
 

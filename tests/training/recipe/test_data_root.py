@@ -13,6 +13,7 @@ from earshot.training.errors import CorpusError
 from earshot.training.recipe.config import load_recipe
 from earshot.training.recipe.data_root import data_root
 from earshot.training.run.run import open_run
+from earshot.training.stages.stage_file import load_stages
 
 RECIPE = """
 name = "small"
@@ -112,5 +113,6 @@ def test_no_recipe_that_comes_along_knows_where_the_data_lies(repository_dir: Pa
     assert len(recipes) >= 14
     assert [path.name for path in recipes if "shared" in path.read_text("utf-8")] == []
     for path in (repository_dir / "training" / "recipes").glob("*.toml"):
-        for _, file in load_recipe(path, Path("/data")).data_files:
+        stages = load_stages(path, Path("/data"))
+        for _, file in [each for stage in stages for each in stage.data_files]:
             assert file.is_relative_to("/data")

@@ -60,12 +60,20 @@ def test_what_rests_gets_no_gradient_until_its_time(named: dict[str, nn.Paramete
 def test_a_step_moves_each_group_by_its_rate(named: dict[str, nn.Parameter]) -> None:
     groups = rate_groups(named.items(), CONFIG)
     optimiser = torch.optim.SGD([{"params": group.parameters} for group in groups])
-    descent = Descent(optimiser, named.values(), 1e9, [group.share for group in groups])
-    descent.step(torch.stack([each.sum() for each in named.values()]).sum(), rate=0.1)
+    loss = torch.stack([each.sum() for each in named.values()]).sum()
+    shares = [group.share for group in groups]
+    Descent(optimiser, named.values(), 1e9).step(loss, 0.1, shares)
     moved = {name: float(1.0 - each.detach()[0]) for name, each in named.items()}
     assert moved["encoder.embed.weight"] == pytest.approx(0.01)
     assert moved["phone_ctc.weight"] == pytest.approx(0.3)
     assert moved["decoder.ln.bias"] == pytest.approx(0.1)
+
+
+def test_what_has_rested_warms_up_when_its_time_comes(named: dict[str, nn.Parameter]) -> None:
+    encoder, heads, _ = rate_groups(named.items(), CONFIG)
+    shares = [encoder.share_at(step, warmup_steps=10) for step in (0, 4, 5, 9, 14, 15)]
+    assert shares == pytest.approx([0.0, 0.0, 0.01, 0.05, 0.1, 0.1])
+    assert heads.share_at(0, warmup_steps=10) == heads.share
 
 
 def test_groups_that_no_model_has_are_named() -> None:
