@@ -1,4 +1,4 @@
-"""What Whisper's decoder makes of a student's frames, against the text that the teacher wrote.
+"""The loss of Whisper's decoder on a student's frames, against texts that the teacher wrote.
 
 Inputs are cropped a short silence after the last word: a decoder that was trained on 30 s does not
 know when to stop otherwise.

@@ -1,4 +1,4 @@
-"""What the teacher writes of each recording, kept in a file, as far as it agrees with transcripts.
+"""Texts that the teacher writes of recordings, kept as far as they agree with transcripts.
 
 One JSON object a line, appended when a text is written: a run that was killed goes on with those
 that were there.

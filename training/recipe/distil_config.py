@@ -1,4 +1,4 @@
-"""What a student hears of its teacher: a Whisper's encoder that sees the whole recording."""
+"""The section of a recipe on its teacher: a Whisper's encoder that hears whole recordings."""
 
 from __future__ import annotations
 

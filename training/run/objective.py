@@ -1,4 +1,4 @@
-"""What a run minimises: the losses of its recipe, in one sum."""
+"""The objective of a run: the losses of its recipe, in one sum."""
 
 from __future__ import annotations
 
