@@ -217,11 +217,19 @@ class DecoderConfig:
         return self.kind == "bitransformer"
 
 
+def _require_chunk(name: str, size: object) -> None:
+    _require(
+        type(size) is int and (size == -1 or 1 <= size <= 4_096),
+        f"{name}={quote(size)} is neither -1 nor within 1..4096",
+    )
+
+
 @dataclass(frozen=True)
 class DecodingConfig:
     """What the model's makers recommend for decoding; a request may ask for something else.
 
     `chunk_size` and `num_left_chunks` count encoder frames and chunks; -1 means all there is.
+    `chunk_sizes`: others that the model was trained for, from which requests may choose.
     `lm_weight` and `graph_beam` are for the graph that the model comes with: what multiplies its
     costs, and how much more than the best a hypothesis may cost (in nats). `neural_lm_weight`
     multiplies what a neural language model says beside it. `lead_in_ms` of digital silence come
@@ -231,6 +239,7 @@ class DecodingConfig:
 
     chunk_size: int = 16
     num_left_chunks: int = -1
+    chunk_sizes: tuple[int, ...] = ()
     ctc_weight: float = 0.5
     reverse_weight: float = 0.0
     lm_weight: float = 0.3
@@ -242,10 +251,11 @@ class DecodingConfig:
     def __post_init__(self) -> None:
         _require_range(self, "lm_weight neural_lm_weight", 0.0, MAX_LM_WEIGHT)
         _require_range(self, "graph_beam", MIN_BEAM, MAX_BEAM)
-        _require(
-            self.chunk_size == -1 or 1 <= self.chunk_size <= 4_096,
-            f"chunk_size={quote(self.chunk_size)} is neither -1 nor within 1..4096",
-        )
+        _require_chunk("chunk_size", self.chunk_size)
+        _require(isinstance(self.chunk_sizes, tuple | list), "chunk_sizes is not a list")
+        for size in self.chunk_sizes:
+            _require_chunk("chunk_sizes", size)
+        object.__setattr__(self, "chunk_sizes", tuple(self.chunk_sizes))
         _require_range(self, "num_left_chunks", -1, 4_096)
         _require(
             type(self.lead_in_ms) is int and 0 <= self.lead_in_ms <= 1_000,

@@ -9,8 +9,9 @@ class ServedModel:
     """The one model behind this server: its name, and an id that changes with its weights.
 
     languages: BCP 47 tags of what it knows, empty where nobody has said it. modes: how it may be
-    asked to decode. most_earned: nats beyond which no weight of a boost changes anything, None
-    where that is not known. details: what else /v1/models tells, such as parameters.
+    asked to decode. chunks_ms: what a request may name as its chunk. most_earned: nats beyond which
+    no weight of a boost changes anything, None where that is not known. details: what else
+    /v1/models tells, such as parameters.
     """
 
     name: str
@@ -19,6 +20,7 @@ class ServedModel:
     uuid: str
     languages: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
+    chunks_ms: tuple[float, ...] = ()
     most_earned: float | None = None
     details: Mapping[str, object] = field(default_factory=dict)
 

@@ -61,6 +61,7 @@ class Configure:
     boosts: tuple[Boost, ...]
     graph: GraphOptions | None = None
     weights: Weights | None = None
+    chunk_ms: float | None = None
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,18 @@ from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.weights import Weights, check_weights
 
+WHOLE = math.inf
+"""As `StreamConfig.chunk_ms`: finals hear their segment as a whole."""
+
+WHOLE_NAME = "whole"
+
 MIN_SILENCE_MS = 300
 """CTC spikes are sparse: blank runs just shorter than this happen inside words."""
+
+
+def chunk_name(chunk_ms: float) -> str:
+    """A chunk as requests name it: its milliseconds, or "whole"."""
+    return WHOLE_NAME if chunk_ms == WHOLE else f"{chunk_ms:g}"
 
 
 class StreamPriority(StrEnum):
@@ -71,6 +81,8 @@ class StreamConfig:
 
     mode: how the recogniser decodes, by its own names (`ModelDescription.modes`); None takes the
         first of them. It is the engine that refuses a mode it does not have.
+    chunk_ms: audio between two steps, one of `ModelDescription.chunks_ms`; None takes the engine's.
+        A change counts from the next segment on.
     weights: how much the scorers of a hypothesis count, see `weights.py`.
     parts: what else is asked of the model's parts, by parameter (`streaming/parts`). It holds for
         the whole stream, and the engine refuses what it has no part for.
@@ -87,6 +99,7 @@ class StreamConfig:
     vad_events: bool = False
     boosts: tuple[Boost, ...] = ()
     graph: GraphOptions = field(default_factory=GraphOptions)
+    chunk_ms: float | None = None
     weights: Weights = field(default_factory=dict)
     parts: Mapping[str, object] = field(default_factory=dict)
     punctuate: bool = False

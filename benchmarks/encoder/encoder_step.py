@@ -98,7 +98,7 @@ def make_case(name: str, encoder: Encoder, frames: int, lanes: int, columns: int
 def arms(case: Case, runtimes: dict[str, Stepper]) -> dict[str, Arm]:
     """What there is to compare, torch first."""
     lengths = torch.full((case.lanes,), case.frames)
-    steps: dict[str, SlotStep] = {"torch": TorchSlotStep(case.encoder, case.frames)}
+    steps: dict[str, SlotStep] = {"torch": TorchSlotStep(case.encoder)}
     for processor in processors():
         steps[f"native, {processor}"] = ConformerStep(case.encoder, processor)
     read = case.feats, lengths, case.state, case.slots, case.columns

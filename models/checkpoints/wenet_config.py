@@ -124,7 +124,11 @@ def read_config(options: Mapping[str, Any], num_units: int) -> ModelConfig:
         features=features,
         encoder=encoder,
         decoder=decoder,
-        decoding=DecodingConfig(_chunk_size(encoder), reverse_weight=loss.reverse_weight),
+        decoding=DecodingConfig(
+            _chunk_size(encoder),
+            chunk_sizes=DYNAMIC_CHUNKS if encoder.streamable and encoder.use_dynamic_chunk else (),
+            reverse_weight=loss.reverse_weight,
+        ),
         loss=loss,
     )
 
@@ -140,6 +144,10 @@ def read_tokenizer_kind(options: Mapping[str, Any]) -> TokenizerKind | None:
         return None
     kind = _require_kind(options, "tokenizer", "char", {"char", "bpe"})
     return "bpe" if kind == "bpe" else "char"
+
+
+DYNAMIC_CHUNKS = (4, 8, 16, 24, -1)
+"""Sizes of those that dynamic training draws: 1 to 25 frames, or the whole utterance."""
 
 
 def _chunk_size(encoder: EncoderConfig) -> int:

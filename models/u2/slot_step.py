@@ -25,9 +25,9 @@ class SlotStep(Protocol):
 
 
 class TorchSlotStep:
-    """Gathers what the lanes remember. room: frames of a chunk."""
+    """Gathers what the lanes remember. room: frames of a chunk, or else what features give."""
 
-    def __init__(self, encoder: StreamingEncoder, room: int) -> None:
+    def __init__(self, encoder: StreamingEncoder, room: int | None = None) -> None:
         self._encoder = encoder
         self._room = room
 
@@ -35,15 +35,18 @@ class TorchSlotStep:
         self, feats: Tensor, out_lengths: Tensor, state: EncoderState, slots: Tensor, columns: int
     ) -> tuple[Tensor, LaneUpdate]:
         """Run one step, see `SlotStep`, wherever the encoder is."""
-        context = state.gather(slots, self._room, columns)
+        encoder, room = self._encoder, self._room
+        if room is None:
+            room = (feats.size(1) - encoder.right_context - 1) // encoder.subsampling_rate + 1
+        context = state.gather(slots, room, columns)
         return self._encoder.forward_lanes(feats, out_lengths, context)
 
 
-def slot_step(encoder: StreamingEncoder, room: int, precision: Precision = "float32") -> SlotStep:
+def slot_step(encoder: StreamingEncoder, precision: Precision = "float32") -> SlotStep:
     """The fastest for this encoder where it is; its weights must not change from now on.
 
     precision: of a native one.
     """
     if is_native(encoder):
         return ConformerStep(encoder, precision=precision)
-    return TorchSlotStep(encoder, room)
+    return TorchSlotStep(encoder)

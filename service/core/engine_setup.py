@@ -25,7 +25,7 @@ from earshot.streaming.parts.graph import GRAPH
 from earshot.streaming.parts.resolver import find_parts
 from earshot.streaming.parts.table import engine_fields
 from earshot.streaming.requests import FINISH, Push
-from earshot.streaming.stream_config import Boost, StreamConfig
+from earshot.streaming.stream_config import WHOLE, WHOLE_NAME, Boost, StreamConfig
 
 STOP_S = 5.0
 UNHEARD_OF = "qwxzj"
@@ -114,6 +114,8 @@ def served_model(engine: EngineHost, settings: Settings) -> ServedModel:
     about |= about.pop("parts")
     weights = _digest(about.pop("weights"), about["name"])
     own_languages = about.pop("languages")
+    chunks_ms = about.pop("chunks_ms")
+    about["chunks_ms"] = [WHOLE_NAME if each == WHOLE else each for each in chunks_ms]
     return ServedModel(
         name=about.pop("name"),
         version=weights[:12],
@@ -121,6 +123,7 @@ def served_model(engine: EngineHost, settings: Settings) -> ServedModel:
         uuid=str(uuid.uuid5(uuid.NAMESPACE_OID, weights)),
         languages=settings.languages or own_languages,
         modes=engine.model.modes,
+        chunks_ms=chunks_ms,
         most_earned=about.pop("most_earned"),
         details=about,
     )

@@ -87,6 +87,7 @@ class _Wishes:
     keywords: list[str]
     graph: GraphOptions
     weights: Weights
+    chunk_ms: float | None = None
     in_vain: tuple[RequestWarning, ...] = ()
 
     @cached_property
@@ -107,6 +108,7 @@ class _Wishes:
             self.keywords if message.keywords is None else message.keywords,
             replace(GraphOptions() if off else self.graph, **named["graph"]),
             {**({} if off else self.weights), **named["weights"]},
+            self.chunk_ms if message.chunk_ms is None else message.chunk_ms,
             tuple(configure_warnings(message)),
         )
 
@@ -131,6 +133,7 @@ class ListenProtocol:
             list(parameters.keywords),
             parameters.stream.graph,
             parameters.stream.weights,
+            parameters.stream.chunk_ms,
         )
         self._asked: _Wishes | None = None
         self._warnings = StreamWarnings(parameters.warnings)
@@ -272,7 +275,7 @@ class ListenProtocol:
             return [self._refuse("CONFIGURE_KEYTERM_INVALID", str(error))]
         self._asked = asked
         self._channels.ask()
-        return [Ask(ConfigureRequest(boosts, asked.graph, asked.weights))]
+        return [Ask(ConfigureRequest(boosts, asked.graph, asked.weights, asked.chunk_ms))]
 
     def _answered(self, event: Configured | NotConfigured | None) -> list[Action]:
         """All channels have answered a Configure, as ``event`` does; None: not yet."""

@@ -9,7 +9,8 @@ from pathlib import Path
 class ModelDescription:
     """format: in which its files lie on a disk, "earshot" or "wenet" of those that are built in.
 
-    chunk_ms: audio between two steps of one stream.
+    chunk_ms: audio between two steps of one stream. chunks_ms: what streams may ask for instead,
+    `WHOLE` among it where a final may hear its segment as a whole.
 
     modes: how it may be asked to decode, its default first.
     parts: a dataclass by name for each part that may be described, None where the model has none.
@@ -31,3 +32,4 @@ class ModelDescription:
     weights: Path | None = None
     most_earned: float | None = None
     precision: str = "float32"
+    chunks_ms: tuple[float, ...] = ()

@@ -49,6 +49,7 @@ class StreamIntake:
             boosts=request.boosts,
             graph=now.graph if request.graph is None else request.graph,
             weights=now.weights if request.weights is None else request.weights,
+            chunk_ms=now.chunk_ms if request.chunk_ms is None else request.chunk_ms,
         )
         compiling = self._compiler.submit(request.boosts, asked)
         with suppress(InvalidStreamConfig):  # the engine says so in its turn

@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from torch import Tensor
+
 from earshot.decoder_kernels.errors import CapacityExceeded
 from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts
 from earshot.streaming.events import BoostWarning
@@ -81,6 +83,12 @@ class SearchSet:
         stream.segment.truncate(boundary)
         self.rewind(stream)
         return boundary
+
+    def hear_again(self, stream: ActiveStream, encoded: Tensor) -> None:
+        """Search the segment anew in other frames `(T, D)` of the same sound; stable words stay."""
+        self._keep(stream)
+        stream.segment.encoded = [encoded]
+        self.rewind(stream)
 
     def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
         """The best hypothesis of each stream, with the words that are kept."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from torch import Tensor
 
@@ -18,13 +18,17 @@ from earshot.streaming.stream.features import FeatureExtractor, FeatureTrack
 from earshot.streaming.stream.inbox import Inbox
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.stream.segment_boundary import BOUNDARY_WINDOW_MS
-from earshot.streaming.stream_config import StreamConfig, StreamPriority
+from earshot.streaming.stream_config import WHOLE, StreamConfig, StreamPriority
 from earshot.streaming.stream_name import NAMELESS, StreamName
 
 
 @dataclass(frozen=True)
 class StreamSettings:
-    """Settings that all streams of one engine share; see `DecodingConfig`."""
+    """Settings that all streams of one engine share; see `DecodingConfig`.
+
+    chunking: of a stream that asks for none. chunk_sizes: others to choose from, in encoder frames.
+    hears_whole: whether segments may be heard whole; those of files are, if they ask for no chunk.
+    """
 
     features: FeatureExtractor
     chunking: Chunking
@@ -33,6 +37,21 @@ class StreamSettings:
     flush_padding_ms: int
     lead_in_ms: int = 0
     flush_frame: Tensor | None = None
+    chunk_sizes: tuple[int, ...] = ()
+    hears_whole: bool = False
+
+    def chunking_of(self, chunk_ms: float | None) -> Chunking:
+        """The stream's own, or the engine's where it asks for none of the sizes."""
+        for size in self.chunk_sizes:
+            if size * self.chunking.frame_ms == chunk_ms:
+                return replace(self.chunking, chunk_size=size)
+        return self.chunking
+
+    @property
+    def largest(self) -> Chunking:
+        """The largest chunk that a stream may choose."""
+        size = max(self.chunk_sizes, default=0)
+        return replace(self.chunking, chunk_size=max(size, self.chunking.chunk_size))
 
     @property
     def lead_in_frames(self) -> int:
@@ -42,7 +61,7 @@ class StreamSettings:
     @property
     def kept_frames(self) -> int:
         """Feature frames behind the newest that a boundary may go back to."""
-        return int(BOUNDARY_WINDOW_MS / self.chunking.feature_ms) + 2 * self.chunking.window
+        return int(BOUNDARY_WINDOW_MS / self.chunking.feature_ms) + 2 * self.largest.window
 
     @property
     def padding_frames(self) -> int:
@@ -53,7 +72,7 @@ class StreamSettings:
     def max_segment_frames(self) -> int:
         """No segment has more encoder frames than this."""
         longest_ms = self.max_utterance_ms + self.padding_frames * self.chunking.feature_ms
-        return int(longest_ms / self.chunking.frame_ms) + 2 * self.chunking.chunk_size
+        return int(longest_ms / self.chunking.frame_ms) + 2 * self.largest.chunk_size
 
 
 @dataclass
@@ -122,7 +141,7 @@ class ActiveStream:
     @property
     def samples_wanted(self) -> int:
         """Samples, counted from the stream's start, that the next full window needs."""
-        frames = self._next_frame + self.settings.chunking.window
+        frames = self._next_frame + self.chunking.window
         return self.track.origin + self.track.samples_for(frames)
 
     def listen(self, samples: Samples) -> None:
@@ -142,7 +161,7 @@ class ActiveStream:
     def next_cut(self) -> Cut | None:
         """The next step's window, or None while there is too little audio."""
         ahead = self.track.available - self._next_frame
-        return self.settings.chunking.cut(ahead, self.track.ended)
+        return self.chunking.cut(ahead, self.track.ended)
 
     def ready_cut(self) -> Cut:
         """The next step's window of a stream that is ready: what it holds does not become less."""
@@ -153,6 +172,17 @@ class ActiveStream:
     def window(self, cut: Cut) -> Tensor:
         """The features `(W, F)` of a window cut here."""
         return self.track.window(self._next_frame, cut.window, self.segment.start_frame)
+
+    @property
+    def heard_whole(self) -> bool:
+        """Whether the segment is heard once more, as a whole, where it ends."""
+        return self.segment.chunk_ms == WHOLE
+
+    def whole_window(self) -> Tensor:
+        """The features `(W, F)` of all encoder frames of the segment."""
+        frames = (self.segment.frames - 1) * self.chunking.rate + self.chunking.right_context + 1
+        start = self.segment.start_frame
+        return self.track.window(start, frames, start)
 
     def in_padding(self, cut: Cut) -> bool:
         """Whether the next window reaches into the silence that a flush adds.
@@ -220,6 +250,13 @@ class ActiveStream:
         """Samples, counted from the stream's start, that no frame to come needs."""
         return max(self.track.origin + self.track.consumed_samples, self.track.start)
 
+    @property
+    def _chunk_ms(self) -> float | None:
+        """The chunk that it asks for; where a file asks for none, whole segments if it can be."""
+        is_file = self.priority is StreamPriority.FILE
+        whole = self.config.chunk_ms is None and is_file and self.settings.hears_whole
+        return WHOLE if whole else self.config.chunk_ms
+
     def _start_track(self, start: int) -> None:
         settings = self.settings
         self.track = FeatureTrack(
@@ -234,4 +271,7 @@ class ActiveStream:
     def _start_segment(self, frame: int) -> None:
         frame_ms = self.settings.chunking.frame_ms
         detector = EndpointDetector(self.config, frame_ms, self.settings.max_utterance_ms)
-        self.segment = Segment(frame, detector)
+        self.segment = Segment(frame, detector, chunk_ms=self._chunk_ms)
+        self.chunking = self.settings.chunking_of(self._chunk_ms)
+        whole = self.settings.max_segment_frames * self.chunking.rate if self.heard_whole else 0
+        self.track.keep(self.settings.kept_frames + whole)

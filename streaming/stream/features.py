@@ -97,6 +97,10 @@ class FeatureTrack:
         self._padding = 0
         self.ended = False
 
+    def keep(self, frames: int) -> None:
+        """Keep so many frames behind the newest from now on."""
+        self._kept_frames = frames
+
     @property
     def num_samples(self) -> int:
         """Samples so far."""

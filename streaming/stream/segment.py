@@ -17,6 +17,7 @@ class Segment:
     again.
     shown: text and stable words of the last partial, so that only changes are told.
     kept: words that have been called stable before the segment was searched anew.
+    chunk_ms: what the stream asked for when the segment began.
     search_state: what the stream's search keeps here, and nobody else looks at.
     """
 
@@ -26,6 +27,7 @@ class Segment:
     frames: int = 0
     shown: tuple[str, int] = ("", 0)
     kept: KeptWords = NO_WORDS
+    chunk_ms: float | None = None
     search_state: object = None
 
     def extend(self, encoded: Tensor) -> None:

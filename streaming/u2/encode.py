@@ -14,13 +14,16 @@ from earshot.models.u2.u2 import U2Model
 from earshot.streaming.errors import DecodingFailed
 from earshot.streaming.search.ctc_network import CtcNetwork
 from earshot.streaming.search.ctc_output import CtcOutput, FramePosteriors
-from earshot.streaming.stream.active_stream import StreamSettings
+from earshot.streaming.stream.active_stream import ActiveStream, StreamSettings
 from earshot.streaming.stream.features import compute_frames
 from earshot.streaming.stream.lane import Lane
 
 
 class EncodeStep:
-    """Moves lanes' encoder state by one chunk; a failing call leaves every state as it was."""
+    """Moves lanes' encoder state by one chunk; a failing call leaves every state as it was.
+
+    slots: of all streams, and one more that none ever takes.
+    """
 
     def __init__(
         self,
@@ -31,8 +34,9 @@ class EncodeStep:
         precision: Precision = "float32",
     ) -> None:
         self._heads = heads
-        self._step = slot_step(model.encoder, settings.chunking.chunk_size, precision)
+        self._step = slot_step(model.encoder, precision)
         self._slots = slots
+        self._idle_slot = torch.tensor([slots.offset.size(0) - 1], device=slots.offset.device)
         self._settings = settings
         self._device = slots.offset.device
 
@@ -57,6 +61,18 @@ class EncodeStep:
             lane.output = CtcOutput(log_probs[row, : lane.cut.frames], posteriors[row])
         self._slots.scatter(slots, update)
 
+    def whole(self, stream: ActiveStream) -> Tensor:
+        """Hear the stream's segment once more as one chunk: its encoder frames `(T, D)`.
+
+        Raises DecodingFailed when the network's output is not finite.
+        """
+        feats = stream.whole_window().to(self._device)
+        length = torch.tensor([stream.segment.frames], device=self._device)
+        encoded, _ = self._step(feats.unsqueeze(0), length, self._slots, self._idle_slot, 0)
+        if not bool(encoded.isfinite().all()):
+            raise DecodingFailed("the network's output is not finite")
+        return encoded[0, : stream.segment.frames]
+
     def _posteriors(self, log_probs: Tensor, lengths: Tensor) -> list[FramePosteriors]:
         best_log_probs, best = log_probs.max(dim=-1)
         blank = log_probs[..., self._heads.blank_id]
@@ -73,7 +89,9 @@ class EncodeStep:
     def _batch(self, lanes: Sequence[Lane]) -> Tensor:
         """The lanes' windows `(B, W, F)`, short ones padded with zeros on the right."""
         windows = [lane.stream.window(lane.cut) for lane in lanes]
-        batch = torch.zeros(len(lanes), self._settings.chunking.window, windows[0].size(1))
+        # As wide as a full chunk: its width does not depend on who else speaks.
+        width = max(lane.stream.chunking.window for lane in lanes)
+        batch = torch.zeros(len(lanes), width, windows[0].size(1))
         for row, window in enumerate(windows):
             batch[row, : len(window)] = window
         return batch.to(self._device)

@@ -9,6 +9,7 @@ from earshot.streaming.parts.graph import GRAPH
 from earshot.streaming.parts.model_parts import ModelParts
 from earshot.streaming.search.decoding_mode import DECODING_MODES
 from earshot.streaming.stream.active_stream import StreamSettings
+from earshot.streaming.stream_config import WHOLE
 
 
 def describe_model(
@@ -24,12 +25,20 @@ def describe_model(
         vocab_size=loaded.tokenizer.vocab_size,
         sample_rate_hz=settings.sample_rate_hz,
         chunk_ms=settings.chunking.chunk_size * settings.chunking.frame_ms,
+        chunks_ms=_chunks_ms(settings),
         modes=modes,
         parts=parts.descriptions(),
         languages=loaded.languages,
         precision=precision,
         weights=loaded.weights,
     )
+
+
+def _chunks_ms(settings: StreamSettings) -> tuple[float, ...]:
+    """The chunks that streams may choose, shortest first."""
+    sizes = {settings.chunking.chunk_size, *settings.chunk_sizes}
+    whole = (WHOLE,) if settings.hears_whole else ()
+    return (*(size * settings.chunking.frame_ms for size in sorted(sizes)), *whole)
 
 
 def _count(network: nn.Module) -> int:

@@ -55,9 +55,9 @@ class TwoPass:
         self.settings = stream_settings(model, config)
         self._device = device
         frames = cache_frames(model, config, self.settings)
-        self._slots = model.encoder.initial_state(config.max_streams, frames, device)
         precision = engine_precision(model, config.precision)
         heads = ctc_heads(model, precision)
+        self._slots = model.encoder.initial_state(config.max_streams + 1, frames, device)
         self._search = SearchSet(
             build_searches(model, heads, loaded.tokenizer, config, self.settings, words)
         )
@@ -74,7 +74,7 @@ class TwoPass:
         description = describe_model(loaded, self.settings, parts, precision)
         self.model = replace(description, most_earned=most_earned(graph_search))
         self._beam_size = config.beam_size
-        self.rules = U2Rules(graph_search, weights, parts.names)
+        self.rules = U2Rules(graph_search, weights, parts.names, description.chunks_ms)
 
     @property
     def counts(self) -> SearchCounts:
@@ -156,6 +156,8 @@ class TwoPass:
         )
 
     def _nbest(self, stream: ActiveStream, *, ended: bool) -> list[Hypothesis]:
+        if stream.heard_whole and stream.segment.frames:
+            self._search.hear_again(stream, self._encode.whole(stream))
         count = max(self._beam_size, stream.config.alternatives)
         return self._search.nbest(stream, count, ended=ended)
 
@@ -178,6 +180,8 @@ def stream_settings(model: U2Model, config: EngineConfig) -> StreamSettings:
         flush_padding_ms=config.flush_padding_ms,
         lead_in_ms=decoding.lead_in_ms,
         flush_frame=digital_silence(extractor) if decoding.flush_with_silence else None,
+        chunk_sizes=tuple(size for size in decoding.chunk_sizes if size > 0),
+        hears_whole=-1 in decoding.chunk_sizes,
     )
 
 

@@ -14,6 +14,7 @@ from earshot.service.settings import Settings
 def add_stream_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags that become parameters of the stream."""
     parser.add_argument("--mode", help="how the text is searched; one of the model's modes")
+    parser.add_argument("--chunk", metavar="MS", help="hear in chunks of so many ms, or whole")
     parser.add_argument(
         "--keyterm", action="append", default=[], metavar="PHRASE[:WEIGHT]",
         help="phrase to favour; may be given several times",
@@ -33,7 +34,7 @@ def parameters_from(
     query += [("interim_results", "true")]
     query += [
         (name, str(value))
-        for name in ("mode", "format", "punctuate", "smart_format")
+        for name in ("mode", "chunk", "format", "punctuate", "smart_format")
         if (value := getattr(arguments, name, None)) is not None
     ]
     return parse_parameters(query, ParameterRules.of(settings), is_file=is_file)

@@ -24,9 +24,12 @@ from earshot.service.settings import Settings
 from earshot.service.writing import AS_HEARD, Writing
 from earshot.streaming.stream_config import (
     MIN_SILENCE_MS,
+    WHOLE,
+    WHOLE_NAME,
     Boost,
     EndpointConfig,
     StreamConfig,
+    chunk_name,
 )
 
 FileFormat: TypeAlias = Literal["json", "text", "srt", "vtt"]
@@ -44,8 +47,9 @@ class ParameterRules:
     silence_ms: pause that ends an utterance where the request names none.
     part_caps: the most that a request may ask for of parts of the model, by parameter.
     max_channels: of one request that are heard apart, each by a stream of its own.
-    modes: ways to decode; empty where only the engine knows them.
     writes_marks: whether anything here knows capitals and marks.
+    modes: ways to decode; empty where only the engine knows them. chunks_ms: chunks to hear in,
+        None where only the engine knows them.
     """
 
     models: ModelNames
@@ -56,6 +60,7 @@ class ParameterRules:
     max_channels: int = MAX_CHANNELS_APART
     modes: tuple[str, ...] = ()
     writes_marks: bool = True
+    chunks_ms: tuple[float, ...] | None = None
 
     @classmethod
     def of(cls, settings: Settings, model: ServedModel | None = None) -> "ParameterRules":
@@ -74,6 +79,7 @@ class ParameterRules:
             max_channels=min(MAX_CHANNELS_APART, settings.streams_of(engines=1)),
             modes=() if model is None else model.modes,
             writes_marks=model is None or model.writes_marks,
+            chunks_ms=None if model is None else model.chunks_ms,
         )
 
 
@@ -120,6 +126,7 @@ def parse_parameters(
         vad_events=values.boolean("vad_events", False),
         boosts=_boosts(values, rules),
         punctuate=writing.punctuate,
+        chunk_ms=_chunk_ms(values, rules),
         **read_part_parameters(values, rules.part_caps),
     )
     return ListenParameters(
@@ -208,6 +215,18 @@ def _mode(values: QueryValues, rules: ParameterRules) -> str | None:
     if asked is None or not rules.modes:
         return asked
     return values.choice("mode", rules.modes, asked)
+
+
+def _chunk_ms(values: QueryValues, rules: ParameterRules) -> float | None:
+    asked = values.last("chunk")
+    if asked is None:
+        return None
+    is_whole = asked.lower() == WHOLE_NAME
+    chunk_ms = WHOLE if is_whole else values.optional_number("chunk", 1, 600_000)
+    if rules.chunks_ms is not None and chunk_ms not in rules.chunks_ms:
+        known = ", ".join(map(chunk_name, rules.chunks_ms)) or "none"
+        raise BadRequest(f"chunk={asked}: this model may be asked for {known}")
+    return chunk_ms
 
 
 def _boosts(values: QueryValues, rules: ParameterRules) -> tuple[Boost, ...]:

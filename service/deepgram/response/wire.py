@@ -15,6 +15,7 @@ from pydantic import (
 )
 
 from earshot.streaming.parts.table import part_parameters
+from earshot.streaming.stream_config import WHOLE
 
 
 class Message(BaseModel):
@@ -320,13 +321,19 @@ class Configure(ConfigureParts):
     # A long list of wrong things is one error, not one for each.
     keyterms: Annotated[list[str] | None, FailFast()] = None
     keywords: Annotated[list[str] | None, FailFast()] = None
+    chunk: StrictFloat | StrictInt | Literal["whole"] | None = None
     features: Any = None
     """Deepgram's; nothing of it can be changed here."""
 
     @property
+    def chunk_ms(self) -> float | None:
+        """Its chunk, `WHOLE` for whole segments; None was not named."""
+        return WHOLE if isinstance(self.chunk, str) else self.chunk
+
+    @property
     def of_parts(self) -> dict[str, Any]:
         """What it asks of the model's parts, by parameter; None was not named."""
-        values = self.model_dump(exclude={"type", "keyterms", "keywords", "features"})
+        values = self.model_dump(exclude={"type", "keyterms", "keywords", "chunk", "features"})
         return {name: _SWITCHES.get(value, value) for name, value in values.items()}
 
     @property

@@ -131,7 +131,7 @@ def test_lanes_move_on_as_in_torch(processor, name, capacity, steps, assert_same
         slots, lengths = torch.tensor(list(lanes)), torch.tensor(list(lanes.values()))
         feats, columns = features(encoder, len(lanes)), int(torchs.offset.max())
         encoded, update = step(feats, lengths, ours, slots, columns)
-        expected, change = TorchSlotStep(encoder, CHUNK)(feats, lengths, torchs, slots, columns)
+        expected, change = TorchSlotStep(encoder)(feats, lengths, torchs, slots, columns)
         ours.scatter(slots, update)
         torchs.scatter(slots, change)
         for row, length in enumerate(lengths.tolist()):
@@ -153,7 +153,7 @@ def test_saturated_gates_and_activations_are_torchs(processor, name, assert_same
     feats, lengths = features(encoder, 2), torch.tensor([CHUNK, 4])
     state, slots = encoder.initial_state(2, 8), torch.arange(2)
     encoded, _ = ConformerStep(encoder, processor)(feats, lengths, state, slots, 0)
-    expected, _ = TorchSlotStep(encoder, CHUNK)(feats, lengths, state, slots, 0)
+    expected, _ = TorchSlotStep(encoder)(feats, lengths, state, slots, 0)
     for row, length in enumerate(lengths.tolist()):
         assert_same(encoded[row, :length], expected[row, :length], rtol=1e-5)
 

@@ -7,7 +7,7 @@ from earshot.models.u2.slot_step import slot_step
 
 
 def test_a_conformer_on_a_cpu_steps_natively(tiny_models):
-    assert isinstance(slot_step(tiny_models["conformer"].encoder, room=2), ConformerStep)
+    assert isinstance(slot_step(tiny_models["conformer"].encoder), ConformerStep)
 
 
 @torch.no_grad()
@@ -19,6 +19,6 @@ def test_an_encoder_without_a_native_step_steps_in_torch(tiny_models):
         torch.tensor([2, 1]),
     )
     state, slots = encoder.initial_state(3, 8), torch.tensor([2, 0])
-    found, _ = slot_step(encoder, room=2)(feats, lengths, state, slots, 0)
+    found, _ = slot_step(encoder)(feats, lengths, state, slots, 0)
     expected, _ = encoder.forward_lanes(feats, lengths, state.gather(slots, 2, 0))
     assert torch.equal(found, expected)

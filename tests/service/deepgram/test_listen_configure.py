@@ -14,7 +14,7 @@ from earshot.streaming.events import (
 )
 from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.requests import Configure as ConfigureRequest
-from earshot.streaming.stream_config import Boost
+from earshot.streaming.stream_config import WHOLE, Boost
 
 
 def test_configure_replaces_the_phrases_and_is_answered_when_done():
@@ -107,6 +107,26 @@ def test_configure_says_what_the_neural_language_model_counts_and_off_forgets_it
         [asked] = session.receive_text(text)
         assert asked.request.weights == weights
         session.receive_event(Configured(()))
+
+
+def test_configure_says_in_which_chunks_to_hear_and_they_stay():
+    session = protocol()
+    for message, chunk_ms in (
+        ({"chunk": 320}, 320.0),
+        ({"keyterms": []}, 320.0),
+        ({"chunk": "whole"}, WHOLE),
+        ({"lm": "off"}, WHOLE),
+    ):
+        text = json.dumps({"type": "Configure", **message})
+        [asked] = session.receive_text(text)
+        assert asked.request.chunk_ms == chunk_ms
+        session.receive_event(Configured(()))
+
+
+@pytest.mark.parametrize("chunk", ["320", "all", True, [320]])
+def test_a_chunk_that_is_none_is_a_schema_error(chunk):
+    (error,) = sent(protocol().receive_text(json.dumps({"type": "Configure", "chunk": chunk})))
+    assert (error["type"], error["variant"]) == ("Error", "SchemaError")
 
 
 def test_what_the_engine_cannot_configure_changes_nothing():

@@ -121,7 +121,8 @@ def test_company_changes_nothing(make_engine, wenet, recordings, sounds, mode):
     engine = make_engine(wenet, **options)
     random = np.random.default_rng(7)
     for text, samples in recordings.items():
-        by_itself = sounds.transcribe(alone, samples, StreamConfig(mode=mode))
+        config = StreamConfig(mode=mode)
+        by_itself = sounds.transcribe(alone, samples, config, priority=StreamPriority.LIVE)
         crowd = Crowd(engine, list(recordings.values()), random, sounds)
         listener = sounds.Listener()
         stream = engine.open(StreamConfig(mode=mode), listener)

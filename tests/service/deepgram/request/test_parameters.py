@@ -14,7 +14,7 @@ from earshot.service.served_model import ServedModel
 from earshot.service.settings import Settings
 from earshot.service.writing import Writing
 from earshot.streaming.graph_config import GraphOptions
-from earshot.streaming.stream_config import Boost
+from earshot.streaming.stream_config import WHOLE, Boost
 
 RULES = ParameterRules(
     ModelNames("bundled"),
@@ -23,6 +23,7 @@ RULES = ParameterRules(
     part_caps={"max_active": 1000},
     languages=Languages(("en",)),
     modes=("attention_rescoring", "attention"),
+    chunks_ms=(320.0, 640.0, WHOLE),
 )
 
 
@@ -50,6 +51,28 @@ def test_everything_asked_arrives():
     assert (endpoint.silence_ms, endpoint.max_utterance_ms) == (700, 9000)
     assert endpoint.no_speech_ms == 4000
     assert stream.boosts == (Boost("iced tea", 3.0), Boost("tea", 2.0))
+
+
+@pytest.mark.parametrize(
+    ("query", "chunk_ms"),
+    [
+        ("", None),
+        ("chunk=", None),
+        ("chunk=320", 320.0),
+        ("chunk=640.0", 640.0),
+        ("chunk=Whole", WHOLE),
+    ],
+)
+def test_a_chunk_is_milliseconds_or_the_whole_segment(query, chunk_ms):
+    assert parse(query).stream.chunk_ms == chunk_ms
+
+
+@pytest.mark.parametrize("value", ["321", "wholes", "nan", "inf", "-320", "0", "1e3"])
+def test_another_chunk_is_refused_with_those_that_there_are(value):
+    with pytest.raises(BadRequest, match=r"^chunk="):
+        parse(f"chunk={value}")
+    with pytest.raises(BadRequest, match="may be asked for 320, 640, whole"):
+        parse("chunk=321")
 
 
 @pytest.mark.parametrize(
