@@ -19,8 +19,8 @@ TEXTS = {
     ),
 }
 OTHER_STREAMS = 20
-# The model was fitted to whole utterances: a pause must not split them.
-WHOLE = {"endpointing": "false"}
+# The model was fitted to whole utterances: a pause must not split them. Its capitals are asked for.
+WHOLE = {"endpointing": "false", "punctuate": "true"}
 
 
 @pytest.fixture(scope="module", params=CHUNK_SIZES, ids=lambda size: f"chunk{size}")
