@@ -10,7 +10,7 @@ import functools
 import queue
 import statistics
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ import soundfile
 from benchmarks.report import SHARED, table, write_report
 from benchmarks.server.default_engine import default_engine
 from benchmarks.server.spoken_hour import RATE_HZ, Samples, librispeech
-from earshot.service.core.engine_port import EnginePort
+from earshot.service.core.engine_port import EngineHost
 from earshot.streaming.engine.engine_stats import StepReport
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.events import Closed, Event, Failed, Final
@@ -77,8 +77,13 @@ def run(model: Path | None, audio: list[Samples], max_batch: int) -> Cost:
     return Cost(cpu_s / audio_s, shares, lanes)
 
 
-def run_all(engine: EnginePort, audio: list[Samples], config: StreamConfig) -> list[str]:
-    """One file stream per clip, to the end of all of them; return their texts."""
+def run_all(engine: EngineHost, audio: list[Samples], config: StreamConfig) -> list[str]:
+    """One file stream per clip, to the end of all of them; return their texts.
+
+    They are heard in the engine's chunks, as live streams are, unless the config asks for others.
+    """
+    if config.chunk_ms is None:
+        config = replace(config, chunk_ms=engine.model.chunk_ms)
     events: queue.Queue[tuple[int, Event]] = queue.Queue()
     texts = [""] * len(audio)
     for index, samples in enumerate(audio):

@@ -9,6 +9,7 @@ import queue
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import jiwer
@@ -30,6 +31,7 @@ NEVER = EndpointConfig(silence_ms=None, no_speech_ms=600_000, max_utterance_ms=6
 
 def decode(engine: Engine, audio: Iterable[Samples], config: StreamConfig) -> Iterator[Event]:
     """Push audio through one stream as fast as it is taken; yield its events as they come."""
+    config = replace(config, chunk_ms=engine.model.chunk_ms)  # as a live one
     events: queue.Queue[Event] = queue.Queue()
     stream = engine.open(config, events.put, StreamPriority.FILE)
     for block in audio:

@@ -82,7 +82,7 @@ async def test_samples_give_the_same_text_streamed_and_as_files(
     server: Server, samples_dir: Path, linear16: Callable[[Path], bytes]
 ) -> None:
     names = [clip["file"] for clip in json.loads((samples_dir / "samples.json").read_text())]
-    url = server.listen_url()
+    url = server.listen_url(chunk="whole")  # as files are heard
     streamed = await asyncio.gather(*(listen(url, linear16(samples_dir / n)) for n in names))
     async with httpx.AsyncClient(timeout=60) as client:
         posted = [
