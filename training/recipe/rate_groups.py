@@ -36,11 +36,11 @@ def rate_groups(
     parameters: Iterable[tuple[str, nn.Parameter]], config: OptimiserConfig
 ) -> list[RateGroup]:
     """Named weights by their rates; one group of all where the recipe has one rate for all."""
-    named = dict(parameters)
+    named = list(parameters)  # a side head's names may be the model's
     if not config.group_rates and not config.frozen_groups:
-        return [RateGroup("all", list(named.values()), 1.0)]
+        return [RateGroup("all", [weight for _, weight in named], 1.0)]
     found: dict[RateGroupName, list[nn.Parameter]] = {"encoder": [], "heads": [], "decoder": []}
-    for name, parameter in named.items():
+    for name, parameter in named:
         found[group_of(name)].append(parameter)
     return [
         RateGroup(

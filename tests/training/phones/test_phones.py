@@ -65,12 +65,12 @@ def phone_trainer(
 
 def phone_loss(trainer: Trainer, step: int = 0) -> float:
     """Of all training utterances, without augmentation."""
-    assert trainer.phone_loss is not None
+    assert trainer.objective.phones is not None
     examples = [Example((index,), 0.6) for index in range(8)]
     batch = trainer.prepared.builder.build(np.random.default_rng(1), examples, 0)
     with torch.no_grad():
         trainer.model.encoder(batch.features, batch.feature_lengths)
-        return float(trainer.phone_loss.of(batch, examples, step))
+        return float(trainer.objective.phones.of(batch, examples, step))
 
 
 def test_the_head_learns_the_phones(
@@ -86,8 +86,8 @@ def test_utterances_with_unknown_words_cost_nothing(
     phone_trainer: Callable[[Path], Trainer], tmp_path: Path
 ) -> None:
     trainer = phone_trainer(tmp_path)
-    assert trainer.phone_loss is not None
-    trainer.phone_loss._labels = PhoneLabels([None] * 8, 9)
+    assert trainer.objective.phones is not None
+    trainer.objective.phones._labels = PhoneLabels([None] * 8, 9)
     assert phone_loss(trainer) == 0.0
 
 
@@ -145,9 +145,9 @@ def test_from_the_step_asked_for_on_other_phones_count_against_the_loss(
     own_head_trainer: Callable[[Path], Trainer], tmp_path: Path
 ) -> None:
     trainer = own_head_trainer(tmp_path)
-    assert trainer.phone_loss is not None
+    assert trainer.objective.phones is not None
     plain, sequence = phone_loss(trainer, 9), phone_loss(trainer, 10)
-    share = trainer.phone_loss.config.sequence_ctc_share
+    share = trainer.objective.phones.config.sequence_ctc_share
     # The sum over all that could be said is at most one.
     assert sequence < (1.0 + share) * plain
 
@@ -156,8 +156,8 @@ def test_an_utterance_too_short_for_its_phones_costs_nothing(
     own_head_trainer: Callable[[Path], Trainer], tmp_path: Path
 ) -> None:
     trainer = own_head_trainer(tmp_path)
-    assert trainer.phone_loss is not None
-    trainer.phone_loss._labels = PhoneLabels([(1, 2) * 500] * 8, 8)
+    assert trainer.objective.phones is not None
+    trainer.objective.phones._labels = PhoneLabels([(1, 2) * 500] * 8, 8)
     assert phone_loss(trainer, 9) == 0.0
     assert phone_loss(trainer, 10) == 0.0
 

@@ -79,3 +79,11 @@ def test_what_has_rested_warms_up_when_its_time_comes(named: dict[str, nn.Parame
 def test_groups_that_no_model_has_are_named() -> None:
     with pytest.raises(RecipeError, match=r"group_rates: no group head; there are encoder"):
         OptimiserConfig(group_rates={"head": 1e-3})
+
+
+@pytest.mark.parametrize("config", [CONFIG, OptimiserConfig()])
+def test_weights_of_the_same_name_all_learn(config: OptimiserConfig) -> None:
+    weights = [nn.Parameter(torch.ones(2)) for _ in range(2)]
+    groups = rate_groups([("ctc.weight", weight) for weight in weights], config)
+    learning = [parameter for group in groups for parameter in group.parameters]
+    assert set(map(id, learning)) == set(map(id, weights))
