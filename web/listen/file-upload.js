@@ -35,6 +35,7 @@ export async function* transcribeFile(base, file, boosts, signal) {
 
 async function post(base, file, boosts, signal) {
   const url = new URL("v1/listen", base);
+  url.searchParams.set("punctuate", "true");
   for (const { phrase, weight } of boosts)
     url.searchParams.append("keywords", `${phrase}:${weight}`);
   const headers = {

@@ -28,7 +28,8 @@ Work = Callable[[int], list[Tensor]]
 
 def networks() -> Work:
     encoder = make_tiny_model().encoder
-    encoder.embed_features = lambda rows, *_: rows
+    encoder.heard = lambda rows, _: rows
+    encoder.embed_heard = lambda rows, *_: rows
     step, state = ConformerStep(encoder), encoder.initial_state(LANES, 9)
     rows = torch.randn(LANES, FRAMES, encoder.output_size)
     lengths, slots = torch.full((LANES,), FRAMES), torch.arange(LANES)

@@ -117,7 +117,7 @@ def test_the_documented_parameters_are_those_that_count(document):
         for row in re.findall(r"^\| ((?:`\w+`,? ?)+)", table, re.M)
         for name in re.findall(r"`(\w+)`", row)
     ]
-    assert len(names) == 26
+    assert len(names) == 27
     rules = ParameterRules(
         ModelNames("m"),
         BoostRules(max_phrases=0),
@@ -125,6 +125,7 @@ def test_the_documented_parameters_are_those_that_count(document):
         part_caps={"max_active": 1000},
         languages=Languages(("en",)),
         modes=("attention_rescoring",),
+        chunks_ms=(640.0,),
     )
     for name in names:
         query = [(name, "?")] if name != "sample_rate" else [("encoding", "linear16"), (name, "?")]

@@ -48,7 +48,7 @@ def test_the_three_lines_of_the_readme_transcribe_a_file(run, repository_dir):
 
 def test_the_examples_of_the_document_run(run, repository_dir):
     file, live = examples(repository_dir / "docs" / "python.md")
-    assert "iced coffee with brown sugar" in run(file)
+    assert "iced coffee with brown sugar" in run(file).lower()
     assert run(live).splitlines()[-1] == "i want an iced coffee with brown sugar"
 
 
