@@ -4,29 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from earshot.models.errors import ConfigError
 from earshot.models.neural_lm.network import NeuralLmConfig
 from earshot.training.errors import RecipeError
-from earshot.training.recipe.data_root import DataPath, Roots
+from earshot.training.recipe.data_root import DataPath
 from earshot.training.recipe.ranges import Ranges
-from earshot.training.recipe.recipe_file import Precision, check_schedule, read_document, section
-from earshot.training.recipe.recipe_value import read_value
-
-
-@dataclass(frozen=True)
-class TextConfig:
-    """One text: a sentence a line, words as they are said (`earshot lm clean`), plain or packed.
-
-    share: of all rows that are drawn, against the shares of the other texts.
-    """
-
-    path: DataPath
-    share: float
-
-    def __post_init__(self) -> None:
-        Ranges("texts", self).above_zero("share")
+from earshot.training.recipe.recipe_file import Precision, check_schedule
+from earshot.training.text_run.text_recipe import TextConfig, read_text_recipe, text_files
 
 
 @dataclass(frozen=True)
@@ -74,9 +58,8 @@ class LmRecipe:
 
     @property
     def data_files(self) -> list[tuple[str, Path]]:
-        """What a run finds in the data, with the keys that name it."""
-        texts = [("texts.path", text.path) for text in self.texts]
-        return texts + [("held_out", path) for path in self.held_out]
+        """Files that a run finds in the data, with the keys that name them."""
+        return text_files(self.texts, self.held_out)
 
 
 def load_lm_recipe(path: Path, data: Path | None = None) -> LmRecipe:
@@ -84,13 +67,5 @@ def load_lm_recipe(path: Path, data: Path | None = None) -> LmRecipe:
 
     Raises RecipeError, naming what is wrong.
     """
-    document, roots = read_document(path), Roots.of(path, data)
-    told = read_value(tuple[Any, ...], "texts", document.pop("texts", []), roots)
-    texts = [section(TextConfig, "texts", text, roots) for text in told]
-    try:
-        network = section(NeuralLmConfig, "network", document.pop("network", {}), roots)
-    except ConfigError as error:
-        raise RecipeError(f"network: {error}") from error
-    optimiser = section(LmOptimiserConfig, "optimiser", document.pop("optimiser", {}), roots)
-    parts = {"texts": texts, "network": network, "optimiser": optimiser}
-    return section(LmRecipe, path.name, {**document, **parts}, roots)
+    sections = {"network": NeuralLmConfig, "optimiser": LmOptimiserConfig}
+    return read_text_recipe(LmRecipe, sections, path, data)

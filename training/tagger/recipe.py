@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from earshot.language.marks.tagger_network import TaggerConfig
-from earshot.models.errors import ConfigError
 from earshot.training.errors import RecipeError
-from earshot.training.neural_lm.recipe import TextConfig
-from earshot.training.recipe.data_root import DataPath, Roots
+from earshot.training.recipe.data_root import DataPath
 from earshot.training.recipe.ranges import Ranges
-from earshot.training.recipe.recipe_file import check_schedule, read_document, section
-from earshot.training.recipe.recipe_value import read_value
+from earshot.training.recipe.recipe_file import check_schedule
+from earshot.training.text_run.text_recipe import TextConfig, read_text_recipe, text_files
 
 
 @dataclass(frozen=True)
@@ -82,9 +79,8 @@ class TaggerRecipe:
 
     @property
     def data_files(self) -> list[tuple[str, Path]]:
-        """What a run finds in the data, with the keys that name it."""
-        texts = [("texts.path", text.path) for text in self.texts]
-        return texts + [("held_out", path) for path in self.held_out]
+        """Files that a run finds in the data, with the keys that name them."""
+        return text_files(self.texts, self.held_out)
 
 
 def load_tagger_recipe(path: Path, data: Path | None = None) -> TaggerRecipe:
@@ -92,14 +88,9 @@ def load_tagger_recipe(path: Path, data: Path | None = None) -> TaggerRecipe:
 
     Raises RecipeError, naming what is wrong.
     """
-    document, roots = read_document(path), Roots.of(path, data)
-    told = read_value(tuple[Any, ...], "texts", document.pop("texts", []), roots)
-    texts = [section(TextConfig, "texts", text, roots) for text in told]
-    try:
-        network = section(TaggerConfig, "network", document.pop("network", {}), roots)
-    except ConfigError as error:
-        raise RecipeError(f"network: {error}") from error
-    speech = section(SpeechConfig, "speech", document.pop("speech", {}), roots)
-    optimiser = section(TaggerOptimiserConfig, "optimiser", document.pop("optimiser", {}), roots)
-    parts = {"texts": texts, "network": network, "speech": speech, "optimiser": optimiser}
-    return section(TaggerRecipe, path.name, {**document, **parts}, roots)
+    sections = {
+        "network": TaggerConfig,
+        "speech": SpeechConfig,
+        "optimiser": TaggerOptimiserConfig,
+    }
+    return read_text_recipe(TaggerRecipe, sections, path, data)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
@@ -23,36 +21,18 @@ from earshot.training.errors import CorpusError
 from earshot.training.files.made_of import file_checksum
 from earshot.training.files.output_folder import make_folder
 from earshot.training.files.packed_text import open_text
-from earshot.training.progress_bar import progress_bar
 from earshot.training.recipe.data_root import require_data
-from earshot.training.recipe.schedule import learning_rate
-from earshot.training.run.descent import Descent, require_usable
-from earshot.training.run.run_identity import (
-    OPTIMISER_MAY_CHANGE,
-    Identity,
-    recipe_values,
-    require_same,
-)
-from earshot.training.run.run_log import append_line, cut_log
-from earshot.training.run.saved_file import read_saved, save_whole, taking_up
-from earshot.training.run.stop_signal import StopSignal
-from earshot.training.run.time_limit import TimeLimit
-from earshot.training.run.training_state import STATE_FILE
+from earshot.training.run.run_identity import Identity, recipe_values
 from earshot.training.tagger.marked_text import MarkedTexts, marked_lines
 from earshot.training.tagger.recipe import TaggerRecipe
 from earshot.training.tagger.said_text import SaidRows, SaidText
 from earshot.training.tagger.scores import Scores
+from earshot.training.text_run.network_run import MAY_CHANGE, NetworkRun
 
-LOG_FILE = "log.jsonl"
-MAY_CHANGE = {
-    "name", "work_dir", "texts", "held_out",  # of texts see `_identity`
-    "optimiser.log_every", "optimiser.save_every",
-    *OPTIMISER_MAY_CHANGE,
-}  # fmt: skip
 HELD_OUT_LINES = 2000
 
 
-class TaggerTrainer:
+class TaggerTrainer(NetworkRun):
     """Trains a tagger on the CPU; everything it writes goes to the recipe's `work_dir`.
 
     It begins at update 0, or where the run in that folder stopped. Raises CorpusError for texts,
@@ -60,55 +40,22 @@ class TaggerTrainer:
     """
 
     def __init__(self, recipe: TaggerRecipe) -> None:
-        config = recipe.optimiser
         self.recipe = recipe
-        self.step = 0
         require_data(recipe.data_files)
-        self.folder = make_folder(recipe.work_dir)
-        self.log_file = self.folder / LOG_FILE
-        self._state_file = self.folder / STATE_FILE
+        folder = make_folder(recipe.work_dir)
         paths = [text.path for text in recipe.texts]
-        self._checksums = [file_checksum(path) for path in paths]
         shares = [text.share for text in recipe.texts]
+        identity = _identity_of(recipe)
         texts = MarkedTexts(paths)
         self._numbers = WordNumbers(texts.vocabulary(shares, recipe.network.words), recipe.network)
         self._forms = texts.forms()
         self._table = torch.tensor([self._numbers.of(word) for word in texts.words])
-        self._said = SaidText(texts.texts, shares, recipe.speech, config.seed)
-        torch.set_num_threads(min(config.threads, os.cpu_count() or 1))
-        torch.manual_seed(config.seed)
-        self.network = TaggerNetwork(recipe.network)
-        self._optimiser = torch.optim.AdamW(
-            self.network.parameters(),
-            lr=config.peak_rate,
-            betas=(0.9, 0.98),
-            weight_decay=config.weight_decay,
-            fused=True,
-        )
-        weights = self.network.parameters()
-        self._descent = Descent(self._optimiser, weights, config.max_gradient_norm)
-        self._losses: list[float] = []
-        self._window_began = time.monotonic()
-        self._resume()
-        cut_log(self.log_file, self.step)
+        self._said = SaidText(texts.texts, shares, recipe.speech, recipe.optimiser.seed)
+        super().__init__(self._make, recipe.optimiser, folder, identity, 0.98, "words")
 
-    @property
-    def finished(self) -> bool:
-        """Whether the schedule's last update is done."""
-        return self.step >= self.recipe.optimiser.total_steps
-
-    def run(self, limit: TimeLimit) -> None:
-        """To the end of the schedule, the time limit, or SIGTERM or Ctrl-C. Raises Diverged."""
-        total = self.recipe.optimiser.total_steps
-        bar = progress_bar(total=total, initial=self.step, unit="update", mininterval=10.0)
-        with StopSignal() as stop:
-            while not (self.finished or stop.received or limit.passed):
-                self._update(limit.rate_share)
-                bar.update()
-                if self.step % self.recipe.optimiser.save_every == 0:
-                    self._save()
-        bar.close()
-        self._save()
+    def _make(self) -> TaggerNetwork:
+        self.network = TaggerNetwork(self.recipe.network)
+        return self.network
 
     def tagger(self) -> WordTagger:
         """The tagger as it is now."""
@@ -123,12 +70,7 @@ class TaggerTrainer:
         rows = self._said.rows(self.step, config.batch, config.row)
         self.network.train().requires_grad_(True)
         torch.manual_seed((config.seed << 32) + self.step)
-        loss = self._loss(rows)
-        self._descent.step(loss, learning_rate(self.step, config) * rate_share)
-        self.step += 1
-        self._losses.append(float(loss.detach()))
-        if len(self._losses) == config.log_every:
-            self._note(config.batch * config.row)
+        self._descend(self._loss(rows), rate_share, config.batch * config.row)
 
     def _loss(self, rows: SaidRows) -> Tensor:
         """Cross-entropy of marks and of capitals, their sum, where somebody is asked for them."""
@@ -146,44 +88,10 @@ class TaggerTrainer:
             start=torch.zeros(()),
         )
 
-    def _note(self, words: int) -> None:
-        seconds = time.monotonic() - self._window_began
-        append_line(
-            self.log_file,
-            step=self.step,
-            loss=round(sum(self._losses) / len(self._losses), 4),
-            rate=round(self._optimiser.param_groups[0]["lr"], 8),
-            words_per_second=round(len(self._losses) * words / seconds),
-        )
-        self._losses, self._window_began = [], time.monotonic()
 
-    def _save(self) -> None:
-        """Everything that the next update depends on. Raises Diverged."""
-        require_usable(self.network)
-        state = {
-            "step": self.step,
-            "identity": self._identity(),
-            "network": self.network.state_dict(),
-            "optimiser": self._optimiser.state_dict(),
-        }
-        save_whole(self._state_file, state)
-
-    def _identity(self) -> Identity:
-        texts = zip(self._checksums, self.recipe.texts, strict=True)
-        return {
-            **recipe_values(asdict(self.recipe), MAY_CHANGE),
-            "texts": [[checksum, text.share] for checksum, text in texts],
-        }
-
-    def _resume(self) -> None:
-        if not self._state_file.exists():
-            return
-        state = read_saved(self._state_file)
-        with taking_up(self._state_file):
-            require_same(self._state_file, state["identity"], self._identity())
-            self.network.load_state_dict(state["network"])
-            self._optimiser.load_state_dict(state["optimiser"])
-            self.step = int(state["step"])
+def _identity_of(recipe: TaggerRecipe) -> Identity:
+    texts = [[file_checksum(text.path), text.share] for text in recipe.texts]
+    return {**recipe_values(asdict(recipe), MAY_CHANGE), "texts": texts}
 
 
 def held_out_scores(tagger: WordTagger, path: Path) -> dict[str, float]:

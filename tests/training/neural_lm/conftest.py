@@ -3,7 +3,8 @@
 import pytest
 
 from earshot.models.neural_lm.network import NeuralLmConfig
-from earshot.training.neural_lm.recipe import LmOptimiserConfig, LmRecipe, TextConfig
+from earshot.training.neural_lm.recipe import LmOptimiserConfig, LmRecipe
+from earshot.training.text_run.text_recipe import TextConfig
 
 SUBJECTS = ("the cat", "a dog", "my old friend", "the night watchman")
 VERBS = ("sees", "hears", "never minds")

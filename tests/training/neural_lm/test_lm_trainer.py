@@ -11,8 +11,9 @@ from earshot.models.neural_lm.lm_file import load_neural_lm
 from earshot.models.neural_lm.sentence_scorer import SentenceScorer
 from earshot.training.errors import CorpusError, Diverged, TrainingStateError
 from earshot.training.neural_lm.perplexity import perplexity
-from earshot.training.neural_lm.trainer import LOG_FILE, LmTrainer
+from earshot.training.neural_lm.trainer import LmTrainer
 from earshot.training.run.time_limit import TimeLimit
+from earshot.training.text_run.network_run import LOG_FILE
 
 CPU = torch.device("cpu")
 

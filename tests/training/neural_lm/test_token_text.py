@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from earshot.training.errors import CorpusError, NoPlace
-from earshot.training.neural_lm.recipe import LmRecipe, TextConfig
+from earshot.training.neural_lm.recipe import LmRecipe
 from earshot.training.neural_lm.token_text import END, TokenTexts
+from earshot.training.text_run.text_recipe import TextConfig
 
 
 def with_text(recipe: LmRecipe, path: Path) -> LmRecipe:

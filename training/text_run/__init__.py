@@ -1,0 +1,1 @@
+"""Runs of networks over texts: what their trainers and recipes share."""
