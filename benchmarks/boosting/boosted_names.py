@@ -1,4 +1,4 @@
-"""Claim: a boost brings a rare name back, and no list of them writes names that nobody said.
+"""Claim: a boost brings a rare name back; and how often lists of them write what nobody said.
 
 The names of ``rare_names.tsv``, which today's first pass mishears, are boosted alone and in lists
 with others that nobody says (*distractors*, drawn from the dictionary with a fixed seed).

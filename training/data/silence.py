@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -16,6 +18,7 @@ def silent_frame(extractor: LogMel) -> Tensor:
     return extractor.of_frames(torch.zeros(1, extractor.frame_length))[0]
 
 
+@lru_cache(maxsize=8)
 def silence_of(config: FeatureConfig) -> np.float32:
-    """What each of them is."""
+    """The number that stands in each place of them."""
     return np.float32(silent_frame(build_features(config)).max().item())

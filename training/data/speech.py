@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -130,7 +130,7 @@ def load_training_speech(
     named = {each.corpus for path in paths for each in read_speech(path)}
     refuse_corpora(named)
     data.require_corpora(named)
-    kind = "-audio" if as_audio else ""
+    kind = "-audio" if as_audio else _suffix_of(features)
     speech = _load_all(manifests, data.work_dir, kind, as_audio, features=features)
     return speech + _load_all(
         unknown, data.work_dir, kind, as_audio, features=features, untranscribed=True
@@ -180,6 +180,11 @@ def _training_manifests(data: DataConfig) -> dict[str, Path]:
     return manifests
 
 
+def _suffix_of(features: FeatureConfig) -> str:
+    """A folder's suffix for features: one for each configuration, none for the default."""
+    return "" if features == KALDI else "".join(f"-{each}" for each in asdict(features).values())
+
+
 def load_dev_speech(
     data: DataConfig, aside: bool = False, features: FeatureConfig = KALDI
 ) -> Speech:
@@ -187,8 +192,8 @@ def load_dev_speech(
 
     None of their speakers of known name is in training.
     """
-    kind = "" if features == KALDI else f"-{features.kind}-{features.num_mel_bins}"
-    speech = load_speech(data.dev_manifest, data.work_dir / f"dev{kind}", features=features)
+    folder = data.work_dir / f"dev{_suffix_of(features)}"
+    speech = load_speech(data.dev_manifest, folder, features=features)
     return speech.select(
         [i for i, each in enumerate(speech.utterances) if is_put_aside(each) == aside]
     )

@@ -67,7 +67,7 @@ def build_targets(
     config = recipe.distil
     assert config is not None
     assert recipe.waveform is not None
-    indices = _alone(recipe, speech) if config.keep_frames else []
+    indices = _drawn(recipe, speech) if config.keep_frames else []
     if not indices:
         return Targets(teacher)
     kept = Kept(indices, speech, clips)
@@ -97,13 +97,14 @@ def _folder(work_dir: Path, speed: float) -> Path:
     return work_dir / f"teacher-{speed:g}"
 
 
-def _alone(recipe: Recipe, speech: Speech) -> list[int]:
-    """Recordings that a batch may draw, and never joins with others."""
+def _drawn(recipe: Recipe, speech: Speech) -> list[int]:
+    """Recordings that a batch may draw.
+
+    Where it joins some, their frames are computed anew. Stages that join others share what is kept.
+    """
     data = recipe.data
     return [
         index
         for index, each in enumerate(speech.utterances)
-        if each.corpus not in data.joined_corpora
-        and data.draws_per_epoch.get(each.corpus, 0.0) > 0
-        and each.seconds <= data.max_seconds
+        if data.draws_per_epoch.get(each.corpus, 0.0) > 0 and each.seconds <= data.max_seconds
     ]

@@ -58,7 +58,7 @@ class Teacher:
         return self.of_features(features)[: self.frame_count(len(samples))]
 
     def of_whole(self, samples: Tensor) -> Tensor:
-        """Frames of a clean recording and all the silence after it, as its decoder expects them."""
+        """Frames of a clean recording and of all the silence that the teacher is given after it."""
         return self.of_features(self.extractor.of_int16(samples.to(self.device)))
 
     @torch.inference_mode()

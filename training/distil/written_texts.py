@@ -52,7 +52,7 @@ class WrittenTexts:
 
     def of(self, indices: Sequence[int]) -> list[Tokens | None]:
         """The tokens of each recording; None where they do not say what the transcript says."""
-        names = [str(self._utterances[index].path) for index in indices]
+        names = [self._name(index) for index in indices]
         missing = {
             name: index
             for name, index in zip(names, indices, strict=True)
@@ -70,9 +70,15 @@ class WrittenTexts:
             for index, tokens in zip(indices, found, strict=True):
                 utterance = self._utterances[index]
                 usable = None if tokens is None or not self._agrees(utterance, tokens) else tokens
-                row = {"path": str(utterance.path), "made_by": self._made_by, "tokens": usable}
+                name = self._name(index)
+                row = {"recording": name, "made_by": self._made_by, "tokens": usable}
                 lines.write(json.dumps(row) + "\n")
-                self._known[str(utterance.path)] = None if usable is None else tuple(usable)
+                self._known[name] = None if usable is None else tuple(usable)
+
+    def _name(self, index: int) -> str:
+        """A recording with its transcript: where that is corrected, another text may agree."""
+        utterance = self._utterances[index]
+        return f"{utterance.path}\t{utterance.text}"
 
     def _agrees(self, utterance: Utterance, tokens: Sequence[int]) -> bool:
         said = normalise_text(self._tokenizer.decode(tokens))
@@ -89,7 +95,7 @@ class WrittenTexts:
                 row = json.loads(line)
                 if row["made_by"] == self._made_by:
                     tokens = row["tokens"]
-                    known[row["path"]] = None if tokens is None else tuple(map(int, tokens))
+                    known[row["recording"]] = None if tokens is None else tuple(map(int, tokens))
             except (ValueError, TypeError, LookupError):
                 continue  # a line that was cut: its text is written again
         return known

@@ -329,8 +329,10 @@ class Recipe:
     @property
     def teacher(self) -> Path | None:
         """The Whisper that is learnt from, None where none is."""
-        if self.distil is None or self.distil.whisper is not None or self.start is None:
-            return self.distil.whisper if self.distil is not None else None
+        if self.distil is None:
+            return None
+        if self.distil.whisper is not None or self.start is None:
+            return self.distil.whisper
         return self.start.whisper
 
     @property

@@ -18,10 +18,7 @@ class Descent:
     """An optimiser's steps, with gradients clipped to the norm `max_norm`."""
 
     def __init__(
-        self,
-        optimiser: torch.optim.Optimizer,
-        parameters: Iterable[nn.Parameter],
-        max_norm: float,
+        self, optimiser: torch.optim.Optimizer, parameters: Iterable[nn.Parameter], max_norm: float
     ) -> None:
         self._optimiser = optimiser
         self._parameters = list(parameters)

@@ -107,6 +107,20 @@ def _there(frames: KeptFrames) -> int:
     return frames.there
 
 
+def test_a_stage_that_joins_others_takes_the_frames_that_are_kept(
+    distil_recipe: Recipe, tmp_path: Path
+) -> None:
+    joins = replace(distil_recipe.data, joined_corpora=("clips",))
+    lone = replace(distil_recipe.data, joined_corpora=())
+    for data, run in ((lone, "first"), (joins, "second")):
+        trainer = open_run(replace(distil_recipe, data=data), tmp_path / run, CPU)
+        targets = trainer.prepared.targets
+        assert targets is not None
+        if run == "second":
+            assert all(kept.there for kept in targets.kept.values())
+        trainer.run(stop_at_step=5)
+
+
 def test_recordings_that_nobody_has_written_down_are_heard(
     distil_recipe: Recipe, tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -64,7 +65,7 @@ def test_a_text_is_written_once(opened: Open, writer: Writer) -> None:
     assert writer.asked == [2, 1]
 
 
-@pytest.mark.parametrize("damage", ["{", '{"path": "1.flac", "made_by": "her"}', "[1]"])
+@pytest.mark.parametrize("damage", ["{", '{"recording": "1.flac", "made_by": "her"}', "[1]"])
 def test_a_line_that_was_cut_is_written_again(
     opened: Open, writer: Writer, tmp_path: Path, damage: str
 ) -> None:
@@ -72,6 +73,18 @@ def test_a_line_that_was_cut_is_written_again(
     with (tmp_path / "made" / "texts.jsonl").open("a") as lines:
         lines.write(damage + "\n")
     assert opened().of([1, 0]) == [None, (2, 1)]
+    assert writer.asked == [1, 1]
+
+
+def test_another_transcript_is_looked_at_anew(
+    opened: Open, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert opened().of([1]) == [None]
+    texts = opened()
+    monkeypatch.setattr(
+        texts, "_utterances", [replace(each, text="low") for each in texts._utterances]
+    )
+    assert texts.of([1]) == [(0,)]
     assert writer.asked == [1, 1]
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from earshot.training.errors import RecipeError
-from earshot.training.recipe.config import Recipe, StartConfig
+from earshot.training.errors import CorpusError, RecipeError
+from earshot.training.recipe.config import PhoneConfig, Recipe, StartConfig
 from earshot.training.run.time_limit import TimeLimit
 from earshot.training.stages.stage_file import load_stages
 from earshot.training.stages.stage_runs import run_stages
@@ -51,6 +51,14 @@ def test_stages_run_in_order_and_a_stage_that_is_over_is_passed(
     assert run_stages(stages, CPU, TimeLimit(), told.append)
     assert told[0] == f"first: its model is in {tmp_path / 'first-model'}"
     assert told[1].startswith("second: from update 3")
+
+
+def test_what_a_later_stage_lacks_is_told_before_the_first_begins(stages: list[Recipe]) -> None:
+    later = replace(stages[1], phones=PhoneConfig(Path("no-lexicon.dict")))
+    told: list[str] = []
+    with pytest.raises(CorpusError, match="no-lexicon"):
+        run_stages([stages[0], later], CPU, TimeLimit(), told.append)
+    assert told == []
 
 
 def write_stages(folder: Path, text: str, second: str = START) -> Path:
