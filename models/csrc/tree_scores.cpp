@@ -5,6 +5,7 @@
 #include "conformer_branches.h"
 #include "dense/log_sum.h"
 #include "head_attention.h"
+#include "tree_attention.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
 namespace {
@@ -37,23 +38,17 @@ struct Work {
 };
 
 // Queries of some rows to keys and values of others, which a kind of attention chooses.
-class Attention {
+class Attention : TreeAttention {
  public:
   Attention(const AttentionWeights& weights, int size, int heads)
-      : size_(size),
-        heads_(heads),
-        norm_(weights.norm),
-        query_(weights.query),
-        key_(weights.key),
-        value_(weights.value),
-        out_(weights.out) {}
+      : TreeAttention(weights, size, heads) {}
 
   // Each node to itself and those before it.
   void look_back(Work& work) const {
     norm_rows(norm_, work.x, work.normed);
     Rows queries = projected(query_, work.normed);
     const Rows keys = projected(key_, work.normed), values = projected(value_, work.normed);
-    HeadAttention attend(size_ / heads_);
+    HeadAttention attend(head_size_);
     const TreeChunk& chunk = work.chunk;
     const std::int64_t* chains = chunk.first_chains + work.share.first_tree;
     for (auto chain = chains[0]; chain < chains[work.share.trees]; ++chain) {
@@ -61,7 +56,7 @@ class Attention {
       const int steps = static_cast<int>(chunk.first_steps[chain + 1] - chunk.first_steps[chain]);
       const int first = work.row_of(chunk.chain_starts[chain]);
       const int rows = work.row_of(path[steps - 1]) + 1 - first;
-      for (int head = 0; head < size_; head += size_ / heads_) {
+      for (int head = 0; head < size_; head += head_size_) {
         attend(queries[first] + head, rows, queries.stride, {steps, steps - rows + 1, 1},
                [&](int i) {
                  const int row = work.row_of(path[i]);
@@ -76,7 +71,7 @@ class Attention {
   void listen(Work& work) const {
     norm_rows(norm_, work.x, work.normed);
     Rows queries = projected(query_, work.normed);
-    HeadAttention attend(size_ / heads_);
+    HeadAttention attend(head_size_);
     const TreeChunk& chunk = work.chunk;
     for (int tree = work.share.first_tree; tree < work.share.first_tree + work.share.trees;
          ++tree) {
@@ -85,7 +80,7 @@ class Attention {
       const Rows keys = projected(key_, memory), values = projected(value_, memory);
       const int first = work.row_of(chunk.first_nodes[tree]);
       const int rows = work.row_of(chunk.first_nodes[tree + 1]) - first;
-      for (int head = 0; head < size_; head += size_ / heads_) {
+      for (int head = 0; head < size_; head += head_size_) {
         attend(queries[first] + head, rows, queries.stride, {frames, frames, 0},
                [&](int i) { return Column{keys[i] + head, values[i] + head, 0.0F}; });
       }
@@ -94,12 +89,6 @@ class Attention {
   }
 
  private:
-  Rows projected(const PackedLinear& layer, const Rows& from) const {
-    Rows to(from.count, size_);
-    project(layer, from, to);
-    return to;
-  }
-
   Rows memory_of(const TreeChunk& chunk, int tree, int frames) const {
     Rows memory(frames, size_);
     const float* first =
@@ -107,14 +96,6 @@ class Attention {
     for (int i = 0; i < frames; ++i) memory.copy(i, first + i * size_, size_);
     return memory;
   }
-
-  int size_;
-  int heads_;
-  RowNorm norm_;
-  PackedLinear query_;
-  PackedLinear key_;
-  PackedLinear value_;
-  PackedLinear out_;
 };
 
 struct Layer {

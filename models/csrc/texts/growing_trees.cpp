@@ -4,6 +4,7 @@
 // What is included from here on is for one kind of processor.
 #include "../conformer_branches.h"
 #include "../head_attention.h"
+#include "../tree_attention.h"
 #include "output_blocks.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
@@ -73,16 +74,10 @@ struct Work {
 };
 
 // One layer's two attentions.
-class Attention {
+class Attention : TreeAttention {
  public:
   Attention(const AttentionWeights& weights, int size, int heads)
-      : size_(size),
-        head_size_(size / heads),
-        norm_(weights.norm),
-        query_(weights.query),
-        key_(weights.key),
-        value_(weights.value),
-        out_(weights.out) {}
+      : TreeAttention(weights, size, heads) {}
 
   // Each node to itself and those that lead to it; what it was asked with is kept.
   void look_back(Work& work, int layer) const {
@@ -154,20 +149,6 @@ class Attention {
     const bool last = chain + 1 == growth.first_chains[number + 1];
     return work.row(last ? growth.first_nodes[number + 1] : growth.chain_starts[chain + 1]) - first;
   }
-
-  Rows projected(const PackedLinear& layer, const Rows& from) const {
-    Rows to(from.count, size_);
-    project(layer, from, to);
-    return to;
-  }
-
-  int size_;
-  int head_size_;
-  RowNorm norm_;
-  PackedLinear query_;
-  PackedLinear key_;
-  PackedLinear value_;
-  PackedLinear out_;
 };
 
 struct Layer {
