@@ -76,4 +76,4 @@ class WhisperFbank(LogMel):
 
     def _log(self, energies: Tensor) -> Tensor:
         # The energy 10^-7 is no float32: silence is the floor itself, not something near it.
-        return (energies.clamp(min=1e-10).log10().clamp(min=FLOOR) + SHIFT) / SCALE
+        return (energies.log10().clamp(min=FLOOR) + SHIFT) / SCALE

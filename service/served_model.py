@@ -10,8 +10,8 @@ class ServedModel:
 
     languages: BCP 47 tags of what it knows, empty where nobody has said it. modes: how it may be
     asked to decode. chunks_ms: what a request may name as its chunk. most_earned: nats beyond which
-    no weight of a boost changes anything, None where that is not known. details: what else
-    /v1/models tells, such as parameters.
+    no weight of a boost changes anything, None where that is not known. writes_marks:
+    whether it may know capitals and marks. details: what else /v1/models tells, such as parameters.
     """
 
     name: str
@@ -22,9 +22,5 @@ class ServedModel:
     modes: tuple[str, ...] = ()
     chunks_ms: tuple[float, ...] = ()
     most_earned: float | None = None
+    writes_marks: bool = True
     details: Mapping[str, object] = field(default_factory=dict)
-
-    @property
-    def writes_marks(self) -> bool:
-        """Whether it may know capitals and marks: false where it says itself that it does not."""
-        return self.details.get("tagger", True) is not None

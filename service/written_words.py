@@ -33,11 +33,13 @@ def bare(alternative: Alternative) -> Alternative:
     A boosted phrase stays as the request wrote it.
     """
     texts = [bare_text(word) for word in alternative.words]
-    if texts == [word.text for word in alternative.words]:
+    words = tuple(
+        replace(word, text=text, written=None)
+        for word, text in zip(alternative.words, texts, strict=True)
+    )
+    if words == alternative.words:
         return alternative
-    plain = rewritten(alternative, _each(texts))
-    words = [replace(word, text=text) for word, text in zip(alternative.words, texts, strict=True)]
-    return replace(plain, words=tuple(words))
+    return replace(rewritten(alternative, _each(texts)), words=words)
 
 
 def bare_text(word: Word) -> str:

@@ -28,7 +28,7 @@ class TorchTexts:
         self._decoder = decoder
         self._left_out = torch.ones(decoder.config.vocab_size, dtype=torch.bool)
         self._left_out[list(kept)] = False
-        self._best = best
+        self.best = best
 
     def listen(self, memory: Tensor, lengths: Tensor) -> Listening:
         """Begin texts about memory (S, T, D) with lengths (S,)."""
@@ -41,11 +41,6 @@ class TorchTexts:
         packed = PackedTrees.of(trees, memory.device)
         logits = self._decoder.follow(memory, lengths, packed).float()
         return logits.masked_fill(self._left_out.to(memory.device), -torch.inf).log_softmax(-1)
-
-    def likely(self, row: Tensor) -> list[tuple[int, float]]:
-        """The likeliest tokens of one node's log-probabilities (V,)."""
-        scores, tokens = row.topk(self._best)
-        return list(zip(tokens.tolist(), scores.tolist(), strict=True))
 
 
 class _TorchListening:
@@ -60,11 +55,19 @@ class _TorchListening:
 
     def score(self) -> None:
         """Fill in `likely` of all nodes that were added."""
+        if all(text.scored == len(text) for text in self.texts):
+            return
         self._log_probs = self._scorer.log_probs(self.texts, self._memory, self._lengths)
-        for text, rows in zip(self.texts, self._log_probs, strict=True):
+        scores, tokens = (each.tolist() for each in self._log_probs.topk(self._scorer.best))
+        for text, own_tokens, own_scores in zip(self.texts, tokens, scores, strict=True):
             for node in range(text.scored, len(text)):
-                text.likely.append(self._scorer.likely(rows[node]))
+                text.likely.append(list(zip(own_tokens[node], own_scores[node], strict=True)))
 
     def answer(self, questions: Sequence[Question]) -> list[float]:
         """Log-probabilities of tokens that may follow, after nodes that are scored."""
-        return [float(self._log_probs[q.text, q.node, q.token]) for q in questions]
+        if not questions:
+            return []
+        asked = torch.tensor([[q.text, q.node, q.token] for q in questions])
+        texts, nodes, tokens = asked.T.to(self._log_probs.device)
+        found: list[float] = self._log_probs[texts, nodes, tokens].tolist()
+        return found

@@ -125,6 +125,7 @@ def served_model(engine: EngineHost, settings: Settings) -> ServedModel:
         modes=engine.model.modes,
         chunks_ms=chunks_ms,
         most_earned=about.pop("most_earned"),
+        writes_marks=about.pop("writes_marks") or about.get("tagger", True) is not None,
         details=about,
     )
 

@@ -14,6 +14,7 @@ class ModelDescription:
 
     modes: how it may be asked to decode, its default first.
     parts: a dataclass by name for each part that may be described, None where the model has none.
+    writes_marks: whether the second pass writes capitals and marks itself.
     languages: BCP 47 tags, empty where the model does not say. weights: the file that makes it what
         it is, if it is a file's. most_earned: nats beyond which no weight of a boost changes
         anything, where a stream asks for no other search; None where none is boosted.
@@ -33,3 +34,4 @@ class ModelDescription:
     most_earned: float | None = None
     precision: str = "float32"
     chunks_ms: tuple[float, ...] = ()
+    writes_marks: bool = False

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 _SIGNS = (".", ",", "?", "!", ";", ":")
 
 
+def _is_written(word: SpokenWord) -> bool:
+    """Whether somebody has written it already; a request writes its phrases as it likes."""
+    return word.written is not None or (word.text.endswith(_SIGNS) and not word.boosted)
+
+
 @dataclass
 class StreamTags:
     """What a stream's words were told to be so far, in `ActiveStream.tags`.
@@ -90,7 +95,7 @@ class WordTagging:
         from earshot.language.marks.pauses import pause_classes
 
         words = hypothesis.words
-        if any(word.written is not None or word.text.endswith(_SIGNS) for word in words):
+        if any(map(_is_written, words)):
             return hypothesis
         tokens = token_times(hypothesis.frames, stream.clock)
         times = [(tokens[word.first][0], tokens[word.stop - 1][1]) for word in words]
@@ -121,7 +126,7 @@ class WordTagging:
         forms = []
         for word, tag in zip(words, tags, strict=True):
             form = self._form(word, tag, begins=begins, shouted=shouted)
-            forms.append(form + SIGNS[tag.mark])
+            forms.append(form if form.endswith(_SIGNS) else form + SIGNS[tag.mark])
             begins = tag.mark in ENDS
         return forms
 

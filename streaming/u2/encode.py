@@ -89,7 +89,7 @@ class EncodeStep:
     def _batch(self, lanes: Sequence[Lane]) -> Tensor:
         """The lanes' windows `(B, W, F)`, short ones padded with zeros on the right."""
         windows = [lane.stream.window(lane.cut) for lane in lanes]
-        # As wide as a full chunk: its width does not depend on who else speaks.
+        # As wide as a full one of the largest chunk among them; no lane hears what is padding.
         width = max(lane.stream.chunking.window for lane in lanes)
         batch = torch.zeros(len(lanes), width, windows[0].size(1))
         for row, window in enumerate(windows):

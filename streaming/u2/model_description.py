@@ -31,6 +31,7 @@ def describe_model(
         languages=loaded.languages,
         precision=precision,
         weights=loaded.weights,
+        writes_marks=loaded.writer is not None,
     )
 
 

@@ -42,6 +42,13 @@ def test_written_forms_are_for_who_asks_for_them():
     assert text(SMART, heard) == "Well, Mister Brown. It costs $23 in June?"
 
 
+def test_figures_alone_bring_no_forms_that_the_decoder_wrote():
+    heard = final(SAID, FORMS)
+    assert text(Writing(punctuate=False, smart_format=True), heard) == (
+        "well mister brown it costs $23 in June"
+    )
+
+
 def test_a_word_keeps_what_was_heard_beside_its_form():
     [best] = PUNCTUATED.of(final("oh no", "Oh, no.")).alternatives
     assert best.words[0] == WrittenWord("Oh,", 0.0, 0.5, 0.5, False, "oh")

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from earshot.models.checkpoints.whisper.ctranslate2_file import read_variables
-from earshot.models.checkpoints.whisper.found_weights import FoundWeights
+from earshot.models.checkpoints.whisper.found_weights import FoundWeights, take_projection
 from earshot.models.errors import (
     CheckpointError,
     MissingKeys,
@@ -76,7 +76,7 @@ def read_ctranslate2(path: Path) -> FoundWeights:
     variables = read_variables(path)
     heads = _take_settings(variables)
     weights = _without_scales(variables)
-    _take_projection(weights)
+    take_projection(weights, PROJECTION, TOKENS)
     tensors: dict[str, Tensor] = {}
     for name, weight in weights.items():
         renamed = _renamed(name, weight)
@@ -128,17 +128,6 @@ def _divided(name: str, weight: Tensor, scale: Tensor) -> Tensor:
             f"{name} is {tuple(weight.shape)}, its scales for rows {tuple(scale.shape)}"
         )
     return weight.float() / scale.float().reshape(-1, *[1] * (weight.dim() - 1))
-
-
-def _take_projection(weights: dict[str, Tensor]) -> None:
-    """Removes the decoder's output, which is the table of tokens once more in every Whisper."""
-    projection = weights.pop(PROJECTION, None)
-    if (
-        projection is not None
-        and TOKENS in weights
-        and not torch.equal(projection, weights[TOKENS])
-    ):
-        raise CheckpointError(f"{PROJECTION} differs from {TOKENS}, and is the same in a Whisper")
 
 
 def _renamed(name: str, weight: Tensor) -> dict[str, Tensor]:

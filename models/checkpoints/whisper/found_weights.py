@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import torch
 from torch import Tensor
+
+from earshot.models.errors import CheckpointError
 
 
 @dataclass(frozen=True)
@@ -17,3 +20,13 @@ class FoundWeights:
 
     tensors: Mapping[str, Tensor]
     stated: Mapping[str, int] = field(default_factory=dict)
+
+
+def take_projection(weights: dict[str, Tensor], projection: str, tokens: str) -> None:
+    """Remove the decoder's output, which is the table of tokens once more in every Whisper.
+
+    Raises CheckpointError for one that differs.
+    """
+    found = weights.pop(projection, None)
+    if found is not None and tokens in weights and not torch.equal(found, weights[tokens]):
+        raise CheckpointError(f"{projection} differs from {tokens}, and is the same in a Whisper")

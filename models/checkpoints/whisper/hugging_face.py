@@ -11,13 +11,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from earshot.models.checkpoints.safetensors_file import read_safetensors_file
 from earshot.models.checkpoints.small_file import read_small_text
 from earshot.models.checkpoints.torch_archive import read_state_dict
-from earshot.models.checkpoints.whisper.found_weights import FoundWeights
+from earshot.models.checkpoints.whisper.found_weights import FoundWeights, take_projection
 from earshot.models.errors import (
     CheckpointError,
     MissingKeys,
@@ -92,7 +91,7 @@ def read_hugging_face(folder: Path) -> FoundWeights:
     """
     stated = _read_config(folder / "config.json")
     weights = _without_prefix(_read(folder))
-    _take_projection(weights)
+    take_projection(weights, PROJECTION, TOKENS)
     return FoundWeights({_renamed(name): weight for name, weight in weights.items()}, stated)
 
 
@@ -157,17 +156,6 @@ def _read_json(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise CheckpointError(f"{path} is no mapping")
     return content
-
-
-def _take_projection(weights: dict[str, Tensor]) -> None:
-    """Removes the decoder's output, which is the table of tokens once more."""
-    projection = weights.pop(PROJECTION, None)
-    if (
-        projection is not None
-        and TOKENS in weights
-        and not torch.equal(projection, weights[TOKENS])
-    ):
-        raise CheckpointError(f"{PROJECTION} differs from {TOKENS}, and is the same in a Whisper")
 
 
 def _renamed(name: str) -> str:

@@ -79,7 +79,7 @@ class Attention : TreeAttention {
   Attention(const AttentionWeights& weights, int size, int heads)
       : TreeAttention(weights, size, heads) {}
 
-  // Each node to itself and those that lead to it; what it was asked with is kept.
+  // Each node to itself and those that lead to it; their keys and values are kept.
   void look_back(Work& work, int layer) const {
     norm_rows(norm_, work.x, work.normed);
     Rows queries = projected(query_, work.normed);

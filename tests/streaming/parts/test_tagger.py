@@ -140,6 +140,7 @@ def test_alternatives_that_are_told_are_written_and_the_best_one_leads_on():
     [
         (heard("dr pepper now", boosted=("dr", "pepper")), "dr pepper now."),
         (heard("iPhone now", boosted=("iPhone",)), "iPhone now."),
+        (heard("now Yahoo!", boosted=("Yahoo!",)), "Now. Yahoo!"),
         (heard("so anna", boosted=("anna",), read_out=("anna",)), "So Anna,"),
         (heard("ANNA IS HERE"), "Anna, is here?"),
         (heard("now McAdam"), "Now. McAdam"),
