@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, TypeVar, get_args, get_type_hints
 
 from earshot.models.errors import ConfigError, quote
-from earshot.models.tdnnf_config import TdnnfConfig
 from earshot.models.whisper_decoder_config import WhisperDecoderConfig
 
 EncoderKind = Literal["conformer", "transformer"]
@@ -305,7 +304,7 @@ class ModelConfig:
     sos_id: int = 2
     eos_id: int = 2
     features: FeatureConfig = field(default_factory=FeatureConfig)
-    encoder: EncoderConfig | TdnnfConfig = field(default_factory=EncoderConfig)
+    encoder: EncoderConfig = field(default_factory=EncoderConfig)
     decoder: DecoderConfig | WhisperDecoderConfig = field(default_factory=DecoderConfig)
     decoding: DecodingConfig = field(default_factory=DecodingConfig)
     loss: LossConfig = field(default_factory=LossConfig)
@@ -356,16 +355,13 @@ _SECTIONS: dict[str, type[Any]] = {
     "decoding": DecodingConfig,
     "loss": LossConfig,
 }
-_OTHER_KINDS: dict[tuple[str, str], type[Any]] = {
-    ("encoder", "tdnnf"): TdnnfConfig,
-    ("decoder", "whisper"): WhisperDecoderConfig,
-}
 
 
 def _section_kind(name: str, values: object) -> type[Any]:
     kind = values.get("kind") if isinstance(values, Mapping) else None
-    named = (name, kind if isinstance(kind, str) else "")
-    return _OTHER_KINDS.get(named, _SECTIONS[name])
+    if (name, kind) == ("decoder", "whisper"):
+        return WhisperDecoderConfig
+    return _SECTIONS[name]
 
 
 def read_section(kind: type[Section], values: object, name: str) -> Section:

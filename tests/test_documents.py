@@ -26,7 +26,6 @@ OTHERS = {
     "OUT.cpp": "what a caller names",
     "OUT.IN.0.cpp": "what a caller names",
     "OUT.tables.cpp": "what a caller names",
-    "training/recipes/trial": "the beginning of some names",
     "docs/benchmarks/wfst_gpu.md": "what a run on a GPU will write",
 }
 """Names that look like ours and are not."""

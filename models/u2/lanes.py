@@ -66,11 +66,8 @@ class EncoderState:
         """Moves rows `slots` (B,), which must differ from each other, on by a step."""
         before, frames = self.offset[slots], step.out_lengths
         self.cnn_cache[slots] = step.cnn_cache
-        if self.att_cache.size(1):
-            columns = self._columns(before, frames, step.att_columns.size(3))
-            self.att_cache[slots.unsqueeze(1), :, :, columns] = step.att_columns.permute(
-                0, 3, 1, 2, 4
-            )
+        columns = self._columns(before, frames, step.att_columns.size(3))
+        self.att_cache[slots.unsqueeze(1), :, :, columns] = step.att_columns.permute(0, 3, 1, 2, 4)
         self.cache_length[slots] = (self.cache_length[slots] + frames).clamp(max=self.capacity)
         self.offset[slots] = before + frames  # until here nothing that was written is read
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from earshot.models.config import EncoderConfig, ModelConfig
+from earshot.models.config import ModelConfig
 from earshot.models.layers.ctc import CtcHead
 from earshot.models.layers.phone_head import PhoneHead
-from earshot.models.tdnnf_config import TdnnfConfig
 from earshot.models.u2.decoder import BidirectionalDecoder, TransformerDecoder
 from earshot.models.u2.encoder import Encoder
-from earshot.models.u2.streaming_encoder import StreamingEncoder
-from earshot.models.u2.tdnnf_encoder import TdnnfEncoder
 from earshot.models.whisper_decoder.network import WhisperDecoder
 from earshot.models.whisper_decoder_config import WhisperDecoderConfig
 
@@ -20,14 +17,13 @@ class U2Model(nn.Module):
     """Encoder, CTC head and decoder under one configuration; maybe a CTC head over phones."""
 
     decoder: TransformerDecoder | BidirectionalDecoder | WhisperDecoder
-    encoder: StreamingEncoder
     phone_ctc: PhoneHead | None
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
         size = config.encoder.encoded_size
-        self.encoder = build_encoder(config.encoder)
+        self.encoder = Encoder(config.encoder)
         self.ctc = CtcHead(config.vocab_size, size, config.blank_id)
         self.phone_ctc = None
         if config.phones:
@@ -77,11 +73,6 @@ class U2Model(nn.Module):
         assert self.phone_ctc is not None
         log_probs: Tensor = self.phone_ctc(encoded)
         return log_probs
-
-
-def build_encoder(config: EncoderConfig | TdnnfConfig) -> StreamingEncoder:
-    """The encoder of the configured kind."""
-    return TdnnfEncoder(config) if isinstance(config, TdnnfConfig) else Encoder(config)
 
 
 def _build_decoder(

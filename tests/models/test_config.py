@@ -6,8 +6,6 @@ import pytest
 
 from earshot.models.config import EncoderConfig, ModelConfig
 from earshot.models.errors import ConfigError
-from earshot.models.tdnnf_config import TdnnfConfig
-from earshot.models.u2.tdnnf_encoder import TdnnfEncoder
 from earshot.models.u2.u2 import U2Model
 
 
@@ -110,13 +108,6 @@ def test_any_value_anywhere_is_taken_or_refused_but_nothing_else(tiny_config):
             except ConfigError:
                 refused += 1
     assert refused > 100
-
-
-def test_a_factored_encoder_is_written_and_read() -> None:
-    config = ModelConfig(vocab_size=5, encoder=TdnnfConfig(output_size=192, slow_layers=4))
-    again = ModelConfig.from_dict(json.loads(json.dumps(config.to_dict())))
-    assert again == config
-    assert isinstance(U2Model(again).encoder, TdnnfEncoder)
 
 
 def test_heads_take_the_narrow_frames(tiny_config):

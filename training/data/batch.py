@@ -107,7 +107,6 @@ class BatchBuilder:
     mean: npt.NDArray[np.float32]
     stem: StemShape
     sped: Sequence[Speech] = ()  # the same utterances at other speeds
-    flush_frames: int = 0  # of silence after every utterance
 
     def build(self, rng: np.random.Generator, examples: Sequence[Example], step: int) -> Batch:
         """The batch of update `step`: plain, augmented or SpecAugmented as the recipe says.
@@ -123,8 +122,7 @@ class BatchBuilder:
             labels = [token for index in example.members for token in self.tokens[index]]
             length = longest if rng.random() < config.pad_probability else 0
             rows = pad_silence(rng, speech, max(length, least_frames(labels, self.stem)))
-            # Before the noise: frames of digital silence alone would rule a norm over the batch.
-            rows = self._channel(rng, with_flush(rows, self.flush_frames), example, plain)
+            rows = self._channel(rng, rows, example, plain)
             features.append(self._masked(rng, rows, example) if masked else rows)
             tokens.append(labels)
         return pad(features, tokens)

@@ -163,7 +163,7 @@ class UnitsConfig:
 class NetworkConfig:
     """What a recipe chooses of the model's configuration; `recipe_model` fixes the rest."""
 
-    encoder: Literal["conformer", "tdnnf", "whisper"] = "conformer"
+    encoder: Literal["conformer", "whisper"] = "conformer"
     pool_after_block: int | None = None  # of whisper, like the next one
     narrow: int | None = None  # columns that the heads get
     decoder: Literal["own", "whisper"] = "own"
@@ -181,10 +181,6 @@ class NetworkConfig:
     positions: Positions = "no_pos"
     block_norm: bool = False
     conv_norm: ConvNorm = "layer_norm"
-    hidden_size: int = 640  # of tdnnf, like the next three
-    bottleneck: int = 96
-    fast_layers: int = 2
-    slow_layers: int = 10
     residual_init_scale: float = 0.3
     initial_blank_logit: float = 5.0
     chunk_size: int = 11

@@ -18,9 +18,6 @@ from earshot.models.config import (
     ModelConfig,
 )
 from earshot.models.layers.subsampling import StemShape, encoder_shape
-from earshot.models.tdnnf_config import TdnnfConfig
-from earshot.models.u2.encoder import Encoder
-from earshot.models.u2.tdnnf_encoder import tdnnf_shape
 from earshot.models.u2.u2 import U2Model
 from earshot.models.whisper_decoder_config import WhisperDecoderConfig
 from earshot.training.errors import RecipeError
@@ -31,8 +28,8 @@ from earshot.training.recipe.whisper_decoding import take_whisper_decoder, whisp
 from earshot.training.recipe.whisper_network import take_whisper, whisper_config
 
 
-def encoder_config(recipe: Recipe) -> EncoderConfig | TdnnfConfig:
-    """The encoder's: a causal one of dynamic chunks, one of fixed context, or Whisper's in chunks.
+def encoder_config(recipe: Recipe) -> EncoderConfig:
+    """The encoder's: a causal conformer of dynamic chunks, or Whisper's in chunks.
 
     Raises ModelError for a Whisper that is missing or broken.
     """
@@ -40,15 +37,6 @@ def encoder_config(recipe: Recipe) -> EncoderConfig | TdnnfConfig:
     if net.encoder == "whisper":
         assert recipe.start is not None
         return whisper_config(net, recipe.start)
-    if net.encoder == "tdnnf":
-        return TdnnfConfig(
-            output_size=net.output_size,
-            hidden_size=net.hidden_size,
-            bottleneck=net.bottleneck,
-            fast_layers=net.fast_layers,
-            slow_layers=net.slow_layers,
-            dropout_rate=net.dropout_rate,
-        )
     return EncoderConfig(
         output_size=net.output_size,
         attention_heads=net.attention_heads,
@@ -74,19 +62,7 @@ def feature_config(recipe: Recipe) -> FeatureConfig:
 
 def time_shape(recipe: Recipe) -> StemShape:
     """Feature frames for each of the encoder's, and how many it looks ahead."""
-    config = encoder_config(recipe)
-    if isinstance(config, TdnnfConfig):
-        return tdnnf_shape(config)
-    return encoder_shape(config)
-
-
-def flush_frames(recipe: Recipe) -> int:
-    """Frames of silence that training puts after every utterance, so that its end is heard.
-
-    Only an encoder of long look-ahead needs them; a stem's tenth of a second lies within the pause
-    with which recordings end.
-    """
-    return time_shape(recipe).right_context if recipe.network.encoder == "tdnnf" else 0
+    return encoder_shape(encoder_config(recipe))
 
 
 def model_config(recipe: Recipe, vocab_size: int) -> ModelConfig:
@@ -159,7 +135,6 @@ def start_model(recipe: Recipe, vocab_size: int) -> U2Model:
         _take_weights(model, start.model)
         return model
     model = _fresh_model(recipe, vocab_size)
-    assert isinstance(model.encoder, Encoder)
     assert start.whisper is not None
     take_whisper(model.encoder, start.whisper)
     _take_decoder(model, recipe)

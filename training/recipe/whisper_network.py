@@ -11,7 +11,6 @@ from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.checkpoints.whisper.checkpoint import read_whisper
 from earshot.models.checkpoints.whisper.dims import WhisperDims
 from earshot.models.config import EncoderConfig
-from earshot.models.tdnnf_config import TdnnfConfig
 from earshot.models.u2.encoder import Encoder
 from earshot.models.u2.whisper_start import start_from_whisper, whisper_encoder_config
 from earshot.training.errors import RecipeError
@@ -25,7 +24,7 @@ def whisper_dims(path: Path) -> WhisperDims:
 
 
 @lru_cache(maxsize=8)
-def _encoder_of(model_dir: Path) -> EncoderConfig | TdnnfConfig:
+def _encoder_of(model_dir: Path) -> EncoderConfig:
     return u2_of(load_model(model_dir)).config.encoder
 
 
@@ -43,7 +42,7 @@ def whisper_config(net: NetworkConfig, start: StartConfig) -> EncoderConfig:
         return _with_dropout(config, net.dropout_rate)
     assert start.model is not None
     found = _encoder_of(start.model)
-    if not isinstance(found, EncoderConfig) or found.input_layer != "whisper":
+    if found.input_layer != "whisper":
         raise RecipeError(f"start.model: {start.model} does not come from a Whisper")
     for key in ("pool_after_block", "narrow"):
         if getattr(found, key) != getattr(net, key):

@@ -34,7 +34,7 @@ from earshot.training.errors import CorpusError
 from earshot.training.files.made_of import keep_made
 from earshot.training.measuring.greedy import greedy_error_rates
 from earshot.training.recipe.config import Recipe
-from earshot.training.recipe.recipe_model import feature_config, flush_frames, time_shape
+from earshot.training.recipe.recipe_model import feature_config, time_shape
 from earshot.training.run.cmvn import compute_cmvn
 from earshot.training.texts.units import UNITS_FILE, train_units
 from earshot.training.waveform.load import build_sound
@@ -107,7 +107,6 @@ def build_features(recipe: Recipe, speech: Speech, tokens: Tokens, mean: Tensor)
         mean=mean.numpy(),
         stem=time_shape(recipe),
         sped=load_sped_speech(data),
-        flush_frames=flush_frames(recipe),
     )
 
 

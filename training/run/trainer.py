@@ -37,7 +37,6 @@ from earshot.training.run.time_limit import TimeLimit
 from earshot.training.run.training_state import Progress, load_state, save_state
 
 LOG_FILE = "log.jsonl"
-CONSTRAIN_EVERY = 4  # updates, as in Kaldi
 
 
 def draw_chunk(rng: np.random.Generator, longest: int, config: OptimiserConfig) -> tuple[int, int]:
@@ -206,8 +205,6 @@ class Trainer:
         shares = [group.share_at(progress.step, config.warmup_steps) for group in self._groups]
         norm = self._descent.step(losses.total, rate, shares)
         progress.step += 1
-        if progress.step % CONSTRAIN_EVERY == 0:
-            self.model.encoder.constrain()
         progress.heard_seconds += batch.seconds
         record = UpdateRecord(losses.parts, norm, batch.seconds)
         self._log.update(record, progress.place(), rate)

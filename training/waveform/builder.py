@@ -43,7 +43,6 @@ class SoundBatchBuilder:
     fbank: LogMel
     mean: Tensor
     stem: StemShape
-    flush_frames: int = 0  # of silence after every utterance
     leads: Leads | None = None  # silence before a recording, always the same; at random if absent
 
     @torch.no_grad()
@@ -134,11 +133,6 @@ class SoundBatchBuilder:
     def _is_short(self, example: Example) -> bool:
         return self.speech.utterances[example.members[0]].corpus in self.data.joined_corpora
 
-    @property
-    def _flush(self) -> int:
-        """The same in samples."""
-        return self.flush_frames * self.fbank.frame_shift
-
     def _lengths(
         self,
         rng: np.random.Generator,
@@ -152,7 +146,7 @@ class SoundBatchBuilder:
         for wave, ids in zip(spoken, labels, strict=True):
             least = (least_frames(ids, self.stem) - 1) * shift + self.fbank.frame_length
             padded = longest if rng.random() < config.pad_probability else 0
-            lengths.append(max(len(wave), least, padded) + self._flush)
+            lengths.append(max(len(wave), least, padded))
         return lengths
 
     def _placed(
@@ -161,7 +155,7 @@ class SoundBatchBuilder:
         """Rows `(B, N)` with each utterance somewhere in the first `lengths` samples of its own."""
         waves = spoken[0].new_zeros(len(spoken), max(lengths))
         for row, (wave, length) in enumerate(zip(spoken, lengths, strict=True)):
-            room = 0 if self.leads is not None else length - self._flush - len(wave)
+            room = 0 if self.leads is not None else length - len(wave)
             before = int(rng.integers(room + 1))
             waves[row, before : before + len(wave)] = wave
         return waves

@@ -19,7 +19,7 @@ from earshot.training.errors import CorpusError
 from earshot.training.files.audio_file import read_samples
 from earshot.training.recipe.config import Recipe, WaveformConfig
 from earshot.training.recipe.distil_config import DistilConfig
-from earshot.training.recipe.recipe_model import feature_config, flush_frames, time_shape
+from earshot.training.recipe.recipe_model import feature_config, time_shape
 from earshot.training.waveform.augmenter import SoundAugmenter
 from earshot.training.waveform.builder import SoundBatchBuilder
 from earshot.training.waveform.clips import Clips, load_clips
@@ -82,7 +82,6 @@ def build_sound(
         extractor,
         mean.to(place),
         time_shape(recipe),
-        flush_frames(recipe),
         leads_of(recipe.distil, rate_hz),
     )
 

@@ -10,9 +10,6 @@ import numpy as np
 import pytest
 import soundfile
 
-from earshot.training.data.augment import SILENCE
-from earshot.training.data.batch import BatchBuilder
-from earshot.training.data.sampler import Example
 from earshot.training.data.speech import Speech, load_dev_speech, load_training_speech
 from earshot.training.errors import CorpusError, RecipeError
 from earshot.training.recipe.config import CORPUS_KEYS, Recipe, UnitsConfig
@@ -101,17 +98,3 @@ def test_what_is_put_aside_is_not_looked_at(
     seen = [each.path.name for each in load_dev_speech(recipe.data).utterances]
     kept = [each.path.name for each in load_dev_speech(recipe.data, aside=True).utterances]
     assert (seen, kept) == (["dev-1.flac", "dev-2.flac"], ["dev-0.flac"])
-
-
-def test_an_encoder_that_looks_far_ahead_hears_the_end(recipe: Recipe) -> None:
-    network = replace(recipe.network, encoder="tdnnf", fast_layers=1, slow_layers=2)
-    augment = replace(recipe.augment, pad_probability=0.0)
-    plain = prepare(recipe).builder
-    far = prepare(replace(recipe, network=network, augment=augment)).builder
-    assert isinstance(plain, BatchBuilder)
-    assert isinstance(far, BatchBuilder)
-    assert (plain.flush_frames, far.flush_frames) == (0, 1 + 1 + 2 * 3)
-    example = Example((0,), 0.3)
-    batch = far.build(np.random.default_rng(1), [example], step=0)
-    assert batch.feature_lengths.tolist() == [far.speech.frame_count(0) + far.flush_frames]
-    assert (batch.features > SILENCE).any(dim=2).all()
