@@ -133,7 +133,6 @@ def networks() -> Iterator[tuple[str, Encoder, int]]:
     """Name, encoder and frames of a chunk."""
     loaded = load_model(bundled_model_dir()).model
     assert isinstance(loaded, U2Model)
-    assert isinstance(loaded.encoder, Encoder)
     yield "bundled", loaded.encoder, loaded.config.decoding.chunk_size
     torch.manual_seed(0)
     yield "U2++ 12x256", Encoder(EncoderConfig()).eval().requires_grad_(False), 16

@@ -44,7 +44,6 @@ def networks() -> Iterator[tuple[str, Encoder]]:
     """Name and encoder."""
     loaded = load_model(bundled_model_dir()).model
     assert isinstance(loaded, U2Model)
-    assert isinstance(loaded.encoder, Encoder)
     yield "bundled", loaded.encoder
     torch.manual_seed(0)
     for name, (blocks, size, heads, inner) in SHAPES.items():

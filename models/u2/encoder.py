@@ -29,7 +29,6 @@ from earshot.models.u2.lanes import (
     with_room,
 )
 from earshot.models.u2.stages import Stage, encoder_stages
-from earshot.models.u2.streaming_encoder import StreamingEncoder
 
 Stem = Callable[[Tensor, Tensor], Tensor]
 """Normalised features (B, P + W, F), and which rows begin a segment (B,), to (B, T, D)."""
@@ -38,10 +37,13 @@ PLACED = {"abs_pos": positional_encoding, "whisper": whisper_positions}
 """Positions that are added to the stem's frames."""
 
 
-class Encoder(StreamingEncoder):
+class Encoder(nn.Module):
     """A stem, then stages of conformer or transformer blocks whose attention sees whole chunks.
 
-    A last frame that has no other to become a mean with is not put out, and no block sees it.
+    Features (B, T, F) in, frames (B, T', D) out, T' about T / subsampling_rate. A chunk of n frames
+    needs (n - 1) * subsampling_rate + right_context + 1 feature frames; the next chunk's features
+    start n * subsampling_rate later. A last frame that has no other to become a mean with is not
+    put out, and no block sees it.
     """
 
     def __init__(self, config: EncoderConfig) -> None:
@@ -63,6 +65,20 @@ class Encoder(StreamingEncoder):
     def hears_past(self) -> bool:
         """Whether the stem sees features before its window, which `cnn_cache` then holds."""
         return isinstance(self.embed, WhisperStem)
+
+    @property
+    def subsampling_rate(self) -> int:
+        """Feature frames per encoder frame."""
+        return self.stem_shape.rate
+
+    @property
+    def right_context(self) -> int:
+        """Feature frames after an output's first that it needs whatever the chunk."""
+        return self.stem_shape.right_context
+
+    def output_lengths(self, lengths: Tensor) -> Tensor:
+        """Encoder frames for `lengths` (B,) feature frames."""
+        return self.stem_shape.output_lengths(lengths)
 
     @property
     def layers(self) -> list[EncoderLayer]:
@@ -233,10 +249,13 @@ class Encoder(StreamingEncoder):
     def forward_lanes(
         self, feats: Tensor, out_lengths: Tensor, context: LaneContext
     ) -> tuple[Tensor, LaneUpdate]:
-        """Run one step of some lanes, see `StreamingEncoder.forward_lanes`.
+        """One chunk of B streams, each at its own offset, with room for T' frames.
 
-        Each lane's result is that of `forward_chunk` on it alone with `required_cache_size` = the
-        state's capacity.
+        feats (B, W, F): a short lane (a stream's last chunk) is padded on the right with finite
+        values. out_lengths (B,) int64: each lane's real output frames, from 0 (the lane stands
+        still) to T'. Returns (B, T', D), meaningful up to out_lengths, and what it changes in their
+        state, which is left as it was. The context is used up. Each lane's result is that of
+        `forward_chunk` on it alone with `required_cache_size` = the state's capacity.
 
         Raises NotStreamable for a model that was not trained in chunks.
         """

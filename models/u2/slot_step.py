@@ -8,8 +8,8 @@ from torch import Tensor
 
 from earshot.models.native.precision import Precision
 from earshot.models.u2.conformer_step import ConformerStep, is_native
+from earshot.models.u2.encoder import Encoder
 from earshot.models.u2.lanes import EncoderState, LaneUpdate
-from earshot.models.u2.streaming_encoder import StreamingEncoder
 
 
 class SlotStep(Protocol):
@@ -18,7 +18,7 @@ class SlotStep(Protocol):
     def __call__(
         self, feats: Tensor, out_lengths: Tensor, state: EncoderState, slots: Tensor, columns: int
     ) -> tuple[Tensor, LaneUpdate]:
-        """Run `StreamingEncoder.forward_lanes` for slots (B,), which differ from each other.
+        """Run `Encoder.forward_lanes` for slots (B,), which differ from each other.
 
         columns: no stream among them has put out more frames.
         """
@@ -27,7 +27,7 @@ class SlotStep(Protocol):
 class TorchSlotStep:
     """Gathers what the lanes remember. room: frames of a chunk, or else what features give."""
 
-    def __init__(self, encoder: StreamingEncoder, room: int | None = None) -> None:
+    def __init__(self, encoder: Encoder, room: int | None = None) -> None:
         self._encoder = encoder
         self._room = room
 
@@ -42,7 +42,7 @@ class TorchSlotStep:
         return self._encoder.forward_lanes(feats, out_lengths, context)
 
 
-def slot_step(encoder: StreamingEncoder, precision: Precision = "float32") -> SlotStep:
+def slot_step(encoder: Encoder, precision: Precision = "float32") -> SlotStep:
     """The fastest for this encoder where it is; its weights must not change from now on.
 
     precision: of a native one.

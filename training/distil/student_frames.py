@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from earshot.models.u2.encoder import Encoder
 from earshot.models.u2.u2 import U2Model
 from earshot.training.distil.teacher import FRAME_FEATURES
 
@@ -16,13 +15,10 @@ from earshot.training.distil.teacher import FRAME_FEATURES
 class StudentFrames:
     """The last output of a model's closing norm, before anything narrows it for the heads.
 
-    It is seen from `watch` on, or inside of it as a context manager. Raises TypeError for a model
-    whose encoder is of another kind.
+    It is seen from `watch` on, or inside of it as a context manager.
     """
 
     def __init__(self, model: U2Model) -> None:
-        if not isinstance(model.encoder, Encoder):
-            raise TypeError(f"{type(model.encoder).__name__} is no student of Whisper's encoder")
         self.frames = torch.empty(0)
         self._encoder = model.encoder
         self._handle: RemovableHandle | None = None

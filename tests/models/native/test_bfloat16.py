@@ -54,9 +54,8 @@ def rounding(*, convolutions: bool = False) -> Iterator[None]:
         yield
 
 
-def plain(encoder: nn.Module, monkeypatch: pytest.MonkeyPatch) -> Encoder:
+def plain(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> Encoder:
     """An encoder that is given its blocks' input."""
-    assert isinstance(encoder, Encoder)
     monkeypatch.setattr(encoder, "heard", lambda rows, _: rows)
     monkeypatch.setattr(encoder, "embed_heard", lambda rows, *_: rows)
     return encoder

@@ -54,9 +54,7 @@ LANES = st.permutations(range(SLOTS)).flatmap(
 
 @functools.cache
 def tiny_encoder(name: str) -> Encoder:
-    encoder = make_tiny_model(**{**ODD, **ENCODERS[name]}).encoder
-    assert isinstance(encoder, Encoder)
-    return encoder
+    return make_tiny_model(**{**ODD, **ENCODERS[name]}).encoder
 
 
 @functools.cache

@@ -14,9 +14,7 @@ POOLS = (None, 0, 1, 2)
 
 
 def encoder_of(pool: int | None, **changes: object) -> Encoder:
-    encoder = make_tiny_model(**{**WHISPER, "pool_after_block": pool, **changes}).encoder
-    assert isinstance(encoder, Encoder)
-    return encoder
+    return make_tiny_model(**{**WHISPER, "pool_after_block": pool, **changes}).encoder
 
 
 def written_out(encoder: Encoder, feats: Tensor, pool: int | None) -> Tensor:
