@@ -1,4 +1,8 @@
-"""Texts that the teacher writes of recordings, kept as far as they agree with transcripts.
+"""Transcripts as the teacher would write them: with its capitals and marks.
+
+It writes each recording as finals are written, of letters and marks alone, with the transcript as
+the draft, which takes a few passes over the decoder's weights instead of one a token. Where its
+words are nearly the transcript's, these get the forms of its own.
 
 One JSON object a line, appended when a text is written: a run that was killed goes on with those
 that were there.
@@ -15,10 +19,9 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from earshot.language.text.transcript_text import normalise_text
-from earshot.models.whisper_tokenizer.tokenizer import WhisperTokenizer
+from earshot.models.whisper_decoder.pen import WrittenWord, dressed
+from earshot.models.whisper_decoder.whisper_scorer import WhisperScorer
 from earshot.training.corpus.manifest import Utterance
-from earshot.training.distil.greedy_tokens import GreedyWriter
 from earshot.training.distil.teacher import Teacher
 from earshot.training.files.output_folder import make_folder
 from earshot.training.waveform.clips import Clips
@@ -27,7 +30,10 @@ Tokens = tuple[int, ...]
 
 
 class WrittenTexts:
-    """Texts by the number of a recording; `most_errors` is the share of its words at most.
+    """Texts by the number of a recording.
+
+    most_errors: of the words that the teacher writes, the share at most that are not the
+    transcript's.
 
     made_by: a checksum of what they depend on; lines of another one are passed over.
     """
@@ -37,7 +43,7 @@ class WrittenTexts:
         path: Path,
         utterances: Sequence[Utterance],
         clips: Clips,
-        writing: tuple[Teacher, GreedyWriter, WhisperTokenizer],
+        writing: tuple[Teacher, WhisperScorer],
         most_errors: float,
         made_by: str,
     ) -> None:
@@ -45,13 +51,13 @@ class WrittenTexts:
         self._path = path
         self._utterances = utterances
         self._clips = clips
-        self._teacher, self._writer, self._tokenizer = writing
+        self._teacher, self._scorer = writing
         self._most_errors = most_errors
         self._made_by = made_by
         self._known = self._read()
 
     def of(self, indices: Sequence[int]) -> list[Tokens | None]:
-        """The tokens of each recording; None where they do not say what the transcript says."""
+        """The tokens of each recording; None where the teacher hears something else."""
         names = [self._name(index) for index in indices]
         missing = {
             name: index
@@ -65,26 +71,26 @@ class WrittenTexts:
     def _write(self, indices: Sequence[int]) -> None:
         rows = [self._teacher.of_whole(self._clips[index]) for index in indices]
         lengths = torch.tensor([len(row) for row in rows], device=self._teacher.device)
-        found = self._writer.write(pad_sequence(rows, batch_first=True), lengths)
+        segments = self._scorer.listen(pad_sequence(rows, batch_first=True), lengths)
+        drafts = [self._utterances[index].text.split() for index in indices]
         with self._path.open("a", encoding="utf-8") as lines:
-            for index, tokens in zip(indices, found, strict=True):
-                utterance = self._utterances[index]
-                usable = None if tokens is None or not self._agrees(utterance, tokens) else tokens
-                name = self._name(index)
-                row = {"recording": name, "made_by": self._made_by, "tokens": usable}
+            for index, words in zip(indices, segments.write(drafts), strict=True):
+                name, tokens = self._name(index), self._usable(self._utterances[index], words)
+                row = {"recording": name, "made_by": self._made_by, "tokens": tokens}
                 lines.write(json.dumps(row) + "\n")
-                self._known[name] = None if usable is None else tuple(usable)
+                self._known[name] = None if tokens is None else tuple(tokens)
 
     def _name(self, index: int) -> str:
         """A recording with its transcript: where that is corrected, another text may agree."""
         utterance = self._utterances[index]
         return f"{utterance.path}\t{utterance.text}"
 
-    def _agrees(self, utterance: Utterance, tokens: Sequence[int]) -> bool:
-        said = normalise_text(self._tokenizer.decode(tokens))
-        if not utterance.text or not said:
-            return False
-        return float(jiwer.wer(utterance.text, said)) <= self._most_errors
+    def _usable(self, utterance: Utterance, words: Sequence[WrittenWord]) -> list[int] | None:
+        """Tokens of what was said in the forms of what was written, if that is nearly the same."""
+        said = " ".join(word.bare for word in words)
+        if not utterance.text or not said or jiwer.wer(utterance.text, said) > self._most_errors:
+            return None
+        return self._scorer.pen.write(dressed(utterance.text.split(), words))
 
     def _read(self) -> dict[str, Tokens | None]:
         if not self._path.is_file():

@@ -29,8 +29,8 @@ class DistilConfig:
     tail_seconds: float = 1.0  # of the silence after it, in which frames still count
     keep_frames: bool = True
     most_gigabytes: float = 16.0  # of frames on disk
-    decoder_weight: float = 0.0  # of the decoder's loss, on texts that the teacher writes itself
-    most_text_errors: float = 0.1  # of the words of a text that is used
+    decoder_weight: float = 0.0  # of the decoder's loss, on transcripts as the teacher writes them
+    most_text_errors: float = 0.1  # of the words of a transcript, where the teacher hears others
     untranscribed_manifests: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:

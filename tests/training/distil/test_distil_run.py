@@ -21,7 +21,6 @@ from earshot.streaming.assembly.engine_factory import build_engine
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.events import Closed, Event, Failed, Final
 from earshot.streaming.stream_config import StreamConfig
-from earshot.training.distil.greedy_tokens import GreedyWriter
 from earshot.training.distil.kept_frames import KeptFrames
 from earshot.training.distil.written_texts import WrittenTexts
 from earshot.training.recipe.config import PhoneConfig, Recipe, StartConfig
@@ -218,10 +217,7 @@ def test_whispers_decoder_learns_the_texts_that_the_teacher_writes(
     shutil.copy(WHISPER.parent / "hugging_face" / "tokenizer.json", whisper.parent)
     words = WhisperTokenizer(read_tables(whisper.parent)).encode("cat")
     # A random decoder agrees with nobody.
-    monkeypatch.setattr(
-        GreedyWriter, "write", lambda writer, memory, lengths: [words] * len(memory)
-    )
-    monkeypatch.setattr(WrittenTexts, "_agrees", lambda *call: True)
+    monkeypatch.setattr(WrittenTexts, "_usable", lambda *call: words)
     recipe = replace(
         distil_recipe,
         start=StartConfig(whisper=whisper),

@@ -10,88 +10,101 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from earshot.models.whisper_decoder.pen import WrittenWord
 from earshot.training.corpus.manifest import Utterance
 from earshot.training.distil.written_texts import WrittenTexts, batch_tokens
 
-WORDS = ("low", "high", "Low.", "mid")
+TOKENS = {"Mid": 0, "high.": 1, "Low": 2, "high": 3}
 SAID = ("low high", "mid", "low", "")
-WRITTEN = {0: [2, 1], 1: [0], 2: [0], 3: [0]}  # agrees but for a capital and a stop; does not; ...
+WRITTEN = (["Low", "high."], ["low"], ["low"], ["low"])  # agrees but for its forms; does not; ...
 Open = Callable[..., WrittenTexts]
 
 
-class Writer:
-    """Writes what is planned, and notes for how many."""
+class Scorer:
+    """Writes what is planned, and notes the drafts that it gets."""
 
     def __init__(self) -> None:
-        self.asked: list[int] = []
+        self.asked: list[list[list[str]]] = []
+        self.pen = SimpleNamespace(write=lambda words: [TOKENS[word.form] for word in words])
 
-    def write(self, memory: torch.Tensor, lengths: torch.Tensor) -> list[list[int]]:
-        self.asked.append(len(memory))
-        return [WRITTEN[int(row[0, 0])] for row in memory]
+    def listen(self, memory: torch.Tensor, lengths: torch.Tensor) -> SimpleNamespace:
+        return SimpleNamespace(write=lambda drafts: self.write(drafts, memory))
+
+    def write(self, drafts: list[list[str]], memory: torch.Tensor) -> list[list[WrittenWord]]:
+        self.asked.append(drafts)
+        return [
+            [WrittenWord(form.rstrip(".").lower(), form) for form in WRITTEN[int(row[0, 0])]]
+            for row in memory
+        ]
 
 
 @pytest.fixture
-def writer() -> Writer:
-    return Writer()
+def scorer() -> Scorer:
+    return Scorer()
 
 
 @pytest.fixture
-def opened(tmp_path: Path, writer: Writer) -> Open:
+def opened(tmp_path: Path, scorer: Scorer) -> Open:
     utterances = [
         Utterance(Path(f"{number}.flac"), "books", "her", 1.0, text)
         for number, text in enumerate(SAID)
     ]
     clips = [torch.full((3,), float(number)) for number in range(len(SAID))]
     teacher = SimpleNamespace(device="cpu", of_whole=lambda wave: wave.unsqueeze(1))
-    tokenizer = SimpleNamespace(decode=lambda tokens: " ".join(WORDS[each] for each in tokens))
 
     def open_texts(most_errors: float = 0.1, made_by: str = "her") -> WrittenTexts:
-        writing = (teacher, writer, tokenizer)
         path = tmp_path / "made" / "texts.jsonl"
-        return WrittenTexts(path, utterances, clips, writing, most_errors, made_by)
+        return WrittenTexts(path, utterances, clips, (teacher, scorer), most_errors, made_by)
 
     return open_texts
 
 
-def test_only_texts_that_agree_but_for_capitals_and_marks_are_used(opened: Open) -> None:
-    assert opened().of([0, 1, 2, 3]) == [(2, 1), None, (0,), None]
+def test_only_transcripts_that_the_teacher_agrees_with_are_used(opened: Open) -> None:
+    assert opened().of([0, 1, 2, 3]) == [(2, 1), None, (2,), None]
 
 
-def test_a_text_is_written_once(opened: Open, writer: Writer) -> None:
+def test_the_words_are_the_transcripts_and_the_forms_the_teachers(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "WRITTEN", (["Mid", "high."],))
+    assert opened(most_errors=0.5).of([0]) == [(2, 1)]
+
+
+def test_a_text_is_written_once(opened: Open, scorer: Scorer) -> None:
     opened().of([0, 1])
     again = opened()
-    assert again.of([1, 2, 0]) == [None, (0,), (2, 1)]
+    assert again.of([1, 2, 0]) == [None, (2,), (2, 1)]
     again.of([0, 0])
-    assert writer.asked == [2, 1]
+    assert scorer.asked == [[["low", "high"], ["mid"]], [["low"]]]
 
 
 @pytest.mark.parametrize("damage", ["{", '{"recording": "1.flac", "made_by": "her"}', "[1]"])
 def test_a_line_that_was_cut_is_written_again(
-    opened: Open, writer: Writer, tmp_path: Path, damage: str
+    opened: Open, scorer: Scorer, tmp_path: Path, damage: str
 ) -> None:
     opened().of([0])
     with (tmp_path / "made" / "texts.jsonl").open("a") as lines:
         lines.write(damage + "\n")
     assert opened().of([1, 0]) == [None, (2, 1)]
-    assert writer.asked == [1, 1]
+    assert [len(drafts) for drafts in scorer.asked] == [1, 1]
 
 
 def test_another_transcript_is_looked_at_anew(
-    opened: Open, writer: Writer, monkeypatch: pytest.MonkeyPatch
+    opened: Open, scorer: Scorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert opened().of([1]) == [None]
     texts = opened()
     monkeypatch.setattr(
         texts, "_utterances", [replace(each, text="low") for each in texts._utterances]
     )
-    assert texts.of([1]) == [(0,)]
-    assert writer.asked == [1, 1]
+    assert texts.of([1]) == [(2,)]
+    assert [len(drafts) for drafts in scorer.asked] == [1, 1]
 
 
-def test_another_teacher_writes_anew(opened: Open, writer: Writer) -> None:
+def test_another_teacher_writes_anew(opened: Open, scorer: Scorer) -> None:
     opened().of([0])
     opened(made_by="him").of([0])
-    assert writer.asked == [1, 1]
+    assert [len(drafts) for drafts in scorer.asked] == [1, 1]
 
 
 def test_a_batch_foretells_texts_and_their_ends_but_no_prompt() -> None:
