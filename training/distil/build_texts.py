@@ -14,10 +14,9 @@ from earshot.training.recipe.whisper_decoding import (
     token_tables,
     whisper_decoder_config,
 )
-from earshot.training.waveform.clips import Clips
 
 
-def build_texts(recipe: Recipe, speech: Speech, clips: Clips, teacher: Teacher) -> WrittenTexts:
+def build_texts(recipe: Recipe, speech: Speech, teacher: Teacher) -> WrittenTexts:
     """Texts of the training speech, written when they are wanted, by the teacher's own decoder.
 
     Raises ModelError, RecipeError for a teacher without decoder or tokenizer.
@@ -34,8 +33,7 @@ def build_texts(recipe: Recipe, speech: Speech, clips: Clips, teacher: Teacher) 
     return WrittenTexts(
         recipe.data.work_dir / "texts.jsonl",
         speech.utterances,
-        clips,
-        (teacher, scorer),
+        scorer,
         config.most_text_errors,
         made_by,
     )

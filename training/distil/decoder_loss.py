@@ -15,6 +15,7 @@ from torch.nn import functional
 from earshot.models.u2.u2 import U2Model
 from earshot.training.data.batch import CleanSound
 from earshot.training.distil.student_frames import StudentFrames
+from earshot.training.distil.targets import Taught
 from earshot.training.distil.written_texts import WrittenTexts, batch_tokens
 
 
@@ -31,13 +32,17 @@ class DecoderLoss:
         self._frame_samples = frame_samples
         self._student = StudentFrames(model).watch()
 
-    def of(self, clean: Sequence[CleanSound], heard: Tensor, tail_samples: int) -> Tensor:
+    def of(
+        self, clean: Sequence[CleanSound], taught: Taught, heard: Tensor, tail_samples: int
+    ) -> Tensor:
         """The loss of rows that are one recording each, and whose text is usable; else zero.
 
+        taught: the teacher's frames of the batch, of which it writes what is not written yet.
         heard (B,): frames there are of each row; they end `tail_samples` after its sound.
         """
         alone = [row for row, each in enumerate(clean) if len(each.members) == 1]
-        found = self._texts.of([clean[row].members[0] for row in alone])
+        members = [clean[row].members[0] for row in alone]
+        found = self._texts.of(members, Taught(taught.frames[alone], taught.lengths[alone]))
         texts = {row: text for row, text in zip(alone, found, strict=True) if text is not None}
         if not texts:
             return self._student.frames.new_zeros(())

@@ -7,15 +7,12 @@ for frames: FitNets, Romero 2015).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 
 from earshot.models.u2.u2 import U2Model
-from earshot.training.data.batch import CleanSound
 from earshot.training.distil.student_frames import StudentFrames
-from earshot.training.distil.targets import Targets
+from earshot.training.distil.targets import Targets, Taught
 
 
 def pooled(frames: Tensor, lengths: Tensor, rate: int) -> tuple[Tensor, Tensor]:
@@ -45,12 +42,12 @@ class DistilLoss:
     """Compares what a model's encoder has just put out with what the teacher does."""
 
     def __init__(self, model: U2Model, targets: Targets) -> None:
-        self._targets = targets
+        self.targets = targets
         self._encoder = model.encoder
         self._student = StudentFrames(model).watch()
 
-    def of(self, clean: Sequence[CleanSound], feature_lengths: Tensor) -> Tensor:
-        """The mean square for the batch just encoded, whose rows sounded `clean` before."""
-        frames, lengths = pooled(*self._targets.of(clean), self._student.rate)
+    def of(self, taught: Taught, feature_lengths: Tensor) -> Tensor:
+        """The mean square for the batch just encoded, of which the teacher has `taught`."""
+        frames, lengths = pooled(*taught, self._student.rate)
         heard = self._encoder.output_lengths(feature_lengths)
         return mean_square(self._student.frames, frames, torch.minimum(lengths, heard))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -12,6 +13,13 @@ from torch.nn.utils.rnn import pad_sequence
 from earshot.training.data.batch import CleanSound
 from earshot.training.distil.kept_frames import KeptFrames
 from earshot.training.distil.teacher import Teacher
+
+
+class Taught(NamedTuple):
+    """Frames `(B, T, D)`, float32, padded with zeros, and their numbers `(B,)`."""
+
+    frames: Tensor
+    lengths: Tensor
 
 
 @dataclass(frozen=True)
@@ -25,12 +33,12 @@ class Targets:
     kept: Mapping[float, KeptFrames] = field(default_factory=dict)
     places: Mapping[int, int] = field(default_factory=dict)
 
-    def of(self, clean: Sequence[CleanSound]) -> tuple[Tensor, Tensor]:
-        """Frames `(B, T, D)`, float32, padded with zeros, and their numbers `(B,)`."""
+    def of(self, clean: Sequence[CleanSound]) -> Taught:
+        """What the teacher puts out for a batch."""
         rows = [self._frames(each) for each in clean]
         lengths = torch.tensor([len(frames) for frames in rows])
         device = self.teacher.device
-        return pad_sequence(rows, batch_first=True).float().to(device), lengths.to(device)
+        return Taught(pad_sequence(rows, batch_first=True).float().to(device), lengths.to(device))
 
     def _frames(self, clean: CleanSound) -> Tensor:
         kept = self.kept.get(clean.speed)

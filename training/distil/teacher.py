@@ -57,10 +57,6 @@ class Teacher:
         features = self.extractor.of_int16(samples.to(self.device))
         return self.of_features(features)[: self.frame_count(len(samples))]
 
-    def of_whole(self, samples: Tensor) -> Tensor:
-        """Frames of a clean recording and of all the silence that the teacher is given after it."""
-        return self.of_features(self.extractor.of_int16(samples.to(self.device)))
-
     @torch.inference_mode()
     def of_features(self, features: Tensor) -> Tensor:
         """Frames `(T', D)`, float32, of features `(T, F)` and of the silence after them."""

@@ -20,11 +20,10 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from earshot.models.whisper_decoder.pen import WrittenWord, dressed
-from earshot.models.whisper_decoder.whisper_scorer import WhisperScorer
+from earshot.models.whisper_decoder.whisper_scorer import Segments, WhisperScorer
 from earshot.training.corpus.manifest import Utterance
-from earshot.training.distil.teacher import Teacher
+from earshot.training.distil.targets import Taught
 from earshot.training.files.output_folder import make_folder
-from earshot.training.waveform.clips import Clips
 
 Tokens = tuple[int, ...]
 
@@ -42,36 +41,32 @@ class WrittenTexts:
         self,
         path: Path,
         utterances: Sequence[Utterance],
-        clips: Clips,
-        writing: tuple[Teacher, WhisperScorer],
+        scorer: WhisperScorer,
         most_errors: float,
         made_by: str,
     ) -> None:
         make_folder(path.parent)
         self._path = path
         self._utterances = utterances
-        self._clips = clips
-        self._teacher, self._scorer = writing
+        self._scorer = scorer
         self._most_errors = most_errors
         self._made_by = made_by
         self._known = self._read()
 
-    def of(self, indices: Sequence[int]) -> list[Tokens | None]:
-        """The tokens of each recording; None where the teacher hears something else."""
+    def of(self, indices: Sequence[int], taught: Taught) -> list[Tokens | None]:
+        """The tokens of each recording; None where the teacher hears something else.
+
+        taught: its frames of each, from which it writes what is not written yet.
+        """
         names = [self._name(index) for index in indices]
-        missing = {
-            name: index
-            for name, index in zip(names, indices, strict=True)
-            if name not in self._known
-        }
+        missing = {name: row for row, name in enumerate(names) if name not in self._known}
         if missing:
-            self._write(list(missing.values()))
+            rows = list(missing.values())
+            frames, lengths = taught.frames[rows], taught.lengths[rows]
+            self._write([indices[row] for row in rows], self._scorer.listen(frames, lengths))
         return [self._known[name] for name in names]
 
-    def _write(self, indices: Sequence[int]) -> None:
-        rows = [self._teacher.of_whole(self._clips[index]) for index in indices]
-        lengths = torch.tensor([len(row) for row in rows], device=self._teacher.device)
-        segments = self._scorer.listen(pad_sequence(rows, batch_first=True), lengths)
+    def _write(self, indices: Sequence[int], segments: Segments) -> None:
         drafts = [self._utterances[index].text.split() for index in indices]
         with self._path.open("a", encoding="utf-8") as lines:
             for index, words in zip(indices, segments.write(drafts), strict=True):

@@ -79,12 +79,13 @@ class Objective:
         """`loss` and the distance from the teacher, where the recipe has one."""
         if self.distil is None or self.recipe.distil is None:
             return Losses(loss, parts)
-        distance = self.distil.of(batch.clean, batch.feature_lengths)
+        taught = self.distil.targets.of(batch.clean)
+        distance = self.distil.of(taught, batch.feature_lengths)
         total = loss + self.recipe.distil.weight * distance
         parts = {**parts, "l2": float(distance.detach())}
         if self.decoder is None:
             return Losses(total, parts)
         heard = self.model.encoder.output_lengths(batch.feature_lengths)
-        nats = self.decoder.of(batch.clean, heard, CROP_SAMPLES)
+        nats = self.decoder.of(batch.clean, taught, heard, CROP_SAMPLES)
         total = total + self.recipe.distil.decoder_weight * nats
         return Losses(total, {**parts, "decoder_per_token": float(nats.detach())})

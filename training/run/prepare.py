@@ -140,7 +140,7 @@ def prepare(recipe: Recipe, device: torch.device | None = None) -> Prepared:
             clips = builder.augmenter.speech
             targets = build_targets(recipe, speech, clips, builder.leads, teacher)
             if distil.decoder_weight > 0:
-                texts = build_texts(recipe, speech, clips, teacher)
+                texts = build_texts(recipe, speech, teacher)
     sampler = Sampler(
         speech.utterances,
         data,

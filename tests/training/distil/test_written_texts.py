@@ -12,6 +12,7 @@ import torch
 
 from earshot.models.whisper_decoder.pen import WrittenWord
 from earshot.training.corpus.manifest import Utterance
+from earshot.training.distil.targets import Taught
 from earshot.training.distil.written_texts import WrittenTexts, batch_tokens
 
 TOKENS = {"Mid": 0, "high.": 1, "Low": 2, "high": 3}
@@ -49,32 +50,36 @@ def opened(tmp_path: Path, scorer: Scorer) -> Open:
         Utterance(Path(f"{number}.flac"), "books", "her", 1.0, text)
         for number, text in enumerate(SAID)
     ]
-    clips = [torch.full((3,), float(number)) for number in range(len(SAID))]
-    teacher = SimpleNamespace(device="cpu", of_whole=lambda wave: wave.unsqueeze(1))
 
     def open_texts(most_errors: float = 0.1, made_by: str = "her") -> WrittenTexts:
         path = tmp_path / "made" / "texts.jsonl"
-        return WrittenTexts(path, utterances, clips, (teacher, scorer), most_errors, made_by)
+        return WrittenTexts(path, utterances, scorer, most_errors, made_by)
 
     return open_texts
 
 
+def taught(indices: list[int]) -> tuple[list[int], Taught]:
+    """Recordings, and frames that tell which they are."""
+    frames = torch.tensor(indices, dtype=torch.float32).reshape(-1, 1, 1)
+    return indices, Taught(frames, torch.ones(len(indices)))
+
+
 def test_only_transcripts_that_the_teacher_agrees_with_are_used(opened: Open) -> None:
-    assert opened().of([0, 1, 2, 3]) == [(2, 1), None, (2,), None]
+    assert opened().of(*taught([0, 1, 2, 3])) == [(2, 1), None, (2,), None]
 
 
 def test_the_words_are_the_transcripts_and_the_forms_the_teachers(
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(globals(), "WRITTEN", (["Mid", "high."],))
-    assert opened(most_errors=0.5).of([0]) == [(2, 1)]
+    assert opened(most_errors=0.5).of(*taught([0])) == [(2, 1)]
 
 
 def test_a_text_is_written_once(opened: Open, scorer: Scorer) -> None:
-    opened().of([0, 1])
+    opened().of(*taught([0, 1]))
     again = opened()
-    assert again.of([1, 2, 0]) == [None, (2,), (2, 1)]
-    again.of([0, 0])
+    assert again.of(*taught([1, 2, 0])) == [None, (2,), (2, 1)]
+    again.of(*taught([0, 0]))
     assert scorer.asked == [[["low", "high"], ["mid"]], [["low"]]]
 
 
@@ -82,28 +87,28 @@ def test_a_text_is_written_once(opened: Open, scorer: Scorer) -> None:
 def test_a_line_that_was_cut_is_written_again(
     opened: Open, scorer: Scorer, tmp_path: Path, damage: str
 ) -> None:
-    opened().of([0])
+    opened().of(*taught([0]))
     with (tmp_path / "made" / "texts.jsonl").open("a") as lines:
         lines.write(damage + "\n")
-    assert opened().of([1, 0]) == [None, (2, 1)]
+    assert opened().of(*taught([1, 0])) == [None, (2, 1)]
     assert [len(drafts) for drafts in scorer.asked] == [1, 1]
 
 
 def test_another_transcript_is_looked_at_anew(
     opened: Open, scorer: Scorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert opened().of([1]) == [None]
+    assert opened().of(*taught([1])) == [None]
     texts = opened()
     monkeypatch.setattr(
         texts, "_utterances", [replace(each, text="low") for each in texts._utterances]
     )
-    assert texts.of([1]) == [(2,)]
+    assert texts.of(*taught([1])) == [(2,)]
     assert [len(drafts) for drafts in scorer.asked] == [1, 1]
 
 
 def test_another_teacher_writes_anew(opened: Open, scorer: Scorer) -> None:
-    opened().of([0])
-    opened(made_by="him").of([0])
+    opened().of(*taught([0]))
+    opened(made_by="him").of(*taught([0]))
     assert [len(drafts) for drafts in scorer.asked] == [1, 1]
 
 
