@@ -51,6 +51,13 @@ def u2_of(loaded: LoadedModel) -> U2Model:
     return loaded.model
 
 
+def writer_of(loaded: LoadedModel) -> WhisperTokenizer:
+    """The tokens of a model's Whisper decoder. Raises ModelError where they are not there."""
+    if loaded.writer is None:
+        raise ModelError(f"{loaded.name} has Whisper's decoder, and no tokens of it")
+    return loaded.writer
+
+
 def assemble(
     name: str,
     config: ModelConfig,

@@ -31,6 +31,11 @@ class WrittenText:
     by_word: tuple[float, ...]
     total: float
 
+    @property
+    def form(self) -> str:
+        """All words as they are written."""
+        return " ".join(word.form for word in self.words)
+
 
 class WhisperScorer:
     """Listens to segments of many streams at once. For one thread at a time."""

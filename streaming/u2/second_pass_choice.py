@@ -1,14 +1,13 @@
 """The second pass that fits a U2 model's decoder."""
 
-from earshot.models.checkpoints.assembly import LoadedModel, u2_of
-from earshot.models.errors import ModelError
+from earshot.models.checkpoints.assembly import LoadedModel, u2_of, writer_of
 from earshot.models.native.precision import Precision
+from earshot.models.u2.held_to_ctc import CtcHearing
 from earshot.models.whisper_decoder.whisper_scorer import WhisperScorer
 from earshot.streaming.parts.letters import LETTERS
 from earshot.streaming.parts.model_parts import ModelParts
 from earshot.streaming.parts.part import EndingStep
 from earshot.streaming.search.ctc_network import CtcNetwork
-from earshot.streaming.u2.held_to_ctc import CtcHearing
 from earshot.streaming.u2.pass_weights import PassWeights
 from earshot.streaming.u2.second_pass import SecondPass
 from earshot.streaming.u2.written_pass import WrittenPass
@@ -30,10 +29,8 @@ def second_pass_of(
     decoder = model.whisper_decoder
     if decoder is None:
         return SecondPass(model, heads, loaded.tokenizer, beam_size, weights, precision)
-    if loaded.writer is None:
-        raise ModelError(f"{loaded.name} has Whisper's decoder, and no tokens of it")
     return WrittenPass(
-        WhisperScorer.of(decoder, loaded.writer, precision),
+        WhisperScorer.of(decoder, writer_of(loaded), precision),
         CtcHearing(model, loaded.tokenizer, parts.get(LETTERS)),
         heads,
         loaded.tokenizer,

@@ -10,15 +10,12 @@ import jiwer
 import torch
 from torch import Tensor
 
+from earshot.language.text.transcript_text import normalise_text
 from earshot.models.checkpoints.assembly import LoadedModel, u2_of
 from earshot.models.layers.ctc import collapse
-from earshot.models.u2.attention_search import attention_beam_search
-from earshot.models.u2.rescoring import attention_scores
-from earshot.models.u2.u2 import U2Model
-from earshot.training.data.batch import pad, with_flush
-from earshot.training.data.silence import silence_of
 from earshot.training.data.speech import Speech
-from earshot.training.measuring.greedy import length_batches
+from earshot.training.measuring.attended import Attended, Texts, attended_by
+from earshot.training.measuring.greedy import heard_batch, length_batches
 from earshot.training.measuring.prefix_beam import Prefix, prefix_beam_search
 from earshot.training.progress_bar import progress_bar
 
@@ -67,50 +64,38 @@ def rates_by(
     }
 
 
-def _rescore(
-    model: U2Model, memory: Tensor, lengths: Tensor, beams: Sequence[Sequence[Prefix]]
-) -> list[tuple[int, ...]]:
-    """The best prefix of each utterance by CTC and both attention decoders together."""
-    decoding = model.config.decoding
-    owner = [row for row, beam in enumerate(beams) for _ in beam]
-    hypotheses = [prefix.tokens for beam in beams for prefix in beam]
-    scores = attention_scores(model, memory, lengths, hypotheses, owner)
-    share = decoding.reverse_weight
-    sides = zip(scores.left, scores.right, strict=True)
-    attention = [(1 - share) * left + share * right for left, right in sides]
-    best: list[tuple[int, ...]] = []
-    start = 0
-    for beam in beams:
-        totals = [
-            decoding.ctc_weight * prefix.score + attention[start + place]
-            for place, prefix in enumerate(beam)
-        ]
-        best.append(beam[totals.index(max(totals))].tokens)
-        start += len(beam)
-    return best
-
-
 @torch.inference_mode()
 def decode(
-    model: U2Model, features: Tensor, lengths: Tensor, chunk_size: int
-) -> list[dict[str, Sequence[int]]]:
-    """Tokens by mode for each row of `(B, T, F)`, chunk-masked, which equals streaming."""
+    loaded: LoadedModel, attended: Attended, features: Tensor, lengths: Tensor, chunk_size: int
+) -> list[Texts]:
+    """Texts by mode for each row of `(B, T, F)`, chunk-masked, which equals streaming.
+
+    Those of a model with Whisper's decoder as transcripts hold them, without capitals and marks.
+    """
+    model = u2_of(loaded)
     memory, memory_lengths = model.encoder(features, lengths, chunk_size, FULL_CONTEXT)
     log_probs = model.ctc_log_probs(memory)
     blank = model.config.blank_id
     rows = [row[:n] for row, n in zip(log_probs, memory_lengths.tolist(), strict=True)]
     beams = [prefix_beam_search(row, BEAM_SIZE, blank) for row in rows]
-    rescored = _rescore(model, memory, memory_lengths, beams)
-    attended = attention_beam_search(model, memory, memory_lengths, BEAM_SIZE)
+    second = attended(memory, memory_lengths, beams)
+    plain = str if model.whisper_decoder is None else normalise_text
     return [
-        {
-            "ctc_greedy_search": collapse(rows[i].argmax(dim=-1).tolist(), blank),
-            "ctc_prefix_beam_search": beams[i][0].tokens,
-            "attention": attended[i][0].tokens,
-            "attention_rescoring": rescored[i],
-        }
-        for i in range(len(rows))
+        {mode: plain(text) for mode, text in {**by_ctc, **by_attention}.items()}
+        for by_ctc, by_attention in zip(_by_ctc(loaded, rows, beams), second, strict=True)
     ]
+
+
+def _by_ctc(
+    loaded: LoadedModel, rows: Sequence[Tensor], beams: Sequence[Sequence[Prefix]]
+) -> Iterator[Texts]:
+    text, blank = loaded.tokenizer.decode, u2_of(loaded).config.blank_id
+    for row, beam in zip(rows, beams, strict=True):
+        greedy = collapse(row.argmax(dim=-1).tolist(), blank)
+        yield {
+            "ctc_greedy_search": text(greedy),
+            "ctc_prefix_beam_search": text(beam[0].tokens),
+        }
 
 
 def transcribe(
@@ -118,13 +103,15 @@ def transcribe(
 ) -> Iterator[Transcript]:
     """Every utterance of `speech` at every chunk size.
 
-    A recording too short for one encoder frame gives empty text.
+    A recording too short for one encoder frame gives empty text. Raises ModelError for a Whisper
+    decoder whose tokens are not there.
     """
+    attended = attended_by(loaded, BEAM_SIZE)
     counts = [speech.frame_count(index) for index in range(len(speech))]
     for chunk_size in chunk_sizes:
         bar = progress_bar(total=len(speech), desc=f"chunk {chunk_size}", unit="utterance")
         for indices in length_batches(counts):
-            texts = _texts(loaded, speech, indices, chunk_size)
+            texts = _texts(loaded, attended, speech, indices, chunk_size)
             for index, hypotheses in zip(indices, texts, strict=True):
                 said = speech.utterances[index]
                 yield Transcript(said.corpus, said.speaker, chunk_size, said.text, hypotheses)
@@ -133,17 +120,16 @@ def transcribe(
 
 
 def _texts(
-    loaded: LoadedModel, speech: Speech, indices: Sequence[int], chunk_size: int
-) -> list[dict[str, str]]:
-    model = u2_of(loaded)
-    context = model.encoder.right_context
+    loaded: LoadedModel,
+    attended: Attended,
+    speech: Speech,
+    indices: Sequence[int],
+    chunk_size: int,
+) -> list[Texts]:
     usable = [index for index in indices if speech.frame_count(index)]
     texts = {index: dict.fromkeys(MODES, "") for index in indices}
     if usable:
-        silence = silence_of(model.config.features)
-        rows = [with_flush(speech.features(index), context, silence) for index in usable]
-        batch = pad(rows, [[] for _ in rows])
-        decoded = decode(model, batch.features, batch.feature_lengths, chunk_size)
-        for index, tokens in zip(usable, decoded, strict=True):
-            texts[index] = {mode: loaded.tokenizer.decode(tokens[mode]) for mode in MODES}
+        batch = heard_batch(u2_of(loaded), speech, usable)
+        decoded = decode(loaded, attended, batch.features, batch.feature_lengths, chunk_size)
+        texts |= dict(zip(usable, decoded, strict=True))
     return [texts[index] for index in indices]

@@ -12,11 +12,15 @@ from torch import Tensor
 from earshot.models.layers.ctc import collapse
 from earshot.models.tokenizer import Tokenizer
 from earshot.models.u2.u2 import U2Model
-from earshot.training.data.batch import pad, with_flush
+from earshot.training.data.batch import Batch, pad, with_flush
 from earshot.training.data.silence import silence_of
 from earshot.training.data.speech import Speech
 
 BATCH_FRAMES = 6000
+
+TAIL_S = 0.5
+"""Silence after a recording for Whisper's decoder: where a memory ends with the last word it loses
+that word, and segments of streams end later."""
 
 
 def length_batches(frame_counts: Sequence[int]) -> Iterator[list[int]]:
@@ -29,6 +33,15 @@ def length_batches(frame_counts: Sequence[int]) -> Iterator[list[int]]:
         batch.append(index)
     if batch:
         yield batch
+
+
+def heard_batch(model: U2Model, speech: Speech, indices: Sequence[int]) -> Batch:
+    """Recordings with the silence after them that a stream would have; without tokens."""
+    config = model.config.features
+    tail = 0 if model.whisper_decoder is None else round(1000 * TAIL_S / config.frame_shift_ms)
+    after, silence = model.encoder.right_context + tail, silence_of(config)
+    rows = [with_flush(speech.features(index), after, silence) for index in indices]
+    return pad(rows, [[] for _ in rows])
 
 
 def greedy_tokens(
@@ -49,15 +62,12 @@ def greedy_texts(
 ) -> list[str]:
     """What the model makes of each utterance; nothing of one too short for an encoder frame."""
     device = next(model.parameters()).device
-    silence = silence_of(model.config.features)
     texts = [""] * len(speech)
     counts = [speech.frame_count(index) for index in range(len(speech))]
     usable = [index for index, count in enumerate(counts) if count]
     for places in length_batches([counts[index] for index in usable]):
         indices = [usable[place] for place in places]
-        context = model.encoder.right_context
-        rows = [with_flush(speech.features(i), context, silence) for i in indices]
-        batch = pad(rows, [[] for _ in rows]).to(device)
+        batch = heard_batch(model, speech, indices).to(device)
         found = greedy_tokens(model, batch.features, batch.feature_lengths, chunk_size)
         for index, tokens in zip(indices, found, strict=True):
             texts[index] = tokenizer.decode(tokens)

@@ -8,6 +8,7 @@ import torch
 from earshot.decoder_kernels.prefix.prefix_search import PrefixHypothesis
 from earshot.models.tokenizer import CharTokenizer
 from earshot.models.units import UnitTable
+from earshot.models.whisper_decoder.heard_segment import BOUND, BOUND_A_WORD, CUT
 from earshot.models.whisper_decoder.pen import WrittenWord
 from earshot.models.whisper_decoder.whisper_scorer import WrittenText
 from earshot.streaming.boosting.boosting import NO_BOOSTS
@@ -16,7 +17,7 @@ from earshot.streaming.stream.lane import Ending
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.stream_config import StreamConfig
 from earshot.streaming.u2.pass_weights import PassWeights
-from earshot.streaming.u2.written_pass import BOUND, BOUND_A_WORD, CUT, WrittenPass
+from earshot.streaming.u2.written_pass import WrittenPass
 
 UNITS = ["<blank>", "▁", *"abcdefghijklmnopqrstuvwxyz"]
 TOKENIZER = CharTokenizer(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
-from earshot.language.g2p.pronouncer import Pronouncer
 from earshot.models import _native
 from earshot.models.config import PHONE_BLANK
 from earshot.models.errors import UnencodableText
@@ -17,10 +17,17 @@ from earshot.models.u2.u2 import U2Model
 from earshot.native.dlpack import dlpack_capsule
 
 
+class Pronounces(Protocol):
+    """A pronouncer in the phones of a model."""
+
+    def pronounce_all(self, words: Iterable[str]) -> Mapping[str, Sequence[Sequence[int]]]:
+        """Ways to say words, likeliest first, of those that have any."""
+
+
 class CtcHearing:
     """Spells words for the head that knows most of them: phones by a pronouncer, else tokens."""
 
-    def __init__(self, model: U2Model, tokenizer: Tokenizer, pronouncer: Pronouncer | None) -> None:
+    def __init__(self, model: U2Model, tokenizer: Tokenizer, pronouncer: Pronounces | None) -> None:
         self._model = model
         self._tokenizer = tokenizer
         self._pronouncer = pronouncer if model.config.phones else None

@@ -1,0 +1,141 @@
+"""A segment that has ended, and the texts about which Whisper's decoder is asked.
+
+Of each text
+
+    score = attention + ctc_weight * first_pass
+
+where `first_pass` holds the boost as well. What the decoder writes itself has no first pass: it
+gets that of the best hypothesis, and what CTC's best path through its words has more or less than
+through the best hypothesis' words. So it is held to what was heard: where CTC says that a
+beginning of it fits better than the whole it ends there, where it fits too badly it is left out,
+and words that were boosted stay.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from torch import Tensor
+
+from earshot.models.whisper_decoder.pen import WrittenWord, dressed
+from earshot.models.whisper_decoder.whisper_scorer import WhisperScorer, WrittenText
+
+MOST_ASKED = 8
+"""Hypotheses of the first pass that are scored, however many there are."""
+
+REACH = 12.0
+"""In nats of the first pass: who is further behind the best is not scored."""
+
+BOUND = 20.0
+BOUND_A_WORD = 3.0
+"""In nats of CTC: how much worse than the best hypothesis an own one may fit."""
+
+CUT = 10.0
+"""In nats of CTC: how much better a beginning must fit than the whole, to be the end."""
+
+
+class Hearing(Protocol):
+    """CTC's side of one segment."""
+
+    def of_first_words(self, words: Sequence[str]) -> list[float] | None:
+        """Log-probabilities of the best paths that spell none, one, ... and all of the words.
+
+        None for words that cannot be spelled.
+        """
+
+
+class HeardSegment:
+    """What the first pass has heard, best first, and what is asked about it.
+
+    words: of each hypothesis, bare. first_pass: their scores in nats. boosted: which words of the
+    best are. alone: whether an own text that fits is asked about and nothing else.
+    """
+
+    def __init__(
+        self,
+        words: Sequence[Sequence[str]],
+        first_pass: Sequence[float],
+        hearing: Hearing,
+        boosted: Sequence[bool] = (),
+        alone: bool = False,
+    ) -> None:
+        near = [score for score in first_pass if first_pass[0] - score <= REACH]
+        self.asked = list(words[: len(near)])[:MOST_ASKED]
+        self.best = words[0]
+        self.alone = alone
+        self._first_pass = first_pass
+        self._of_own = 0.0
+        self._hearing = hearing
+        self._boosted = boosted
+
+    def candidates(self, own: Sequence[WrittenWord]) -> list[list[WrittenWord]]:
+        """Hypotheses that are asked about in their written forms, and an own text that is held."""
+        listed = [dressed(words, own) for words in self.asked]
+        held = self._held(own)
+        if held is None or any(_bare(held) == _bare(words) for words in listed):
+            return listed
+        if self.alone:
+            self.asked = []
+            return [held]
+        return [*listed, held]
+
+    def first_passes(self) -> list[float]:
+        """Scores of the hypotheses that are asked about, and at the end that of an own text."""
+        return [*self._first_pass[: len(self.asked)], self._of_own]
+
+    def _held(self, own: Sequence[WrittenWord]) -> list[WrittenWord] | None:
+        words = self._with_boosted(own)
+        fit = self._hearing.of_first_words(_bare(words))
+        best_fit = self._hearing.of_first_words(self.best)
+        if not words or fit is None or best_fit is None:
+            return None
+        stop = _stop(fit)
+        behind = best_fit[-1] - fit[stop]
+        if not behind <= BOUND + BOUND_A_WORD * len(self.best):
+            return None
+        self._of_own = self._first_pass[0] - behind
+        return dressed(_bare(words[:stop]), words[:stop]) if stop else None
+
+    def _with_boosted(self, own: Sequence[WrittenWord]) -> list[WrittenWord]:
+        """An own text in which boosted words of the best hypothesis are where they were heard."""
+        if not any(self._boosted):
+            return list(own)
+        found: list[str] = []
+        matcher = difflib.SequenceMatcher(None, _bare(own), self.best, autojunk=False)
+        for _, begin, stop, first, last in matcher.get_opcodes():
+            boosted = any(self._boosted[first:last])
+            found += self.best[first:last] if boosted else _bare(own[begin:stop])
+        return dressed(found, own)
+
+
+def written_texts(
+    scorer: WhisperScorer,
+    heard: Sequence[HeardSegment],
+    memory: Tensor,
+    lengths: Tensor,
+    on_pass: Callable[[], None] = lambda: None,
+) -> list[list[tuple[WrittenText, float]]]:
+    """Texts of each segment with their first pass: those of `asked`, then the own one if it fits.
+
+    memory (S, T, D) of lengths (S,). `on_pass` is called before each pass of the decoder.
+    """
+    segments = scorer.listen(memory, lengths)
+    own = segments.write([each.best for each in heard], on_pass)
+    asked = [each.candidates(words) for each, words in zip(heard, own, strict=True)]
+    on_pass()
+    return [
+        list(zip(texts, each.first_passes(), strict=False))
+        for each, texts in zip(heard, segments.score(asked), strict=True)
+    ]
+
+
+def _stop(fit: Sequence[float]) -> int:
+    """The number of first words that an own text keeps."""
+    best = max(range(len(fit)), key=lambda count: fit[count])
+    return best if fit[best] > fit[-1] + CUT else len(fit) - 1
+
+
+def _bare(words: Sequence[WrittenWord]) -> list[str]:
+    return [word.bare for word in words]
