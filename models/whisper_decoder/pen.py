@@ -54,7 +54,7 @@ class Pen:
     def __init__(self, tokens: TextTokens, size: int, end: int) -> None:
         self._tokens = tokens
         self.end = end
-        spoken = [token for token in range(size) if _is_spoken(tokens.piece(token))]
+        spoken = [token for token in range(size) if is_spoken(tokens.piece(token))]
         self.kept = sorted({*spoken, end})
         self._kept = frozenset(self.kept)
         self.full_stop = tokens.encode(".")
@@ -78,7 +78,8 @@ class Pen:
         return tuple(self._tokens.encode(" " + form))
 
 
-def _is_spoken(piece: bytes) -> bool:
+def is_spoken(piece: bytes) -> bool:
+    """Whether texts are made of it: of a word or a part of one, or a mark."""
     try:
         text = piece.decode("utf-8")
     except UnicodeDecodeError:

@@ -18,6 +18,8 @@ from earshot.models.whisper_tokenizer.files import TokenTables, read_tables, wri
 
 ENGLISH_ONLY_TOKENS = 50_256
 """GPT-2's vocabulary, which only the English Whispers have; the multilingual one has one more."""
+TRANSCRIBE = "<|transcribe|>"
+"""Nobody asks an English Whisper for it, and one that was cut down to what is asked lacks it."""
 LANGUAGE = re.compile(r"<\|([a-z]{2,3})\|>")
 # Whatever speech is not: notes about speakers and sounds stand in brackets or between notes.
 SYMBOLS_OF_NO_SPEECH = (
@@ -33,11 +35,11 @@ class WhisperTokenizer:
     """Byte-level BPE with Whisper's special tokens, which are found by their text.
 
     Timestamps are tokens too: they follow all others, and no file needs to list them. Raises
-    TokenizerError for tables without a token that every Whisper has.
+    TokenizerError for tables without a byte, or without a token that every transcript needs.
     """
 
     def __init__(self, tables: TokenTables) -> None:
-        self._tables = tables
+        self.tables = tables
         self._special = frozenset(tables.special.values())
         if missing := [symbol for symbol in SYMBOLS.values() if symbol not in tables.vocabulary]:
             raise TokenizerError(f"the vocabulary lacks {len(missing)} of the 256 bytes")
@@ -48,14 +50,9 @@ class WhisperTokenizer:
         }
         self._bpe = Tokenizer(BPE(dict(tables.vocabulary), tables.merges))
         self._bpe.pre_tokenizer = ByteLevel(add_prefix_space=False)
-        self.end_of_text = self._named("endoftext")
-        self.start_of_transcript = self._named("startoftranscript")
-        self.start_of_previous = self._named("startofprev")
-        self.start_of_lm = self._named("startoflm")
-        self.transcribe = self._named("transcribe")
-        self.translate = self._named("translate")
-        self.no_speech = self._named("nospeech", "nocaptions")
-        self.no_timestamps = self._named("notimestamps")
+        self.end_of_text = self._named("<|endoftext|>")
+        self.start_of_transcript = self._named("<|startoftranscript|>")
+        self.no_timestamps = self._named("<|notimestamps|>")
         self.first_timestamp = tables.special.get("<|0.00|>", self.no_timestamps + 1)
         self.languages = _languages(tables)
 
@@ -67,7 +64,7 @@ class WhisperTokenizer:
     @property
     def english_only(self) -> bool:
         """Whether it is an English Whisper's, which is asked for no language."""
-        return self.end_of_text == ENGLISH_ONLY_TOKENS
+        return self.end_of_text == ENGLISH_ONLY_TOKENS or TRANSCRIBE not in self.tables.special
 
     def prompt(self, language: str = "en") -> list[int]:
         """Tokens after which a decoder transcribes, without timestamps.
@@ -77,8 +74,10 @@ class WhisperTokenizer:
         """
         if language not in (("en",) if self.english_only else self.languages):
             raise TokenizerError(f"the Whisper has no language {language!r}")
-        chosen = [] if self.english_only else [self.languages[language], self.transcribe]
-        return [self.start_of_transcript, *chosen, self.no_timestamps]
+        start, end = self.start_of_transcript, self.no_timestamps
+        if self.english_only:
+            return [start, end]
+        return [start, self.languages[language], self.tables.special[TRANSCRIBE], end]
 
     def encode(self, text: str) -> list[int]:
         """Tokens of `text`, which is never taken for a special token, whatever it looks like."""
@@ -135,14 +134,13 @@ class WhisperTokenizer:
 
     def save(self, directory: Path) -> None:
         """Writes a tokenizer.json that `read_whisper_tokenizer` reads."""
-        write_tables(directory, self._tables)
+        write_tables(directory, self.tables)
 
-    def _named(self, *names: str) -> int:
-        """The special token that has one of these names."""
-        for name in names:
-            if (token := self._tables.special.get(f"<|{name}|>")) is not None:
-                return token
-        raise TokenizerError(f"there is no token <|{names[0]}|>: it is no Whisper's tokenizer")
+    def _named(self, text: str) -> int:
+        """The special token that is written so."""
+        if (token := self.tables.special.get(text)) is not None:
+            return token
+        raise TokenizerError(f"there is no token {text}: it is no Whisper's tokenizer")
 
 
 def _languages(tables: TokenTables) -> dict[str, int]:

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from earshot.models.whisper_decoder.pen import WrittenWord, dressed
+from earshot.models.whisper_decoder.pen import TextTokens, WrittenWord, dressed
 from earshot.models.whisper_decoder.whisper_scorer import Segments, WhisperScorer
 from earshot.training.corpus.manifest import Utterance
 from earshot.training.distil.targets import Taught
@@ -31,8 +31,8 @@ Tokens = tuple[int, ...]
 class WrittenTexts:
     """Texts by the number of a recording.
 
-    most_errors: of the words that the teacher writes, the share at most that are not the
-    transcript's.
+    tokens: of the decoder that learns them. most_errors: of the words that the teacher writes, the
+    share at most that are not the transcript's.
 
     made_by: a checksum of what they depend on; lines of another one are passed over.
     """
@@ -42,6 +42,7 @@ class WrittenTexts:
         path: Path,
         utterances: Sequence[Utterance],
         scorer: WhisperScorer,
+        tokens: TextTokens,
         most_errors: float,
         made_by: str,
     ) -> None:
@@ -49,6 +50,7 @@ class WrittenTexts:
         self._path = path
         self._utterances = utterances
         self._scorer = scorer
+        self._tokens = tokens
         self._most_errors = most_errors
         self._made_by = made_by
         self._known = self._read()
@@ -64,39 +66,41 @@ class WrittenTexts:
             rows = list(missing.values())
             frames, lengths = taught.frames[rows], taught.lengths[rows]
             self._write([indices[row] for row in rows], self._scorer.listen(frames, lengths))
-        return [self._known[name] for name in names]
+        return [self._tokens_of(self._known[name]) for name in names]
+
+    def _tokens_of(self, text: str | None) -> Tokens | None:
+        return None if text is None else tuple(self._tokens.encode(" " + text))
 
     def _write(self, indices: Sequence[int], segments: Segments) -> None:
         drafts = [self._utterances[index].text.split() for index in indices]
         with self._path.open("a", encoding="utf-8") as lines:
             for index, words in zip(indices, segments.write(drafts), strict=True):
-                name, tokens = self._name(index), self._usable(self._utterances[index], words)
-                row = {"recording": name, "made_by": self._made_by, "tokens": tokens}
+                name, text = self._name(index), self._usable(self._utterances[index], words)
+                row = {"recording": name, "made_by": self._made_by, "text": text}
                 lines.write(json.dumps(row) + "\n")
-                self._known[name] = None if tokens is None else tuple(tokens)
+                self._known[name] = text
 
     def _name(self, index: int) -> str:
         """A recording with its transcript: where that is corrected, another text may agree."""
         utterance = self._utterances[index]
         return f"{utterance.path}\t{utterance.text}"
 
-    def _usable(self, utterance: Utterance, words: Sequence[WrittenWord]) -> list[int] | None:
-        """Tokens of what was said in the forms of what was written, if that is nearly the same."""
+    def _usable(self, utterance: Utterance, words: Sequence[WrittenWord]) -> str | None:
+        """The transcript in the forms of what was written, if that is nearly the same."""
         said = " ".join(word.bare for word in words)
         if not utterance.text or not said or jiwer.wer(utterance.text, said) > self._most_errors:
             return None
-        return self._scorer.pen.write(dressed(utterance.text.split(), words))
+        return " ".join(word.form for word in dressed(utterance.text.split(), words))
 
-    def _read(self) -> dict[str, Tokens | None]:
+    def _read(self) -> dict[str, str | None]:
         if not self._path.is_file():
             return {}
-        known: dict[str, Tokens | None] = {}
+        known: dict[str, str | None] = {}
         for line in self._path.read_text(encoding="utf-8").splitlines():
             try:
                 row = json.loads(line)
                 if row["made_by"] == self._made_by:
-                    tokens = row["tokens"]
-                    known[row["recording"]] = None if tokens is None else tuple(map(int, tokens))
+                    known[row["recording"]] = None if row["text"] is None else str(row["text"])
             except (ValueError, TypeError, LookupError):
                 continue  # a line that was cut: its text is written again
         return known

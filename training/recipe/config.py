@@ -167,6 +167,8 @@ class NetworkConfig:
     pool_after_block: int | None = None  # of whisper, like the next one
     narrow: int | None = None  # columns that the heads get
     decoder: Literal["own", "whisper"] = "own"
+    decoder_tokens: int | None = None  # that whisper's keeps; None: all, or those of [start] model
+    decoder_texts: tuple[DataPath, ...] = ()  # where they are used
     language: str = "en"  # that whisper's decoder is told
     input_layer: InputLayer = "conv1d6"
     output_size: int = 144
@@ -307,6 +309,8 @@ class Recipe:
             raise RecipeError(
                 "network.decoder: whisper's learns from [distil], and ctc_weight is 1.0"
             )
+        if net.decoder_tokens is not None and net.decoder != "whisper":
+            raise RecipeError('network.decoder_tokens: needs decoder = "whisper" in [network]')
         if self.distil is None:
             return
         if self.distil.decoder_weight > 0 and net.decoder != "whisper":
@@ -340,6 +344,7 @@ class Recipe:
             files.append(("phones.lexicon", self.phones.lexicon))
         if self.start is not None and self.start.whisper is not None:
             files.append(("start.whisper", self.start.whisper))
+        files += [("network.decoder_texts", path) for path in self.network.decoder_texts]
         if self.distil is not None and self.distil.whisper is not None:
             files.append(("distil.whisper", self.distil.whisper))
         return files

@@ -24,8 +24,16 @@ from earshot.training.errors import RecipeError
 from earshot.training.files.cmudict import phone_names, read_lexicon
 from earshot.training.network.initialisation import InitConfig, initialise
 from earshot.training.recipe.config import Recipe
-from earshot.training.recipe.whisper_decoding import take_whisper_decoder, whisper_decoder_config
+from earshot.training.recipe.whisper_decoding import (
+    EMBEDDING,
+    PREFIX,
+    Decoding,
+    decoding_of,
+    take_whisper_decoder,
+)
 from earshot.training.recipe.whisper_network import take_whisper, whisper_config
+
+TOKENS = PREFIX + EMBEDDING
 
 
 def encoder_config(recipe: Recipe) -> EncoderConfig:
@@ -94,11 +102,19 @@ def model_config(recipe: Recipe, vocab_size: int) -> ModelConfig:
     )
 
 
+def recipe_decoding(recipe: Recipe) -> Decoding | None:
+    """Whisper's decoder of a recipe that has it. Raises like `decoding_of`."""
+    if recipe.network.decoder != "whisper":
+        return None
+    assert recipe.teacher is not None
+    start = recipe.start.model if recipe.start is not None else None
+    return decoding_of(recipe.teacher, recipe.network, start)
+
+
 def _decoder_config(recipe: Recipe) -> DecoderConfig | WhisperDecoderConfig:
     net = recipe.network
-    if net.decoder == "whisper":
-        assert recipe.teacher is not None
-        return whisper_decoder_config(recipe.teacher, net.language)
+    if (decoding := recipe_decoding(recipe)) is not None:
+        return decoding.config
     return DecoderConfig(
         attention_heads=net.attention_heads,
         linear_units=net.decoder_linear_units,
@@ -132,7 +148,7 @@ def start_model(recipe: Recipe, vocab_size: int) -> U2Model:
         torch.manual_seed(recipe.optimiser.seed)
         model = U2Model(model_config(recipe, vocab_size))
         _take_decoder(model, recipe)
-        _take_weights(model, start.model)
+        _take_weights(model, start.model, recipe_decoding(recipe))
         return model
     model = _fresh_model(recipe, vocab_size)
     assert start.whisper is not None
@@ -142,8 +158,11 @@ def start_model(recipe: Recipe, vocab_size: int) -> U2Model:
 
 
 def _take_decoder(model: U2Model, recipe: Recipe) -> None:
-    if model.whisper_decoder is not None and recipe.teacher is not None:
-        take_whisper_decoder(model.whisper_decoder, recipe.teacher)
+    decoding = recipe_decoding(recipe)
+    if decoding is not None:
+        assert model.whisper_decoder is not None
+        assert recipe.teacher is not None
+        take_whisper_decoder(model.whisper_decoder, recipe.teacher, decoding)
 
 
 def _fresh_model(recipe: Recipe, vocab_size: int) -> U2Model:
@@ -157,19 +176,22 @@ def _fresh_model(recipe: Recipe, vocab_size: int) -> U2Model:
     return model
 
 
-def _take_weights(model: U2Model, model_dir: Path) -> None:
+def _take_weights(model: U2Model, model_dir: Path, decoding: Decoding | None) -> None:
     """All weights of another model, which may lack a head for phones: then it begins afresh.
 
-    A decoder of another kind, too, stays as it was.
+    A decoder of another kind, too, stays as it was; of Whisper's with all of its tokens those that
+    the recipe has are taken.
     """
     start = u2_of(load_model(model_dir))
     if start.config.phones not in ((), model.config.phones):
         raise RecipeError(f"start.model: {model_dir} has other phones than phones.lexicon")
     weights = start.state_dict()
-    if model.whisper_decoder is not None and start.whisper_decoder is None:
-        weights = {name: each for name, each in weights.items() if not name.startswith("decoder.")}
+    if decoding is not None and start.whisper_decoder is None:
+        weights = {name: each for name, each in weights.items() if not name.startswith(PREFIX)}
         own = model.state_dict()
-        weights |= {name: own[name] for name in own if name.startswith("decoder.")}
+        weights |= {name: own[name] for name in own if name.startswith(PREFIX)}
+    elif decoding is not None and len(weights[TOKENS]) > decoding.config.vocab_size:
+        weights[TOKENS] = decoding.of_whole(weights[TOKENS])
     for name, tensor in model.state_dict().items():
         if name.startswith("phone_ctc."):
             weights.setdefault(name, tensor)

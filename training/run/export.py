@@ -13,8 +13,7 @@ from earshot.models.whisper_tokenizer.files import write_tables
 from earshot.training.errors import TrainingStateError
 from earshot.training.files.output_folder import make_folder
 from earshot.training.recipe.config import Recipe, Stored
-from earshot.training.recipe.recipe_model import model_config, start_model
-from earshot.training.recipe.whisper_decoding import token_tables
+from earshot.training.recipe.recipe_model import model_config, recipe_decoding, start_model
 from earshot.training.run.averaging import average_checkpoints, mixed_with
 from earshot.training.run.prepare import units_folder
 from earshot.training.run.run_identity import units_checksum
@@ -49,5 +48,5 @@ def export(recipe: Recipe, run: Path, output: Path) -> None:
     save_model(
         make_folder(output), model, tokenizer, recipe.name, STORED[recipe.checkpoints.stored]
     )
-    if model.whisper_decoder is not None and recipe.teacher is not None:
-        write_tables(output, token_tables(recipe.teacher))  # its decoder's tokens
+    if (decoding := recipe_decoding(recipe)) is not None:
+        write_tables(output, decoding.tables)

@@ -29,6 +29,7 @@ PLACES = {
     "data.noise_manifest",
     "data.more_manifests",
     "data.work_dir",
+    "network.decoder_texts",
     "phones.lexicon",
     "phones.letters",
     "start.model",
@@ -40,8 +41,9 @@ KEEPING = {"distil.keep_frames", "distil.most_gigabytes"}
 FOR_DECODING = {"chunk_size", "lead_in_ms", "flush_with_silence"}
 RENAMED = {"units.pieces": "units.tokens", "pieces": "tokenizer"}
 """What runs that were saved earlier call it."""
-ADDED = {
+ADDED: Mapping[str, Any] = {
     "network.decoder": "own",
+    "network.decoder_tokens": None,
     "network.language": "en",
     "optimiser.min_chunk_frames": 1,
     "optimiser.min_left_frames": 0,

@@ -26,7 +26,6 @@ class Scorer:
 
     def __init__(self) -> None:
         self.asked: list[list[list[str]]] = []
-        self.pen = SimpleNamespace(write=lambda words: [TOKENS[word.form] for word in words])
 
     def listen(self, memory: torch.Tensor, lengths: torch.Tensor) -> SimpleNamespace:
         return SimpleNamespace(write=lambda drafts: self.write(drafts, memory))
@@ -50,10 +49,11 @@ def opened(tmp_path: Path, scorer: Scorer) -> Open:
         Utterance(Path(f"{number}.flac"), "books", "her", 1.0, text)
         for number, text in enumerate(SAID)
     ]
+    tokens = SimpleNamespace(encode=lambda text: [TOKENS[form] for form in text.split()])
 
     def open_texts(most_errors: float = 0.1, made_by: str = "her") -> WrittenTexts:
         path = tmp_path / "made" / "texts.jsonl"
-        return WrittenTexts(path, utterances, scorer, most_errors, made_by)
+        return WrittenTexts(path, utterances, scorer, tokens, most_errors, made_by)
 
     return open_texts
 
