@@ -29,6 +29,7 @@ class GrowingText:
     depths: list[int] = field(default_factory=list)
     likely: list[list[tuple[int, float]]] = field(default_factory=list)
     _children: dict[tuple[int, int], int] = field(default_factory=dict)
+    _answers: dict[tuple[int, int], float] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Number of nodes."""
@@ -51,6 +52,20 @@ class GrowingText:
         for token in tokens:
             node = self._child(node, token)
         return node
+
+    def child(self, node: int, token: int) -> int | None:
+        """The node of a token after another; None where it was not added."""
+        return self._children.get((node, token))
+
+    def note(self, node: int, token: int, log_prob: float) -> None:
+        """Keep what was answered of a token that may follow."""
+        self._answers[node, token] = log_prob
+
+    def log_prob(self, node: int, token: int) -> float | None:
+        """The log-probability of a token that may follow, None where nobody has asked."""
+        likely = self.likely[node] if node < self.scored else ()
+        told = next((score for each, score in likely if each == token), None)
+        return self._answers.get((node, token)) if told is None else told
 
     def path(self, node: int) -> list[int]:
         """Nodes from the root to a node."""

@@ -49,8 +49,9 @@ class Hearing(Protocol):
 class HeardSegment:
     """What the first pass has heard, best first, and what is asked about it.
 
-    words: of each hypothesis, bare. first_pass: their scores in nats. boosted: which words of the
-    best are. alone: whether an own text that fits is asked about and nothing else.
+    words: of each hypothesis, bare. first_pass: their scores in nats, which count `ctc_weight`.
+    boosted: which words of the best are. alone: whether an own text that fits is asked about and
+    nothing else. wanted: how many texts are to be known.
     """
 
     def __init__(
@@ -58,13 +59,18 @@ class HeardSegment:
         words: Sequence[Sequence[str]],
         first_pass: Sequence[float],
         hearing: Hearing,
+        ctc_weight: float,
+        *,
         boosted: Sequence[bool] = (),
         alone: bool = False,
+        wanted: int = 1,
     ) -> None:
         near = [score for score in first_pass if first_pass[0] - score <= REACH]
         self.asked = list(words[: len(near)])[:MOST_ASKED]
         self.best = words[0]
         self.alone = alone
+        self.ctc_weight = ctc_weight
+        self.wanted = wanted
         self._first_pass = first_pass
         self._of_own = 0.0
         self._hearing = hearing
@@ -119,15 +125,23 @@ def written_texts(
 ) -> list[list[tuple[WrittenText, float]]]:
     """Texts of each segment with their first pass: those of `asked`, then the own one if it fits.
 
+    The best ones are known whole, others as far as it takes to tell that they are not among them.
     memory (S, T, D) of lengths (S,). `on_pass` is called before each pass of the decoder.
     """
     segments = scorer.listen(memory, lengths)
     own = segments.write([each.best for each in heard], on_pass)
     asked = [each.candidates(words) for each, words in zip(heard, own, strict=True)]
-    on_pass()
+    first_passes = [
+        each.first_passes()[: len(texts)] for each, texts in zip(heard, asked, strict=True)
+    ]
+    priors = [
+        [each.ctc_weight * score for score in scores]
+        for each, scores in zip(heard, first_passes, strict=True)
+    ]
+    found = segments.rank(asked, priors, [each.wanted for each in heard], on_pass)
     return [
-        list(zip(texts, each.first_passes(), strict=False))
-        for each, texts in zip(heard, segments.score(asked), strict=True)
+        list(zip(texts, scores, strict=True))
+        for texts, scores in zip(found, first_passes, strict=True)
     ]
 
 

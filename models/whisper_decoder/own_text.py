@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from earshot.models.whisper_decoder.growing_texts import GrowingText
 from earshot.models.whisper_decoder.pen import SENTENCE_ENDS, Pen, plainly
 
-WORDS_AHEAD = 14
-"""Words of a guess, which are in vain after the first that the decoder would not write."""
+WORDS_AHEAD = 3
+MOST_AHEAD = 12
+"""Words of a guess, which are in vain after the first that the decoder would not write.
 
-WORDS_AHEAD_ELSEWHERE = 4
-"""Words of a guess from the second best place in the draft."""
+A pass over four nodes costs what one over a single node does, since it waits for the weights. After
+a guess that was right to its end the next one is twice as long.
+"""
 
 TOKENS_A_WORD = 3
 SPARE_TOKENS = 12
@@ -30,7 +32,9 @@ class OwnText:
         self._draft = list(draft)
         self._pen = pen
         self._start = len(text) - 1
-        self._node = self._start
+        self._node = self._goal = self._start
+        self._ahead = WORDS_AHEAD
+        self._place = PlaceInDraft(draft)
         most = TOKENS_A_WORD * len(self._draft) + SPARE_TOKENS
         self._most = min(most, positions - len(text) - 1)
         self.tokens: list[int] = []
@@ -48,30 +52,31 @@ class OwnText:
         bare = [word.bare for word in self._pen.read(self.tokens)]
         starts = not self.tokens or self._tail() in SENTENCE_ENDS
         room = max(self._most - len(self.tokens), 0)
-        for place, ahead in zip(
-            places_in(self._draft, bare), (WORDS_AHEAD, WORDS_AHEAD_ELSEWHERE), strict=False
-        ):
-            stop = place + ahead
-            tokens = self._pen.write(plainly(self._draft[place:stop], starts))
-            if stop >= len(self._draft) and (tokens or not starts):
-                tokens += self._pen.full_stop
-            self._text.follow(self._node, tokens[:room])
+        place = self._place.after(bare)
+        stop = place + self._ahead
+        tokens = self._pen.write(plainly(self._draft[place:stop], starts))
+        if stop >= len(self._draft) and (tokens or not starts):
+            tokens += self._pen.full_stop
+        self._goal = self._text.follow(self._node, tokens[:room])
 
     def walk(self) -> None:
         """Follow what the decoder prefers as far as nodes are scored."""
+        right = False
         while not self.ended and self._node < self._text.scored:
+            right = right or self._node == self._goal
             token = self._text.likely[self._node][0][0]
             if token == self._pen.end or len(self.tokens) >= self._most:
                 self.ended = True
             else:
                 self._node = self._text.follow(self._node, [token])
                 self.tokens.append(token)
+        self._ahead = min(2 * self._ahead, MOST_AHEAD) if right else WORDS_AHEAD
 
     def stand(self) -> None:
         """End with the rest of the draft."""
         if not self.ended:
             bare = [word.bare for word in self._pen.read(self.tokens)]
-            rest = self._draft[places_in(self._draft, bare)[0] :]
+            rest = self._draft[self._place.after(bare) :]
             starts = not self.tokens or self._tail() in SENTENCE_ENDS
             self.tokens += self._pen.write(plainly(rest, starts))
             self.tokens = self.tokens[: self._most]
@@ -82,15 +87,33 @@ class OwnText:
         return words[-1].mark if words else ""
 
 
-def places_in(draft: Sequence[str], words: Sequence[str]) -> list[int]:
-    """The two likeliest numbers of words of the draft that other words tell, the best first.
+class PlaceInDraft:
+    """How much of a draft a text tells that grows: after which of its words the fewest edits are.
 
-    Those after which the fewest edits are left (Levenshtein).
+    The edits are Levenshtein's, of whose table the rows are kept.
     """
-    costs = list(range(len(draft) + 1))
-    for done, word in enumerate(words, 1):
-        diagonal, costs[0] = costs[0], done
-        for place, drafted in enumerate(draft, 1):
-            best = min(diagonal + (word != drafted), costs[place] + 1, costs[place - 1] + 1)
-            diagonal, costs[place] = costs[place], best
-    return sorted(range(len(costs)), key=lambda place: (costs[place], -place))[:2]
+
+    def __init__(self, draft: Sequence[str]) -> None:
+        self._draft = draft
+        self._words: list[str] = []
+        self._rows = [list(range(len(draft) + 1))]
+
+    def after(self, words: Sequence[str]) -> int:
+        """The number of words of the draft that some words tell."""
+        same = 0
+        for known, word in zip(self._words, words, strict=False):
+            if known != word:
+                break
+            same += 1
+        del self._rows[same + 1 :]
+        for word in words[same:]:
+            self._rows.append(self._next(self._rows[-1], word))
+        self._words = list(words)
+        costs = self._rows[-1]
+        return min(range(len(costs)), key=lambda place: (costs[place], -place))
+
+    def _next(self, above: Sequence[int], word: str) -> list[int]:
+        row = [above[0] + 1]
+        for place, drafted in enumerate(self._draft):
+            row.append(min(above[place] + (word != drafted), above[place + 1] + 1, row[place] + 1))
+        return row

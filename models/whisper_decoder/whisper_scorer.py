@@ -9,27 +9,29 @@ from torch import Tensor
 
 from earshot.models.native.precision import Precision
 from earshot.models.native.weights import runs_natively
-from earshot.models.whisper_decoder.growing_texts import Listening, Question, TextScorer
+from earshot.models.whisper_decoder.asked_texts import AskedText, ask
+from earshot.models.whisper_decoder.growing_texts import Listening, TextScorer
 from earshot.models.whisper_decoder.native_texts import NativeTexts
 from earshot.models.whisper_decoder.network import WhisperDecoder
 from earshot.models.whisper_decoder.own_text import OwnText
 from earshot.models.whisper_decoder.pen import Pen, TextTokens, WrittenWord
 from earshot.models.whisper_decoder.torch_texts import TorchTexts
 
-MOST_PASSES = 24
+MOST_PASSES = 48
 """Passes for an own text, then it stands as it is with the rest of the draft."""
-
-FOREIGN = -15.0
-"""The log-probability of a token that texts are not made of."""
 
 
 @dataclass(frozen=True)
 class WrittenText:
-    """Words with log-probabilities in nats: of each word, and of all with the end after them."""
+    """Words with log-probabilities in nats: of each word, and of all with the end after them.
+
+    whole: whether all of them were asked about; else the total is the most that it can be.
+    """
 
     words: tuple[WrittenWord, ...]
     by_word: tuple[float, ...]
     total: float
+    whole: bool = True
 
     @property
     def form(self) -> str:
@@ -96,33 +98,35 @@ class Segments:
             each.stand()
         return [self._pen.read(each.tokens) for each in own]
 
-    def score(self, lists: Sequence[Sequence[Sequence[WrittenWord]]]) -> list[list[WrittenText]]:
-        """Score texts, a list of them for each segment."""
-        paths = [[self._path(row, words) for words in own] for row, own in enumerate(lists)]
-        self._listening.score()
-        questions = [question for own in paths for path in own for question in path]
-        answers = iter(self._listening.answer([q for q in questions if self._is_kept(q)]))
+    def rank(
+        self,
+        lists: Sequence[Sequence[Sequence[WrittenWord]]],
+        priors: Sequence[Sequence[float]],
+        wanted: Sequence[int],
+        on_pass: Callable[[], None] = lambda: None,
+    ) -> list[list[WrittenText]]:
+        """Score texts, a list of them for each segment, until its best ones are known.
+
+        priors: what each text's log-probability is added to. wanted: how many of the best.
+        `on_pass` is called before each pass of the decoder.
+        """
+        asked = [
+            [self._asked(row, words, prior) for words, prior in zip(texts, own, strict=True)]
+            for row, (texts, own) in enumerate(zip(lists, priors, strict=True))
+        ]
+        ask(self._listening, asked, wanted, on_pass)
         return [
-            [
-                self._told(words, [next(answers) if self._is_kept(q) else FOREIGN for q in path])
-                for words, path in zip(texts, own, strict=True)
-            ]
-            for texts, own in zip(lists, paths, strict=True)
+            [self._told(words, each) for words, each in zip(texts, own, strict=True)]
+            for texts, own in zip(lists, asked, strict=True)
         ]
 
-    def _is_kept(self, question: Question) -> bool:
-        return self._pen.is_kept(question.token)
-
-    def _path(self, row: int, words: Sequence[WrittenWord]) -> list[Question]:
-        """The questions about a text: each of its tokens, and the end after them."""
-        node, found = self._start, []
+    def _asked(self, row: int, words: Sequence[WrittenWord], prior: float) -> AskedText:
+        most = self._positions - self._start - 2
+        tokens = [*self._pen.write(words)[:most], self._pen.end]
         text = self._listening.texts[row]
-        for token in self._pen.write(words)[: self._positions - self._start - 2]:
-            found.append(Question(row, node, token))
-            node = text.follow(node, [token])
-        return [*found, Question(row, node, self._pen.end)]
+        return AskedText(row, text, self._start, tokens, prior, self._pen.is_kept)
 
-    def _told(self, words: Sequence[WrittenWord], log_probs: list[float]) -> WrittenText:
-        rest = iter(log_probs)
+    def _told(self, words: Sequence[WrittenWord], asked: AskedText) -> WrittenText:
+        rest = iter(asked.log_probs)
         by_word = tuple(sum(next(rest, 0.0) for _ in self._pen.of(word.form)) for word in words)
-        return WrittenText(tuple(words), by_word, sum(log_probs))
+        return WrittenText(tuple(words), by_word, sum(asked.log_probs), asked.whole)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 
@@ -27,6 +28,12 @@ from earshot.streaming.search.word_hypothesis import SegmentPosteriors
 from earshot.streaming.stream.lane import Ending
 from earshot.streaming.u2.own_hypothesis import own_hypothesis
 from earshot.streaming.u2.pass_weights import PassWeights
+
+BEHIND = 12.0
+"""In nats: how far behind the others those stay that were not asked about, or not to their ends.
+
+Further than what ranks anew after it looks.
+"""
 
 
 class WrittenPass:
@@ -52,35 +59,37 @@ class WrittenPass:
             ending.scored = [first_pass_scores(hypothesis) for hypothesis in ending.hypotheses]
         attended = [e for e in endings if not e.empty and mode_of(e.stream.config) in _MODES]
         if attended:
-            self._attend([_Heard(e, self._hearing) for e in attended], beat)
+            self._attend([self._heard(ending) for ending in attended], beat)
+
+    def _heard(self, ending: Ending) -> _Heard:
+        weights = self._weights.changed_by(ending.stream.config.weights)
+        return _Heard(ending, self._hearing, weights.ctc)
 
     @torch.inference_mode()
     def _attend(self, heard: Sequence[_Heard], beat: Beat) -> None:
         memory, lengths = padded([each.memory for each in heard])
         texts = written_texts(self._scorer, heard, memory, lengths, beat)
         for each, found in zip(heard, texts, strict=True):
-            weight = self._weights.changed_by(each.ending.stream.config.weights).ctc
-            each.ending.scored = self._ranked(each, found, weight)
+            each.ending.scored = self._ranked(each, found)
 
-    def _ranked(
-        self, heard: _Heard, found: Sequence[tuple[WrittenText, float]], weight: float
-    ) -> list[Scored]:
-        """Best first; hypotheses that were not asked about stay behind, at the least score."""
-        count = len(heard.asked)
-        listed = zip(heard.ending.hypotheses, found[:count], strict=False)
-        scored = [_rescored(hypothesis, text, weight) for hypothesis, (text, _) in listed]
+    def _ranked(self, heard: _Heard, found: Sequence[tuple[WrittenText, float]]) -> list[Scored]:
+        """Best first; hypotheses that were not asked about to their ends stay behind the others."""
+        count, weight = len(heard.asked), heard.ctc_weight
+        scored, behind = list[Scored](), list[Scored]()
+        for hypothesis, (text, _) in zip(heard.ending.hypotheses, found[:count], strict=False):
+            (scored if text.whole else behind).append(_rescored(hypothesis, text, weight))
         for own, first_pass in found[count:]:
-            scored += self._own(heard, own, first_pass, weight)
+            scored += self._own(heard, own, first_pass) if own.whole else []
         if not scored:
             return heard.ending.scored
-        least = min(each.score for each in scored)
         scored.sort(key=lambda each: -each.score)
-        rest = [] if heard.alone else heard.ending.hypotheses[count:]
-        return scored + [Scored(each, min(each.score, least)) for each in rest]
+        behind.sort(key=lambda each: -each.score)
+        if not heard.alone:
+            behind += map(first_pass_scores, heard.ending.hypotheses[count:])
+        least = scored[-1].score - BEHIND
+        return scored + [replace(each, score=min(each.score, least)) for each in behind]
 
-    def _own(
-        self, heard: _Heard, text: WrittenText, first_pass: float, weight: float
-    ) -> list[Scored]:
+    def _own(self, heard: _Heard, text: WrittenText, first_pass: float) -> list[Scored]:
         posteriors = SegmentPosteriors(self._heads, heard.ending.stream.segment)
         hypothesis = own_hypothesis(
             text.words,
@@ -92,21 +101,23 @@ class WrittenPass:
         )
         if hypothesis is None:
             return []
-        return [Scored(hypothesis, text.total + weight * first_pass)]
+        return [Scored(hypothesis, text.total + heard.ctc_weight * first_pass)]
 
 
 class _Heard(HeardSegment):
     """A segment of a stream."""
 
-    def __init__(self, ending: Ending, hearing: CtcHearing) -> None:
+    def __init__(self, ending: Ending, hearing: CtcHearing, ctc_weight: float) -> None:
         self.ending = ending
         self.memory = ending.stream.segment.memory()
         super().__init__(
             [[word.text.lower() for word in each.words] for each in ending.hypotheses],
             [each.score for each in ending.hypotheses],
             hearing.of(self.memory),
-            [word.boosted for word in ending.hypotheses[0].words],
+            ctc_weight,
+            boosted=[word.boosted for word in ending.hypotheses[0].words],
             alone=mode_of(ending.stream.config) == "attention",
+            wanted=ending.stream.config.alternatives,
         )
 
     def places_of(self, words: Sequence[WrittenWord]) -> list[SpokenWord | None]:

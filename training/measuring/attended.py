@@ -112,7 +112,8 @@ class ByWhisper:
     def _heard(self, memory: Tensor, beam: Sequence[Prefix]) -> HeardSegment:
         spans = [self._tokenizer.word_spans(prefix.tokens) for prefix in beam]
         words = [[text.lower() for text, _, _ in spelled] for spelled in spans]
-        return HeardSegment(words, [prefix.score for prefix in beam], self._hearing.of(memory))
+        first_pass = [prefix.score for prefix in beam]
+        return HeardSegment(words, first_pass, self._hearing.of(memory), self._ctc_weight)
 
     def _told(self, heard: HeardSegment, found: Sequence[tuple[WrittenText, float]]) -> Texts:
         """The decoder's own text where it fits, else the best, as a stream has it by attention."""

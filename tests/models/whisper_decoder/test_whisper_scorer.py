@@ -6,11 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toy_tokens import END, PIECES, PROMPT, ToyTokens
 
+from earshot.models.whisper_decoder.asked_texts import FOREIGN
 from earshot.models.whisper_decoder.network import WhisperDecoder
-from earshot.models.whisper_decoder.own_text import SPARE_TOKENS, TOKENS_A_WORD, places_in
+from earshot.models.whisper_decoder.own_text import SPARE_TOKENS, TOKENS_A_WORD, PlaceInDraft
 from earshot.models.whisper_decoder.pen import Pen, plainly
 from earshot.models.whisper_decoder.torch_texts import TorchTexts
-from earshot.models.whisper_decoder.whisper_scorer import FOREIGN, WhisperScorer
+from earshot.models.whisper_decoder.whisper_scorer import WhisperScorer
 from earshot.models.whisper_decoder_config import WhisperDecoderConfig
 
 WORDS = ["red", "blue", "green", "it", "reds", "blueish", "i"]
@@ -84,7 +85,7 @@ def test_own_texts_are_those_of_greedy_search(decoder, pen, scorers, kind):
 def test_a_text_counts_its_tokens_and_the_end_after_them(decoder, pen, scorers, kind):
     torch.manual_seed(2)
     memory, words = torch.randn(1, 12, 24), plainly(["red", "blueish", "it"])
-    ((found,),) = scorers[kind].listen(memory, torch.tensor([12])).score([[words]])
+    ((found,),) = scorers[kind].listen(memory, torch.tensor([12])).rank([[words]], [[0.0]], [1])
     tokens = pen.write(words)
     rows = log_probs(decoder, pen, memory[0], tokens)
     by_token = rows[range(len(tokens) + 1), [*tokens, END]]
@@ -96,9 +97,8 @@ def test_a_text_counts_its_tokens_and_the_end_after_them(decoder, pen, scorers, 
 
 def test_words_of_no_text_count_little_and_do_not_fail(scorers):
     words = plainly(["14"])
-    ((found,),) = (
-        scorers["native"].listen(torch.randn(1, 4, 24), torch.tensor([4])).score([[words]])
-    )
+    segments = scorers["native"].listen(torch.randn(1, 4, 24), torch.tensor([4]))
+    ((found,),) = segments.rank([[words]], [[0.0]], [1])
     assert found.by_word[0] == FOREIGN
 
 
@@ -113,15 +113,61 @@ def test_a_right_guess_takes_fewer_passes_than_its_words(decoder, pen, scorers):
     assert len(passes) < len(pen.write(own)) + 1
 
 
+TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=6), min_size=1, max_size=5)
+
+
+@pytest.mark.parametrize("kind", SCORERS)
+def test_the_best_are_those_that_would_be_if_all_were_asked(scorers, kind):
+    @settings(max_examples=25, deadline=None)
+    @given(st.lists(TEXTS, min_size=2, max_size=2), st.integers(1, 3), st.randoms())
+    def check(lists, wanted, chance):
+        torch.manual_seed(len(lists[0]))
+        memory, lengths = torch.randn(2, 12, 24), torch.tensor([12, 7])
+        texts = [[plainly(words) for words in own] for own in lists]
+        priors = [[chance.uniform(-9.0, 0.0) for _ in own] for own in texts]
+        every = scorers[kind].listen(memory, lengths).rank(texts, priors, [9, 9])
+        found = scorers[kind].listen(memory, lengths).rank(texts, priors, [wanted, wanted])
+        for own, known, given_priors in zip(every, found, priors, strict=True):
+            assert all(text.whole for text in own)
+            exact = [p + text.total for p, text in zip(given_priors, own, strict=True)]
+            least = sorted(exact, reverse=True)[:wanted][-1]
+            for score, text, prior in zip(exact, known, given_priors, strict=True):
+                bound = prior + text.total
+                assert bound >= score - 1e-3
+                if text.whole:
+                    assert bound == pytest.approx(score, abs=1e-3)
+                else:
+                    assert bound <= least + 1e-3
+
+    check()
+
+
+def test_a_text_that_cannot_win_is_not_asked_to_its_end(scorers):
+    texts = [[plainly(["it"]), plainly(["red"] * 20)]]
+    segments = scorers["torch"].listen(torch.randn(1, 12, 24), torch.tensor([12]))
+    passes: list[int] = []
+    ((best, other),) = segments.rank(texts, [[0.0, -500.0]], [1], lambda: passes.append(1))
+    assert best.whole
+    assert not other.whole
+    assert len(passes) == 1
+
+
 @pytest.mark.parametrize(
-    ("draft", "words", "places"),
+    ("draft", "words", "place"),
     [
-        ("a b c", "", [0, 1]),
-        ("a b c", "a b", [2, 3]),
-        ("a b c", "a x", [2, 1]),
-        ("a b c", "a b c", [3, 2]),
-        ("", "a", [0]),
+        ("a b c", "", 0),
+        ("a b c", "a b", 2),
+        ("a b c", "a x", 2),
+        ("a b c", "a b c", 3),
+        ("", "a", 0),
     ],
 )
-def test_places_in_a_draft_are_where_fewest_edits_are_left(draft, words, places):
-    assert places_in(draft.split(), words.split()) == places
+def test_the_place_in_a_draft_is_where_fewest_edits_are_left(draft, words, place):
+    assert PlaceInDraft(draft.split()).after(words.split()) == place
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=6), st.lists(st.text("abc", max_size=6)))
+def test_the_place_does_not_depend_on_what_was_asked_before(draft, texts):
+    growing = PlaceInDraft(draft)
+    for text in texts:
+        assert growing.after(list(text)) == PlaceInDraft(draft).after(list(text))

@@ -17,7 +17,7 @@ from earshot.streaming.stream.lane import Ending
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.stream_config import StreamConfig
 from earshot.streaming.u2.pass_weights import PassWeights
-from earshot.streaming.u2.written_pass import WrittenPass
+from earshot.streaming.u2.written_pass import BEHIND, WrittenPass
 
 UNITS = ["<blank>", "▁", *"abcdefghijklmnopqrstuvwxyz"]
 TOKENIZER = CharTokenizer(
@@ -35,10 +35,14 @@ def forms(hypothesis) -> str:
 
 
 class Decoder:
-    """Writes `own`, and gives texts the log-probabilities of `likely`, others -50."""
+    """Writes `own`, and gives texts the log-probabilities of `likely`, others -50.
 
-    def __init__(self, own: str, likely: dict[str, float]) -> None:
+    given_up: texts that it is not asked about to their ends.
+    """
+
+    def __init__(self, own: str, likely: dict[str, float], given_up: str = "") -> None:
         self.own = own
+        self.given_up = [given_up]
         self.likely = likely
         self.asked: list[str] = []
 
@@ -50,13 +54,16 @@ class Decoder:
         beat()
         return [words_of(self.own) for _ in drafts]
 
-    def score(self, lists):
+    def rank(self, lists, priors, wanted, beat):
+        beat()
+        self.priors, self.wanted = priors, wanted
         return [[self._told(words) for words in own] for own in lists]
 
     def _told(self, words) -> WrittenText:
         text = " ".join(word.form for word in words)
         self.asked.append(text)
-        return WrittenText(tuple(words), (-0.1,) * len(words), self.likely.get(text, -50.0))
+        whole = text not in self.given_up
+        return WrittenText(tuple(words), (-0.1,) * len(words), self.likely.get(text, -50.0), whole)
 
 
 class Hearing:
@@ -121,6 +128,26 @@ def test_words_of_its_own_have_the_bests_first_pass_and_what_ctc_says_of_them():
         SpokenWord("rad", 0, 3, False, written="Rad"),
         SpokenWord("dog", 4, 7, False, written="dog."),
     ]
+
+
+def test_who_was_not_asked_about_to_the_end_stays_behind():
+    likely = {"Red, dog.": -9.0, "Red, fog.": -3.0}
+    scored = attended(Decoder("Red, dog.", likely, given_up="Red, fog."), {}, NBEST)
+    assert [forms(each.hypothesis) for each in scored] == ["Red, dog.", "Red, fog."]
+    assert scored[1].score == scored[0].score - BEHIND
+
+
+def test_an_own_text_that_was_not_asked_about_to_the_end_is_left_out():
+    decoder = Decoder("Rad dog.", {"Rad dog.": -1.0}, given_up="Rad dog.")
+    scored = attended(decoder, {"rad dog": -13.0, "red dog": -10.0}, NBEST)
+    assert [each.hypothesis.text for each in scored] == ["red dog", "red fog"]
+
+
+def test_first_passes_count_and_only_what_is_told_is_wanted():
+    decoder = Decoder("Rad dog.", {"Rad dog.": -1.0})
+    attended(decoder, {"rad dog": -13.0, "red dog": -10.0}, NBEST)
+    assert decoder.priors == [[WEIGHT * -1.0, WEIGHT * -2.0, WEIGHT * (-1.0 - 3.0)]]
+    assert decoder.wanted == [1]
 
 
 @pytest.mark.parametrize("nats", [-1.0, 1.0])

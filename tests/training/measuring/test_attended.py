@@ -79,7 +79,7 @@ class Decoder:
     def write(self, drafts, on_pass):
         return [self.own for _ in drafts]
 
-    def score(self, lists):
+    def rank(self, lists, priors, wanted, on_pass):
         return [[self._told(tuple(words)) for words in own] for own in lists]
 
     def _told(self, words) -> WrittenText:
