@@ -14,7 +14,7 @@ import torch
 
 from earshot.models.tokenizer import Tokenizer
 from earshot.models.u2.held_to_ctc import CtcHearing
-from earshot.models.whisper_decoder.heard_segment import HeardSegment, written_texts
+from earshot.models.whisper_decoder.heard_segment import MOST_ASKED, HeardSegment, written_texts
 from earshot.models.whisper_decoder.pen import WrittenWord
 from earshot.models.whisper_decoder.whisper_scorer import WhisperScorer, WrittenText
 from earshot.streaming.engine.pulse import Beat, unheard
@@ -28,6 +28,9 @@ from earshot.streaming.search.word_hypothesis import SegmentPosteriors
 from earshot.streaming.stream.lane import Ending
 from earshot.streaming.u2.own_hypothesis import own_hypothesis
 from earshot.streaming.u2.pass_weights import PassWeights
+
+ALL_ASKED = MOST_ASKED + 1
+"""Hypotheses of the first pass, and the decoder's own text."""
 
 BEHIND = 12.0
 """In nats: how far behind the others those stay that were not asked about, or not to their ends.
@@ -63,7 +66,7 @@ class WrittenPass:
 
     def _heard(self, ending: Ending) -> _Heard:
         weights = self._weights.changed_by(ending.stream.config.weights)
-        return _Heard(ending, self._hearing, weights.ctc)
+        return _Heard(ending, self._hearing, weights)
 
     @torch.inference_mode()
     def _attend(self, heard: Sequence[_Heard], beat: Beat) -> None:
@@ -107,18 +110,23 @@ class WrittenPass:
 class _Heard(HeardSegment):
     """A segment of a stream."""
 
-    def __init__(self, ending: Ending, hearing: CtcHearing, ctc_weight: float) -> None:
+    def __init__(self, ending: Ending, hearing: CtcHearing, weights: PassWeights) -> None:
         self.ending = ending
         self.memory = ending.stream.segment.memory()
         super().__init__(
             [[word.text.lower() for word in each.words] for each in ending.hypotheses],
             [each.score for each in ending.hypotheses],
             hearing.of(self.memory),
-            ctc_weight,
+            weights.ctc,
             boosted=[word.boosted for word in ending.hypotheses[0].words],
             alone=mode_of(ending.stream.config) == "attention",
-            wanted=ending.stream.config.alternatives,
+            wanted=self._wanted(weights),
         )
+
+    def _wanted(self, weights: PassWeights) -> int:
+        """Number of texts that are told; all of them where parts rank the list once more."""
+        ranked_again = any(weights.parts.values())
+        return ALL_ASKED if ranked_again else self.ending.stream.config.alternatives
 
     def places_of(self, words: Sequence[WrittenWord]) -> list[SpokenWord | None]:
         """The best hypothesis' word in the place of each, None where it has another."""

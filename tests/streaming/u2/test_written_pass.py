@@ -17,7 +17,7 @@ from earshot.streaming.stream.lane import Ending
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.stream_config import StreamConfig
 from earshot.streaming.u2.pass_weights import PassWeights
-from earshot.streaming.u2.written_pass import BEHIND, WrittenPass
+from earshot.streaming.u2.written_pass import ALL_ASKED, BEHIND, WrittenPass
 
 UNITS = ["<blank>", "▁", *"abcdefghijklmnopqrstuvwxyz"]
 TOKENIZER = CharTokenizer(
@@ -93,7 +93,10 @@ def heard(text: str, score: float, boosted: str = "") -> TokenHypothesis:
     return hypothesis
 
 
-def attended(decoder, fits, hypotheses, mode="attention_rescoring"):
+NO_PARTS: dict[str, float] = {}
+
+
+def attended(decoder, fits, hypotheses, mode="attention_rescoring", parts=NO_PARTS):
     segment = Segment(0, detector=None)
     segment.extend(torch.zeros(40, 4))
     stream = SimpleNamespace(config=StreamConfig(mode=mode), segment=segment)
@@ -101,7 +104,7 @@ def attended(decoder, fits, hypotheses, mode="attention_rescoring"):
     heads = SimpleNamespace(
         ctc_log_probs=lambda memory: torch.zeros(len(memory), len(UNITS)), blank_id=0
     )
-    weights = PassWeights(ctc=WEIGHT, reverse=0.0)
+    weights = PassWeights(ctc=WEIGHT, reverse=0.0, parts=parts)
     WrittenPass(decoder, Hearing(fits), heads, TOKENIZER, weights)([ending])
     return ending.scored
 
@@ -148,6 +151,13 @@ def test_first_passes_count_and_only_what_is_told_is_wanted():
     attended(decoder, {"rad dog": -13.0, "red dog": -10.0}, NBEST)
     assert decoder.priors == [[WEIGHT * -1.0, WEIGHT * -2.0, WEIGHT * (-1.0 - 3.0)]]
     assert decoder.wanted == [1]
+
+
+@pytest.mark.parametrize(("weight", "wanted"), [(0.5, ALL_ASKED), (0.0, 1)])
+def test_all_are_wanted_where_a_part_ranks_them_once_more(weight, wanted):
+    decoder = Decoder("Red, dog.", {})
+    attended(decoder, {}, NBEST, parts={"neural_lm": weight})
+    assert decoder.wanted == [wanted]
 
 
 @pytest.mark.parametrize("nats", [-1.0, 1.0])
