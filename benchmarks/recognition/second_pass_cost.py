@@ -40,12 +40,12 @@ PARTS = {
     "ranking": (Segments, "rank"),
     "all": (WrittenPass, "__call__"),
 }
-ALL = {"interim_results": False, "alternatives": 100}
-BEST = {"interim_results": False}
+ALONE = {"interim_results": False, "weights": {"neural_lm": 0.0}}  # nothing ranks anew after it
+EVERY = {**ALONE, "alternatives": 100}
 ARMS: Mapping[str, tuple[int, int, dict[str, Any]]] = {
-    "14 words guessed, all texts to their ends": (14, 14, ALL),
-    "14 words guessed": (14, 14, BEST),
-    "as served": (own_text.WORDS_AHEAD, own_text.MOST_AHEAD, BEST),
+    "14 words guessed, all texts to their ends": (14, 14, EVERY),
+    "14 words guessed": (14, 14, ALONE),
+    "as served": (own_text.WORDS_AHEAD, own_text.MOST_AHEAD, ALONE),
 }
 
 
@@ -114,8 +114,8 @@ def main() -> None:
     seconds = sum(each.seconds for each in chosen) / len(chosen)
     body = (
         f"{len(chosen)} recordings of books, {seconds:.1f} s on average, each a stream of its own, "
-        f"{options.precision}; milliseconds of one core for each segment that ends.\n\n"
-        + table(["", *PARTS, "words wrong"], lines)
+        f"{options.precision}, no neural LM after it; milliseconds of one core for each segment "
+        "that ends.\n\n" + table(["", *PARTS, "words wrong"], lines)
     )
     print(write_report("second_pass_cost", "What the second pass by Whisper's decoder costs", body))
 

@@ -37,12 +37,12 @@ def forms(hypothesis) -> str:
 class Decoder:
     """Writes `own`, and gives texts the log-probabilities of `likely`, others -50.
 
-    given_up: texts that it is not asked about to their ends.
+    given_up: a text that it is not asked about to its end.
     """
 
     def __init__(self, own: str, likely: dict[str, float], given_up: str = "") -> None:
         self.own = own
-        self.given_up = [given_up]
+        self.given_up = given_up
         self.likely = likely
         self.asked: list[str] = []
 
@@ -62,7 +62,7 @@ class Decoder:
     def _told(self, words) -> WrittenText:
         text = " ".join(word.form for word in words)
         self.asked.append(text)
-        whole = text not in self.given_up
+        whole = text != self.given_up
         return WrittenText(tuple(words), (-0.1,) * len(words), self.likely.get(text, -50.0), whole)
 
 
