@@ -40,12 +40,12 @@ PARTS = {
     "ranking": (Segments, "rank"),
     "all": (WrittenPass, "__call__"),
 }
-ALONE = {"interim_results": False, "weights": {"neural_lm": 0.0}}  # nothing ranks anew after it
-EVERY = {**ALONE, "alternatives": 100}
+BEST = {"interim_results": False}
+EVERY = {**BEST, "alternatives": 100}
 ARMS: Mapping[str, tuple[int, int, dict[str, Any]]] = {
     "14 words guessed, all texts to their ends": (14, 14, EVERY),
-    "14 words guessed": (14, 14, ALONE),
-    "as served": (own_text.WORDS_AHEAD, own_text.MOST_AHEAD, ALONE),
+    "14 words guessed": (14, 14, BEST),
+    "as served": (own_text.WORDS_AHEAD, own_text.MOST_AHEAD, BEST),
 }
 
 
@@ -103,7 +103,8 @@ def main() -> None:
     config = EngineConfig(
         max_streams=2, max_batch=1, threads=1, max_backlog_s=80.0, precision=options.precision
     )
-    engine = build_engine(options.model, find_parts(options.model), config, device="cpu")
+    parts = {name: path for name, path in find_parts(options.model).items() if name != "neural_lm"}
+    engine = build_engine(options.model, parts, config, device="cpu")
     engine.start()
     try:
         for arm in ARMS:

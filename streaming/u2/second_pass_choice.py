@@ -35,4 +35,5 @@ def second_pass_of(
         heads,
         loaded.tokenizer,
         weights,
+        parts.names,
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import torch
@@ -40,7 +40,10 @@ Further than what ranks anew after it looks.
 
 
 class WrittenPass:
-    """Scores endings by what their streams' modes ask for."""
+    """Scores endings by what their streams' modes ask for.
+
+    parts: names of those that the model has, of which some rank anew what this has ranked.
+    """
 
     def __init__(
         self,
@@ -49,12 +52,14 @@ class WrittenPass:
         heads: CtcNetwork,
         tokenizer: Tokenizer,
         weights: PassWeights,
+        parts: Collection[str],
     ) -> None:
         self._scorer = scorer
         self._hearing = hearing
         self._heads = heads
         self._tokenizer = tokenizer
         self._weights = weights
+        self._parts = parts
 
     def __call__(self, endings: Sequence[Ending], beat: Beat = unheard) -> None:
         """Fill in `scored`, best first, for every ending."""
@@ -66,7 +71,9 @@ class WrittenPass:
 
     def _heard(self, ending: Ending) -> _Heard:
         weights = self._weights.changed_by(ending.stream.config.weights)
-        return _Heard(ending, self._hearing, weights)
+        ranked_anew = any(weights.parts.get(name) for name in self._parts)
+        wanted = ALL_ASKED if ranked_anew else ending.stream.config.alternatives
+        return _Heard(ending, self._hearing, weights.ctc, wanted)
 
     @torch.inference_mode()
     def _attend(self, heard: Sequence[_Heard], beat: Beat) -> None:
@@ -110,23 +117,18 @@ class WrittenPass:
 class _Heard(HeardSegment):
     """A segment of a stream."""
 
-    def __init__(self, ending: Ending, hearing: CtcHearing, weights: PassWeights) -> None:
+    def __init__(self, ending: Ending, hearing: CtcHearing, ctc_weight: float, wanted: int) -> None:
         self.ending = ending
         self.memory = ending.stream.segment.memory()
         super().__init__(
             [[word.text.lower() for word in each.words] for each in ending.hypotheses],
             [each.score for each in ending.hypotheses],
             hearing.of(self.memory),
-            weights.ctc,
+            ctc_weight,
             boosted=[word.boosted for word in ending.hypotheses[0].words],
             alone=mode_of(ending.stream.config) == "attention",
-            wanted=self._wanted(weights),
+            wanted=wanted,
         )
-
-    def _wanted(self, weights: PassWeights) -> int:
-        """Number of texts that are told; all of them where parts rank the list once more."""
-        ranked_again = any(weights.parts.values())
-        return ALL_ASKED if ranked_again else self.ending.stream.config.alternatives
 
     def places_of(self, words: Sequence[WrittenWord]) -> list[SpokenWord | None]:
         """The best hypothesis' word in the place of each, None where it has another."""

@@ -96,7 +96,7 @@ def heard(text: str, score: float, boosted: str = "") -> TokenHypothesis:
 NO_PARTS: dict[str, float] = {}
 
 
-def attended(decoder, fits, hypotheses, mode="attention_rescoring", parts=NO_PARTS):
+def attended(decoder, fits, hypotheses, mode="attention_rescoring", weights=NO_PARTS, parts=()):
     segment = Segment(0, detector=None)
     segment.extend(torch.zeros(40, 4))
     stream = SimpleNamespace(config=StreamConfig(mode=mode), segment=segment)
@@ -104,8 +104,8 @@ def attended(decoder, fits, hypotheses, mode="attention_rescoring", parts=NO_PAR
     heads = SimpleNamespace(
         ctc_log_probs=lambda memory: torch.zeros(len(memory), len(UNITS)), blank_id=0
     )
-    weights = PassWeights(ctc=WEIGHT, reverse=0.0, parts=parts)
-    WrittenPass(decoder, Hearing(fits), heads, TOKENIZER, weights)([ending])
+    counted = PassWeights(ctc=WEIGHT, reverse=0.0, parts=weights)
+    WrittenPass(decoder, Hearing(fits), heads, TOKENIZER, counted, parts)([ending])
     return ending.scored
 
 
@@ -153,10 +153,13 @@ def test_first_passes_count_and_only_what_is_told_is_wanted():
     assert decoder.wanted == [1]
 
 
-@pytest.mark.parametrize(("weight", "wanted"), [(0.5, ALL_ASKED), (0.0, 1)])
-def test_all_are_wanted_where_a_part_ranks_them_once_more(weight, wanted):
+@pytest.mark.parametrize(
+    ("weight", "parts", "wanted"),
+    [(0.5, ["neural_lm"], ALL_ASKED), (0.0, ["neural_lm"], 1), (0.5, ["graph"], 1)],
+)
+def test_all_are_wanted_where_a_part_ranks_them_once_more(weight, parts, wanted):
     decoder = Decoder("Red, dog.", {})
-    attended(decoder, {}, NBEST, parts={"neural_lm": weight})
+    attended(decoder, {}, NBEST, weights={"neural_lm": weight}, parts=parts)
     assert decoder.wanted == [wanted]
 
 
