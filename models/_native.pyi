@@ -178,6 +178,11 @@ class GrowingTrees:
         layers: Sequence[TreeLayerWeights],
         after_norm: NormWeights,
         output: Sequence[LinearWeights],
+        silence: Annotated[
+            Lendable,
+            dict(dtype="float32", shape=(None, None), order="C", device="cpu", writable=False),
+        ]
+        | None,
         processor: str,
     ) -> None: ...
     def listen(

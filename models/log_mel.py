@@ -53,6 +53,11 @@ class LogMel:
         """F."""
         return self.config.num_mel_bins
 
+    @property
+    def silence(self) -> Tensor:
+        """The features `(F,)` of a frame of zeros."""
+        return self.of_frames(torch.zeros(1, self.frame_length))[0]
+
     def of_frames(self, frames: Tensor) -> Tensor:
         """Frames of scaled samples `(N, frame_length)`, float32, to features `(N, F)`."""
         return self(frames)[:, 0]

@@ -18,7 +18,9 @@ class WhisperDecoderConfig:
 
     size: D, of its memory too. positions: the most tokens of a text, special ones included.
     prompt: the tokens before each text: its start, for a multilingual model the language and the
-    task, and that no times are wanted. end: the token after a text. Raises ConfigError.
+    task, and that no times are wanted. end: the token after a text. window_frames: of the
+    recordings that it was taught with, silence at their end included, in frames of its memory;
+    0: it was taught with segments as they are. Raises ConfigError.
     """
 
     kind: Literal["whisper"] = "whisper"
@@ -29,11 +31,13 @@ class WhisperDecoderConfig:
     num_blocks: int = 4
     prompt: tuple[int, ...] = (50_257, 50_362)
     end: int = 50_256
+    window_frames: int = 0
 
     def __post_init__(self) -> None:
         _require_kind(self.kind)
         for name, most in _MOST.items():
             _require(name, getattr(self, name), 1, most)
+        _require("window_frames", self.window_frames, 0, MAX_SIZE)
         if self.size % self.attention_heads:
             raise ConfigError(
                 f"size={self.size} is not a multiple of attention_heads={self.attention_heads}"

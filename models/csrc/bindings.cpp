@@ -138,13 +138,16 @@ void bind_growing_trees(nb::module_& module) {
   nb::class_<GrowingTrees>(module, "GrowingTrees", "A transformer over trees that grow.")
       .def(nb::new_([](int size, int heads, Activation activation,
                        std::vector<TreeLayerWeights> layers, NormWeights after_norm,
-                       std::vector<LinearWeights> output, const std::string& processor) {
+                       std::vector<LinearWeights> output, const std::optional<Floats<2>>& silence,
+                       const std::string& processor) {
              return build(GrowingTreesWeights{size, heads, activation, std::move(layers),
-                                              std::move(after_norm), std::move(output)},
+                                              std::move(after_norm), std::move(output),
+                                              silence ? silence->data() : nullptr,
+                                              silence ? static_cast<int>(silence->shape(0)) : 0},
                           processor);
            }),
            nb::kw_only(), "size"_a, "heads"_a, "activation"_a, "layers"_a, "after_norm"_a,
-           "output"_a, "processor"_a)
+           "output"_a, "silence"_a.none(), "processor"_a)
       .def(
           "listen",
           [](const GrowingTrees& network, const Floats<2>& memory) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <vector>
 
@@ -68,6 +69,18 @@ class TurnedColumns {
   std::vector<float> biases_;
 };
 
+// Columns that were turned before, from `from` on: a multiple of WIDTH.
+struct SeenColumns {
+  const TurnedColumns& turned;
+  int from = 0;
+
+  int columns() const { return turned.columns() - from; }
+  int width() const { return turned.width() - from; }
+  const float* keys(int first, int head_size) const { return turned.keys(from + first, head_size); }
+  const float* biases(int first) const { return turned.biases(from + first); }
+  const float* values(int d) const { return turned.values(d) + from * WIDTH; }
+};
+
 class HeadAttention {
  public:
   explicit HeadAttention(int head_size) : head_size_(head_size) {}
@@ -78,24 +91,34 @@ class HeadAttention {
   void operator()(float* queries, int rows, int stride, Sight sight, ColumnAt column_at) {
     if (rows == 0) return;
     own_.turn(head_size_, sight.all, column_at);
-    (*this)(queries, rows, stride, sight, own_);
+    (*this)(queries, rows, stride, sight, {{own_}});
   }
 
-  // The same of columns that were turned before.
-  void operator()(float* queries, int rows, int stride, Sight sight, const TurnedColumns& seen) {
-    const int width = seen.width();
+  // The same of columns that were turned before, side by side; all but the last without padding.
+  void operator()(float* queries, int rows, int stride, Sight sight,
+                  std::initializer_list<SeenColumns> seen) {
+    int width = 0;
+    for (const SeenColumns& part : seen) width += part.width();
     scores_.resize(static_cast<std::size_t>(rows) * width);
-    for (int first = 0; first < width; first += WIDTH) {
-      sum_column(queries, rows, stride, seen.keys(first, head_size_), head_size_,
-                 seen.biases(first), &scores_[first], width);
-    }
+    multiply(queries, rows, stride, seen, width);
     for (int row = 0; row < rows; ++row) {
       soften(&scores_[static_cast<std::size_t>(row) * width], sight.of(row), width);
     }
-    mix(queries, rows, stride, seen);
+    mix(queries, rows, stride, seen, width);
   }
 
  private:
+  void multiply(const float* queries, int rows, int stride, std::initializer_list<SeenColumns> seen,
+                int width) {
+    float* to = scores_.data();
+    for (const SeenColumns& part : seen) {
+      for (int first = 0; first < part.width(); first += WIDTH, to += WIDTH) {
+        sum_column(queries, rows, stride, part.keys(first, head_size_), head_size_,
+                   part.biases(first), to, width);
+      }
+    }
+  }
+
   void soften(float* scores, int seen, int width) const {
     std::fill(scores + seen, scores + width, -std::numeric_limits<float>::infinity());
     const float scale = 1.0F / std::sqrt(static_cast<float>(head_size_));
@@ -112,12 +135,14 @@ class HeadAttention {
     for (int i = 0; i < width; i += WIDTH) store(scores + i, load(scores + i) * factor);
   }
 
-  void mix(float* mixes, int rows, int stride, const TurnedColumns& seen) {
-    static constexpr float NOTHING[WIDTH] = {};
-    mixed_.resize(static_cast<std::size_t>(rows) * WIDTH);
+  void mix(float* mixes, int rows, int stride, std::initializer_list<SeenColumns> seen, int width) {
     for (int d = 0; d < head_size_; d += WIDTH) {
-      sum_column(scores_.data(), rows, seen.width(), seen.values(d), seen.columns(), NOTHING,
-                 mixed_.data(), WIDTH);
+      mixed_.assign(static_cast<std::size_t>(rows) * WIDTH, 0.0F);
+      const float* scores = scores_.data();
+      for (const SeenColumns& part : seen) {
+        add_mixed(scores, rows, width, part.values(d), part.columns());
+        scores += part.width();
+      }
       for (int row = 0; row < rows; ++row) {
         std::copy_n(&mixed_[row * WIDTH], std::min(WIDTH, head_size_ - d),
                     mixes + row * stride + d);
@@ -125,10 +150,20 @@ class HeadAttention {
     }
   }
 
+  void add_mixed(const float* scores, int rows, int width, const float* values, int columns) {
+    static constexpr float NOTHING[WIDTH] = {};
+    part_.resize(mixed_.size());
+    sum_column(scores, rows, width, values, columns, NOTHING, part_.data(), WIDTH);
+    for (std::size_t i = 0; i < mixed_.size(); i += WIDTH) {
+      store(&mixed_[i], load(&mixed_[i]) + load(&part_[i]));
+    }
+  }
+
   int head_size_;
   TurnedColumns own_;
   std::vector<float> scores_;
   std::vector<float> mixed_;
+  std::vector<float> part_;
 };
 
 }  // namespace earshot::EARSHOT_PROCESSOR

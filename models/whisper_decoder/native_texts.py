@@ -30,7 +30,8 @@ class NativeTexts:
     """A `TextScorer`, see there; the decoder's weights must not change from now on.
 
     kept: the tokens that texts may be made of; probabilities are shares of theirs. best: how many
-    of the likeliest are told of each node. precision: in which layers are multiplied.
+    of the likeliest are told of each node. precision: in which layers are multiplied. silence:
+    (W, D) of a silent window, of which memories that are shorter get the rest.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class NativeTexts:
         kept: Sequence[int],
         best: int,
         precision: Precision = "float32",
+        silence: Tensor | None = None,
     ) -> None:
         self.decoder = decoder
         self.kept = list(kept)
@@ -51,6 +53,7 @@ class NativeTexts:
             layers=[_layer(block, precision) for block in decoder.layers],
             after_norm=norm_weights(decoder.ln),
             output=_blocks(decoder.token_embedding.weight[self.kept], precision),
+            silence=None if silence is None else dlpack_capsule(silence.contiguous()),
             processor=processors()[0],
         )
 

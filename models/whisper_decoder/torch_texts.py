@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from earshot.models.token_tree import PackedTrees, TokenTree
 from earshot.models.whisper_decoder.growing_texts import (
@@ -21,17 +22,27 @@ class TorchTexts:
     """A `TextScorer`, see there.
 
     kept: the tokens that texts may be made of; probabilities are shares of theirs. best: how many
-    of the likeliest are told of each node.
+    of the likeliest are told of each node. silence: (W, D) of a silent window, of which memories
+    that are shorter get the rest.
     """
 
-    def __init__(self, decoder: WhisperDecoder, kept: Sequence[int], best: int) -> None:
+    def __init__(
+        self,
+        decoder: WhisperDecoder,
+        kept: Sequence[int],
+        best: int,
+        silence: Tensor | None = None,
+    ) -> None:
         self._decoder = decoder
+        self._silence = silence
         self._left_out = torch.ones(decoder.config.vocab_size, dtype=torch.bool)
         self._left_out[list(kept)] = False
         self.best = best
 
     def listen(self, memory: Tensor, lengths: Tensor) -> Listening:
         """Begin texts about memory (S, T, D) with lengths (S,)."""
+        if self._silence is not None:
+            memory, lengths = filled(memory, lengths, self._silence)
         return _TorchListening(self, memory, lengths)
 
     @torch.inference_mode()
@@ -71,3 +82,10 @@ class _TorchListening:
         texts, nodes, tokens = asked.T.to(self._log_probs.device)
         found: list[float] = self._log_probs[texts, nodes, tokens].tolist()
         return found
+
+
+def filled(memory: Tensor, lengths: Tensor, silence: Tensor) -> tuple[Tensor, Tensor]:
+    """Memory (S, T, D) of lengths (S,), and after it what else there is of silence (W, D)."""
+    rows = zip(memory, lengths.tolist(), strict=True)
+    found = [torch.cat((row[:length], silence[length:])) for row, length in rows]
+    return pad_sequence(found, batch_first=True), lengths.clamp(min=len(silence))

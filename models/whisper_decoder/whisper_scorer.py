@@ -49,15 +49,22 @@ class WhisperScorer:
 
     @classmethod
     def of(
-        cls, decoder: WhisperDecoder, tokens: TextTokens, precision: Precision = "float32"
+        cls,
+        decoder: WhisperDecoder,
+        tokens: TextTokens,
+        precision: Precision = "float32",
+        silence: Tensor | None = None,
     ) -> WhisperScorer:
-        """The fastest for this decoder where it is; its weights must not change from now on."""
+        """The fastest for this decoder where it is; its weights must not change from now on.
+
+        silence: (W, D), for a decoder that was taught with windows: see `silent_window`.
+        """
         pen = Pen(tokens, decoder.config.vocab_size, decoder.config.end)
         texts: TextScorer
         if runs_natively(decoder):
-            texts = NativeTexts(decoder, pen.kept, 1, precision)
+            texts = NativeTexts(decoder, pen.kept, 1, precision, silence)
         else:
-            texts = TorchTexts(decoder, pen.kept, 1)
+            texts = TorchTexts(decoder, pen.kept, 1, silence)
         return cls(texts, pen, decoder.config.positions)
 
     def listen(self, memory: Tensor, lengths: Tensor) -> Segments:

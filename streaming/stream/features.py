@@ -191,11 +191,6 @@ class FeatureTrack:
         return self._extractor.quietest(self._features[max(start - self._first_frame, 0) :])
 
 
-def digital_silence(extractor: FeatureExtractor) -> Tensor:
-    """The features `(F,)` of a frame of zeros."""
-    return extractor.of_frames(torch.zeros(1, extractor.frame_length))[0]
-
-
 def compute_frames(extractor: FeatureExtractor, raw: Sequence[Tensor]) -> list[Tensor]:
     """Features `(N_i, F)` of many tracks' raw frames `(N_i, frame_length)`, in one batch."""
     counts = [len(frames) for frames in raw]

@@ -3,6 +3,7 @@
 from earshot.models.checkpoints.assembly import LoadedModel, u2_of, writer_of
 from earshot.models.native.precision import Precision
 from earshot.models.u2.held_to_ctc import CtcHearing
+from earshot.models.u2.silent_window import silent_window
 from earshot.models.whisper_decoder.whisper_scorer import WhisperScorer
 from earshot.streaming.parts.letters import LETTERS
 from earshot.streaming.parts.model_parts import ModelParts
@@ -30,7 +31,7 @@ def second_pass_of(
     if decoder is None:
         return SecondPass(model, heads, loaded.tokenizer, beam_size, weights, precision)
     return WrittenPass(
-        WhisperScorer.of(decoder, writer_of(loaded), precision),
+        WhisperScorer.of(decoder, writer_of(loaded), precision, silent_window(model)),
         CtcHearing(model, loaded.tokenizer, parts.get(LETTERS)),
         heads,
         loaded.tokenizer,

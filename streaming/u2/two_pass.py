@@ -24,7 +24,6 @@ from earshot.streaming.search.ctc_output import ctc_output
 from earshot.streaming.search.search_set import SearchSet
 from earshot.streaming.stream.active_stream import ActiveStream, StreamSettings
 from earshot.streaming.stream.chunking import Chunking
-from earshot.streaming.stream.features import digital_silence
 from earshot.streaming.stream.lane import Ending, Lane
 from earshot.streaming.stream.segment_end import ending_of
 from earshot.streaming.stream_config import Boost, StreamConfig
@@ -179,7 +178,7 @@ def stream_settings(model: U2Model, config: EngineConfig) -> StreamSettings:
         max_utterance_ms=config.max_utterance_ms,
         flush_padding_ms=config.flush_padding_ms,
         lead_in_ms=decoding.lead_in_ms,
-        flush_frame=digital_silence(extractor) if decoding.flush_with_silence else None,
+        flush_frame=extractor.silence if decoding.flush_with_silence else None,
         chunk_sizes=tuple(size for size in decoding.chunk_sizes if size > 0),
         hears_whole=-1 in decoding.chunk_sizes,
     )

@@ -20,7 +20,7 @@ TEXT = (
 RECORDING = "librispeech-1995-1837-0001.wav"
 
 
-def make_written_model(golden_dir: Path) -> LoadedModel:
+def make_written_model(golden_dir: Path, window_frames: int = 0) -> LoadedModel:
     """A real encoder with its CTC head, and a decoder of random weights."""
     loaded = load_model(golden_dir / "u2pp_conformer")
     writer = read_whisper_tokenizer(TOKENS)
@@ -28,6 +28,7 @@ def make_written_model(golden_dir: Path) -> LoadedModel:
     decoder = WhisperDecoderConfig(
         vocab_size=writer.first_timestamp, positions=448, size=heard.config.encoder.output_size,
         attention_heads=4, num_blocks=1, prompt=tuple(writer.prompt()), end=writer.end_of_text,
+        window_frames=window_frames,
     )  # fmt: skip
     torch.manual_seed(1)
     model = U2Model(replace(heard.config, decoder=decoder)).eval().requires_grad_(False)

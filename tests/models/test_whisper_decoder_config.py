@@ -26,6 +26,7 @@ SMALL = WhisperDecoderConfig(
         {"prompt": (50,)},
         {"end": -1},
         {"num_blocks": 0},
+        {"window_frames": -1},
         {"positions": 2.0},
     ],
 )

@@ -11,7 +11,6 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from earshot.models.u2.u2 import U2Model
-from earshot.training.data.silence import silent_frame
 from earshot.training.data.speech import Speech
 from earshot.training.distil.distil_loss import mean_square, pooled
 from earshot.training.distil.kept_frames import KeptFrames
@@ -61,7 +60,7 @@ class DistilYardstick:
 
     def _heard(self, index: int) -> Tensor:
         features = torch.from_numpy(self._speech.features(index))
-        silence = silent_frame(self._teacher.extractor)
+        silence = self._teacher.extractor.silence
         return torch.cat((features, silence.expand(STUDENT_PAD_FRAMES, -1)))
 
     def _compare(

@@ -13,7 +13,6 @@ from earshot.models.checkpoints.whisper.checkpoint import read_whisper
 from earshot.models.log_mel import LogMel
 from earshot.models.u2.encoder import Encoder
 from earshot.models.u2.whisper_start import start_from_whisper, whisper_encoder_config
-from earshot.training.data.silence import silent_frame
 
 FRAME_FEATURES = 2  # feature frames for each of the teacher's
 MOST_FEATURES = 3000  # 30 s, all that a Whisper has positions for
@@ -60,7 +59,7 @@ class Teacher:
     @torch.inference_mode()
     def of_features(self, features: Tensor) -> Tensor:
         """Frames `(T', D)`, float32, of features `(T, F)` and of the silence after them."""
-        silence = silent_frame(self.extractor).to(features)
+        silence = self.extractor.silence.to(features)
         padding = min(self.pad_frames, max(0, MOST_FEATURES - len(features)))
         heard = torch.cat((features, silence.expand(padding, -1))).unsqueeze(0)
         lengths = torch.tensor([heard.size(1)], device=heard.device)

@@ -12,6 +12,7 @@ from earshot.models.checkpoints.assembly import LoadedModel, u2_of, writer_of
 from earshot.models.u2.attention_search import attention_beam_search
 from earshot.models.u2.held_to_ctc import CtcHearing
 from earshot.models.u2.rescoring import attention_scores
+from earshot.models.u2.silent_window import silent_window
 from earshot.models.whisper_decoder.heard_segment import HeardSegment, written_texts
 from earshot.models.whisper_decoder.network import WhisperDecoder
 from earshot.models.whisper_decoder.whisper_scorer import WhisperScorer, WrittenText
@@ -92,7 +93,7 @@ class ByWhisper:
     def __init__(self, loaded: LoadedModel, decoder: WhisperDecoder) -> None:
         model = u2_of(loaded)
         self._tokenizer = loaded.tokenizer
-        self._scorer = WhisperScorer.of(decoder, writer_of(loaded))
+        self._scorer = WhisperScorer.of(decoder, writer_of(loaded), silence=silent_window(model))
         self._hearing = CtcHearing(model, loaded.tokenizer, pronouncer_of(loaded))
         self._ctc_weight = model.config.decoding.ctc_weight
 

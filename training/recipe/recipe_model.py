@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from earshot.models.checkpoints.assembly import u2_of
 from earshot.models.checkpoints.checkpoint import load_model
+from earshot.models.checkpoints.whisper.checkpoint import read_whisper
 from earshot.models.config import (
     DecoderConfig,
     DecodingConfig,
@@ -32,6 +34,9 @@ from earshot.training.recipe.whisper_decoding import (
     take_whisper_decoder,
 )
 from earshot.training.recipe.whisper_network import take_whisper, whisper_config
+
+POOLED = 2
+"""Frames of Whisper's that become one, where a recipe takes their mean."""
 
 TOKENS = PREFIX + EMBEDDING
 
@@ -114,7 +119,7 @@ def recipe_decoding(recipe: Recipe) -> Decoding | None:
 def _decoder_config(recipe: Recipe) -> DecoderConfig | WhisperDecoderConfig:
     net = recipe.network
     if (decoding := recipe_decoding(recipe)) is not None:
-        return decoding.config
+        return replace(decoding.config, window_frames=_window_frames(recipe))
     return DecoderConfig(
         attention_heads=net.attention_heads,
         linear_units=net.decoder_linear_units,
@@ -123,6 +128,20 @@ def _decoder_config(recipe: Recipe) -> DecoderConfig | WhisperDecoderConfig:
         dropout_rate=net.dropout_rate,
         positional_dropout_rate=net.dropout_rate,
     )
+
+
+def _window_frames(recipe: Recipe) -> int:
+    """Those that Whisper's decoder knows; none once a recipe has taught it with segments."""
+    assert recipe.teacher is not None
+    assert recipe.distil is not None
+    if recipe.distil.decoder_weight > 0:
+        return 0
+    start = None if recipe.start is None else recipe.start.model
+    decoder = None if start is None else u2_of(load_model(start)).config.decoder
+    if isinstance(decoder, WhisperDecoderConfig):
+        return decoder.window_frames
+    frames = read_whisper(recipe.teacher).dims.audio_positions
+    return frames if recipe.network.pool_after_block is None else frames // POOLED
 
 
 def build_model(recipe: Recipe, vocab_size: int, mean: Tensor, istd: Tensor) -> U2Model:

@@ -19,10 +19,12 @@ struct KeptRows {
   }
 };
 
+using Heard = std::vector<TurnedColumns>;  // of a memory, for each head
+
 struct KeptLayer {
   KeptRows keys;
   KeptRows values;
-  std::vector<TurnedColumns> heard;  // of the memory, for each head
+  Heard heard;
 };
 
 class Tree : public GrownTree {
@@ -73,6 +75,12 @@ struct Work {
   }
 };
 
+Rows rows_of(const float* numbers, int count, int size) {
+  Rows rows(count, size);
+  for (int i = 0; i < count; ++i) rows.copy(i, numbers + std::ptrdiff_t{i} * size, size);
+  return rows;
+}
+
 // One layer's two attentions.
 class Attention : TreeAttention {
  public:
@@ -94,7 +102,7 @@ class Attention : TreeAttention {
     add_projected(out_, queries, 1.0F, work.x);
   }
 
-  // Each node to all of its tree's memory.
+  // Each node to all of its tree's memory, and to the silence behind it.
   void listen(Work& work, int layer) const {
     norm_rows(norm_, work.x, work.normed);
     Rows queries = projected(query_, work.normed);
@@ -104,22 +112,32 @@ class Attention : TreeAttention {
       const KeptLayer& kept = work.tree(number).layers[layer];
       for (int head = 0; head < size_; head += head_size_) {
         const TurnedColumns& heard = kept.heard[head / head_size_];
-        const int frames = heard.columns();
-        attend(queries[first] + head, rows, queries.stride, {frames, frames, 0}, heard);
+        const TurnedColumns& silence = silence_[head / head_size_];
+        const int frames = std::max(heard.columns(), silence.columns());
+        const Sight all{frames, frames, 0};
+        if (frames == heard.columns()) {
+          attend(queries[first] + head, rows, queries.stride, all, {{heard}});
+        } else {
+          attend(queries[first] + head, rows, queries.stride, all,
+                 {{heard}, {silence, heard.columns()}});
+        }
       }
     });
     add_projected(out_, queries, 1.0F, work.x);
   }
 
-  void hear(const Rows& memory, KeptLayer& kept) const {
+  Heard hear(const Rows& memory) const {
     const Rows keys = projected(key_, memory), values = projected(value_, memory);
-    kept.heard.resize(size_ / head_size_);
+    Heard heard(size_ / head_size_);
     for (int head = 0; head < size_; head += head_size_) {
-      kept.heard[head / head_size_].turn(head_size_, memory.count, [&](int i) {
+      heard[head / head_size_].turn(head_size_, memory.count, [&](int i) {
         return Column{keys[i] + head, values[i] + head, 0.0F};
       });
     }
+    return heard;
   }
+
+  void keep_silence(const Rows& memory) { silence_ = hear(memory); }
 
  private:
   void follow_chains(const Work& work, int number, const KeptLayer& kept, Rows& queries,
@@ -149,6 +167,8 @@ class Attention : TreeAttention {
     const bool last = chain + 1 == growth.first_chains[number + 1];
     return work.row(last ? growth.first_nodes[number + 1] : growth.chain_starts[chain + 1]) - first;
   }
+
+  Heard silence_;
 };
 
 struct Layer {
@@ -165,16 +185,19 @@ struct Layer {
 class Transformer : public GrowingTrees {
  public:
   explicit Transformer(const GrowingTreesWeights& weights)
-      : size_(weights.size), after_norm_(weights.after_norm), output_(weights.output) {
+      : size_(weights.size),
+        silence_(rows_of(weights.silence, weights.silent_frames, weights.size)),
+        after_norm_(weights.after_norm),
+        output_(weights.output) {
     for (const TreeLayerWeights& each : weights.layers) layers_.emplace_back(each, weights);
+    for (Layer& layer : layers_) layer.cross_attention.keep_silence(silence_);
   }
 
   std::unique_ptr<GrownTree> listen(const float* memory, int frames) const override {
     auto tree = std::make_unique<Tree>(static_cast<int>(layers_.size()));
-    Rows rows(frames, size_);
-    for (int i = 0; i < frames; ++i) rows.copy(i, memory + std::ptrdiff_t{i} * size_, size_);
+    const Rows rows = up_to_silence(memory, frames);
     for (std::size_t i = 0; i < layers_.size(); ++i) {
-      layers_[i].cross_attention.hear(rows, tree->layers[i]);
+      tree->layers[i].heard = layers_[i].cross_attention.hear(rows);
     }
     return tree;
   }
@@ -197,6 +220,16 @@ class Transformer : public GrowingTrees {
   }
 
  private:
+  // A memory, and of the silence behind it what fills up its last sixteen.
+  Rows up_to_silence(const float* memory, int frames) const {
+    const int filled = std::max(frames, std::min(padded(frames), silence_.count));
+    Rows rows(filled, size_);
+    for (int i = 0; i < filled; ++i) {
+      rows.copy(i, i < frames ? memory + std::ptrdiff_t{i} * size_ : silence_[i], size_);
+    }
+    return rows;
+  }
+
   void grow_share(Work& work) const {
     for (int i = 0; i < static_cast<int>(layers_.size()); ++i) {
       layers_[i].self_attention.look_back(work, i);
@@ -218,6 +251,7 @@ class Transformer : public GrowingTrees {
   }
 
   int size_;
+  Rows silence_;
   std::vector<Layer> layers_;
   RowNorm after_norm_;
   OutputBlocks output_;

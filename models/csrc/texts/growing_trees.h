@@ -43,7 +43,8 @@ struct TreeQuestions {
 };
 
 // A transformer that listens. Its output may be a part of the vocabulary, in blocks of
-// OUTPUTS_IN_BLOCK; probabilities are shares of that part.
+// OUTPUTS_IN_BLOCK; probabilities are shares of that part. Memories that are shorter than `silence`
+// (silent_frames, D) get the rest of it.
 struct GrowingTreesWeights {
   int size;
   int heads;
@@ -51,6 +52,8 @@ struct GrowingTreesWeights {
   std::vector<TreeLayerWeights> layers;
   NormWeights after_norm;
   std::vector<LinearWeights> output;
+  const float* silence = nullptr;
+  int silent_frames = 0;
 };
 
 class GrowingTrees {

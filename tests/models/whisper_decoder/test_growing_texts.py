@@ -10,7 +10,7 @@ from earshot.models.whisper_decoder import native_texts
 from earshot.models.whisper_decoder.growing_texts import Question
 from earshot.models.whisper_decoder.native_texts import NativeTexts
 from earshot.models.whisper_decoder.network import WhisperDecoder
-from earshot.models.whisper_decoder.torch_texts import TorchTexts
+from earshot.models.whisper_decoder.torch_texts import TorchTexts, filled
 from earshot.models.whisper_decoder_config import WhisperDecoderConfig
 
 VOCABULARY = 300
@@ -65,12 +65,31 @@ def scorer_prompt(listening):
     return listening.texts[0].tokens[:2]
 
 
-@pytest.mark.parametrize("processor", processors())
-def test_grown_natively_they_are_scored_as_by_torch(decoder, memory, monkeypatch, processor):
-    monkeypatch.setattr(native_texts, "processors", lambda: [processor])
-    native, exact = NativeTexts(decoder, KEPT, BEST), TorchTexts(decoder, KEPT, BEST)
+@pytest.fixture(scope="module", params=[None, 10, 16, 23, 40, 64], ids="silence={}".format)
+def silence(request) -> torch.Tensor | None:
+    """(W, 36): shorter than some memories, or longer than all of them."""
+    torch.manual_seed(7)
+    return None if request.param is None else torch.randn(request.param, 36)
 
-    @settings(max_examples=25, deadline=None)
+
+def test_a_memory_gets_the_rest_of_a_silent_window(memory):
+    silence = torch.randn(20, 36)
+    found, lengths = filled(memory, torch.tensor(LENGTHS), silence)
+    assert lengths.tolist() == [20, 23, 20]
+    for row, length in enumerate(LENGTHS):
+        expected = torch.cat((memory[row, :length], silence[length:]))
+        assert torch.equal(found[row, : lengths[row]], expected)
+
+
+@pytest.mark.parametrize("processor", processors())
+def test_grown_natively_they_are_scored_as_by_torch(
+    decoder, memory, silence, monkeypatch, processor
+):
+    monkeypatch.setattr(native_texts, "processors", lambda: [processor])
+    native = NativeTexts(decoder, KEPT, BEST, silence=silence)
+    exact = TorchTexts(decoder, KEPT, BEST, silence)
+
+    @settings(max_examples=9, deadline=None)
     @given(ROUNDS)
     def check(rounds):
         texts, answers = grown(native, memory, LENGTHS, rounds)

@@ -9,7 +9,6 @@ from earshot.streaming.stream.features import (
     FeatureTrack,
     SampleBuffer,
     compute_frames,
-    digital_silence,
 )
 
 FBANK = Fbank()
@@ -87,7 +86,7 @@ def test_a_flush_of_nothing_has_no_frames():
 
 
 def test_a_flush_may_be_followed_by_digital_silence():
-    track = FeatureTrack(FBANK, 0, 1000, flush_frame=digital_silence(FBANK))
+    track = FeatureTrack(FBANK, 0, 1000, flush_frame=FBANK.silence)
     track.append(np.random.default_rng(0).normal(0, 0.1, 1600).astype(np.float32))
     heard = track.available
     track.end(3)

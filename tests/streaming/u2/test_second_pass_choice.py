@@ -30,6 +30,18 @@ def test_finals_have_words_as_they_are_written(make_engine, model, golden_dir, s
     assert written[0] == "It"
 
 
+def test_a_decoder_of_windows_hears_silence_behind_a_segment(
+    make_engine, model, golden_dir, sounds
+):
+    samples = soundfile.read(golden_dir / "wavs" / RECORDING, dtype="float32")[0][:48_000]
+    scores = []
+    for each in (model, make_written_model(golden_dir, window_frames=400)):
+        engine = make_engine(each, chunk_size=16)
+        heard = sounds.transcribe(engine, samples, StreamConfig(weights={"ctc": 10.0}))
+        scores.append(heard.finals[0].alternatives[0].score)
+    assert scores[0] != pytest.approx(scores[1], abs=0.01)
+
+
 def test_all_modes_that_are_told_end(make_engine, model, golden_dir, sounds):
     engine = make_engine(model, chunk_size=16)
     samples = soundfile.read(golden_dir / "wavs" / RECORDING, dtype="float32")[0][:48_000]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from earshot.training.recipe.config import (
 from earshot.training.recipe.distil_config import DistilConfig
 from earshot.training.recipe.optimiser_config import OptimiserConfig
 
-WHISPER = Path(__file__).resolve().parents[2] / "golden" / "whisper" / "openai.pt"
+WHISPER = Path(__file__).resolve().parents[2] / "golden" / "whisper"
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def distil_recipe(tone_recipe: Recipe, tmp_path: Path) -> Recipe:
         tone_recipe,
         name="distilled",
         data=replace(tone_recipe.data, work_dir=tmp_path / "work"),
-        start=StartConfig(whisper=WHISPER),
+        start=StartConfig(whisper=WHISPER / "openai.pt"),
         distil=DistilConfig(alone=True, teacher_pad_seconds=1.0, tail_seconds=0.2),
         waveform=WaveformConfig(simulated_rooms=2, speeds=(0.9, 1.0), clip_speeds=(1.0, 1.1)),
         augment=AugmentConfig(from_step=0, spec_augment_from_step=10_000, pad_seconds=0.4),
@@ -55,4 +56,24 @@ def distil_recipe(tone_recipe: Recipe, tmp_path: Path) -> Recipe:
             min_left_frames=8,
         ),
         checkpoints=CheckpointConfig(log_every=10, save_every=30, dev_utterances=6, average=1),
+    )
+
+
+@pytest.fixture
+def decoder_recipe(distil_recipe: Recipe, tmp_path: Path) -> Recipe:
+    """One that trains heads and Whisper's decoder, with all of its tokens."""
+    whisper, texts = tmp_path / "whisper" / "tiny.pt", tmp_path / "texts.txt"
+    whisper.parent.mkdir()
+    shutil.copy(WHISPER / "openai.pt", whisper)
+    shutil.copy(WHISPER / "hugging_face" / "tokenizer.json", whisper.parent)
+    texts.write_text("The cat. the cat\n" * 9)
+    return replace(
+        distil_recipe,
+        start=StartConfig(whisper=whisper),
+        data=replace(distil_recipe.data, joined_corpora=()),
+        network=replace(
+            distil_recipe.network, narrow=None, decoder="whisper", decoder_texts=(texts,)
+        ),
+        distil=replace(distil_recipe.distil, decoder_weight=0.1, whisper=whisper),
+        optimiser=replace(distil_recipe.optimiser, ctc_weight=1.0),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,29 +27,13 @@ from earshot.training.run.run import open_run
 from earshot.training.run.trainer import LOG_FILE
 
 CPU = torch.device("cpu")
-WHISPER = Path(__file__).resolve().parents[2] / "golden" / "whisper"
 EMBEDDING = "decoder.token_embedding.weight"
 UNITS = UnitTable.parse("".join(f"{s} {i}\n" for i, s in enumerate("_abcdefghij")), "letters")
 
 
 @pytest.fixture
-def recipe(distil_recipe: Recipe, tmp_path: Path) -> Recipe:
-    """Of a decoder with all of its tokens."""
-    whisper, texts = tmp_path / "whisper" / "tiny.pt", tmp_path / "texts.txt"
-    whisper.parent.mkdir()
-    shutil.copy(WHISPER / "openai.pt", whisper)
-    shutil.copy(WHISPER / "hugging_face" / "tokenizer.json", whisper.parent)
-    texts.write_text("The cat. the cat\n" * 9)
-    return replace(
-        distil_recipe,
-        start=StartConfig(whisper=whisper),
-        data=replace(distil_recipe.data, joined_corpora=()),
-        network=replace(
-            distil_recipe.network, narrow=None, decoder="whisper", decoder_texts=(texts,)
-        ),
-        distil=replace(distil_recipe.distil, decoder_weight=0.1, whisper=whisper),
-        optimiser=replace(distil_recipe.optimiser, ctc_weight=1.0),
-    )
+def recipe(decoder_recipe: Recipe) -> Recipe:
+    return decoder_recipe
 
 
 def with_tokens(recipe: Recipe, count: int | None, start: Path | None = None) -> Recipe:

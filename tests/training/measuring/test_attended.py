@@ -11,7 +11,7 @@ from written_model import RECORDING, TEXT, make_written_model
 
 from earshot.models.checkpoints.assembly import LoadedModel, u2_of
 from earshot.models.errors import ModelError
-from earshot.models.whisper_decoder.heard_segment import BOUND
+from earshot.models.whisper_decoder.heard_segment import BOUND, written_texts
 from earshot.models.whisper_decoder.pen import WrittenWord
 from earshot.models.whisper_decoder.whisper_scorer import WhisperScorer, WrittenText
 from earshot.training.data.speech import Speech, load_speech
@@ -63,6 +63,22 @@ def test_a_recording_has_silence_after_its_last_word(model: LoadedModel, speech:
 def test_a_decoder_without_tokens_is_refused(model: LoadedModel, speech: Speech) -> None:
     with pytest.raises(ModelError, match="tokens"):
         list(transcribe(replace(model, writer=None), speech, CHUNKS))
+
+
+def test_a_decoder_of_windows_hears_silence_behind_a_segment(
+    model: LoadedModel, golden_dir: Path
+) -> None:
+    torch.manual_seed(4)
+    memory, lengths = torch.randn(1, 9, 64), torch.tensor([9])
+    beams = [[Prefix(tuple(model.tokenizer.encode("RED")), -1.0)]]
+    heard: list[float] = []
+    for each in (model, make_written_model(golden_dir, window_frames=400)):
+        attended = attended_by(each, 10)
+        assert isinstance(attended, ByWhisper)
+        segment = attended._heard(memory[0], beams[0])
+        ((text, _),) = written_texts(attended._scorer, [segment], memory, lengths)[0][:1]
+        heard.append(text.total)
+    assert heard[0] != pytest.approx(heard[1], abs=0.01)
 
 
 class Decoder:
@@ -118,7 +134,7 @@ def test_attention_takes_the_own_text_that_fits_and_rescoring_the_best(
     rescored: str,
 ) -> None:
     decoder = Decoder(own, likely)
-    monkeypatch.setattr(WhisperScorer, "of", lambda *_: decoder)
+    monkeypatch.setattr(WhisperScorer, "of", lambda *_, **__: decoder)
     attended = attended_by(model, 10)
     assert isinstance(attended, ByWhisper)
     monkeypatch.setattr(attended, "_hearing", Fits("bad"))
