@@ -15,7 +15,7 @@ from earshot.models.feature_kinds import build_features
 from earshot.models.u2.u2 import U2Model
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def silent_window(model: U2Model) -> Tensor | None:
     """Encoder frames (W, D) of a silent window, heard in the chunks that are the model's default.
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
 from earshot.models.token_tree import PackedTrees, TokenTree
+from earshot.models.whisper_decoder.filled_memory import filled
 from earshot.models.whisper_decoder.growing_texts import (
     GrowingText,
     Listening,
@@ -82,10 +82,3 @@ class _TorchListening:
         texts, nodes, tokens = asked.T.to(self._log_probs.device)
         found: list[float] = self._log_probs[texts, nodes, tokens].tolist()
         return found
-
-
-def filled(memory: Tensor, lengths: Tensor, silence: Tensor) -> tuple[Tensor, Tensor]:
-    """Memory (S, T, D) of lengths (S,), and after it what else there is of silence (W, D)."""
-    rows = zip(memory, lengths.tolist(), strict=True)
-    found = [torch.cat((row[:length], silence[length:])) for row, length in rows]
-    return pad_sequence(found, batch_first=True), lengths.clamp(min=len(silence))

@@ -1,7 +1,7 @@
 """The loss of Whisper's decoder on a student's frames, against texts that the teacher wrote.
 
-Inputs are cropped a short silence after the last word: a decoder that was trained on 30 s does not
-know when to stop otherwise.
+Inputs are cropped a short silence after the last word. A decoder that learns is to know then when
+to stop; one that stays as it was published hears a silent window behind, as it will when it serves.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from earshot.models.u2.u2 import U2Model
+from earshot.models.whisper_decoder.filled_memory import filled
 from earshot.training.data.batch import CleanSound
 from earshot.training.distil.student_frames import StudentFrames
 from earshot.training.distil.targets import Taught
@@ -22,14 +23,21 @@ from earshot.training.distil.written_texts import WrittenTexts, batch_tokens
 class DecoderLoss:
     """Cross-entropy in nats a token of the batch just encoded; its model has Whisper's decoder.
 
-    frame_samples: samples of one of the student's frames.
+    frame_samples: samples of one of the student's frames. silence: (W, D), see `silent_window`.
     """
 
-    def __init__(self, model: U2Model, texts: WrittenTexts, frame_samples: int) -> None:
+    def __init__(
+        self,
+        model: U2Model,
+        texts: WrittenTexts,
+        frame_samples: int,
+        silence: Tensor | None = None,
+    ) -> None:
         assert model.whisper_decoder is not None
         self._decoder = model.whisper_decoder
         self._texts = texts
         self._frame_samples = frame_samples
+        self._silence = silence
         self._student = StudentFrames(model).watch()
 
     def of(
@@ -52,5 +60,8 @@ class DecoderLoss:
         config = self._decoder.config
         tokens, wanted = batch_tokens(list(texts.values()), config.prompt, config.end)
         tokens, wanted = tokens.to(heard.device), wanted.to(heard.device)
-        logits = self._decoder(self._student.frames[rows], lengths, tokens[:, :-1])
+        memory = self._student.frames[rows]
+        if self._silence is not None:
+            memory, lengths = filled(memory, lengths, self._silence)
+        logits = self._decoder(memory, lengths, tokens[:, :-1])
         return functional.cross_entropy(logits[wanted].float(), tokens[:, 1:][wanted])

@@ -23,13 +23,14 @@ class DistilConfig:
 
     whisper: DataPath | None = None  # the teacher; that of [start] if absent
     weight: float = 1.0  # of the mean squared difference, beside all other losses
-    alone: bool = False  # nothing else is learnt, and no transcript used
+    alone: bool = False  # no heads are learnt, and no transcript used but for decoder_weight
     teacher_pad_seconds: float = 5.0  # of silence after a recording, which Whisper expects
     most_lead_seconds: float = 1.0
     tail_seconds: float = 1.0  # of the silence after it, in which frames still count
     keep_frames: bool = True
     most_gigabytes: float = 16.0  # of frames on disk
-    decoder_weight: float = 0.0  # of the decoder's loss, on transcripts as the teacher writes them
+    decoder_weight: float = 0.0  # of the decoder's loss, on transcripts as the teacher writes them;
+    # without a rate of its own ([optimiser] group_rates) only the encoder learns by it
     most_text_errors: float = 0.1  # of the words of a transcript, where the teacher hears others
     untranscribed_manifests: tuple[Path, ...] = ()
 

@@ -59,6 +59,10 @@ class OptimiserConfig:
             raise RecipeError("optimiser.min_chunk_frames: above max_chunk_frames")
         self._check_groups()
 
+    def rate_of(self, group: RateGroupName) -> float:
+        """The group's own peak rate, or that of all."""
+        return self.group_rates.get(group, self.peak_rate)
+
     def _check_groups(self) -> None:
         groups = get_args(RateGroupName)
         if unknown := sorted(set(self.group_rates) - set(groups)):

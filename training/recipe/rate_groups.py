@@ -46,7 +46,7 @@ def rate_groups(
         RateGroup(
             name,
             weights,
-            share=config.group_rates.get(name, config.peak_rate) / config.peak_rate,
+            share=config.rate_of(name) / config.peak_rate,
             first_step=config.frozen_steps if name in config.frozen_groups else 0,
         )
         for name, weights in found.items()

@@ -134,7 +134,7 @@ def _window_frames(recipe: Recipe) -> int:
     """Those that Whisper's decoder knows; none once a recipe has taught it with segments."""
     assert recipe.teacher is not None
     assert recipe.distil is not None
-    if recipe.distil.decoder_weight > 0:
+    if recipe.distil.decoder_weight > 0 and recipe.optimiser.rate_of("decoder") > 0:
         return 0
     start = None if recipe.start is None else recipe.start.model
     decoder = None if start is None else u2_of(load_model(start)).config.decoder

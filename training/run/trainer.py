@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from earshot.models.u2.silent_window import silent_window
 from earshot.models.u2.u2 import U2Model
 from earshot.training.data.sampler import FIRST_SHUFFLED_EPOCH, Example
 from earshot.training.distil.decoder_loss import DecoderLoss
@@ -120,7 +121,8 @@ class Trainer:
         if texts is None or targets is None:
             return None
         shift = targets.teacher.extractor.frame_shift
-        return DecoderLoss(self.model, texts, shift * self.model.encoder.subsampling_rate)
+        frame_samples = shift * self.model.encoder.subsampling_rate
+        return DecoderLoss(self.model, texts, frame_samples, silent_window(self.model.eval()))
 
     @property
     def side_head(self) -> nn.Module | None:

@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 from earshot.models.native.weights import processors
 from earshot.models.whisper_decoder import native_texts
+from earshot.models.whisper_decoder.filled_memory import filled
 from earshot.models.whisper_decoder.growing_texts import Question
 from earshot.models.whisper_decoder.native_texts import NativeTexts
 from earshot.models.whisper_decoder.network import WhisperDecoder
-from earshot.models.whisper_decoder.torch_texts import TorchTexts, filled
+from earshot.models.whisper_decoder.torch_texts import TorchTexts
 from earshot.models.whisper_decoder_config import WhisperDecoderConfig
 
 VOCABULARY = 300
