@@ -8,17 +8,20 @@ where `first_pass` holds the boost as well. What the decoder writes itself has n
 gets that of the best hypothesis, and what CTC's best path through its words has more or less than
 through the best hypothesis' words. So it is held to what was heard: where CTC says that a
 beginning of it fits better than the whole it ends there, where it fits too badly it is left out,
-and words that were boosted stay.
+and words that were boosted stay. Texts between it and what was heard (`mixed_texts`) get theirs
+in the same way.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Protocol
 
 from torch import Tensor
 
+from earshot.models.whisper_decoder.mixed_texts import mixed_texts
 from earshot.models.whisper_decoder.pen import WrittenWord, dressed
 from earshot.models.whisper_decoder.whisper_scorer import WhisperScorer, WrittenText
 
@@ -72,37 +75,63 @@ class HeardSegment:
         self.ctc_weight = ctc_weight
         self.wanted = wanted
         self._first_pass = first_pass
-        self._of_own = 0.0
+        self._added: list[float] = []
         self._hearing = hearing
         self._boosted = boosted
 
     def candidates(self, own: Sequence[WrittenWord]) -> list[list[WrittenWord]]:
-        """Hypotheses that are asked about in their written forms, and an own text that is held."""
+        """Hypotheses that are asked about in their written forms, then an own text that is held.
+
+        After it come those between the two.
+        """
         listed = [dressed(words, own) for words in self.asked]
         held = self._held(own)
-        if held is None or any(_bare(held) == _bare(words) for words in listed):
+        if not held:
             return listed
+        known = any(_bare(held) == list(words) for words in self.asked)
         if self.alone:
-            self.asked = []
-            return [held]
-        return [*listed, held]
+            return listed if known else self._alone(held)
+        mixed = [dressed(words, held) for words in mixed_texts(_bare(held), self._mixable)]
+        return [*listed, *self._fitting(mixed if known else [held, *mixed])]
+
+    def _alone(self, held: list[WrittenWord]) -> list[list[WrittenWord]]:
+        self.asked = []
+        return [*self._fitting([held])]
 
     def first_passes(self) -> list[float]:
-        """Scores of the hypotheses that are asked about, and at the end that of an own text."""
-        return [*self._first_pass[: len(self.asked)], self._of_own]
+        """Scores of the hypotheses that are asked about, and then of the texts that were added."""
+        return [*self._first_pass[: len(self.asked)], *self._added]
 
-    def _held(self, own: Sequence[WrittenWord]) -> list[WrittenWord] | None:
+    @property
+    def _mixable(self) -> Sequence[Sequence[str]]:
+        """Hypotheses that have all boosted words."""
+        return [self.best] if any(self._boosted) else self.asked
+
+    def _fitting(self, texts: Sequence[list[WrittenWord]]) -> Iterator[list[WrittenWord]]:
+        """Texts that can be spelled, whose first pass is noted."""
+        for text in texts:
+            if (behind := self._behind(_bare(text))) is not None:
+                self._added.append(self._first_pass[0] - behind)
+                yield text
+
+    def _behind(self, words: Sequence[str]) -> float | None:
+        """How much worse than the best hypothesis words fit; None for what cannot be spelled."""
+        fit = self._hearing.of_first_words(words)
+        return None if fit is None or self._best_fit is None else self._best_fit[-1] - fit[-1]
+
+    @cached_property
+    def _best_fit(self) -> list[float] | None:
+        return self._hearing.of_first_words(self.best)
+
+    def _held(self, own: Sequence[WrittenWord]) -> list[WrittenWord]:
+        """As many first words of an own text as fit; none where these fit too badly."""
         words = self._with_boosted(own)
         fit = self._hearing.of_first_words(_bare(words))
-        best_fit = self._hearing.of_first_words(self.best)
-        if not words or fit is None or best_fit is None:
-            return None
-        stop = _stop(fit)
-        behind = best_fit[-1] - fit[stop]
-        if not behind <= BOUND + BOUND_A_WORD * len(self.best):
-            return None
-        self._of_own = self._first_pass[0] - behind
-        return dressed(_bare(words[:stop]), words[:stop]) if stop else None
+        held = words[: _stop(fit)] if fit else []
+        behind = self._behind(_bare(held))
+        if behind is None or not behind <= BOUND + BOUND_A_WORD * len(self.best):
+            return []
+        return dressed(_bare(held), held)
 
     def _with_boosted(self, own: Sequence[WrittenWord]) -> list[WrittenWord]:
         """An own text in which boosted words of the best hypothesis are where they were heard."""

@@ -29,8 +29,8 @@ from earshot.streaming.stream.lane import Ending
 from earshot.streaming.u2.own_hypothesis import own_hypothesis
 from earshot.streaming.u2.pass_weights import PassWeights
 
-ALL_ASKED = MOST_ASKED + 1
-"""Hypotheses of the first pass, and the decoder's own text."""
+RANKED_ANEW = MOST_ASKED + 1
+"""Texts that are asked about to their ends where a part of the model ranks them once more."""
 
 BEHIND = 12.0
 """In nats: how far behind the others those stay that were not asked about, or not to their ends.
@@ -72,7 +72,7 @@ class WrittenPass:
     def _heard(self, ending: Ending) -> _Heard:
         weights = self._weights.changed_by(ending.stream.config.weights)
         ranked_anew = any(weights.parts.get(name) for name in self._parts)
-        wanted = ALL_ASKED if ranked_anew else ending.stream.config.alternatives
+        wanted = RANKED_ANEW if ranked_anew else ending.stream.config.alternatives
         return _Heard(ending, self._hearing, weights.ctc, wanted)
 
     @torch.inference_mode()

@@ -17,7 +17,7 @@ from earshot.streaming.stream.lane import Ending
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.stream_config import StreamConfig
 from earshot.streaming.u2.pass_weights import PassWeights
-from earshot.streaming.u2.written_pass import ALL_ASKED, BEHIND, WrittenPass
+from earshot.streaming.u2.written_pass import BEHIND, RANKED_ANEW, WrittenPass
 
 UNITS = ["<blank>", "▁", *"abcdefghijklmnopqrstuvwxyz"]
 TOKENIZER = CharTokenizer(
@@ -155,9 +155,9 @@ def test_first_passes_count_and_only_what_is_told_is_wanted():
 
 @pytest.mark.parametrize(
     ("weight", "parts", "wanted"),
-    [(0.5, ["neural_lm"], ALL_ASKED), (0.0, ["neural_lm"], 1), (0.5, ["graph"], 1)],
+    [(0.5, ["neural_lm"], RANKED_ANEW), (0.0, ["neural_lm"], 1), (0.5, ["graph"], 1)],
 )
-def test_all_are_wanted_where_a_part_ranks_them_once_more(weight, parts, wanted):
+def test_more_are_wanted_where_a_part_ranks_them_once_more(weight, parts, wanted):
     decoder = Decoder("Red, dog.", {})
     attended(decoder, {}, NBEST, weights={"neural_lm": weight}, parts=parts)
     assert decoder.wanted == [wanted]
@@ -185,6 +185,24 @@ def test_boosted_words_stay_where_they_were_heard():
     best, *_ = attended(decoder, fits, [heard("red is dog", -1.0, boosted="dog")])
     assert forms(best.hypothesis) == "Rad is dog."
     assert [word.boosted for word in best.hypothesis.words] == [False, False, True]
+
+
+def test_texts_between_the_own_and_what_was_heard_are_asked_about():
+    decoder = Decoder("Rad is hog.", {"Red is hog.": -1.0, "Rad is hog.": -9.0})
+    fits = {"red is dog": -10.0, "rad is hog": -12.0, "red is hog": -11.0, "rad is dog": -40.0}
+    best, *_ = attended(decoder, fits, [heard("red is dog", -1.0)])
+    assert decoder.asked == ["Red is dog.", "Rad is hog.", "Red is hog.", "Rad is dog."]
+    assert decoder.priors[0][2] == pytest.approx(WEIGHT * (-1.0 - 1.0))
+    assert best.hypothesis.text == "red is hog"
+    assert best.score == pytest.approx(-1.0 + WEIGHT * (-1.0 - 1.0))
+
+
+def test_no_text_between_lacks_a_boosted_word():
+    decoder = Decoder("Rad is hog.", {})
+    fits = {"rad is dog": -11.0, "red is dog": -10.0}
+    nbest = [heard("red is dog", -1.0, boosted="dog"), heard("red as fog", -1.5)]
+    attended(decoder, fits, nbest)
+    assert all("dog" in text for text in decoder.asked if text != "Red as fog.")
 
 
 def test_by_attention_alone_nothing_else_is_ranked():
