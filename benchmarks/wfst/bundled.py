@@ -9,7 +9,6 @@ import torch
 
 from benchmarks.wfst.posteriors import Utterance
 from earshot.models.checkpoints.assembly import LoadedModel
-from earshot.models.config import FeatureConfig
 from earshot.streaming.search.search_frames import SearchFrames, TokenFrames, frames_of
 from earshot.streaming.words.graph_words import GraphWords
 from earshot.training.corpus.manifest import Utterance as Recording
@@ -46,7 +45,7 @@ def posteriors(
     """
     frames = TokenFrames(loaded.model) if words is None else frames_of(words, loaded.model)
     with tempfile.TemporaryDirectory() as cache:
-        features = build_feature_cache(Path(cache), list(chosen), FeatureConfig())
+        features = build_feature_cache(Path(cache), list(chosen), loaded.model.config.features)
         speech = Speech(chosen, [Source(features, index) for index in range(len(chosen))])
         return list(_posteriors(loaded, speech, frames))
 
