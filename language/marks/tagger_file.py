@@ -7,7 +7,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 import safetensors
-import safetensors.torch
 import torch
 from torch import Tensor
 
@@ -15,6 +14,7 @@ from earshot.language.marks.tagger_network import TaggerConfig, TaggerNetwork
 from earshot.language.marks.word_numbers import WordNumbers
 from earshot.language.marks.word_tagger import WordTagger
 from earshot.models.checkpoints.layout import without_memory
+from earshot.models.checkpoints.safetensors_file import write_safetensors_file
 from earshot.models.checkpoints.tensor_check import check_tensors
 from earshot.models.errors import CheckpointError, ConfigError, NotACheckpoint
 
@@ -42,9 +42,7 @@ def save_tagger(path: Path, tagger: WordTagger) -> None:
         "network": json.dumps(asdict(tagger.network.config)),
         "forms": json.dumps(tagger.forms),
     }
-    partial = path.with_name(path.name + ".partial")
-    safetensors.torch.save_file(tensors, partial, metadata)
-    partial.replace(path)
+    write_safetensors_file(path, tensors, metadata)
 
 
 def load_tagger(path: Path) -> WordTagger:

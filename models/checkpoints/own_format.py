@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import safetensors.torch
 import torch
 from torch import Tensor
 
@@ -24,7 +23,10 @@ from earshot.models.checkpoints.int8_rows import (
     restore_rows,
     store_rows,
 )
-from earshot.models.checkpoints.safetensors_file import read_safetensors_file
+from earshot.models.checkpoints.safetensors_file import (
+    read_safetensors_file,
+    write_safetensors_file,
+)
 from earshot.models.checkpoints.small_file import read_small_text
 from earshot.models.config import ModelConfig
 from earshot.models.errors import CheckpointError, TokenizerError, quote
@@ -66,7 +68,7 @@ def save_model(
     tensors: dict[str, Tensor] = {}
     for key, tensor in model.state_dict().items():
         tensors |= _stored(key, tensor.detach().to("cpu"), dtype)
-    safetensors.torch.save_file(tensors, directory / "model.safetensors")
+    write_safetensors_file(directory / "model.safetensors", tensors)
     tokenizer.save(directory)
     if writer is not None:
         writer.save(directory)

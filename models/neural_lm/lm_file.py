@@ -7,12 +7,12 @@ import json
 from pathlib import Path
 
 import safetensors
-import safetensors.torch
 import sentencepiece
 import torch
 from torch import Tensor
 
 from earshot.models.checkpoints.layout import without_memory
+from earshot.models.checkpoints.safetensors_file import write_safetensors_file
 from earshot.models.checkpoints.tensor_check import check_tensors
 from earshot.models.errors import CheckpointError, ConfigError, NotACheckpoint
 from earshot.models.neural_lm.network import NeuralLm, NeuralLmConfig
@@ -34,9 +34,7 @@ def save_neural_lm(
     tensors[TOKENIZER] = torch.frombuffer(bytearray(tokenizer), dtype=torch.uint8)
     config = json.dumps(dataclasses.asdict(network.config))
     metadata = {"format_version": FORMAT_VERSION, "network": config}
-    partial = path.with_name(path.name + ".partial")
-    safetensors.torch.save_file(tensors, partial, metadata)
-    partial.replace(path)
+    write_safetensors_file(path, tensors, metadata)
 
 
 def load_neural_lm(path: Path, device: torch.device | str = "cpu") -> SentenceScorer:

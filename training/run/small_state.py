@@ -15,6 +15,7 @@ import torch
 from torch import nn
 
 from earshot.models.checkpoints.own_format import ALWAYS_FLOAT32
+from earshot.models.checkpoints.safetensors_file import write_safetensors_file
 from earshot.training.errors import TrainingStateError
 from earshot.training.run.run_identity import Identity, require_same
 from earshot.training.run.saved_file import taking_up
@@ -31,9 +32,7 @@ def save_small(folder: Path, identity: Identity, model: nn.Module, progress: Pro
         name: tensor.detach().to("cpu", _stored(name, tensor)).contiguous()
         for name, tensor in model.state_dict().items()
     }
-    partial = folder / (SMALL_FILE + ".partial")
-    safetensors.torch.save_file(tensors, partial, {"place": json.dumps(place)})
-    partial.replace(folder / SMALL_FILE)
+    write_safetensors_file(folder / SMALL_FILE, tensors, {"place": json.dumps(place)})
 
 
 def load_small(folder: Path, identity: Identity, model: nn.Module) -> Progress | None:
