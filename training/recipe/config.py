@@ -293,30 +293,43 @@ class Recipe:
             raise RecipeError(f"phones.block: there is no block {block}")
         if self.start is None and self.checkpoints.start_share > 0:
             raise RecipeError("checkpoints.start_share: needs a [start]")
-        self._check_whisper()
+        self._check_encoder()
+        self._check_decoder()
+        self._check_teacher()
 
-    def _check_whisper(self) -> None:
+    def _check_encoder(self) -> None:
         net, start = self.network, self.start
-        if net.encoder == "whisper" and start is None:
-            raise RecipeError("network.encoder: a whisper's needs a [start]")
-        if net.encoder != "whisper" and start is not None and start.whisper is not None:
-            raise RecipeError('start.whisper: needs encoder = "whisper" in [network]')
-        if net.encoder != "whisper" and (net.pool_after_block, net.narrow) != (None, None):
-            raise RecipeError("network: pool_after_block and narrow are of whisper's encoder")
-        if net.encoder == "whisper" and self.waveform is None:
-            raise RecipeError("network.encoder: a whisper's hears sound that [waveform] changes")
-        if net.decoder == "whisper" and (self.distil is None or self.optimiser.ctc_weight < 1.0):
-            raise RecipeError(
-                "network.decoder: whisper's learns from [distil], and ctc_weight is 1.0"
-            )
-        if net.decoder_tokens is not None and net.decoder != "whisper":
-            raise RecipeError('network.decoder_tokens: needs decoder = "whisper" in [network]')
-        if self.distil is None:
+        if net.encoder == "whisper":
+            if start is None:
+                raise RecipeError("network.encoder: a whisper's needs a [start]")
+            if self.waveform is None:
+                raise RecipeError(
+                    "network.encoder: a whisper's hears sound that [waveform] changes"
+                )
             return
-        if self.distil.decoder_weight > 0 and net.decoder != "whisper":
-            raise RecipeError('distil.decoder_weight: needs decoder = "whisper" in [network]')
-        if net.encoder != "whisper" or self.waveform is None:
+        if start is not None and start.whisper is not None:
+            raise RecipeError('start.whisper: needs encoder = "whisper" in [network]')
+        if (net.pool_after_block, net.narrow) != (None, None):
+            raise RecipeError("network: pool_after_block and narrow are of whisper's encoder")
+        if self.distil is not None:
             raise RecipeError('distil: needs encoder = "whisper" in [network]')
+
+    def _check_decoder(self) -> None:
+        net = self.network
+        if net.decoder == "whisper":
+            if self.distil is None or self.optimiser.ctc_weight < 1.0:
+                raise RecipeError(
+                    "network.decoder: whisper's learns from [distil], and ctc_weight is 1.0"
+                )
+            return
+        if net.decoder_tokens is not None:
+            raise RecipeError('network.decoder_tokens: needs decoder = "whisper" in [network]')
+        if self.distil is not None and self.distil.decoder_weight > 0:
+            raise RecipeError('distil.decoder_weight: needs decoder = "whisper" in [network]')
+
+    def _check_teacher(self) -> None:
+        if self.distil is None or self.waveform is None:
+            return
         if self.teacher is None:
             raise RecipeError("distil.whisper: needs the teacher that [start] does not name")
         longest = self.data.max_seconds / min(self.waveform.speeds) + self.distil.silent_seconds
