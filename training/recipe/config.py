@@ -186,6 +186,7 @@ class NetworkConfig:
     residual_init_scale: float = 0.3
     initial_blank_logit: float = 5.0
     chunk_size: int = 11
+    chunk_sizes: tuple[int, ...] = ()  # from which requests may choose; -1: whole segments
     decoding_ctc_weight: float = 0.5
     decoding_reverse_weight: float = 0.3
     decoding_lm_weight: float = 0.3

@@ -89,6 +89,7 @@ def model_config(recipe: Recipe, vocab_size: int) -> ModelConfig:
         decoder=_decoder_config(recipe),
         decoding=DecodingConfig(
             chunk_size=net.chunk_size,
+            chunk_sizes=net.chunk_sizes,
             ctc_weight=net.decoding_ctc_weight,
             reverse_weight=net.decoding_reverse_weight,
             lm_weight=net.decoding_lm_weight,

@@ -45,8 +45,8 @@ def export(recipe: Recipe, run: Path, output: Path) -> None:
     if share > 0.0:
         began = start_model(recipe, tokenizer.vocab_size).state_dict()
         model.load_state_dict(mixed_with(weights, began, share))
-    save_model(
-        make_folder(output), model, tokenizer, recipe.name, STORED[recipe.checkpoints.stored]
-    )
-    if (decoding := recipe_decoding(recipe)) is not None:
+    decoding, stored = recipe_decoding(recipe), STORED[recipe.checkpoints.stored]
+    languages = [] if decoding is None else [recipe.network.language]
+    save_model(make_folder(output), model, tokenizer, recipe.name, stored, languages)
+    if decoding is not None:
         write_tables(output, decoding.tables)

@@ -38,7 +38,7 @@ PLACES = {
     "distil.untranscribed_manifests",
 }
 KEEPING = {"distil.keep_frames", "distil.most_gigabytes"}
-FOR_DECODING = {"chunk_size", "lead_in_ms", "flush_with_silence"}
+FOR_DECODING = {"chunk_size", "chunk_sizes", "lead_in_ms", "flush_with_silence"}
 RENAMED = {"units.pieces": "units.tokens", "pieces": "tokenizer"}
 """What runs that were saved earlier call it."""
 ADDED: Mapping[str, Any] = {

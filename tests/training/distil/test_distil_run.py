@@ -219,7 +219,9 @@ def test_whispers_decoder_learns_the_texts_that_the_teacher_writes(
         distil_recipe,
         start=StartConfig(whisper=whisper),
         data=replace(distil_recipe.data, joined_corpora=()),
-        network=replace(distil_recipe.network, narrow=None, decoder="whisper"),
+        network=replace(
+            distil_recipe.network, narrow=None, decoder="whisper", chunk_sizes=(4, 8, -1)
+        ),
         distil=replace(distil_recipe.distil, decoder_weight=0.1),
         optimiser=replace(distil_recipe.optimiser, ctc_weight=1.0),
     )
@@ -230,4 +232,7 @@ def test_whispers_decoder_learns_the_texts_that_the_teacher_writes(
     told = [line["decoder_per_token"] for line in read_log(tmp_path / "run") if "l2" in line]
     assert told[-1] < 0.5 * told[0]
     export(recipe, tmp_path / "run", tmp_path / "model")
-    assert u2_of(load_model(tmp_path / "model")).whisper_decoder is not None
+    loaded = load_model(tmp_path / "model")
+    assert u2_of(loaded).whisper_decoder is not None
+    assert u2_of(loaded).config.decoding.chunk_sizes == (4, 8, -1)
+    assert loaded.languages == ("en",)
