@@ -124,7 +124,7 @@ class HeardSegment:
         return self._hearing.of_first_words(self.best)
 
     def _held(self, own: Sequence[WrittenWord]) -> list[WrittenWord]:
-        """As many first words of an own text as fit; none where these fit too badly."""
+        """The first words of an own text, as many as fit; none where these fit too badly."""
         words = self._with_boosted(own)
         fit = self._hearing.of_first_words(_bare(words))
         held = words[: _stop(fit)] if fit else []

@@ -132,7 +132,7 @@ def _decoder_config(recipe: Recipe) -> DecoderConfig | WhisperDecoderConfig:
 
 
 def _window_frames(recipe: Recipe) -> int:
-    """Those that Whisper's decoder knows; none once a recipe has taught it with segments."""
+    """Frames of the windows that Whisper's decoder knows; 0 once a recipe has taught it."""
     assert recipe.teacher is not None
     assert recipe.distil is not None
     if recipe.distil.decoder_weight > 0 and recipe.optimiser.rate_of("decoder") > 0:
