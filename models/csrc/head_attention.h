@@ -135,12 +135,18 @@ class HeadAttention {
     for (int i = 0; i < width; i += WIDTH) store(scores + i, load(scores + i) * factor);
   }
 
-  void mix(float* mixes, int rows, int stride, std::initializer_list<SeenColumns> seen, int width) {
+  void mix(float* mixes, int rows, int stride, std::initializer_list<SeenColumns> seen,
+           int width) {
+    static constexpr float NOTHING[WIDTH] = {};
+    mixed_.resize(static_cast<std::size_t>(rows) * WIDTH);
     for (int d = 0; d < head_size_; d += WIDTH) {
-      mixed_.assign(static_cast<std::size_t>(rows) * WIDTH, 0.0F);
       const float* scores = scores_.data();
       for (const SeenColumns& part : seen) {
-        add_mixed(scores, rows, width, part.values(d), part.columns());
+        std::vector<float>& sums = &part == seen.begin() ? mixed_ : further_;
+        sums.resize(mixed_.size());
+        sum_column(scores, rows, width, part.values(d), part.columns(), NOTHING, sums.data(),
+                   WIDTH);
+        if (&part != seen.begin()) add_further();
         scores += part.width();
       }
       for (int row = 0; row < rows; ++row) {
@@ -150,12 +156,9 @@ class HeadAttention {
     }
   }
 
-  void add_mixed(const float* scores, int rows, int width, const float* values, int columns) {
-    static constexpr float NOTHING[WIDTH] = {};
-    part_.resize(mixed_.size());
-    sum_column(scores, rows, width, values, columns, NOTHING, part_.data(), WIDTH);
+  void add_further() {
     for (std::size_t i = 0; i < mixed_.size(); i += WIDTH) {
-      store(&mixed_[i], load(&mixed_[i]) + load(&part_[i]));
+      store(&mixed_[i], load(&mixed_[i]) + load(&further_[i]));
     }
   }
 
@@ -163,7 +166,7 @@ class HeadAttention {
   TurnedColumns own_;
   std::vector<float> scores_;
   std::vector<float> mixed_;
-  std::vector<float> part_;
+  std::vector<float> further_;
 };
 
 }  // namespace earshot::EARSHOT_PROCESSOR

@@ -15,9 +15,10 @@ in the same way.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from torch import Tensor
 
@@ -49,12 +50,20 @@ class Hearing(Protocol):
         """
 
 
+class Fitting(NamedTuple):
+    """A text that fits, and how many nats of CTC it is behind the best hypothesis."""
+
+    words: list[WrittenWord]
+    behind: float
+
+
 class HeardSegment:
     """What the first pass has heard, best first, and what is asked about it.
 
     words: of each hypothesis, bare. first_pass: their scores in nats, which count `ctc_weight`.
     boosted: which words of the best are. alone: whether an own text that fits is asked about and
-    nothing else. wanted: how many texts are to be known.
+    nothing else. wanted: how many texts are to be known. adds_own: whether the first text that is
+    added is the own one.
     """
 
     def __init__(
@@ -75,63 +84,67 @@ class HeardSegment:
         self.ctc_weight = ctc_weight
         self.wanted = wanted
         self._first_pass = first_pass
+        self.adds_own = False
         self._added: list[float] = []
         self._hearing = hearing
         self._boosted = boosted
 
     def candidates(self, own: Sequence[WrittenWord]) -> list[list[WrittenWord]]:
-        """Hypotheses that are asked about in their written forms, then an own text that is held.
+        """Hypotheses that are asked about in their written forms, then the texts that are added.
 
-        After it come those between the two.
+        Those are an own text that is held, where nobody has heard it, and those between the two.
         """
         listed = [dressed(words, own) for words in self.asked]
-        held = self._held(own)
-        if not held:
-            return listed
-        known = any(_bare(held) == list(words) for words in self.asked)
-        if self.alone:
-            return listed if known else self._alone(held)
-        mixed = [dressed(words, held) for words in mixed_texts(_bare(held), self._mixable)]
-        return [*listed, *self._fitting(mixed if known else [held, *mixed])]
-
-    def _alone(self, held: list[WrittenWord]) -> list[list[WrittenWord]]:
-        self.asked = []
-        return [*self._fitting([held])]
+        added = self._to_add(own)
+        if self.alone and added:
+            self.asked, listed = [], []
+        self._added = [self._first_pass[0] - behind for _, behind in added]
+        return [*listed, *(text for text, _ in added)]
 
     def first_passes(self) -> list[float]:
-        """Scores of the hypotheses that are asked about, and then of the texts that were added."""
+        """Scores of the hypotheses that are asked about, and then of the texts that are added."""
         return [*self._first_pass[: len(self.asked)], *self._added]
+
+    def _to_add(self, own: Sequence[WrittenWord]) -> list[Fitting]:
+        held = self._held(own)
+        if held is None:
+            return []
+        words = _bare(held.words)
+        self.adds_own = words not in [list(heard) for heard in self.asked]
+        added = [held] if self.adds_own else []
+        if self.alone:
+            return added
+        for mixed in mixed_texts(words, self._mixable):
+            fit = self._hearing.of_first_words(mixed)
+            if fit and (behind := self._behind(fit[-1])) is not None:
+                added.append(Fitting(dressed(mixed, held.words), behind))
+        return added
 
     @property
     def _mixable(self) -> Sequence[Sequence[str]]:
         """Hypotheses that have all boosted words."""
         return [self.best] if any(self._boosted) else self.asked
 
-    def _fitting(self, texts: Sequence[list[WrittenWord]]) -> Iterator[list[WrittenWord]]:
-        """Texts that can be spelled, whose first pass is noted."""
-        for text in texts:
-            if (behind := self._behind(_bare(text))) is not None:
-                self._added.append(self._first_pass[0] - behind)
-                yield text
+    def _held(self, own: Sequence[WrittenWord]) -> Fitting | None:
+        """The first words of an own text that CTC lets stand; None where these fit too badly."""
+        words = self._with_boosted(own)
+        fit = self._hearing.of_first_words(_bare(words))
+        stop = _stop(fit) if fit else 0
+        if not fit or not stop or (behind := self._behind(fit[stop])) is None:
+            return None
+        return Fitting(dressed(_bare(words[:stop]), words[:stop]), behind)
 
-    def _behind(self, words: Sequence[str]) -> float | None:
-        """How much worse than the best hypothesis words fit; None for what cannot be spelled."""
-        fit = self._hearing.of_first_words(words)
-        return None if fit is None or self._best_fit is None else self._best_fit[-1] - fit[-1]
+    def _behind(self, fit: float) -> float | None:
+        """How much worse words fit than the best hypothesis; None for too much."""
+        if self._best_fit is None:
+            return None
+        behind = self._best_fit[-1] - fit
+        most = BOUND + BOUND_A_WORD * len(self.best)
+        return behind if math.isfinite(behind) and behind <= most else None
 
     @cached_property
     def _best_fit(self) -> list[float] | None:
         return self._hearing.of_first_words(self.best)
-
-    def _held(self, own: Sequence[WrittenWord]) -> list[WrittenWord]:
-        """The first words of an own text, as many as fit; none where these fit too badly."""
-        words = self._with_boosted(own)
-        fit = self._hearing.of_first_words(_bare(words))
-        held = words[: _stop(fit)] if fit else []
-        behind = self._behind(_bare(held))
-        if behind is None or not behind <= BOUND + BOUND_A_WORD * len(self.best):
-            return []
-        return dressed(_bare(held), held)
 
     def _with_boosted(self, own: Sequence[WrittenWord]) -> list[WrittenWord]:
         """An own text in which boosted words of the best hypothesis are where they were heard."""
@@ -152,7 +165,7 @@ def written_texts(
     lengths: Tensor,
     on_pass: Callable[[], None] = lambda: None,
 ) -> list[list[tuple[WrittenText, float]]]:
-    """Texts of each segment with their first pass: those of `asked`, then the own one if it fits.
+    """Texts of each segment with their first pass: those of `asked`, then those that are added.
 
     The best ones are known whole, others as far as it takes to tell that they are not among them.
     memory (S, T, D) of lengths (S,). `on_pass` is called before each pass of the decoder.

@@ -119,5 +119,5 @@ class ByWhisper:
     def _told(self, heard: HeardSegment, found: Sequence[tuple[WrittenText, float]]) -> Texts:
         """The decoder's own text where it fits, else the best, as a stream has it by attention."""
         ranked = sorted(found, key=lambda each: -each[0].total - self._ctc_weight * each[1])
-        own = found[len(heard.asked) :] or ranked
+        own = found[len(heard.asked) :] if heard.adds_own else ranked
         return {"attention": own[0][0].form, "attention_rescoring": ranked[0][0].form}

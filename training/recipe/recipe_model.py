@@ -22,6 +22,7 @@ from earshot.models.config import (
 from earshot.models.layers.subsampling import StemShape, encoder_shape
 from earshot.models.u2.u2 import U2Model
 from earshot.models.whisper_decoder_config import WhisperDecoderConfig
+from earshot.training.distil.teacher import FRAME_FEATURES
 from earshot.training.errors import RecipeError
 from earshot.training.files.cmudict import phone_names, read_lexicon
 from earshot.training.network.initialisation import InitConfig, initialise
@@ -34,9 +35,6 @@ from earshot.training.recipe.whisper_decoding import (
     take_whisper_decoder,
 )
 from earshot.training.recipe.whisper_network import take_whisper, whisper_config
-
-POOLED = 2
-"""Frames of Whisper's that become one, where a recipe takes their mean."""
 
 TOKENS = PREFIX + EMBEDDING
 
@@ -141,8 +139,8 @@ def _window_frames(recipe: Recipe) -> int:
     decoder = None if start is None else u2_of(load_model(start)).config.decoder
     if isinstance(decoder, WhisperDecoderConfig):
         return decoder.window_frames
-    frames = read_whisper(recipe.teacher).dims.audio_positions
-    return frames if recipe.network.pool_after_block is None else frames // POOLED
+    features = read_whisper(recipe.teacher).dims.audio_positions * FRAME_FEATURES
+    return features // time_shape(recipe).rate
 
 
 def build_model(recipe: Recipe, vocab_size: int, mean: Tensor, istd: Tensor) -> U2Model:

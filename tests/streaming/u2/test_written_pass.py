@@ -1,5 +1,6 @@
 """The second pass by Whisper's decoder: what it ranks, what it adds, and what holds it to CTC."""
 
+import math
 from types import SimpleNamespace
 
 import pytest
@@ -189,12 +190,27 @@ def test_boosted_words_stay_where_they_were_heard():
 
 def test_texts_between_the_own_and_what_was_heard_are_asked_about():
     decoder = Decoder("Rad is hog.", {"Red is hog.": -1.0, "Rad is hog.": -9.0})
-    fits = {"red is dog": -10.0, "rad is hog": -12.0, "red is hog": -11.0, "rad is dog": -40.0}
+    fits = {"red is dog": -10.0, "rad is hog": -12.0, "red is hog": -11.0, "rad is dog": -30.0}
     best, *_ = attended(decoder, fits, [heard("red is dog", -1.0)])
     assert decoder.asked == ["Red is dog.", "Rad is hog.", "Red is hog.", "Rad is dog."]
     assert decoder.priors[0][2] == pytest.approx(WEIGHT * (-1.0 - 1.0))
     assert best.hypothesis.text == "red is hog"
     assert best.score == pytest.approx(-1.0 + WEIGHT * (-1.0 - 1.0))
+
+
+@pytest.mark.parametrize("fit", [-60.0, -math.inf, math.nan])
+def test_a_text_between_that_fits_too_badly_is_not_asked_about(fit):
+    decoder = Decoder("Rad is hog.", {})
+    fits = {"red is dog": -10.0, "rad is hog": -12.0, "red is hog": fit, "rad is dog": -11.0}
+    attended(decoder, fits, [heard("red is dog", -1.0)])
+    assert decoder.asked == ["Red is dog.", "Rad is hog.", "Rad is dog."]
+
+
+def test_nothing_is_added_to_a_best_that_ctc_cannot_spell_in_time():
+    decoder = Decoder("Rad dog.", {"Rad dog.": -1.0})
+    fits = {"red dog": -math.inf, "rad dog": -10.0}
+    scored = attended(decoder, fits, NBEST)
+    assert [each.hypothesis.text for each in scored] == ["red dog", "red fog"]
 
 
 def test_no_text_between_lacks_a_boosted_word():

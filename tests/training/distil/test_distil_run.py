@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -207,24 +206,12 @@ def served(model: Path) -> list[Event]:
 
 
 def test_whispers_decoder_learns_the_texts_that_the_teacher_writes(
-    distil_recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    decoder_recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whisper = tmp_path / "whisper" / "tiny.pt"
-    whisper.parent.mkdir()
-    shutil.copy(WHISPER, whisper)
-    shutil.copy(WHISPER.parent / "hugging_face" / "tokenizer.json", whisper.parent)
     # A random decoder agrees with nobody.
     monkeypatch.setattr(WrittenTexts, "_usable", lambda *call: "cat")
-    recipe = replace(
-        distil_recipe,
-        start=StartConfig(whisper=whisper),
-        data=replace(distil_recipe.data, joined_corpora=()),
-        network=replace(
-            distil_recipe.network, narrow=None, decoder="whisper", chunk_sizes=(4, 8, -1)
-        ),
-        distil=replace(distil_recipe.distil, decoder_weight=0.1),
-        optimiser=replace(distil_recipe.optimiser, ctc_weight=1.0),
-    )
+    network = replace(decoder_recipe.network, chunk_sizes=(4, 8, -1))
+    recipe, whisper = replace(decoder_recipe, network=network), decoder_recipe.start.whisper
     trainer = open_run(recipe, tmp_path / "run", CPU)
     before = trainer.model.decoder.state_dict()["token_embedding.weight"].clone()
     assert torch.equal(before, read_whisper(whisper).tensors["decoder.token_embedding.weight"])

@@ -149,3 +149,19 @@ def test_attention_takes_the_own_text_that_fits_and_rescoring_the_best(
         {"attention": "", "attention_rescoring": ""},
         {"attention": attention, "attention_rescoring": rescored},
     ]
+
+
+def test_an_own_text_that_was_heard_too_is_no_text_between_two(
+    model: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoder = Decoder("Red fog can.", -5.0)
+    monkeypatch.setattr(WhisperScorer, "of", lambda *_, **__: decoder)
+    attended = attended_by(model, 10)
+    assert isinstance(attended, ByWhisper)
+    monkeypatch.setattr(attended, "_hearing", Fits("bad"))
+    beam = [
+        Prefix(tuple(model.tokenizer.encode(text)), score)
+        for text, score in (("RED DOG RAN", -1.0), ("RED FOG CAN", -2.0))
+    ]
+    (found,) = attended(torch.zeros(1, 9, 4), torch.tensor([9]), [beam])
+    assert found["attention"] == found["attention_rescoring"] == "Red dog ran."
