@@ -22,7 +22,6 @@ from earshot.models.config import (
 from earshot.models.layers.subsampling import StemShape, encoder_shape
 from earshot.models.u2.u2 import U2Model
 from earshot.models.whisper_decoder_config import WhisperDecoderConfig
-from earshot.training.distil.teacher import FRAME_FEATURES
 from earshot.training.errors import RecipeError
 from earshot.training.files.cmudict import phone_names, read_lexicon
 from earshot.training.network.initialisation import InitConfig, initialise
@@ -139,7 +138,8 @@ def _window_frames(recipe: Recipe) -> int:
     decoder = None if start is None else u2_of(load_model(start)).config.decoder
     if isinstance(decoder, WhisperDecoderConfig):
         return decoder.window_frames
-    features = read_whisper(recipe.teacher).dims.audio_positions * FRAME_FEATURES
+    whole = encoder_shape(replace(encoder_config(recipe), pool_after_block=None))
+    features = read_whisper(recipe.teacher).dims.audio_positions * whole.rate
     return features // time_shape(recipe).rate
 
 
