@@ -135,8 +135,7 @@ class HeadAttention {
     for (int i = 0; i < width; i += WIDTH) store(scores + i, load(scores + i) * factor);
   }
 
-  void mix(float* mixes, int rows, int stride, std::initializer_list<SeenColumns> seen,
-           int width) {
+  void mix(float* mixes, int rows, int stride, std::initializer_list<SeenColumns> seen, int width) {
     static constexpr float NOTHING[WIDTH] = {};
     mixed_.resize(static_cast<std::size_t>(rows) * WIDTH);
     for (int d = 0; d < head_size_; d += WIDTH) {
