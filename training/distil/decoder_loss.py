@@ -1,7 +1,7 @@
 """The loss of Whisper's decoder on a student's frames, against texts that the teacher wrote.
 
-Inputs are cropped a short silence after the last word. A decoder that learns is to know then when
-to stop; one that stays as it was published hears a silent window behind, as it will when it serves.
+Inputs are cropped a short silence after the last word, and a silent window stands behind them, as
+it will when the decoder serves: Whisper's ends a text where nothing more comes.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from earshot.training.errors import RecipeError
 from earshot.training.recipe.ranges import Ranges
 from earshot.training.recipe.recipe_file import Precision, check_schedule
 
-RateGroupName: TypeAlias = Literal["encoder", "heads", "decoder"]
+RateGroupName: TypeAlias = Literal["encoder", "heads", "decoder", "vocabulary"]
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,8 @@ class OptimiserConfig:
 
     With precision "bfloat16" matrix products, convolutions and attention run in it; weights,
     softmax, norms and losses stay in float32 (torch's autocast). Threads: at most, on one CPU.
-    Encoder, heads and decoder may have peak rates of their own, 0 for never, and rest at first.
+    Encoder, heads and decoder may have peak rates of their own, 0 for never, and rest at first; so
+    may the vocabulary, the embeddings of Whisper's decoder, which has the decoder's unless named.
     """
 
     peak_rate: float = 1.5e-3
@@ -61,7 +62,13 @@ class OptimiserConfig:
 
     def rate_of(self, group: RateGroupName) -> float:
         """The group's own peak rate, or that of all."""
-        return self.group_rates.get(group, self.peak_rate)
+        default = self.rate_of("decoder") if group == "vocabulary" else self.peak_rate
+        return self.group_rates.get(group, default)
+
+    def rests_first(self, group: RateGroupName) -> bool:
+        """Whether the group learns from `frozen_steps` on."""
+        named = ("decoder", group) if group == "vocabulary" else (group,)
+        return any(name in self.frozen_groups for name in named)
 
     def _check_groups(self) -> None:
         groups = get_args(RateGroupName)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from torch import nn
 
 from earshot.training.recipe.optimiser_config import OptimiserConfig, RateGroupName
+
+VOCABULARY = ("decoder.token_embedding.", "decoder.positional_embedding")
+"""Of Whisper's decoder: it would learn, above all, that nobody writes most of its tokens."""
 
 NEW_IN_ENCODER = "encoder.narrow."  # between a taken-over encoder and the heads: as new as these
 
@@ -39,7 +43,7 @@ def rate_groups(
     named = list(parameters)  # a side head's names may be the model's
     if not config.group_rates and not config.frozen_groups:
         return [RateGroup("all", [weight for _, weight in named], 1.0)]
-    found: dict[RateGroupName, list[nn.Parameter]] = {"encoder": [], "heads": [], "decoder": []}
+    found: dict[RateGroupName, list[nn.Parameter]] = {each: [] for each in get_args(RateGroupName)}
     for name, parameter in named:
         found[group_of(name)].append(parameter)
     return [
@@ -47,7 +51,7 @@ def rate_groups(
             name,
             weights,
             share=config.rate_of(name) / config.peak_rate,
-            first_step=config.frozen_steps if name in config.frozen_groups else 0,
+            first_step=config.frozen_steps if config.rests_first(name) else 0,
         )
         for name, weights in found.items()
         if weights
@@ -58,6 +62,8 @@ def group_of(name: str) -> RateGroupName:
     """The group of a weight, by its name in the model."""
     if name.startswith("encoder.") and not name.startswith(NEW_IN_ENCODER):
         return "encoder"
+    if name.startswith(VOCABULARY):
+        return "vocabulary"
     return "decoder" if name.split(".")[0].endswith("decoder") else "heads"
 
 

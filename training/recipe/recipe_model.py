@@ -129,11 +129,8 @@ def _decoder_config(recipe: Recipe) -> DecoderConfig | WhisperDecoderConfig:
 
 
 def _window_frames(recipe: Recipe) -> int:
-    """Frames of the windows that Whisper's decoder knows; 0 once a recipe has taught it."""
+    """Frames of the windows that Whisper's decoder knows."""
     assert recipe.teacher is not None
-    assert recipe.distil is not None
-    if recipe.distil.decoder_weight > 0 and recipe.optimiser.rate_of("decoder") > 0:
-        return 0
     start = None if recipe.start is None else recipe.start.model
     decoder = None if start is None else u2_of(load_model(start)).config.decoder
     if isinstance(decoder, WhisperDecoderConfig):

@@ -1,7 +1,8 @@
-"""A decoder hears silent windows until a recipe teaches it with segments as they are."""
+"""Whisper's decoder hears silent windows behind segments, where it is taught too."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,12 +26,6 @@ from earshot.training.run.run import open_run
 UNITS = UnitTable.parse("".join(f"{s} {i}\n" for i, s in enumerate("_abcdefghij")), "letters")
 
 
-def untaught(recipe: Recipe) -> Recipe:
-    """The recipe with the decoder as it was published."""
-    assert recipe.distil is not None
-    return replace(recipe, distil=replace(recipe.distil, decoder_weight=0.0))
-
-
 def window_of(recipe: Recipe) -> int:
     return start_model(recipe, 11).config.decoder.window_frames
 
@@ -44,29 +39,22 @@ def started_from(recipe: Recipe, folder: Path) -> StartConfig:
     return StartConfig(model=folder)
 
 
-def test_as_published_it_has_whispers_window(decoder_recipe: Recipe) -> None:
-    recipe = untaught(decoder_recipe)
-    frames = read_whisper(recipe.start.whisper).dims.audio_positions
-    assert window_of(recipe) == frames // 2
-    unpooled = replace(recipe, network=replace(recipe.network, pool_after_block=None))
-    assert window_of(unpooled) == frames
+def test_it_has_whispers_window(decoder_recipe: Recipe) -> None:
+    frames = read_whisper(decoder_recipe.start.whisper).dims.audio_positions
+    assert window_of(decoder_recipe) == frames // 2
+    unpooled = replace(decoder_recipe.network, pool_after_block=None)
+    assert window_of(replace(decoder_recipe, network=unpooled)) == frames
 
 
-def test_taught_with_segments_it_has_none_and_keeps_none(
-    decoder_recipe: Recipe, tmp_path: Path
+@pytest.mark.parametrize("frames", [0, 7])
+def test_a_later_stage_keeps_what_it_starts_from(
+    decoder_recipe: Recipe, tmp_path: Path, frames: int
 ) -> None:
-    assert window_of(decoder_recipe) == 0
-    start = started_from(decoder_recipe, tmp_path / "taught")
-    assert window_of(replace(untaught(decoder_recipe), start=start)) == 0
-
-
-def test_a_later_stage_keeps_the_window_of_an_untaught_one(
-    decoder_recipe: Recipe, tmp_path: Path
-) -> None:
-    recipe = untaught(decoder_recipe)
-    start = started_from(recipe, tmp_path / "untaught")
-    assert window_of(replace(recipe, start=start)) == window_of(recipe) > 0
-    assert window_of(replace(decoder_recipe, start=start)) == 0
+    start = started_from(decoder_recipe, tmp_path / "start")
+    header = json.loads((start.model / "config.json").read_text())
+    header["model"]["decoder"]["window_frames"] = frames
+    (start.model / "config.json").write_text(json.dumps(header))
+    assert window_of(replace(decoder_recipe, start=start)) == frames
 
 
 def as_published(recipe: Recipe) -> Recipe:
@@ -107,7 +95,6 @@ def test_a_decoder_without_a_rate_teaches_the_encoder_and_stays(
 ) -> None:
     monkeypatch.setattr(WrittenTexts, "_usable", lambda *call: "cat")  # a random decoder agrees
     recipe = as_published(decoder_recipe)
-    assert window_of(recipe) == window_of(untaught(decoder_recipe))
     trainer = open_run(recipe, tmp_path / "run", torch.device("cpu"))
     before = {name: each.clone() for name, each in trainer.model.state_dict().items()}
     trainer.run(stop_at_step=6)

@@ -32,6 +32,15 @@ def test_a_layer_that_narrows_is_as_new_as_the_heads() -> None:
     assert group_of("decoder.blocks.0.ln.weight") == "decoder"
 
 
+def test_a_vocabulary_learns_with_its_decoder_unless_it_is_named() -> None:
+    assert group_of("decoder.token_embedding.weight") == "vocabulary"
+    assert group_of("decoder.positional_embedding") == "vocabulary"
+    decoder = replace(CONFIG, group_rates={"decoder": 0.0}, frozen_groups=("decoder",))
+    assert (decoder.rate_of("vocabulary"), decoder.rests_first("vocabulary")) == (0.0, True)
+    named = replace(decoder, group_rates={"vocabulary": 1e-5}, frozen_groups=("encoder",))
+    assert (named.rate_of("vocabulary"), named.rests_first("vocabulary")) == (1e-5, False)
+
+
 def test_each_group_has_its_share_of_the_rate(named: dict[str, nn.Parameter]) -> None:
     groups = rate_groups(named.items(), CONFIG)
     assert [(group.name, len(group.parameters)) for group in groups] == [
