@@ -8,9 +8,16 @@ from earshot.streaming.results.hypothesis import Hypothesis, SpokenWord
 
 
 def retold(hypothesis: Hypothesis, texts: Sequence[str]) -> Hypothesis:
-    """The hypothesis with another text for each of its words; tokens, times and scores stay."""
-    words = [replace(word, text=text) for word, text in zip(hypothesis.words, texts, strict=True)]
+    """The hypothesis with another text for each of its words; tokens, times and scores stay.
+
+    A word whose text is another loses its written form, which was the old one's.
+    """
+    words = [_told(word, text) for word, text in zip(hypothesis.words, texts, strict=True)]
     return _Retold(hypothesis, words)
+
+
+def _told(word: SpokenWord, text: str) -> SpokenWord:
+    return word if word.text == text else replace(word, text=text, written=None)
 
 
 def written_as(hypothesis: Hypothesis, written: Sequence[str | None]) -> Hypothesis:

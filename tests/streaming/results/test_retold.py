@@ -30,6 +30,12 @@ def test_no_word_is_added_or_lost():
         retold(heard("a b", "a", "b"), ["A"])
 
 
+def test_a_word_told_otherwise_loses_its_written_form_and_others_keep_theirs():
+    written = written_as(heard("oh mister", "oh", "mister"), ["Oh,", "Mr."])
+    told = retold(written, ["oh", "MISTER"])
+    assert [(word.text, word.written) for word in told.words] == [("oh", "Oh,"), ("MISTER", None)]
+
+
 def test_a_written_form_stands_beside_a_word_whose_text_stays():
     told = written_as(heard("oh mister brown", "oh", "mister", "brown"), ["Oh,", "Mr.", None])
     assert told.text == "oh mister brown"
