@@ -17,6 +17,7 @@ from earshot.service.commands.options.settings_flags import (
 from earshot.service.commands.options.stream_flags import add_stream_flags, parameters_from
 from earshot.service.core.engine_port import EnginePort, StreamPort
 from earshot.service.errors import StartupError
+from earshot.service.writing import Writing
 from earshot.streaming.errors import BacklogFull, StreamClosed
 from earshot.streaming.events import Closed, Event, Failed, Final, Partial, UnboostablePhrase
 from earshot.streaming.requests import FINISH, Push
@@ -41,7 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     from earshot.service.core.engine_setup import running_engine
 
     with running_engine(settings) as engine:
-        _Listening(engine, parameters.stream).until_interrupted(sounds, arguments.microphone)
+        listening = _Listening(engine, parameters.stream, parameters.writing)
+        listening.until_interrupted(sounds, arguments.microphone)
     return 0
 
 
@@ -64,10 +66,11 @@ def _sound_library() -> Any:
 class _Listening:
     """One stream fed by the microphone's callback, shown as it comes."""
 
-    def __init__(self, engine: EnginePort, config: StreamConfig) -> None:
+    def __init__(self, engine: EnginePort, config: StreamConfig, writing: Writing) -> None:
         self._rate_hz = engine.sample_rate_hz
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self._stream: StreamPort = engine.open(config, self._events.put)
+        self._writing = writing
         self._dropped = False
 
     def until_interrupted(self, sounds: Any, microphone: str | None) -> None:
@@ -105,12 +108,12 @@ class _Listening:
         while True:
             event = self._events.get()
             match event:
-                case Partial(alternatives=[best, *_]):
-                    line.update(Text(best.text, style="dim"))
-                case Final(alternatives=[best, *_]):
+                case Partial():
+                    line.update(Text(self._written(event), style="dim"))
+                case Final():
                     line.update(Text(""))
-                    if best.text:
-                        say(best.text)
+                    if text := self._written(event):
+                        say(text)
                 case UnboostablePhrase(phrase, reason):
                     tell(f"not boosted: {phrase}: {reason}")
                 case Closed():
@@ -119,3 +122,8 @@ class _Listening:
                     raise StartupError(f"decoding failed: {error}")
         if self._dropped:
             tell("Some audio was lost: this machine is too slow for the model.")
+
+    def _written(self, result: Partial | Final) -> str:
+        """The best text; none where nothing is left of it."""
+        alternatives = self._writing.of(result).alternatives
+        return alternatives[0].text if alternatives else ""

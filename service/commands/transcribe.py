@@ -42,14 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output-dir", type=Path, metavar="DIR", help="write NAME.txt, .json, .srt or .vtt there"
     )
-    parser.add_argument(
-        "--smart-format", action="store_const", const="true",
-        help="write numbers, dates and money in figures (English)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--no-punctuate", dest="punctuate", action="store_const", const="false", default="true",
-        help="write no capitals, full stops, commas and question marks",
-    )  # fmt: skip
     add_stream_flags(parser)
     add_settings_flags(parser, ENGINE_SETTINGS)
 

@@ -13,6 +13,14 @@ from earshot.service.settings import Settings
 
 def add_stream_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags that become parameters of the stream."""
+    parser.add_argument(
+        "--smart-format", action="store_const", const="true",
+        help="write numbers, dates and money in figures (English)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--no-punctuate", dest="punctuate", action="store_const", const="false", default="true",
+        help="write no capitals, full stops, commas and question marks",
+    )  # fmt: skip
     parser.add_argument("--mode", help="how the text is searched; one of the model's modes")
     parser.add_argument("--chunk", metavar="MS", help="hear in chunks of so many ms, or whole")
     parser.add_argument(

@@ -4,6 +4,7 @@ import json
 import shutil
 import sys
 import types
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ from earshot.language.g2p.lexicon import Lexicon
 from earshot.service.commands.cli import main
 from earshot.service.core.engine_setup import running_engine, warm_up
 from earshot.service.settings import Settings
+from earshot.service.writing import Writing
+from earshot.streaming.events import Word
 
 LIBRISPEECH = (
     "IT WAS THE FIRST GREAT SORROW OF HIS LIFE IT WAS NOT SO MUCH THE LOSS OF THE COTTON ITSELF "
@@ -188,6 +191,23 @@ def microphone(monkeypatch, wavs):
 def test_listen_writes_what_was_said_when_interrupted(capsys, model):
     assert main(["listen", "--model", model]) == 0
     assert capsys.readouterr().out == AISHELL + "\n"
+
+
+@pytest.mark.usefixtures("microphone")
+@pytest.mark.parametrize(("flags", "written"), [((), "Ja, gut."), (("--no-punctuate",), "ja gut")])
+def test_listen_writes_capitals_and_marks_unless_told_not_to(
+    capsys, model, monkeypatch, flags, written
+):
+    of = Writing.of
+
+    def marked(self, result):
+        words = [Word("ja", 0, 1, 1, written="Ja,"), Word("gut", 1, 2, 1, written="gut.")]
+        said = replace(result.alternatives[0], text="ja gut", words=tuple(words))
+        return of(self, replace(result, alternatives=(said,)))
+
+    monkeypatch.setattr(Writing, "of", marked)
+    assert main(["listen", "--model", model, *flags]) == 0
+    assert capsys.readouterr().out == written + "\n"
 
 
 def test_listen_without_a_microphone_is_one_line(capsys, model, microphone):
