@@ -6,7 +6,9 @@ from typing import Any
 import torch
 
 from earshot.models.config import DecoderConfig, EncoderConfig, ModelConfig
+from earshot.models.tokenizer import CharTokenizer
 from earshot.models.u2.u2 import U2Model
+from earshot.models.units import UnitTable
 
 TINY = ModelConfig(
     vocab_size=11,
@@ -16,6 +18,12 @@ TINY = ModelConfig(
     ),
     decoder=DecoderConfig(attention_heads=2, linear_units=24, num_blocks=1, r_num_blocks=1),
 )  # fmt: skip
+TINY_TOKENIZER = CharTokenizer(
+    UnitTable.parse(
+        "".join(f"{unit} {n}\n" for n, unit in enumerate(["<blank>", "<unk>", *"ABCDEFGHI"])),
+        "units.txt",
+    )
+)
 WHISPER = {
     "kind": "transformer", "positions": "whisper", "activation": "gelu", "input_layer": "whisper"
 }  # fmt: skip

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tiny_models import TINY, TINY_TOKENIZER
 
 from earshot.language.g2p.pronouncer import pronouncer_of
-from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.checkpoints.own_format import save_model
 from earshot.models.u2.u2 import U2Model
@@ -18,9 +18,8 @@ PHONES = ("AY", "D", "EH", "HH", "IH", "L", "M", "OW")
 
 
 def saved_model(directory: Path, phones: tuple[str, ...]) -> Path:
-    bundled = load_model(bundled_model_dir())
-    config = replace(bundled.model.config, phones=phones)
-    save_model(directory, U2Model(config), bundled.tokenizer, "for the test")
+    config = replace(TINY, phones=phones)
+    save_model(directory, U2Model(config), TINY_TOKENIZER, "for the test")
     return directory
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from tiny_models import TINY, TINY_TOKENIZER
 
 from earshot.language.g2p.letters_to_phones import (
     LETTERS_FILE,
@@ -25,7 +26,6 @@ from earshot.language.g2p.lexicon import (
 )
 from earshot.language.g2p.plain_letters import plain_letters
 from earshot.language.g2p.pronouncer import Pronouncer, pronouncer_of
-from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.checkpoints.own_format import save_model
 from earshot.models.errors import (
@@ -126,9 +126,8 @@ def test_a_broken_lexicon_names_its_line(text: str) -> None:
 
 @pytest.fixture
 def model_dir(tmp_path: Path) -> Path:
-    bundled = load_model(bundled_model_dir())
-    config = replace(bundled.model.config, phones=("A", "B"), phone_rate=2)
-    save_model(tmp_path, U2Model(config), bundled.tokenizer, "phones")
+    config = replace(TINY, phones=("A", "B"), phone_rate=2)
+    save_model(tmp_path, U2Model(config), TINY_TOKENIZER, "phones")
     write_lexicon_text(tmp_path / LEXICON_FILE, LEXICON)
     save_letters_to_phones(tmp_path / LETTERS_FILE, network())
     return tmp_path

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 import torch
+from tiny_models import TINY, TINY_TOKENIZER
 
-from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.checkpoints.own_format import save_model
 from earshot.models.config import ModelConfig
@@ -31,14 +31,14 @@ def test_each_encoder_frame_becomes_some_phone_frames_in_their_order() -> None:
 
 
 def with_phones(**changes: object) -> ModelConfig:
-    values = load_model(bundled_model_dir()).model.config.to_dict()
-    return ModelConfig.from_dict({**values, "phones": ["A", "B"], "phone_rate": 2, **changes})
+    values = {**TINY.to_dict(), "phones": ["A", "B"], "phone_rate": 2}
+    return ModelConfig.from_dict({**values, **changes})
 
 
 def test_a_model_keeps_its_phones(tmp_path: Path) -> None:
     config = with_phones()
     model = U2Model(config)
-    save_model(tmp_path, model, load_model(bundled_model_dir()).tokenizer, "phones")
+    save_model(tmp_path, model, TINY_TOKENIZER, "phones")
     loaded = load_model(tmp_path)
     assert loaded.ctc.phone_symbols == ("<blank>", "A", "B")
     found = loaded.model
@@ -49,7 +49,7 @@ def test_a_model_keeps_its_phones(tmp_path: Path) -> None:
 
 def test_phones_without_weights_are_refused(tmp_path: Path) -> None:
     plain = U2Model(with_phones(phones=[]))
-    save_model(tmp_path, plain, load_model(bundled_model_dir()).tokenizer, "plain")
+    save_model(tmp_path, plain, TINY_TOKENIZER, "plain")
     path = tmp_path / "config.json"
     header = json.loads(path.read_text())
     header["model"]["phones"] = ["A"]
