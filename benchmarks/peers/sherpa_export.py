@@ -17,7 +17,6 @@ from torch import Tensor
 
 from benchmarks.peers.sherpa_network import WenetCtcChunk, conformer_of
 from benchmarks.report import REPOSITORY
-from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.u2.u2 import U2Model
 
@@ -45,15 +44,14 @@ class SherpaFiles:
 
 
 def export_apart(
-    model: Path | None, folder: Path, peer_python: Path, chunk: int, left_chunks: int
+    model: Path, folder: Path, peer_python: Path, chunk: int, left_chunks: int
 ) -> SherpaFiles:
     """Export in a process of its own: the peer's libraries stay out of this one."""
     command = [
-        sys.executable, "-m", "benchmarks.peers.sherpa_export", str(folder),
+        sys.executable, "-m", "benchmarks.peers.sherpa_export", str(folder), "--model", str(model),
         "--peer-python", str(peer_python), "--chunk-size", str(chunk),
         "--num-left-chunks", str(left_chunks),
     ]  # fmt: skip
-    command += [] if model is None else ["--model", str(model)]
     subprocess.run(command, check=True, cwd=REPOSITORY)
     return SherpaFiles(folder)
 
@@ -169,7 +167,7 @@ def main() -> None:
     """Export one model."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--model", type=Path, default=bundled_model_dir())
+    parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--peer-python", type=Path, required=True)
     parser.add_argument("--chunk-size", type=int, default=16)
     parser.add_argument("--num-left-chunks", type=int, default=4)

@@ -1,8 +1,10 @@
 """Claim: on the same weights and audio Earshot costs and carries what it says beside sherpa-onnx.
 
 The peer lives in an environment of its own, whose Python `--peer-python` names; it needs this
-one's version of Python, sherpa-onnx, sherpa-onnx-bin, onnx and onnxruntime. `--rounds 0` leaves out
-one part, `--streams` without any the other; the page is written where both are run.
+one's version of Python, sherpa-onnx, sherpa-onnx-bin, onnx and onnxruntime. It reads causal
+conformers: `--model` names a directory of one, with graph and language models beside it (the
+bundled model is none). `--rounds 0` leaves out one part, `--streams` without any the other; the page is
+written where both are run.
 """
 
 import argparse
@@ -19,21 +21,21 @@ from benchmarks.server.batching import CLIP_S
 from benchmarks.server.sherpa_in_process import CHUNK_SIZE, CLIPS, NUM_LEFT_CHUNKS, Contest
 
 LARGE_CLIP_S = 10.0
-BUNDLED, LARGE = "bundled", "large"
+CONFORMER, LARGE = "conformer", "large"
 STREAMS = ("sherpa=200,260,320", "sherpa-int8=260,320", "greedy=200,260,320", "earshot=40,80,120")
 
 
-def contests_of(large: bool, peer_python: Path, folder: Path) -> dict[str, Contest]:
+def contests_of(model: Path, large: bool, peer_python: Path, folder: Path) -> dict[str, Contest]:
     """Models, each exported for the peer, by name."""
-    models: dict[str, Path | None] = {BUNDLED: None}
+    models = {CONFORMER: model}
     if large:
         models[LARGE] = write_large_model(folder / LARGE)
     found = {}
-    for name, model in models.items():
+    for name, directory in models.items():
         out = folder / f"{name}.onnx"
-        files = export_apart(model, out, peer_python, CHUNK_SIZE, NUM_LEFT_CHUNKS)
+        files = export_apart(directory, out, peer_python, CHUNK_SIZE, NUM_LEFT_CHUNKS)
         clip_s = LARGE_CLIP_S if name == LARGE else CLIP_S
-        found[name] = Contest(name, model, files, clip_s)
+        found[name] = Contest(name, directory, files, clip_s, random=name == LARGE)
     return found
 
 
@@ -43,7 +45,7 @@ def counts_of(asked: Sequence[str]) -> list[tuple[str, str, list[int]]]:
     for each in asked:
         name, _, counts = each.partition("=")
         model, _, server = name.rpartition(":")
-        found.append((model or BUNDLED, server, [int(count) for count in counts.split(",")]))
+        found.append((model or CONFORMER, server, [int(count) for count in counts.split(",")]))
     return found
 
 
@@ -68,8 +70,8 @@ def page(
 ) -> str:
     """What both parts found."""
     return f"""
-Both have the same weights ("bundled" is Earshot's own model; "large", where it is there, a U2++
-conformer of 12 blocks of 256 with random weights), in chunks of {CHUNK_SIZE} frames with
+Both have the same weights ("conformer" is {arguments.model.name}; "large", where it is there, a
+U2++ conformer of 12 blocks of 256 with random weights), in chunks of {CHUNK_SIZE} frames with
 {NUM_LEFT_CHUNKS} chunks of left context, greedy search, no endpoints; "all defaults" is Earshot
 with its own chunks, the graph, the second pass and the neural language model. sherpa-onnx
 {version_of(arguments.peer_python)} gets an ONNX export whose log-probabilities were compared with
@@ -108,6 +110,7 @@ def parsed() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peer-python", type=Path, required=True)
+    parser.add_argument("--model", type=Path, required=True, help="directory of a causal conformer")
     parser.add_argument("--rounds", type=int, default=5, help="in process; 0 leaves it out")
     parser.add_argument("--together", type=int, nargs="+", default=(1, 4, CLIPS), metavar="N")
     parser.add_argument(
@@ -124,7 +127,7 @@ def main() -> None:
     arguments = parsed()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        contests = contests_of(arguments.large, arguments.peer_python, folder)
+        contests = contests_of(arguments.model, arguments.large, arguments.peer_python, folder)
         in_process = [
             line
             for contest in (contests.values() if arguments.rounds else ())

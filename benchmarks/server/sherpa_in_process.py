@@ -26,19 +26,15 @@ HEADER = (
 class Contest:
     """One model in both engines.
 
-    model: None for the bundled one; else random weights, which no defaults are for, and whose texts
-    say nothing. clip_s: of each clip, so much is decoded.
+    random: whether its weights are, which no defaults are for, and whose texts say nothing. clip_s:
+    of each clip, so much is decoded.
     """
 
     name: str
-    model: Path | None
+    model: Path
     files: SherpaFiles
     clip_s: float = CLIP_S
-
-    @property
-    def random(self) -> bool:
-        """Whether its weights are."""
-        return self.model is not None
+    random: bool = False
 
     def commands(self, audio: Path, together: int, peer_python: Path) -> dict[str, list[str]]:
         """How each arm is started; the peer's fp32 comes first."""
@@ -49,7 +45,7 @@ class Contest:
             return [str(peer_python), "-m", "benchmarks.peers.sherpa", *files, *streams, *CHUNKING]
 
         ours = [sys.executable, "-m", "benchmarks.server.engine_turns", *streams]
-        ours += [] if self.model is None else ["--model", str(self.model)]
+        ours += ["--model", str(self.model)]
         arms = {
             "sherpa-onnx fp32": sherpa(int8=False),
             "sherpa-onnx int8": sherpa(int8=True),
