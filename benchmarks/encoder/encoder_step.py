@@ -219,8 +219,8 @@ def main() -> None:
 A chunk through stem and blocks: 11 frames of a small encoder (6 causal conformer blocks of 144,
 without positions), 16 of one as U2++ has it (12 blocks of 256, 2048 within, positional keys), both
 of random weights. Milliseconds of CPU for all lanes on one thread, in brackets how many times as
-long torch takes: medians of {arguments.rounds} rounds of {STEPS} steps, arms in turns. `columns`
-is left context in frames; every ring is full. All arms read the slots of the same state and agree with
+long torch takes: medians of {arguments.rounds} rounds of {STEPS} steps, arms in turns. `columns` is
+left context in frames; every ring is full. All arms read the slots of the same state and agree with
 torch within {TOLERANCE:g}; the stem is torch's in the native ones. Compiled is AOTInductor with g++
 and frozen weights, for one shape each, so only for {COMPILED_COLUMNS} columns; ONNX Runtime has one
 graph for all shapes, with the state as inputs and outputs. Both are given copies of the slots'

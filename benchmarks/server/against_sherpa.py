@@ -1,10 +1,10 @@
 """Claim: on the same weights and audio Earshot costs and carries what it says beside sherpa-onnx.
 
-The peer lives in an environment of its own, whose Python `--peer-python` names; it needs this
-one's version of Python, sherpa-onnx, sherpa-onnx-bin, onnx and onnxruntime. It reads causal
-conformers: `--model` names a directory of one, with graph and language models beside it (the
-bundled model is none). `--rounds 0` leaves out one part, `--streams` without any the other; the page is
-written where both are run.
+The peer lives in an environment of its own, whose Python `--peer-python` names; it needs this one's
+version of Python, sherpa-onnx, sherpa-onnx-bin, onnx and onnxruntime. It reads causal conformers:
+`--model` names a directory of one, with graph and language models beside it (the bundled model is
+none). `--rounds 0` leaves out one part, `--streams` without any the other; the page is written
+where both are run.
 """
 
 import argparse
