@@ -59,14 +59,23 @@ def recipes(repository_dir: Path) -> dict[str, Recipe]:
 
 def test_stages_that_come_along_hear_with_the_same_ears(repository_dir: Path) -> None:
     path = repository_dir / "training" / "recipes" / "whisper-tiny.toml"
-    first, second = load_stages(path)
+    first, *others = load_stages(path)
     assert first.distil is not None
     assert first.distil.alone
-    assert second.distil is not None
-    assert second.phones is not None
     assert first.start is not None
-    assert (first.start.whisper, first.network.narrow) == (second.teacher, second.network.narrow)
-    assert first.data.work_dir == second.data.work_dir  # where the teacher's frames are
+    for stage in others:
+        assert stage.distil is not None
+        assert stage.phones is not None
+        assert (first.start.whisper, first.network.narrow) == (stage.teacher, stage.network.narrow)
+        assert first.data.work_dir == stage.data.work_dir  # where the teacher's frames are
+
+
+def test_the_decoder_of_whisper_learns_last_and_its_vocabulary_never(
+    recipes: dict[str, Recipe],
+) -> None:
+    heads, decoder = (recipes[f"whisper-tiny-{name}"].optimiser for name in ("heads", "decoder"))
+    assert heads.rate_of("decoder") == 0.0 < decoder.rate_of("decoder")
+    assert heads.rate_of("vocabulary") == decoder.rate_of("vocabulary") == 0.0
 
 
 def test_the_recipes_that_come_along_are_whole(recipes: dict[str, Recipe]) -> None:
