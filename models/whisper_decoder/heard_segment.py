@@ -6,10 +6,10 @@ Of each text
 
 where `first_pass` holds the boost as well. What the decoder writes itself has no first pass: it
 gets that of the best hypothesis, and what CTC's best path through its words has more or less than
-through the best hypothesis' words. So it is held to what was heard: where CTC says that a
-beginning of it fits better than the whole it ends there, where it fits too badly it is left out,
-and words that were boosted stay. Texts between it and what was heard (`mixed_texts`) get theirs
-in the same way.
+through the best hypothesis' words. So it is held to what was heard: where CTC says that a beginning
+of it fits better than the whole it ends there, where it fits too badly it is left out, and words
+that were boosted stay; phrases that a request disfavours are not brought in. Texts between it and
+what was heard (`mixed_texts`) get theirs in the same way.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class HeardSegment:
 
     words: of each hypothesis, bare. first_pass: their scores in nats, which count `ctc_weight`.
     boosted: which words of the best are. alone: whether an own text that fits is asked about and
-    nothing else. wanted: how many texts are to be known. adds_own: whether the first text that is
-    added is the own one.
+    nothing else. unwanted: words of phrases that are not brought in. wanted: how many texts are to
+    be known. adds_own: whether the first text that is added is the own one.
     """
 
     def __init__(
@@ -75,6 +75,7 @@ class HeardSegment:
         *,
         boosted: Sequence[bool] = (),
         alone: bool = False,
+        unwanted: Sequence[Sequence[str]] = (),
         wanted: int = 1,
     ) -> None:
         near = [score for score in first_pass if first_pass[0] - score <= REACH]
@@ -88,6 +89,7 @@ class HeardSegment:
         self._added: list[float] = []
         self._hearing = hearing
         self._boosted = boosted
+        self._unwanted = [each for each in unwanted if not _holds(self.best, each)]
 
     def candidates(self, own: Sequence[WrittenWord]) -> list[list[WrittenWord]]:
         """Hypotheses that are asked about in their written forms, then the texts that are added.
@@ -110,15 +112,18 @@ class HeardSegment:
         if held is None:
             return []
         words = _bare(held.words)
-        self.adds_own = words not in [list(heard) for heard in self.asked]
+        self.adds_own = words not in map(list, self.asked) and self._may_add(words)
         added = [held] if self.adds_own else []
         if self.alone:
             return added
-        for mixed in mixed_texts(words, self._mixable):
+        for mixed in filter(self._may_add, mixed_texts(words, self._mixable)):
             fit = self._hearing.of_first_words(mixed)
             if fit and (behind := self._behind(fit[-1])) is not None:
                 added.append(Fitting(dressed(mixed, held.words), behind))
         return added
+
+    def _may_add(self, words: Sequence[str]) -> bool:
+        return not any(_holds(words, phrase) for phrase in self._unwanted)
 
     @property
     def _mixable(self) -> Sequence[Sequence[str]]:
@@ -191,6 +196,13 @@ def _stop(fit: Sequence[float]) -> int:
     """The number of first words that an own text keeps."""
     best = max(range(len(fit)), key=lambda count: fit[count])
     return best if fit[best] > fit[-1] + CUT else len(fit) - 1
+
+
+def _holds(words: Sequence[str], phrase: Sequence[str]) -> bool:
+    """Whether the words of the phrase stand there in a row."""
+    size = len(phrase)
+    starts = range(len(words) - size + 1)
+    return any(list(words[start : start + size]) == list(phrase) for start in starts)
 
 
 def _bare(words: Sequence[WrittenWord]) -> list[str]:

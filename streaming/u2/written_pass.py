@@ -127,6 +127,9 @@ class _Heard(HeardSegment):
             ctc_weight,
             boosted=[word.boosted for word in ending.hypotheses[0].words],
             alone=mode_of(ending.stream.config) == "attention",
+            unwanted=[
+                b.phrase.lower().split() for b in ending.stream.config.boosts if b.weight < 0
+            ],
             wanted=wanted,
         )
 

@@ -16,7 +16,7 @@ from earshot.streaming.boosting.boosting import NO_BOOSTS
 from earshot.streaming.results.hypothesis import SpokenWord, TokenHypothesis
 from earshot.streaming.stream.lane import Ending
 from earshot.streaming.stream.segment import Segment
-from earshot.streaming.stream_config import StreamConfig
+from earshot.streaming.stream_config import Boost, StreamConfig
 from earshot.streaming.u2.pass_weights import PassWeights
 from earshot.streaming.u2.written_pass import BEHIND, RANKED_ANEW, WrittenPass
 
@@ -97,10 +97,13 @@ def heard(text: str, score: float, boosted: str = "") -> TokenHypothesis:
 NO_PARTS: dict[str, float] = {}
 
 
-def attended(decoder, fits, hypotheses, mode="attention_rescoring", weights=NO_PARTS, parts=()):
+def attended(
+    decoder, fits, hypotheses, mode="attention_rescoring", weights=NO_PARTS, parts=(), boosts=()
+):
     segment = Segment(0, detector=None)
     segment.extend(torch.zeros(40, 4))
-    stream = SimpleNamespace(config=StreamConfig(mode=mode), segment=segment)
+    config = StreamConfig(mode=mode, boosts=boosts)
+    stream = SimpleNamespace(config=config, segment=segment)
     ending = Ending(stream, "endpoint", 0, hypotheses)
     heads = SimpleNamespace(
         ctc_log_probs=lambda memory: torch.zeros(len(memory), len(UNITS)), blank_id=0
@@ -219,6 +222,18 @@ def test_no_text_between_lacks_a_boosted_word():
     nbest = [heard("red is dog", -1.0, boosted="dog"), heard("red as fog", -1.5)]
     attended(decoder, fits, nbest)
     assert all("dog" in text for text in decoder.asked if text != "Red as fog.")
+
+
+@pytest.mark.parametrize("mode", ["attention_rescoring", "attention"])
+def test_no_text_brings_in_a_phrase_that_the_request_disfavours(mode):
+    likely = {"Red is hog.": -1.0, "Rad is hog.": 0.0, "Red is dog.": -9.0}
+    fits = {"red is dog": -10.0, "rad is hog": -11.0, "red is hog": -11.0, "rad is dog": -11.0}
+    nbest, boosts = [heard("red is dog", -1.0)], (Boost("Is Hog", -9.0), Boost("dog", -0.5))
+    decoder = Decoder("Rad is hog.", likely)
+    best, *_ = attended(decoder, fits, nbest, mode=mode, boosts=boosts)
+    assert not any("hog" in text for text in decoder.asked)
+    assert ("Rad is dog." in decoder.asked) == (mode == "attention_rescoring")
+    assert best.hypothesis.text.endswith("is dog")
 
 
 def test_by_attention_alone_nothing_else_is_ranked():
