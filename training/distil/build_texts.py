@@ -8,6 +8,7 @@ from earshot.models.whisper_tokenizer.tokenizer import WhisperTokenizer
 from earshot.training.data.speech import Speech
 from earshot.training.distil.teacher import Teacher
 from earshot.training.distil.written_texts import WrittenTexts
+from earshot.training.errors import RecipeError
 from earshot.training.recipe.config import Recipe
 from earshot.training.recipe.recipe_model import recipe_decoding
 from earshot.training.recipe.whisper_decoding import take_whisper_decoder, whole_decoding
@@ -17,12 +18,15 @@ def build_texts(recipe: Recipe, speech: Speech, teacher: Teacher) -> WrittenText
     """Texts of the training speech, written when they are wanted, by the teacher's own decoder.
 
     It has all of its tokens, whichever the recipe's has. Raises ModelError, RecipeError for a
-    teacher without decoder or tokenizer.
+    teacher without decoder or tokenizer, or corpora that no manifest has.
     """
     config, decoding = recipe.distil, recipe_decoding(recipe)
     assert config is not None
     assert decoding is not None
     assert recipe.teacher is not None
+    known = {each.corpus for each in speech.utterances}
+    if unknown := sorted(set(config.sentence_corpora) - known):
+        raise RecipeError(f"distil.sentence_corpora: no manifest has {', '.join(unknown)}")
     whole = whole_decoding(recipe.teacher, recipe.network.language)
     decoder = WhisperDecoder(whole.config)
     take_whisper_decoder(decoder, recipe.teacher, whole)
@@ -36,4 +40,5 @@ def build_texts(recipe: Recipe, speech: Speech, teacher: Teacher) -> WrittenText
         WhisperTokenizer(decoding.tables),
         config.most_text_errors,
         made_by,
+        config.sentence_corpora,
     )

@@ -2,7 +2,8 @@
 
 It writes each recording as finals are written, of letters and marks alone, with the transcript as
 the draft, which takes a few passes over the decoder's weights instead of one a token. Where its
-words are nearly the transcript's, these get the forms of its own.
+words are nearly the transcript's, these get the forms of its own. Where they are not, a transcript
+that is known to be one sentence is written plainly.
 
 One JSON object a line, appended when a text is written: a run that was killed goes on with those
 that were there.
@@ -11,7 +12,7 @@ that were there.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import jiwer
@@ -19,7 +20,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from earshot.models.whisper_decoder.pen import TextTokens, WrittenWord, dressed
+from earshot.models.whisper_decoder.pen import TextTokens, WrittenWord, dressed, plainly
 from earshot.models.whisper_decoder.whisper_scorer import Segments, WhisperScorer
 from earshot.training.corpus.manifest import Utterance
 from earshot.training.distil.targets import Taught
@@ -32,7 +33,8 @@ class WrittenTexts:
     """Texts by the number of a recording.
 
     tokens: of the decoder that learns them. most_errors: of the words that the teacher writes, the
-    share at most that are not the transcript's.
+    share at most that are not the transcript's. sentences: corpora whose transcripts are one sentence
+    each.
 
     made_by: a checksum of what they depend on; lines of another one are passed over.
     """
@@ -45,6 +47,7 @@ class WrittenTexts:
         tokens: TextTokens,
         most_errors: float,
         made_by: str,
+        sentences: Collection[str] = (),
     ) -> None:
         make_folder(path.parent)
         self._path = path
@@ -53,6 +56,7 @@ class WrittenTexts:
         self._tokens = tokens
         self._most_errors = most_errors
         self._made_by = made_by
+        self._sentences = sentences
         self._known = self._read()
 
     def of(self, indices: Sequence[int], taught: Taught) -> list[Tokens | None]:
@@ -66,9 +70,12 @@ class WrittenTexts:
             rows = list(missing.values())
             frames, lengths = taught.frames[rows], taught.lengths[rows]
             self._write([indices[row] for row in rows], self._scorer.listen(frames, lengths))
-        return [self._tokens_of(self._known[name]) for name in names]
+        return [self._tokens_of(index, name) for index, name in zip(indices, names, strict=True)]
 
-    def _tokens_of(self, text: str | None) -> Tokens | None:
+    def _tokens_of(self, index: int, name: str) -> Tokens | None:
+        utterance, text = self._utterances[index], self._known[name]
+        if text is None and utterance.text and utterance.corpus in self._sentences:
+            text = " ".join(word.form for word in plainly(utterance.text.split())) + "."
         return None if text is None else tuple(self._tokens.encode(" " + text))
 
     def _write(self, indices: Sequence[int], segments: Segments) -> None:

@@ -32,6 +32,8 @@ class DistilConfig:
     decoder_weight: float = 0.0  # of the decoder's loss, on transcripts as the teacher writes them;
     # without a rate of its own ([optimiser] group_rates) only the encoder learns by it
     most_text_errors: float = 0.1  # of the words of a transcript, where the teacher hears others
+    sentence_corpora: tuple[str, ...] = ()  # of one sentence a transcript, which is written plainly
+    # where the teacher hears others
     untranscribed_manifests: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:

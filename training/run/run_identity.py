@@ -42,6 +42,7 @@ FOR_DECODING = {"chunk_size", "chunk_sizes", "lead_in_ms", "flush_with_silence"}
 RENAMED = {"units.pieces": "units.tokens", "pieces": "tokenizer"}
 """What runs that were saved earlier call it."""
 ADDED: Mapping[str, Any] = {
+    "distil.sentence_corpora": [],
     "network.decoder": "own",
     "network.decoder_tokens": None,
     "network.language": "en",

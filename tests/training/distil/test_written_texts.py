@@ -51,9 +51,11 @@ def opened(tmp_path: Path, scorer: Scorer) -> Open:
     ]
     tokens = SimpleNamespace(encode=lambda text: [TOKENS[form] for form in text.split()])
 
-    def open_texts(most_errors: float = 0.1, made_by: str = "her") -> WrittenTexts:
+    def open_texts(
+        most_errors: float = 0.1, made_by: str = "her", sentences: tuple[str, ...] = ()
+    ) -> WrittenTexts:
         path = tmp_path / "made" / "texts.jsonl"
-        return WrittenTexts(path, utterances, scorer, tokens, most_errors, made_by)
+        return WrittenTexts(path, utterances, scorer, tokens, most_errors, made_by, sentences)
 
     return open_texts
 
@@ -66,6 +68,15 @@ def taught(indices: list[int]) -> tuple[list[int], Taught]:
 
 def test_only_transcripts_that_the_teacher_agrees_with_are_used(opened: Open) -> None:
     assert opened().of(*taught([0, 1, 2, 3])) == [(2, 1), None, (2,), None]
+
+
+def test_one_sentence_that_the_teacher_mishears_is_written_plainly(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(TOKENS, "Mid.", 4)
+    texts = opened(sentences=("books",))
+    assert texts.of(*taught([0, 1, 2, 3])) == [(2, 1), (4,), (2,), None]
+    assert opened(sentences=("talks",)).of(*taught([1])) == [None]
 
 
 def test_the_words_are_the_transcripts_and_the_forms_the_teachers(
