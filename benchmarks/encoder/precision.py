@@ -160,8 +160,9 @@ def main() -> None:
 ## A step
 
 A chunk through stem and blocks natively, {COLUMNS} columns of left context, every ring full.
-`bundled` has 6 conformer blocks of 144; the others are transformer blocks (pre-norm, GELU, without
-convolution and macaron) behind a stem of convolutions, with random weights. Frames are 60 ms.
+`bundled` is Whisper tiny's encoder with the mean of two frames after its second block, frames of
+40 ms; the others are transformer blocks (pre-norm, GELU, without convolution and macaron) behind a
+stem of convolutions, with random weights and frames of 60 ms.
 Milliseconds of CPU of one thread for all lanes, medians of {arguments.rounds} rounds, arms in
 turns; then by second of audio. `apart`: the mean distance of both outputs, whose numbers are about
 1 in size.

@@ -22,7 +22,7 @@ from earshot.models.bundled import bundled_model_dir
 from earshot.streaming.stream_config import StreamConfig
 from earshot.training.corpus.manifest import Utterance, read_speech
 
-CHUNK_FRAMES = 11
+CHUNK_FRAMES = 16
 SEED = 7
 
 

@@ -166,7 +166,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", type=Path, default=bundled_model_dir())
     parser.add_argument("--per-corpus", type=int, help="recordings drawn of each; all if absent")
-    parser.add_argument("--chunks", type=int, nargs="+", default=[WHOLE, 16, 11, 8, 4])
+    parser.add_argument("--chunks", type=int, nargs="+", default=[WHOLE, 32, 16, 8])
     options = parser.parse_args()
     chosen = sorted(recordings(DEV, options.per_corpus, seed=1), key=lambda each: each.seconds)
     heard: dict[tuple[int, str], Heard] = {}

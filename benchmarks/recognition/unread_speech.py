@@ -16,7 +16,7 @@ from earshot.streaming.stream_config import StreamConfig
 from earshot.training.corpus.manifest import Utterance
 from earshot.training.corpus.put_aside import read_dev_speech
 
-SIZES = (WHOLE, 16, 11)
+SIZES = (WHOLE, 16, 8)
 
 
 def corpora(chosen: list[Utterance]) -> list[list[str]]:

@@ -12,6 +12,9 @@ from server_process import Server, served
 from socket_client import CLOSE_STREAM, Transcript, listen, receive
 from websockets.asyncio.client import ClientConnection, connect
 
+from earshot.models.native.precision_choice import INSTRUCTION
+from earshot.models.native.weights import processors
+
 PACKET_MS = 100
 PACKET_BYTES = 32 * PACKET_MS
 
@@ -75,7 +78,7 @@ async def test_a_weight_beyond_what_a_word_can_earn_is_told_with_what_counts(
 async def test_models_tells_what_the_network_multiplies(server: Server) -> None:
     async with httpx.AsyncClient(timeout=60, trust_env=False) as client:
         [model] = (await client.get(server.http("/v1/models"))).json()["stt"]
-    assert model["precision"] == "float32"  # the bundled one is small: whatever the processor
+    assert model["precision"] == ("bfloat16" if INSTRUCTION in processors() else "float32")
 
 
 async def test_samples_give_the_same_text_streamed_and_as_files(

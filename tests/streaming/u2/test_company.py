@@ -11,7 +11,7 @@ import torch
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.checkpoints.checkpoint import load_model
-from earshot.models.config import EncoderConfig, FeatureConfig
+from earshot.models.config import DecoderConfig, EncoderConfig, FeatureConfig
 from earshot.models.u2.u2 import U2Model
 from earshot.models.whisper_fbank import WhisperFbank
 from earshot.streaming.assembly.families import build_recognizer
@@ -43,6 +43,7 @@ def whisper(model) -> LoadedModel:
             input_layer="whisper", positions="whisper", activation="gelu", pool_after_block=1,
             narrow=16,
         ),
+        decoder=DecoderConfig(attention_heads=2, linear_units=32, num_blocks=1, r_num_blocks=1),
     )  # fmt: skip
     return replace(model, model=U2Model(config).eval().requires_grad_(False))
 

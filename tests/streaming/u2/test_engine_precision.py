@@ -7,8 +7,8 @@ from tiny_models import make_tiny_model
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.checkpoints.checkpoint import load_model
-from earshot.models.native import weights
-from earshot.models.native.precision_choice import LEAST_PARAMETERS
+from earshot.models.native import precision_choice, weights
+from earshot.models.native.precision_choice import INSTRUCTION, LEAST_PARAMETERS
 from earshot.models.neural_lm.lm_file import load_neural_lm
 from earshot.streaming.assembly.families import build_recognizer
 from earshot.streaming.engine_config import EngineConfig
@@ -16,6 +16,8 @@ from earshot.streaming.errors import InvalidEngineConfig
 from earshot.streaming.parts.model_parts import ModelParts
 from earshot.streaming.parts.neural_lm import NEURAL_LM
 from earshot.streaming.u2.engine_precision import engine_precision
+
+PROCESSORS = [(INSTRUCTION, "bfloat16"), ("avx512f", "float32")]
 
 
 @pytest.fixture(scope="module")
@@ -42,14 +44,21 @@ def built(monkeypatch) -> list[str]:
 def test_all_linear_layers_are_built_as_asked(bundled, built, asked):
     recognizer = build_recognizer(bundled, EngineConfig(max_streams=1, precision=asked))
     assert set(built) == {asked}
-    assert len(built) > 80  # stem, blocks, both heads, both decoders
+    assert len(built) > 60  # stem, blocks, both heads, the decoder
     assert recognizer.model.precision == asked
 
 
-def test_auto_leaves_all_that_is_bundled_as_it_is(bundled, built):
+@pytest.mark.parametrize(("processor", "precision"), PROCESSORS)
+def test_auto_rounds_the_bundled_network_where_that_pays(
+    bundled, built, monkeypatch, processor, precision
+):
+    monkeypatch.setattr(precision_choice, "processors", lambda: (processor,))
     recognizer = build_recognizer(bundled, EngineConfig(max_streams=1))
-    assert set(built) == {"float32"}
-    assert recognizer.model.precision == "float32"
+    assert set(built) == {precision}
+    assert recognizer.model.precision == precision
+
+
+def test_auto_leaves_the_small_language_model_as_it_is():
     neural_lm = load_neural_lm(bundled_model_dir() / "neural_lm.safetensors").network
     assert sum(each.numel() for each in neural_lm.parameters()) < LEAST_PARAMETERS
 
