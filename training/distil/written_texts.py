@@ -33,8 +33,8 @@ class WrittenTexts:
     """Texts by the number of a recording.
 
     tokens: of the decoder that learns them. most_errors: of the words that the teacher writes, the
-    share at most that are not the transcript's. sentences: corpora whose transcripts are one sentence
-    each.
+    share at most that are not the transcript's. sentences: corpora whose transcripts are one
+    sentence each.
 
     made_by: a checksum of what they depend on; lines of another one are passed over.
     """
