@@ -3,6 +3,7 @@
 Where there is no GPU, an emulated one shows at least that nothing mixes devices.
 """
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,7 @@ WITHOUT_KERNEL = "ctc_greedy_search"  # torch alone finds the best token of each
 SIZES = BLOCK_THREADS if built() else [0]
 EMULATED_S = 2.0
 """Of two clips: a second takes the emulated device ten, under a hostile schedule longer."""
+SMALL = {"max_streams": len(CLIPS), "max_file_lanes": len(CLIPS)}
 BOOSTS = (Boost("ambulance", 3.0), Boost("zorblax", 2.0))
 
 
@@ -45,17 +47,19 @@ def clips(repository_dir: Path) -> list[np.ndarray]:
     return [samples for samples, _ in read]
 
 
+@cache
 def bundled(device: torch.device | str = "cpu") -> LoadedModel:
     return load_model(bundled_model_dir(), torch.device(device))
 
 
+@cache
 def sentences(device: torch.device | str = "cpu") -> SentenceScorer:
     return load_neural_lm(bundled_model_dir() / NEURAL_LM_FILE, torch.device(device))
 
 
 def on_a_cpu(make_engine, graph: Graph) -> Engine:
     """What it multiplies is as exact as on the other device, whatever the processor could."""
-    return make_engine(bundled(), graph=graph, sentences=sentences(), precision="float32")
+    return make_engine(bundled(), graph=graph, sentences=sentences(), precision="float32", **SMALL)
 
 
 def heard(engine: Engine, clips: list[np.ndarray], mode: str, sounds) -> list[list[Final]]:
@@ -113,7 +117,7 @@ def test_no_operation_mixes_devices(
     model, scorer = bundled(emulated), sentences(emulated)
     for network in (model.model, scorer.network):
         assert {weights.device.type for weights in network.parameters()} == {"emulated"}
-    engine = make_engine(model, graph=graph, sentences=scorer)
+    engine = make_engine(model, graph=graph, sentences=scorer, **SMALL)
     emulator = built()
     launches = emulator.launches if emulator else 0
     assert_alike(heard(engine, clips, mode, sounds), on_cpu, tolerance=1e-3)
@@ -126,5 +130,5 @@ def test_no_operation_mixes_devices(
 @pytest.mark.parametrize("mode", DECODING_MODES)
 def test_a_gpu_hears_what_the_cpu_hears(make_engine, graph, clips, sounds, mode) -> None:
     on_cpu = heard(on_a_cpu(make_engine, graph), clips, mode, sounds)
-    engine = make_engine(bundled("cuda"), graph=graph, sentences=sentences("cuda"))
+    engine = make_engine(bundled("cuda"), graph=graph, sentences=sentences("cuda"), **SMALL)
     assert_alike(heard(engine, clips, mode, sounds), on_cpu, tolerance=0.02)
