@@ -44,8 +44,8 @@ class Contest:
             files = str(self.files.network(int8)), str(self.files.tokens)
             return [str(peer_python), "-m", "benchmarks.peers.sherpa", *files, *streams, *CHUNKING]
 
-        ours = [sys.executable, "-m", "benchmarks.server.engine_turns", *streams]
-        ours += ["--model", str(self.model)]
+        model = ("--model", str(self.model))
+        ours = [sys.executable, "-m", "benchmarks.server.engine_turns", *streams, *model]
         arms = {
             "sherpa-onnx fp32": sherpa(int8=False),
             "sherpa-onnx int8": sherpa(int8=True),

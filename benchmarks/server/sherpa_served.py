@@ -53,11 +53,10 @@ def servers_of(contest: Contest, peer_python: Path) -> dict[str, Server]:
 
 
 def _earshot(contest: Contest, flags: Sequence[str], port: int, streams: int) -> list[str]:
-    model = ["--model", str(contest.model)]
     limit = max(LEAST_MAX_STREAMS, 2 * streams)
     return [
         sys.executable, "-m", "earshot.service", "serve", "--port", str(port), "--max-streams",
-        str(limit), *model, *flags,
+        str(limit), "--model", str(contest.model), *flags,
     ]  # fmt: skip
 
 

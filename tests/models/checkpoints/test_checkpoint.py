@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import safetensors.torch
 import torch
+from tiny_models import TINY_TOKENIZER
 from torch import nn
 
 from earshot.models.checkpoints import own_format
@@ -25,20 +26,13 @@ from earshot.models.errors import (
     TokenizerError,
     UnknownKeys,
 )
-from earshot.models.tokenizer import CharTokenizer
 from earshot.models.u2.u2 import U2Model
-from earshot.models.units import UnitTable
-
-UNITS = UnitTable.parse(
-    "".join(f"{symbol} {unit}\n" for unit, symbol in enumerate(["<blank>", "<unk>", *"ABCDEFGHI"])),
-    "units.txt",
-)
 
 
 @pytest.fixture
 def model_dir(tmp_path: Path, tiny_models: dict[str, U2Model]) -> Path:
     directory = tmp_path / "tiny"
-    save_model(directory, tiny_models["conformer"], CharTokenizer(UNITS), name="tiny-test")
+    save_model(directory, tiny_models["conformer"], TINY_TOKENIZER, name="tiny-test")
     return directory
 
 
@@ -50,7 +44,7 @@ def rewrite_header(directory: Path, **changes: object) -> None:
 def test_a_model_says_its_languages_or_does_not(tmp_path, model_dir, tiny_models):
     assert load_model(model_dir).languages == ()
     save_model(
-        tmp_path / "two", tiny_models["conformer"], CharTokenizer(UNITS), "two",
+        tmp_path / "two", tiny_models["conformer"], TINY_TOKENIZER, "two",
         languages=("en", "zh-CN"),
     )  # fmt: skip
     assert load_model(tmp_path / "two").languages == ("en", "zh-CN")
@@ -73,7 +67,7 @@ def test_a_model_of_a_family_that_nobody_knows_is_refused(model_dir, family):
 
 
 def test_a_family_reads_its_own_directories(model_dir, monkeypatch):
-    units = CharTokenizer(UNITS)
+    units = TINY_TOKENIZER
     monkeypatch.setitem(
         own_format.FAMILIES,
         "knocks",
@@ -96,7 +90,7 @@ def test_languages_that_are_no_list_of_tags_are_refused(model_dir, languages):
 @pytest.mark.parametrize("name", ["conformer", "conformer_bn_k8_conv1d6", "transformer"])
 def test_a_saved_model_is_the_same(tmp_path, tiny_models, name):
     model = tiny_models[name]
-    save_model(tmp_path / name, model, CharTokenizer(UNITS), name=name)
+    save_model(tmp_path / name, model, TINY_TOKENIZER, name=name)
     loaded = load_model(tmp_path / name)
     assert (loaded.name, loaded.format) == (name, "earshot")
     assert loaded.model.config == model.config
@@ -111,7 +105,7 @@ def test_half_precision_halves_the_file_and_runs_in_float32(tmp_path, tiny_model
     model, sizes = tiny_models["conformer"], []
     for dtype in (torch.float32, torch.float16):
         directory = tmp_path / str(dtype)
-        save_model(directory, model, CharTokenizer(UNITS), name="tiny", dtype=dtype)
+        save_model(directory, model, TINY_TOKENIZER, name="tiny", dtype=dtype)
         sizes.append((directory / "model.safetensors").stat().st_size)
     assert sizes[1] < 0.7 * sizes[0]
     loaded = load_model(directory).model

@@ -116,6 +116,17 @@ class Fits:
         return [-9 * BOUND if words[:1] == [self._bad] else -1.0 for _ in range(len(words) + 1)]
 
 
+def attended_with(
+    decoder: Decoder, model: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> ByWhisper:
+    """By this decoder, and by a hearing that "bad" does not fit."""
+    monkeypatch.setattr(WhisperScorer, "of", lambda *_, **__: decoder)
+    attended = attended_by(model, 10)
+    assert isinstance(attended, ByWhisper)
+    monkeypatch.setattr(attended, "_hearing", Fits("bad"))
+    return attended
+
+
 @pytest.mark.parametrize(
     ("own", "likely", "attention", "rescored"),
     [
@@ -133,11 +144,7 @@ def test_attention_takes_the_own_text_that_fits_and_rescoring_the_best(
     attention: str,
     rescored: str,
 ) -> None:
-    decoder = Decoder(own, likely)
-    monkeypatch.setattr(WhisperScorer, "of", lambda *_, **__: decoder)
-    attended = attended_by(model, 10)
-    assert isinstance(attended, ByWhisper)
-    monkeypatch.setattr(attended, "_hearing", Fits("bad"))
+    attended = attended_with(Decoder(own, likely), model, monkeypatch)
     beam = [
         Prefix(tuple(model.tokenizer.encode(text)), score)
         for text, score in (("RED DOG", -1.0), ("RED FOG", -2.0))
@@ -154,11 +161,7 @@ def test_attention_takes_the_own_text_that_fits_and_rescoring_the_best(
 def test_an_own_text_that_was_heard_too_is_no_text_between_two(
     model: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    decoder = Decoder("Red fog can.", -5.0)
-    monkeypatch.setattr(WhisperScorer, "of", lambda *_, **__: decoder)
-    attended = attended_by(model, 10)
-    assert isinstance(attended, ByWhisper)
-    monkeypatch.setattr(attended, "_hearing", Fits("bad"))
+    attended = attended_with(Decoder("Red fog can.", -5.0), model, monkeypatch)
     beam = [
         Prefix(tuple(model.tokenizer.encode(text)), score)
         for text, score in (("RED DOG RAN", -1.0), ("RED FOG CAN", -2.0))
