@@ -18,7 +18,7 @@ import difflib
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 from torch import Tensor
 
@@ -28,6 +28,9 @@ from earshot.models.whisper_decoder.whisper_scorer import WhisperScorer, Written
 
 MOST_ASKED = 8
 """Hypotheses of the first pass that are scored, however many there are."""
+
+MOST_BETWEEN = 12
+"""Texts between an own one and what was heard that are scored."""
 
 REACH = 12.0
 """In nats of the first pass: who is further behind the best is not scored."""
@@ -114,13 +117,17 @@ class HeardSegment:
         words = _bare(held.words)
         self.adds_own = words not in map(list, self.asked) and self._may_add(words)
         added = [held] if self.adds_own else []
-        if self.alone:
-            return added
-        for mixed in filter(self._may_add, mixed_texts(words, self._mixable)):
-            fit = self._hearing.of_first_words(mixed)
+        return added if self.alone else [*added, *self._between(held.words)]
+
+    def _between(self, own: Sequence[WrittenWord]) -> list[Fitting]:
+        """Texts between an own one and what was heard: those that fit best."""
+        fitting: list[tuple[float, list[str]]] = []
+        for words in filter(self._may_add, mixed_texts(_bare(own), self._mixable)):
+            fit = self._hearing.of_first_words(words)
             if fit and (behind := self._behind(fit[-1])) is not None:
-                added.append(Fitting(dressed(mixed, held.words), behind))
-        return added
+                fitting.append((behind, words))
+        nearest = sorted(fitting, key=lambda each: each[0])[:MOST_BETWEEN]
+        return [Fitting(dressed(words, own), behind) for behind, words in nearest]
 
     def _may_add(self, words: Sequence[str]) -> bool:
         return not any(_holds(words, phrase) for phrase in self._unwanted)
@@ -163,14 +170,39 @@ class HeardSegment:
         return dressed(found, own)
 
 
+HeardT = TypeVar("HeardT", bound=HeardSegment)
+Nats: TypeAlias = list[list[float]]
+"""Of each text of each segment."""
+
+
+class RankedText(NamedTuple):
+    """A text with its first pass and its whole score, or the most that this can be."""
+
+    text: WrittenText
+    first_pass: float
+    score: float
+
+
+Gains: TypeAlias = Callable[[Sequence[HeardT], Sequence[Sequence[Sequence[WrittenWord]]]], Nats]
+"""What else counts for each text of each segment, in nats."""
+
+
+def nothing_gained(
+    heard: Sequence[HeardSegment], texts: Sequence[Sequence[Sequence[WrittenWord]]]
+) -> Nats:
+    """`Gains` of segments for which nothing else counts."""
+    return [[0.0] * len(own) for own in texts]
+
+
 def written_texts(
     scorer: WhisperScorer,
-    heard: Sequence[HeardSegment],
+    heard: Sequence[HeardT],
     memory: Tensor,
     lengths: Tensor,
+    gains: Gains[HeardT] = nothing_gained,
     on_pass: Callable[[], None] = lambda: None,
-) -> list[list[tuple[WrittenText, float]]]:
-    """Texts of each segment with their first pass: those of `asked`, then those that are added.
+) -> list[list[RankedText]]:
+    """Texts of each segment: those of `asked`, then those that are added.
 
     The best ones are known whole, others as far as it takes to tell that they are not among them.
     memory (S, T, D) of lengths (S,). `on_pass` is called before each pass of the decoder.
@@ -178,17 +210,18 @@ def written_texts(
     segments = scorer.listen(memory, lengths)
     own = segments.write([each.best for each in heard], on_pass)
     asked = [each.candidates(words) for each, words in zip(heard, own, strict=True)]
-    first_passes = [
-        each.first_passes()[: len(texts)] for each, texts in zip(heard, asked, strict=True)
-    ]
+    first_passes = [each.first_passes() for each in heard]
     priors = [
-        [each.ctc_weight * score for score in scores]
-        for each, scores in zip(heard, first_passes, strict=True)
+        [each.ctc_weight * score + gain for score, gain in zip(scores, gained, strict=True)]
+        for each, scores, gained in zip(heard, first_passes, gains(heard, asked), strict=True)
     ]
     found = segments.rank(asked, priors, [each.wanted for each in heard], on_pass)
     return [
-        list(zip(texts, scores, strict=True))
-        for texts, scores in zip(found, first_passes, strict=True)
+        [
+            RankedText(text, score, text.total + prior)
+            for text, score, prior in zip(texts, scores, known, strict=True)
+        ]
+        for texts, scores, known in zip(found, first_passes, priors, strict=True)
     ]
 
 

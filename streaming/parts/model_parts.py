@@ -8,6 +8,7 @@ from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.native.precision import PrecisionChoice
 from earshot.streaming.errors import InvalidEngineConfig
 from earshot.streaming.parts.part import EndingStep, Part, PartialStep
+from earshot.streaming.parts.rescorer import Rescorer
 from earshot.streaming.parts.table import PARTS
 from earshot.streaming.stream_config import StreamConfig
 
@@ -54,8 +55,8 @@ class ModelParts:
             self._fitted[part.name] = part.fit(self._read.get(part.name), self) if has_it else None
         return cast("T | None", self._fitted[part.name])
 
-    def rescorers(self, weight_of: Callable[[str, StreamConfig], float]) -> list[EndingStep]:
-        """Steps that rank hypotheses anew. weight_of: a part's weight for a stream."""
+    def rescorers(self, weight_of: Callable[[str, StreamConfig], float]) -> list[Rescorer]:
+        """What the second pass counts in. weight_of: a part's weight for a stream."""
         return [
             part.rescorer(self.get(part), _of_part(weight_of, name))
             for name, part in PARTS.items()

@@ -1,6 +1,6 @@
-"""The neural language model: its word on what both passes have found.
+"""The neural language model: its word on what may have been said.
 
-Of each hypothesis that is within reach of the best
+Of each candidate
 
     score = second_pass + neural_lm_weight * ln P(words)
 
@@ -11,12 +11,11 @@ as neural models have rescored n-best lists since Mikolov 2010).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from earshot.models.config import DecodingConfig
-from earshot.streaming.engine.pulse import Beat, unheard
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.parts.option import Option
 from earshot.streaming.parts.part import Part, WeightOf
@@ -28,70 +27,42 @@ from earshot.streaming.weights import MAX_WEIGHT
 if TYPE_CHECKING:
     from earshot.models.neural_lm.sentence_scorer import SentenceScore, SentenceScorer
     from earshot.streaming.parts.model_parts import ModelParts
-    from earshot.streaming.results.hypothesis import Hypothesis
-    from earshot.streaming.results.results import Scored
-    from earshot.streaming.stream.lane import Ending
-
-REACH = 6.0
-"""In nats of the second pass. Who is further behind is not made up for, and costs time."""
-
-MOST_ASKED = 20
-"""Candidates of one segment, however many are within reach: a tree takes its size squared."""
+    from earshot.streaming.parts.rescorer import Candidates, CandidateWord
 
 LEAST_BOOSTED = -8.0
 """What a boosted word counts at least: the model cannot expect what a request brings along."""
 
 
 class NeuralRescoring:
-    """Ranks the candidates of endings anew. Only the engine thread calls it."""
+    """A `Rescorer`: asked about texts that were found in a graph, where there is a choice."""
 
     def __init__(self, scorer: SentenceScorer, weight_of: WeightOf) -> None:
         self._scorer = scorer
         self._weight_of = weight_of
 
-    def __call__(self, endings: Sequence[Ending], beat: Beat = unheard) -> None:
-        """Replace `scored` of those that were searched in a graph, where there is a choice."""
-        asked = [ending for ending in endings if self._weight(ending) > 0]
-        near = [_within_reach(ending.scored) for ending in asked]
-        chosen = [(e, n) for e, n in zip(asked, near, strict=True) if n > 1]
-        texts = [[_words(each.hypothesis) for each in e.scored[:n]] for e, n in chosen]
-        for (ending, _), found in zip(chosen, self._scorer.score(texts), strict=True):
+    def __call__(self, asked: Sequence[Candidates]) -> list[list[float]]:
+        """See `Rescorer`; nothing is said of segments that are too long for the model."""
+        gains = [[0.0] * len(each.texts) for each in asked]
+        weights = [self._weight(each) for each in asked]
+        chosen = [row for row, weight in enumerate(weights) if weight > 0]
+        texts = [[[word.text for word in text] for text in asked[row].texts] for row in chosen]
+        for row, found in zip(chosen, self._scorer.score(texts), strict=True):
             if found is not None:
-                ending.scored = _ranked(ending.scored, found, self._weight(ending))
+                pairs = zip(asked[row].texts, found, strict=True)
+                gains[row] = [weights[row] * _log_prob(text, sentence) for text, sentence in pairs]
+        return gains
 
-    def _weight(self, ending: Ending) -> float:
-        stream = ending.stream
+    def _weight(self, asked: Candidates) -> float:
+        stream = asked.stream
         if stream.search != "graph" or mode_of(stream.config) != "attention_rescoring":
             return 0.0
-        return self._weight_of(stream.config)
+        return self._weight_of(stream.config) if len(asked.texts) > 1 else 0.0
 
 
-def _within_reach(scored: Sequence[Scored]) -> int:
-    """How many of the candidates, best first."""
-    return sum(scored[0].score - each.score <= REACH for each in scored[:MOST_ASKED])
-
-
-def _words(hypothesis: Hypothesis) -> list[str]:
-    return [word.text for word in hypothesis.words]
-
-
-def _ranked(
-    scored: Sequence[Scored], found: Sequence[SentenceScore], weight: float
-) -> list[Scored]:
-    """Best first; those that were not asked about stay behind the others, at the least score."""
-    rescored = [
-        replace(each, score=each.score + weight * _log_prob(each.hypothesis, sentence))
-        for each, sentence in zip(scored, found, strict=False)
-    ]
-    least = min(each.score for each in rescored)
-    rest = [replace(each, score=min(each.score, least)) for each in scored[len(rescored) :]]
-    return [*sorted(rescored, key=lambda each: -each.score), *rest]
-
-
-def _log_prob(hypothesis: Hypothesis, sentence: SentenceScore) -> float:
+def _log_prob(text: Sequence[CandidateWord], sentence: SentenceScore) -> float:
     words = (
         max(log_prob, LEAST_BOOSTED) if word.boosted else log_prob
-        for word, log_prob in zip(hypothesis.words, sentence.words, strict=True)
+        for word, log_prob in zip(text, sentence.words, strict=True)
     )
     return sum(words) + sentence.end
 

@@ -14,6 +14,7 @@ from earshot.streaming.stream_config import StreamConfig
 
 if TYPE_CHECKING:  # without torch: commands read settings and parameters from here
     from earshot.streaming.parts.model_parts import ModelParts
+    from earshot.streaming.parts.rescorer import Rescorer
     from earshot.streaming.results.hypothesis import Best
     from earshot.streaming.stream.active_stream import ActiveStream
     from earshot.streaming.stream.lane import Ending
@@ -61,9 +62,9 @@ class Part(Generic[T]):
     settings, parameters: what operators and requests may set, for this part alone.
     check: raises InvalidStreamConfig where a stream of this search names the parameter in vain.
 
-    recommended: the weight of its scores by the model's config. rescorer: makes a scorer of
-        hypotheses. tagger: makes what changes the words of finals (`retold`) after all scorers.
-        partial_tagger: makes what does the same to partials.
+    recommended: the weight of its scores by the model's config. rescorer: makes what the second
+        pass counts in (`rescorer.py`). tagger: makes what changes the words of finals (`retold`)
+        after all scorers. partial_tagger: makes what does the same to partials.
     """
 
     name: str
@@ -80,7 +81,7 @@ class Part(Generic[T]):
     parameters: tuple[Option, ...] = ()
     check: Callable[[str, StreamConfig, str], None] | None = None
     recommended: Callable[[DecodingConfig], float] | None = None
-    rescorer: Callable[[T, WeightOf], EndingStep] | None = None
+    rescorer: Callable[[T, WeightOf], Rescorer] | None = None
     tagger: Callable[[T], EndingStep] | None = None
     partial_tagger: Callable[[T], PartialStep] | None = None
 

@@ -8,33 +8,31 @@ from earshot.models.whisper_decoder.whisper_scorer import WhisperScorer
 from earshot.streaming.parts.letters import LETTERS
 from earshot.streaming.parts.model_parts import ModelParts
 from earshot.streaming.parts.part import EndingStep
+from earshot.streaming.parts.rescorer import RankedAnew
 from earshot.streaming.search.ctc_network import CtcNetwork
 from earshot.streaming.u2.pass_weights import PassWeights
 from earshot.streaming.u2.second_pass import SecondPass
 from earshot.streaming.u2.written_pass import WrittenPass
 
 
-def second_pass_of(
+def second_pass_steps(
     loaded: LoadedModel,
     heads: CtcNetwork,
     beam_size: int,
     weights: PassWeights,
     parts: ModelParts,
     precision: Precision,
-) -> EndingStep:
-    """By Whisper's decoder in a model that has it, else by its small ones.
+) -> list[EndingStep]:
+    """By Whisper's decoder in a model that has it, else by its small ones; with parts that rescore.
 
     Raises ModelError for a Whisper decoder whose tokens are not there.
     """
     model = u2_of(loaded)
+    rescorers = parts.rescorers(lambda name, asked: weights.changed_by(asked.weights).parts[name])
     decoder = model.whisper_decoder
     if decoder is None:
-        return SecondPass(model, heads, loaded.tokenizer, beam_size, weights, precision)
-    return WrittenPass(
-        WhisperScorer.of(decoder, writer_of(loaded), precision, silent_window(model)),
-        CtcHearing(model, loaded.tokenizer, parts.get(LETTERS)),
-        heads,
-        loaded.tokenizer,
-        weights,
-        parts.names,
-    )
+        second_pass = SecondPass(model, heads, loaded.tokenizer, beam_size, weights, precision)
+        return [second_pass, RankedAnew(rescorers)]
+    scorer = WhisperScorer.of(decoder, writer_of(loaded), precision, silent_window(model))
+    hearing = CtcHearing(model, loaded.tokenizer, parts.get(LETTERS))
+    return [WrittenPass(scorer, hearing, heads, loaded.tokenizer, weights, rescorers)]

@@ -32,7 +32,7 @@ from earshot.streaming.u2.engine_precision import engine_precision
 from earshot.streaming.u2.model_description import describe_model
 from earshot.streaming.u2.pass_weights import engine_weights
 from earshot.streaming.u2.searches import build_searches
-from earshot.streaming.u2.second_pass_choice import second_pass_of
+from earshot.streaming.u2.second_pass_choice import second_pass_steps
 from earshot.streaming.u2.stream_rules import U2Rules
 
 
@@ -64,8 +64,7 @@ class TwoPass:
         self._encode = EncodeStep(model, heads, self._slots, self.settings, precision)
         weights = engine_weights(model.config.decoding, config.weights)
         self._second_pass: list[EndingStep] = [
-            second_pass_of(loaded, heads, config.beam_size, weights, parts, precision),
-            *parts.rescorers(lambda name, asked: weights.changed_by(asked.weights).parts[name]),
+            *second_pass_steps(loaded, heads, config.beam_size, weights, parts, precision),
             *parts.taggers(),
         ]
         self._partial_steps = parts.partial_taggers()

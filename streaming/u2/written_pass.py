@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
 
 from earshot.models.tokenizer import Tokenizer
 from earshot.models.u2.held_to_ctc import CtcHearing
-from earshot.models.whisper_decoder.heard_segment import MOST_ASKED, HeardSegment, written_texts
+from earshot.models.whisper_decoder.heard_segment import HeardSegment, RankedText, written_texts
 from earshot.models.whisper_decoder.pen import WrittenWord
 from earshot.models.whisper_decoder.whisper_scorer import WhisperScorer, WrittenText
 from earshot.streaming.engine.pulse import Beat, unheard
+from earshot.streaming.parts.rescorer import Candidates, CandidateWord, Rescorer, gains
 from earshot.streaming.results.hypothesis import Hypothesis, SpokenWord
 from earshot.streaming.results.results import Scored, first_pass_scores
 from earshot.streaming.results.retold import written_as
@@ -29,20 +30,12 @@ from earshot.streaming.stream.lane import Ending
 from earshot.streaming.u2.own_hypothesis import own_hypothesis
 from earshot.streaming.u2.pass_weights import PassWeights
 
-RANKED_ANEW = MOST_ASKED + 1
-"""Texts that are asked about to their ends where a part of the model ranks them once more."""
-
-BEHIND = 12.0
-"""In nats: how far behind the others those stay that were not asked about, or not to their ends.
-
-Further than what ranks anew after it looks.
-"""
-
 
 class WrittenPass:
     """Scores endings by what their streams' modes ask for.
 
-    parts: names of those that the model has, of which some rank anew what this has ranked.
+    rescorers: of the model's parts. They are asked before the decoder, which costs most: it then
+    has to know one text to its end, and of others only that they are behind.
     """
 
     def __init__(
@@ -52,14 +45,14 @@ class WrittenPass:
         heads: CtcNetwork,
         tokenizer: Tokenizer,
         weights: PassWeights,
-        parts: Collection[str],
+        rescorers: Sequence[Rescorer] = (),
     ) -> None:
         self._scorer = scorer
         self._hearing = hearing
         self._heads = heads
         self._tokenizer = tokenizer
         self._weights = weights
-        self._parts = parts
+        self._rescorers = rescorers
 
     def __call__(self, endings: Sequence[Ending], beat: Beat = unheard) -> None:
         """Fill in `scored`, best first, for every ending."""
@@ -71,53 +64,56 @@ class WrittenPass:
 
     def _heard(self, ending: Ending) -> _Heard:
         weights = self._weights.changed_by(ending.stream.config.weights)
-        ranked_anew = any(weights.parts.get(name) for name in self._parts)
-        wanted = RANKED_ANEW if ranked_anew else ending.stream.config.alternatives
-        return _Heard(ending, self._hearing, weights.ctc, wanted)
+        return _Heard(ending, self._hearing, weights.ctc)
 
     @torch.inference_mode()
     def _attend(self, heard: Sequence[_Heard], beat: Beat) -> None:
         memory, lengths = padded([each.memory for each in heard])
-        texts = written_texts(self._scorer, heard, memory, lengths, beat)
+        texts = written_texts(self._scorer, heard, memory, lengths, self._gains, beat)
         for each, found in zip(heard, texts, strict=True):
             each.ending.scored = self._ranked(each, found)
 
-    def _ranked(self, heard: _Heard, found: Sequence[tuple[WrittenText, float]]) -> list[Scored]:
+    def _gains(
+        self, heard: Sequence[_Heard], texts: Sequence[Sequence[Sequence[WrittenWord]]]
+    ) -> list[list[float]]:
+        """The sum of what parts add to each text of each segment."""
+        pairs = zip(heard, texts, strict=True)
+        return gains(self._rescorers, [each.candidates_of(own) for each, own in pairs])
+
+    def _ranked(self, heard: _Heard, found: Sequence[RankedText]) -> list[Scored]:
         """Best first; hypotheses that were not asked about to their ends stay behind the others."""
-        count, weight = len(heard.asked), heard.ctc_weight
+        count = len(heard.asked)
         scored, behind = list[Scored](), list[Scored]()
-        for hypothesis, (text, _) in zip(heard.ending.hypotheses, found[:count], strict=False):
-            (scored if text.whole else behind).append(_rescored(hypothesis, text, weight))
-        for own, first_pass in found[count:]:
-            scored += self._own(heard, own, first_pass) if own.whole else []
+        for hypothesis, text in zip(heard.ending.hypotheses, found[:count], strict=False):
+            (scored if text.text.whole else behind).append(_rescored(hypothesis, text))
+        for own in found[count:]:
+            scored += self._own(heard, own) if own.text.whole else []
         if not scored:
             return heard.ending.scored
         scored.sort(key=lambda each: -each.score)
         behind.sort(key=lambda each: -each.score)
         if not heard.alone:
             behind += map(first_pass_scores, heard.ending.hypotheses[count:])
-        least = scored[-1].score - BEHIND
+        least = scored[-1].score
         return scored + [replace(each, score=min(each.score, least)) for each in behind]
 
-    def _own(self, heard: _Heard, text: WrittenText, first_pass: float) -> list[Scored]:
-        posteriors = SegmentPosteriors(self._heads, heard.ending.stream.segment)
+    def _own(self, heard: _Heard, ranked: RankedText) -> list[Scored]:
+        text = ranked.text
         hypothesis = own_hypothesis(
             text.words,
             heard.places_of(text.words),
-            first_pass,
+            ranked.first_pass,
             _confidences(text),
             self._tokenizer,
-            posteriors,
+            SegmentPosteriors(self._heads, heard.ending.stream.segment),
         )
-        if hypothesis is None:
-            return []
-        return [Scored(hypothesis, text.total + heard.ctc_weight * first_pass)]
+        return [] if hypothesis is None else [Scored(hypothesis, ranked.score)]
 
 
 class _Heard(HeardSegment):
     """A segment of a stream."""
 
-    def __init__(self, ending: Ending, hearing: CtcHearing, ctc_weight: float, wanted: int) -> None:
+    def __init__(self, ending: Ending, hearing: CtcHearing, ctc_weight: float) -> None:
         self.ending = ending
         self.memory = ending.stream.segment.memory()
         super().__init__(
@@ -130,7 +126,19 @@ class _Heard(HeardSegment):
             unwanted=[
                 b.phrase.lower().split() for b in ending.stream.config.boosts if b.weight < 0
             ],
-            wanted=wanted,
+            wanted=ending.stream.config.alternatives,
+        )
+
+    def candidates_of(self, texts: Sequence[Sequence[WrittenWord]]) -> Candidates:
+        """The texts, hypotheses that are asked about first, with the words that were boosted."""
+        spoken = [each.words for each in self.ending.hypotheses[: len(self.asked)]]
+        added = [self.places_of(words) for words in texts[len(self.asked) :]]
+        return Candidates(
+            self.ending.stream,
+            [
+                [_candidate(*each) for each in zip(words, places, strict=True)]
+                for words, places in zip(texts, [*spoken, *added], strict=True)
+            ],
         )
 
     def places_of(self, words: Sequence[WrittenWord]) -> list[SpokenWord | None]:
@@ -147,9 +155,12 @@ class _Heard(HeardSegment):
 _MODES = ("attention_rescoring", "attention")
 
 
-def _rescored(heard: Hypothesis, text: WrittenText, weight: float) -> Scored:
-    written = written_as(heard, [word.form for word in text.words])
-    return Scored(written, text.total + weight * heard.score)
+def _candidate(word: WrittenWord, said: SpokenWord | None) -> CandidateWord:
+    return CandidateWord(word.bare, said is not None and said.boosted)
+
+
+def _rescored(heard: Hypothesis, ranked: RankedText) -> Scored:
+    return Scored(written_as(heard, [word.form for word in ranked.text.words]), ranked.score)
 
 
 def _confidences(text: WrittenText) -> list[float]:

@@ -13,9 +13,9 @@ from earshot.models.u2.attention_search import attention_beam_search
 from earshot.models.u2.held_to_ctc import CtcHearing
 from earshot.models.u2.rescoring import attention_scores
 from earshot.models.u2.silent_window import silent_window
-from earshot.models.whisper_decoder.heard_segment import HeardSegment, written_texts
+from earshot.models.whisper_decoder.heard_segment import HeardSegment, RankedText, written_texts
 from earshot.models.whisper_decoder.network import WhisperDecoder
-from earshot.models.whisper_decoder.whisper_scorer import WhisperScorer, WrittenText
+from earshot.models.whisper_decoder.whisper_scorer import WhisperScorer
 from earshot.training.measuring.prefix_beam import Prefix
 
 Texts = dict[str, str]
@@ -116,8 +116,8 @@ class ByWhisper:
         first_pass = [prefix.score for prefix in beam]
         return HeardSegment(words, first_pass, self._hearing.of(memory), self._ctc_weight)
 
-    def _told(self, heard: HeardSegment, found: Sequence[tuple[WrittenText, float]]) -> Texts:
+    def _told(self, heard: HeardSegment, found: Sequence[RankedText]) -> Texts:
         """The decoder's own text where it fits, else the best, as a stream has it by attention."""
-        ranked = sorted(found, key=lambda each: -each[0].total - self._ctc_weight * each[1])
+        ranked = sorted(found, key=lambda each: -each.score)
         own = found[len(heard.asked) :] if heard.adds_own else ranked
-        return {"attention": own[0][0].form, "attention_rescoring": ranked[0][0].form}
+        return {"attention": own[0].text.form, "attention_rescoring": ranked[0].text.form}

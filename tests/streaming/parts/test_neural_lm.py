@@ -1,4 +1,4 @@
-"""What the neural language model changes in the ranking of candidates."""
+"""What the neural language model adds to the scores of candidates."""
 
 from types import SimpleNamespace
 
@@ -6,15 +6,8 @@ import pytest
 
 from earshot.models.neural_lm.sentence_scorer import SentenceScore
 from earshot.streaming.errors import InvalidStreamConfig
-from earshot.streaming.parts.neural_lm import (
-    LEAST_BOOSTED,
-    MOST_ASKED,
-    REACH,
-    NeuralRescoring,
-)
-from earshot.streaming.results.hypothesis import SpokenWord
-from earshot.streaming.results.results import Scored
-from earshot.streaming.stream.lane import Ending
+from earshot.streaming.parts.neural_lm import LEAST_BOOSTED, NeuralRescoring
+from earshot.streaming.parts.rescorer import Candidates, CandidateWord
 from earshot.streaming.stream_config import StreamConfig
 from earshot.streaming.u2.second_pass import SecondPass
 
@@ -42,41 +35,26 @@ class Likes:
         ]
 
 
-def scored(text: str, score: float, boosted: str = "") -> Scored:
-    words = [
-        SpokenWord(word, place, place + 1, word == boosted)
-        for place, word in enumerate(text.split())
-    ]
-    return Scored(SimpleNamespace(words=words, text=text), score)
-
-
-def ending(*candidates: Scored, search="graph", **options) -> Ending:
+def candidates(*texts: str, boosted: str = "", search="graph", **options) -> Candidates:
     stream = SimpleNamespace(config=StreamConfig(**options), search=search)
-    return Ending(stream, "endpoint", 0, [each.hypothesis for each in candidates], [*candidates])
+    words = [[CandidateWord(word, word == boosted) for word in text.split()] for text in texts]
+    return Candidates(stream, words)
 
 
-def ranked(found: Ending) -> list[tuple[str, float]]:
-    return [(each.hypothesis.text, pytest.approx(each.score)) for each in found.scored]
+def gained(words: Likes, *asked: Candidates) -> list[list[float]]:
+    return NeuralRescoring(words, weight)(asked)
 
 
-def test_its_word_counts_beside_the_second_pass():
-    found = ending(scored("wreck a", -1.0), scored("recognise", -2.0))
-    NeuralRescoring(Likes(wreck=-6.0, a=-1.0, recognise=-3.0), weight)([found])
-    assert ranked(found) == [("recognise", -2.0 + 0.5 * -5.0), ("wreck a", -1.0 + 0.5 * -9.0)]
+def test_its_word_counts_with_its_weight():
+    words = Likes(wreck=-6.0, a=-1.0, recognise=-3.0)
+    assert gained(words, candidates("wreck a", "recognise")) == [[0.5 * -9.0, 0.5 * -5.0]]
 
 
 def test_a_stream_may_weigh_it_otherwise_or_not_at_all():
-    words = Likes(wreck=-6.0, a=-1.0, recognise=-3.0)
-    for asked, best in ((0.1, "wreck a"), (0.9, "recognise")):
-        weights = {"neural_lm": asked}
-        found = ending(scored("wreck a", -1.0), scored("recognise", -2.0), weights=weights)
-        NeuralRescoring(words, weight)([found])
-        assert found.scored[0].hypothesis.text == best
-    words.asked = []
-    without = ending(scored("a", -1.0), scored("b", -2.0), weights={"neural_lm": 0.0})
-    NeuralRescoring(words, weight)([without])
-    assert not words.asked
-    assert ranked(without) == [("a", -1.0), ("b", -2.0)]
+    words = Likes(a=-1.0, b=-3.0)
+    by_weight = [candidates("a", "b", weights={"neural_lm": each}) for each in (0.25, 0.0, 1.0)]
+    assert gained(words, *by_weight) == [[-0.75, -1.25], [0.0, 0.0], [-3.0, -5.0]]
+    assert len(words.asked) == 2
 
 
 @pytest.mark.parametrize(
@@ -85,53 +63,29 @@ def test_a_stream_may_weigh_it_otherwise_or_not_at_all():
 )
 def test_only_the_second_pass_over_a_graph_asks_it(search, mode):
     words = Likes()
-    found = ending(scored("a", -1.0), scored("b", -1.5), search=search, mode=mode)
-    NeuralRescoring(words, weight)([found])
+    assert gained(words, candidates("a", "b", search=search, mode=mode)) == [[0.0, 0.0]]
     assert not words.asked
-
-
-def test_it_is_asked_only_about_what_is_within_reach():
-    words = Likes(a=-30.0, b=-20.0, far=0.0)
-    found = ending(scored("a", 0.0), scored("b", -1.0), scored("far", -REACH - 0.1))
-    NeuralRescoring(words, weight)([found])
-    assert words.asked == [[["a"], ["b"]]]
-    assert [text for text, _ in ranked(found)] == ["b", "a", "far"]
-    scores = [each.score for each in found.scored]
-    assert scores == sorted(scores, reverse=True)
-
-
-def test_it_is_asked_about_so_many_candidates_at_most():
-    words = Likes()
-    found = ending(*(scored(f"word{place}", -0.1 * place) for place in range(MOST_ASKED + 5)))
-    NeuralRescoring(words, weight)([found])
-    assert len(words.asked[0]) == MOST_ASKED
-    assert len(found.scored) == MOST_ASKED + 5
 
 
 def test_it_is_not_asked_where_there_is_no_choice():
     words = Likes()
-    alone, hopeless, silent = ending(scored("a", 0.0)), ending(), ending(scored("", 0.0))
-    far = ending(scored("a", 0.0), scored("b", -REACH - 1.0))
-    NeuralRescoring(words, weight)([alone, hopeless, silent, far])
+    assert gained(words, candidates("a"), candidates()) == [[0.0], []]
     assert not words.asked
 
 
 def test_a_boosted_word_counts_at_least_so_much():
     words = Likes(alma=-40.0, almost=-6.0)
-    found = ending(scored("almost", -1.0), scored("alma", -1.5, boosted="alma"))
-    NeuralRescoring(words, weight)([found])
-    assert ranked(found) == [
-        ("almost", -1.0 + 0.5 * (-6.0 + END)),
-        ("alma", -1.5 + 0.5 * (LEAST_BOOSTED + END)),
+    assert gained(words, candidates("almost", "alma", boosted="alma")) == [
+        [0.5 * (-6.0 + END), 0.5 * (LEAST_BOOSTED + END)]
     ]
 
 
-def test_segments_that_are_too_long_for_it_keep_their_ranking():
-    long = ending(scored("endless", -1.0), scored("b", -2.0))
-    other = ending(scored("a", -1.0), scored("b", -2.0))
-    NeuralRescoring(Likes(a=-20.0, b=-1.0), weight)([long, other])
-    assert ranked(long) == [("endless", -1.0), ("b", -2.0)]
-    assert other.scored[0].hypothesis.text == "b"
+def test_of_segments_that_are_too_long_for_it_it_says_nothing():
+    words = Likes(a=-20.0, b=-1.0)
+    assert gained(words, candidates("endless", "b"), candidates("a", "b")) == [
+        [0.0, 0.0],
+        [-11.0, -1.5],
+    ]
 
 
 class Dislikes:

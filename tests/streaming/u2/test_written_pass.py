@@ -9,7 +9,8 @@ import torch
 from earshot.decoder_kernels.prefix.prefix_search import PrefixHypothesis
 from earshot.models.tokenizer import CharTokenizer
 from earshot.models.units import UnitTable
-from earshot.models.whisper_decoder.heard_segment import BOUND, BOUND_A_WORD, CUT
+from earshot.models.whisper_decoder.heard_segment import BOUND, BOUND_A_WORD, CUT, MOST_BETWEEN
+from earshot.models.whisper_decoder.mixed_texts import mixed_texts
 from earshot.models.whisper_decoder.pen import WrittenWord
 from earshot.models.whisper_decoder.whisper_scorer import WrittenText
 from earshot.streaming.boosting.boosting import NO_BOOSTS
@@ -18,7 +19,7 @@ from earshot.streaming.stream.lane import Ending
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.stream_config import Boost, StreamConfig
 from earshot.streaming.u2.pass_weights import PassWeights
-from earshot.streaming.u2.written_pass import BEHIND, RANKED_ANEW, WrittenPass
+from earshot.streaming.u2.written_pass import WrittenPass
 
 UNITS = ["<blank>", "▁", *"abcdefghijklmnopqrstuvwxyz"]
 TOKENIZER = CharTokenizer(
@@ -94,22 +95,19 @@ def heard(text: str, score: float, boosted: str = "") -> TokenHypothesis:
     return hypothesis
 
 
-NO_PARTS: dict[str, float] = {}
-
-
 def attended(
-    decoder, fits, hypotheses, mode="attention_rescoring", weights=NO_PARTS, parts=(), boosts=()
+    decoder, fits, hypotheses, mode="attention_rescoring", rescorers=(), boosts=(), alternatives=1
 ):
     segment = Segment(0, detector=None)
     segment.extend(torch.zeros(40, 4))
-    config = StreamConfig(mode=mode, boosts=boosts)
+    config = StreamConfig(mode=mode, boosts=boosts, alternatives=alternatives)
     stream = SimpleNamespace(config=config, segment=segment)
     ending = Ending(stream, "endpoint", 0, hypotheses)
     heads = SimpleNamespace(
         ctc_log_probs=lambda memory: torch.zeros(len(memory), len(UNITS)), blank_id=0
     )
-    counted = PassWeights(ctc=WEIGHT, reverse=0.0, parts=weights)
-    WrittenPass(decoder, Hearing(fits), heads, TOKENIZER, counted, parts)([ending])
+    counted = PassWeights(ctc=WEIGHT, reverse=0.0, parts={})
+    WrittenPass(decoder, Hearing(fits), heads, TOKENIZER, counted, rescorers)([ending])
     return ending.scored
 
 
@@ -141,7 +139,7 @@ def test_who_was_not_asked_about_to_the_end_stays_behind():
     likely = {"Red, dog.": -9.0, "Red, fog.": -3.0}
     scored = attended(Decoder("Red, dog.", likely, given_up="Red, fog."), {}, NBEST)
     assert [forms(each.hypothesis) for each in scored] == ["Red, dog.", "Red, fog."]
-    assert scored[1].score == scored[0].score - BEHIND
+    assert scored[1].score == scored[0].score
 
 
 def test_an_own_text_that_was_not_asked_about_to_the_end_is_left_out():
@@ -157,14 +155,42 @@ def test_first_passes_count_and_only_what_is_told_is_wanted():
     assert decoder.wanted == [1]
 
 
-@pytest.mark.parametrize(
-    ("weight", "parts", "wanted"),
-    [(0.5, ["neural_lm"], RANKED_ANEW), (0.0, ["neural_lm"], 1), (0.5, ["graph"], 1)],
-)
-def test_more_are_wanted_where_a_part_ranks_them_once_more(weight, parts, wanted):
+def test_as_many_are_wanted_as_are_told():
     decoder = Decoder("Red, dog.", {})
-    attended(decoder, {}, NBEST, weights={"neural_lm": weight}, parts=parts)
-    assert decoder.wanted == [wanted]
+    attended(decoder, {}, NBEST, alternatives=3)
+    assert decoder.wanted == [3]
+
+
+def test_what_parts_add_counts_before_the_decoder_is_asked():
+    asked = []
+
+    def part(candidates):
+        asked.extend(candidates[0].texts)
+        return [[0.25 * place for place in range(len(each.texts))] for each in candidates]
+
+    nbest = [heard("red dog", -1.0, boosted="dog"), heard("red fog", -2.0, boosted="red")]
+    fits = {"rad dog": -13.0, "red dog": -10.0}
+    decoder = Decoder("Rad dog.", {"Rad dog.": -1.0})
+    best, *_ = attended(decoder, fits, nbest, rescorers=[part])
+    assert [[tuple(word) for word in text] for text in asked] == [
+        [("red", False), ("dog", True)],
+        [("red", True), ("fog", False)],
+        [("rad", False), ("dog", True)],
+    ]
+    assert decoder.priors == [[WEIGHT * -1.0, WEIGHT * -2.0 + 0.25, WEIGHT * -4.0 + 0.5]]
+    assert best.hypothesis.text == "rad dog"
+    assert best.score == pytest.approx(-1.0 + WEIGHT * -4.0 + 0.5)
+
+
+def test_of_the_texts_between_those_that_fit_best_are_asked_about():
+    own, said = "a x c x e x g x i x k x m x o", "b x d x f x h x j x l x n x p"
+    between = [" ".join(each) for each in mixed_texts(own.split(), [said.split()])]
+    assert len(between) > MOST_BETWEEN
+    fits = {text: -11.0 + 0.1 * place for place, text in enumerate(between)}
+    decoder = Decoder(own, {})
+    attended(decoder, {**fits, said: -10.0, own: -12.0}, [heard(said, -1.0)])
+    asked = [text.lower() for text in decoder.asked]
+    assert asked == [said, own, *between[: -MOST_BETWEEN - 1 : -1]]
 
 
 @pytest.mark.parametrize("nats", [-1.0, 1.0])

@@ -76,8 +76,8 @@ def test_a_decoder_of_windows_hears_silence_behind_a_segment(
         attended = attended_by(each, 10)
         assert isinstance(attended, ByWhisper)
         segment = attended._heard(memory[0], beams[0])
-        ((text, _),) = written_texts(attended._scorer, [segment], memory, lengths)[0][:1]
-        heard.append(text.total)
+        [[found, *_]] = written_texts(attended._scorer, [segment], memory, lengths)
+        heard.append(found.text.total)
     assert heard[0] != pytest.approx(heard[1], abs=0.01)
 
 
