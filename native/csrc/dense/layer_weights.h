@@ -6,7 +6,7 @@
 namespace earshot {
 
 // What a layer multiplies: numbers as they are, or weights and inputs rounded to the upper halves
-// of floats. Sums are floats in both.
+// of floats, where weights that are int8 a row are not rounded (int8_rows.h). Sums are floats.
 enum class Precision { FLOAT32, BFLOAT16 };
 
 // y = weight x + bias. weight (outputs, inputs).

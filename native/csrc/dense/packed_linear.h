@@ -5,37 +5,37 @@
 #include <variant>
 
 #include "dense/bfloat16.h"
+#include "dense/int8_rows.h"
 #include "dense/packed_layer.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
 
-// In the precision that the weights ask for.
+// In the precision that the weights ask for; in bfloat16 those that are int8 a row stay that.
 class PackedLinear {
  public:
   // beyond: what the outputs of padding are.
   explicit PackedLinear(const LinearWeights& weights, float beyond = 0.0F)
-      : layer_(weights.precision == Precision::BFLOAT16
-                   ? Layer(PackedLayer<Bfloat16>(weights, beyond))
-                   : Layer(PackedLayer<float>(weights, beyond))) {}
+      : layer_(packed(weights, beyond)) {}
 
   // Outputs, with padding.
   int columns() const {
-    const auto* exact = std::get_if<PackedLayer<float>>(&layer_);
-    return exact ? exact->columns() : std::get_if<PackedLayer<Bfloat16>>(&layer_)->columns();
+    return std::visit([](const auto& layer) { return layer.columns(); }, layer_);
   }
 
   // See `PackedLayer`.
   template <class Then>
   void operator()(const float* rows, int count, int stride, Then then) const {
-    if (const auto* exact = std::get_if<PackedLayer<float>>(&layer_)) {
-      (*exact)(rows, count, stride, then);
-    } else {
-      (*std::get_if<PackedLayer<Bfloat16>>(&layer_))(rows, count, stride, then);
-    }
+    std::visit([&](const auto& layer) { layer(rows, count, stride, then); }, layer_);
   }
 
  private:
-  using Layer = std::variant<PackedLayer<float>, PackedLayer<Bfloat16>>;
+  using Layer = std::variant<PackedLayer<float>, PackedLayer<Bfloat16>, PackedLayer<Int8>>;
+
+  static Layer packed(const LinearWeights& weights, float beyond) {
+    if (weights.precision == Precision::FLOAT32) return PackedLayer<float>(weights, beyond);
+    if (are_int8_rows(weights)) return PackedLayer<Int8>(weights, beyond);
+    return PackedLayer<Bfloat16>(weights, beyond);
+  }
 
   Layer layer_;
 };

@@ -10,44 +10,13 @@
 #include "dense/processor.h"
 // What is included from here on is for one kind of processor.
 #include "dense/packed_linear.h"
+#include "plain_sums.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
 namespace {
 
 using Random = std::mt19937;
 using Numbers = std::vector<float>;
-
-#ifdef EARSHOT_AVX512_BF16
-constexpr bool BY_INSTRUCTION = true;
-#else
-constexpr bool BY_INSTRUCTION = false;
-#endif
-
-constexpr float LEAST_NORMAL = std::numeric_limits<float>::min();
-
-float flushed(float number) {
-  return std::abs(number) < LEAST_NORMAL ? std::copysign(0.0F, number) : number;
-}
-
-// The nearest number of 8 bits: by the distance to both neighbours, of two as near the even one.
-float rounded(float number) {
-  if (std::isnan(number) || std::isinf(number)) return number;
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(flushed(number));
-  const float towards_zero = std::bit_cast<float>(bits & 0xFFFF0000U);
-  const float away = std::bit_cast<float>((bits & 0xFFFF0000U) + 0x10000U);
-  const double below = std::abs(static_cast<double>(number) - towards_zero);
-  const double step =
-      std::isinf(away) ? std::ldexp(1.0, 120) : std::abs(static_cast<double>(away) - towards_zero);
-  const bool even = (bits >> 16 & 1U) == 0;
-  if (number == 0.0F || flushed(number) == 0.0F) return flushed(number);
-  return below < step / 2 || (below == step / 2 && even) ? towards_zero : away;
-}
-
-// sum + product, rounded once; the instruction takes a sum below the normal ones for zero.
-float added(float sum, float one, float other) {
-  if (!BY_INSTRUCTION) return std::fma(one, other, sum);
-  return flushed(std::fma(one, other, flushed(sum)));
-}
 
 float expected(const LinearWeights& weights, int output, const float* row) {
   const float* own = &weights.weight[static_cast<std::size_t>(output) * weights.inputs];
@@ -57,11 +26,6 @@ float expected(const LinearWeights& weights, int output, const float* row) {
     sum = added(sum, rounded(own[i]), rounded(row[i]));
   }
   return sum;
-}
-
-bool same(float one, float other) {
-  if (std::isnan(one) || std::isnan(other)) return std::isnan(one) && std::isnan(other);
-  return one == other;
 }
 
 LinearWeights drawn(int outputs, int inputs, Random& random, auto number) {
@@ -76,7 +40,7 @@ LinearWeights drawn(int outputs, int inputs, Random& random, auto number) {
 bool holds(int rows, int inputs, int outputs, Random& random, auto number) {
   constexpr float BEYOND = -3.0F;
   const LinearWeights weights = drawn(outputs, inputs, random, number);
-  const PackedLinear layer(weights, BEYOND);
+  const PackedLayer<Bfloat16> layer(weights, BEYOND);
   const int stride = inputs + static_cast<int>(random() % 3);
   Numbers given(static_cast<std::size_t>(rows) * stride, std::nanf(""));
   for (int row = 0; row < rows; ++row) {

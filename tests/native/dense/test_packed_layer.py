@@ -37,3 +37,7 @@ def test_element_types_need_no_change_of_the_layer(check) -> None:
 
 def test_bfloat16_sums_are_a_plain_loops_bit_by_bit(check) -> None:
     assert not check("bfloat16_check")
+
+
+def test_int8_rows_sums_are_a_plain_loops_bit_by_bit(check) -> None:
+    assert not check("int8_rows_check")
