@@ -72,9 +72,23 @@ class EncoderState:
         self.offset[slots] = before + frames  # until here nothing that was written is read
 
     def reset(self, slots: Tensor) -> None:
-        """Puts rows `slots` (B,) int64 back to the start of a stream."""
-        for tensor in (self.offset, self.cache_length, self.att_cache, self.cnn_cache):
+        """Puts rows `slots` (B,) int64 back to the start of a stream.
+
+        What they have heard is erased: a number that is none would spoil even what masks hide it.
+        """
+        used = self._columns_used(slots)
+        for tensor in (self.offset, self.cache_length, self.cnn_cache, self.att_cache[..., -1:, :]):
             tensor.index_fill_(0, slots, 0)
+        self.att_cache[:, :, :, :used].index_fill_(0, slots, 0)
+
+    def _columns_used(self, slots: Tensor) -> int:
+        """The first columns of a ring that rows may have filled, all where asking would wait.
+
+        Pages of a ring that nobody has written or erased take no memory.
+        """
+        if slots.numel() == 0 or slots.device.type != "cpu":
+            return self.capacity
+        return min(int(self.offset[slots].max()), self.capacity)
 
     def _columns(self, offset: Tensor, frames: Tensor, count: int) -> Tensor:
         """(B, count): where the frames of a step go; padding, and what is too old, to the last."""

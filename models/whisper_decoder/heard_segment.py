@@ -26,10 +26,10 @@ from earshot.models.whisper_decoder.mixed_texts import mixed_texts
 from earshot.models.whisper_decoder.pen import WrittenWord, dressed
 from earshot.models.whisper_decoder.whisper_scorer import WhisperScorer, WrittenText
 
-MOST_ASKED = 8
-"""Hypotheses of the first pass that are scored, however many there are."""
+MOST_ASKED = 5
+"""Hypotheses of the first pass that are scored, or as many as are to be known if that is more."""
 
-MOST_BETWEEN = 12
+MOST_BETWEEN = 8
 """Texts between an own one and what was heard that are scored."""
 
 REACH = 12.0
@@ -82,7 +82,7 @@ class HeardSegment:
         wanted: int = 1,
     ) -> None:
         near = [score for score in first_pass if first_pass[0] - score <= REACH]
-        self.asked = list(words[: len(near)])[:MOST_ASKED]
+        self.asked = list(words[: len(near)])[: max(MOST_ASKED, wanted)]
         self.best = words[0]
         self.alone = alone
         self.ctc_weight = ctc_weight

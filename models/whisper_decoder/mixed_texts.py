@@ -13,7 +13,7 @@ from typing import TypeAlias
 MOST_PLACES = 8
 """Places in which a hypothesis and the own text differ that are looked at, the first ones."""
 
-MOST_HEARD = 4
+MOST_HEARD = 2
 """Hypotheses that are looked at, the best ones."""
 
 Words: TypeAlias = Sequence[str]

@@ -1,5 +1,6 @@
 """Many streams in one batch must be what each of them is alone."""
 
+import math
 from dataclasses import dataclass, field
 from random import Random
 
@@ -236,3 +237,14 @@ def test_a_row_that_is_reset_is_as_it_was_at_the_start() -> None:
     state.reset(torch.tensor([3]))
     assert (visible(state, 3), visible(state, 1)) == ([], [5.0, 6.0, 7.0, 8.0])
     assert not state.att_cache[3].any()
+
+
+@pytest.mark.parametrize("heard", [1, 4, 6, 7, 20])
+def test_no_trace_of_what_was_heard_outlives_a_reset(heard: int) -> None:
+    state = small_state(6)
+    for _ in range(heard):
+        write(state, 3, [math.nan], 1)
+    write(state, 3, [math.nan, math.nan], 1)
+    state.reset(torch.tensor([1, 3]))
+    assert not state.att_cache[3].any()
+    state.reset(torch.tensor([], dtype=torch.int64))
