@@ -79,12 +79,15 @@ class Pen:
 
 
 def is_spoken(piece: bytes) -> bool:
-    """Whether texts are made of it: of a word or a part of one, or a mark."""
+    """Whether texts are made of it: of a word or a part of one, a mark, or the space before a word.
+
+    Some words have a space of their own: " iced" is " " and "iced".
+    """
     try:
         text = piece.decode("utf-8")
     except UnicodeDecodeError:
         return False
-    if text in MARKS:
+    if text in (*MARKS, " "):
         return True
     word = text.removeprefix(" ").replace("'", "")
     return (word.isalpha() and word.lower() not in ABBREVIATIONS) or text in ("'", " '")

@@ -53,8 +53,8 @@ async def test_a_file_is_shouted_where_its_request_asks_for_it(serve, spoken):
         answers = [await client.post(path, content=audio) for path in asked]
     plain, shouted = (each.json()["results"]["channels"][0]["alternatives"][0] for each in answers)
     assert plain["transcript"] == "smart mirror"
-    assert shouted["transcript"] == "SMART mirror"
-    assert [word["punctuated_word"] for word in shouted["words"]] == ["SMART", "mirror"]
+    assert shouted["transcript"] == "SMART mirror."
+    assert [word["punctuated_word"] for word in shouted["words"]] == ["SMART", "mirror."]
     assert [word["start"] for word in shouted["words"]] == [
         word["start"] for word in plain["words"]
     ]
@@ -66,7 +66,7 @@ async def test_a_live_stream_is_shouted(serve, read, text_of, spoken):
         await socket.send(audio)
         await socket.send(json.dumps({"type": "CloseStream"}))
         messages = await read(socket)
-    assert text_of(messages).split() == ["SMART", "mirror"]
+    assert text_of(messages).split() == ["SMART", "mirror."]
 
 
 async def test_a_value_that_is_none_is_refused(serve):

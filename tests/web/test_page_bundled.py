@@ -32,7 +32,7 @@ def test_a_phrase_into_the_microphone_is_read(page: Page) -> None:
 
 @pytest.mark.parametrize(
     ("title", "words", "read"),
-    [("A wake phrase", "smart mirror", "Smart mirror"), ("A digit", "seven", "Seven")],
+    [("A wake phrase", "smart mirror", "Smart mirror."), ("A digit", "seven", "Seven.")],
 )
 def test_a_recording_is_read_beside_what_was_spoken(
     page: Page, title: str, words: str, read: str

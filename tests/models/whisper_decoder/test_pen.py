@@ -3,7 +3,7 @@
 import pytest
 from toy_tokens import END, PIECES, ToyTokens
 
-from earshot.models.whisper_decoder.pen import Pen, WrittenWord, dressed, plainly
+from earshot.models.whisper_decoder.pen import Pen, WrittenWord, dressed, is_spoken, plainly
 
 
 @pytest.fixture
@@ -19,6 +19,21 @@ def test_texts_are_made_of_letters_and_marks_and_an_end(pen):
     left_out = {PIECES[token] for token in range(len(PIECES)) if not pen.is_kept(token)}
     assert left_out == {"<start>", "<plain>", " 14", " Mr", "("}
     assert pen.is_kept(END)
+
+
+@pytest.mark.parametrize(
+    ("piece", "is_one"),
+    [
+        (b" ", True),
+        (b"iced", True),
+        (b" o'clock", True),
+        (b"  ", False),
+        (b" 14", False),
+        (b"\xc3", False),
+    ],
+)
+def test_a_space_before_a_word_may_be_a_token_of_its_own(piece, is_one):
+    assert is_spoken(piece) is is_one
 
 
 def test_what_is_written_is_read_as_words_with_their_marks(pen):

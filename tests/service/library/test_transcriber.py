@@ -1,6 +1,7 @@
 """The bundled model in a program: files, live audio, and what goes wrong."""
 
 import gc
+import itertools
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -157,7 +158,8 @@ def test_a_model_that_cannot_be_used_says_why(arguments, said):
 
 def test_after_close_nothing_is_transcribed(clip):
     transcriber = earshot.Transcriber(graph="none", threads=1)
-    live = transcriber.stream(*blocks_of(clip))
+    blocks, rate_hz = blocks_of(clip)
+    live = transcriber.stream(itertools.cycle(blocks), rate_hz)
     next(live)
     transcriber.close()
     transcriber.close()
