@@ -18,7 +18,7 @@ import difflib
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import NamedTuple, Protocol, TypeAlias
 
 from torch import Tensor
 
@@ -170,11 +170,6 @@ class HeardSegment:
         return dressed(found, own)
 
 
-HeardT = TypeVar("HeardT", bound=HeardSegment)
-Nats: TypeAlias = list[list[float]]
-"""Of each text of each segment."""
-
-
 class RankedText(NamedTuple):
     """A text with its first pass and its whole score, or the most that this can be."""
 
@@ -183,29 +178,28 @@ class RankedText(NamedTuple):
     score: float
 
 
-Gains: TypeAlias = Callable[[Sequence[HeardT], Sequence[Sequence[Sequence[WrittenWord]]]], Nats]
-"""What else counts for each text of each segment, in nats."""
+Texts: TypeAlias = Sequence[Sequence[Sequence[WrittenWord]]]
+"""Of each segment."""
 
 
-def nothing_gained(
-    heard: Sequence[HeardSegment], texts: Sequence[Sequence[Sequence[WrittenWord]]]
-) -> Nats:
-    """`Gains` of segments for which nothing else counts."""
+def nothing_gained(texts: Texts) -> list[list[float]]:
+    """Gains of texts for which nothing else counts."""
     return [[0.0] * len(own) for own in texts]
 
 
 def written_texts(
     scorer: WhisperScorer,
-    heard: Sequence[HeardT],
+    heard: Sequence[HeardSegment],
     memory: Tensor,
     lengths: Tensor,
-    gains: Gains[HeardT] = nothing_gained,
+    gains: Callable[[Texts], list[list[float]]] = nothing_gained,
     on_pass: Callable[[], None] = lambda: None,
 ) -> list[list[RankedText]]:
     """Texts of each segment: those of `asked`, then those that are added.
 
     The best ones are known whole, others as far as it takes to tell that they are not among them.
-    memory (S, T, D) of lengths (S,). `on_pass` is called before each pass of the decoder.
+    memory (S, T, D) of lengths (S,). gains: what else counts for each text, in nats. `on_pass` is
+    called before each pass of the decoder.
     """
     segments = scorer.listen(memory, lengths)
     own = segments.write([each.best for each in heard], on_pass)
@@ -213,7 +207,7 @@ def written_texts(
     first_passes = [each.first_passes() for each in heard]
     priors = [
         [each.ctc_weight * score + gain for score, gain in zip(scores, gained, strict=True)]
-        for each, scores, gained in zip(heard, first_passes, gains(heard, asked), strict=True)
+        for each, scores, gained in zip(heard, first_passes, gains(asked), strict=True)
     ]
     found = segments.rank(asked, priors, [each.wanted for each in heard], on_pass)
     return [

@@ -9,12 +9,18 @@ import difflib
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import torch
 
 from earshot.models.tokenizer import Tokenizer
 from earshot.models.u2.held_to_ctc import CtcHearing
-from earshot.models.whisper_decoder.heard_segment import HeardSegment, RankedText, written_texts
+from earshot.models.whisper_decoder.heard_segment import (
+    HeardSegment,
+    RankedText,
+    Texts,
+    written_texts,
+)
 from earshot.models.whisper_decoder.pen import WrittenWord
 from earshot.models.whisper_decoder.whisper_scorer import WhisperScorer, WrittenText
 from earshot.streaming.engine.pulse import Beat, unheard
@@ -69,13 +75,12 @@ class WrittenPass:
     @torch.inference_mode()
     def _attend(self, heard: Sequence[_Heard], beat: Beat) -> None:
         memory, lengths = padded([each.memory for each in heard])
-        texts = written_texts(self._scorer, heard, memory, lengths, self._gains, beat)
+        worth = partial(self._gains, heard)
+        texts = written_texts(self._scorer, heard, memory, lengths, worth, beat)
         for each, found in zip(heard, texts, strict=True):
             each.ending.scored = self._ranked(each, found)
 
-    def _gains(
-        self, heard: Sequence[_Heard], texts: Sequence[Sequence[Sequence[WrittenWord]]]
-    ) -> list[list[float]]:
+    def _gains(self, heard: Sequence[_Heard], texts: Texts) -> list[list[float]]:
         """The sum of what parts add to each text of each segment."""
         pairs = zip(heard, texts, strict=True)
         return gains(self._rescorers, [each.candidates_of(own) for each, own in pairs])
@@ -132,7 +137,7 @@ class _Heard(HeardSegment):
     def candidates_of(self, texts: Sequence[Sequence[WrittenWord]]) -> Candidates:
         """The texts, hypotheses that are asked about first, with the words that were boosted."""
         spoken = [each.words for each in self.ending.hypotheses[: len(self.asked)]]
-        added = [self.places_of(words) for words in texts[len(self.asked) :]]
+        added = [self._boosted_places(words) for words in texts[len(self.asked) :]]
         return Candidates(
             self.ending.stream,
             [
@@ -140,6 +145,9 @@ class _Heard(HeardSegment):
                 for words, places in zip(texts, [*spoken, *added], strict=True)
             ],
         )
+
+    def _boosted_places(self, words: Sequence[WrittenWord]) -> list[SpokenWord | None]:
+        return self.places_of(words) if any(self._boosted) else [None] * len(words)
 
     def places_of(self, words: Sequence[WrittenWord]) -> list[SpokenWord | None]:
         """The best hypothesis' word in the place of each, None where it has another."""

@@ -14,7 +14,8 @@ KEY = "stages"
 def load_stages(path: Path, data: Path | None = None) -> list[Recipe]:
     """The recipes that the file names, paths relative to it; of a recipe that one alone.
 
-    Raises RecipeError for a stage that is no recipe, or that starts from no model.
+    Raises RecipeError for a stage that is no recipe, that starts from no model, or whose run would
+    go on with another's, being of its name.
     """
     document = read_document(path)
     if KEY not in document:
@@ -26,6 +27,9 @@ def load_stages(path: Path, data: Path | None = None) -> list[Recipe]:
     for name, recipe in zip(names[1:], recipes[1:], strict=True):
         if recipe.start is None or recipe.start.model is None:
             raise RecipeError(f"{name}: start.model: a later stage goes on from a model")
+    for name, recipe in zip(names, recipes, strict=True):
+        if [each.name for each in recipes].count(recipe.name) > 1:
+            raise RecipeError(f"{name}: name: another stage is called {recipe.name!r} too")
     return recipes
 
 

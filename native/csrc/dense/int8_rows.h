@@ -31,9 +31,7 @@ inline bool are_int8_rows(const LinearWeights& weights) {
   constexpr float NEAR = 1e-3F;  // floats are good for 1e-5 of a scale
   for (int output = 0; output < weights.outputs; ++output) {
     const float* row = &weights.weight[static_cast<std::size_t>(output) * weights.inputs];
-    float largest = 0.0F;
-    for (int i = 0; i < weights.inputs; ++i) largest = std::max(largest, std::abs(row[i]));
-    const float scale = int8_scale(largest);
+    const float scale = int8_scale(largest_weight(weights, output));
     for (int i = 0; i < weights.inputs; ++i) {
       const float number = row[i] / scale;
       if (!(std::abs(number - std::nearbyint(number)) < NEAR)) return false;

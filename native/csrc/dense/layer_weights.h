@@ -1,6 +1,9 @@
 // Layers as they were trained, for whoever packs them.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <vector>
 
 namespace earshot {
@@ -17,6 +20,14 @@ struct LinearWeights {
   std::vector<float> bias;
   Precision precision = Precision::FLOAT32;
 };
+
+// The largest weight of one output, without its sign.
+inline float largest_weight(const LinearWeights& weights, int output) {
+  const float* row = &weights.weight[static_cast<std::size_t>(output) * weights.inputs];
+  float largest = 0.0F;
+  for (int i = 0; i < weights.inputs; ++i) largest = std::max(largest, std::abs(row[i]));
+  return largest;
+}
 
 // y = (x - mean) / sqrt(variance + eps) * scale + shift, of each row's own mean and variance, or
 // where it has `frozen_stats` y = x * scale + shift.

@@ -90,12 +90,7 @@ class PackedLayer {
   int vectors_at(int column) const { return std::min(TILE_VECTORS, (columns_ - column) / WIDTH); }
 
   static float scale_of(const LinearWeights& weights, int output) {
-    float largest = 0.0F;
-    for (int input = 0; Kept::SCALED && input < weights.inputs; ++input) {
-      const auto at = static_cast<std::size_t>(output) * weights.inputs + input;
-      largest = std::max(largest, std::abs(weights.weight[at]));
-    }
-    return Kept::scale_of(largest);
+    return Kept::scale_of(Kept::SCALED ? largest_weight(weights, output) : 0.0F);
   }
 
   Floats scaled(const Floats& sums, int column) const {

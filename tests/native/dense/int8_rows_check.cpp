@@ -63,11 +63,7 @@ Numbers outputs_of(const Linear& layer, const Numbers& rows, int count) {
 
 float expected(const Stored& stored, const LinearWeights& weights, int output, const float* row) {
   const int* own = &stored.numbers[static_cast<std::size_t>(output) * weights.inputs];
-  float largest = 0.0F;
-  for (int i = 0; i < weights.inputs; ++i) {
-    largest = std::max(largest, std::abs(weights.weight[output * weights.inputs + i]));
-  }
-  const float scale = largest / 127.0F;
+  const float scale = largest_weight(weights, output) / 127.0F;
   float sum = weights.bias[output] / scale;
   for (int i = 0; i < weights.inputs; i += 2) {
     for (const int input : {i + 1, i}) {

@@ -91,3 +91,11 @@ def test_a_later_stage_needs_a_start(tmp_path: Path) -> None:
     path = write_stages(tmp_path, 'stages = ["first.toml", "second.toml"]', second="")
     with pytest.raises(RecipeError, match=r"second\.toml: start\.model"):
         load_stages(path)
+
+
+def test_a_stage_of_anothers_name_is_told(tmp_path: Path) -> None:
+    path = write_stages(tmp_path, 'stages = ["first.toml", "second.toml"]')
+    second = tmp_path / "second.toml"
+    second.write_text(second.read_text().replace('name = "second"', 'name = "first"'))
+    with pytest.raises(RecipeError, match=r"first.toml: name: another stage is called 'first' too"):
+        load_stages(path)
