@@ -1,8 +1,7 @@
 """What native linear layers multiply: float32, or weights and inputs rounded to bfloat16.
 
-Weights that were stored as int8 a row stay that in bfloat16, unrounded (`native/csrc/dense/int8_rows.h`).
-
-Sums are float32 in both, and so is all that is no linear layer (`native/csrc/dense/bfloat16.h`).
+Weights that were stored as int8 a row stay int8 there (`native/csrc/dense/int8_rows.h`). Sums are
+float32 in both, and so is all that is no linear layer (`native/csrc/dense/bfloat16.h`).
 Without torch: settings are read from here.
 """
 
