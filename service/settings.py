@@ -110,7 +110,7 @@ class Settings(PartSettings):
         1000, ge=0, description="pause that ends an utterance where a request names none"
     )
     boost_weight: float = Field(
-        3.0, ge=-20, le=20, description="bonus of a keyterm given without a weight"
+        8.0, ge=-20, le=20, description="bonus of a keyterm given without a weight"
     )
     max_phrases: int = Field(1000, ge=0, description="boosted phrases per request")
     model_aliases: Names = Field(

@@ -38,7 +38,7 @@ class Boost:
     """
 
     phrase: str
-    weight: float = 3.0
+    weight: float = 8.0
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.weight):

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from earshot.decoder_kernels.boosting.word_boost import Spelling, WordBoostTable, WordPhrase
+from earshot.decoder_kernels.boosting.oov_trie import Spelling
+from earshot.decoder_kernels.boosting.word_boost import WordBoostTable, WordPhrase
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 from earshot.streaming.words.graph_words import GraphWords

@@ -9,7 +9,8 @@ import torch
 from benchmarks.wfst.bundled import posteriors
 from benchmarks.wfst.ours import Batch, OurSearch
 from benchmarks.wfst.posteriors import Utterance as Frames
-from earshot.decoder_kernels.boosting.word_boost import Spelling, WordBoostTable, WordPhrase
+from earshot.decoder_kernels.boosting.oov_trie import Spelling
+from earshot.decoder_kernels.boosting.word_boost import WordBoostTable, WordPhrase
 from earshot.decoder_kernels.graph.graph_file import read_graph
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 from earshot.language.g2p.pronouncer import Pronouncer, pronouncer_of
@@ -53,7 +54,7 @@ class NamedSearch:
     def spellings(self, name: str) -> Sequence[int | Spelling]:
         """How a name stands in a list: the graph's word, or else in each way that the G2P knows."""
         known = self.words.find(name)
-        return [known] if known is not None else self._pronouncer.pronounce(name)
+        return [known] if known is not None else self._pronouncer.ways([name])[name]
 
     def table(self, names: Sequence[str], weight: float) -> NameTable:
         """A list, each of whose names earns `weight` or what its limits leave of it.

@@ -2,18 +2,18 @@
 
 A phrase is followed by the Aho-Corasick automaton of ``boost.py``, here over word ids; its state
 is part of a token's key. An out-of-vocabulary (OOV) word is added dynamically: a trie of its
-spelling hangs at the graph's loop node, entering it costs what an unknown word costs, and its last
-arc emits a word id of its own and returns to the loop node.
+spelling hangs at the graph's loop node, the way through it costs what an unknown word costs
+(`oov_trie`), and its last arc emits a word id of its own and returns to the loop node.
 
 **Safe at any weight.** What phrases earn has three limits:
 
-- no word earns more than half of the stream's beam, the rule of Galvez & Kaldewey 2023
-  (arXiv:2311.04996, section 4.3), all phrases that end with it together (`boost_steps`), nor has a
-  phrase under way more than that pending: a hypothesis that says it cannot by that alone push all
-  others out of the beam, and a phrase earns the beam at most;
+- no word earns more than `BEAM_SHARE` of the stream's beam, all phrases that end with it together
+  (`boost_steps`), nor has a phrase under way more than that pending: a hypothesis that says it
+  cannot by that alone push all others out of the beam. Galvez & Kaldewey 2023 (arXiv:2311.04996,
+  section 4.3) take half;
 - no words that are said again and again, whatever phrases they complete, earn more than
   `COST_SHARE` of what they cost without a history (`word_costs`), as the stream scales the graph's
-  costs (`boost_cycles`);
+  costs (`boost_cycles`), and OOV words `OOV_COST_SHARE`;
 - nor more than `TOKEN_LIMIT` for each of their tokens. After themselves some words cost much less
   than without a history (`ho ho ho`); it is then the sound that speaks against one more.
 
@@ -28,22 +28,24 @@ from dataclasses import dataclass
 from earshot.decoder_kernels.boosting.boost import TOKEN_LIMIT, BoostPhrase, BoostTable
 from earshot.decoder_kernels.boosting.boost_cycles import safe_phrases
 from earshot.decoder_kernels.boosting.boost_steps import within_step
+from earshot.decoder_kernels.boosting.oov_trie import OovTrie, Spelling
 from earshot.decoder_kernels.errors import BoostTableError
 from earshot.decoder_kernels.graph.graph import MAX_NODES, Arc, Graph
 from earshot.decoder_kernels.graph.wfst_key import CONTEXT_BITS, NODE_BITS
 from earshot.decoder_kernels.graph.word_costs import Costs, unigram_costs
 
 DEFAULT_BEAM = 17.0
+BEAM_SHARE = 0.75
 COST_SHARE = 0.6
 """Of a word's cost as a unigram; after some words it costs less, so the whole would be too much."""
+OOV_COST_SHARE = 0.7
+"""Of the cost of a word that the graph lacks, which is the same after all words."""
 
 MAX_CONTEXTS = 1 << CONTEXT_BITS
 """The search's key has so many bits for the automaton's state."""
 
 MAX_OOV_NODES = (1 << NODE_BITS) - MAX_NODES
 """What a graph leaves of the key's bits for a node."""
-
-Spelling = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -107,20 +109,19 @@ class WordBoostTable:
         ids = _numbered(accepted, len(graph.word_texts))
         costs = unigram_costs(graph) if costs is None else costs
         prices = {
-            word: _price(graph.unknown_cost, graph_scale, len(spelling))
+            word: _price(graph.unknown_cost, OOV_COST_SHARE * graph_scale, len(spelling))
             for spelling, word in ids.items()
         } | _known_prices(accepted, costs, graph_scale, num_tokens)
-        limited = _limited(accepted, ids, beam / 2, prices)
-        automaton = BoostTable.compile(
-            limited, len(graph.word_texts) + len(ids), most_pending=beam / 2
-        )
-        oov_arcs, num_nodes = _oov_trie(ids, graph.unknown_cost)
-        _check_sizes(automaton.num_states, num_nodes)
+        most = BEAM_SHARE * beam
+        limited = _limited(accepted, ids, most, prices)
+        automaton = BoostTable.compile(limited, len(graph.word_texts) + len(ids), most_pending=most)
+        oov = OovTrie(ids, graph.unknown_cost, _bonuses(limited, graph_scale))
+        _check_sizes(automaton.num_states, oov.num_nodes)
         return cls(
             automaton,
             tuple(ids),
-            oov_arcs,
-            num_nodes,
+            oov.arcs,
+            oov.num_nodes,
             refused=tuple((phrase, reason) for phrase, reason in refusals if reason is not None),
             earned=tuple(
                 (phrase, paid.weight) for phrase, paid in zip(accepted, limited, strict=True)
@@ -138,23 +139,23 @@ def _check_sizes(states: int, oov_nodes: int) -> None:
 def _limited(
     phrases: Sequence[WordPhrase],
     ids: Mapping[Spelling, int],
-    half_beam: float,
+    most: float,
     prices: Mapping[int, float],
 ) -> list[BoostPhrase]:
     """The phrases by word ids, with weights within the limits."""
     clamped = [
         BoostPhrase(
             tuple(ids[word] if isinstance(word, tuple) else word for word in phrase.words),
-            max(-half_beam, min(half_beam, phrase.weight)),
+            max(-most, min(most, phrase.weight)),
         )
         for phrase in phrases
     ]
-    return within_step(safe_phrases(clamped, prices.__getitem__), half_beam)
+    return within_step(safe_phrases(clamped, prices.__getitem__), most)
 
 
-def _price(cost: float, graph_scale: float, num_tokens: float) -> float:
+def _price(cost: float, share: float, num_tokens: float) -> float:
     """What a word may earn however often it is said."""
-    scaled = cost if cost == math.inf else COST_SHARE * graph_scale * max(0.0, cost)
+    scaled = cost if cost == math.inf else share * max(0.0, cost)
     return min(scaled, TOKEN_LIMIT * num_tokens)
 
 
@@ -168,10 +169,21 @@ def _known_prices(
     known = {word for phrase in phrases for word in phrase.words if isinstance(word, int)}
     return {
         word: _price(
-            float(costs[word]), graph_scale, math.inf if num_tokens is None else num_tokens(word)
+            float(costs[word]),
+            COST_SHARE * graph_scale,
+            math.inf if num_tokens is None else num_tokens(word),
         )
         for word in known
     }
+
+
+def _bonuses(phrases: Sequence[BoostPhrase], graph_scale: float) -> dict[int, float]:
+    """The most that each word may earn, in the graph's units; without a scale all is free."""
+    found: dict[int, float] = {}
+    for phrase in phrases if graph_scale else ():
+        for word in phrase.tokens:
+            found[word] = max(found.get(word, 0.0), phrase.weight / graph_scale)
+    return found
 
 
 def _numbered(phrases: Sequence[WordPhrase], known: int) -> dict[Spelling, int]:
@@ -199,19 +211,3 @@ def _refusal(phrase: WordPhrase, graph: Graph) -> str | None:
         elif not all(0 <= t < graph.vocab_size and t != graph.blank_id for t in word):
             return "a word is spelled with tokens that the graph does not have"
     return None
-
-
-def _oov_trie(ids: dict[Spelling, int], cost: float) -> tuple[tuple[Arc, ...], int]:
-    """A trie of the spellings, and its number of nodes."""
-    nodes: dict[Spelling, int] = {(): 0}
-    arcs: list[Arc] = []
-    for spelling, word in ids.items():
-        for length, token in enumerate(spelling[:-1], start=1):
-            if spelling[:length] not in nodes:
-                nodes[spelling[:length]] = len(nodes)
-                entry = cost if length == 1 else 0.0
-                source, target = nodes[spelling[: length - 1]], nodes[spelling[:length]]
-                arcs.append(Arc(source, token + 1, 0, entry, target))
-        entry = cost if len(spelling) == 1 else 0.0
-        arcs.append(Arc(nodes[spelling[:-1]], spelling[-1] + 1, word, entry, -1))
-    return tuple(sorted(arcs, key=lambda arc: (arc.source, arc.label, arc.word))), len(nodes)

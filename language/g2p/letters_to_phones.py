@@ -7,7 +7,8 @@ the others miss a phone or two.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,11 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz'"
 SILENT = "-. "  # written within words, and said nowhere
 MAX_LETTERS = 64
 BATCH = 256
+MOST_WAYS = 3
+NEAR = 2.5
+"""In nats behind the likeliest way to say a word: others that count."""
+UNSURE = 4
+"""Frames of a word in which a second phone is considered, two of them at once at most."""
 
 
 @dataclass(frozen=True)
@@ -101,32 +107,72 @@ class LettersToPhones:
 
     def read_out(self, words: Iterable[str]) -> dict[str, tuple[int, ...]]:
         """The likeliest phones of each word that has some: many at once in a tenth of the time."""
-        readable = {}
-        for word in words:
-            with suppress(UnencodableText):
-                readable[word] = letters_of(word)
         found: dict[str, tuple[int, ...]] = {}
-        for some in _runs(sorted(readable, key=lambda word: len(readable[word]))):
-            said = self.pronounce_all([readable[word] for word in some])
+        for some, letters in _runs(_readable(words)):
+            said = self.pronounce_all(letters)
             found.update((word, phones) for word, phones in zip(some, said, strict=True) if phones)
+        return found
+
+    def ways(self, words: Iterable[str]) -> dict[str, list[tuple[int, ...]]]:
+        """The likely ways to say each word that can be said, likeliest first, `MOST_WAYS` at most.
+
+        They differ in the frames of which the network is least sure.
+        """
+        found: dict[str, list[tuple[int, ...]]] = {}
+        for some, letters in _runs(_readable(words)):
+            for word, log_probs in zip(some, self._log_probs(letters), strict=True):
+                if said := _ways(log_probs):
+                    found[word] = said
         return found
 
     def pronounce_all(self, words: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
         """The likeliest phones of words in letters by number."""
+        return [
+            tuple(collapse(log_probs.argmax(dim=-1).tolist(), PHONE_BLANK))
+            for log_probs in self._log_probs(words)
+        ]
+
+    def _log_probs(self, words: Sequence[Sequence[int]]) -> list[Tensor]:
+        """Log-probabilities (T, phones + 1) of each word's frames."""
         lengths = torch.tensor([len(word) for word in words])
         rows = [torch.tensor(word) for word in words]
         with torch.inference_mode():
             padded = nn.utils.rnn.pad_sequence(rows, batch_first=True)
-            best = self._network(padded, lengths).argmax(dim=-1).tolist()
+            found = self._network(padded, lengths)
         frames = (lengths * self._network.head.rate).tolist()
-        return [
-            tuple(collapse(row[:count], PHONE_BLANK))
-            for row, count in zip(best, frames, strict=True)
-        ]
+        return [each[:count] for each, count in zip(found, frames, strict=True)]
 
 
-def _runs(words: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (words[start : start + BATCH] for start in range(0, len(words), BATCH))
+def _readable(words: Iterable[str]) -> dict[str, list[int]]:
+    """The letters of those words that have some, by number."""
+    found = {}
+    for word in words:
+        with suppress(UnencodableText):
+            found[word] = letters_of(word)
+    return found
+
+
+def _runs(words: Mapping[str, list[int]]) -> Iterator[tuple[list[str], list[list[int]]]]:
+    """Batches of words and their letters, of like lengths."""
+    ordered = sorted(words, key=lambda word: len(words[word]))
+    for start in range(0, len(ordered), BATCH):
+        some = ordered[start : start + BATCH]
+        yield some, [words[word] for word in some]
+
+
+def _ways(log_probs: Tensor) -> list[tuple[int, ...]]:
+    """The likely phones by log-probabilities (T, phones + 1) of a word's frames."""
+    values, phones = log_probs.topk(2, dim=-1)
+    behind = (values[:, 0] - values[:, 1]).tolist()
+    best, second = phones.T.tolist()
+    unsure = sorted(range(len(behind)), key=behind.__getitem__)[:UNSURE]
+    changes = [frames for count in range(3) for frames in itertools.combinations(unsure, count)]
+    ways: list[tuple[int, ...]] = []
+    for frames in sorted(changes, key=lambda frames: sum(behind[frame] for frame in frames)):
+        if sum(behind[frame] for frame in frames) <= NEAR:
+            path = [second[t] if t in frames else phone for t, phone in enumerate(best)]
+            ways.append(tuple(collapse(path, PHONE_BLANK)))
+    return [way for way in dict.fromkeys(ways) if way][:MOST_WAYS]
 
 
 def save_letters_to_phones(path: Path, network: LettersNetwork) -> None:

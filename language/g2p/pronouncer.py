@@ -40,6 +40,14 @@ class Pronouncer:
             return known[0]
         return tuple(phone for letter in word for phone in self.pronounce(letter)[0])
 
+    def ways(self, words: Iterable[str]) -> dict[str, tuple[Phones, ...]]:
+        """`pronounce_all` with all likely ways to say a word that the lexicon lacks."""
+        known = {word: self._lexicon.pronounce(word) for word in words}
+        if self._letters is not None:
+            read = self._letters.ways(word for word, said in known.items() if not said)
+            known |= {word: tuple(said) for word, said in read.items()}
+        return {word: said for word, said in known.items() if said}
+
     def pronounce_all(self, words: Iterable[str]) -> dict[str, tuple[Phones, ...]]:
         """`pronounce` of those words that have a pronunciation, faster than one by one."""
         known = {word: self._lexicon.pronounce(word) for word in words}

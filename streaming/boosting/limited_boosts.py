@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from earshot.decoder_kernels.boosting.boost import MAX_WEIGHT, TOKEN_LIMIT
+from earshot.decoder_kernels.boosting.word_boost import BEAM_SHARE
 from earshot.streaming.events import BoostUnit, LimitedBoost
 from earshot.streaming.graph_config import GraphSearchConfig
 
@@ -34,7 +35,7 @@ def most_earned(graph_search: GraphSearchConfig | None) -> float:
     """
     if graph_search is None or graph_search.beam is None:
         return TOKEN_LIMIT
-    return min(graph_search.beam / 2, MAX_WEIGHT)
+    return min(BEAM_SHARE * graph_search.beam, MAX_WEIGHT)
 
 
 def _is_less(boost: LimitedBoost) -> bool:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from earshot.decoder_kernels.boosting.boost import BoostPhrase
-from earshot.decoder_kernels.boosting.word_boost import Spelling, WordBoostTable, WordPhrase
+from earshot.decoder_kernels.boosting.oov_trie import Spelling
+from earshot.decoder_kernels.boosting.word_boost import WordBoostTable, WordPhrase
 from earshot.decoder_kernels.errors import KernelError
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 from earshot.models.errors import UnencodableText
@@ -41,6 +42,8 @@ def compile_word_boosts(
     request = _Request(words, [boost.phrase for boost in boosts])
     for boost in boosts:
         request.take(boost)
+    for boost in boosts:
+        request.take_other_ways(boost)
     return request.compiled(options)
 
 
@@ -71,10 +74,19 @@ class _Request:
         if all(taken):
             self._warnings.append(UnboostablePhrase(boost.phrase, str(taken[0])))
 
-    def _take(self, boost: Boost, said: Said) -> UnencodableText | KernelError | None:
+    def take_other_ways(self, boost: Boost) -> None:
+        """Add what else its new words may sound like, where no word of the request does."""
+        for said in self._readings[boost.phrase]:
+            for way in range(1, max((self._ways(word) for word in said), default=1)):
+                self._take(boost, said, way)
+
+    def _ways(self, word: int | str) -> int:
+        return len(self._spellings.get(word, ())) if isinstance(word, str) else 1
+
+    def _take(self, boost: Boost, said: Said, way: int = 0) -> UnencodableText | KernelError | None:
         """Note what is said for a phrase; returns why it cannot be boosted."""
         try:
-            for variant in self._variants(said):
+            for variant in self._variants(said, way):
                 self._phrases[variant] = WordPhrase(variant, boost.weight)
                 self._texts[variant] = boost.phrase
                 if boost.phrase in self._sayable:
@@ -137,7 +149,7 @@ class _Request:
         reasons = [UnboostablePhrase(self._texts[words], why) for words, why in refused.items()]
         return CompiledBoosts((), (), None, tuple(dict.fromkeys([*self._warnings, *reasons])))
 
-    def _variants(self, said: Said) -> Iterator[Words]:
+    def _variants(self, said: Said, way: int) -> Iterator[Words]:
         """A reading as the search may meet it; notes the words that have to be brought in.
 
         Where the model writes a token between words, a word of the graph comes with and without it.
@@ -150,12 +162,13 @@ class _Request:
         behind = [words.separator] * (len(spelled) - 1)
         for last in dict.fromkeys((None, words.separator)):
             yield tuple(
-                word if isinstance(word, int) else self._bring_in(word, after)
+                word if isinstance(word, int) else self._bring_in(word, after, way)
                 for word, after in zip(spelled, [*behind, last], strict=True)
             )
 
-    def _bring_in(self, word: SpelledWord, after: int | None) -> Spelling:
-        spelling = self._spellings.get(word.text) or self._words.spelling(word.text)
+    def _bring_in(self, word: SpelledWord, after: int | None, way: int) -> Spelling:
+        ways = self._spellings.get(word.text) or (self._words.spelling(word.text),)
+        spelling = ways[min(way, len(ways) - 1)]
         spelling = spelling if after is None else (*spelling, after)
         held = self._oov_words.get(spelling, word).text
         if held.casefold() != word.text.casefold():

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from earshot.decoder_kernels.boosting.word_boost import Spelling
+from earshot.decoder_kernels.boosting.oov_trie import Spelling
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.graph.word_costs import unigram_costs
 from earshot.language.g2p.letters_to_phones import read_as
@@ -101,12 +101,11 @@ class GraphWords:
             return self._pronouncer.pronounce_initialism(text)
         return self._pronouncer.pronounce(text)[0]
 
-    def spellings(self, texts: Iterable[str]) -> dict[str, Spelling]:
-        """`spelling` of those words that have one and take time one by one: in phones."""
+    def spellings(self, texts: Iterable[str]) -> dict[str, tuple[Spelling, ...]]:
+        """All likely spellings of words in phones, `spelling` first; none in a graph of tokens."""
         if self.units == "tokens" or self._pronouncer is None:
             return {}
-        said = self._pronouncer.pronounce_all(text for text in texts if not is_initialism(text))
-        return {text: pronunciations[0] for text, pronunciations in said.items()}
+        return self._pronouncer.ways(text for text in texts if not is_initialism(text))
 
     def new_word(self, text: str) -> SpelledWord:
         """A word that the graph does not have, for the second pass.

@@ -30,7 +30,7 @@ class BoostRules:
     most_earned: nats beyond which no weight changes anything, where that is known.
     """
 
-    default_weight: float = 3.0
+    default_weight: float = 8.0
     max_phrases: int = 1000
     max_chars: int = 20_000
     most_earned: float | None = None

@@ -9,7 +9,13 @@ from boost_walk import BoostWalk
 
 from earshot.decoder_kernels.boosting import word_boost
 from earshot.decoder_kernels.boosting.boost import TOKEN_LIMIT
-from earshot.decoder_kernels.boosting.word_boost import COST_SHARE, WordBoostTable, WordPhrase
+from earshot.decoder_kernels.boosting.word_boost import (
+    BEAM_SHARE,
+    COST_SHARE,
+    OOV_COST_SHARE,
+    WordBoostTable,
+    WordPhrase,
+)
 from earshot.decoder_kernels.errors import BoostTableError
 from earshot.decoder_kernels.graph.graph import Arc, Graph, Topology
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions
@@ -70,14 +76,20 @@ def test_a_table_that_the_keys_cannot_hold_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("words", "cost"),
-    [((DEAR,), 4.0), ((CHEAP,), 1.0), ((DEAR, CHEAP), 2.5), ((OUTSIDE,), 6.0), ((FREE,), 0.0)],
+    ("words", "most"),
+    [
+        ((DEAR,), COST_SHARE * 4.0),
+        ((CHEAP,), COST_SHARE),
+        ((DEAR, CHEAP), COST_SHARE * 2.5),
+        ((OUTSIDE,), OOV_COST_SHARE * 6.0),
+        ((FREE,), 0.0),
+    ],
 )
 def test_a_phrase_earns_no_more_than_a_share_of_what_its_words_cost(
-    words: tuple[int | tuple[int, ...], ...], cost: float
+    words: tuple[int | tuple[int, ...], ...], most: float
 ) -> None:
-    assert earned(words, 1e3) == pytest.approx(COST_SHARE * cost)
-    assert earned(words, 1e3, scale=0.5) == pytest.approx(COST_SHARE * cost / 2)
+    assert earned(words, 1e3) == pytest.approx(most)
+    assert earned(words, 1e3, scale=0.5) == pytest.approx(most / 2)
 
 
 @pytest.mark.parametrize("weight", [-4.0, -0.1, 0.0, 0.5])
@@ -94,7 +106,7 @@ def test_phrases_that_earn_nothing_are_named() -> None:
 
 
 def test_negative_weights_are_limited_by_the_beam_alone() -> None:
-    assert earned((CHEAP,), -1e3) == -5.0
+    assert earned((CHEAP,), -1e3) == -10.0 * BEAM_SHARE
 
 
 def test_an_oov_word_is_not_added_to_be_disfavoured() -> None:
@@ -127,7 +139,7 @@ def test_a_word_earns_no_more_than_its_tokens_may() -> None:
     assert table.automaton.bonuses[1, 1:].tolist() == [TOKEN_LIMIT, TOKEN_LIMIT * len(OUTSIDE)]
 
 
-def test_words_that_end_phrases_earn_half_the_beam_for_all_of_them_together() -> None:
+def test_words_that_end_phrases_earn_a_share_of_the_beam_for_all_of_them_together() -> None:
     phrases = [WordPhrase(words, 1e3) for words in ((DEAR,), (CHEAP, DEAR), (DEAR, CHEAP, DEAR))]
     table = WordBoostTable.compile(phrases, words_in_any_order(), beam=2.0, graph_scale=1.0)
     automaton = BoostWalk(table.automaton)
@@ -135,7 +147,10 @@ def test_words_that_end_phrases_earn_half_the_beam_for_all_of_them_together() ->
     for word in (DEAR, CHEAP, DEAR):
         pending = automaton.pending(state)
         state = automaton.step(state, word)
-        assert automaton.pending(state) + automaton.completed(state) - pending <= 1.0 + 1e-6
+        assert (
+            automaton.pending(state) + automaton.completed(state) - pending
+            <= 2.0 * BEAM_SHARE + 1e-6
+        )
 
 
 def test_words_that_nobody_can_say_are_limited_by_the_beam_alone() -> None:
@@ -146,7 +161,7 @@ def test_words_that_nobody_can_say_are_limited_by_the_beam_alone() -> None:
         graph_scale=0.0,
         costs=NO_COSTS,
     )
-    assert float(table.automaton.bonuses.max()) == 5.0
+    assert float(table.automaton.bonuses.max()) == 10.0 * BEAM_SHARE
 
 
 SINGLE = ((DEAR,), (CHEAP,))

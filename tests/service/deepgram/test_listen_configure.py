@@ -53,7 +53,7 @@ def test_configure_keeps_the_list_that_is_left_out():
     session = protocol(keyterms=("tea",))
     actions = session.receive_text('{"type": "Configure", "keyterms": null, "keywords": ["ice:2"]}')
     assert actions == [
-        Ask(ConfigureRequest((Boost("tea", 3.0), Boost("ice", 2.0)), GraphOptions(), {}))
+        Ask(ConfigureRequest((Boost("tea", 8.0), Boost("ice", 2.0)), GraphOptions(), {}))
     ]
     session.receive_event(Configured(()))
     assert session.receive_text('{"type": "Configure", "keyterms": []}') == [
@@ -76,7 +76,7 @@ def test_a_refused_configure_changes_nothing(message, code):
     (failure,) = sent(session.receive_text(json.dumps({"type": "Configure", **message})))
     assert (failure["type"], failure["code"]) == ("ConfigureFailure", code)
     assert session.receive_text('{"type": "Configure"}') == [
-        Ask(ConfigureRequest((Boost("tea", 3.0),), GraphOptions(), {}))
+        Ask(ConfigureRequest((Boost("tea", 8.0),), GraphOptions(), {}))
     ]
 
 
@@ -136,7 +136,7 @@ def test_what_the_engine_cannot_configure_changes_nothing():
     assert failure["code"] == "CONFIGURE_LM_INVALID"
     assert failure["description"] == "there is no graph"
     assert session.receive_text('{"type": "Configure"}') == [
-        Ask(ConfigureRequest((Boost("tea", 3.0),), GraphOptions(), {}))
+        Ask(ConfigureRequest((Boost("tea", 8.0),), GraphOptions(), {}))
     ]
 
 

@@ -50,6 +50,6 @@ def test_phrases_that_complete_each_other_are_told_what_is_left(tone_model):
     )
 
 
-def test_in_a_graph_no_weight_beyond_half_of_the_beam_counts():
-    assert most_earned(GraphSearchConfig(beam=12.0)) == 6.0
+def test_in_a_graph_no_weight_beyond_three_quarters_of_the_beam_counts():
+    assert most_earned(GraphSearchConfig(beam=12.0)) == 9.0
     assert most_earned(GraphSearchConfig(beam=100.0)) == 20.0

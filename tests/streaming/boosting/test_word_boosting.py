@@ -6,6 +6,8 @@ import pytest
 
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions
+from earshot.language.g2p.lexicon import Lexicon
+from earshot.language.g2p.pronouncer import Pronouncer
 from earshot.models.tokenizer import CharTokenizer
 from earshot.models.units import UnitTable
 from earshot.streaming.boosting.word_boosting import compile_word_boosts
@@ -31,6 +33,13 @@ def words(letters: str = "teaho▁", **changes) -> GraphWords:
         unknown_cost=3.0,
     )
     return GraphWords(replace(graph, **changes), CharTokenizer(units))
+
+
+def said_as(lexicon: str) -> GraphWords:
+    """In phones, by a lexicon that knows more words than the graph."""
+    spelled = words("teahond")
+    pronouncer = Pronouncer(Lexicon(lexicon, ("A", "B", "C")), None)
+    return GraphWords(spelled.graph, spelled.tokenizer, units="phones", pronouncer=pronouncer)
 
 
 def compiled(*boosts: Boost, of: GraphWords | None = None):
@@ -113,9 +122,9 @@ def test_a_weight_beyond_what_its_words_can_earn_is_told_with_what_counts():
     boosts = [Boost("toe", 20.0), Boost("hoe", 1.0), Boost("tea", -20.0)]
     found = compile_word_boosts(boosts, words("teaho"), options)
     assert found.limited == (
-        # 0.6 of what it costs to come in: 3.
-        LimitedBoost("toe", 20.0, 1.8, "word"),
-        LimitedBoost("tea", -20.0, -5.0, "word"),
+        # 0.7 of what it costs to come in: 3.
+        LimitedBoost("toe", 20.0, 2.1, "word"),
+        LimitedBoost("tea", -20.0, -7.5, "word"),
     )
     assert found.warnings == ()
 
@@ -159,3 +168,25 @@ def test_phrases_that_are_said_otherwise_than_they_are_written_are_told_from_oth
     assert found.covered([HOT, TEA, TEA, OUTSIDE]) == [True] * 4
     again = compiled(Boost("tea!"), Boost("tea"), Boost("hot"), Boost("hot!"))
     assert again.read_out([HOT, TEA]) == [False, False]
+
+
+def test_a_new_word_is_listened_for_in_all_ways_to_say_it():
+    found = compiled(Boost("hot toe", 2.0), of=said_as("toe A B\ntoe A C\n"))
+    assert found.table.table.spellings == ((1, 2), (1, 3))
+    assert [word.text for word in found.table.oov_words] == ["toe", "toe"]
+    assert [phrase.tokens for phrase in found.phrases] == [(HOT, OUTSIDE), (HOT, OUTSIDE + 1)]
+    assert found.texts == ("hot toe",)
+
+
+def test_a_way_that_is_another_word_of_the_request_stays_that_words():
+    found = compiled(Boost("toe"), Boost("doe"), of=said_as("toe A B\ntoe A C\ndoe A C\n"))
+    assert found.warnings == ()
+    assert [
+        (word.text, spelling)
+        for word, spelling in zip(found.table.oov_words, found.table.table.spellings, strict=True)
+    ] == [("toe", (1, 2)), ("doe", (1, 3))]
+
+
+def test_words_that_only_sound_alike_are_still_told_of():
+    [warning] = compiled(Boost("toe"), Boost("doe"), of=said_as("toe A B\ndoe A B\n")).warnings
+    assert (warning.phrase, "sounds like 'toe'" in warning.reason) == ("doe", True)

@@ -50,7 +50,7 @@ def test_everything_asked_arrives():
     endpoint = stream.endpoint
     assert (endpoint.silence_ms, endpoint.max_utterance_ms) == (700, 9000)
     assert endpoint.no_speech_ms == 4000
-    assert stream.boosts == (Boost("iced tea", 3.0), Boost("tea", 2.0))
+    assert stream.boosts == (Boost("iced tea", 8.0), Boost("tea", 2.0))
 
 
 @pytest.mark.parametrize(
