@@ -43,6 +43,11 @@ CUT = 10.0
 """In nats of CTC: how much better a beginning must fit than the whole, to be the end."""
 
 
+NOTHING = 3.0
+"""In nats of CTC and the decoder: how much better than silence a lone word must explain a segment.
+Of noise and music that come out as words none has more than 1.2, single digits have 7 or more."""
+
+
 class Hearing(Protocol):
     """CTC's side of one segment."""
 
@@ -105,6 +110,13 @@ class HeardSegment:
             self.asked, listed = [], []
         self._added = [self._first_pass[0] - behind for _, behind in added]
         return [*listed, *(text for text, _ in added)]
+
+    def is_nothing(self, text: WrittenText) -> bool:
+        """Whether a text is a lone word that noise has left, not boosted, where nobody spoke."""
+        if len(text.words) != 1 or any(self._boosted):
+            return False
+        fit = self._hearing.of_first_words(_bare(text.words))
+        return fit is not None and fit[-1] - fit[0] + text.total < NOTHING
 
     def first_passes(self) -> list[float]:
         """Scores of the hypotheses that are asked about, and then of the texts that are added."""

@@ -96,11 +96,19 @@ class WrittenPass:
         if not scored:
             return heard.ending.scored
         scored.sort(key=lambda each: -each.score)
+        scored = [*self._nothing(heard, found), *scored]
         behind.sort(key=lambda each: -each.score)
         if not heard.alone:
             behind += map(first_pass_scores, heard.ending.hypotheses[count:])
         least = scored[-1].score
         return scored + [replace(each, score=min(each.score, least)) for each in behind]
+
+    def _nothing(self, heard: _Heard, found: Sequence[RankedText]) -> list[Scored]:
+        """No words, before all others, where the best of them are what noise has left."""
+        best = max((each for each in found if each.text.whole), key=lambda each: each.score)
+        if not heard.is_nothing(best.text):
+            return []
+        return self._own(heard, best._replace(text=WrittenText((), (), best.text.total)))
 
     def _own(self, heard: _Heard, ranked: RankedText) -> list[Scored]:
         text = ranked.text

@@ -248,7 +248,7 @@ def test_phrases_that_cannot_be_boosted_are_named(make_engine, wenet, recordings
     [warning] = [listener.wait_for(lambda event: isinstance(event, UnboostablePhrase))]
     assert warning.phrase == "quiz ☕"
     assert "☕" in warning.reason
-    stream.configure([Boost("hopes"), Boost("")])
+    stream.configure([Boost("hopes", 1.0), Boost("")])
     answer = listener.wait_for(lambda event: isinstance(event, Configured))
     assert [warning.phrase for warning in answer.warnings] == [""]
     stream.cancel()

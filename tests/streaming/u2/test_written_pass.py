@@ -286,3 +286,24 @@ def test_words_that_the_model_cannot_spell_are_left_out():
     decoder = Decoder("Réd dog.", {"Réd dog.": -1.0})
     scored = attended(decoder, {"réd dog": -10.0, "red dog": -10.0}, NBEST)
     assert [each.hypothesis.text for each in scored] == ["red dog", "red fog"]
+
+
+LONE = [heard("dog", -1.0), heard("fog", -2.0)]
+
+
+@pytest.mark.parametrize(
+    ("silence", "attention", "said"),
+    [(-20.0, -1.0, "dog"), (-12.0, -1.0, ""), (-14.0, -0.5, "dog"), (-14.0, -3.0, "")],
+)
+def test_a_lone_word_that_explains_no_more_than_silence_is_nothing(silence, attention, said):
+    decoder = Decoder("Dog.", {"Dog.": attention})
+    best, second, *_ = attended(decoder, {"": silence, "dog": -10.0}, LONE)
+    assert best.hypothesis.text == said
+    assert second.hypothesis.text == ("fog" if said else "dog")
+    assert list(best.hypothesis.frames) == [] or said
+
+
+def test_two_words_and_a_boosted_one_are_never_nothing():
+    decoder = Decoder("Dog.", {"Dog.": -30.0})
+    for hypotheses in (NBEST, [heard("dog", -1.0, boosted="dog")]):
+        assert attended(decoder, {"": -1.0}, hypotheses)[0].hypothesis.text
