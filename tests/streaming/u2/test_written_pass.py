@@ -293,14 +293,21 @@ LONE = [heard("dog", -1.0), heard("fog", -2.0)]
 
 @pytest.mark.parametrize(
     ("silence", "attention", "said"),
-    [(-20.0, -1.0, "dog"), (-12.0, -1.0, ""), (-14.0, -0.5, "dog"), (-14.0, -3.0, "")],
+    [(-8.0, -1.0, "dog"), (-6.0, -1.0, ""), (-7.2, -0.5, "dog"), (-7.2, -1.5, "")],
 )
 def test_a_lone_word_that_explains_no_more_than_silence_is_nothing(silence, attention, said):
     decoder = Decoder("Dog.", {"Dog.": attention})
-    best, second, *_ = attended(decoder, {"": silence, "dog": -10.0}, LONE)
+    best, second, *_ = attended(decoder, {"": silence, "dog": -4.0}, LONE)
     assert best.hypothesis.text == said
     assert second.hypothesis.text == ("fog" if said else "dog")
     assert list(best.hypothesis.frames) == [] or said
+
+
+def test_what_a_lone_word_leaves_unexplained_counts_against_it():
+    decoder = Decoder("Dog.", {"Dog.": -1.0})
+    for explained, said in ((-4.0, "dog"), (-20.0, "")):
+        fits = {"": explained - 4.0, "dog": explained}
+        assert attended(decoder, fits, LONE)[0].hypothesis.text == said
 
 
 def test_two_words_and_a_boosted_one_are_never_nothing():
