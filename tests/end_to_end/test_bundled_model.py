@@ -68,8 +68,8 @@ async def test_a_weight_beyond_what_a_word_can_earn_is_told_with_what_counts(
             await client.post(server.http("/v1/listen"), params=asked, content=audio)
             for asked in (query, {**query, "lm": "off"})
         ]
-    assert limits["weight"] == 6.0
-    for said, limit in ((answer, "6, the most that each of its words"), (of_tokens, "3, the")):
+    assert limits["weight"] == 9.0
+    for said, limit in ((answer, "6.2, the most that each of its words"), (of_tokens, "3, the")):
         (warning,) = said.json()["metadata"]["warnings"]
         assert (warning["type"], warning["phrase"]) == ("changed_value", "heather")
         assert warning["message"].startswith(f"heather: the weight 20 counts as {limit}")
