@@ -43,11 +43,8 @@ CUT = 10.0
 """In nats of CTC: how much better a beginning must fit than the whole, to be the end."""
 
 
-NOTHING = 1.6
 UNEXPLAINED = 1 / 8
-"""In nats of CTC and the decoder: how much better than silence a lone word must explain a segment,
-and which share of what CTC leaves unexplained counts against it. In 33 minutes of noise 36 lone
-words come out of animals, rain and engines, 32 of them are below; so are 4 of 400 single digits."""
+"""Which share of what CTC leaves unexplained counts against a lone word; see `is_nothing`."""
 
 
 class Hearing(Protocol):
@@ -114,13 +111,16 @@ class HeardSegment:
         return [*listed, *(text for text, _ in added)]
 
     def is_nothing(self, text: WrittenText) -> bool:
-        """Whether a text is a lone word that noise has left, not boosted, where nobody spoke."""
+        """Whether a text is a lone word, not boosted, that noise has left where nobody spoke.
+
+        By CTC and the decoder together it explains the segment no better than silence does.
+        """
         if len(text.words) != 1 or any(self._boosted):
             return False
         fit = self._hearing.of_first_words(_bare(text.words))
         if fit is None:
             return False
-        return fit[-1] - fit[0] + UNEXPLAINED * fit[-1] + text.total < NOTHING
+        return fit[-1] - fit[0] + UNEXPLAINED * fit[-1] + text.total < 0.0
 
     def first_passes(self) -> list[float]:
         """Scores of the hypotheses that are asked about, and then of the texts that are added."""
