@@ -16,10 +16,11 @@ class BoostedFinals:
         self._transcriber = transcriber
 
     def texts(self, speech: Sequence[Utterance], names: Sequence[str], weight: float) -> list[str]:
-        """What the finals of each recording say, in words as they are heard."""
-        boosts = [Boost(name, weight) for name in names]
-        return [self._text(each, boosts) for each in speech]
+        """`text` of each recording."""
+        return [self.text(each, names, weight) for each in speech]
 
-    def _text(self, recording: Utterance, boosts: Sequence[Boost]) -> str:
+    def text(self, recording: Utterance, names: Sequence[str], weight: float) -> str:
+        """What the finals of a recording say, in words as they are heard."""
+        boosts = [Boost(name, weight) for name in names]
         said = self._transcriber.transcribe(recording.path, boosts=boosts)
         return " ".join(word.text.lower() for word in said.words)

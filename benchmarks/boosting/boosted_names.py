@@ -161,11 +161,11 @@ def final_rows(material: Material, finals: BoostedFinals) -> list[list[str]]:
 def _found_in_finals(material: Material, finals: BoostedFinals, weight: float | None) -> int:
     """Places whose name is written when it is boosted alone, or not at all."""
     texts = [
-        finals.texts(
-            [material.saying[each.recording]],
+        finals.text(
+            material.saying[each.recording],
             [] if weight is None else [each.word],
             weight or 0.0,
-        )[0]
+        )
         for each in material.places
     ]
     return _named(material.places, texts)

@@ -24,23 +24,16 @@ BLOCK_S = 0.1
 HUSH = 1e-3
 
 
-class TenMinutes:
-    """Sound at a rate, cut off after ten minutes, in blocks of a microphone's length."""
-
-    def __init__(self, rate_hz: int) -> None:
-        self.rate_hz = rate_hz
-        self._left = MINUTES * 60 * rate_hz
-
-    def of(self, pieces: Iterator[Samples]) -> Iterator[Samples]:
-        """The blocks; the last piece ends early."""
-        block = int(BLOCK_S * self.rate_hz)
-        for piece in pieces:
-            some = piece[: self._left]
-            self._left -= len(some)
-            yield from (some[start : start + block] for start in range(0, len(some), block))
-            if not self._left:
-                return
-        raise SystemExit(f"{self._left / self.rate_hz:.0f} s too little to listen to")
+def ten_minutes(pieces: Iterator[Samples], rate_hz: int) -> Iterator[Samples]:
+    """Sound, cut off after ten minutes, in blocks of a microphone's length."""
+    block, left = int(BLOCK_S * rate_hz), MINUTES * 60 * rate_hz
+    for piece in pieces:
+        some = piece[:left]
+        left -= len(some)
+        yield from (some[start : start + block] for start in range(0, len(some), block))
+        if not left:
+            return
+    raise SystemExit(f"{left / rate_hz:.0f} s too little to listen to")
 
 
 def silence(rate_hz: int) -> Iterator[Samples]:
@@ -66,7 +59,7 @@ def heard(transcriber: Transcriber, pieces: Iterator[Samples]) -> list[str]:
     """Words written in finals, words of the longest partial, and the first few of them."""
     rate_hz = transcriber.sample_rate_hz
     finals, longest = list[str](), list[str]()
-    for utterance in transcriber.stream(TenMinutes(rate_hz).of(pieces), rate_hz):
+    for utterance in transcriber.stream(ten_minutes(pieces, rate_hz), rate_hz):
         words = [word.text for word in utterance.words]
         if utterance.is_final:
             finals += words

@@ -36,6 +36,7 @@ from earshot.decoder_kernels.graph.word_costs import Costs, unigram_costs
 
 DEFAULT_BEAM = 17.0
 BEAM_SHARE = 0.75
+"""Of the stream's beam, the most that a word may earn."""
 COST_SHARE = 0.6
 """Of a word's cost as a unigram; after some words it costs less, so the whole would be too much."""
 OOV_COST_SHARE = 0.7

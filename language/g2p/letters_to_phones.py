@@ -113,12 +113,12 @@ class LettersToPhones:
             found.update((word, phones) for word, phones in zip(some, said, strict=True) if phones)
         return found
 
-    def ways(self, words: Iterable[str]) -> dict[str, list[tuple[int, ...]]]:
+    def ways(self, words: Iterable[str]) -> dict[str, tuple[tuple[int, ...], ...]]:
         """The likely ways to say each word that can be said, likeliest first, `MOST_WAYS` at most.
 
         They differ in the frames of which the network is least sure.
         """
-        found: dict[str, list[tuple[int, ...]]] = {}
+        found: dict[str, tuple[tuple[int, ...], ...]] = {}
         for some, letters in _runs(_readable(words)):
             for word, log_probs in zip(some, self._log_probs(letters), strict=True):
                 if said := _ways(log_probs):
@@ -160,7 +160,7 @@ def _runs(words: Mapping[str, list[int]]) -> Iterator[tuple[list[str], list[list
         yield some, [words[word] for word in some]
 
 
-def _ways(log_probs: Tensor) -> list[tuple[int, ...]]:
+def _ways(log_probs: Tensor) -> tuple[tuple[int, ...], ...]:
     """The likely phones by log-probabilities (T, phones + 1) of a word's frames."""
     values, phones = log_probs.topk(2, dim=-1)
     behind = (values[:, 0] - values[:, 1]).tolist()
@@ -172,7 +172,7 @@ def _ways(log_probs: Tensor) -> list[tuple[int, ...]]:
         if sum(behind[frame] for frame in frames) <= NEAR:
             path = [second[t] if t in frames else phone for t, phone in enumerate(best)]
             ways.append(tuple(collapse(path, PHONE_BLANK)))
-    return [way for way in dict.fromkeys(ways) if way][:MOST_WAYS]
+    return tuple(way for way in dict.fromkeys(ways) if way)[:MOST_WAYS]
 
 
 def save_letters_to_phones(path: Path, network: LettersNetwork) -> None:

@@ -42,19 +42,20 @@ class Pronouncer:
 
     def ways(self, words: Iterable[str]) -> dict[str, tuple[Phones, ...]]:
         """`pronounce_all` with all likely ways to say a word that the lexicon lacks."""
-        known = {word: self._lexicon.pronounce(word) for word in words}
-        if self._letters is not None:
-            read = self._letters.ways(word for word, said in known.items() if not said)
-            known |= {word: tuple(said) for word, said in read.items()}
-        return {word: said for word, said in known.items() if said}
+        known, unknown = self._looked_up(words)
+        return known if self._letters is None else known | self._letters.ways(unknown)
 
     def pronounce_all(self, words: Iterable[str]) -> dict[str, tuple[Phones, ...]]:
         """`pronounce` of those words that have a pronunciation, faster than one by one."""
-        known = {word: self._lexicon.pronounce(word) for word in words}
-        if self._letters is not None:
-            read = self._letters.read_out(word for word, said in known.items() if not said)
-            known |= {word: (said,) for word, said in read.items()}
-        return {word: said for word, said in known.items() if said}
+        known, unknown = self._looked_up(words)
+        read = {} if self._letters is None else self._letters.read_out(unknown)
+        return known | {word: (said,) for word, said in read.items()}
+
+    def _looked_up(self, words: Iterable[str]) -> tuple[dict[str, tuple[Phones, ...]], list[str]]:
+        """Pronunciations of the lexicon, and the words that it lacks."""
+        found = {word: self._lexicon.pronounce(word) for word in words}
+        known = {word: said for word, said in found.items() if said}
+        return known, [word for word in found if word not in known]
 
 
 def pronouncer_of(loaded: LoadedModel) -> Pronouncer | None:

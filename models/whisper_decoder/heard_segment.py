@@ -42,7 +42,6 @@ BOUND_A_WORD = 3.0
 CUT = 10.0
 """In nats of CTC: how much better a beginning must fit than the whole, to be the end."""
 
-
 UNEXPLAINED = 1 / 8
 """Which share of what CTC leaves unexplained counts against a lone word; see `is_nothing`."""
 

@@ -88,24 +88,27 @@ class WrittenPass:
     def _ranked(self, heard: _Heard, found: Sequence[RankedText]) -> list[Scored]:
         """Best first; hypotheses that were not asked about to their ends stay behind the others."""
         count = len(heard.asked)
-        scored, behind = list[Scored](), list[Scored]()
+        known, behind = list[tuple[Scored, RankedText]](), list[Scored]()
         for hypothesis, text in zip(heard.ending.hypotheses, found[:count], strict=False):
-            (scored if text.text.whole else behind).append(_rescored(hypothesis, text))
+            rescored = _rescored(hypothesis, text)
+            if text.text.whole:
+                known.append((rescored, text))
+            else:
+                behind.append(rescored)
         for own in found[count:]:
-            scored += self._own(heard, own) if own.text.whole else []
-        if not scored:
+            known += [(each, own) for each in self._own(heard, own) if own.text.whole]
+        if not known:
             return heard.ending.scored
-        scored.sort(key=lambda each: -each.score)
-        scored = [*self._nothing(heard, found), *scored]
+        known.sort(key=lambda each: -each[0].score)
+        scored = [*self._nothing(heard, known[0][1]), *(each for each, _ in known)]
         behind.sort(key=lambda each: -each.score)
         if not heard.alone:
             behind += map(first_pass_scores, heard.ending.hypotheses[count:])
         least = scored[-1].score
         return scored + [replace(each, score=min(each.score, least)) for each in behind]
 
-    def _nothing(self, heard: _Heard, found: Sequence[RankedText]) -> list[Scored]:
-        """No words, before all others, where the best of them are what noise has left."""
-        best = max((each for each in found if each.text.whole), key=lambda each: each.score)
+    def _nothing(self, heard: _Heard, best: RankedText) -> list[Scored]:
+        """No words, before the best of all texts where that is what noise has left."""
         if not heard.is_nothing(best.text):
             return []
         return self._own(heard, best._replace(text=WrittenText((), (), best.text.total)))

@@ -36,27 +36,27 @@ class Certain(LettersNetwork):
         return said
 
 
-def ways(*frames: dict[int, float]) -> list[tuple[int, ...]]:
+def ways(*frames: dict[int, float]) -> tuple[tuple[int, ...], ...]:
     return LettersToPhones(Certain(frames)).ways(["abc"])["abc"]
 
 
 def test_the_likeliest_way_comes_first_and_then_the_next_in_doubt() -> None:
-    assert ways({A: 0.9, B: 0.1}, {B: 0.6, C: 0.4}) == [(A, B), (A, C), (B,)]
+    assert ways({A: 0.9, B: 0.1}, {B: 0.6, C: 0.4}) == ((A, B), (A, C), (B,))
 
 
 def test_a_network_without_doubt_knows_one_way() -> None:
-    assert ways({A: 0.99, B: 0.01}, {C: 1.0}) == [(A, C)]
+    assert ways({A: 0.99, B: 0.01}, {C: 1.0}) == ((A, C),)
 
 
 def test_ways_that_come_to_the_same_phones_count_once() -> None:
-    assert ways({A: 0.6, PHONE_BLANK: 0.4}, {A: 0.6, PHONE_BLANK: 0.4}) == [(A,)]
+    assert ways({A: 0.6, PHONE_BLANK: 0.4}, {A: 0.6, PHONE_BLANK: 0.4}) == ((A,),)
 
 
 def test_no_more_ways_than_are_of_use(monkeypatch: pytest.MonkeyPatch) -> None:
     doubt = [{A: 0.4, B: 0.3}, {B: 0.4, C: 0.3}, {C: 0.4, A: 0.3}]
     assert len(ways(*doubt)) == letters_to_phones.MOST_WAYS
     monkeypatch.setattr(letters_to_phones, "MOST_WAYS", 1)
-    assert ways(*doubt) == [(A, B, C)]
+    assert ways(*doubt) == ((A, B, C),)
 
 
 def test_the_first_way_is_what_is_said_without_others() -> None:

@@ -314,3 +314,9 @@ def test_two_words_and_a_boosted_one_are_never_nothing():
     decoder = Decoder("Dog.", {"Dog.": -30.0})
     for hypotheses in (NBEST, [heard("dog", -1.0, boosted="dog")]):
         assert attended(decoder, {"": -1.0}, hypotheses)[0].hypothesis.text
+
+
+def test_a_text_that_cannot_be_told_is_not_what_is_judged():
+    decoder = Decoder("Dög.", {"Dög.": -0.1, "red dog": -1.0})
+    fits = {"": -1.0, "dög": -2.0, "red dog": -1.0}
+    assert attended(decoder, fits, NBEST)[0].hypothesis.text == "red dog"
