@@ -40,7 +40,7 @@ def test_a_recording_gives_whispers_features(shared_dir: Path, golden_dir: Path)
     # Whisper's floor is 8 decades under the loudest; ours is lower or higher, by the recording.
     floor = max(float(expected.min()), (-7.0 + 4.0) / 4.0)
     ours, theirs = found[:count], expected[FIRST:][:count]
-    torch.testing.assert_close(ours.clamp(min=floor), theirs.clamp(min=floor), rtol=0, atol=1e-5)
+    torch.testing.assert_close(ours.clamp(min=floor), theirs.clamp(min=floor), rtol=0, atol=2e-5)
 
 
 def test_frames_are_the_same_bits_in_any_company() -> None:
