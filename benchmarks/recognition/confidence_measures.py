@@ -63,12 +63,17 @@ class Words:
         return sum(n * abs(said - so) for n, said, so in self.bins() if n) / len(self.right)
 
     def ranking(self) -> float:
-        """How often a right word has more confidence than a wrong one (area under the curve)."""
+        """How often a right word has more confidence than a wrong one (area under the curve).
+
+        Not a number where all are right, or all wrong.
+        """
         ordered = np.sort(self.confidences)
         below = np.searchsorted(ordered, self.confidences, "left")
         upto = np.searchsorted(ordered, self.confidences, "right")
         ranks = (below + upto + 1) / 2
-        right, wrong = self.right.sum(), (~self.right).sum()
+        right, wrong = int(self.right.sum()), int((~self.right).sum())
+        if not right or not wrong:
+            return math.nan
         return float((ranks[self.right].sum() - right * (right + 1) / 2) / (right * wrong))
 
     def row(self) -> list[str]:

@@ -19,6 +19,7 @@ from benchmarks.wfst.bundled import recordings
 from benchmarks.wfst.word_errors import WordErrors
 from earshot.language.text.transcript_text import normalise_text
 from earshot.models.bundled import bundled_model_dir
+from earshot.models.native.precision import PrecisionChoice
 from earshot.streaming.assembly.engine_factory import build_engine
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.graph_config import GraphOptions
@@ -93,10 +94,16 @@ class Served:
     And with the bundled neural language model.
     """
 
-    def __init__(self, model: Path, chunk_size: int, graph: Path | None = None) -> None:
+    def __init__(
+        self,
+        model: Path,
+        chunk_size: int,
+        graph: Path | None = None,
+        precision: PrecisionChoice = "auto",
+    ) -> None:
         config = EngineConfig(
             max_streams=TOGETHER, max_file_lanes=TOGETHER, chunk_size=chunk_size, threads=1,
-            max_backlog_s=120, max_utterance_ms=40_000,
+            max_backlog_s=120, max_utterance_ms=40_000, precision=precision,
         )  # fmt: skip
         own = find_parts()
         parts = own if graph is None else {**own, "graph": graph}

@@ -1,5 +1,6 @@
 """What finals say of their words, and whether it is so: recordings through an engine's streams."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,10 +28,10 @@ class ToldWords:
         parts = {**find_parts(), "graph": graph}
         self._engine = build_engine(None, parts, config, device="cpu")
         self._engine.start()
-        self.words = Words()
+        self.all, self.of_corpus = Words(), defaultdict[str, Words](Words)
         self.finals = 0
 
-    def take(self, path: Path, truth: str) -> None:
+    def take(self, path: Path, corpus: str, truth: str) -> None:
         """Recognise a recording of 16 kHz."""
         samples, _ = soundfile.read(path, dtype="float32")
         blocks = np.array_split(samples, len(samples) // RATE_HZ + 1)
@@ -38,7 +39,8 @@ class ToldWords:
         finals = [event for event in events if isinstance(event, Final)]
         told = [word for final in finals for word in final.alternatives[0].words]
         right = right_words(truth, [word.text for word in told])
-        self.words.take([word.confidence for word in told], right)
+        for words in (self.all, self.of_corpus[corpus]):
+            words.take([word.confidence for word in told], right)
         self.finals += len(finals)
 
     def close(self) -> int:

@@ -1,34 +1,25 @@
 """Claim: the bundled tagger tells capitals and marks far better than anybody's rule of thumb.
 
 ``python -m benchmarks.recognition.written_text build/marks/*.held_out.txt``: texts that it has not
-learnt from, each line an utterance whose pauses nobody knows; and recordings of LJ Speech, whose
-text it has not read either, as the bundled model hears them. Beside it the trivial rule: a capital
-first, a full stop last, and "I". The network has learnt from these recordings, so that it hears
-them better than others: what is measured is what the tagger makes of a recogniser's words.
+learnt from, each line an utterance whose pauses nobody knows. Beside it the trivial rule: a capital
+first, a full stop last, and "I". ``heard_marks`` measures both on what is heard.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import time
-from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
 from pathlib import Path
 
 import torch
 
-import earshot
-from benchmarks.report import SHARED, table, write_report
-from earshot.language.marks.marked_words import Capital, Mark, MarkedWord, marked_words
+from benchmarks.report import table, write_report
 from earshot.language.marks.pauses import END, NEWEST
 from earshot.language.marks.tagger_file import TAGGER_FILE, load_tagger
-from earshot.language.marks.word_tagger import NOTHING_TAGGED, Tag, WordTagger
+from earshot.language.marks.word_tagger import NOTHING_TAGGED, WordTagger
 from earshot.models.bundled import bundled_model_dir
 from earshot.training.tagger.scores import KINDS, Scores, trivial_tags
 from earshot.training.tagger.trainer import held_out_lines, tags_of
-
-CORPUS = "ljspeech"
 
 
 def of_text(tagger: WordTagger, path: Path) -> dict[str, Scores]:
@@ -38,41 +29,6 @@ def of_text(tagger: WordTagger, path: Path) -> dict[str, Scores]:
         found["tagger"].note(words, tags_of(tagger, words), tagger.forms)
         found["trivial"].note(words, trivial_tags([word.text for word in words]), {})
     return found
-
-
-def of_recordings(tagger: WordTagger, manifest: Path, count: int) -> dict[str, Scores]:
-    """Both on what the bundled model hears, aligned with what was read."""
-    with manifest.open(encoding="utf-8", newline="") as lines:
-        rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-        said = [row for row in rows if row["corpus"] == CORPUS]
-    found = {"tagger": Scores(), "trivial": Scores()}
-    with earshot.Transcriber() as transcriber:
-        for each in said[:: max(len(said) // count, 1)][:count]:
-            heard = transcriber.transcribe(manifest.parent / each["path"], punctuate=True)
-            words = marked_words(heard.text)
-            true = marked_words(each["text"])
-            told = [Tag(word.capital, word.mark) for word in words]
-            texts = [word.text for word in words]
-            for name, tags in (("tagger", told), ("trivial", trivial_tags(texts))):
-                aligned = list(pairs(true, texts, tags))
-                found[name].note([a for a, _ in aligned], [b for _, b in aligned], tagger.forms)
-    return found
-
-
-def pairs(
-    true: Sequence[MarkedWord], texts: Sequence[str], told: Sequence[Tag]
-) -> Iterator[tuple[MarkedWord, Tag]]:
-    """Words that were read beside tags of those that were heard in their place.
-
-    What was heard in place of nothing, or not at all, has a partner without capital and mark.
-    """
-    blocks = SequenceMatcher(None, [word.text for word in true], texts, autojunk=False)
-    for _, a, a_end, b, b_end in blocks.get_opcodes():
-        for place in range(max(a_end - a, b_end - b)):
-            word = true[a + place] if a + place < a_end else None
-            tag = told[b + place] if b + place < b_end else Tag(Capital.LOWER, Mark.NONE)
-            text = texts[b + place] if b + place < b_end else ""
-            yield word or MarkedWord(text, text, Capital.LOWER, Mark.NONE), tag
 
 
 def costs(tagger: WordTagger, path: Path) -> tuple[float, float]:
@@ -107,15 +63,10 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("texts", type=Path, nargs="+", metavar="NAME.held_out.txt")
-    parser.add_argument("--speech", type=Path, default=SHARED / "speech" / "train.tsv")
-    parser.add_argument("--count", type=int, default=60, help="recordings; 0 for none")
     options = parser.parse_args()
     torch.set_num_threads(1)
     tagger = load_tagger(bundled_model_dir() / TAGGER_FILE)
     lines = [line for path in options.texts for line in rows(path.name, of_text(tagger, path))]
-    if options.count:
-        heard = of_recordings(tagger, options.speech, options.count)
-        lines += rows(f"{options.count} recordings of {CORPUS}, as heard", heard)
     final_ms, partial_ms = costs(tagger, options.texts[0])
     body = (
         "F1 of each kind; names are capitals inside a sentence, without those of I.\n\n"

@@ -43,3 +43,7 @@ def test_words_times_a_factor_keep_what_is_right() -> None:
     found = words((1.0, True), (0.5, False)).times(0.8)
     assert found.confidences.tolist() == [0.8, 0.4]
     assert found.right.tolist() == [True, False]
+
+
+def test_words_that_are_all_right_cannot_be_ranked() -> None:
+    assert math.isnan(words((0.5, True), (0.9, True)).ranking())
