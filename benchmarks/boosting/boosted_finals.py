@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from earshot.service.library.transcriber import Transcriber
 from earshot.streaming.stream_config import Boost
-from earshot.training.corpus.manifest import Utterance
+from earshot.training.corpus.utterance import Utterance
 
 
 class BoostedFinals:

@@ -24,8 +24,9 @@ from benchmarks.boosting.named_search import NamedSearch, bundled_search
 from benchmarks.boosting.rare_names import BOOKS, LETTERS, Misheard, read_list
 from benchmarks.report import SHARED, table, write_report
 from earshot.service.library.transcriber import Transcriber
-from earshot.training.corpus.manifest import Utterance, read_speech
+from earshot.training.corpus.manifest import read_speech
 from earshot.training.corpus.put_aside import name_of, read_dev_speech
+from earshot.training.corpus.utterance import Utterance
 
 WEIGHTS = (0.0, 3.0, 8.0, 20.0)
 DISTRACTORS = (0, 10, 100)

@@ -21,7 +21,7 @@ from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.stream_config import StreamConfig
 from earshot.streaming.words.fitted_words import words_of
 from earshot.streaming.words.graph_words import GraphWords
-from earshot.training.corpus.manifest import Utterance
+from earshot.training.corpus.utterance import Utterance
 
 GRAPH_FILE = "lm.graph.xz"
 STREAMS = 16

@@ -21,8 +21,8 @@ import torch
 from benchmarks.boosting.named_search import NamedSearch, bundled_search
 from benchmarks.report import SHARED
 from earshot.streaming.words.graph_words import GraphWords
-from earshot.training.corpus.manifest import Utterance
 from earshot.training.corpus.put_aside import name_of, read_dev_speech
+from earshot.training.corpus.utterance import Utterance
 
 LIST_FILE = Path(__file__).with_name("rare_names.tsv")
 BOOKS = "librispeech"

@@ -28,7 +28,7 @@ from earshot.language.text.transcript_text import normalise_text
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.native.precision import PrecisionChoice
 from earshot.streaming.stream_config import WHOLE, StreamConfig, chunk_name
-from earshot.training.corpus.manifest import Utterance
+from earshot.training.corpus.utterance import Utterance
 
 SEED = 3
 CHUNKS_MS = (WHOLE, 1280.0, 640.0, 320.0)

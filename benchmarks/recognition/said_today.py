@@ -20,7 +20,8 @@ from benchmarks.wfst.graph_files import REPOSITORY
 from benchmarks.wfst.word_errors import WordErrors
 from earshot.models.bundled import bundled_model_dir
 from earshot.streaming.stream_config import StreamConfig
-from earshot.training.corpus.manifest import Utterance, read_speech
+from earshot.training.corpus.manifest import read_speech
+from earshot.training.corpus.utterance import Utterance
 
 CHUNK_FRAMES = 16
 SEED = 7

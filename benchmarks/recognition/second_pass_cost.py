@@ -30,7 +30,7 @@ from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.parts.resolver import find_parts
 from earshot.streaming.stream_config import StreamConfig
 from earshot.streaming.u2.written_pass import WrittenPass
-from earshot.training.corpus.manifest import Utterance
+from earshot.training.corpus.utterance import Utterance
 
 DEV = SHARED / "speech" / "dev.tsv"
 PARTS = {

@@ -25,7 +25,7 @@ from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.parts.resolver import find_parts
 from earshot.streaming.stream_config import StreamConfig
-from earshot.training.corpus.manifest import Utterance
+from earshot.training.corpus.utterance import Utterance
 
 DEV = SHARED / "speech" / "dev.tsv"
 TOGETHER = 16

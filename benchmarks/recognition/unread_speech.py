@@ -13,8 +13,8 @@ from benchmarks.recognition.served_wer import WHOLE, Heard, Served
 from benchmarks.report import table, write_report
 from earshot.models.bundled import bundled_model_dir
 from earshot.streaming.stream_config import StreamConfig
-from earshot.training.corpus.manifest import Utterance
 from earshot.training.corpus.put_aside import read_dev_speech
+from earshot.training.corpus.utterance import Utterance
 
 SIZES = (WHOLE, 16, 8)
 

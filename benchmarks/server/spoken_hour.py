@@ -1,7 +1,7 @@
 """Real speech laid end to end, with pauses, as one file on disk: nothing of it stays in memory."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 import soundfile
 
 RATE_HZ = 16000
+SILENT_DB = 40  # below the loudest sample
 NOISE_RMS = 1e-4  # pauses are quiet rooms, not digital silence
 # Most people pause for less than a second, some for several: both kinds of boundary must occur.
 PAUSES_S = (0.15, 0.3, 0.6, 1.2, 2.5)
@@ -36,8 +37,17 @@ class SpokenHour:
         return np.asarray(samples, dtype=np.float32)
 
 
-def lay_out(speech_dir: Path, path: Path, duration_s: float, seed: int) -> SpokenHour:
-    """Write LibriSpeech utterances in random order until ``duration_s`` is full."""
+def lay_out(
+    speech_dir: Path,
+    path: Path,
+    duration_s: float,
+    seed: int,
+    pauses_s: Sequence[float] = PAUSES_S,
+) -> SpokenHour:
+    """Write LibriSpeech utterances in random order until ``duration_s`` is full.
+
+    Between two of them is one of the pauses, drawn; without any the silence around them goes too.
+    """
     rng = random.Random(seed)
     utterances = [*librispeech(speech_dir / "dev.tsv"), *librispeech(speech_dir / "train.tsv")]
     rng.shuffle(utterances)
@@ -45,7 +55,10 @@ def lay_out(speech_dir: Path, path: Path, duration_s: float, seed: int) -> Spoke
     with soundfile.SoundFile(path, "w", RATE_HZ, 1, "PCM_16") as file:
         for name, text in utterances:
             samples, _ = soundfile.read(speech_dir / name, dtype="float32")
-            file.write(np.concatenate([samples, _pause(rng)]))
+            if pauses_s:
+                file.write(np.concatenate([samples, _pause(rng, pauses_s)]))
+            else:
+                file.write(_loud(samples))
             texts.append(text)
             written = file.frames
             if written >= duration_s * RATE_HZ:
@@ -61,7 +74,12 @@ def librispeech(table: Path) -> Iterator[tuple[str, str]]:
             yield name, text
 
 
-def _pause(rng: random.Random) -> Samples:
+def _pause(rng: random.Random, pauses_s: Sequence[float]) -> Samples:
     noise = np.random.default_rng(rng.getrandbits(32))
-    frames = round(rng.choice(PAUSES_S) * RATE_HZ)
+    frames = round(rng.choice(pauses_s) * RATE_HZ)
     return (noise.standard_normal(frames) * NOISE_RMS).astype(np.float32)
+
+
+def _loud(samples: Samples) -> Samples:
+    loud = np.flatnonzero(np.abs(samples) > np.abs(samples).max() * 10 ** (-SILENT_DB / 20))
+    return samples[loud[0] : loud[-1] + 1]

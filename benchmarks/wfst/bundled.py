@@ -11,8 +11,8 @@ from benchmarks.wfst.posteriors import Utterance
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.streaming.search.search_frames import SearchFrames, TokenFrames, frames_of
 from earshot.streaming.words.graph_words import GraphWords
-from earshot.training.corpus.manifest import Utterance as Recording
 from earshot.training.corpus.manifest import read_speech
+from earshot.training.corpus.utterance import Utterance as Recording
 from earshot.training.data.batch import pad
 from earshot.training.data.feature_cache import build_feature_cache
 from earshot.training.data.speech import Source, Speech

@@ -46,6 +46,16 @@ def longest_run(texts: Sequence[str]) -> int:
     return max(runs, default=0)
 
 
+def repeats(text: str, longest: int = 12) -> int:
+    """How often a word, or a phrase of up to `longest`, is said twice in a row."""
+    words = text.split()
+    return sum(
+        words[at : at + size] == words[at + size : at + 2 * size]
+        for size in range(1, longest + 1)
+        for at in range(len(words) - 2 * size + 1)
+    )
+
+
 def _errors(truth: str, text: str) -> int:
     found = jiwer.process_words(truth, text)
     return found.substitutions + found.deletions + found.insertions

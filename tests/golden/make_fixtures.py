@@ -18,8 +18,8 @@ import torch
 from kept_frames import kept_frames
 from packed_folder import pack
 
-from earshot.training.corpus.manifest import Utterance
 from earshot.training.corpus.put_aside import read_dev_speech
+from earshot.training.corpus.utterance import Utterance
 
 HERE = Path(__file__).resolve().parent
 MODELS = (

@@ -6,30 +6,17 @@ import csv
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from earshot.language.text.transcript_text import normalise_text
+from earshot.training.corpus.kaldi_folder import read_kaldi_folder
+from earshot.training.corpus.utterance import Utterance
 from earshot.training.errors import CorpusError
 
 MANIFEST_FILE = "manifest.tsv"
 MANIFEST_COLUMNS = ("path", "corpus", "speaker", "seconds", "text", "slots")
 CORPUS_NAME = re.compile(r"[\w-]+")  # of what is made: nothing that a table or a path minds
-
-
-@dataclass(frozen=True)
-class Utterance:
-    """One recording: `path` of the audio, who speaks, for how long, and what.
-
-    The text is normalised; it is empty for noise and where nobody knows it.
-    """
-
-    path: Path
-    corpus: str
-    speaker: str
-    seconds: float
-    text: str
 
 
 def manifest_writer(output: IO[str]) -> Any:
@@ -73,8 +60,11 @@ def _seconds(manifest: Path, row: Mapping[str, str]) -> float:
 def read_speech(manifest: Path) -> list[Utterance]:
     """Utterances of a manifest: tab-separated path, corpus, speaker, seconds and text.
 
-    Raises CorpusError if the manifest is missing, is no table, lacks a column or has no row.
+    Or of a folder as Kaldi has them (`read_kaldi_folder`). Raises CorpusError if the manifest is
+    missing, is no table, lacks a column or has no row.
     """
+    if manifest.is_dir():
+        return read_kaldi_folder(manifest)
     rows = _rows(manifest, ("path", "corpus", "speaker", "seconds", "text"))
     return [
         Utterance(

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from earshot.training.corpus.manifest import Utterance, read_speech
+from earshot.training.corpus.manifest import read_speech
+from earshot.training.corpus.utterance import Utterance
 from earshot.training.errors import CorpusError
 
 CORPORA = frozenset({"calls", "talks"})  # named so by `gather`: docs/training.md

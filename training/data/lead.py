@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from earshot.training.corpus.manifest import Utterance
+from earshot.training.corpus.utterance import Utterance
 
 STEPS = 1 << 16
 

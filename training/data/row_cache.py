@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from earshot.training.corpus.manifest import Utterance
+from earshot.training.corpus.utterance import Utterance
 from earshot.training.errors import CorpusError
 from earshot.training.files.output_folder import make_folder
 from earshot.training.progress_bar import progress_bar

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from earshot.training.corpus.manifest import Utterance
+from earshot.training.corpus.utterance import Utterance
 from earshot.training.errors import RecipeError
 from earshot.training.recipe.config import DataConfig
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Protocol
 
 from earshot.models.config import FeatureConfig
-from earshot.training.corpus.manifest import Utterance, read_speech
+from earshot.training.corpus.manifest import read_speech
 from earshot.training.corpus.put_aside import is_put_aside, refuse_corpora
+from earshot.training.corpus.utterance import Utterance
 from earshot.training.data.audio_cache import build_audio_cache
 from earshot.training.data.augment import Features
 from earshot.training.data.feature_cache import build_feature_cache

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from earshot.training.corpus.manifest import Utterance
+from earshot.training.corpus.utterance import Utterance
 from earshot.training.data.row_cache import as_it_is
 from earshot.training.errors import CorpusError
 from earshot.training.files.output_folder import make_folder

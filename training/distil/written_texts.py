@@ -22,7 +22,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from earshot.models.whisper_decoder.pen import TextTokens, WrittenWord, dressed, plainly
 from earshot.models.whisper_decoder.whisper_scorer import Segments, WhisperScorer
-from earshot.training.corpus.manifest import Utterance
+from earshot.training.corpus.utterance import Utterance
 from earshot.training.distil.targets import Taught
 from earshot.training.files.output_folder import make_folder
 

@@ -19,7 +19,7 @@ from earshot.language.g2p.lexicon import Phones, phone_numbers
 from earshot.models.config import PHONE_BLANK
 from earshot.models.layers.ctc import CtcHead
 from earshot.models.u2.u2 import U2Model
-from earshot.training.corpus.manifest import Utterance
+from earshot.training.corpus.utterance import Utterance
 from earshot.training.data.batch import Batch, pad_tokens
 from earshot.training.data.sampler import Example
 from earshot.training.errors import CorpusError

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from earshot.language.g2p.letters_to_phones import load_letters_to_phones
-from earshot.training.corpus.manifest import Utterance
+from earshot.training.corpus.utterance import Utterance
 from earshot.training.files.cmudict import Sounds, phone_names, read_lexicon
 from earshot.training.recipe.config import PhoneConfig
 

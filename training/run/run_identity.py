@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from earshot.models.tokenizer import Tokenizer
-from earshot.training.corpus.manifest import Utterance
+from earshot.training.corpus.utterance import Utterance
 from earshot.training.errors import TrainingStateError
 from earshot.training.files.made_of import file_checksum
 from earshot.training.recipe.config import CheckpointConfig, NetworkConfig, Recipe

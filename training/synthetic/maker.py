@@ -11,7 +11,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from earshot.training.corpus.manifest import MANIFEST_COLUMNS, MANIFEST_FILE, manifest_writer
+from earshot.training.corpus.manifest import (
+    MANIFEST_COLUMNS,
+    MANIFEST_FILE,
+    manifest_writer,
+)
 from earshot.training.synthetic.engines import ENGINES
 from earshot.training.synthetic.errors import BadRecording, SynthesisError
 from earshot.training.synthetic.journal import Entry, Journal

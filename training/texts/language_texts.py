@@ -14,8 +14,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from earshot.training.corpus.manifest import Utterance, read_speech
+from earshot.training.corpus.manifest import read_speech
 from earshot.training.corpus.put_aside import refuse_corpora
+from earshot.training.corpus.utterance import Utterance
 from earshot.training.errors import CorpusError, TrainingError
 
 HELD_OUT_EVERY = 8

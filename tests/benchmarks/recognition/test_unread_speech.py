@@ -4,7 +4,7 @@ from pathlib import Path
 
 from benchmarks.recognition.served_wer import Heard
 from benchmarks.recognition.unread_speech import corpora, rates
-from earshot.training.corpus.manifest import Utterance
+from earshot.training.corpus.utterance import Utterance
 
 
 def said(corpus: str, speaker: str, text: str) -> Utterance:

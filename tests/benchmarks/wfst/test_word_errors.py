@@ -1,6 +1,6 @@
 import pytest
 
-from benchmarks.wfst.word_errors import WordErrors, longest_run
+from benchmarks.wfst.word_errors import WordErrors, longest_run, repeats
 
 
 def test_errors_are_words_wrong_missing_and_too_many() -> None:
@@ -23,3 +23,10 @@ def test_recordings_that_are_alike_leave_no_margin() -> None:
 def test_the_longest_run_is_of_one_word_in_one_text() -> None:
     assert longest_run(["a b b b a", "b b", ""]) == 3
     assert longest_run([]) == 0
+
+
+def test_words_and_phrases_said_twice_in_a_row_are_counted() -> None:
+    assert repeats("the the cat sat and and") == 2
+    assert repeats("he said that he said that he went") == 2  # from "he" on, and from "said" on
+    assert repeats("one two three one two four one") == 0
+    assert repeats("") == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from earshot.training.corpus.manifest import Utterance, read_speech
+from earshot.training.corpus.manifest import read_speech
 from earshot.training.corpus.put_aside import (
     CORPORA,
     choose,
@@ -16,6 +16,7 @@ from earshot.training.corpus.put_aside import (
     read_dev_speech,
     refuse_corpora,
 )
+from earshot.training.corpus.utterance import Utterance
 from earshot.training.errors import CorpusError
 
 

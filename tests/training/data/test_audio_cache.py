@@ -10,7 +10,7 @@ import soundfile
 import torch
 
 from earshot.models.config import FeatureConfig
-from earshot.training.corpus.manifest import Utterance
+from earshot.training.corpus.utterance import Utterance
 from earshot.training.data.audio_cache import build_audio_cache
 from earshot.training.data.feature_cache import build_feature_cache
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from earshot.training.corpus.manifest import Utterance
+from earshot.training.corpus.utterance import Utterance
 from earshot.training.data.lead import Leads
 
 LEADS = Leads(most_samples=16_000, step_samples=640)

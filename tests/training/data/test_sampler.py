@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from earshot.training.corpus.manifest import Utterance
+from earshot.training.corpus.utterance import Utterance
 from earshot.training.data.sampler import Sampler
 from earshot.training.errors import RecipeError
 from earshot.training.recipe.config import DataConfig

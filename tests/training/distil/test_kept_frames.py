@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from earshot.training.corpus.manifest import Utterance
+from earshot.training.corpus.utterance import Utterance
 from earshot.training.distil.kept_frames import FRAMES_FILE, KeptFrames
 from earshot.training.errors import CorpusError
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from earshot.models.whisper_decoder.pen import WrittenWord
-from earshot.training.corpus.manifest import Utterance
+from earshot.training.corpus.utterance import Utterance
 from earshot.training.distil.targets import Taught
 from earshot.training.distil.written_texts import WrittenTexts, batch_tokens
 

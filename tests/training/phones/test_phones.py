@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from earshot.models.checkpoints.own_format import save_model
-from earshot.training.corpus.manifest import Utterance
+from earshot.training.corpus.utterance import Utterance
 from earshot.training.data.sampler import Example
 from earshot.training.errors import CorpusError, RecipeError
 from earshot.training.files.cmudict import read_lexicon

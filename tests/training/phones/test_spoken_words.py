@@ -13,7 +13,7 @@ from earshot.language.g2p.letters_to_phones import (
     LettersToPhones,
     save_letters_to_phones,
 )
-from earshot.training.corpus.manifest import Utterance
+from earshot.training.corpus.utterance import Utterance
 from earshot.training.phones.phones import PhoneLabels
 from earshot.training.phones.spoken_words import spoken_words
 from earshot.training.recipe.config import PhoneConfig
