@@ -19,8 +19,7 @@ import io
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, product
 from pathlib import Path
@@ -31,29 +30,26 @@ import numpy.typing as npt
 import soundfile
 
 from benchmarks.peers.published_whisper import PublishedWhisper
+from benchmarks.recognition.told_marks import TaggedWord, Told, keys, tagged
 from benchmarks.report import SHARED, table, write_report
-from benchmarks.wfst.word_errors import WordErrors
 from earshot import Transcriber
-from earshot.language.marks.marked_words import Capital, Mark, MarkedWord, marked_words
-from earshot.language.marks.pauses import END, UNKNOWN, pause_classes
+from earshot.language.marks.marked_words import marked_words
 from earshot.language.marks.tagger_file import TAGGER_FILE, load_tagger
-from earshot.language.marks.word_tagger import Tag, WordTagger
+from earshot.language.marks.word_tagger import WordTagger
 from earshot.models.bundled import bundled_model_dir
 from earshot.service.library.utterance import Utterance
 from earshot.training.synthetic.engines import Delivery, Flite, run_program
-from earshot.training.tagger.scores import KINDS, Scores, trivial_tags
+from earshot.training.tagger.scores import KINDS, trivial_tags
 
 DICTATED = Path(__file__).parent / "texts" / "dictated.txt"
 VOICES = ("slt", "rms", "awb")
 PAUSES_S = (0.3, 0.9)
 SILENCE = 0.01
 CORPUS = "ljspeech"
-NOTHING = Tag(Capital.LOWER, Mark.NONE)
 
 _SENTENCE = re.compile(r"(?<=[.?])(?<!Mr\.)(?<!Mrs\.) ")
 
 Samples: TypeAlias = npt.NDArray[np.float32]
-TaggedWord: TypeAlias = tuple[str, Tag]
 
 
 class HeardMarks:
@@ -93,60 +89,6 @@ class HeardMarks:
     def rows(self, name: str) -> list[list[str]]:
         """A line for each way to tell them."""
         return [[name, way, *told.columns()] for way, told in self.ways.items()]
-
-
-class Told:
-    """What one way tells of all recordings."""
-
-    def __init__(self) -> None:
-        self._scores = Scores()
-        self._read: list[str] = []
-        self._heard: list[str] = []
-
-    def note(
-        self, true: Sequence[MarkedWord], told: Sequence[TaggedWord], forms: Mapping[str, str]
-    ) -> None:
-        """Compare a recording's words."""
-        aligned = list(pairs(true, told))
-        self._scores.note([word for word, _ in aligned], [tag for _, tag in aligned], forms)
-        self._read.append(" ".join(word.text for word in true))
-        self._heard.append(" ".join(text for text, _ in told))
-
-    def columns(self) -> list[str]:
-        """Word errors in percent, and F1 of each kind."""
-        errors = WordErrors.of(self._read, self._heard).percent
-        return [f"{errors:.1f}", *(f"{self._scores.f1[kind]:.2f}" for kind in KINDS)]
-
-
-def tagged(words: Sequence[MarkedWord]) -> list[TaggedWord]:
-    """Words as they are written."""
-    return [(word.text, Tag(word.capital, word.mark)) for word in words]
-
-
-def keys(utterance: Utterance) -> list[tuple[str, int]]:
-    """What the tagger is asked of an utterance: its words, and the pause after each."""
-    asked: list[tuple[str, int]] = []
-    classes = pause_classes([(word.start_s, word.end_s) for word in utterance.words], END)
-    for word, pause in zip(utterance.words, classes, strict=True):
-        parts = [part.text for part in marked_words(word.text)]
-        asked += zip(parts, [UNKNOWN] * (len(parts) - 1) + [pause], strict=False)
-    return asked
-
-
-def pairs(
-    true: Sequence[MarkedWord], told: Sequence[TaggedWord]
-) -> Iterator[tuple[MarkedWord, Tag]]:
-    """Words that were read beside tags of those that were heard in their place.
-
-    What was heard in place of nothing, or not at all, has a partner without capital and mark.
-    """
-    texts = [text for text, _ in told]
-    blocks = SequenceMatcher(None, [word.text for word in true], texts, autojunk=False)
-    for _, a, a_end, b, b_end in blocks.get_opcodes():
-        for place in range(max(a_end - a, b_end - b)):
-            word = true[a + place] if a + place < a_end else None
-            text, tag = told[b + place] if b + place < b_end else ("", NOTHING)
-            yield word or MarkedWord(text, text, Capital.LOWER, Mark.NONE), tag
 
 
 def dictated(marks: HeardMarks, pauses: bool) -> None:
