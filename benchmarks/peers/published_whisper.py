@@ -1,4 +1,4 @@
-"""Whisper as it was published, by faster-whisper: whole recordings, one thread, no prompt.
+"""Whisper as it was published, by faster-whisper: whole recordings, float32, one thread.
 
 Not among our packages: `pip install faster-whisper`.
 """
@@ -15,12 +15,10 @@ class PublishedWhisper:
         ImportError: faster-whisper is not installed.
     """
 
-    def __init__(self, folder: Path, compute_type: str = "float32") -> None:
+    def __init__(self, folder: Path) -> None:
         from faster_whisper import WhisperModel
 
-        self._model = WhisperModel(
-            str(folder), device="cpu", compute_type=compute_type, cpu_threads=1
-        )
+        self._model = WhisperModel(str(folder), device="cpu", compute_type="float32", cpu_threads=1)
 
     def hear(self, recording: Path, beam_size: int = 5) -> str:
         """What it writes."""

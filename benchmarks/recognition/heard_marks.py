@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import io
 import re
 import tempfile
 from collections import defaultdict
@@ -23,33 +22,30 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, product
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import soundfile
 
 from benchmarks.peers.published_whisper import PublishedWhisper
 from benchmarks.recognition.told_marks import TaggedWord, Told, keys, tagged
 from benchmarks.report import SHARED, table, write_report
+from benchmarks.server.spoken_hour import Samples, loud_part
 from earshot import Transcriber
 from earshot.language.marks.marked_words import marked_words
 from earshot.language.marks.tagger_file import TAGGER_FILE, load_tagger
 from earshot.language.marks.word_tagger import WordTagger
 from earshot.models.bundled import bundled_model_dir
 from earshot.service.library.utterance import Utterance
-from earshot.training.synthetic.engines import Delivery, Flite, run_program
+from earshot.training.synthetic.engines import Delivery, Flite
+from earshot.training.synthetic.recording import SAMPLE_RATE_HZ, speak
 from earshot.training.tagger.scores import KINDS, trivial_tags
 
 DICTATED = Path(__file__).parent / "texts" / "dictated.txt"
 VOICES = ("slt", "rms", "awb")
 PAUSES_S = (0.3, 0.9)
-SILENCE = 0.01
 CORPUS = "ljspeech"
 
 _SENTENCE = re.compile(r"(?<=[.?])(?<!Mr\.)(?<!Mrs\.) ")
-
-Samples: TypeAlias = npt.NDArray[np.float32]
 
 
 class HeardMarks:
@@ -67,7 +63,7 @@ class HeardMarks:
         """Hear a recording of a text, and note what is told beside what is written."""
         found: dict[str, list[TaggedWord]] = {"finals": [], "tagger": [], "trivial": []}
         for utterance in self._heard(recording):
-            words = marked_words(" ".join(word.text for word in utterance.words))
+            words = marked_words(utterance.text)
             if not words:
                 continue
             texts = [word.text for word in words]
@@ -82,9 +78,7 @@ class HeardMarks:
     def _heard(self, recording: Path) -> Iterator[Utterance]:
         samples, rate_hz = soundfile.read(recording, dtype="float32")
         blocks = np.array_split(samples, 10 * len(samples) // rate_hz + 1)
-        return iter(
-            self._transcriber.stream(blocks, rate_hz, punctuate=True, interim_results=False)
-        )
+        return self._transcriber.stream(blocks, rate_hz, punctuate=True, interim_results=False)
 
     def rows(self, name: str) -> list[list[str]]:
         """A line for each way to tell them."""
@@ -99,25 +93,18 @@ def dictated(marks: HeardMarks, pauses: bool) -> None:
         recording = Path(folder) / "spoken.wav"
         for voice, text in product(VOICES, DICTATED.read_text(encoding="utf-8").splitlines()):
             parts = _SENTENCE.split(text) if pauses else [text]
-            soundfile.write(recording, *joined([said(flite, voice, part) for part in parts]))
+            spoken = [loud_part(speak(flite, part, Delivery(voice))) for part in parts]
+            soundfile.write(recording, with_silences(spoken), SAMPLE_RATE_HZ)
             marks.take(recording, text)
 
 
-def said(flite: Flite, voice: str, text: str) -> tuple[Samples, int]:
-    """A voice's samples and their rate, without the silence around."""
-    wav = run_program(flite.command(text, Delivery(voice)))
-    samples, rate_hz = soundfile.read(io.BytesIO(wav), dtype="float32")
-    loud = np.flatnonzero(np.abs(samples) > SILENCE)
-    return samples[loud[0] : loud[-1] + rate_hz // 20], rate_hz
-
-
-def joined(parts: Sequence[tuple[Samples, int]]) -> tuple[Samples, int]:
+def with_silences(parts: Sequence[Samples]) -> Samples:
     """Sentences with silence before, between and after them: 0.3 to 0.9 s, always the same."""
     drawn = np.random.default_rng(len(parts))
-    rate_hz = parts[0][1]
-    silences = [np.zeros(int(rate_hz * drawn.uniform(*PAUSES_S)), np.float32) for _ in parts]
-    between = zip((samples for samples, _ in parts), silences, strict=True)
-    return np.concatenate([silences[0], *chain.from_iterable(between)]), rate_hz
+    lengths = (SAMPLE_RATE_HZ * drawn.uniform(*PAUSES_S, size=len(parts) + 1)).astype(int)
+    silences = [np.zeros(length, np.float32) for length in lengths]
+    between = chain.from_iterable(zip(parts, silences[1:], strict=True))
+    return np.concatenate([silences[0], *between])
 
 
 def books(marks: HeardMarks, manifest: Path, count: int) -> None:

@@ -18,13 +18,14 @@ away.
 
 import argparse
 import math
+import statistics
 import tempfile
 import textwrap
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -85,30 +86,13 @@ def heard(loaded: LoadedModel, speech: Speech) -> Iterator[Heard]:
                 yield Heard(index, memory[:length].clone(), log_probs.clone())
 
 
-class Confidences:
-    """The ways to be sure of a hypothesis' words."""
-
-    def __init__(self, loaded: LoadedModel, words: GraphWords) -> None:
-        self._loaded, self._words = loaded, words
-
-    def tokens(self, hypothesis: WfstHypothesis) -> list[list[int]]:
-        """Of each word."""
-        return [list(self._words.spelled(word).tokens) for word in hypothesis.words]
-
-    def ctc(self, one: Heard, hypothesis: WfstHypothesis) -> list[float]:
-        """As `earshot.streaming.results.results` has them without a second pass."""
-        tokens = list(chain.from_iterable(self.tokens(hypothesis)))
-        frames = align(one.log_probs, tokens, u2_of(self._loaded).config.blank_id)
-        return self._means(hypothesis, one.log_probs[frames, tokens].exp().tolist())
-
-    def _means(self, hypothesis: WfstHypothesis, values: Sequence[float]) -> list[float]:
-        """Geometric ones, over each word's tokens."""
-        means, first = [], 0
-        for tokens in self.tokens(hypothesis):
-            logs = [math.log(max(v, 1e-30)) for v in values[first : first + len(tokens)]]
-            means.append(min(math.exp(sum(logs) / len(logs)), 1.0))
-            first += len(tokens)
-        return means
+def token_confidences(one: Heard, tokens: Sequence[Sequence[int]], blank_id: int) -> list[float]:
+    """Of words by their tokens, as `earshot.streaming.results.results` has them."""
+    joined = list(chain.from_iterable(tokens))
+    frames = align(one.log_probs, joined, blank_id)
+    logs = iter(one.log_probs[frames, joined].tolist())
+    means = [statistics.fmean(islice(logs, len(each))) for each in tokens]
+    return [min(math.exp(mean), 1.0) for mean in means]
 
 
 class Trial:
@@ -122,7 +106,6 @@ class Trial:
         self.options = sizes.of(u2_of(loaded).config.decoding).options(GraphOptions())
         self._search.set_options(0, self.options)
         self._frames = frames_of(graph, u2_of(loaded))
-        self._confidences = Confidences(loaded, graph)
         self._words: dict[tuple[str, bool], Words] = defaultdict(Words)
         self.lattice_seconds: list[float] = []
         self.arcs: list[int] = []
@@ -172,7 +155,8 @@ class Trial:
     ) -> Iterator[tuple[str, Sequence[float]]]:
         if not found.words:
             return
-        yield TOKENS, self._confidences.ctc(one, found)
+        tokens = [self._graph.spelled(word).tokens for word in found.words]
+        yield TOKENS, token_confidences(one, tokens, u2_of(self._loaded).config.blank_id)
         for scale in SCALES:
             sure = WordConfidences.of_lattice(lattice, scale)
             yield lattice_way(scale), sure.of(found.words, found.frames)
@@ -184,12 +168,14 @@ def lattice_way(scale: float) -> str:
 
 
 def arms(trial: Trial) -> list[list[str]]:
-    """A line for each way to be sure of a word."""
+    """A line for each way to be sure of a word, last as the engine has it and as chosen here."""
     ways = [TOKENS, *(lattice_way(scale) for scale in SCALES)]
     lines = [[way, *trial.words(way, held_out=True).row()] for way in ways]
-    scale, coverage = trial.choice()
-    covered = trial.words(lattice_way(scale), held_out=True).times(coverage)
-    return [*lines, [f"**{lattice_way(scale)}, coverage {coverage:g}**", *covered.row()]]
+    engines = (GraphSearchConfig.posterior_scale, GraphSearchConfig.coverage)
+    for scale, coverage in (engines, trial.choice()):
+        covered = trial.words(lattice_way(scale), held_out=True).times(coverage)
+        lines.append([f"**{lattice_way(scale)}, coverage {coverage:g}**", *covered.row()])
+    return lines
 
 
 def reliability(words: Words) -> list[list[str]]:
@@ -248,7 +234,7 @@ Development recordings with a transcript: every other one is reported, the rest 
 coverage. Language model: {lm}, at a weight of {options.graph_scale:g}. Beam {options.beam:g},
 max_active {options.max_active}, lattice_beam {options.lattice_beam:g}. A lattice has
 {np.median(trial.arcs):.0f} arcs (median; {max(trial.arcs)} at most) and takes
-{np.median(times):.1f} ms of CPU ({np.percentile(times, 95):.0f} for 95 %, {times.max():.0f} at
+{np.median(times):.2f} ms of CPU ({np.percentile(times, 95):.2f} for 95 %, {times.max():.1f} at
 most); {trial.narrowed} of {len(times)} were narrowed. The search ran short of records in
 {trial.overflows} frames of {trial.frames}."""
     return f"""\

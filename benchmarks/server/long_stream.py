@@ -9,6 +9,7 @@ import argparse
 import queue
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -170,6 +171,7 @@ def with_pauses(run: LongRun, pieces: Sequence[str]) -> str:
 def without_pauses(run: LongRun) -> str:
     """What came of the hour without."""
     told, read = repeats(" ".join(run.texts).lower()), repeats(run.hour.text)
+    invented = [*(Counter(told) - Counter(read)).elements()]
     return f"""
 ## Without a pause
 
@@ -177,7 +179,8 @@ def without_pauses(run: LongRun) -> str:
 after the other: {len(run.finals)} finals, {run.ended_by("max_utterance")} of them cut at a gap
 between words.
 
-- {told} times a word or a phrase of up to twelve follows itself; of what was read, {read} times.
+- {len(told)} times a word or a phrase of up to twelve follows itself, in what was read {len(read)}
+  times. Not in what was read: {", ".join(invented) or "none"}.
 - WER {run.error(run.texts):.2f} %.
 """
 

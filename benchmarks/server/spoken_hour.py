@@ -58,12 +58,19 @@ def lay_out(
             if pauses_s:
                 file.write(np.concatenate([samples, _pause(rng, pauses_s)]))
             else:
-                file.write(_loud(samples))
+                file.write(loud_part(samples))
             texts.append(text)
             written = file.frames
             if written >= duration_s * RATE_HZ:
                 break
     return SpokenHour(path, written / RATE_HZ, " ".join(texts))
+
+
+def loud_part(samples: Samples) -> Samples:
+    """A recording without the silence around it."""
+    levels = np.abs(samples)
+    loud = np.flatnonzero(levels > levels.max() * 10 ** (-SILENT_DB / 20))
+    return samples[loud[0] : loud[-1] + 1]
 
 
 def librispeech(table: Path) -> Iterator[tuple[str, str]]:
@@ -78,8 +85,3 @@ def _pause(rng: random.Random, pauses_s: Sequence[float]) -> Samples:
     noise = np.random.default_rng(rng.getrandbits(32))
     frames = round(rng.choice(pauses_s) * RATE_HZ)
     return (noise.standard_normal(frames) * NOISE_RMS).astype(np.float32)
-
-
-def _loud(samples: Samples) -> Samples:
-    loud = np.flatnonzero(np.abs(samples) > np.abs(samples).max() * 10 ** (-SILENT_DB / 20))
-    return samples[loud[0] : loud[-1] + 1]

@@ -46,14 +46,15 @@ def longest_run(texts: Sequence[str]) -> int:
     return max(runs, default=0)
 
 
-def repeats(text: str, longest: int = 12) -> int:
-    """How often a word, or a phrase of up to `longest`, is said twice in a row."""
+def repeats(text: str, longest: int = 12) -> list[str]:
+    """Words, and phrases of up to `longest`, that are said twice in a row, each time."""
     words = text.split()
-    return sum(
-        words[at : at + size] == words[at + size : at + 2 * size]
+    return [
+        " ".join(words[at : at + size])
         for size in range(1, longest + 1)
         for at in range(len(words) - 2 * size + 1)
-    )
+        if words[at : at + size] == words[at + size : at + 2 * size]
+    ]
 
 
 def _errors(truth: str, text: str) -> int:

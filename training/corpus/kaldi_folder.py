@@ -75,8 +75,8 @@ def _table(path: Path) -> dict[str, str]:
 
 def _optional(path: Path, recordings: dict[str, str]) -> dict[str, str]:
     rows = _table(path) if path.exists() else {}
-    for unknown in rows.keys() - recordings.keys():
-        raise CorpusError(f"{path}: {RECORDINGS} has no {unknown}")
+    if unknown := sorted(rows.keys() - recordings.keys()):
+        raise CorpusError(f"{path}: {RECORDINGS} has no {unknown[0]}")
     return rows
 
 
