@@ -302,7 +302,7 @@ def test_a_list_is_found_where_everything_costs_the_same(device: torch.device) -
 
 
 def test_ways_beyond_what_an_int_can_count_are_an_overflow(device: torch.device) -> None:
-    labels, arcs_each, tokens = 16_382, 135, 1000
+    labels, arcs_each, tokens = 16_382, 9, 16_000
     arcs = labels * arcs_each
     assert arcs * tokens > 2**31
     none = np.zeros(arcs, int)
@@ -318,9 +318,9 @@ def test_ways_beyond_what_an_int_can_count_are_an_overflow(device: torch.device)
     )
     sizes = WfstSearchConfig(
         max_tokens=tokens,
-        backpointer_capacity=1000,
+        backpointer_capacity=65_536,
         entry_capacity=65_536,
-        candidate_capacity=131_072,
+        candidate_capacity=262_144,
     )
     search = WfstSearch(graph, sizes, 1, device)
     search.set_options(0, WfstOptions(beam=1e9, lattice_beam=1e9, max_active=tokens))
