@@ -1,10 +1,13 @@
 """Lists of words to boost: those that are said, and as many that are not."""
 
+import math
 import random
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 from earshot.decoder_kernels.boosting.oov_trie import Spelling
 from earshot.decoder_kernels.boosting.word_boost import WordBoostTable, WordPhrase
@@ -82,8 +85,11 @@ class BoostedWords:
         weight: float,
         options: WfstOptions,
         of_graph: GraphWords,
+        limited: bool = True,
     ) -> "BoostedWords":
         """``options`` are the stream's. A graph does not disfavour words that it does not have.
+
+        limited: whether words of the graph earn within the service's limits; others always do.
 
         Raises ValueError for words that it cannot take.
         """
@@ -100,9 +106,10 @@ class BoostedWords:
         table = WordBoostTable.compile(
             phrases,
             graph,
-            beam=options.beam,
+            beam=options.beam if limited else math.inf,
             graph_scale=options.graph_scale,
-            num_tokens=lambda word: len(of_graph.spelled(word).tokens),
+            costs=None if limited else np.full(len(graph.word_texts), math.inf),
+            num_tokens=(lambda word: len(of_graph.spelled(word).tokens)) if limited else None,
         )
         if table.refused and weight >= 0:
             raise ValueError(f"cannot be boosted: {table.refused}")

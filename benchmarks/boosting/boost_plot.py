@@ -13,7 +13,9 @@ Curve = Sequence[tuple[float, WordErrors]]  # by weight
 
 COLOURS = ("#2a7f62", "#3b6fb6", "#c8553d", "#8a5fa8")  # what was said, the longer of it, what
 # was not, and sequences of what was
-SIZE_INCHES = (7.6, 3.6)
+SIZE_INCHES = (9.6, 3.6)
+MOST_PERCENT = 60.0
+"""Words that repeat without end have thousands, in which nothing else would be seen."""
 STYLE = {
     "svg.hashsalt": "earshot",  # the same plot is the same file
     "font.size": 9,
@@ -48,9 +50,9 @@ def _panel(axis: Axes, title: str, curves: Mapping[str, Curve], limit: float) ->
         axis.plot(weights, rates, color=colour, marker="o", markersize=3, label=name)
     axis.axvline(limit, color="0.6", linewidth=0.8, linestyle=":")
     axis.annotate(
-        "the most that any word earns", (limit, 0.01), (3, 0), xycoords=("data", "axes fraction"),
+        "the most within the limits", (limit, 0.01), (3, 0), xycoords=("data", "axes fraction"),
         textcoords="offset points", ha="left", va="bottom", fontsize=7, color="0.45",
     )  # fmt: skip
     axis.set_title(title, loc="left")
     axis.set_xlabel("boost weight, nats per word")
-    axis.set_ylim(bottom=0)
+    axis.set_ylim(0.0, MOST_PERCENT)

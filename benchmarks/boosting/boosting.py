@@ -42,16 +42,17 @@ class Boosting(Protocol):
 
 
 class GraphBoosting:
-    """The WFST search of a graph."""
+    """The WFST search of a graph; its weights as the service limits them, or as they are."""
 
-    def __init__(self, words: GraphWords, options: WfstOptions) -> None:
+    def __init__(self, words: GraphWords, options: WfstOptions, *, limited: bool = True) -> None:
         self._words = words
         self._options = options
+        self._limited = limited
         self._ours = OurSearch(words.graph, options)
 
     def run(self, utterances: Sequence[Utterance], words: BoostList, weight: float) -> Run:
-        """As the service limits the weight."""
-        boosted = BoostedWords.of(words, weight, self._options, self._words)
+        """With what the table makes of the list."""
+        boosted = BoostedWords.of(words, weight, self._options, self._words, self._limited)
         self._ours.search.set_boost(0, boosted.table)
         texts = []
         began = time.process_time()

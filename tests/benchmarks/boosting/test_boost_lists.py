@@ -5,6 +5,7 @@ from typing import cast
 import pytest
 
 from benchmarks.boosting.boost_lists import BoostedWords, BoostList, read_dictionary
+from earshot.decoder_kernels.boosting.word_boost import COST_SHARE
 from earshot.decoder_kernels.graph.graph import Arc, Graph
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 from earshot.models.tokenizer import Tokenizer
@@ -53,6 +54,13 @@ def test_spelled_words_have_texts_after_those_of_the_graph(looped: Graph) -> Non
     boosted = BoostedWords.of(words, 1.0, WfstOptions(), GraphWords(looped, tokenizer))
     assert list(boosted.texts) == [*looped.word_texts, "latte", "mocha"]
     assert boosted.table.spellings == ((6, 1), (6, 2))
+
+
+def test_without_limits_a_word_of_the_graph_earns_its_weight(looped: Graph) -> None:
+    of_graph = GraphWords(looped, spelled_with({"tea": [4]}))
+    for limited, earned in ((True, pytest.approx(COST_SHARE)), (False, 15.0)):
+        words = BoostedWords.of(BoostList(["tea"], []), 15.0, WfstOptions(), of_graph, limited)
+        assert [paid for _, paid in words.table.earned] == [earned]
 
 
 def test_sequences_are_of_words_that_are_said_in_a_row(looped: Graph) -> None:
