@@ -141,14 +141,14 @@ class Material:
             graph_scale=chosen.scale,
         )
         self.without_graph = TokenBoosting(loaded.tokenizer)
-        self.searches: dict[str, GraphBoosting] = {
-            rule: GraphBoosting(
-                words_of(dataclasses.replace(self.graph, topology=rule), loaded), options
-            )
-            for rule in RULES
+        words, others = (
+            words_of(dataclasses.replace(self.graph, topology=rule), loaded) for rule in RULES
+        )
+        self.searches = {
+            RULES[0]: GraphBoosting(words, options),
+            RULES[1]: GraphBoosting(others, options),
+            FREE: GraphBoosting(words, options, limited=False),
         }
-        words = words_of(dataclasses.replace(self.graph, topology=RULES[0]), loaded)
-        self.searches[FREE] = GraphBoosting(words, options, limited=False)
         some = {
             corpus: recordings(
                 SHARED / "speech" / "dev.tsv", chosen.per_corpus, chosen.seed, [corpus]

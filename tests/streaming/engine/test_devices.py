@@ -26,8 +26,6 @@ from earshot.streaming.stream_config import Boost, StreamConfig
 
 CLIPS = ("iced-coffee", "seven", "the-door")
 WITHOUT_KERNEL = "ctc_greedy_search"  # torch alone finds the best token of each frame
-WITH_ALL = "attention_rescoring"  # the graph, both passes and the neural language model
-"""With blocks of all sizes: others have one here, and all in the kernels' own tests."""
 SIZES = BLOCK_THREADS if built() else [0]
 EMULATED_S = 2.0
 """Of two clips: a second takes the emulated device ten, under a hostile schedule longer."""
@@ -107,7 +105,7 @@ def block_threads(request: pytest.FixtureRequest, emulated: torch.device) -> int
     [
         (mode, threads)
         for mode in DECODING_MODES
-        for threads in (SIZES if mode == WITH_ALL else SIZES[-1:])
+        for threads in (SIZES[:1] if mode == WITHOUT_KERNEL else SIZES)
     ],
     indirect=["block_threads"],
 )
