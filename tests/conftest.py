@@ -177,16 +177,19 @@ def emulated() -> "Iterator[torch.device]":
     import emulated_device
     from emulator import built
     from stand_in_half import stand_in_half
+    from strict_attention import strict_attention
+    from torch.nn import functional
 
-    if (emulator := built()) is not None:
-        emulator.restart()
-        yield emulator.device
-        return
-
-    from earshot.decoder_kernels.native import kernels
-
-    device_library.build()
-    device = emulated_device.register(device_library.LIBRARY, device_library.DEVICE_MEMORY)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(functional, "scaled_dot_product_attention", strict_attention)
+        if (emulator := built()) is not None:
+            emulator.restart()
+            yield emulator.device
+            return
+
+        from earshot.decoder_kernels.native import kernels
+
+        device_library.build()
+        device = emulated_device.register(device_library.LIBRARY, device_library.DEVICE_MEMORY)
         patch.setattr(kernels, device.type, stand_in_half(), raising=False)
         yield device

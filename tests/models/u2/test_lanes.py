@@ -12,7 +12,7 @@ from kept_frames import frames_like
 from torch import Tensor
 
 from earshot.models.u2.encoder import Encoder
-from earshot.models.u2.lanes import EncoderState, LaneUpdate
+from earshot.models.u2.lanes import GPU_ALIGNMENT_BYTES, EncoderState, LaneUpdate
 
 CHUNK_SIZE = 4
 SETTINGS = settings(
@@ -180,6 +180,24 @@ def test_lanes_equal_single_streams_beyond_5000_positions(tiny_models):
     _, att_cache, cnn_cache = encoder.forward_chunk(features, 6_000, 8, empty, empty)
     alone, _, _ = encoder.forward_chunk(features, 6_000 + CHUNK_SIZE, 8, att_cache, cnn_cache)
     torch.testing.assert_close(lanes, alone, rtol=0, atol=1e-5)
+
+
+def test_on_a_gpu_keys_begin_where_its_attention_reads_them(tiny_model):
+    cache = tiny_model.encoder.initial_state(2, 8, "meta").att_cache
+    apart = {stride * cache.itemsize % GPU_ALIGNMENT_BYTES for stride in cache.stride()[:-1]}
+    assert apart == {0}
+
+
+@torch.no_grad()
+def test_what_pads_a_column_is_never_heard(tiny_model):
+    encoder = tiny_model.encoder
+    windows = torch.randn(2, 2, window_frames(encoder), encoder.config.input_dim)
+    plain, padded = encoder.initial_state(2, 8), encoder.initial_state(2, 8)
+    room = torch.full((*padded.att_cache.shape[:-1], 3), math.nan)
+    padded.att_cache = torch.cat((padded.att_cache, room), dim=-1)
+    for window in windows:
+        one, other = (step(encoder, state, window, [4, 2]) for state in (plain, padded))
+        assert torch.equal(one, other)
 
 
 @torch.no_grad()
