@@ -1,7 +1,7 @@
 """Whisper's decoder as it was published (Radford 2022, section 2.2), under OpenAI's names.
 
 Norms before each branch, GELU, learned positions, keys without bias, and one matrix for both the
-embedding and the output. Texts that begin alike may share what they have in common, as a tree.
+embedding and the output.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from earshot.models.layers.masks import padding_mask
-from earshot.models.token_tree import PackedTrees
 from earshot.models.whisper_decoder_config import WhisperDecoderConfig
 
 KeysAndValues = tuple[Tensor, Tensor]
@@ -61,7 +60,22 @@ class WhisperDecoderBlock(nn.Module):
     ) -> Tensor:
         """X (B, U, D); visible (B, 1, U, U) and heard (B, 1, 1, T) bool say what is seen."""
         normed = self.attn_ln(x)
-        x = x + self.attn(normed, self.attn.project(normed), visible)
+        return self.follow(x, normed, self.attn.project(normed), visible, memory, heard)
+
+    def follow(
+        self,
+        x: Tensor,
+        normed: Tensor,
+        before: KeysAndValues,
+        visible: Tensor,
+        memory: KeysAndValues,
+        heard: Tensor | None,
+    ) -> Tensor:
+        """X (B, U, D) and its norm, after others: before (B, h, N, d_k) has all, x included.
+
+        visible (B, 1, U, N).
+        """
+        x = x + self.attn(normed, before, visible)
         x = x + self.cross_attn(self.cross_attn_ln(x), memory, heard)
         passed: Tensor = x + self.mlp(self.mlp_ln(x))
         return passed
@@ -97,11 +111,6 @@ class WhisperDecoder(nn.Module):
         left = torch.ones(length, length, dtype=torch.bool, device=tokens.device).tril()
         x = self.embed_tokens(tokens, depths)
         return self._logits(x, left[None, None], memory, memory_lengths)
-
-    def follow(self, memory: Tensor, memory_lengths: Tensor, trees: PackedTrees) -> Tensor:
-        """Logits (S, N, V) of what follows each node; memory (S, T, D) with lengths (S,)."""
-        x = self.embed_tokens(trees.tokens, trees.depths)
-        return self._logits(x, trees.visible.unsqueeze(1), memory, memory_lengths)
 
     def embed_tokens(self, tokens: Tensor, depths: Tensor) -> Tensor:
         """Tokens (..., U) at positions, broadcastable to theirs: (..., U, D)."""

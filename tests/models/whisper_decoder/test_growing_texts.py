@@ -1,12 +1,15 @@
-"""Texts that grow natively are those that torch scores anew, on every processor, in any company."""
+"""Texts that grow are scored as if each node were asked about alone, natively and by torch."""
+
+import copy
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from whisper_texts_oracle import PlainTexts
 
 from earshot.models.native.weights import processors
-from earshot.models.whisper_decoder import native_texts
+from earshot.models.whisper_decoder import native_texts, torch_texts
 from earshot.models.whisper_decoder.filled_memory import filled
 from earshot.models.whisper_decoder.growing_texts import Question
 from earshot.models.whisper_decoder.native_texts import NativeTexts
@@ -83,18 +86,37 @@ def test_a_memory_gets_the_rest_of_a_silent_window(memory):
 
 
 @pytest.mark.parametrize("processor", processors())
-def test_grown_natively_they_are_scored_as_by_torch(
+def test_grown_natively_each_node_is_scored_as_if_alone(
     decoder, memory, silence, monkeypatch, processor
 ):
     monkeypatch.setattr(native_texts, "processors", lambda: [processor])
-    native = NativeTexts(decoder, KEPT, BEST, silence=silence)
-    exact = TorchTexts(decoder, KEPT, BEST, silence)
+    check(NativeTexts(decoder, KEPT, BEST, silence=silence), memory, silence)
+
+
+def test_grown_by_torch_each_node_is_scored_as_if_alone(decoder, memory, silence):
+    check(TorchTexts(decoder, KEPT, BEST, silence), memory, silence)
+
+
+def test_blocks_of_outputs_change_nothing(decoder, memory, monkeypatch):
+    monkeypatch.setattr(torch_texts, "OUTPUTS_AT_ONCE", 2)
+    check(TorchTexts(decoder, KEPT, BEST), memory, None)
+
+
+def test_no_device_is_mixed_with_the_cpu(decoder, memory, silence, emulated):
+    there = copy.deepcopy(decoder).to(emulated)
+    window = None if silence is None else silence.to(emulated)
+    check(TorchTexts(there, KEPT, BEST, window), memory.to(emulated), silence, decoder)
+
+
+def check(scorer, memory, silence, decoder=None):
+    """Texts of any shapes, grown in any rounds, against the oracle on the CPU."""
+    exact = PlainTexts(decoder or scorer.decoder, KEPT, BEST, silence)
 
     @settings(max_examples=9, deadline=None)
     @given(ROUNDS)
-    def check(rounds):
-        texts, answers = grown(native, memory, LENGTHS, rounds)
-        expected, exact_answers = grown(exact, memory, LENGTHS, rounds)
+    def grow(rounds):
+        texts, answers = grown(scorer, memory, LENGTHS, rounds)
+        expected, exact_answers = grown(exact, memory.cpu(), LENGTHS, rounds)
         torch.testing.assert_close(answers, exact_answers, **ROUNDING)
         for text, wanted in zip(texts, expected, strict=True):
             assert text.tokens == wanted.tokens
@@ -104,7 +126,19 @@ def test_grown_natively_they_are_scored_as_by_torch(
                     [score for _, score in found], [score for _, score in likely], **ROUNDING
                 )
 
-    check()
+    grow()
+
+
+def test_torch_computes_a_node_once(decoder, memory, monkeypatch):
+    embedded = []
+    scorer = TorchTexts(decoder, KEPT, BEST)
+    plain = decoder.embed_tokens
+    monkeypatch.setattr(
+        decoder, "embed_tokens", lambda *each: embedded.append(each[0].numel()) or plain(*each)
+    )
+    rounds = [[[[1, 2, 3]]] * 3, [[]] * 3, [[[1, 2, 4]], [], []]]
+    grown(scorer, memory, LENGTHS, rounds)
+    assert embedded == [3 * 5, 1]
 
 
 def test_one_text_has_the_same_bits_in_any_company_and_in_any_rounds(decoder, memory):

@@ -1,4 +1,4 @@
-"""Whisper's decoder in torch is the published one, and trees of texts are the texts themselves."""
+"""Whisper's decoder in torch is the published one."""
 
 from pathlib import Path
 
@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from earshot.models.checkpoints.whisper.checkpoint import WhisperCheckpoint, read_whisper
-from earshot.models.token_tree import PackedTrees, TokenTree
 from earshot.models.whisper_decoder.network import WhisperDecoder
 from earshot.models.whisper_decoder_config import WhisperDecoderConfig
 
@@ -56,14 +55,3 @@ def test_frames_that_are_repeated_are_heard_as_single_ones(decoder):
     once = decoder(memory, torch.tensor([9]), tokens)
     twice = decoder(memory.repeat_interleave(2, dim=1), torch.tensor([18]), tokens)
     torch.testing.assert_close(twice, once, **ROUNDING)
-
-
-def test_nodes_of_a_tree_are_followed_as_texts_alone_are(decoder):
-    torch.manual_seed(3)
-    memory, lengths = torch.randn(1, 9, 16), torch.tensor([7])
-    texts = [[8, 9, 10], [8, 11], [12]]
-    tree = TokenTree.of(texts, 3)
-    followed = decoder.follow(memory, lengths, PackedTrees.of([tree], torch.device("cpu")))[0]
-    for text, path in zip(texts, tree.paths, strict=True):
-        alone = decoder(memory, lengths, torch.tensor([[3, *text]]))[0]
-        torch.testing.assert_close(followed[[0, *path]], alone, **ROUNDING)
