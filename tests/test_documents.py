@@ -27,6 +27,7 @@ OTHERS = {
     "OUT.IN.0.cpp": "what a caller names",
     "OUT.tables.cpp": "what a caller names",
     "docs/benchmarks/wfst_gpu.md": "what a run on a GPU will write",
+    "docs/benchmarks/gpu_streams.md": "what a run on a GPU will write",
 }
 """Names that look like ours and are not."""
 PAPERS = {

@@ -2,11 +2,11 @@
 
 ``python benchmarks/cuda/gpu_check.py``: builds both halves of the kernels into ``build/gpu``, runs
 their tests on both devices, then those of networks and streams, then compute-sanitizer's memcheck
-and racecheck over a part of the kernels', then timings against peers, of graph search on the
-bundled model's graph or ``--graph``, a compact one. Needs nvcc, cmake, ninja, nanobind, torch for
-CUDA, pytest and hypothesis, for networks and streams sentencepiece, safetensors, PyYAML, tqdm and
-soundfile too; installs and fetches nothing. Status 1: a step failed; 2: the machine lacks
-something.
+and racecheck over a part of the kernels', then how many streams are carried, then timings against
+peers, of graph search on the bundled model's graph or ``--graph``, a compact one. Needs nvcc,
+cmake, ninja, nanobind, torch for CUDA, pytest and hypothesis, for networks and streams
+sentencepiece, safetensors, PyYAML, tqdm and soundfile too; installs and fetches nothing. Status 1:
+a step failed; 2: the machine lacks something.
 """
 
 import argparse
@@ -104,6 +104,7 @@ def steps(build_dir: Path, graph: Path, posteriors: Path | None) -> dict[str, li
         "streams": pytest(build_dir, *STREAM_TESTS, "-m", "gpu"),
         "memcheck": sanitizer("memcheck", build_dir),
         "racecheck": sanitizer("racecheck", build_dir),
+        "carried": with_native(build_dir, "benchmarks.cuda.gpu_streams"),
         "timing": with_native(build_dir, "benchmarks.search.prefix_search", "--lanes", "128"),
         "wfst": graph_search(build_dir, graph, posteriors),
     }

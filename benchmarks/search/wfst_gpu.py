@@ -1,4 +1,4 @@
-"""Graph search on a GPU beside its peers: not yet run on one, so that nothing is claimed.
+"""Graph search on a GPU beside its peers: not yet run to its end, so that nothing is claimed.
 
 ``python -m benchmarks.search.wfst_gpu --graph lm.graph`` where torch has CUDA and the CUDA half of
 the kernels is compiled; ``python benchmarks/cuda/gpu_check.py --graph lm.graph --only configure

@@ -41,12 +41,12 @@ class Cost:
     lanes: float
 
 
-def clips(count: int) -> list[Samples]:
+def clips(count: int, speech: Path = SHARED / "speech") -> list[Samples]:
     """Distinct pieces of real speech, ``CLIP_S`` seconds each."""
     wanted, rest = round(CLIP_S * RATE_HZ), np.empty(0, np.float32)
     pieces: list[Samples] = []
-    for name, _ in librispeech(SHARED / "speech" / "dev.tsv"):
-        samples, _ = soundfile.read(SHARED / "speech" / name, dtype="float32")
+    for name, _ in librispeech(speech / "dev.tsv"):
+        samples, _ = soundfile.read(speech / name, dtype="float32")
         rest = np.concatenate([rest, samples])
         while len(rest) >= wanted and len(pieces) < count:
             pieces.append(np.ascontiguousarray(rest[:wanted]))
