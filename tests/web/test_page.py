@@ -64,9 +64,9 @@ def test_a_boost_edited_while_speaking_is_configured(page: Page, server: Scripte
     page.until(lambda: len(server.messages) == 3)
     page.stop()
     assert [message.get("keywords") for message in server.messages[:3]] == [
-        ["jarvis:4", "smart mirror:3"],
-        ["jarvis:4.5", "smart mirror:3"],
-        ["smart mirror:3"],
+        ["jarvis:4", "smart mirror"],
+        ["jarvis:4.5", "smart mirror"],
+        ["smart mirror"],
     ]
 
 

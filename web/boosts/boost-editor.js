@@ -7,6 +7,9 @@ import { element } from "../controls/elements.js";
 
 /** @typedef {import("../listen/listen-client.js").Boost} Boost */
 
+/** In the place of a weight that nobody has chosen. */
+const USUAL = "usual";
+
 export class BoostEditor {
   /**
    * @param {Record<"form"|"input"|"list"|"state", any>} parts elements of the page
@@ -71,7 +74,7 @@ export class BoostEditor {
   }
 
   #row({ phrase, weight }) {
-    const number = element("output", { class: "weight" }, weight.toFixed(1));
+    const number = element("output", { class: "weight" }, weight?.toFixed(1) ?? USUAL);
     const slider = element("input", {
       type: "range",
       min: WEIGHT.least,
@@ -83,7 +86,7 @@ export class BoostEditor {
       },
       onchange: () => this.#weigh(phrase, slider.valueAsNumber),
     });
-    slider.value = weight;
+    slider.value = weight ?? WEIGHT.start;
     const remove = element(
       "button",
       {

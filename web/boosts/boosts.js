@@ -14,8 +14,8 @@
  * @property {number} [weight]
  */
 
-/** most: where the server does not say. */
-export const WEIGHT = Object.freeze({ least: 0.5, most: 10, step: 0.5, usual: 3 });
+/** most: where the server does not say. start: where a slider stands that nobody has moved. */
+export const WEIGHT = Object.freeze({ least: 0.5, most: 10, step: 0.5, start: 8 });
 /** Of the protocol: servers may take less. @type {BoostLimits} */
 export const USUAL_LIMITS = Object.freeze({
   phrases: 1000,
@@ -94,7 +94,9 @@ export class Boosts {
     this.#store();
   }
 
-  #clamped(/** @type {number} */ weight) {
+  /** A weight that counts; what nobody has chosen stays the server's choice. */
+  #clamped(/** @type {number|null} */ weight) {
+    if (weight === null) return null;
     return Math.min(this.mostWeight, Math.max(WEIGHT.least, weight));
   }
 
@@ -103,12 +105,15 @@ export class Boosts {
   }
 }
 
-/** "smart mirror:4" → {phrase: "smart mirror", weight: 4} @returns {Boost|null} */
+/**
+ * "smart mirror:4" → {phrase: "smart mirror", weight: 4}; weight null: as much as the server likes.
+ * @returns {Boost|null}
+ */
 export function parseBoost(typed) {
   const [, phrase, weight] = /^(.*?)(?::\s*(\d+(?:\.\d+)?))?$/.exec(typed.trim());
   // The protocol writes phrase:weight, so the phrase itself can hold no colon.
   const clean = phrase.replaceAll(":", " ").replace(/\s+/g, " ").trim();
-  return clean ? { phrase: clean, weight: weight ? Number(weight) : WEIGHT.usual } : null;
+  return clean ? { phrase: clean, weight: weight ? Number(weight) : null } : null;
 }
 
 /** In characters as the server counts them, not in UTF-16. */
@@ -116,8 +121,13 @@ function length(text) {
   return [...text].length;
 }
 
-function sentLength({ phrase, weight }) {
-  return length(`${phrase}:${weight}`);
+/** As it is sent. @param {Boost} boost */
+export function keyword({ phrase, weight }) {
+  return weight === null ? phrase : `${phrase}:${weight}`;
+}
+
+function sentLength(/** @type {Boost} */ boost) {
+  return length(keyword(boost));
 }
 
 function sameText(a, b) {
@@ -129,7 +139,8 @@ function readStored(storage) {
   try {
     const stored = JSON.parse(storage?.getItem(STORED_AS) ?? "[]");
     return stored.filter(
-      ({ phrase, weight }) => typeof phrase === "string" && Number.isFinite(weight),
+      ({ phrase, weight }) =>
+        typeof phrase === "string" && (weight === null || Number.isFinite(weight)),
     );
   } catch {
     return [];

@@ -2,6 +2,7 @@
  * A file goes up; progress and text come down as it is read. One generator; the page shows it.
  */
 
+import { keyword } from "../boosts/boosts.js";
 import { readEvents } from "./event-stream.js";
 import { problemOfUpload } from "../problems/problems.js";
 import { SourceError } from "../problems/source-error.js";
@@ -36,8 +37,7 @@ export async function* transcribeFile(base, file, boosts, signal) {
 async function post(base, file, boosts, signal) {
   const url = new URL("v1/listen", base);
   url.searchParams.set("punctuate", "true");
-  for (const { phrase, weight } of boosts)
-    url.searchParams.append("keywords", `${phrase}:${weight}`);
+  for (const boost of boosts) url.searchParams.append("keywords", keyword(boost));
   const headers = {
     Accept: "text/event-stream",
     "Content-Type": file.type || "application/octet-stream",

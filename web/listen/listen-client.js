@@ -7,8 +7,10 @@
  * microphone and touches no page: audio comes in by `sendAudio`, results go out by handlers.
  */
 
+import { keyword } from "../boosts/boosts.js";
+
 /** @typedef {"idle"|"connecting"|"open"|"finishing"|"closed"} ListenState */
-/** @typedef {{phrase: string, weight: number}} Boost */
+/** @typedef {{phrase: string, weight: number|null}} Boost weight null: the server's choice */
 
 /**
  * How a stream ended.
@@ -59,11 +61,6 @@ export function listenUrl(base, { sampleRateHz, boosts = [], parameters = {} }) 
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
   for (const boost of boosts) url.searchParams.append("keywords", keyword(boost));
   return url.href;
-}
-
-/** @param {Boost} boost */
-function keyword({ phrase, weight }) {
-  return `${phrase}:${weight}`;
 }
 
 export class ListenClient {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Boosts, parseBoost } from "../../../web/boosts/boosts.js";
+import { Boosts, keyword, parseBoost } from "../../../web/boosts/boosts.js";
 
 function fakeStorage(stored = null) {
   return {
@@ -17,7 +17,15 @@ function fakeStorage(stored = null) {
 
 test("a phrase may carry its weight", () => {
   assert.deepEqual(parseBoost(" smart  mirror:4.5 "), { phrase: "smart mirror", weight: 4.5 });
-  assert.deepEqual(parseBoost("jarvis"), { phrase: "jarvis", weight: 3 });
+  assert.deepEqual(parseBoost("jarvis"), { phrase: "jarvis", weight: null });
+});
+
+test("a weight that nobody has chosen is not sent, and is kept as none", () => {
+  const storage = fakeStorage();
+  new Boosts(storage).add("jarvis, alexa:4");
+  const boosts = new Boosts(fakeStorage(storage.stored));
+  boosts.limit({ phrases: 9, phraseCharacters: 99, characters: 99, weight: 3 });
+  assert.deepEqual(boosts.list.map(keyword), ["jarvis", "alexa:3"]);
 });
 
 test("a weight stays in its range", () => {
@@ -51,7 +59,7 @@ test("what is typed between commas is several phrases", () => {
   const boosts = new Boosts(null);
   boosts.add("jarvis, smart mirror:5,, ");
   assert.deepEqual(boosts.list, [
-    { phrase: "jarvis", weight: 3 },
+    { phrase: "jarvis", weight: null },
     { phrase: "smart mirror", weight: 5 },
   ]);
 });
@@ -75,11 +83,11 @@ test("as many phrases fit as the server takes", () => {
   const phrases = (count) => Array.from({ length: count }, (_, i) => `p${i}`).join(",");
   const usual = new Boosts(null);
   assert.equal(usual.add(phrases(1000)).leftOut.length, 0);
-  assert.deepEqual(usual.add("one more").leftOut, [{ phrase: "one more", weight: 3 }]);
+  assert.deepEqual(usual.add("one more").leftOut, [{ phrase: "one more", weight: null }]);
   assert.equal(usual.list.length, 1000);
 
   const small = new Boosts(null);
-  small.limits = { phrases: 3, phraseCharacters: 5, characters: 14 };
+  small.limits = { phrases: 3, phraseCharacters: 5, characters: 8 };
   const { added, leftOut } = small.add("longer, 🙂🙂🙂🙂🙂, abc, d, e");
   assert.deepEqual(added.map(({ phrase }) => phrase), ["🙂🙂🙂🙂🙂", "abc"]);
   assert.deepEqual(leftOut.map(({ phrase }) => phrase), ["longer", "d", "e"]);
