@@ -18,6 +18,9 @@ FRAME_MS = 100
 FRAME_S = FRAME_MS / 1000
 FRAME_BYTES = BYTES_PER_SECOND * FRAME_MS // 1000
 QUERY = f"encoding=linear16&sample_rate={RATE_HZ}&interim_results=true"
+AS_THE_PAGE = f"{QUERY}&punctuate=true"
+"""With capitals and marks, also in partials, as our page and command line ask for them."""
+
 FINALIZE = '{"type": "Finalize"}'
 CLOSE_STREAM = '{"type": "CloseStream"}'
 LAST_RESULTS_S = 30.0
@@ -55,7 +58,7 @@ class Caller:
         """Wait for the start, speak, and note everything in ``into``."""
         await _until(start_at)
         try:
-            async with connect(f"{self._url}/v1/listen?{QUERY}", proxy=None) as socket:
+            async with connect(f"{self._url}/v1/listen?{AS_THE_PAGE}", proxy=None) as socket:
                 listening = asyncio.create_task(self._listen(socket, into))
                 await self._speak(socket, into)
                 async with asyncio.timeout(LAST_RESULTS_S):
@@ -119,7 +122,7 @@ class Caller:
 
 async def transcribe_alone(url: str, clip: Clip) -> str:
     """Return the text of ``clip`` as the only stream, sent as fast as the server takes it."""
-    query = QUERY.replace("interim_results=true", "interim_results=false")
+    query = AS_THE_PAGE.replace("interim_results=true", "interim_results=false")
     async with connect(f"{url}/v1/listen?{query}", proxy=None) as socket:
         for at in range(0, len(clip.pcm), FRAME_BYTES):
             await socket.send(clip.pcm[at : at + FRAME_BYTES])
