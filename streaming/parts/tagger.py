@@ -20,7 +20,7 @@ from earshot.streaming.results.retold import written_as
 from earshot.streaming.stream.active_stream import ActiveStream
 
 if TYPE_CHECKING:
-    from earshot.language.marks.word_tagger import Tag, Tagged, WordTagger
+    from earshot.language.marks.word_tagger import Key, Tag, Tagged, WordTagger
     from earshot.streaming.parts.model_parts import ModelParts
     from earshot.streaming.stream.lane import Ending
     from earshot.streaming.stream.segment import Segment
@@ -77,33 +77,36 @@ class WordTagging:
                     ending.scored[place] = self._scored(stream, scored, last)
 
     def partials(self, streams: Sequence[ActiveStream], best: Sequence[Best]) -> list[Best]:
-        """See `PartialStep`."""
+        """See `PartialStep`; all streams in one pass of the network."""
         from earshot.language.marks.pauses import NEWEST
 
-        return [
-            replace(each, hypothesis=self._written(stream, each.hypothesis, NEWEST))
-            if stream.config.punctuate
-            else each
-            for stream, each in zip(streams, best, strict=True)
-        ]
+        found = list(best)
+        asking = [place for place, stream in enumerate(streams) if stream.config.punctuate]
+        written = self._written([(streams[p], best[p].hypothesis) for p in asking], NEWEST)
+        for place, hypothesis in zip(asking, written, strict=True):
+            found[place] = replace(best[place], hypothesis=hypothesis)
+        return found
 
     def _scored(self, stream: ActiveStream, scored: Scored, last: int) -> Scored:
-        return replace(scored, hypothesis=self._written(stream, scored.hypothesis, last))
+        [written] = self._written([(stream, scored.hypothesis)], last)
+        return replace(scored, hypothesis=written)
 
-    def _written(self, stream: ActiveStream, hypothesis: Hypothesis, last: int) -> Hypothesis:
-        """With written forms, unless whoever has found it knows some, or writes marks itself."""
-        from earshot.language.marks.pauses import pause_classes
-
-        words = hypothesis.words
-        if any(map(_is_written, words)):
-            return hypothesis
-        tokens = token_times(hypothesis.frames, stream.clock)
-        times = [(tokens[word.first][0], tokens[word.stop - 1][1]) for word in words]
-        texts = [word.text.lower() for word in words]
-        state = self._state(stream)
-        keys = list(zip(texts, pause_classes(times, last), strict=True))
-        state.tagged = self._tagger.tag(keys, state.tagged)
-        return written_as(hypothesis, self._forms(words, state.tagged.tags, begins=state.begins))
+    def _written(
+        self, said: Sequence[tuple[ActiveStream, Hypothesis]], last: int
+    ) -> list[Hypothesis]:
+        """With written forms, unless whoever has found one knows some, or writes marks itself."""
+        found = [hypothesis for _, hypothesis in said]
+        bare = [place for place, each in enumerate(found) if not any(map(_is_written, each.words))]
+        states = [self._state(said[place][0]) for place in bare]
+        asked = [
+            (_keys(*said[place], last), state.tagged)
+            for place, state in zip(bare, states, strict=True)
+        ]
+        for place, state, tagged in zip(bare, states, self._tagger.tag_all(asked), strict=True):
+            state.tagged = tagged
+            forms = self._forms(found[place].words, tagged.tags, begins=state.begins)
+            found[place] = written_as(found[place], forms)
+        return found
 
     def _state(self, stream: ActiveStream) -> StreamTags:
         from earshot.language.marks.word_tagger import NOTHING_TAGGED
@@ -141,6 +144,16 @@ class WordTagging:
         first = begins or lowered.partition("'")[0] == "i"
         low = tag.capital == Capital.LOWER
         return spelled(lowered, Capital.FIRST if first and low else tag.capital, self._tagger.forms)
+
+
+def _keys(stream: ActiveStream, hypothesis: Hypothesis, last: int) -> list[Key]:
+    """What the tagger looks at of each word. last: the class of the pause after the last one."""
+    from earshot.language.marks.pauses import pause_classes
+
+    tokens, words = token_times(hypothesis.frames, stream.clock), hypothesis.words
+    times = [(tokens[word.first][0], tokens[word.stop - 1][1]) for word in words]
+    texts = [word.text.lower() for word in words]
+    return list(zip(texts, pause_classes(times, last), strict=True))
 
 
 @dataclass(frozen=True)

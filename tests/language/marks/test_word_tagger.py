@@ -68,6 +68,18 @@ def test_tags_are_those_of_the_network_that_is_trained(tagger, seed):
     assert [tag.capital for tag in tags] == expected[:, 4:].argmax(-1).tolist()
 
 
+def test_segments_that_are_tagged_together_are_tagged_as_alone(tagger):
+    pasts = [NOTHING_TAGGED, tagger.tag(drawn(25, 1)), tagger.tag(drawn(30, 2)).as_past()]
+    pasts += [tagger.tag(drawn(9, 3)), tagger.tag(drawn(7, 4)), NOTHING_TAGGED]
+    keys = [drawn(12, 5), drawn(31, 1), drawn(9, 6), drawn(9, 3), drawn(7, 4)[:5], []]
+    asked = list(zip(keys, pasts, strict=True))
+    together = tagger.tag_all(asked)
+    assert together == [tagger.tag(*each) for each in asked]
+    more = [([*own, ("mill", END)], each) for own, each in zip(keys, together, strict=True)]
+    assert tagger.tag_all(more) == [tagger.tag(*each) for each in more]
+    assert tagger.tag_all([]) == []
+
+
 def test_a_segment_sees_the_one_before_it(tagger):
     keys = drawn(12, 5)
     pasts = [tagger.tag(drawn(9, seed)).as_past() for seed in range(20)]

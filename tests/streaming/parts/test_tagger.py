@@ -26,6 +26,9 @@ class Tells:
         self.tags = tags
         self.asked: list[tuple[list, Tagged]] = []
 
+    def tag_all(self, asked):
+        return [self.tag(*each) for each in asked]
+
     def tag(self, keys, known):
         self.asked.append((list(keys), known))
         tags = [self.tags.get(word.replace("'", ""), (0, 0)) for word, _ in keys]
