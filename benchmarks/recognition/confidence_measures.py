@@ -81,7 +81,10 @@ class Words:
         return [
             str(len(self.right)),
             f"{100 * self.right.mean():.1f}",
-            f"{self.cross_entropy_gain():.3f}",
-            f"{self.calibration_error():.3f}",
-            f"{self.ranking():.3f}",
+            *map(_measure, (self.cross_entropy_gain(), self.calibration_error(), self.ranking())),
         ]
+
+
+def _measure(value: float) -> str:
+    """A number for a table; nothing where there is none, as where all words are right."""
+    return "" if math.isnan(value) else f"{value:.3f}"

@@ -141,6 +141,7 @@ def main() -> None:
             take(marks)
             lines += marks.rows(name)
     body = (
+        (__doc__ or "").split("\n", 2)[2].strip() + "\n\n"
         "F1 of each kind; names are capitals inside a sentence, without those of I. A word that "
         "was misheard takes its capital and its mark with it.\n\n"
         + table(["text", "by", "word errors", *KINDS], lines)

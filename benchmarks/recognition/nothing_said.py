@@ -1,7 +1,7 @@
 """Claim: where nobody speaks no word is written: in ten minutes of silence, hush, noise, or music.
 
 Each kind goes through one stream in the model's live chunks, as from a microphone, with all
-defaults. Silence is zeros, hush white noise at -60 dB, noise what ``../shared/noise`` has in the
+defaults. Silence is zeros, hush white noise at -60 dB, noise what is collected of it in the
 order of its list (animals, rain, engines, clocks, household), music the files that are given.
 Words of finals and the longest partial are counted.
 """

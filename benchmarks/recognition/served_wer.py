@@ -8,7 +8,7 @@ import argparse
 import csv
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import soundfile
@@ -24,12 +24,11 @@ from earshot.streaming.assembly.engine_factory import build_engine
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.parts.resolver import find_parts
-from earshot.streaming.stream_config import StreamConfig
+from earshot.streaming.stream_config import WHOLE, WHOLE_NAME, StreamConfig
 from earshot.training.corpus.utterance import Utterance
 
 DEV = SHARED / "speech" / "dev.tsv"
 TOGETHER = 16
-WHOLE = 600  # frames: longer than any recording
 DEFAULT = "`attention_rescoring`"
 ARMS = {
     "`attention_rescoring`, `lm=off`": StreamConfig(
@@ -89,22 +88,26 @@ def read_slots(manifest: Path) -> dict[Path, list[str]]:
 
 
 class Served:
-    """An engine of a model that takes chunks of one size; with the bundled graph, or another.
+    """An engine of a model, heard in chunks of one size; with the bundled graph, or another.
 
-    And with the bundled neural language model.
+    And with the bundled neural language model. chunk_frames: `WHOLE` for finals that hear their
+    segments as a whole.
     """
 
     def __init__(
         self,
         model: Path,
-        chunk_size: int,
+        chunk_frames: float,
         graph: Path | None = None,
         precision: PrecisionChoice = "auto",
     ) -> None:
+        whole = chunk_frames == WHOLE
         config = EngineConfig(
-            max_streams=TOGETHER, max_file_lanes=TOGETHER, chunk_size=chunk_size, threads=1,
-            max_backlog_s=120, max_utterance_ms=40_000, precision=precision,
+            max_streams=TOGETHER, max_file_lanes=TOGETHER, threads=1, max_backlog_s=120,
+            max_utterance_ms=40_000, precision=precision,
+            chunk_size=None if whole else int(chunk_frames),
         )  # fmt: skip
+        self._chunk_ms = WHOLE if whole else None
         own = find_parts()
         parts = own if graph is None else {**own, "graph": graph}
         self._engine = build_engine(model, parts, config, device="cpu")
@@ -112,11 +115,12 @@ class Served:
 
     def hear(self, chosen: Sequence[Utterance], config: StreamConfig) -> Heard:
         """All recordings, some at a time."""
+        asked = replace(config, chunk_ms=config.chunk_ms or self._chunk_ms)
         texts: list[str] = []
         for start in range(0, len(chosen), TOGETHER):
             some = chosen[start : start + TOGETHER]
             audio = [soundfile.read(each.path, dtype="float32")[0] for each in some]
-            texts += run_all(self._engine, audio, config)
+            texts += run_all(self._engine, audio, asked)
         return Heard(chosen, texts)
 
     def close(self) -> None:
@@ -127,7 +131,7 @@ class Served:
 class Tables:
     """What was heard at each chunk size by each arm, chunk sizes in columns."""
 
-    def __init__(self, heard: Mapping[tuple[int, str], Heard]) -> None:
+    def __init__(self, heard: Mapping[tuple[float, str], Heard]) -> None:
         self._heard = heard
         self._sizes = list(dict.fromkeys(size for size, _ in heard))
         self._all = next(iter(heard.values()))
@@ -164,8 +168,18 @@ class Tables:
         return self._table("**slots of coffee orders**, percent that are right", rows)
 
     def _table(self, title: str, rows: list[list[str]]) -> str:
-        header = ["", *("full" if size == WHOLE else str(size) for size in self._sizes)]
+        header = ["", *map(frames_name, self._sizes)]
         return f"{title}\n\n{table(header, rows)}"
+
+
+def frames(text: str) -> float:
+    """A chunk's size on the command line."""
+    return WHOLE if text == WHOLE_NAME else int(text)
+
+
+def frames_name(size: float) -> str:
+    """A chunk's size in a heading."""
+    return WHOLE_NAME if size == WHOLE else f"{size:g}"
 
 
 def main() -> None:
@@ -173,14 +187,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", type=Path, default=bundled_model_dir())
     parser.add_argument("--per-corpus", type=int, help="recordings drawn of each; all if absent")
-    parser.add_argument("--chunks", type=int, nargs="+", default=[WHOLE, 32, 16, 8])
+    parser.add_argument("--aside", action="store_true", help="those that are put aside: at the end")
+    parser.add_argument("--chunks", type=frames, nargs="+", default=[WHOLE, 32, 16, 8])
     options = parser.parse_args()
-    chosen = sorted(recordings(DEV, options.per_corpus, seed=1), key=lambda each: each.seconds)
-    heard: dict[tuple[int, str], Heard] = {}
-    for chunk_size in options.chunks:
-        served = Served(options.model, chunk_size)
+    found = recordings(DEV, options.per_corpus, seed=1, aside=options.aside)
+    chosen = sorted(found, key=lambda each: each.seconds)
+    heard: dict[tuple[float, str], Heard] = {}
+    for chunk_frames in options.chunks:
+        served = Served(options.model, chunk_frames)
         for name, config in ARMS.items():
-            heard[chunk_size, name] = served.hear(chosen, config)
+            heard[chunk_frames, name] = served.hear(chosen, config)
         served.close()
     print(write_report("served_wer", "Word error rates as clients get them", Tables(heard).body()))
 

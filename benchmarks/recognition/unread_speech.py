@@ -9,10 +9,10 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmarks.recognition.served_wer import WHOLE, Heard, Served
+from benchmarks.recognition.served_wer import Heard, Served, frames, frames_name
 from benchmarks.report import table, write_report
 from earshot.models.bundled import bundled_model_dir
-from earshot.streaming.stream_config import StreamConfig
+from earshot.streaming.stream_config import WHOLE, StreamConfig
 from earshot.training.corpus.put_aside import read_dev_speech
 from earshot.training.corpus.utterance import Utterance
 
@@ -31,7 +31,7 @@ def corpora(chosen: list[Utterance]) -> list[list[str]]:
     return rows
 
 
-def rates(heard: Mapping[int, Heard]) -> list[list[str]]:
+def rates(heard: Mapping[float, Heard]) -> list[list[str]]:
     """Word error rates of all, each corpus and each speaker in rows, chunk sizes in columns."""
     first = next(iter(heard.values()))
     rows = [["both", *(str(each.errors()) for each in heard.values())]]
@@ -51,7 +51,7 @@ def main() -> None:
     )
     parser.add_argument("manifest", type=Path, help="of the gathered corpora")
     parser.add_argument("--model", type=Path, default=bundled_model_dir())
-    parser.add_argument("--chunks", type=int, nargs="+", default=list(SIZES))
+    parser.add_argument("--chunks", type=frames, nargs="+", default=list(SIZES))
     options = parser.parse_args()
     chosen = sorted(read_dev_speech(options.manifest, aside=True), key=lambda each: each.seconds)
     heard = {}
@@ -59,12 +59,11 @@ def main() -> None:
         served = Served(options.model, size)
         heard[size] = served.hear(chosen, StreamConfig(interim_results=False))
         served.close()
-    sizes = ["full" if size == WHOLE else str(size) for size in heard]
     body = "\n\n".join([
         (__doc__ or "").split("\n", 2)[2].strip(),
         table(["corpus", "recordings", "speakers", "minutes", "words"], corpora(chosen)),
         "Percent of words, by frames of a chunk, ± half of the interval of 95 %:",
-        table(["", *sizes], rates(heard)),
+        table(["", *map(frames_name, heard)], rates(heard)),
     ])  # fmt: skip
     print(write_report("unread_speech", "Speech that is not read, as clients get it", body))
 

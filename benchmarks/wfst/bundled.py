@@ -11,7 +11,7 @@ from benchmarks.wfst.posteriors import Utterance
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.streaming.search.search_frames import SearchFrames, TokenFrames, frames_of
 from earshot.streaming.words.graph_words import GraphWords
-from earshot.training.corpus.manifest import read_speech
+from earshot.training.corpus.put_aside import read_dev_speech
 from earshot.training.corpus.utterance import Utterance as Recording
 from earshot.training.data.batch import pad
 from earshot.training.data.feature_cache import build_feature_cache
@@ -20,11 +20,19 @@ from earshot.training.measuring.greedy import length_batches
 
 
 def recordings(
-    manifest: Path, per_corpus: int | None, seed: int, corpora: Iterable[str] | None = None
+    manifest: Path,
+    per_corpus: int | None,
+    seed: int,
+    corpora: Iterable[str] | None = None,
+    *,
+    aside: bool = False,
 ) -> list[Recording]:
-    """With a transcript, of these corpora, at most so many of each, drawn at random."""
+    """Recordings with a transcript, of these corpora, at most so many of each, drawn at random.
+
+    aside: those that are put aside instead of those that may be looked at.
+    """
     by_corpus: dict[str, list[Recording]] = {}
-    for each in read_speech(manifest):
+    for each in read_dev_speech(manifest, aside):
         if each.text and (corpora is None or each.corpus in set(corpora)):
             by_corpus.setdefault(each.corpus, []).append(each)
     rng = random.Random(seed)

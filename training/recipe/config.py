@@ -14,7 +14,7 @@ from earshot.training.recipe.data_root import DataPath, Roots
 from earshot.training.recipe.distil_config import WHISPER_SECONDS, DistilConfig
 from earshot.training.recipe.optimiser_config import OptimiserConfig
 from earshot.training.recipe.ranges import Ranges
-from earshot.training.recipe.recipe_file import read_document, section
+from earshot.training.recipe.recipe_file import read_with_common, section
 from earshot.training.recipe.recipe_value import read_value
 
 Kept: TypeAlias = Literal["best", "last"]
@@ -383,7 +383,7 @@ def load_recipe(path: Path, data: Path | None = None) -> Recipe:
 
     Raises RecipeError, naming what is wrong.
     """
-    document = read_document(path)
+    document = read_with_common(path)
     unknown = set(document) - set(SECTIONS) - {"name"}
     if unknown:
         raise RecipeError(f"{path}: unknown sections {', '.join(sorted(unknown))}")

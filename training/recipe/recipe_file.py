@@ -14,6 +14,7 @@ from earshot.training.recipe.schedule import Schedule
 
 Precision: TypeAlias = Literal["float32", "bfloat16"]
 Section = TypeVar("Section")
+COMMON = "common"
 
 
 def read_document(path: Path) -> dict[str, Any]:
@@ -22,6 +23,34 @@ def read_document(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise RecipeError(f"cannot read {path}: {error}") from error
+
+
+def read_with_common(path: Path) -> dict[str, Any]:
+    """What the file says, and where it says nothing, what the files that it names as `common` do.
+
+    These lie relative to the file, the later ones count more; paths in them are relative to the
+    file that names them. Raises RecipeError if one cannot be read or names others.
+    """
+    own = read_document(path)
+    names = own.pop(COMMON, [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise RecipeError(f"{path}: {COMMON} is a list of files")
+    merged: dict[str, Any] = {}
+    for name in names:
+        common = read_document(path.parent / name)
+        if COMMON in common:
+            raise RecipeError(f"{name}: {COMMON} belongs into recipes alone")
+        merged = _merged(merged, common)
+    return _merged(merged, own)
+
+
+def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """Tables are put together, key by key."""
+    found = below | above
+    for name in below.keys() & above.keys():
+        if isinstance(below[name], dict) and isinstance(above[name], dict):
+            found[name] = _merged(below[name], above[name])
+    return found
 
 
 def section(kind: type[Section], name: str, values: object, roots: Roots) -> Section:
