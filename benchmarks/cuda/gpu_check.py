@@ -28,6 +28,7 @@ STREAM_TESTS = (
     "tests/training/test_cuda.py",
     "tests/streaming/engine/test_devices.py",
 )
+SPEECH = REPOSITORY.parent / "shared" / "speech"
 BUNDLED_GRAPH = REPOSITORY / "models" / "bundled" / "lm.graph.xz"
 PREFIX_SEARCH = "wenets_own or poisoned or too_small or used_again or comes_through or many_tokens"
 GRAPH_SEARCH = "high_degree or closure or runs_out or oov_word"
@@ -124,6 +125,9 @@ def main() -> None:
     environment = os.environ | {"OMP_NUM_THREADS": "1", "HYPOTHESIS_STORAGE_DIRECTORY": "/tmp"}
     failed: list[str] = []
     planned = steps(options.build_dir, options.graph, options.posteriors)
+    if not SPEECH.exists():
+        print(f"gpu check: carried: left out, since there is no speech in {SPEECH}", flush=True)
+        del planned["carried"]
     for name, command in planned.items():
         if options.only and name not in options.only:
             continue

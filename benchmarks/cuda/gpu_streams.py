@@ -16,10 +16,11 @@ import torch
 
 from benchmarks.peers.apart import apart
 from benchmarks.report import SHARED, table, write_report
-from benchmarks.server.batching import CLIP_S, PARTS, clips, run_all
+from benchmarks.server.batching import CLIP_S, PARTS, clips, run_all, shares_of
 from benchmarks.server.default_engine import default_engine
 from benchmarks.server.spoken_hour import Samples
 from benchmarks.wfst.streams import NotRun
+from earshot.service.bench.measurements import Percentiles
 from earshot.streaming.assembly.engine_factory import DeviceChoice
 from earshot.streaming.engine.engine_stats import StepReport
 from earshot.streaming.engine_config import EngineConfig
@@ -52,8 +53,8 @@ class Carried:
 
     real_time: float
     lanes: float
-    steps_ms: list[float]
-    shares: list[float]
+    steps: Percentiles
+    shares: dict[str, float]
     texts: list[str]
     memory_gb: float
 
@@ -74,12 +75,11 @@ def carry(load: Load, audio: list[Samples]) -> Carried:
     texts = run_all(engine, spoken, StreamConfig())
     took_s = time.perf_counter() - began
     engine.stop(timeout_s=10)
-    in_steps_s = sum(step.duration_s for step in steps)
     return Carried(
         real_time=load.streams * CLIP_S / took_s,
         lanes=statistics.fmean(step.lanes for step in steps),
-        steps_ms=[1e3 * step.duration_s for step in steps],
-        shares=[sum(getattr(step, part) for step in steps) / in_steps_s for part in PARTS],
+        steps=Percentiles.of([step.duration_s for step in steps]),
+        shares=shares_of(steps),
         texts=texts[: len(audio)],
         memory_gb=torch.cuda.max_memory_reserved() / 1e9 if load.device == "cuda" else 0.0,
     )
@@ -90,17 +90,12 @@ def row(load: Load, found: Carried | NotRun) -> list[str]:
     begin = [load.device, str(load.streams)]
     if isinstance(found, NotRun):
         return [*begin, str(found), *[""] * (len(HEADER) - 3)]
-    p50, p95 = (f"{ms:.0f}" for ms in percentiles(found.steps_ms, 50, 95))
+    step = f"{found.steps.p50_ms:.0f} / {found.steps.p95_ms:.0f}"
     return [
-        *begin, f"{found.lanes:.0f}", f"{p50} / {p95}", f"{found.real_time:,.0f}",
-        *(f"{100 * share:.0f} %" for share in found.shares),
+        *begin, f"{found.lanes:.0f}", step, f"{found.real_time:,.0f}",
+        *(f"{100 * found.shares[part]:.0f} %" for part in PARTS),
         f"{found.memory_gb:.1f} GB" if found.memory_gb else "",
     ]  # fmt: skip
-
-
-def percentiles(values: list[float], *wanted: int) -> list[float]:
-    """Of some numbers."""
-    return torch.quantile(torch.tensor(values), torch.tensor(wanted) / 100).tolist()
 
 
 def differing(found: dict[Load, Carried | NotRun]) -> str:

@@ -10,6 +10,7 @@ import functools
 import queue
 import statistics
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -72,9 +73,13 @@ def run(model: Path | None, audio: list[Samples], max_batch: int) -> Cost:
     cpu_s, audio_s = time.process_time() - began, len(audio) * CLIP_S
     engine.stop(timeout_s=10)
     lanes = statistics.fmean(step.lanes for step in steps)
+    return Cost(cpu_s / audio_s, shares_of(steps), lanes)
+
+
+def shares_of(steps: Sequence[StepReport]) -> dict[str, float]:
+    """Each part's share of the time in steps."""
     in_steps_s = sum(step.duration_s for step in steps)
-    shares = {part: sum(getattr(step, part) for step in steps) / in_steps_s for part in PARTS}
-    return Cost(cpu_s / audio_s, shares, lanes)
+    return {part: sum(getattr(step, part) for step in steps) / in_steps_s for part in PARTS}
 
 
 def run_all(engine: EngineHost, audio: list[Samples], config: StreamConfig) -> list[str]:

@@ -121,3 +121,22 @@ def begun(prompt: Sequence[int], count: int) -> list[GrowingText]:
     for text in texts:
         text.begin(prompt)
     return texts
+
+
+def tell(
+    texts: Sequence[GrowingText],
+    kept: Sequence[int],
+    outputs: Sequence[Sequence[int]],
+    log_probs: Sequence[Sequence[float]],
+) -> None:
+    """Fill in `likely` of all nodes that were added, text by text.
+
+    outputs: the best ones after each such node, as places in `kept`, with their log_probs.
+    """
+    found = iter(zip(outputs, log_probs, strict=True))
+    for text in texts:
+        for _ in range(len(text) - text.scored):
+            best, own = next(found)
+            text.likely.append(
+                [(kept[output], each) for output, each in zip(best, own, strict=True)]
+            )

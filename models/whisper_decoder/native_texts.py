@@ -17,7 +17,13 @@ from earshot.models.native.weights import (
     processors,
     rows_weights,
 )
-from earshot.models.whisper_decoder.growing_texts import GrowingText, Listening, Question, begun
+from earshot.models.whisper_decoder.growing_texts import (
+    GrowingText,
+    Listening,
+    Question,
+    begun,
+    tell,
+)
 from earshot.models.whisper_decoder.network import (
     WhisperAttention,
     WhisperDecoder,
@@ -95,12 +101,7 @@ class _NativeListening:
             dlpack_capsule(best_scores),
             torch.get_num_threads(),
         )
-        found = iter(zip(best_outputs.tolist(), best_scores.tolist(), strict=True))
-        for text, count in zip(self.texts, counts, strict=True):
-            for _ in range(count):
-                outputs, scores = next(found)
-                tokens = (scorer.kept[output] for output in outputs)
-                text.likely.append(list(zip(tokens, scores, strict=True)))
+        tell(self.texts, scorer.kept, best_outputs.tolist(), best_scores.tolist())
 
     def _embedded(self) -> Tensor:
         """(N, D) of all new nodes."""

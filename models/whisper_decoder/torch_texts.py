@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -13,12 +11,13 @@ from torch.nn import functional
 from earshot.models.layers.masks import padding_mask
 from earshot.models.whisper_decoder.filled_memory import filled
 from earshot.models.whisper_decoder.growing_texts import (
-    GrowingText,
     Listening,
     Question,
     begun,
+    tell,
 )
 from earshot.models.whisper_decoder.network import WhisperDecoder
+from earshot.models.whisper_decoder.new_nodes import NewNodes
 
 OUTPUTS_AT_ONCE = 1024
 """Nodes whose logits are in memory at a time: each has a row of as many numbers as tokens."""
@@ -54,56 +53,6 @@ class TorchTexts:
         return _TorchListening(self, memory, lengths)
 
 
-@dataclass(frozen=True)
-class _NewNodes:
-    """The M new nodes of R texts, padded, and the N nodes that they may see.
-
-    texts (R,): which. tokens, depths (R, M). visible (R, 1, M, N). Of each of the Q nodes that are
-    none of the padding: rows (Q,) its row among R, places (Q,) its place among M, owners (Q,) its
-    text, nodes (Q,) its number there.
-    """
-
-    texts: Tensor
-    tokens: Tensor
-    depths: Tensor
-    visible: Tensor
-    rows: Tensor
-    places: Tensor
-    owners: Tensor
-    nodes: Tensor
-
-    @classmethod
-    def of(cls, texts: Sequence[GrowingText], device: torch.device) -> _NewNodes:
-        """Four copies to the device, however many texts."""
-        growing = [number for number, text in enumerate(texts) if text.scored < len(text)]
-        new = [range(texts[number].scored, len(texts[number])) for number in growing]
-        padded = np.zeros((2, len(new), max(map(len, new))), np.int64)
-        for row, (number, nodes) in enumerate(zip(growing, new, strict=True)):
-            text = texts[number]
-            padded[0, row, : len(nodes)] = text.tokens[nodes.start :]
-            padded[1, row, : len(nodes)] = text.depths[nodes.start :]
-        real = [
-            (row, place, growing[row], node)
-            for row, nodes in enumerate(new)
-            for place, node in enumerate(nodes)
-        ]
-        tokens, depths = torch.from_numpy(padded).to(device)
-        visible = _visible([texts[number] for number in growing], new).to(device)
-        rows, places, owners, nodes = torch.tensor(real).T.to(device)
-        numbers = torch.tensor(growing, device=device)
-        return cls(numbers, tokens, depths, visible, rows, places, owners, nodes)
-
-
-def _visible(texts: Sequence[GrowingText], new: Sequence[range]) -> Tensor:
-    """(R, 1, M, N) bool: the nodes on the way to each new one of each text."""
-    visible = np.zeros((len(texts), 1, max(map(len, new)), max(map(len, texts))), np.bool_)
-    visible[..., 0] = True  # padding sees something, so that it is finite
-    for row, (text, nodes) in enumerate(zip(texts, new, strict=True)):
-        for place, node in enumerate(nodes):
-            visible[row, 0, place, text.path(node)] = True
-    return torch.from_numpy(visible)
-
-
 class _TorchListening:
     """See `Listening`. What a text's nodes and its memory are to each layer is kept."""
 
@@ -123,11 +72,11 @@ class _TorchListening:
         """Fill in `likely` of all nodes that were added."""
         if all(text.scored == len(text) for text in self.texts):
             return
-        new = _NewNodes.of(self.texts, self._hidden.device)
+        new = NewNodes.of(self.texts, self._hidden.device)
         self._make_room(max(map(len, self.texts)))
         hidden = self._listened(new)[new.rows, new.places]
         self._hidden[new.owners, new.nodes] = hidden
-        self._tell(*self._likeliest(hidden, new.owners, new.nodes))
+        tell(self.texts, self._scorer.kept, *self._likeliest(hidden, new.owners, new.nodes))
 
     def _likeliest(
         self, hidden: Tensor, owners: Tensor, nodes: Tensor
@@ -144,7 +93,7 @@ class _TorchListening:
             scores += (best.values - totals.unsqueeze(1)).tolist()
         return outputs, scores
 
-    def _listened(self, new: _NewNodes) -> Tensor:
+    def _listened(self, new: NewNodes) -> Tensor:
         """(R, M, D): what the last layer makes of new nodes, whose keys and values are kept."""
         x = self._scorer.decoder.embed_tokens(new.tokens, new.depths)
         heard = None if self._heard is None else self._of(new, self._heard)
@@ -159,7 +108,7 @@ class _TorchListening:
         found: Tensor = self._scorer.decoder.ln(x)
         return found
 
-    def _of(self, new: _NewNodes, tensor: Tensor) -> Tensor:
+    def _of(self, new: NewNodes, tensor: Tensor) -> Tensor:
         """The rows of texts that grow; no copy where all do."""
         return tensor if len(new.texts) == len(tensor) else tensor[new.texts]
 
@@ -172,14 +121,6 @@ class _TorchListening:
         self._known = [(_longer(keys, room), _longer(values, room)) for keys, values in self._known]
         self._hidden = _longer(self._hidden, room)
         self._totals = functional.pad(self._totals, (0, room))
-
-    def _tell(self, outputs: list[list[int]], scores: list[list[float]]) -> None:
-        found = iter(zip(outputs, scores, strict=True))
-        for text in self.texts:
-            for _ in range(len(text) - text.scored):
-                best, own_scores = next(found)
-                tokens = (self._scorer.kept[output] for output in best)
-                text.likely.append(list(zip(tokens, own_scores, strict=True)))
 
     @torch.inference_mode()
     def answer(self, questions: Sequence[Question]) -> list[float]:

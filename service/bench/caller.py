@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,7 +51,7 @@ class Caller:
         self._alone = alone
         self._window = window
         self._asked: deque[_Asked] = deque()
-        self._texts: list[str] = []
+        self._finals: list[dict[str, Any]] = []
         self._frames_due_from = 0.0
 
     async def run(self, start_at: float, into: Measurements) -> None:
@@ -99,17 +99,18 @@ class Caller:
             if counts:
                 into.partial_latencies_s.append(now - self._due(covered_s))
             return
-        self._texts.append(message["channel"]["alternatives"][0]["transcript"])
+        self._finals.append(message["channel"]["alternatives"][0])
         if message["from_finalize"]:
-            asked, texts, self._texts = self._asked.popleft(), self._texts, []
+            asked, finals, self._finals = self._asked.popleft(), self._finals, []
             if counts:
-                into.heard.append(self._heard(asked, " ".join(filter(None, texts)), now))
+                into.heard.append(self._heard(asked, finals, now))
 
-    def _heard(self, asked: _Asked, text: str, now: float) -> Heard:
+    def _heard(self, asked: _Asked, finals: Sequence[dict[str, Any]], now: float) -> Heard:
         return Heard(
             at_s=now - self._window.opens_at,
             final_latency_s=now - asked.due_at,
-            text=text,
+            text=" ".join(each["transcript"] for each in finals if each["transcript"]),
+            words=" ".join(word["word"] for each in finals for word in each["words"]),
             alone=self._alone[asked.clip.name],
             truth=asked.clip.text,
         )

@@ -16,13 +16,14 @@ MAX_LAG_GROWTH_S = 0.1
 class Heard:
     """One utterance: what came back, how late, and what it should have been.
 
-    at_s: when its final came, in seconds of the run. alone: the text of the same audio as the only
-    stream.
+    at_s: when its final came, in seconds of the run. words: of the text, without capitals and
+    marks. alone: the text of the same audio as the only stream.
     """
 
     at_s: float
     final_latency_s: float
     text: str
+    words: str
     alone: str
     truth: str | None
 
@@ -99,7 +100,7 @@ class Summary:
             and growth_s <= MAX_LAG_GROWTH_S
             and to_alone == 0.0
         )
-        known = [(each.truth, each.text) for each in run.heard if each.truth is not None]
+        known = [(each.truth, each.words) for each in run.heard if each.truth is not None]
         return cls(
             streams=run.streams,
             holds=holds,

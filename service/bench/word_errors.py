@@ -2,25 +2,15 @@
 
 from collections.abc import Sequence
 
-MARKS = '.,?!;:…"'
-
 
 def word_errors(pairs: Sequence[tuple[str, str]]) -> float:
-    """Errors per reference word over all (reference, hypothesis) pairs.
-
-    Case and marks do not count.
-    """
+    """Errors per reference word over all (reference, hypothesis) pairs; case does not count."""
     errors = words = 0
     for reference, hypothesis in pairs:
-        expected, heard = _words(reference), _words(hypothesis)
+        expected, heard = reference.lower().split(), hypothesis.lower().split()
         errors += _distance(expected, heard)
         words += len(expected)
     return errors / max(1, words)
-
-
-def _words(text: str) -> list[str]:
-    bare = (word.strip(MARKS) for word in text.lower().split())
-    return [word for word in bare if word]
 
 
 def _distance(expected: Sequence[str], heard: Sequence[str]) -> int:

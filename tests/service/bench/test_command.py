@@ -65,7 +65,7 @@ def test_a_ramp_goes_on_until_a_count_does_not_hold(monkeypatch, ramp, counts):
 
     async def load(target, clips, alone, streams, duration_s, seed):
         latency_s = 0.1 if streams < 12 else 3.0
-        heard = [Heard(at, latency_s, "a", "a", None) for at in range(9)]
+        heard = [Heard(at, latency_s, "a", "a", "a", None) for at in range(9)]
         return Measurements(streams, duration_s, heard=heard, audio_s=1.0)
 
     monkeypatch.setattr(bench, "texts_alone", alone)

@@ -7,7 +7,9 @@ from earshot.service.bench.report import table
 
 
 def run(latencies, text="a b", alone="a b", **others):
-    heard = [Heard(at, latency, text, alone, "a b c") for at, latency in enumerate(latencies)]
+    heard = [
+        Heard(at, latency, text, "a b", alone, "a b c") for at, latency in enumerate(latencies)
+    ]
     return Measurements(4, 60.0, heard=heard, audio_s=100.0, cpu_s=2.0, **others)
 
 
@@ -18,6 +20,12 @@ def test_a_good_run_holds():
     assert summary.cpu_s_per_audio_s == 0.02
     assert summary.wer_to_alone == 0.0
     assert summary.wer == pytest.approx(1 / 3, abs=1e-4)
+
+
+def test_marks_count_beside_the_stream_alone_and_not_beside_what_was_said():
+    heard = [Heard(0.0, 0.1, "A, b.", words="a b", alone="A b.", truth="a b")]
+    summary = Summary.of(Measurements(4, 60.0, heard=heard, audio_s=100.0))
+    assert (summary.wer, summary.wer_to_alone) == (0.0, 0.5)
 
 
 def test_a_run_in_which_no_stream_spoke_does_not_hold():
