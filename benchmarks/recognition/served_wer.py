@@ -188,7 +188,7 @@ def main() -> None:
     parser.add_argument("--model", type=Path, default=bundled_model_dir())
     parser.add_argument("--per-corpus", type=int, help="recordings drawn of each; all if absent")
     parser.add_argument("--aside", action="store_true", help="those that are put aside: at the end")
-    parser.add_argument("--chunks", type=frames, nargs="+", default=[WHOLE, 32, 16, 8])
+    parser.add_argument("--chunks", type=frames, nargs="+", default=[WHOLE, 32, 16, 8, 4])
     options = parser.parse_args()
     found = recordings(DEV, options.per_corpus, seed=1, aside=options.aside)
     chosen = sorted(found, key=lambda each: each.seconds)

@@ -97,38 +97,59 @@ class Attention {
 
   // Writes the new frames' columns of this layer, and adds what its heads make of all.
   void add_to(Work& work, const CachePlace& place) const {
-    const int rows = work.x.count, size = heads_ * head_size_;
-    norm_rows(norm_, work.x, work.normed);
-    Rows queries(rows, size), keys(rows, size), values(rows, size),
-        pos(linear_pos_ ? rows : 0, size);
-    project(query_, work.normed, queries);
-    project(key_, work.normed, keys);
-    project(value_, work.normed, values);
-    if (linear_pos_) project(*linear_pos_, work.pos_emb, pos);
+    Projected rows = project_all(work);
     HeadAttention attend(head_size_);
     for (int i = 0; i < work.share.lanes; ++i) {
-      const int first = work.first_row(i), frames = work.frames(i);
-      if (frames == 0) continue;  // it may have no row to point at
-      const int cached = static_cast<int>(work.chunk.cached[work.slot(i)]) * work.rate;
+      if (work.frames(i) == 0) continue;  // it may have no row to point at
       for (int head = 0; head < heads_; ++head) {
-        const auto own = new_columns(work, i, place, head);
-        for (int frame = 0; frame < frames; ++frame) {
-          write_column(keys[first + frame], values[first + frame],
-                       linear_pos_ ? pos[first + frame] : nullptr, head, own.at(frame));
-        }
-        const auto old = old_columns(work, i, place, head);
-        const int all = cached + frames;
-        attend(queries[first] + head * head_size_, frames, queries.stride, {all, all, 0},
-               [&](int column) {
-                 const float* at = column < cached ? old.at(column) : own.at(column - cached);
-                 return Column{at, at + head_size_, at[2 * head_size_]};
-               });
+        write_columns(work, i, place, head, rows);
+        attend_to_columns(work, i, place, head, rows.queries, attend);
       }
     }
-    add_projected(out_, queries, 1.0F, work.x);
+    add_projected(out_, rows.queries, 1.0F, work.x);
   }
 
  private:
+  // Of the new frames, a row for each.
+  struct Projected {
+    Rows queries, keys, values, pos;
+  };
+
+  Projected project_all(Work& work) const {
+    const int rows = work.x.count, size = heads_ * head_size_;
+    norm_rows(norm_, work.x, work.normed);
+    Projected to{{rows, size}, {rows, size}, {rows, size}, {linear_pos_ ? rows : 0, size}};
+    project(query_, work.normed, to.queries);
+    project(key_, work.normed, to.keys);
+    project(value_, work.normed, to.values);
+    if (linear_pos_) project(*linear_pos_, work.pos_emb, to.pos);
+    return to;
+  }
+
+  void write_columns(const Work& work, int i, const CachePlace& place, int head,
+                     const Projected& rows) const {
+    const auto own = new_columns(work, i, place, head);
+    for (int frame = 0; frame < work.frames(i); ++frame) {
+      const int row = work.first_row(i) + frame;
+      write_column(rows.keys[row], rows.values[row], linear_pos_ ? rows.pos[row] : nullptr, head,
+                   own.at(frame));
+    }
+  }
+
+  // Puts what a head makes of a lane's old and new columns in place of its queries.
+  void attend_to_columns(const Work& work, int i, const CachePlace& place, int head, Rows& queries,
+                         HeadAttention& attend) const {
+    const int cached = static_cast<int>(work.chunk.cached[work.slot(i)]) * work.rate;
+    const int frames = work.frames(i), all = cached + frames;
+    const auto old = old_columns(work, i, place, head);
+    const auto own = new_columns(work, i, place, head);
+    attend(queries[work.first_row(i)] + head * head_size_, frames, queries.stride, {all, all, 0},
+           [&](int column) {
+             const float* at = column < cached ? old.at(column) : own.at(column - cached);
+             return Column{at, at + head_size_, at[2 * head_size_]};
+           });
+  }
+
   int stride() const { return 2 * head_size_ + 1; }
 
   // Columns of one head as `EncoderState` has them: positional key, value, key bias. Frames one

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,26 +71,30 @@ def build_targets(
     if not indices:
         return Targets(teacher)
     kept = Kept(indices, speech, clips)
-    speeds = sorted(set(recipe.waveform.speeds))
     lengths = {
         speed: [teacher.frame_count(kept.samples(index, speed, leads)) for index in indices]
-        for speed in speeds
+        for speed in sorted(set(recipe.waveform.speeds))
     }
-    gigabytes = sum(map(sum, lengths.values())) * teacher.size * BYTES / 1e9
-    if gigabytes > config.most_gigabytes:
-        raise RecipeError(
-            f"distil.most_gigabytes: the teacher's frames would take {gigabytes:.1f} at "
-            f"{len(speeds)} speeds; keep_frames = false computes them for every batch"
-        )
+    _require_room(config, lengths, teacher.size)
     utterances = [speech.utterances[index] for index in indices]
     made_by = f"{teacher.checksum()} {leads}"
     frames = {
         speed: KeptFrames(
-            _folder(recipe.data.work_dir, speed), utterances, lengths[speed], teacher.size, made_by
+            _folder(recipe.data.work_dir, speed), utterances, counts, teacher.size, made_by
         )
-        for speed in speeds
+        for speed, counts in lengths.items()
     }
     return Targets(teacher, frames, {index: place for place, index in enumerate(indices)})
+
+
+def _require_room(config: DistilConfig, lengths: Mapping[float, Sequence[int]], size: int) -> None:
+    """Raises RecipeError if frames of `size` numbers, so many at each speed, take too much."""
+    gigabytes = sum(map(sum, lengths.values())) * size * BYTES / 1e9
+    if gigabytes > config.most_gigabytes:
+        raise RecipeError(
+            f"distil.most_gigabytes: the teacher's frames would take {gigabytes:.1f} at "
+            f"{len(lengths)} speeds; keep_frames = false computes them for every batch"
+        )
 
 
 def _folder(work_dir: Path, speed: float) -> Path:

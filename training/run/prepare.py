@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -16,9 +16,10 @@ from earshot.models.config import FeatureConfig
 from earshot.models.tokenizer import Tokenizer, load_tokenizer
 from earshot.models.u2.u2 import U2Model
 from earshot.training.corpus.manifest import read_noise
-from earshot.training.data.augment import Augmenter
+from earshot.training.data.augment import Augmenter, Features
 from earshot.training.data.batch import Batch, BatchBuilder
 from earshot.training.data.feature_cache import build_feature_cache
+from earshot.training.data.lead import Leads
 from earshot.training.data.sampler import Example, Sampler
 from earshot.training.data.speech import (
     Speech,
@@ -37,6 +38,7 @@ from earshot.training.recipe.config import Recipe
 from earshot.training.recipe.recipe_model import feature_config, time_shape
 from earshot.training.run.cmvn import compute_cmvn
 from earshot.training.texts.units import UNITS_FILE, train_units
+from earshot.training.waveform.clips import Clips
 from earshot.training.waveform.load import build_sound
 
 Tokens: TypeAlias = Sequence[Sequence[int]]
@@ -115,41 +117,68 @@ def prepare(recipe: Recipe, device: torch.device | None = None) -> Prepared:
 
     Raises CorpusError for a recording that is missing or broken, RecipeError for corpora that are.
     """
-    data, features = recipe.data, feature_config(recipe)
-    distil, place = recipe.distil, device or torch.device("cpu")
-    speech = load_training_speech(
-        data,
-        as_audio=recipe.waveform is not None,
-        features=features,
-        untranscribed=() if distil is None else distil.untranscribed_manifests,
-    )
+    speech = _training_speech(recipe)
     tokenizer = make_units(recipe, speech)
     tokens = [tokenizer.encode(each.text) if each.text else [] for each in speech.utterances]
-    stride = CMVN_STRIDE
-    if recipe.waveform is not None:
-        stride = max(stride, len(speech) // MOST_COMPUTED)
-    mean, istd = compute_cmvn(speech.features(i) for i in range(0, len(speech), stride))
-    builder: Builder
+    mean, istd = compute_cmvn(_some_features(recipe, speech))
     targets = texts = None
+    builder: Builder
     if recipe.waveform is None:
         builder = build_features(recipe, speech, tokens, mean)
     else:
         builder = build_sound(recipe, recipe.waveform, speech, tokens, mean, device)
-        if distil is not None and builder.leads is not None:
-            teacher = build_teacher(recipe, distil, place)
+        if builder.leads is not None:
             clips = builder.augmenter.speech
-            targets = build_targets(recipe, speech, clips, builder.leads, teacher)
-            if distil.decoder_weight > 0:
-                texts = build_texts(recipe, speech, teacher)
-    sampler = Sampler(
+            targets, texts = _teach(recipe, speech, clips, builder.leads, device)
+    dev = load_dev_speech(recipe.data, features=feature_config(recipe))
+    return Prepared(
+        _sampler(recipe, speech),
+        builder,
+        tokenizer,
+        mean,
+        istd,
+        dev.subset(recipe.checkpoints.dev_utterances),
+        recipe.network.chunk_size,
+        targets,
+        texts,
+    )
+
+
+def _training_speech(recipe: Recipe) -> Speech:
+    return load_training_speech(
+        recipe.data,
+        as_audio=recipe.waveform is not None,
+        features=feature_config(recipe),
+        untranscribed=() if recipe.distil is None else recipe.distil.untranscribed_manifests,
+    )
+
+
+def _some_features(recipe: Recipe, speech: Speech) -> Iterator[Features]:
+    """Enough for mean and variance; fewer where they are computed for nothing else."""
+    stride = CMVN_STRIDE
+    if recipe.waveform is not None:
+        stride = max(stride, len(speech) // MOST_COMPUTED)
+    return (speech.features(index) for index in range(0, len(speech), stride))
+
+
+def _teach(
+    recipe: Recipe, speech: Speech, clips: Clips, leads: Leads, device: torch.device | None
+) -> tuple[Targets, WrittenTexts | None]:
+    """What the recipe's teacher hears in recordings, and what it writes where a decoder learns."""
+    assert recipe.distil is not None
+    teacher = build_teacher(recipe, recipe.distil, device or torch.device("cpu"))
+    targets = build_targets(recipe, speech, clips, leads, teacher)
+    learns = recipe.distil.decoder_weight > 0
+    return targets, build_texts(recipe, speech, teacher) if learns else None
+
+
+def _sampler(recipe: Recipe, speech: Speech) -> Sampler:
+    return Sampler(
         speech.utterances,
-        data,
+        recipe.data,
         batch_seconds=recipe.optimiser.batch_seconds,
         first_batch_seconds=recipe.optimiser.first_batch_seconds,
         padding_seconds=recipe.augment.pad_seconds / 2,
         seed=recipe.optimiser.seed,
-        untranscribed=distil is not None and distil.alone,
+        untranscribed=recipe.distil is not None and recipe.distil.alone,
     )
-    dev = load_dev_speech(data, features=features).subset(recipe.checkpoints.dev_utterances)
-    chunk_size = recipe.network.chunk_size
-    return Prepared(sampler, builder, tokenizer, mean, istd, dev, chunk_size, targets, texts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +21,9 @@ from earshot.training.phones.phone_yardstick import PhoneYardstick
 from earshot.training.phones.phones import PhoneLabels, PhoneLoss
 from earshot.training.phones.spoken_words import spoken_words
 from earshot.training.progress_bar import progress_bar
-from earshot.training.recipe.config import (
-    Recipe,
-)
+from earshot.training.recipe.config import Recipe
 from earshot.training.recipe.optimiser_config import OptimiserConfig
-from earshot.training.recipe.rate_groups import rate_groups, set_learning
+from earshot.training.recipe.rate_groups import RateGroup, rate_groups, set_learning
 from earshot.training.recipe.schedule import learning_rate
 from earshot.training.run.averaging import ScoredCheckpoint, keep
 from earshot.training.run.descent import Descent, require_usable
@@ -51,6 +50,17 @@ def draw_chunk(rng: np.random.Generator, longest: int, config: OptimiserConfig) 
     return chunk, int(rng.integers(min(least, most), most + 1))
 
 
+def build_optimiser(groups: Sequence[RateGroup], config: OptimiserConfig) -> torch.optim.AdamW:
+    """AdamW over groups of parameters, whose rates are set at every step."""
+    return torch.optim.AdamW(
+        [{"params": group.parameters} for group in groups],
+        lr=config.peak_rate,
+        betas=(0.9, 0.98),
+        weight_decay=config.weight_decay,
+        fused=True,
+    )
+
+
 class Trainer:
     """Trains `model`, on the device it is on; everything it writes goes to `folder`."""
 
@@ -75,18 +85,9 @@ class Trainer:
         side = [] if self.side_head is None else list(self.side_head.named_parameters())
         trained = [*model.named_parameters(), *side]
         self._groups = rate_groups(trained, config)
-        self.optimiser = torch.optim.AdamW(
-            [{"params": group.parameters} for group in self._groups],
-            lr=config.peak_rate,
-            betas=(0.9, 0.98),
-            weight_decay=config.weight_decay,
-            fused=True,
-        )
-        self._descent = Descent(
-            self.optimiser,
-            [parameter for _, parameter in trained],
-            config.max_gradient_norm,
-        )
+        self.optimiser = build_optimiser(self._groups, config)
+        parameters = [parameter for _, parameter in trained]
+        self._descent = Descent(self.optimiser, parameters, config.max_gradient_norm)
         self.log_file = make_folder(folder) / LOG_FILE
         self._log = RunLog(self.log_file, recipe.checkpoints.log_every)
         self._plan: list[list[Example]] = []
