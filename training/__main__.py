@@ -31,6 +31,7 @@ from earshot.training.recipe.data_root import DATA_VARIABLE, data_root, require_
 from earshot.training.run.export import export
 from earshot.training.run.run import DEVICE_CHOICES, choose_device, default_folder, open_run
 from earshot.training.run.time_limit import TimeLimit
+from earshot.training.stages.stage_file import load_last_stage
 from earshot.training.synthetic.gathering import Source, gather
 from earshot.training.tagger.recipe import load_tagger_recipe
 from earshot.training.tagger.trainer import TaggerTrainer, held_out_scores
@@ -53,7 +54,7 @@ def train(options: argparse.Namespace) -> int:
 
 def export_run(options: argparse.Namespace) -> int:
     """Averages the best checkpoints of a run into a model."""
-    recipe = load_recipe(options.recipe, data_root(options.data))
+    recipe = load_last_stage(options.recipe, data_root(options.data))
     require_data(recipe.data_files, "phones.lexicon")
     export(recipe, options.run or default_folder(recipe), options.output)
     return 0
@@ -61,7 +62,7 @@ def export_run(options: argparse.Namespace) -> int:
 
 def evaluate(options: argparse.Namespace) -> int:
     """Prints word error rates on the development data; writes them by speaker to a file."""
-    recipe = load_recipe(options.recipe, data_root(options.data))
+    recipe = load_last_stage(options.recipe, data_root(options.data))
     require_data(recipe.data_files, "data.dev_manifest")
     torch.set_num_threads(recipe.optimiser.threads)
     loaded = load_model(options.model)

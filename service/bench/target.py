@@ -28,13 +28,17 @@ class Target:
         """The same place for WebSockets."""
         return "ws" + self.http_url.removeprefix("http")
 
+    def metrics(self) -> dict[str, float]:
+        """What its metrics say now, by name and labels."""
+        with _NO_PROXY.open(f"{self.http_url}/metrics", timeout=10) as answer:
+            lines = answer.read().decode().splitlines()
+        said = (line.rsplit(" ", 1) for line in lines if line[:1] != "#")
+        return {name: float(value) for name, value in said}
+
     def cpu_s(self) -> float | None:
         """CPU seconds that the server has used, if its metrics say: those of an older one, too."""
-        with _NO_PROXY.open(f"{self.http_url}/metrics", timeout=10) as answer:
-            text = answer.read().decode()
-        said = dict(line.split(" ", 1) for line in text.splitlines() if line[:1] != "#")
-        of_server = said.get("earshot_cpu_seconds_total", said.get("process_cpu_seconds_total"))
-        return None if of_server is None else float(of_server)
+        said = self.metrics()
+        return said.get("earshot_cpu_seconds_total", said.get("process_cpu_seconds_total"))
 
     def model_name(self) -> str:
         """The model that it serves; raises StartupError if nothing answers."""

@@ -12,7 +12,7 @@ from emulator import Emulator, built
 
 from benchmarks.cuda import cuda_counts, machine_code
 
-pytestmark = [pytest.mark.emulated, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 
 NVCC_RELEASE = "13.0"  # of which the page's numbers are: another compiles the source differently
 MARGIN = 0.03  # processors round posteriors differently: a way more or less
@@ -67,6 +67,7 @@ def number(cell: str) -> float:
     return float(cell.replace(",", ""))
 
 
+@pytest.mark.emulated
 def test_searches_cost_what_the_page_says(emulator: Emulator, page: str) -> None:
     costs = list(cuda_counts.count_searches(emulator))
     assert_as_on_page(cuda_counts.per_frame_table(costs), page)

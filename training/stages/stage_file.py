@@ -33,5 +33,10 @@ def load_stages(path: Path, data: Path | None = None) -> list[Recipe]:
     return recipes
 
 
+def load_last_stage(path: Path, data: Path | None = None) -> Recipe:
+    """The recipe whose model the file makes. Raises RecipeError."""
+    return load_stages(path, data)[-1]
+
+
 def _are_names(names: object) -> bool:
     return isinstance(names, list) and bool(names) and all(isinstance(each, str) for each in names)

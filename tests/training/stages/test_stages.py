@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from earshot.training.__main__ import main
 from earshot.training.errors import CorpusError, RecipeError
 from earshot.training.recipe.config import PhoneConfig, Recipe, StartConfig
 from earshot.training.run.time_limit import TimeLimit
-from earshot.training.stages.stage_file import load_stages
+from earshot.training.stages.stage_file import load_last_stage, load_stages
 from earshot.training.stages.stage_runs import run_stages
 
 CPU = torch.device("cpu")
@@ -77,6 +78,24 @@ def test_a_file_names_stages_beside_it(tmp_path: Path) -> None:
 def test_a_recipe_is_its_only_stage(tmp_path: Path) -> None:
     write_stages(tmp_path, "stages = []")
     assert [each.name for each in load_stages(tmp_path / "first.toml")] == ["first"]
+
+
+def test_the_last_stages_model_is_what_a_file_makes(tmp_path: Path) -> None:
+    path = write_stages(tmp_path, 'stages = ["first.toml", "second.toml"]')
+    assert load_last_stage(path).name == "second"
+
+
+@pytest.mark.parametrize("action", ["evaluate", "export"])
+def test_a_file_of_stages_is_measured_and_exported_by_its_last(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], action: str
+) -> None:
+    path = write_stages(tmp_path, 'stages = ["first.toml", "second.toml"]')
+    second = tmp_path / "second.toml"
+    second.write_text(second.read_text() + '[phones]\nlexicon = "second.dict"\n')
+    more = ["--model", "model"] if action == "evaluate" else ["--output", "model"]
+    assert main([action, str(path), "--data", str(tmp_path), *more]) == 1
+    said = capsys.readouterr().err
+    assert ("data.dev_manifest" if action == "evaluate" else "second.dict") in said
 
 
 @pytest.mark.parametrize(
