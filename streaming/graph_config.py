@@ -40,8 +40,8 @@ class GraphSearchConfig:
     lattice_beam: float = 3.0
     blank_skip: float = 1.0
     backpointers_per_token: int = 40
-    posterior_scale: float = 0.5
-    coverage: float = 0.94
+    posterior_scale: float = 0.6
+    coverage: float = 0.96
 
     def __post_init__(self) -> None:
         if not 0.0 < self.posterior_scale < math.inf:
