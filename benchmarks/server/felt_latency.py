@@ -29,6 +29,7 @@ NOISE_S = 3.0
 PACKET = RATE_HZ // 20  # samples: 50 ms, as the page sends them
 FRAME = RATE_HZ // 50
 SPEECH_SHARE = 0.05  # of the loudest frame's level
+APART_S = 0.3  # that a word's end may lie in a partial from where it lies in the final
 ENDPOINTING = {"defaults": "", "`endpointing=300`": "&endpointing=300"}
 
 
@@ -49,6 +50,11 @@ class Told:
     is_final: bool
     words: tuple[str, ...]
     ends_s: tuple[float, ...]
+
+    def has(self, word: str, end_s: float) -> bool:
+        """Whether it has a word about where that ends."""
+        pairs = zip(self.words, self.ends_s, strict=True)
+        return any(each == word and abs(at_s - end_s) <= APART_S for each, at_s in pairs)
 
 
 def utterances(count: int) -> list[Samples]:
@@ -87,11 +93,10 @@ def latencies_of(told: Sequence[Told], end_of_speech_s: float, into: Heard) -> N
 
 def _first_sights(segment: Sequence[Told]) -> list[float]:
     final = segment[-1]
-    seen = [
-        next(each.at_s for each in segment if each.words[place : place + 1] == (word,))
-        for place, word in enumerate(final.words)
+    return [
+        next(each.at_s for each in segment if each.has(word, end_s)) - end_s
+        for word, end_s in zip(final.words, final.ends_s, strict=True)
     ]
-    return [at_s - end_s for at_s, end_s in zip(seen, final.ends_s, strict=True)]
 
 
 async def listen_to(url: str, samples: Samples, noise: Samples) -> list[Told]:
@@ -177,8 +182,8 @@ one after the other, in real time, in packets of 50 ms. Each is cut where its sp
 
 {table(header, rows)}
 
-A word is seen first where a result has it at its place as the final has it; where it ends is what
-the final says.
+A word is seen first where a result has it end within {1000 * APART_S:.0f} ms of where the
+final has it.
 """
     print(body)
     print(write_report("felt_latency", "Latency as it is felt", body.lstrip()))

@@ -19,7 +19,8 @@ from earshot.training.measuring.evaluation import rates_by, transcribe
 RESCORING = "attention_rescoring"
 SAMPLE = 60  # utterances of each corpus
 MOST_MB = 80
-MOST_BOOK_ERRORS = 0.28  # of words, without a graph
+MOST_BOOK_ERRORS = 0.17  # of words, without a graph
+MOST_CLIP_ERRORS = 0.24  # of eight sentences
 
 
 @pytest.fixture(scope="module")
@@ -119,8 +120,8 @@ def test_streamed_wake_phrases_and_digits_are_recognised(
     chunk_size = bundled.model.config.decoding.chunk_size
     transcripts = list(transcribe(bundled, short_clips, [chunk_size]))
     rates = rates_by(transcripts, RESCORING, "corpus")
-    assert rates[("wakewords",)].wer <= 0.05
-    assert rates[("fsdd",)].wer <= 0.20
+    assert rates[("wakewords",)].wer <= 0.03
+    assert rates[("fsdd",)].wer <= 0.05
 
 
 def book_errors(bundled: LoadedModel, books: Speech) -> float:
@@ -132,7 +133,7 @@ def book_errors(bundled: LoadedModel, books: Speech) -> float:
 def test_a_few_sentences_of_books_have_few_errors_without_a_graph(
     bundled: LoadedModel, clips_manifest: Path, tmp_path: Path
 ) -> None:
-    assert book_errors(bundled, recordings(bundled, clips_manifest, tmp_path)) <= MOST_BOOK_ERRORS
+    assert book_errors(bundled, recordings(bundled, clips_manifest, tmp_path)) <= MOST_CLIP_ERRORS
 
 
 def test_read_books_have_few_errors_without_a_graph(
