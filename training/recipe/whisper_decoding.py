@@ -10,16 +10,17 @@ import torch
 from torch import Tensor
 
 from earshot.models.checkpoints.checkpoint import load_model
-from earshot.models.checkpoints.whisper.checkpoint import WhisperCheckpoint, read_whisper
+from earshot.models.checkpoints.whisper.checkpoint import read_whisper
 from earshot.models.errors import TokenizerError
 from earshot.models.whisper_decoder.network import WhisperDecoder
 from earshot.models.whisper_decoder_config import WhisperDecoderConfig
 from earshot.models.whisper_tokenizer.fewer_tokens import fewer_tokens
-from earshot.models.whisper_tokenizer.files import TokenTables, read_tables
+from earshot.models.whisper_tokenizer.files import TokenTables
 from earshot.models.whisper_tokenizer.tokenizer import WhisperTokenizer
 from earshot.training.errors import RecipeError
 from earshot.training.recipe.config import NetworkConfig
 from earshot.training.recipe.used_tokens import used_tokens
+from earshot.training.recipe.whisper_tokens import tokenizer_beside
 
 PREFIX = "decoder."
 EMBEDDING = "token_embedding.weight"
@@ -46,13 +47,12 @@ def whole_decoding(path: Path, language: str) -> Decoding:
     """The decoder of the Whisper at `path`.
 
     Raises ModelError for one that is missing or broken, or lacks the language; RecipeError for one
-    without decoder or tokenizer.
+    without decoder, or without a tokenizer of its own.
     """
     checkpoint = read_whisper(path)
     if not checkpoint.has_decoder:
         raise RecipeError(f"network.decoder: {path} has none")
-    tables = _token_tables(path, checkpoint)
-    tokenizer = WhisperTokenizer(tables)
+    tokenizer = tokenizer_beside(path, checkpoint)
     dims = checkpoint.dims
     config = WhisperDecoderConfig(
         vocab_size=dims.vocabulary,
@@ -63,7 +63,7 @@ def whole_decoding(path: Path, language: str) -> Decoding:
         prompt=tuple(tokenizer.prompt(language)),
         end=tokenizer.end_of_text,
     )
-    return Decoding(config, tables)
+    return Decoding(config, tokenizer.tables)
 
 
 @lru_cache(maxsize=4)
@@ -116,12 +116,6 @@ def _cut(whole: Decoding, tables: TokenTables) -> Decoding:
         end=rows[whole.config.end],
     )
     return Decoding(config, tables, tuple(sorted(rows, key=lambda token: rows[token])))
-
-
-def _token_tables(path: Path, checkpoint: WhisperCheckpoint) -> TokenTables:
-    if checkpoint.tokenizer is None:
-        raise RecipeError(f"network.decoder: no tokenizer.json or vocab.json lies beside {path}")
-    return read_tables(checkpoint.tokenizer)
 
 
 def take_whisper_decoder(decoder: WhisperDecoder, path: Path, decoding: Decoding) -> None:
