@@ -40,5 +40,6 @@ def build_texts(recipe: Recipe, speech: Speech, teacher: Teacher) -> WrittenText
         WhisperTokenizer(decoding.tables),
         config.most_text_errors,
         made_by,
+        decoding.config.positions - len(decoding.config.prompt),
         config.sentence_corpora,
     )

@@ -34,7 +34,7 @@ class WrittenTexts:
 
     tokens: of the decoder that learns them. most_errors: of the words that the teacher writes, the
     share at most that are not the transcript's. sentences: corpora whose transcripts are one
-    sentence each.
+    sentence each. most_tokens: there is room for in the decoder; longer texts are left out.
 
     made_by: a checksum of what they depend on; lines of another one are passed over.
     """
@@ -47,6 +47,7 @@ class WrittenTexts:
         tokens: TextTokens,
         most_errors: float,
         made_by: str,
+        most_tokens: int,
         sentences: Collection[str] = (),
     ) -> None:
         make_folder(path.parent)
@@ -56,11 +57,12 @@ class WrittenTexts:
         self._tokens = tokens
         self._most_errors = most_errors
         self._made_by = made_by
+        self._most_tokens = most_tokens
         self._sentences = sentences
         self._known = self._read()
 
     def of(self, indices: Sequence[int], taught: Taught) -> list[Tokens | None]:
-        """The tokens of each recording; None where the teacher hears something else.
+        """The tokens of each recording; None where the teacher hears something else, or too much.
 
         taught: its frames of each, from which it writes what is not written yet.
         """
@@ -76,7 +78,10 @@ class WrittenTexts:
         utterance, text = self._utterances[index], self._known[name]
         if text is None and utterance.text and utterance.corpus in self._sentences:
             text = " ".join(word.form for word in plainly(utterance.text.split())) + "."
-        return None if text is None else tuple(self._tokens.encode(" " + text))
+        if text is None:
+            return None
+        tokens = tuple(self._tokens.encode(" " + text))
+        return tokens if len(tokens) <= self._most_tokens else None
 
     def _write(self, indices: Sequence[int], segments: Segments) -> None:
         drafts = [self._utterances[index].text.split() for index in indices]

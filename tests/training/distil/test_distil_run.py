@@ -223,3 +223,13 @@ def test_whispers_decoder_learns_the_texts_that_the_teacher_writes(
     assert u2_of(loaded).whisper_decoder is not None
     assert u2_of(loaded).config.decoding.chunk_sizes == (4, 8, -1)
     assert loaded.languages == ("en",)
+
+
+def test_sentences_that_the_decoder_has_no_room_for_are_left_out(
+    decoder_recipe: Recipe, tmp_path: Path
+) -> None:
+    # Of its twelve places four are the prompt's; " Low high." takes ten.
+    distil = replace(decoder_recipe.distil, sentence_corpora=("clips", "sentences"))
+    trainer = open_run(replace(decoder_recipe, distil=distil), tmp_path / "run", CPU)
+    trainer.run(stop_at_step=10)
+    assert read_log(tmp_path / "run")[0]["decoder_per_token"] > 0

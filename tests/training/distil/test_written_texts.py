@@ -52,10 +52,14 @@ def opened(tmp_path: Path, scorer: Scorer) -> Open:
     tokens = SimpleNamespace(encode=lambda text: [TOKENS[form] for form in text.split()])
 
     def open_texts(
-        most_errors: float = 0.1, made_by: str = "her", sentences: tuple[str, ...] = ()
+        most_errors: float = 0.1,
+        made_by: str = "her",
+        most_tokens: int = 9,
+        sentences: tuple[str, ...] = (),
     ) -> WrittenTexts:
         path = tmp_path / "made" / "texts.jsonl"
-        return WrittenTexts(path, utterances, scorer, tokens, most_errors, made_by, sentences)
+        more = (most_errors, made_by, most_tokens, sentences)
+        return WrittenTexts(path, utterances, scorer, tokens, *more)
 
     return open_texts
 
@@ -77,6 +81,11 @@ def test_one_sentence_that_the_teacher_mishears_is_written_plainly(
     texts = opened(sentences=("books",))
     assert texts.of(*taught([0, 1, 2, 3])) == [(2, 1), (4,), (2,), None]
     assert opened(sentences=("talks",)).of(*taught([1])) == [None]
+
+
+def test_a_text_that_the_decoder_has_no_room_for_is_left_out(opened: Open) -> None:
+    assert opened(most_tokens=2).of(*taught([0, 2])) == [(2, 1), (2,)]
+    assert opened(most_tokens=1).of(*taught([0, 2])) == [None, (2,)]
 
 
 def test_the_words_are_the_transcripts_and_the_forms_the_teachers(
