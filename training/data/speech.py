@@ -112,6 +112,15 @@ def load_speech(
     return speech if untranscribed else speech.transcribed()
 
 
+def require_corpora(data: DataConfig, untranscribed: Sequence[Path] = ()) -> set[str]:
+    """The corpora of all training manifests. Raises like `load_training_speech`."""
+    paths = (*_training_manifests(data).values(), *untranscribed)
+    named = {each.corpus for path in paths for each in read_speech(path)}
+    refuse_corpora(named)
+    data.require_corpora(named)
+    return named
+
+
 def load_training_speech(
     data: DataConfig,
     as_audio: bool = False,
@@ -126,11 +135,7 @@ def load_training_speech(
     """
     manifests = _training_manifests(data)
     unknown = {f"untranscribed-{number}": path for number, path in enumerate(untranscribed)}
-    # Before hours of sound are decoded.
-    paths = (*manifests.values(), *untranscribed)
-    named = {each.corpus for path in paths for each in read_speech(path)}
-    refuse_corpora(named)
-    data.require_corpora(named)
+    require_corpora(data, untranscribed)  # before hours of sound are decoded
     kind = "-audio" if as_audio else _suffix_of(features)
     speech = _load_all(manifests, data.work_dir, kind, as_audio, features=features)
     return speech + _load_all(

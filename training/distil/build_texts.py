@@ -8,7 +8,6 @@ from earshot.models.whisper_tokenizer.tokenizer import WhisperTokenizer
 from earshot.training.data.speech import Speech
 from earshot.training.distil.teacher import Teacher
 from earshot.training.distil.written_texts import WrittenTexts
-from earshot.training.errors import RecipeError
 from earshot.training.recipe.config import Recipe
 from earshot.training.recipe.recipe_model import recipe_decoding
 from earshot.training.recipe.whisper_decoding import take_whisper_decoder, whole_decoding
@@ -24,9 +23,7 @@ def build_texts(recipe: Recipe, speech: Speech, teacher: Teacher) -> WrittenText
     assert config is not None
     assert decoding is not None
     assert recipe.teacher is not None
-    known = {each.corpus for each in speech.utterances}
-    if unknown := sorted(set(config.sentence_corpora) - known):
-        raise RecipeError(f"distil.sentence_corpora: no manifest has {', '.join(unknown)}")
+    config.require_corpora({each.corpus for each in speech.utterances})
     whole = whole_decoding(recipe.teacher, recipe.network.language)
     decoder = WhisperDecoder(whole.config)
     take_whisper_decoder(decoder, recipe.teacher, whole)

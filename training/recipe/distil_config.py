@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,6 +48,11 @@ class DistilConfig:
             raise RecipeError("distil.tail_seconds: longer than teacher_pad_seconds")
         if self.untranscribed_manifests and not self.alone:
             raise RecipeError("distil.untranscribed_manifests: only where it learns alone")
+
+    def require_corpora(self, known: Collection[str]) -> None:
+        """Raises RecipeError for sentence corpora that are not among those of the manifests."""
+        if unknown := sorted(set(self.sentence_corpora) - set(known)):
+            raise RecipeError(f"distil.sentence_corpora: no manifest has {', '.join(unknown)}")
 
     @property
     def silent_seconds(self) -> float:

@@ -10,10 +10,10 @@ import torch
 
 from earshot.training.files.output_folder import make_folder
 from earshot.training.recipe.config import Recipe
-from earshot.training.recipe.data_root import require_data
 from earshot.training.run.export import export
 from earshot.training.run.run import default_folder, open_run
 from earshot.training.run.time_limit import TimeLimit
+from earshot.training.stages.stage_needs import require_stage
 
 Tell = Callable[[str], None]
 
@@ -28,15 +28,15 @@ def run_stages(
 ) -> bool:
     """Trains each stage to its end, and writes its model where the next one starts.
 
-    Files that any stage lacks are told before the first begins. A stage whose model is there is
+    What any stage lacks is told before the first begins. A stage whose model is there is
     over. run: the folder of the last stage's run, where the recipe does not say; output: its
     model's, which is written wherever the run stops. Returns whether all is done. Raises like
-    `open_run` and `export`.
+    `open_run`, `require_stage` and `export`.
     """
     if output is not None:
         make_folder(output)  # known before the work, not after it
     for recipe in stages:
-        require_data(recipe.data_files)
+        require_stage(recipe)
     for recipe, following in itertools.pairwise(stages):
         assert following.start is not None
         assert following.start.model is not None

@@ -111,6 +111,40 @@ keep = "last"
 save_every = 100
 dev_utterances = 3
 """
+THIRD = """
+name = "decoder"
+[start]
+model = "heads"
+[distil]
+whisper = "whisper.pt"
+weight = 0.01
+decoder_weight = 1.0
+sentence_corpora = ["train"]
+[phones]
+lexicon = "lexicon"
+weight = 0.7
+sequence_from_step = 0
+[augment]
+from_step = 10000
+spec_augment_from_step = 10000
+[optimiser]
+peak_rate = 1e-2
+group_rates = { encoder = 1e-4, heads = 1e-4, decoder = 1e-2 }
+warmup_steps = 2
+decay_from_step = 30
+total_steps = 40
+batch_seconds = 4.0
+ctc_weight = 1.0
+ctc_only_steps = 0
+min_chunk_frames = 2
+max_chunk_frames = 8
+min_left_frames = 8
+[checkpoints]
+average = 1
+keep = "last"
+save_every = 40
+dev_utterances = 3
+"""
 
 
 def tones(text: str) -> np.ndarray:
@@ -134,7 +168,7 @@ def write_kaldi_folder(folder: Path, texts: tuple[str, ...]) -> None:
 
 @pytest.fixture
 def stages(tmp_path: Path, repository_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A random Whisper of two small layers, two folders of recordings, two recipes."""
+    """A random Whisper of two small layers, two folders of recordings, three recipes."""
     monkeypatch.delenv("EARSHOT_DATA", raising=False)
     write_kaldi_folder(tmp_path / "train", SAID)
     write_kaldi_folder(tmp_path / "dev", SAID[2:5])
@@ -142,13 +176,16 @@ def stages(tmp_path: Path, repository_dir: Path, monkeypatch: pytest.MonkeyPatch
     soundfile.write(tmp_path / "noise.flac", noise, RATE_HZ)
     (tmp_path / "noise.tsv").write_text("path\tkind\tset\tseconds\nnoise.flac\tnoise\ttest\t1.0\n")
     (tmp_path / "lexicon").write_text(LEXICON)
-    shutil.copy(
-        repository_dir / "tests" / "golden" / "whisper" / "openai.pt", tmp_path / "whisper.pt"
-    )
-    for name, recipe in (("distil", FIRST), ("heads", SECOND)):
-        (tmp_path / f"{name}.toml").write_text(recipe + COMMON)
+    whispers = repository_dir / "tests" / "golden" / "whisper"
+    shutil.copy(whispers / "openai.pt", tmp_path / "whisper.pt")
+    shutil.copy(whispers / "hugging_face" / "tokenizer.json", tmp_path)
+    own = COMMON.replace("[network]", '[network]\ndecoder = "whisper"')
+    for name, recipe in (
+        ("distil", FIRST + COMMON), ("heads", SECOND + COMMON), ("decoder", THIRD + own),
+    ):  # fmt: skip
+        (tmp_path / f"{name}.toml").write_text(recipe)
     file = tmp_path / "own.toml"
-    file.write_text('stages = ["distil.toml", "heads.toml"]\n')
+    file.write_text('stages = ["distil.toml", "heads.toml", "decoder.toml"]\n')
     return file
 
 
@@ -175,9 +212,21 @@ def test_a_whisper_becomes_a_model_that_hears_what_it_was_taught(
     command = ["train", str(stages), "--device", "cpu", "--export", str(model)]
     assert main([*command, "--minutes", "0"]) == MORE_TO_DO
     assert main(command) == 0
+    assert (model / "tokenizer.json").exists()  # what its second pass writes with
     texts = heard(model, graph(model), [tones(text) for text in SAID])
     errors = jiwer.process_words(" ".join(SAID), " ".join(texts))
     assert errors.wer < 0.3, texts  # so few updates leave some; who has learnt nothing has 1
+
+
+def test_a_tokenizer_that_is_missing_is_told_before_the_first_stage(
+    stages: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tokenizer.json").unlink()
+    assert main(["train", str(stages), "--device", "cpu"]) == 2
+    told = capsys.readouterr()
+    assert "no tokenizer.json or vocab.json lies beside" in told.err
+    assert "from update 0" not in told.out + told.err
+    assert not (tmp_path / "work").exists()
 
 
 def heard(model: Path, graph: Path, recordings: Sequence[np.ndarray]) -> list[str]:

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
+from earshot.models.errors import TokenizerError
 from earshot.training.__main__ import main
 from earshot.training.errors import CorpusError, RecipeError
-from earshot.training.recipe.config import PhoneConfig, Recipe, StartConfig
+from earshot.training.recipe.config import (
+    NetworkConfig,
+    PhoneConfig,
+    Recipe,
+    StartConfig,
+    WaveformConfig,
+)
+from earshot.training.recipe.distil_config import DistilConfig
 from earshot.training.run.time_limit import TimeLimit
 from earshot.training.stages.stage_file import load_last_stage, load_stages
+from earshot.training.stages.stage_needs import require_stage
 from earshot.training.stages.stage_runs import run_stages
 
 CPU = torch.device("cpu")
+WHISPER = Path(__file__).resolve().parents[2] / "golden" / "whisper"
 DATA = """[data]
 train_manifest = "train.tsv"
 dev_manifest = "dev.tsv"
@@ -60,6 +72,63 @@ def test_what_a_later_stage_lacks_is_told_before_the_first_begins(stages: list[R
     with pytest.raises(CorpusError, match="no-lexicon"):
         run_stages([stages[0], later], CPU, TimeLimit(), told.append)
     assert told == []
+
+
+def test_a_corpus_that_a_later_stage_lacks_is_told_before_the_first_begins(
+    stages: list[Recipe],
+) -> None:
+    data = replace(stages[1].data, draws_per_epoch={"misspelled": 1.0})
+    told: list[str] = []
+    with pytest.raises(RecipeError, match="draws_per_epoch: no manifest has misspelled"):
+        run_stages([stages[0], replace(stages[1], data=data)], CPU, TimeLimit(), told.append)
+    assert told == []
+
+
+@pytest.fixture
+def whispers(tmp_path: Path) -> tuple[Path, Path]:
+    """One that lies alone, as OpenAI publishes them, and one with its tokenizer."""
+    alone, whole = tmp_path / "alone" / "whisper.pt", tmp_path / "whole" / "whisper.pt"
+    for path in (alone, whole):
+        path.parent.mkdir()
+        shutil.copy(WHISPER / "openai.pt", path)
+    shutil.copy(WHISPER / "hugging_face" / "tokenizer.json", whole.parent)
+    return alone, whole
+
+
+def with_decoder(stage: Recipe, whisper: Path, language: str = "en", **distil: Any) -> Recipe:
+    """A later stage whose second pass is Whisper's decoder."""
+    return replace(
+        stage,
+        network=NetworkConfig(encoder="whisper", decoder="whisper", language=language),
+        distil=DistilConfig(whisper=whisper, decoder_weight=1.0, **distil),
+        optimiser=replace(stage.optimiser, ctc_weight=1.0),
+        data=replace(stage.data, speeds=(1.0,)),
+        augment=replace(stage.augment, clip_trim_probability=0.0),
+        waveform=WaveformConfig(),
+    )
+
+
+def test_a_tokenizer_that_a_later_stage_lacks_is_told_before_the_first_begins(
+    stages: list[Recipe], whispers: tuple[Path, Path]
+) -> None:
+    told: list[str] = []
+    with pytest.raises(RecipeError, match=r"no tokenizer\.json or vocab\.json lies beside .*alone"):
+        run_stages([stages[0], with_decoder(stages[1], whispers[0])], CPU, TimeLimit(), told.append)
+    assert told == []
+
+
+def test_a_language_that_a_later_stages_whisper_lacks_is_told(
+    stages: list[Recipe], whispers: tuple[Path, Path]
+) -> None:
+    with pytest.raises(TokenizerError, match="no language 'fr'"):
+        require_stage(with_decoder(stages[1], whispers[1], language="fr"))
+
+
+def test_sentence_corpora_that_a_later_stage_lacks_are_told(
+    stages: list[Recipe], whispers: tuple[Path, Path]
+) -> None:
+    with pytest.raises(RecipeError, match="sentence_corpora: no manifest has orders"):
+        require_stage(with_decoder(stages[1], whispers[1], sentence_corpora=("orders",)))
 
 
 def write_stages(folder: Path, text: str, second: str = START) -> Path:
