@@ -121,6 +121,15 @@ def test_a_second_round_goes_on_with_the_same_network(recipes: dict[str, Recipe]
         ("\n[optimiser]\nwarmup_steps = 9\ndecay_from_step = 5\n", "warmup_steps"),
         ("\n[augment]\ntempo = [1.2, 0.8]\n", r"augment\.tempo"),
         ("\n[augment\n", "cannot read"),
+        (f"\n[optimiser]\npeak_rate = {'9' * 5000}\n", "cannot read"),
+        (f"\n[optimiser]\npeak_rate = {'[' * 3000}\n", "cannot read"),
+        (f"\n[optimiser]\npeak_rate = {'9' * 400}\n", r"peak_rate: 9+\.\.\.9+ is not a finite"),
+        (f"\n[optimiser]\npeak_rate = 0x{'f' * 5000}\n", r"peak_rate: .* is not a finite"),
+        (
+            f"\n[optimiser]\ntotal_steps = 0x{'f' * 5000}\n",
+            r"total_steps: .* is not a whole number",
+        ),
+        ('\n[start]\nmodel = "\\u0000"\n', r"start\.model: .* is not a path"),
         ('\n[optimiser]\nprecision = "int8"\n', r"optimiser\.precision"),
         ("\n[waveform]\nspeeds = []\n", r"waveform\.speeds"),
         ("\n[waveform]\nclip_speeds = [9.0]\n", r"waveform\.clip_speeds"),
@@ -186,6 +195,7 @@ def test_the_rate_rises_stays_and_falls_to_nothing() -> None:
         ('["spoken/manifest.tsv"]', '"spoken/manifest.tsv"', r"data\.more_manifests"),
         ('name = "small"', "name = 5", "name: 5 is not text"),
         ('name = "small"', 'name = "a/b"', "name: 'a/b'"),
+        ('name = "small"', r'name = "\u0000"', "cannot be the name of a folder"),
     ],
 )
 def test_mistakes_in_what_every_recipe_has_are_named(

@@ -280,7 +280,7 @@ class Recipe:
     distil: DistilConfig | None = None
 
     def __post_init__(self) -> None:
-        if not self.name or "/" in self.name or self.name in (".", ".."):
+        if not self.name or {"/", "\0"} & set(self.name) or self.name in (".", ".."):
             raise RecipeError(f"name: {self.name!r} cannot be the name of a folder")
         if self.start is None and not any(self.data.draws_first_epoch.values()):
             raise RecipeError("data.draws_first_epoch: needs a corpus, or [start] a model")

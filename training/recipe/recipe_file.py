@@ -21,7 +21,7 @@ def read_document(path: Path) -> dict[str, Any]:
     """What the file says. Raises RecipeError if it cannot be read."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # a path or a number may be none, too
         raise RecipeError(f"cannot read {path}: {error}") from error
 
 

@@ -9,8 +9,12 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
+from earshot.models.errors import quote
 from earshot.training.errors import RecipeError
 from earshot.training.recipe.data_root import DataPath, Roots
+
+MOST = 2**63 - 1
+"""TOML promises no larger whole number (its version 1.0, "Integer")."""
 
 WANTED = {bool: "true or false", int: "a whole number", str: "text"}
 
@@ -29,15 +33,15 @@ def read_value(kind: Any, name: str, value: object, roots: Roots) -> Any:
     if kind is float:
         return _number(name, value)
     if kind in WANTED:
-        _require(type(value) is kind, name, value, WANTED[kind])
+        _require(type(value) is kind and not _too_large(value), name, value, WANTED[kind])
         return value
     if kind in (Path, DataPath):
-        _require(isinstance(value, str), name, value, "a path")
+        _require(isinstance(value, str) and "\0" not in value, name, value, "a path")
         return beside(roots.recipe if kind is Path else roots.data, str(value))
     if origin is Literal:
         choices = get_args(kind)
         if value not in choices:
-            raise RecipeError(f"{name}: {value!r} is not {' or '.join(choices)}")
+            raise RecipeError(f"{name}: {_shown(value)} is not {' or '.join(choices)}")
         return value
     if origin in (UnionType, Union):  # of a type and None, which TOML cannot say
         (inner,) = set(get_args(kind)) - {NoneType}
@@ -51,18 +55,34 @@ def read_value(kind: Any, name: str, value: object, roots: Roots) -> Any:
 
 def _require(good: bool, name: str, value: object, wanted: str) -> None:
     if not good:
-        raise RecipeError(f"{name}: {value!r} is not {wanted}")
+        raise RecipeError(f"{name}: {_shown(value)} is not {wanted}")
+
+
+def _too_large(value: object) -> bool:
+    return isinstance(value, int) and abs(value) > MOST
+
+
+def _shown(value: object) -> str:
+    try:
+        return quote(value)
+    except ValueError:  # Python writes no number of so many digits, which TOML has in hex
+        return "a number of thousands of digits"
 
 
 def _number(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise RecipeError(f"{name}: {value!r} is not a finite number")
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or _too_large(value)
+        or not math.isfinite(value)
+    ):
+        raise RecipeError(f"{name}: {_shown(value)} is not a finite number")
     return float(value)
 
 
 def _tuple(kinds: tuple[Any, ...], name: str, value: object, roots: Roots) -> tuple[Any, ...]:
     if not isinstance(value, list):
-        raise RecipeError(f"{name}: {value!r} is not a list")
+        raise RecipeError(f"{name}: {_shown(value)} is not a list")
     if kinds[-1] is Ellipsis:
         kinds = (kinds[0],) * len(value)
     _require(len(value) == len(kinds), name, value, f"a list of {len(kinds)}")
@@ -79,5 +99,5 @@ def _mapping(kind: Any, name: str, value: object, roots: Roots) -> dict[str, Any
 def as_table(name: str, value: object) -> Mapping[str, Any]:
     """Raises RecipeError for what is no table."""
     if not isinstance(value, Mapping):
-        raise RecipeError(f"{name}: {value!r} is not a table")
+        raise RecipeError(f"{name}: {_shown(value)} is not a table")
     return value

@@ -44,6 +44,7 @@ def test_what_is_no_table_is_overruled_as_a_whole(tmp_path: Path) -> None:
     [
         ('"first.toml"', "", "common is a list of files"),
         ("[1]", "", "common is a list of files"),
+        (r'["\u0000"]', "", "cannot read"),
         ('["missing.toml"]', "", "cannot read .*missing.toml"),
         ('["first.toml"]', "a = ", "cannot read .*first.toml"),
         ('["first.toml"]', 'common = ["first.toml"]', "first.toml: common belongs into recipes"),

@@ -175,6 +175,12 @@ def test_a_list_that_is_none_is_told(tmp_path: Path, text: str) -> None:
         load_stages(write_stages(tmp_path, text))
 
 
+@pytest.mark.parametrize("name", [r"\u0000", "missing.toml"])
+def test_a_stage_that_cannot_be_read_is_told(tmp_path: Path, name: str) -> None:
+    with pytest.raises(RecipeError, match="cannot read"):
+        load_stages(write_stages(tmp_path, f'stages = ["{name}"]'))
+
+
 def test_a_later_stage_needs_a_start(tmp_path: Path) -> None:
     path = write_stages(tmp_path, 'stages = ["first.toml", "second.toml"]', second="")
     with pytest.raises(RecipeError, match=r"second\.toml: start\.model"):
