@@ -10,12 +10,12 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from earshot.models.checkpoints.claimed_memory import check_claimed
 from earshot.models.errors import NotACheckpoint, UnsafeCheckpoint
 
 # What torch.save wrote before it wrote zips: protocol 2 and torch's magic number.
 LEGACY_MAGIC = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 MAX_FILE_BYTES = 16 * 1024**3
-MAX_SHARING = 4  # Names may share memory, as tied embeddings do.
 # What the unpickler and the tensor rebuilders raise on damaged input.
 READ_ERRORS = (
     pickle.UnpicklingError,
@@ -103,10 +103,7 @@ def check_state_dict(path: Path, content: object) -> dict[str, Tensor]:
     if wrong:
         raise NotACheckpoint(f"{path} holds something other than a dense tensor at {wrong[0]!r}")
     state = dict(content)
-    # A tensor may claim any shape over one stored number by repeating it.
-    claimed = sum(tensor.numel() * tensor.element_size() for tensor in state.values())
-    if claimed > MAX_SHARING * path.stat().st_size:
-        raise UnsafeCheckpoint(f"{path} claims {claimed} bytes of tensors, far more than it has")
+    check_claimed(path, state)
     return state
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from earshot.models.checkpoints.claimed_memory import check_claimed
 from earshot.models.errors import (
     CheckpointError,
     NotACheckpoint,
@@ -43,7 +44,8 @@ def read_variables(path: Path) -> dict[str, Tensor]:
 
     Nothing is allocated that the file does not hold. Raises NotACheckpoint for a file that is
     damaged, cut or longer than it says, UnusableNumbers for a type of number unknown here,
-    UnsafeCheckpoint for one too large, CheckpointError for another version or kind of model.
+    UnsafeCheckpoint for one too large or of aliases that claim far more memory than the file has,
+    CheckpointError for another version or kind of model.
     """
     try:
         size = path.stat().st_size
@@ -98,7 +100,9 @@ def _read(content: _Content) -> dict[str, Tensor]:
     aliases = _read_aliases(content, variables)
     if content.left:
         raise NotACheckpoint(f"{content.path} has {content.left} bytes after its end")
-    return variables | aliases
+    found = variables | aliases
+    check_claimed(content.path, found)
+    return found
 
 
 def _check_kind(content: _Content) -> None:
@@ -134,7 +138,8 @@ def _read_aliases(content: _Content, variables: dict[str, Tensor]) -> dict[str, 
     aliases: dict[str, Tensor] = {}
     for _ in range(content.number("I")):
         alias, name = content.text(), content.text()
-        _refuse_twice(content, alias, variables | aliases)
+        _refuse_twice(content, alias, variables)
+        _refuse_twice(content, alias, aliases)
         if name not in variables:
             raise NotACheckpoint(f"{content.path} has no {quote(name)} for {quote(alias)}")
         aliases[alias] = variables[name]

@@ -48,6 +48,11 @@ def write(folder: Path, content: bytes) -> Path:
     return folder / "model.bin"
 
 
+def aliased_twice(variables: dict[str, torch.Tensor]) -> bytes:
+    named = text(b"b") + text(b"a")
+    return binary(variables)[:-4] + struct.pack("<I", 2) + 2 * named
+
+
 def test_a_file_is_known_without_its_folder(file):
     assert read_whisper(file).dims == read_whisper(file.parent).dims
 
@@ -57,6 +62,20 @@ def test_variables_and_aliases_are_read_as_written(tmp_path):
     found = read_variables(write(tmp_path, binary(variables, {"b": "a"})))
     assert found.keys() == {"a", "a_scale", "b", "b_scale", "empty"}
     torch.testing.assert_close(found["b"], ONE["a"])
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.int8])
+def test_aliases_that_claim_far_more_than_the_file_has_are_refused(tmp_path, kind):
+    block = {"a": torch.ones(100, 100, dtype=kind), "a_scale": torch.ones(100)}
+    few, many = ({f"b{number}": "a" for number in range(count)} for count in (2, 50))
+    assert len(read_variables(write(tmp_path, binary(block, few)))) == 6
+    with pytest.raises(UnsafeCheckpoint, match="claims"):
+        read_variables(write(tmp_path, binary(block, many)))
+
+
+def test_a_hundred_thousand_aliases_take_no_time(tmp_path):
+    many = {f"b{number}": "a" for number in range(100_000)}
+    assert len(read_variables(write(tmp_path, binary({"a": torch.ones(1)}, many)))) == 100_001
 
 
 @pytest.mark.parametrize("kept", [0, 3, 17, 40, 1000, -1])
@@ -80,6 +99,7 @@ def test_bytes_after_the_end_are_refused(file):
         (binary(ONE, {"b": "c"}), NotACheckpoint, "no 'c' for 'b'"),
         (binary(ONE, {"b": "a", "c": "b"}), NotACheckpoint, "no 'b' for 'c'"),
         (binary(ONE, {"a": "a"}), NotACheckpoint, "'a' twice"),
+        (aliased_twice(ONE), NotACheckpoint, "'b' twice"),
         (binary([variable("a", ONE["a"])] * 2), NotACheckpoint, "'a' twice"),
         (binary([text(b"a") + struct.pack("<BBI", 0, 6, 1) + b"a"]), UnusableNumbers, "type 6"),
         (binary([text(b"a") + struct.pack("<B", 5)]), NotACheckpoint, "5 axes"),
