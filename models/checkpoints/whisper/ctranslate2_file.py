@@ -28,6 +28,7 @@ BINARY_VERSION = 6
 KIND = "WhisperSpec"
 MAX_FILE_BYTES = 16 * 1024**3
 MAX_AXES = 4
+MAX_AXIS = 2**20  # More than any vocabulary; a stride of four such axes is a number of 64 bits.
 # By the numbers that stand for them in a file.
 TYPES = (
     torch.float32,
@@ -122,6 +123,8 @@ def _read_variable(content: _Content, name: str) -> Tensor:
     if axes > MAX_AXES:
         raise NotACheckpoint(f"{content.path} gives {quote(name)} {axes} axes")
     shape = [content.number("I") for _ in range(axes)]
+    if max(shape, default=0) > MAX_AXIS:
+        raise NotACheckpoint(f"{content.path} gives {quote(name)} an axis of {max(shape)}")
     kind, size = content.number("B"), content.number("I")
     if kind >= len(TYPES):
         raise UnusableNumbers(f"{quote(name)} holds numbers of CTranslate2's type {kind}")

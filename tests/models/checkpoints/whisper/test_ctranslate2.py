@@ -1,6 +1,7 @@
 """CTranslate2's `model.bin`: what is refused, and why."""
 
 import contextlib
+import math
 import struct
 from pathlib import Path
 
@@ -53,6 +54,12 @@ def aliased_twice(variables: dict[str, torch.Tensor]) -> bytes:
     return binary(variables)[:-4] + struct.pack("<I", 2) + 2 * named
 
 
+def empty(*axes: int) -> bytes:
+    """A variable of no numbers, with these axes after one of 0."""
+    count = len(axes) + 1
+    return text(b"a") + struct.pack(f"<B{count}IBI", count, 0, *axes, 0, 0)
+
+
 def test_a_file_is_known_without_its_folder(file):
     assert read_whisper(file).dims == read_whisper(file.parent).dims
 
@@ -103,6 +110,8 @@ def test_bytes_after_the_end_are_refused(file):
         (binary([variable("a", ONE["a"])] * 2), NotACheckpoint, "'a' twice"),
         (binary([text(b"a") + struct.pack("<BBI", 0, 6, 1) + b"a"]), UnusableNumbers, "type 6"),
         (binary([text(b"a") + struct.pack("<B", 5)]), NotACheckpoint, "5 axes"),
+        (binary([empty(2**32 - 1, 2**32 - 1)]), NotACheckpoint, "an axis of 4294967295"),
+        (binary([empty(2**20 + 1, 1)]), NotACheckpoint, "an axis of 1048577"),
         (binary([text(b"\xff")]), NotACheckpoint, "no UTF-8"),
         (binary([struct.pack("<H", 3) + b"abc"]), NotACheckpoint, "'abc' does not end"),
         (binary([text(b"a") + struct.pack("<BIBI", 1, 3, 0, 8)]), NotACheckpoint, "8 bytes for"),
@@ -113,11 +122,13 @@ def test_what_is_wrong_with_a_file_is_named(tmp_path, content, error, message):
         read_variables(write(tmp_path, content))
 
 
-@pytest.mark.parametrize("axes", [(2**32 - 1,), (2**31, 2**31), (2**32 - 1,) * 4])
+@pytest.mark.parametrize(
+    "axes", [(2**12,) * 2, (2**16 - 1, 2**16 + 1), (2**20,) * 4, (2**32 - 1,) * 4]
+)
 def test_nothing_is_allocated_that_a_file_does_not_hold(tmp_path, axes):
-    size = 2**32 - 1
+    size = min(math.prod(axes), 2**32 - 1)
     shape = struct.pack(f"<B{len(axes)}IBI", len(axes), *axes, 1, size)
-    with pytest.raises(NotACheckpoint, match=r"truncated|bytes for"):
+    with pytest.raises(NotACheckpoint, match=r"truncated|bytes for|an axis of"):
         read_variables(write(tmp_path, binary([text(b"a") + shape])))
 
 
