@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from earshot.models.checkpoints.claimed_memory import check_claimed
-from earshot.models.errors import NotACheckpoint, UnsafeCheckpoint
+from earshot.models.errors import NotACheckpoint, UnsafeCheckpoint, quote
 
 # What torch.save wrote before it wrote zips: protocol 2 and torch's magic number.
 LEGACY_MAGIC = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
@@ -101,7 +101,9 @@ def check_state_dict(path: Path, content: object) -> dict[str, Tensor]:
         raise NotACheckpoint(f"{path} holds no mapping of names to tensors")
     wrong = [key for key, value in content.items() if not _is_plain(key, value)]
     if wrong:
-        raise NotACheckpoint(f"{path} holds something other than a dense tensor at {wrong[0]!r}")
+        raise NotACheckpoint(
+            f"{path} holds something other than a dense tensor at {quote(wrong[0])}"
+        )
     state = dict(content)
     check_claimed(path, state)
     return state
@@ -112,6 +114,8 @@ def _is_plain(key: object, value: object) -> bool:
         isinstance(key, str)
         and isinstance(value, Tensor)
         and value.layout == torch.strided
+        and value.device.type == "cpu"  # and not "meta", of a shape alone
+        and not value.is_nested
         and not value.is_quantized
         and not value.is_complex()
     )

@@ -142,10 +142,19 @@ def test_a_tensor_that_repeats_one_number_is_refused(tmp_path):
         {1: torch.zeros(2)},
         {"weight": torch.zeros(2, dtype=torch.complex64)},
         {"weight": torch.zeros(2).to_sparse()},
+        {"weight": torch.zeros(2, device="meta")},
     ],
 )
 def test_a_checkpoint_of_other_things_is_refused(tmp_path, content):
     path = write(tmp_path / "final.pt", content)
+    with pytest.raises(NotACheckpoint, match="holds"):
+        read_state_dict(path)
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_a_nested_tensor_is_refused(tmp_path):
+    nested = torch.nested.nested_tensor([torch.zeros(2), torch.zeros(3)])
+    path = write(tmp_path / "final.pt", {"weight": nested})
     with pytest.raises(NotACheckpoint, match="holds"):
         read_state_dict(path)
 
