@@ -21,6 +21,8 @@ from earshot.models.errors import (
 )
 
 INDEX = "model.safetensors.index.json"
+TOKENS = "model.decoder.embed_tokens.weight"
+OF_8_BITS = torch.ones(335, 16).to(torch.float8_e4m3fn)
 CONV1 = "model.encoder.conv1.weight"
 
 
@@ -96,6 +98,8 @@ def test_the_tokenizer_lies_beside_the_weights(folder, sharded):
         ({CONV1: torch.ones(16, 10, 3).int()}, UnusableNumbers, "int32"),
         ({CONV1: torch.full((16, 10, 3), torch.inf)}, DamagedWeights, "conv1"),
         ({"proj_out.weight": torch.ones(335, 16)}, CheckpointError, "differs from"),
+        ({"proj_out.weight": OF_8_BITS}, UnusableNumbers, r"proj_out\.weight holds .*float8"),
+        ({"proj_out.weight": OF_8_BITS, TOKENS: OF_8_BITS.clone()}, UnusableNumbers, "float8"),
     ],
 )
 def test_what_is_wrong_with_a_weight_is_named(folder, changed, error, message):
