@@ -107,11 +107,14 @@ def _read_special(folder: Path) -> dict[str, int]:
         return _read_ids(path, _read_json(path))
     path = folder / "tokenizer_config.json"
     added = _mapping(path, "added_tokens_decoder", _read_json(path).get("added_tokens_decoder"))
-    listed = [
-        {"id": int(token), **entry}
-        for token, entry in added.items()
-        if token.isdecimal() and isinstance(entry, Mapping)
-    ]
+    try:
+        listed = [
+            {"id": int(token), **entry}
+            for token, entry in added.items()
+            if token.isdecimal() and isinstance(entry, Mapping)
+        ]
+    except ValueError as error:
+        raise TokenizerError(f"{path} numbers a token with too many digits") from error
     return _read_added(path, listed)
 
 
@@ -129,6 +132,10 @@ def _read_ids(path: Path, ids: object) -> dict[str, int]:
     for text, token in found.items():
         if type(token) is not int or token < 0:
             raise TokenizerError(f"{path} gives the token {quote(text)} the number {quote(token)}")
+    try:
+        "".join(found).encode()
+    except UnicodeEncodeError as error:
+        raise TokenizerError(f"{path} has a token that is no Unicode text: {error}") from error
     if len(set(found.values())) < len(found):
         raise TokenizerError(f"{path} gives two tokens one number")
     return dict(found)

@@ -92,6 +92,7 @@ def test_a_huge_file_is_not_read(file, monkeypatch):
         ("model", {"vocab": {"a": "0"}}, "gives the token 'a' the number '0'"),
         ("model", {"vocab": {"a": -1}}, "the number -1"),
         ("model", {"vocab": {"a": True}}, "the number True"),
+        ("model", {"vocab": {"a\ud800": 0}}, "no Unicode"),
         ("model", {"vocab": []}, "no vocabulary"),
         ("model", {"merges": "a b"}, "lists no merges"),
         ("model", {"merges": ["a b c"]}, "where two tokens are merged"),
@@ -106,6 +107,7 @@ def test_a_huge_file_is_not_read(file, monkeypatch):
         ("added_tokens", {"added_tokens": [3]}, "lists no added tokens"),
         ("added_tokens", {"added_tokens": [{"id": 3}]}, "without a text"),
         ("added_tokens", {"added_tokens": [{"content": "x"}]}, "the number None"),
+        ("added_tokens", {"added_tokens": [{"content": "\udfff", "id": 300}]}, "no Unicode"),
         ("added_tokens", {"added_tokens": [{"content": "x", "id": 310}]}, "none with the id 300"),
         ("added_tokens", {"added_tokens": [{"content": "!", "id": 300}]}, "'!' two numbers"),
     ],
@@ -153,3 +155,11 @@ def test_parts_without_special_tokens_are_refused(parts):
     (parts / "tokenizer_config.json").write_text('{"added_tokens_decoder": {"x": {}, "3": 3}}')
     with pytest.raises(TokenizerError, match=r"no token <\|endoftext\|>"):
         read_whisper_tokenizer(parts)
+
+
+def test_a_number_of_thousands_of_digits_is_refused(parts):
+    (parts / "added_tokens.json").unlink()
+    added = {"added_tokens_decoder": {"1" * 5_000: {"content": "x"}}}
+    (parts / "tokenizer_config.json").write_text(json.dumps(added))
+    with pytest.raises(TokenizerError, match=r"tokenizer_config\.json numbers"):
+        read_tables(parts)
