@@ -12,12 +12,23 @@ from torch import Tensor
 from earshot.models.errors import NotACheckpoint
 
 
+# The library does not ask whether a tensor may have the shape that a file says; torch then does.
+READ_ERRORS = (OSError, safetensors.SafetensorError, TypeError, RuntimeError)
+
+
 def read_safetensors_file(path: Path) -> dict[str, Tensor]:
     """Tensors by name, on the CPU. Raises NotACheckpoint."""
+    return read_with_metadata(path)[0]
+
+
+def read_with_metadata(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Tensors by name, on the CPU, and what the file says of them. Raises NotACheckpoint."""
     try:
-        return safetensors.torch.load_file(path)
-    except (OSError, safetensors.SafetensorError) as error:
-        raise NotACheckpoint(f"{path} is not a safetensors file: {error}") from error
+        with safetensors.safe_open(path, framework="pt") as file:
+            return file.get_tensors(), file.metadata() or {}
+    except READ_ERRORS as error:
+        reason = str(error).partition("\n")[0]
+        raise NotACheckpoint(f"{path} is not a safetensors file: {reason}") from error
 
 
 def write_safetensors_file(

@@ -1,6 +1,8 @@
 """Files of tensors are whole, and whoever may read a folder's other files may read them."""
 
+import json
 import os
+import struct
 
 import pytest
 import torch
@@ -9,6 +11,8 @@ from earshot.models.checkpoints.safetensors_file import (
     read_safetensors_file,
     write_safetensors_file,
 )
+
+from earshot.models.errors import NotACheckpoint
 
 TENSORS = {"a": torch.arange(6.0).view(2, 3), "b": torch.tensor([1, 2], dtype=torch.int8)}
 
@@ -37,3 +41,12 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path):
     with pytest.raises(ValueError, match="expected torch"):
         write_safetensors_file(path, {**TENSORS, "c": "no tensor"})
     assert read_safetensors_file(path).keys() == TENSORS.keys()
+
+
+@pytest.mark.parametrize("shape", [[0, 2**64 - 1], [0, 2**62, 2]])
+def test_axes_that_no_tensor_has_are_refused(tmp_path, shape):
+    header = json.dumps({"a": {"dtype": "F32", "shape": shape, "data_offsets": [0, 0]}}).encode()
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(struct.pack("<Q", len(header)) + header)
+    with pytest.raises(NotACheckpoint, match="not a safetensors file"):
+        read_safetensors_file(path)
