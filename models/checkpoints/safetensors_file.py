@@ -11,7 +11,6 @@ from torch import Tensor
 
 from earshot.models.errors import NotACheckpoint
 
-
 # The library does not ask whether a tensor may have the shape that a file says; torch then does.
 READ_ERRORS = (OSError, safetensors.SafetensorError, TypeError, RuntimeError)
 

@@ -6,13 +6,12 @@ import dataclasses
 import json
 from pathlib import Path
 
-import safetensors
 import sentencepiece
 import torch
 from torch import Tensor
 
 from earshot.models.checkpoints.layout import without_memory
-from earshot.models.checkpoints.safetensors_file import write_safetensors_file
+from earshot.models.checkpoints.safetensors_file import read_with_metadata, write_safetensors_file
 from earshot.models.checkpoints.tensor_check import check_tensors
 from earshot.models.errors import CheckpointError, ConfigError, NotACheckpoint
 from earshot.models.neural_lm.network import NeuralLm, NeuralLmConfig
@@ -42,7 +41,7 @@ def load_neural_lm(path: Path, device: torch.device | str = "cpu") -> SentenceSc
 
     Raises CheckpointError (see `earshot.models.errors`).
     """
-    metadata, tensors = _read(path)
+    tensors, metadata = read_with_metadata(path)
     if metadata.get("format_version") != FORMAT_VERSION or TOKENIZER not in tensors:
         raise NotACheckpoint(f"{path} is not a neural language model of format {FORMAT_VERSION}")
     with without_memory():
@@ -56,15 +55,6 @@ def load_neural_lm(path: Path, device: torch.device | str = "cpu") -> SentenceSc
     network.load_state_dict(weights, assign=True)
     network.requires_grad_(False)
     return SentenceScorer(network.to(device), tokenizer)
-
-
-def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
-    try:
-        with safetensors.safe_open(path, framework="pt") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            return file.metadata() or {}, tensors
-    except (OSError, safetensors.SafetensorError) as error:
-        raise NotACheckpoint(f"{path} is not a safetensors file: {error}") from error
 
 
 def _config(path: Path, text: str) -> NeuralLmConfig:

@@ -11,7 +11,6 @@ from earshot.models.checkpoints.safetensors_file import (
     read_safetensors_file,
     write_safetensors_file,
 )
-
 from earshot.models.errors import NotACheckpoint
 
 TENSORS = {"a": torch.arange(6.0).view(2, 3), "b": torch.tensor([1, 2], dtype=torch.int8)}
