@@ -121,7 +121,7 @@ FAMILIES: dict[str, Callable[[Path, dict[str, Any]], LoadedModel]] = {"u2": _loa
 def _read_header(path: Path) -> dict[str, Any]:
     try:
         header = json.loads(read_small_text(path))
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise CheckpointError(f"{path} is not JSON: {error}") from error
     if not isinstance(header, dict) or not isinstance(header.get("model"), dict):
         raise CheckpointError(f"{path} has no 'model' section")
