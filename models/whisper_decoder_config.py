@@ -10,6 +10,8 @@ from earshot.models.errors import ConfigError
 MAX_SIZE = 16_384
 MAX_VOCABULARY = 1_000_000
 MAX_BLOCKS = 256
+MAX_WINDOW_FRAMES = 1_500
+"""Of 20 ms: the 30 s of every published Whisper. Its encoder hears that much silence at once."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class WhisperDecoderConfig:
         _require_kind(self.kind)
         for name, most in _MOST.items():
             _require(name, getattr(self, name), 1, most)
-        _require("window_frames", self.window_frames, 0, MAX_SIZE)
+        _require("window_frames", self.window_frames, 0, MAX_WINDOW_FRAMES)
         if self.size % self.attention_heads:
             raise ConfigError(
                 f"size={self.size} is not a multiple of attention_heads={self.attention_heads}"

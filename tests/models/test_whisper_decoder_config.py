@@ -27,6 +27,7 @@ SMALL = WhisperDecoderConfig(
         {"end": -1},
         {"num_blocks": 0},
         {"window_frames": -1},
+        {"window_frames": 1_501},
         {"positions": 2.0},
     ],
 )
