@@ -36,30 +36,32 @@ def store_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
     return stored.to(torch.int8).reshape(weight.shape), scale
 
 
-def restore_rows(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def restore_rows(weights: Mapping[str, Tensor], suffix: str = SCALE) -> dict[str, Tensor]:
     """All weights, with those of int8 as float32 and their scales gone.
 
-    Raises MissingKeys, ShapeMismatch, UnusableNumbers or DamagedWeights for scales that are not
+    suffix: after a weight's name, that of its scales. Raises MissingKeys, ShapeMismatch, UnusableNumbers or DamagedWeights for scales that are not
     there, not one for each row, no floating-point numbers, or not finite and above zero.
     """
     stored = {key for key, weight in weights.items() if weight.dtype is torch.int8}
-    if missing := {key + SCALE for key in stored} - weights.keys():
+    scales = {key + suffix for key in stored}
+    if missing := scales - weights.keys():
         raise MissingKeys(missing)
-    scales = {key + SCALE for key in stored}
     return {
-        key: _restored(key, weight, weights[key + SCALE]) if key in stored else weight
+        key: _restored(key, weight, key + suffix, weights[key + suffix])
+        if key in stored
+        else weight
         for key, weight in weights.items()
         if key not in scales
     }
 
 
-def _restored(key: str, weight: Tensor, scale: Tensor) -> Tensor:
+def _restored(key: str, weight: Tensor, scale_key: str, scale: Tensor) -> Tensor:
     if scale.dtype not in (torch.float16, torch.float32):
-        raise UnusableNumbers(f"{key}{SCALE} holds {scale.dtype}, which is no scale's type")
+        raise UnusableNumbers(f"{scale_key} holds {scale.dtype}, which is no scale's type")
     if weight.dim() < 2 or scale.shape != weight.shape[:1]:
         raise ShapeMismatch(
             f"{key} is {tuple(weight.shape)}, its scales for rows {tuple(scale.shape)}"
         )
     if not (torch.isfinite(scale) & (scale > 0)).all():
-        raise DamagedWeights(key + SCALE)
+        raise DamagedWeights(scale_key)
     return weight.float() * scale.float().reshape(-1, *[1] * (weight.dim() - 1))

@@ -13,11 +13,11 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from earshot.models.checkpoints.int8_rows import restore_rows
 from earshot.models.checkpoints.whisper.ctranslate2_file import read_variables
 from earshot.models.checkpoints.whisper.found_weights import FoundWeights, take_projection
 from earshot.models.errors import (
     CheckpointError,
-    MissingKeys,
     ShapeMismatch,
     UnknownKeys,
     UnusableNumbers,
@@ -70,8 +70,8 @@ LAYER = re.compile(r"(encoder|decoder)/layer_(0|[1-9]\d{0,3})/(\w+/\w+)")
 def read_ctranslate2(path: Path) -> FoundWeights:
     """Weights of a `model.bin`. Raises as `read_variables`, and CheckpointError for a setting.
 
-    Raises also UnknownKeys, MissingKeys, ShapeMismatch, UnusableNumbers for a tensor without a
-    place, a scale or its rows, or of int16.
+    Raises also UnknownKeys for a tensor without a place, UnusableNumbers for one of int16, and as
+    `restore_rows` for one of int8.
     """
     variables = read_variables(path)
     heads = _take_settings(variables)
@@ -105,29 +105,16 @@ def _single(name: str, value: Tensor) -> int:
 
 
 def _without_scales(variables: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Weights as floats, those of int8 divided by their rows' scales."""
+    """Weights as floats, those of int8 divided by their rows' scales: ours are the inverse."""
     for name, value in variables.items():
         if value.dtype in (torch.int16, torch.int32):
             raise UnusableNumbers(f"{name} holds {value.dtype}; of whole numbers int8 is read here")
-    quantized = {name for name, value in variables.items() if value.dtype is torch.int8}
-    if missing := {f"{name}{SCALE}" for name in quantized} - variables.keys():
-        raise MissingKeys(missing)
-    scales = {f"{name}{SCALE}" for name in quantized}
-    return {
-        name: _divided(name, value, variables[f"{name}{SCALE}"]) if name in quantized else value
+    inverses = {
+        name: value.float().reciprocal()
         for name, value in variables.items()
-        if name not in scales
+        if name.endswith(SCALE) and value.is_floating_point()
     }
-
-
-def _divided(name: str, weight: Tensor, scale: Tensor) -> Tensor:
-    if not scale.is_floating_point():
-        raise UnusableNumbers(f"{name}{SCALE} holds {scale.dtype}")
-    if weight.dim() < 2 or scale.shape != weight.shape[:1]:
-        raise ShapeMismatch(
-            f"{name} is {tuple(weight.shape)}, its scales for rows {tuple(scale.shape)}"
-        )
-    return weight.float() / scale.float().reshape(-1, *[1] * (weight.dim() - 1))
+    return restore_rows(variables | inverses, SCALE)
 
 
 def _renamed(name: str, weight: Tensor) -> dict[str, Tensor]:
