@@ -39,23 +39,23 @@ def store_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
 def restore_rows(weights: Mapping[str, Tensor], suffix: str = SCALE) -> dict[str, Tensor]:
     """All weights, with those of int8 as float32 and their scales gone.
 
-    suffix: after a weight's name, that of its scales. Raises MissingKeys, ShapeMismatch, UnusableNumbers or DamagedWeights for scales that are not
-    there, not one for each row, no floating-point numbers, or not finite and above zero.
+    suffix: after a weight's name, that of its scales. Raises MissingKeys, ShapeMismatch,
+    UnusableNumbers or DamagedWeights for scales that are not there, not one for each row, no
+    floating-point numbers, or not finite and above zero.
     """
     stored = {key for key, weight in weights.items() if weight.dtype is torch.int8}
     scales = {key + suffix for key in stored}
     if missing := scales - weights.keys():
         raise MissingKeys(missing)
     return {
-        key: _restored(key, weight, key + suffix, weights[key + suffix])
-        if key in stored
-        else weight
+        key: _restored(weights, key, key + suffix) if key in stored else weight
         for key, weight in weights.items()
         if key not in scales
     }
 
 
-def _restored(key: str, weight: Tensor, scale_key: str, scale: Tensor) -> Tensor:
+def _restored(weights: Mapping[str, Tensor], key: str, scale_key: str) -> Tensor:
+    weight, scale = weights[key], weights[scale_key]
     if scale.dtype not in (torch.float16, torch.float32):
         raise UnusableNumbers(f"{scale_key} holds {scale.dtype}, which is no scale's type")
     if weight.dim() < 2 or scale.shape != weight.shape[:1]:
