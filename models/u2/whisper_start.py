@@ -8,9 +8,8 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from earshot.models.checkpoints.tensor_check import check_tensors
 from earshot.models.config import EncoderConfig
-from earshot.models.errors import CheckpointError, MissingKeys, ShapeMismatch
+from earshot.models.errors import CheckpointError, MissingKeys, ShapeMismatch, UnknownKeys
 from earshot.models.layers.positional import whisper_positions
 from earshot.models.u2.encoder import Encoder
 
@@ -91,16 +90,16 @@ def whisper_encoder_config(
 def start_from_whisper(encoder: Encoder, checkpoint: WhisperTensors) -> None:
     """Copy a Whisper encoder's weights into ours; the layer `narrow` keeps its own.
 
-    Features stay as they are: Whisper has no statistics of them. Raises as `check_tensors` does for
-    weights that are not this encoder's, and CheckpointError for a table of positions that is not
-    Whisper's.
+    Features stay as they are: Whisper has no statistics of them. Raises MissingKeys, UnknownKeys or
+    ShapeMismatch for weights that are not this encoder's, and CheckpointError for a table of
+    positions that is not Whisper's.
     """
     found = dict(checkpoint.tensors)
     _check_positions(found, encoder.config.output_size)
     own = encoder.state_dict()
     names = whisper_names(encoder.config.num_blocks)
     theirs = {name: tensor for name, tensor in found.items() if _is_weight(name)}
-    check_tensors({name: own[place] for name, place in names.items()}, theirs)
+    _check_weights({name: own[place] for name, place in names.items()}, theirs)
     for name, place in names.items():
         own[place].copy_(theirs[name])
     for layer in encoder.layers:
@@ -125,6 +124,18 @@ def whisper_names(num_blocks: int) -> dict[str, str]:
 
 def _is_weight(name: str) -> bool:
     return name.startswith(PREFIX) and name != POSITIONS
+
+
+def _check_weights(wanted: Mapping[str, Tensor], found: Mapping[str, Tensor]) -> None:
+    if missing := wanted.keys() - found.keys():
+        raise MissingKeys(missing)
+    if unknown := found.keys() - wanted.keys():
+        raise UnknownKeys(unknown)
+    for name, tensor in wanted.items():
+        if found[name].shape != tensor.shape:
+            raise ShapeMismatch(
+                f"{name} is {tuple(found[name].shape)} in the file, {tuple(tensor.shape)} wanted"
+            )
 
 
 def _check_positions(found: Mapping[str, Tensor], size: int) -> None:
