@@ -137,7 +137,7 @@ def _read_variable(content: _Content, name: str) -> Tensor:
 
 
 def _read_aliases(content: _Content, variables: dict[str, Tensor]) -> dict[str, Tensor]:
-    """What aliases name; the scale of int8 goes with the variable without being named."""
+    """Variables by their aliases; the scale of int8 goes with its own without being named."""
     aliases: dict[str, Tensor] = {}
     for _ in range(content.number("I")):
         alias, name = content.text(), content.text()
