@@ -66,7 +66,9 @@ def evaluate(options: argparse.Namespace) -> int:
     require_data(recipe.data_files, "data.dev_manifest")
     torch.set_num_threads(recipe.optimiser.threads)
     loaded = load_model(options.model)
-    speech = load_dev_speech(recipe.data, options.put_aside, u2_of(loaded).config.features)
+    speech = load_dev_speech(
+        recipe.data, options.put_aside, u2_of(loaded).config.features, recipe.network.language
+    )
     speech = speech.subset(options.limit) if options.limit else speech
     transcripts = list(transcribe(loaded, speech, options.chunks))
     if options.rates is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -90,7 +91,12 @@ def is_spoken(piece: bytes) -> bool:
     if text in (*MARKS, " "):
         return True
     word = text.removeprefix(" ").replace("'", "")
-    return (word.isalpha() and word.lower() not in ABBREVIATIONS) or text in ("'", " '")
+    return (_is_word(word) and word.lower() not in ABBREVIATIONS) or text in ("'", " '")
+
+
+def _is_word(text: str) -> bool:
+    """Letters of any script, and the marks that belong to them (Unicode's categories L and M)."""
+    return bool(text) and all(unicodedata.category(symbol)[0] in "LM" for symbol in text)
 
 
 def plainly(words: Sequence[str], starts_sentence: bool = True) -> list[WrittenWord]:

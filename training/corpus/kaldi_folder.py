@@ -7,7 +7,8 @@ from pathlib import Path
 
 import soundfile
 
-from earshot.language.text.transcript_text import normalise_text
+from earshot.language.text.transcript_text import ENGLISH
+from earshot.training.corpus.transcripts import transcripts
 from earshot.training.corpus.utterance import Utterance
 from earshot.training.errors import CorpusError
 
@@ -19,7 +20,7 @@ SEGMENTS = "segments"
 UNKNOWN_SPEAKER = "?"
 
 
-def read_kaldi_folder(folder: Path) -> list[Utterance]:
+def read_kaldi_folder(folder: Path, language: str = ENGLISH) -> list[Utterance]:
     """Utterances of a folder, a corpus of its name, in the order of `wav.scp`.
 
     `utt2spk` and `utt2dur` are used where they are; a recording without a line in `text` has no
@@ -28,7 +29,8 @@ def read_kaldi_folder(folder: Path) -> list[Utterance]:
 
     Raises:
         CorpusError: `wav.scp` is missing or no table, names a command instead of a file, or a file
-            that is not there or no audio; `text` knows other utterances; there are `segments`.
+            that is not there or no audio; `text` knows other utterances, or many with letters that
+            the language has not; there are `segments`.
     """
     if (folder / SEGMENTS).exists():
         raise CorpusError(
@@ -41,8 +43,9 @@ def read_kaldi_folder(folder: Path) -> list[Utterance]:
     texts, speakers, durations = (
         _optional(folder / name, recordings) for name in (TEXTS, SPEAKERS, DURATIONS_S)
     )
+    said = transcripts(folder / TEXTS, [texts.get(each, "") for each in recordings], language)
     found = []
-    for utterance, named in recordings.items():
+    for (utterance, named), text in zip(recordings.items(), said, strict=True):
         path = _path(folder, named)
         found.append(
             Utterance(
@@ -50,7 +53,7 @@ def read_kaldi_folder(folder: Path) -> list[Utterance]:
                 folder.resolve().name,
                 speakers.get(utterance, UNKNOWN_SPEAKER),
                 _seconds(folder, utterance, durations, path),
-                normalise_text(texts.get(utterance, "")),
+                text,
             )
         )
     return found

@@ -9,8 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from earshot.language.text.transcript_text import normalise_text
+from earshot.language.text.transcript_text import ENGLISH
 from earshot.training.corpus.kaldi_folder import read_kaldi_folder
+from earshot.training.corpus.transcripts import transcripts
 from earshot.training.corpus.utterance import Utterance
 from earshot.training.errors import CorpusError
 
@@ -57,24 +58,26 @@ def _seconds(manifest: Path, row: Mapping[str, str]) -> float:
     return seconds
 
 
-def read_speech(manifest: Path) -> list[Utterance]:
+def read_speech(manifest: Path, language: str = ENGLISH) -> list[Utterance]:
     """Utterances of a manifest: tab-separated path, corpus, speaker, seconds and text.
 
     Or of a folder as Kaldi has them (`read_kaldi_folder`). Raises CorpusError if the manifest is
-    missing, is no table, lacks a column or has no row.
+    missing, is no table, lacks a column or has no row, or where many texts lose letters
+    (`transcripts`).
     """
     if manifest.is_dir():
-        return read_kaldi_folder(manifest)
+        return read_kaldi_folder(manifest, language)
     rows = _rows(manifest, ("path", "corpus", "speaker", "seconds", "text"))
+    said = transcripts(manifest, [row["text"] for row in rows], language)
     return [
         Utterance(
             manifest.parent / row["path"],
             row["corpus"],
             row["speaker"],
             _seconds(manifest, row),
-            normalise_text(row["text"]),
+            text,
         )
-        for row in rows
+        for row, text in zip(rows, said, strict=True)
     ]
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from earshot.language.text.transcript_text import ENGLISH
 from earshot.models.config import FeatureConfig
 from earshot.training.corpus.manifest import read_speech
 from earshot.training.corpus.put_aside import is_put_aside, refuse_corpora
@@ -94,6 +96,7 @@ def load_speech(
     speed: float = 1.0,
     features: FeatureConfig = KALDI,
     untranscribed: bool = False,
+    language: str = ENGLISH,
 ) -> Speech:
     """Utterances of a manifest, their features or samples cached in `cache_dir`.
 
@@ -101,7 +104,7 @@ def load_speech(
     utterances whose text is known. Raises CorpusError if the manifest or a recording is missing or
     broken.
     """
-    utterances = read_speech(manifest)
+    utterances = read_speech(manifest, language)
     cache: Recordings
     if as_audio:
         cache = build_audio_cache(cache_dir, utterances, features)
@@ -112,13 +115,16 @@ def load_speech(
     return speech if untranscribed else speech.transcribed()
 
 
-def require_corpora(data: DataConfig, untranscribed: Sequence[Path] = ()) -> set[str]:
-    """The corpora of all training manifests. Raises like `load_training_speech`."""
+def training_utterances(
+    data: DataConfig, untranscribed: Sequence[Path] = (), language: str = ENGLISH
+) -> list[Utterance]:
+    """The utterances of all training manifests. Raises like `load_training_speech`."""
     paths = (*_training_manifests(data).values(), *untranscribed)
-    named = {each.corpus for path in paths for each in read_speech(path)}
+    found = [each for path in paths for each in read_speech(path, language)]
+    named = {each.corpus for each in found}
     refuse_corpora(named)
     data.require_corpora(named)
-    return named
+    return found
 
 
 def load_training_speech(
@@ -126,6 +132,7 @@ def load_training_speech(
     as_audio: bool = False,
     features: FeatureConfig = KALDI,
     untranscribed: Sequence[Path] = (),
+    language: str = ENGLISH,
 ) -> Speech:
     """The training corpora of all manifests and, where the recipe wants it, synthetic digits.
 
@@ -135,22 +142,27 @@ def load_training_speech(
     """
     manifests = _training_manifests(data)
     unknown = {f"untranscribed-{number}": path for number, path in enumerate(untranscribed)}
-    require_corpora(data, untranscribed)  # before hours of sound are decoded
+    training_utterances(data, untranscribed, language)  # before hours of sound are decoded
     kind = "-audio" if as_audio else _suffix_of(features)
-    speech = _load_all(manifests, data.work_dir, kind, as_audio, features=features)
-    return speech + _load_all(
-        unknown, data.work_dir, kind, as_audio, features=features, untranscribed=True
+    load = partial(
+        _load_all,
+        work_dir=data.work_dir,
+        kind=kind,
+        as_audio=as_audio,
+        features=features,
+        language=language,
     )
+    return load(manifests) + load(unknown, untranscribed=True)
 
 
-def load_sped_speech(data: DataConfig) -> list[Speech]:
+def load_sped_speech(data: DataConfig, language: str = ENGLISH) -> list[Speech]:
     """The same utterances in the same order at each of the recipe's speeds, 1.0 left out.
 
     Raises CorpusError like `load_training_speech`.
     """
     manifests = _training_manifests(data)
     return [
-        _load_all(manifests, data.work_dir, f"-{speed:g}", speed=speed)
+        _load_all(manifests, data.work_dir, f"-{speed:g}", speed=speed, language=language)
         for speed in data.speeds
         if speed != 1.0
     ]
@@ -164,11 +176,12 @@ def _load_all(
     speed: float = 1.0,
     features: FeatureConfig = KALDI,
     untranscribed: bool = False,
+    language: str = ENGLISH,
 ) -> Speech:
     speech = Speech([], [])
     for name, manifest in manifests.items():
         folder = work_dir / f"{name}{kind}"
-        speech += load_speech(manifest, folder, as_audio, speed, features, untranscribed)
+        speech += load_speech(manifest, folder, as_audio, speed, features, untranscribed, language)
     for index, utterance in enumerate(speech.utterances):
         if not speech.frame_count(index):
             raise CorpusError(f"{utterance.path} is too short: it has no frame")
@@ -192,14 +205,17 @@ def _suffix_of(features: FeatureConfig) -> str:
 
 
 def load_dev_speech(
-    data: DataConfig, aside: bool = False, features: FeatureConfig = KALDI
+    data: DataConfig,
+    aside: bool = False,
+    features: FeatureConfig = KALDI,
+    language: str = ENGLISH,
 ) -> Speech:
     """The development recordings to look at; with `aside` only those that are put aside.
 
     None of their speakers of known name is in training.
     """
     folder = data.work_dir / f"dev{_suffix_of(features)}"
-    speech = load_speech(data.dev_manifest, folder, features=features)
+    speech = load_speech(data.dev_manifest, folder, features=features, language=language)
     return speech.select(
         [i for i, each in enumerate(speech.utterances) if is_put_aside(each) == aside]
     )

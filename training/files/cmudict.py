@@ -27,7 +27,7 @@ def read_pronunciations(path: Path) -> dict[str, tuple[Sounds, ...]]:
     for line in lines:
         word, *phones = ([] if line.startswith(";;;") else line.split("#")[0].split()) or [""]
         if phones:
-            word = VARIANT.sub("", word).casefold()
+            word = VARIANT.sub("", word).lower()  # as transcripts are
             said = tuple(STRESS.sub("", phone) for phone in phones)
             found[word] = tuple(dict.fromkeys((*found.get(word, ()), said)))
     if not found:

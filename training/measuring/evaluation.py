@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import jiwer
 import torch
 from torch import Tensor
 
-from earshot.language.text.transcript_text import normalise_text
+from earshot.language.text.transcript_text import ENGLISH, normalise_text
 from earshot.models.checkpoints.assembly import LoadedModel, u2_of
 from earshot.models.layers.ctc import collapse
 from earshot.training.data.speech import Speech
@@ -79,11 +80,16 @@ def decode(
     rows = [row[:n] for row, n in zip(log_probs, memory_lengths.tolist(), strict=True)]
     beams = [prefix_beam_search(row, BEAM_SIZE, blank) for row in rows]
     second = attended(memory, memory_lengths, beams)
-    plain = str if model.whisper_decoder is None else normalise_text
+    plain = str if model.whisper_decoder is None else _plain_in(loaded)
     return [
         {mode: plain(text) for mode, text in {**by_ctc, **by_attention}.items()}
         for by_ctc, by_attention in zip(_by_ctc(loaded, rows, beams), second, strict=True)
     ]
+
+
+def _plain_in(loaded: LoadedModel) -> Callable[[str], str]:
+    """What makes texts in the model's language those of transcripts."""
+    return partial(normalise_text, language=next(iter(loaded.languages), ENGLISH))
 
 
 def _by_ctc(

@@ -19,6 +19,8 @@ from earshot.training.recipe.recipe_value import read_value
 
 Kept: TypeAlias = Literal["best", "last"]
 Stored: TypeAlias = Literal["float32", "float16", "int8"]
+UNSPACED = ("zh", "yue", "ja", "th", "lo", "km", "my", "bo")
+"""Languages that are written without spaces, as Whisper names them."""
 CORPUS_KEYS = (
     "draws_first_epoch", "draws_per_epoch", "joined_corpora", "narrow_corpora", "whole_corpora",
 )  # fmt: skip
@@ -169,7 +171,7 @@ class NetworkConfig:
     decoder: Literal["own", "whisper"] = "own"
     decoder_tokens: int | None = None  # that whisper's keeps; None: all, or those of [start] model
     decoder_texts: tuple[DataPath, ...] = ()  # where they are used
-    language: str = "en"  # that whisper's decoder is told
+    language: str = "en"  # of the transcripts, which whisper's decoder is told; as Whisper has it
     input_layer: InputLayer = "conv1d6"
     output_size: int = 144
     attention_heads: int = 4
@@ -321,6 +323,11 @@ class Recipe:
             if self.distil is None or self.optimiser.ctc_weight < 1.0:
                 raise RecipeError(
                     "network.decoder: whisper's learns from [distil], and ctc_weight is 1.0"
+                )
+            if net.language in UNSPACED:
+                raise RecipeError(
+                    "network.decoder: whisper's writes words with spaces between them, of which "
+                    f"{net.language!r} has none"
                 )
             return
         if net.decoder_tokens is not None:

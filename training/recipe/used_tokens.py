@@ -7,16 +7,15 @@ anybody says.
 from __future__ import annotations
 
 import lzma
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from earshot.language.text.transcript_text import is_letter
 from earshot.models.whisper_decoder.pen import is_spoken
 from earshot.models.whisper_tokenizer.tokenizer import WhisperTokenizer
 from earshot.training.errors import CorpusError
 
-WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 UNSEEN = 0.3
 """Uses of a token that the texts have not."""
 
@@ -29,13 +28,19 @@ def used_tokens(tokenizer: WhisperTokenizer, texts: Sequence[Path]) -> list[int]
     words: Counter[str] = Counter()
     for path in texts:
         for line in _lines(path):
-            words.update(WORD.findall(line.replace("’", "'")))
+            words.update(_words(line.replace("’", "'")))
     uses: Counter[int] = Counter()
     for word, count in words.items():
         for token in tokenizer.encode(" " + word):
             uses[token] += count
     spoken = [token for token in range(tokenizer.size) if is_spoken(tokenizer.piece(token))]
     return sorted(spoken, key=lambda token: -(uses[token] + UNSEEN) / (token + 1))
+
+
+def _words(line: str) -> Iterator[str]:
+    """Runs of letters, with the apostrophes within them, in the case that they have."""
+    apart = "".join(each if is_letter(each) or each == "'" else " " for each in line)
+    return filter(None, (word.strip("'") for word in apart.replace("''", " ").split()))
 
 
 def _lines(path: Path) -> Iterator[str]:

@@ -108,7 +108,7 @@ def build_features(recipe: Recipe, speech: Speech, tokens: Tokens, mean: Tensor)
         augmenter=Augmenter(recipe.augment, tuple(cache[index] for index in range(len(cache)))),
         mean=mean.numpy(),
         stem=time_shape(recipe),
-        sped=load_sped_speech(data),
+        sped=load_sped_speech(data, recipe.network.language),
     )
 
 
@@ -130,7 +130,9 @@ def prepare(recipe: Recipe, device: torch.device | None = None) -> Prepared:
         if builder.leads is not None:
             clips = builder.augmenter.speech
             targets, texts = _teach(recipe, speech, clips, builder.leads, device)
-    dev = load_dev_speech(recipe.data, features=feature_config(recipe))
+    dev = load_dev_speech(
+        recipe.data, features=feature_config(recipe), language=recipe.network.language
+    )
     return Prepared(
         _sampler(recipe, speech),
         builder,
@@ -150,6 +152,7 @@ def _training_speech(recipe: Recipe) -> Speech:
         as_audio=recipe.waveform is not None,
         features=feature_config(recipe),
         untranscribed=() if recipe.distil is None else recipe.distil.untranscribed_manifests,
+        language=recipe.network.language,
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import soundfile
 import soxr
 
-from earshot.language.text.transcript_text import normalise_text
+from earshot.language.text.transcript_text import ANY_LANGUAGE, normalise_text
 from earshot.training.corpus.manifest import (
     CORPUS_NAME,
     MANIFEST_COLUMNS,
@@ -150,7 +150,7 @@ def read_recording(path: Path) -> Samples:
 
 
 def _refuse_twice(source: Source, manifest: Path) -> None:
-    here = read_speech(manifest) if manifest.is_file() else []
+    here = read_speech(manifest, ANY_LANGUAGE) if manifest.is_file() else []
     if (source.corpus, source.speaker) in {(each.corpus, each.speaker) for each in here}:
         raise CorpusError(f"{manifest} has {source.corpus} by {source.speaker} already")
 

@@ -30,6 +30,10 @@ def test_texts_are_made_of_letters_and_marks_and_an_end(pen):
         (b"  ", False),
         (b" 14", False),
         (b"\xc3", False),
+        (" größer".encode(), True),
+        ("हिन्दी".encode(), True),
+        ("\u0e35".encode(), True),  # a vowel above a letter of another token
+        ("¿".encode(), False),
     ],
 )
 def test_a_space_before_a_word_may_be_a_token_of_its_own(piece, is_one):

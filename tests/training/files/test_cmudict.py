@@ -45,3 +45,8 @@ def test_a_model_reads_what_is_written_for_it(lexicon: Path) -> None:
         assert lexicon_of_model.pronounce(word) == tuple(
             tuple(number[phone] for phone in each) for each in said
         )
+
+
+def test_words_are_spelled_as_transcripts_spell_them(tmp_path: Path) -> None:
+    (tmp_path / "german").write_text("Größe G R OE S AH\n", encoding="utf-8")
+    assert "größe" in read_lexicon(tmp_path / "german")
