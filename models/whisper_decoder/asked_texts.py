@@ -20,6 +20,8 @@ TOKENS_A_PASS = 8
 class AskedText:
     """One text. tokens: with the end after it. prior: what else counts for it, in nats.
 
+    cut: whether the decoder has no room for more than these tokens, and the end is not among them.
+
     log_probs: of its first tokens, as far as the decoder has been asked.
     """
 
@@ -31,19 +33,26 @@ class AskedText:
         tokens: Sequence[int],
         prior: float,
         is_kept: Callable[[int], bool],
+        cut: bool = False,
     ) -> None:
         self._row = row
         self._text = text
         self._tokens = tokens
         self._prior = prior
         self._is_kept = is_kept
+        self._cut = cut
         self._path = [start]  # the nodes before the first token, the second one, ...
         self.log_probs: list[float] = []
 
     @property
+    def over(self) -> bool:
+        """Whether nothing is left to ask."""
+        return len(self.log_probs) == len(self._tokens)
+
+    @property
     def whole(self) -> bool:
         """Whether all of it is known."""
-        return len(self.log_probs) == len(self._tokens)
+        return self.over and not self._cut
 
     @property
     def bound(self) -> float:
@@ -121,7 +130,7 @@ def _grow(own: Sequence[AskedText], wanted: int) -> bool:
     """Add the next tokens of those that may be among the best, the best bound first."""
     known = sorted((each.bound for each in own if each.whole), reverse=True)
     least = known[wanted - 1] if len(known) >= wanted else -float("inf")
-    rest = [each for each in own if not each.whole and each.bound > least]
+    rest = [each for each in own if not each.over and each.bound > least]
     room = TOKENS_A_PASS
     for each in sorted(rest, key=lambda each: -each.bound):
         room -= each.grow(room)

@@ -25,7 +25,8 @@ MOST_PASSES = 48
 class WrittenText:
     """Words with log-probabilities in nats: of each word, and of all with the end after them.
 
-    whole: whether all of them were asked about; else the total is the most that it can be.
+    whole: whether all of them were asked about; else the total is the most that it can be. Of a
+    text that the decoder has no room for they never are.
     """
 
     words: tuple[WrittenWord, ...]
@@ -129,9 +130,11 @@ class Segments:
 
     def _asked(self, row: int, words: Sequence[WrittenWord], prior: float) -> AskedText:
         most = self._positions - self._start - 2
-        tokens = [*self._pen.write(words)[:most], self._pen.end]
+        tokens = self._pen.write(words)
+        cut = len(tokens) > most
+        tokens = tokens[:most] if cut else [*tokens, self._pen.end]
         text = self._listening.texts[row]
-        return AskedText(row, text, self._start, tokens, prior, self._pen.is_kept)
+        return AskedText(row, text, self._start, tokens, prior, self._pen.is_kept, cut)
 
     def _told(self, words: Sequence[WrittenWord], asked: AskedText) -> WrittenText:
         rest = iter(asked.log_probs)

@@ -113,6 +113,21 @@ def test_a_right_guess_takes_fewer_passes_than_its_words(decoder, pen, scorers):
     assert len(passes) < len(pen.write(own)) + 1
 
 
+@pytest.mark.parametrize("kind", SCORERS)
+def test_a_text_that_the_decoder_has_no_room_for_is_not_whole(decoder, scorers, kind):
+    most = decoder.config.positions - len(PROMPT) - 1
+    fits, longer = plainly(["it"] * most), plainly(["it"] * (most + 1))
+    memory = torch.randn(1, 12, 24)
+    ((full, cut),) = (
+        scorers[kind].listen(memory, torch.tensor([12])).rank([[fits, longer]], [[0.0, 0.0]], [2])
+    )
+    assert full.whole
+    assert not cut.whole
+    assert full.total < cut.total  # the most that it can be: its end is not known
+    ((alone,),) = scorers[kind].listen(memory, torch.tensor([12])).rank([[longer]], [[0.0]], [1])
+    assert not alone.whole
+
+
 TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=6), min_size=1, max_size=5)
 
 
