@@ -2,8 +2,8 @@
 
 Whatever is chosen by looking at development recordings fits them a little better than others. The
 list beside this file names those that are left out of every look; `--put-aside` looks at them
-alone, and belongs at the end. Whole corpora are put aside too: speech that is not read is judged
-after each stage of training, and neither trained on nor tuned on.
+alone, and belongs at the end. Whole corpora are put aside too: speech that is not read is neither
+trained on nor tuned on, however often a model is judged by it.
 """
 
 from __future__ import annotations
