@@ -13,15 +13,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import safetensors
 import safetensors.torch
 import torch
 from torch import Tensor, nn
 
 from earshot.language.g2p.plain_letters import plain_letters
+from earshot.models.checkpoints.safetensors_file import read_safetensors_file
 from earshot.models.checkpoints.tensor_check import check_tensors
 from earshot.models.config import PHONE_BLANK
-from earshot.models.errors import CheckpointError, NotACheckpoint, UnencodableText
+from earshot.models.errors import CheckpointError, UnencodableText
 from earshot.models.layers.ctc import collapse
 from earshot.models.layers.phone_head import PhoneHead
 
@@ -186,10 +186,7 @@ def save_letters_to_phones(path: Path, network: LettersNetwork) -> None:
 
 def load_letters_to_phones(path: Path, phones: int) -> LettersToPhones:
     """Load the network of a model with so many phones. Raises CheckpointError."""
-    try:
-        weights = safetensors.torch.load_file(path)
-    except (OSError, safetensors.SafetensorError) as error:
-        raise NotACheckpoint(f"{path} is not a safetensors file: {error}") from error
+    weights = read_safetensors_file(path)
     network = LettersNetwork(phones, LettersConfig())
     try:
         check_tensors(network.state_dict(), weights)

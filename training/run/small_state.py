@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import safetensors
-import safetensors.torch
 import torch
 from torch import nn
 
 from earshot.models.checkpoints.own_format import ALWAYS_FLOAT32
-from earshot.models.checkpoints.safetensors_file import write_safetensors_file
+from earshot.models.checkpoints.safetensors_file import (
+    read_with_metadata,
+    write_safetensors_file,
+)
+from earshot.models.errors import NotACheckpoint
 from earshot.training.errors import TrainingStateError
 from earshot.training.run.run_identity import Identity, require_same
 from earshot.training.run.saved_file import taking_up
@@ -63,10 +65,9 @@ def rewarmed(progress: Progress) -> float:
 
 def _read(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, dict[str, object]]]:
     try:
-        with safetensors.safe_open(path, "pt") as held:
-            place = json.loads((held.metadata() or {})["place"])
-        return safetensors.torch.load_file(path), place
-    except (OSError, KeyError, ValueError, safetensors.SafetensorError) as error:
+        weights, said = read_with_metadata(path)
+        return weights, json.loads(said["place"])
+    except (NotACheckpoint, KeyError, ValueError, RecursionError) as error:
         raise TrainingStateError(f"{path} is broken, or not a run's file") from error
 
 

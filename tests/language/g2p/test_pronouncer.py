@@ -153,6 +153,11 @@ def test_either_file_may_be_missing(model_dir: Path) -> None:
     assert pronouncer_of(load_model(model_dir)) is None
 
 
+AXES = b'{"a":{"dtype":"F32","shape":[0,18446744073709551615],"data_offsets":[0,0]}}'
+SHAPELESS = len(AXES).to_bytes(8, "little") + AXES
+"""A safetensors file of a tensor that there cannot be."""
+
+
 @pytest.mark.parametrize(
     ("name", "content", "error"),
     [
@@ -161,6 +166,7 @@ def test_either_file_may_be_missing(model_dir: Path) -> None:
         (LEXICON_FILE, lzma.compress(b"\xff\xff"), TokenizerError),
         (LEXICON_FILE, lzma.compress(b"b Z\n"), TokenizerError),
         (LETTERS_FILE, b"x" * 99, NotACheckpoint),
+        (LETTERS_FILE, SHAPELESS, NotACheckpoint),
     ],
 )
 def test_files_that_are_broken_are_refused_at_once(

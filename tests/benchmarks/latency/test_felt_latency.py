@@ -1,6 +1,6 @@
 import numpy as np
 
-from benchmarks.server.felt_latency import Heard, Told, latencies_of, until_end_of_speech
+from benchmarks.latency.felt_latency import Heard, Told, latencies_of, until_end_of_speech
 
 
 def told(at_s: float, text: str, final: bool = False, ends_s: tuple[float, ...] = ()) -> Told:

@@ -1,6 +1,6 @@
 import pytest
 
-from benchmarks.server.chunk_latency import Rescoring, bundled_chunking, waiting_ms
+from benchmarks.latency.chunk_latency import Rescoring, bundled_chunking, waiting_ms
 from earshot.streaming.stream.chunking import Chunking
 
 

@@ -1,0 +1,1 @@
+"""How long speakers and clients wait."""
