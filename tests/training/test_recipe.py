@@ -152,11 +152,6 @@ def test_a_second_round_goes_on_with_the_same_network(recipes: dict[str, Recipe]
         ("\n[augment]\nfreq_mask_bins = 90\n", r"augment\.freq_mask_bins"),
         ('\n[units]\ntokens = "10"\n', r"units\.tokens"),
         ("\n[units]\npieces = 10\n", "units: unknown keys pieces; there are tokens"),
-        (
-            '\n[network]\nencoder = "whisper"\ndecoder = "whisper"\nlanguage = "ja"\n[distil]\n'
-            '[waveform]\n[start]\nwhisper = "w"\n[optimiser]\nctc_weight = 1.0\n',
-            r"network\.decoder: .* words with spaces between them, of which 'ja' has none",
-        ),
         ('\n[network]\nblock_norm = "no"\n', r"network\.block_norm: 'no' is not true or false"),
         ('\n[network]\ninput_layer = "conv9"\n', r"network\.input_layer: 'conv9' is not conv"),
         ("\n[checkpoints]\nsave_every = 0\n", r"checkpoints\.save_every"),

@@ -1,4 +1,4 @@
-"""What was said, as a corpus writes it and as a run learns it."""
+"""Transcripts, from how a corpus writes them to how a run learns them."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def decode(
 
 
 def _plain_in(loaded: LoadedModel) -> Callable[[str], str]:
-    """What makes texts in the model's language those of transcripts."""
+    """A normaliser of texts in the model's language."""
     return partial(normalise_text, language=next(iter(loaded.languages), ENGLISH))
 
 

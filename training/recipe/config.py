@@ -19,8 +19,6 @@ from earshot.training.recipe.recipe_value import read_value
 
 Kept: TypeAlias = Literal["best", "last"]
 Stored: TypeAlias = Literal["float32", "float16", "int8"]
-UNSPACED = ("zh", "yue", "ja", "th", "lo", "km", "my", "bo")
-"""Languages that are written without spaces, as Whisper names them."""
 CORPUS_KEYS = (
     "draws_first_epoch", "draws_per_epoch", "joined_corpora", "narrow_corpora", "whole_corpora",
 )  # fmt: skip
@@ -323,11 +321,6 @@ class Recipe:
             if self.distil is None or self.optimiser.ctc_weight < 1.0:
                 raise RecipeError(
                     "network.decoder: whisper's learns from [distil], and ctc_weight is 1.0"
-                )
-            if net.language in UNSPACED:
-                raise RecipeError(
-                    "network.decoder: whisper's writes words with spaces between them, of which "
-                    f"{net.language!r} has none"
                 )
             return
         if net.decoder_tokens is not None:

@@ -21,6 +21,7 @@ from earshot.training.errors import RecipeError
 from earshot.training.recipe.config import NetworkConfig
 from earshot.training.recipe.used_tokens import used_tokens
 from earshot.training.recipe.whisper_tokens import tokenizer_beside
+from earshot.training.recipe.written_words import require_spaces
 
 PREFIX = "decoder."
 EMBEDDING = "token_embedding.weight"
@@ -47,8 +48,9 @@ def whole_decoding(path: Path, language: str) -> Decoding:
     """The decoder of the Whisper at `path`.
 
     Raises ModelError for one that is missing or broken, or lacks the language; RecipeError for one
-    without decoder, or without a tokenizer of its own.
+    without decoder, or without a tokenizer of its own, or a language without spaces.
     """
+    require_spaces(language)
     checkpoint = read_whisper(path)
     if not checkpoint.has_decoder:
         raise RecipeError(f"network.decoder: {path} has none")

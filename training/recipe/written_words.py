@@ -1,4 +1,4 @@
-"""Whether Whisper's decoder can write what was said."""
+"""Words that Whisper's decoder can write, and those that it cannot."""
 
 from __future__ import annotations
 
@@ -9,8 +9,19 @@ from earshot.models.whisper_decoder.pen import is_spoken
 from earshot.models.whisper_tokenizer.tokenizer import WhisperTokenizer
 from earshot.training.errors import RecipeError
 
+UNSPACED = ("zh", "yue", "ja", "th", "lo", "km", "my", "bo")
+"""Languages that are written without spaces, as Whisper names them."""
 MOST_UNWRITTEN = 0.1
 """The share of the words that may lack tokens: some are of another language."""
+
+
+def require_spaces(language: str) -> None:
+    """Raises RecipeError for a language whose words have no spaces between them."""
+    if language in UNSPACED:
+        raise RecipeError(
+            "network.decoder: whisper's writes words with spaces between them, of which "
+            f"{language!r} has none"
+        )
 
 
 def require_written(tokenizer: WhisperTokenizer, texts: Iterable[str]) -> None:

@@ -1,4 +1,4 @@
-"""What a stage finds and no other stage makes."""
+"""Needs of a stage that no other stage meets: files, corpora, a Whisper with its tokens."""
 
 from __future__ import annotations
 

@@ -124,6 +124,13 @@ def test_a_language_that_a_later_stages_whisper_lacks_is_told(
         require_stage(with_decoder(stages[1], whispers[1], language="fr"))
 
 
+def test_a_language_that_whispers_decoder_cannot_space_is_told(
+    stages: list[Recipe], whispers: tuple[Path, Path]
+) -> None:
+    with pytest.raises(RecipeError, match="words with spaces between them, of which 'ja' has none"):
+        require_stage(with_decoder(stages[1], whispers[1], language="ja"))
+
+
 def test_sentence_corpora_that_a_later_stage_lacks_are_told(
     stages: list[Recipe], whispers: tuple[Path, Path]
 ) -> None:
