@@ -7,6 +7,7 @@ comes from whoever found the words (`Word.written`), and a number keeps its last
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from earshot.language.itn.spoken_years import MONTHS
 from earshot.language.itn.written_numbers import Written, written_numbers
@@ -16,6 +17,7 @@ from earshot.streaming.events import Alternative, Word
 _ALSO_WORDS = frozenset(("march", "may", "august"))
 _DAYS = frozenset(("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"))
 _CAPITALS = frozenset({"i"} | _DAYS | (MONTHS - _ALSO_WORDS))
+SENTENCE_ENDS = frozenset(".?!")
 _WITHIN_NUMBERS = ","
 """Said to a tagger by pauses between digits; a number goes on over it."""
 
@@ -38,12 +40,24 @@ def _written(words: Sequence[Word]) -> Iterator[Written]:
 
 def _numbers(words: Sequence[Word]) -> Iterator[Written]:
     """Not within a boosted phrase that the request wrote in these words, nor across a stop."""
-    plain = [word.text.lower().rstrip(STOPS) for word in words]
-    for number in written_numbers(plain):
+    for number in _within_sentences(words):
         *inner, last = words[number.first : number.stop]
         wished = any(word.boosted and not word.read_out for word in (*inner, last))
         if not wished and not any(_stops(word) for word in inner):
             yield replace(number, text=number.text + _marks(last.written or last.text))
+
+
+def _within_sentences(words: Sequence[Word]) -> Iterator[Written]:
+    """Numbers of each sentence by itself: the next one may begin with "Two" or "Oh"."""
+    plain = [word.text.lower().rstrip(STOPS) for word in words]
+    ends = [place + 1 for place, word in enumerate(words) if _ends_sentence(word)]
+    for first, stop in pairwise([0, *ends, len(words)]):
+        for number in written_numbers(plain[first:stop]):
+            yield replace(number, first=first + number.first, stop=first + number.stop)
+
+
+def _ends_sentence(word: Word) -> bool:
+    return bool(set(_marks(word.written or word.text)) & SENTENCE_ENDS)
 
 
 def _stops(word: Word) -> bool:

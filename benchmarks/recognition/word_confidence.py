@@ -48,6 +48,7 @@ from earshot.streaming.graph_config import GraphOptions, GraphSearchConfig
 from earshot.streaming.search.search_frames import frames_of
 from earshot.streaming.words.fitted_words import words_of
 from earshot.streaming.words.graph_words import GraphWords
+from earshot.training.corpus.put_aside import is_put_aside
 from earshot.training.data.batch import pad
 from earshot.training.data.speech import Speech, load_speech
 from earshot.training.measuring.greedy import length_batches
@@ -212,7 +213,10 @@ def main() -> None:
     trial, told = Trial(loaded, graph, sizes), ToldWords(arguments.graph, sizes)
     with tempfile.TemporaryDirectory() as cache:
         features = u2_of(loaded).config.features
-        speech = load_speech(SHARED / "speech" / "dev.tsv", Path(cache), features=features)
+        everything = load_speech(SHARED / "speech" / "dev.tsv", Path(cache), features=features)
+        speech = everything.select(
+            [i for i, each in enumerate(everything.utterances) if not is_put_aside(each)]
+        )
         for one in heard(loaded, speech):
             said = speech.utterances[one.index]
             trial.take(one, said.text)
@@ -230,8 +234,9 @@ def report(trial: Trial, told: ToldWords, lm: str) -> str:
     given_up = told.close()
     corpora = [[name, *words.row()] for name, words in sorted(told.of_corpus.items())]
     about = f"""
-Development recordings with a transcript: every other one is reported, the rest chose scale and
-coverage. Language model: {lm}, at a weight of {options.graph_scale:g}. Beam {options.beam:g},
+Development recordings with a transcript, but for those put aside: every other one is reported,
+the rest chose scale and coverage. Language model: {lm}, at a weight of
+{options.graph_scale:g}. Beam {options.beam:g},
 max_active {options.max_active}, lattice_beam {options.lattice_beam:g}. A lattice has
 {np.median(trial.arcs):.0f} arcs (median; {max(trial.arcs)} at most) and takes
 {np.median(times):.2f} ms of CPU ({np.percentile(times, 95):.2f} for 95 %, {times.max():.1f} at

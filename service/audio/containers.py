@@ -54,6 +54,15 @@ def sniff(head: bytes) -> Container | None:
     return _mpeg_audio(head)
 
 
+def sniff_in_samples(head: bytes) -> Container | None:
+    """Name the container whose file was sent as samples, None for what may be samples.
+
+    Only by what is at least four bytes, which no sound begins with; a WAV header is 22 samples.
+    """
+    found = sniff(head[:SNIFF_BYTES])
+    return found if found in (OGG, FLAC, MATROSKA, MP4) else None
+
+
 def _mpeg_audio(head: bytes) -> Container | None:
     """A bare MPEG frame: eleven sync bits, then the layer tells AAC (layer 0) from MP3."""
     if len(head) < 2 or head[0] != 0xFF or head[1] & 0xE0 != 0xE0:

@@ -4,6 +4,7 @@ import hashlib
 
 import numpy as np
 
+from earshot.service.audio.containers import sniff_in_samples
 from earshot.service.audio.pcm import PcmDecoder, PcmFormat, one_of
 from earshot.service.audio.resampler import Resampler
 from earshot.service.audio.wav_header import WavHeader
@@ -28,6 +29,7 @@ class SocketAudio:
         self._decoder: PcmDecoder | None = None
         self._resamplers: list[Resampler] = []
         self._digest = hashlib.sha256()
+        self._is_first = pcm is not None
         if pcm is not None:
             self._begin(pcm)
 
@@ -43,6 +45,9 @@ class SocketAudio:
             UndecodableAudio: the bytes are not the audio they should be.
         """
         self._digest.update(data)
+        if self._is_first and data:
+            _check_is_no_file(data)
+            self._is_first = False
         if self._decoder is None:
             parsed = self._header.feed(data)
             if parsed is None:
@@ -75,3 +80,13 @@ class SocketAudio:
         self._resamplers = [
             Resampler(pcm.sample_rate_hz, self._model_rate_hz) for _ in range(self._channels or 1)
         ]
+
+
+def _check_is_no_file(data: bytes) -> None:
+    """What a browser's recorder makes has no samples; it would be heard as noise."""
+    container = sniff_in_samples(data)
+    if container is not None:
+        raise UndecodableAudio(
+            f"the audio is {container.name}, not the samples that encoding says: send samples, or "
+            "POST the file to /v1/listen"
+        )

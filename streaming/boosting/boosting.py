@@ -16,6 +16,7 @@ from earshot.language.g2p.plain_letters import plain_letters
 from earshot.language.text.spoken_terms import readings
 from earshot.models.errors import TokenizerError, UnencodableText
 from earshot.models.tokenizer import Tokenizer
+from earshot.streaming.boosting.asked_capitals import AskedCapitals
 from earshot.streaming.boosting.limited_boosts import limited_boosts
 from earshot.streaming.events import BoostWarning, LimitedBoost, UnboostablePhrase
 from earshot.streaming.stream_config import Boost
@@ -50,6 +51,11 @@ class CompiledBoosts:
         """The same request with no phrase boosted."""
         refused = tuple(UnboostablePhrase(text, reason) for text in self.texts)
         return CompiledBoosts((), (), None, self.warnings + refused)
+
+    @cached_property
+    def capitals(self) -> AskedCapitals:
+        """Those of the phrases as they were asked for."""
+        return AskedCapitals(self.texts)
 
     def covered(self, tokens: Sequence[int]) -> list[bool]:
         """For each token or word, whether it lies in a complete phrase of positive weight."""

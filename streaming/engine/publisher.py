@@ -1,7 +1,10 @@
 """What a step's results mean for the caller: partials, finals and the events around them."""
 
+from dataclasses import replace
+
 from earshot.streaming.engine.engine_stats import Counters
 from earshot.streaming.events import Alternative, Final, Partial
+from earshot.streaming.results.asked_words import as_asked
 from earshot.streaming.results.hypothesis import Best
 from earshot.streaming.results.results import alternative, distinct, first_pass_scores
 from earshot.streaming.stream.active_stream import ActiveStream
@@ -23,7 +26,8 @@ class Publisher:
             return
         stream.segment.shown = shown
         clock = stream.clock
-        said = alternative(first_pass_scores(best.hypothesis), clock)
+        heard = as_asked(best.hypothesis, stream.boosts.capitals)
+        said = alternative(first_pass_scores(heard), clock)
         duration_s = stream.decoded_s - clock.start_s
         stream.emit(Partial(clock.start_s, duration_s, (said,), best.stable_words))
         self._counters.partials += 1
@@ -35,7 +39,10 @@ class Publisher:
         has seen a partial that must be taken back.
         """
         stream, clock = ending.stream, ending.stream.clock
-        told = distinct(ending.scored, stream.config.alternatives)
+        told = [
+            replace(scored, hypothesis=as_asked(scored.hypothesis, stream.boosts.capitals))
+            for scored in distinct(ending.scored, stream.config.alternatives)
+        ]
         said = tuple(alternative(scored, clock) for scored in told) or (NOTHING_SAID,)
         speech_final = ending.cause != "max_utterance"
         stream.utterance.ended(said[0].words, speech_final)

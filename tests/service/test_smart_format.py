@@ -75,6 +75,17 @@ def test_stops_of_a_model_stay_and_part_numbers():
     assert formatted(said).text == read
 
 
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("my number is nine zero zero seven one. oh no", "my number is 90071. oh no"),
+        ("it is five five one two three four. two people came", "it is 551234. two people came"),
+    ],
+)
+def test_a_number_ends_with_its_sentence_whatever_the_next_begins_with(said, read):
+    assert formatted(said).text == read
+
+
 def test_text_without_spaces_keeps_having_none():
     assert formatted("你 好", separator="").text == "你好"
 

@@ -93,6 +93,12 @@ def test_boosted_phrases_are_marked_and_what_cannot_be_is_told(transcriber, clip
     assert [each.phrase for each in result.unboostable] == ["中文"]
 
 
+@pytest.mark.parametrize("punctuate", [False, True])
+def test_a_boosted_phrase_is_told_in_the_capitals_it_was_written_in(transcriber, clip, punctuate):
+    result = transcriber.transcribe(clip, boosts=["Brown SUGAR"], punctuate=punctuate)
+    assert "Brown SUGAR" in result.text
+
+
 def test_a_boost_may_bring_its_own_weight(transcriber_without_graph, seven):
     assert transcriber_without_graph.transcribe(seven, boosts=["seven"]).text == "seven"
     against = [earshot.Boost("seven", -20.0)]

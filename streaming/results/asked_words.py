@@ -1,0 +1,25 @@
+"""Hypotheses with boosted words as their request wrote them."""
+
+from earshot.streaming.boosting.asked_capitals import AskedCapitals
+from earshot.streaming.results.hypothesis import Hypothesis, SpokenWord
+from earshot.streaming.results.retold import retold, written_as
+
+
+def as_asked(hypothesis: Hypothesis, capitals: AskedCapitals) -> Hypothesis:
+    """The hypothesis with the request's capitals, in written forms too, which keep their marks."""
+    heard = hypothesis.words
+    boosted = [word.boosted and not word.read_out for word in heard]
+    asked = capitals.of([word.text for word in heard], boosted)
+    if not any(asked):
+        return hypothesis
+    told = list(zip(heard, asked, strict=True))
+    texts = retold(hypothesis, [text or word.text for word, text in told])
+    return written_as(texts, [_form(word, text) for word, text in told])
+
+
+def _form(word: SpokenWord, asked: str | None) -> str | None:
+    """The written form, whose mark stays where its letters become those that were asked for."""
+    form = word.written
+    if form is None or asked is None or not form.lower().startswith(asked.lower()):
+        return form
+    return asked + form[len(asked) :]
