@@ -29,7 +29,7 @@ class Target:
         return "ws" + self.http_url.removeprefix("http")
 
     def metrics(self) -> dict[str, float]:
-        """What its metrics say now, by name and labels."""
+        """Values of its metrics now, by name and labels."""
         with _NO_PROXY.open(f"{self.http_url}/metrics", timeout=10) as answer:
             lines = answer.read().decode().splitlines()
         said = (line.rsplit(" ", 1) for line in lines if line[:1] != "#")

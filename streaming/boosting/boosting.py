@@ -54,7 +54,7 @@ class CompiledBoosts:
 
     @cached_property
     def capitals(self) -> AskedCapitals:
-        """Those of the phrases as they were asked for."""
+        """Capitals of the phrases as they were asked for."""
         return AskedCapitals(self.texts)
 
     def covered(self, tokens: Sequence[int]) -> list[bool]:
