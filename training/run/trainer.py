@@ -121,6 +121,8 @@ class Trainer:
         texts, targets = self.prepared.texts, self.prepared.targets
         if texts is None or targets is None:
             return None
+        # The window is of the weights that the stage begins with, for all of it: another pass over
+        # 30 s of silence at each update would cost as much as the update.
         shift = targets.teacher.extractor.frame_shift
         frame_samples = shift * self.model.encoder.subsampling_rate
         return DecoderLoss(self.model, texts, frame_samples, silent_window(self.model.eval()))
