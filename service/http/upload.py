@@ -24,6 +24,9 @@ class UploadLimits:
     timeout_s: float
 
 
+_OPEN_FILES = Path("/proc/self/fd")
+"""Where Linux has the files that this process holds open, those without a name too."""
+
 LEAST_BYTES_PER_S = 1000
 """A body that comes slower, once it had its time to stall, holds a place others could use."""
 
@@ -67,18 +70,29 @@ def trickles(count: int, elapsed_s: float, timeout_s: float) -> bool:
 
 @contextmanager
 def temporary_file() -> Iterator[tuple[Path, BinaryIO]]:
-    """Open a file that exists as long as the block.
+    """Open a file that exists as long as the block, or this process.
 
     Raises:
         StorageFull: it cannot be made, or what the block writes has no room.
     """
     try:
-        with tempfile.NamedTemporaryFile(prefix="earshot-") as file:
-            yield Path(file.name), cast(BinaryIO, file)
+        with _unnamed_file() as file:
+            yield _path_of(file), file
     except OSError as error:  # of the block, or of the last bytes, written when it is closed
         if error.errno not in _NO_ROOM:
             raise
         raise StorageFull("there is no room for the file", FULL_RETRY_S) from error
+
+
+def _unnamed_file() -> BinaryIO:
+    """No name is left behind by a process that is killed, where the system can open it again."""
+    if _OPEN_FILES.is_dir():
+        return cast(BinaryIO, tempfile.TemporaryFile(prefix="earshot-"))
+    return cast(BinaryIO, tempfile.NamedTemporaryFile(prefix="earshot-"))
+
+
+def _path_of(file: BinaryIO) -> Path:
+    return _OPEN_FILES / str(file.fileno()) if _OPEN_FILES.is_dir() else Path(file.name)
 
 
 async def _chunks(request: Request, timeout_s: float) -> AsyncIterator[bytes]:

@@ -7,6 +7,7 @@ import tempfile
 import pytest
 
 from earshot.service.errors import StorageFull
+from earshot.service.http import upload
 from earshot.service.http.upload import LEAST_BYTES_PER_S, temporary_file, trickles
 from earshot.service.outcomes import outcome_of
 
@@ -26,9 +27,10 @@ def test_a_body_that_trickles_is_told_from_one_that_is_slow(count, elapsed_s, ex
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
 @pytest.mark.parametrize("when", ["while it is written", "when it is closed"])
-def test_a_full_disk_is_no_fault_of_the_server(monkeypatch, tmp_path, when, code):
+def test_a_full_disk_is_no_fault_of_the_server(monkeypatch, when, code):
     class Full(io.BytesIO):
-        name = str(tmp_path / "file")
+        def fileno(self):
+            return 0
 
         def write(self, data):
             raise OSError(code, "there is no room")
@@ -41,7 +43,7 @@ def test_a_full_disk_is_no_fault_of_the_server(monkeypatch, tmp_path, when, code
             self.write(b"the rest")
 
     full = Full()
-    monkeypatch.setattr(tempfile, "NamedTemporaryFile", lambda **_: full)
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: full)
     data = [b"x"] if when == "while it is written" else []
     with pytest.raises(StorageFull) as caught, temporary_file() as (_, file):
         file.writelines(data)
@@ -53,6 +55,27 @@ def test_another_fault_of_the_disk_is_not_called_full(monkeypatch):
     def broken(**_):
         raise OSError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(tempfile, "NamedTemporaryFile", broken)
+    monkeypatch.setattr(tempfile, "TemporaryFile", broken)
     with pytest.raises(PermissionError), temporary_file():
         pass
+
+
+def test_a_file_has_no_name_that_a_killed_server_would_leave(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with temporary_file() as (path, file):
+        file.write(b"audio")
+        file.flush()
+        assert path.read_bytes() == b"audio"
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_where_no_system_opens_it_again_the_file_has_a_name_while_it_is_needed(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(upload, "_OPEN_FILES", tmp_path / "no-proc")
+    with temporary_file() as (path, file):
+        file.write(b"audio")
+        file.flush()
+        assert path.read_bytes() == b"audio"
+    assert list(tmp_path.iterdir()) == []
