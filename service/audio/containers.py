@@ -39,6 +39,8 @@ _MAGIC: tuple[tuple[bytes, Container], ...] = (
     (b"#!AMR", AMR),
 )
 
+_UNLIKE_SAMPLES = tuple(each for each in _MAGIC if each[1] in (OGG, FLAC, MATROSKA))
+
 
 def sniff(head: bytes) -> Container | None:
     """Name the container that starts with ``head`` (at least ``SNIFF_BYTES``), None if unknown."""
@@ -57,10 +59,14 @@ def sniff(head: bytes) -> Container | None:
 def sniff_in_samples(head: bytes) -> Container | None:
     """Name the container whose file was sent as samples, None for what may be samples.
 
-    Only by what is at least four bytes, which no sound begins with; a WAV header is 22 samples.
+    Only by four bytes with which no sound begins; a WAV header is 22 samples.
     """
-    found = sniff(head[:SNIFF_BYTES])
-    return found if found in (OGG, FLAC, MATROSKA, MP4) else None
+    return next((found for magic, found in _UNLIKE_SAMPLES if head.startswith(magic)), None)
+
+
+def may_begin_a_file(head: bytes) -> bool:
+    """Whether too few bytes have come for `sniff_in_samples`."""
+    return any(magic.startswith(head) for magic, _ in _UNLIKE_SAMPLES)
 
 
 def _mpeg_audio(head: bytes) -> Container | None:

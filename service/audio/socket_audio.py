@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-from earshot.service.audio.containers import sniff_in_samples
+from earshot.service.audio.containers import may_begin_a_file, sniff_in_samples
 from earshot.service.audio.pcm import PcmDecoder, PcmFormat, one_of
 from earshot.service.audio.resampler import Resampler
 from earshot.service.audio.wav_header import WavHeader
@@ -29,7 +29,7 @@ class SocketAudio:
         self._decoder: PcmDecoder | None = None
         self._resamplers: list[Resampler] = []
         self._digest = hashlib.sha256()
-        self._is_first = pcm is not None
+        self._head: bytes | None = None if pcm is None else b""
         if pcm is not None:
             self._begin(pcm)
 
@@ -45,21 +45,16 @@ class SocketAudio:
             UndecodableAudio: the bytes are not the audio they should be.
         """
         self._digest.update(data)
-        if self._is_first and data:
-            _check_is_no_file(data)
-            self._is_first = False
+        if self._head is not None:
+            self._head += data
+            return [] if may_begin_a_file(self._head) else self._begun()
         if self._decoder is None:
             parsed = self._header.feed(data)
             if parsed is None:
                 return []
             pcm, data = parsed
             self._begin(pcm)
-        assert self._decoder is not None
-        samples = self._decoder.decode_apart(data)
-        return [
-            resampler.resample(one_of(samples, None if self._channels is None else channel))
-            for channel, resampler in enumerate(self._resamplers)
-        ]
+        return self._resampled(data)
 
     def flush(self) -> list[Samples]:
         """Return the last samples, still in the resampler's filter; call it once, at the end.
@@ -69,7 +64,24 @@ class SocketAudio:
         """
         if self._decoder is None and self._header.begun:
             raise UndecodableAudio("the audio ended before its WAV header was complete")
-        return [resampler.resample(_NOTHING, last=True) for resampler in self._resamplers]
+        begun = self._begun() if self._head else []
+        rest = [resampler.resample(_NOTHING, last=True) for resampler in self._resamplers]
+        return [np.concatenate(each) for each in zip(begun, rest, strict=True)] if begun else rest
+
+    def _begun(self) -> list[Samples]:
+        """The first samples, once it is clear that they are none of a file."""
+        assert self._head is not None
+        head, self._head = self._head, None
+        _check_is_no_file(head)
+        return self._resampled(head)
+
+    def _resampled(self, data: bytes) -> list[Samples]:
+        assert self._decoder is not None
+        samples = self._decoder.decode_apart(data)
+        return [
+            resampler.resample(one_of(samples, None if self._channels is None else channel))
+            for channel, resampler in enumerate(self._resamplers)
+        ]
 
     def _begin(self, pcm: PcmFormat) -> None:
         if self._channels not in (None, pcm.channels):

@@ -74,7 +74,7 @@ def test_a_number_keeps_its_mark_and_ends_at_a_stop_alone():
         "There are 150. Of them."
     )
     assert text(SMART, final(said, "There are one hundred. Fifty of them.")) == (
-        "There are one hundred. Fifty of them."
+        "There are 100. 50 of them."
     )
 
 
