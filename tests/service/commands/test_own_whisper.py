@@ -61,6 +61,24 @@ simulated_rooms = 2
 [units]
 tokens = 12
 """
+LEARNING = """
+[augment]
+from_step = 10000
+spec_augment_from_step = 10000
+[optimiser]
+peak_rate = 1e-2
+batch_seconds = 4.0
+ctc_weight = 1.0
+ctc_only_steps = 0
+min_chunk_frames = 2
+max_chunk_frames = 8
+min_left_frames = 8
+[checkpoints]
+average = 1
+keep = "last"
+save_every = 40
+dev_utterances = 3
+"""
 FIRST = """
 name = "distilled"
 [start]
@@ -85,6 +103,7 @@ dev_utterances = 3
 """
 SECOND = """
 name = "heads"
+common = ["learning.toml"]
 [start]
 model = "distilled"
 [distil]
@@ -94,29 +113,15 @@ weight = 0.01
 lexicon = "lexicon"
 weight = 0.7
 sequence_from_step = 280
-[augment]
-from_step = 10000
-spec_augment_from_step = 10000
 [optimiser]
-peak_rate = 1e-2
 group_rates = { encoder = 1e-2, heads = 2e-2, decoder = 0.0 }
 warmup_steps = 5
 decay_from_step = 260
 total_steps = 340
-batch_seconds = 4.0
-ctc_weight = 1.0
-ctc_only_steps = 0
-min_chunk_frames = 2
-max_chunk_frames = 8
-min_left_frames = 8
-[checkpoints]
-average = 1
-keep = "last"
-save_every = 100
-dev_utterances = 3
 """
 THIRD = """
 name = "decoder"
+common = ["learning.toml"]
 [start]
 model = "heads"
 [distil]
@@ -128,52 +133,23 @@ sentence_corpora = ["train"]
 lexicon = "lexicon"
 weight = 0.7
 sequence_from_step = 0
-[augment]
-from_step = 10000
-spec_augment_from_step = 10000
 [optimiser]
-peak_rate = 1e-2
 group_rates = { encoder = 1e-4, heads = 1e-4, decoder = 1e-2 }
 warmup_steps = 2
 decay_from_step = 30
 total_steps = 40
-batch_seconds = 4.0
-ctc_weight = 1.0
-ctc_only_steps = 0
-min_chunk_frames = 2
-max_chunk_frames = 8
-min_left_frames = 8
-[checkpoints]
-average = 1
-keep = "last"
-save_every = 40
-dev_utterances = 3
 """
 IN_GERMAN = """
 name = "german"
+common = ["learning.toml"]
 [start]
 whisper = "whisper.pt"
 [distil]
 weight = 0.01
-[augment]
-from_step = 10000
-spec_augment_from_step = 10000
 [optimiser]
-peak_rate = 1e-2
 warmup_steps = 5
 decay_from_step = 150
 total_steps = 180
-batch_seconds = 4.0
-ctc_weight = 1.0
-ctc_only_steps = 0
-min_chunk_frames = 2
-max_chunk_frames = 8
-min_left_frames = 8
-[checkpoints]
-average = 1
-keep = "last"
-save_every = 100
-dev_utterances = 3
 """
 
 
@@ -214,6 +190,7 @@ def stages(tmp_path: Path, repository_dir: Path, monkeypatch: pytest.MonkeyPatch
         ("distil", FIRST + COMMON), ("heads", SECOND + COMMON), ("decoder", THIRD + own),
     ):  # fmt: skip
         (tmp_path / f"{name}.toml").write_text(recipe)
+    (tmp_path / "learning.toml").write_text(LEARNING)
     file = tmp_path / "own.toml"
     file.write_text('stages = ["distil.toml", "heads.toml", "decoder.toml"]\n')
     return file
