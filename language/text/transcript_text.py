@@ -21,7 +21,7 @@ def normalise_text(text: str, language: str = ENGLISH) -> str:
     Of English a to z; of other languages the letters of any script, with their marks.
     """
     if language != ENGLISH:
-        return _of_any_script(text)
+        return letters_alone(text.lower())
     lowered = NOT_SPOKEN.sub(" ", text.lower().translate(FOLDED))
     return " ".join(STRAY_APOSTROPHE.sub(" ", lowered).split())
 
@@ -40,8 +40,9 @@ def is_letter(symbol: str) -> bool:
     return unicodedata.category(symbol)[0] in "LM"
 
 
-def _of_any_script(text: str) -> str:
-    composed = unicodedata.normalize("NFC", text.lower()).replace("’", "'")
+def letters_alone(text: str) -> str:
+    """Words of any script in the case that they have, with the apostrophes within them."""
+    composed = unicodedata.normalize("NFC", text).replace("’", "'")
     spoken = "".join(map(_spoken, composed)).replace("''", " ")
     return " ".join(filter(None, (word.strip("'") for word in spoken.split())))
 

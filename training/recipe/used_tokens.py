@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from earshot.language.text.transcript_text import is_letter
+from earshot.language.text.transcript_text import letters_alone
 from earshot.models.whisper_decoder.pen import is_spoken
 from earshot.models.whisper_tokenizer.tokenizer import WhisperTokenizer
 from earshot.training.errors import CorpusError
@@ -28,19 +28,13 @@ def used_tokens(tokenizer: WhisperTokenizer, texts: Sequence[Path]) -> list[int]
     words: Counter[str] = Counter()
     for path in texts:
         for line in _lines(path):
-            words.update(_words(line.replace("’", "'")))
+            words.update(letters_alone(line).split())
     uses: Counter[int] = Counter()
     for word, count in words.items():
         for token in tokenizer.encode(" " + word):
             uses[token] += count
     spoken = [token for token in range(tokenizer.size) if is_spoken(tokenizer.piece(token))]
     return sorted(spoken, key=lambda token: -(uses[token] + UNSEEN) / (token + 1))
-
-
-def _words(line: str) -> Iterator[str]:
-    """Runs of letters, with the apostrophes within them, in the case that they have."""
-    apart = "".join(each if is_letter(each) or each == "'" else " " for each in line)
-    return filter(None, (word.strip("'") for word in apart.replace("''", " ").split()))
 
 
 def _lines(path: Path) -> Iterator[str]:
