@@ -79,6 +79,7 @@ def test_stops_of_a_model_stay_and_part_numbers():
     ("said", "read"),
     [
         ("my number is nine zero zero seven one. oh no", "my number is 90071. oh no"),
+        ("oh no. my number is nine zero zero seven one", "oh no. my number is 90071"),
         ("it is five five one two three four. two people came", "it is 551234. two people came"),
     ],
 )

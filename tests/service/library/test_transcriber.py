@@ -97,6 +97,11 @@ def test_boosted_phrases_are_marked_and_what_cannot_be_is_told(transcriber, clip
 def test_a_boosted_phrase_is_told_in_the_capitals_it_was_written_in(transcriber, clip, punctuate):
     result = transcriber.transcribe(clip, boosts=["Brown SUGAR"], punctuate=punctuate)
     assert "Brown SUGAR" in result.text
+    *partials, final = transcriber.stream(
+        *blocks_of(clip), boosts=["Brown SUGAR"], punctuate=punctuate
+    )
+    assert "Brown SUGAR" in final.text
+    assert any("Brown SUGAR" in partial.text for partial in partials)
 
 
 def test_a_boost_may_bring_its_own_weight(transcriber_without_graph, seven):
