@@ -7,8 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal, TypeVar, get_args, get_type_hints
+from typing import Any, Literal, TypeVar, get_type_hints
 
+from earshot.models.config_checks import (
+    require,
+    require_choice,
+    require_number,
+    require_optional,
+    require_range,
+)
 from earshot.models.errors import ConfigError, quote
 from earshot.models.whisper_decoder_config import WhisperDecoderConfig
 
@@ -16,7 +23,7 @@ EncoderKind = Literal["conformer", "transformer"]
 DecoderKind = Literal["transformer", "bitransformer"]
 InputLayer = Literal["conv2d", "conv2d6", "conv2d8", "conv1d4", "conv1d6", "conv1d8", "whisper"]
 Positions = Literal["rel_pos", "abs_pos", "whisper", "no_pos"]
-FeatureKind = Literal["kaldi", "whisper"]
+FeatureKind = Literal["kaldi", "whisper", "nemo"]
 Activation = Literal["swish", "relu", "gelu"]
 ConvNorm = Literal["layer_norm", "batch_norm"]
 
@@ -34,37 +41,9 @@ MIN_BEAM, MAX_BEAM = 1.0, 100.0
 Section = TypeVar("Section")
 
 
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise ConfigError(message)
-
-
-def _require_choice(section: object, name: str, choices: object) -> None:
-    value = getattr(section, name)
-    options = get_args(choices)
-    _require(value in options, f"{name}={quote(value)} is not one of {', '.join(options)}")
-
-
-def _require_range(section: object, names: str, low: float, high: float) -> None:
-    for name in names.split():
-        value = getattr(section, name)
-        _require(
-            isinstance(value, int | float) and low <= value <= high,
-            f"{name}={quote(value)} is not within {low}..{high}",
-        )
-
-
-def _require_optional(section: object, name: str, low: int, high: int) -> None:
-    value = getattr(section, name)
-    _require(
-        value is None or (type(value) is int and low <= value <= high),
-        f"{name}={quote(value)} is neither None nor a whole number within {low}..{high}",
-    )
-
-
 @dataclass(frozen=True)
 class FeatureConfig:
-    """Log-mel filterbank features: Kaldi's, or Whisper's, whose rate and frames are fixed."""
+    """Log-mel features: Kaldi's, or Whisper's or NeMo's, whose rate and frames are fixed."""
 
     sample_rate_hz: int = 16_000
     num_mel_bins: int = 80
@@ -73,14 +52,14 @@ class FeatureConfig:
     kind: FeatureKind = "kaldi"
 
     def __post_init__(self) -> None:
-        _require_choice(self, "kind", FeatureKind)
-        _require_range(self, "sample_rate_hz", 4_000, 192_000)
-        _require_range(self, "num_mel_bins", 1, 512)
-        _require_range(self, "frame_length_ms frame_shift_ms", 1.0, 1_000.0)
+        require_choice(self, "kind", FeatureKind)
+        require_range(self, "sample_rate_hz", 4_000, 192_000)
+        require_range(self, "num_mel_bins", 1, 512)
+        require_range(self, "frame_length_ms frame_shift_ms", 1.0, 1_000.0)
         frames = (self.sample_rate_hz, self.frame_length_ms, self.frame_shift_ms)
-        _require(
+        require(
             self.kind == "kaldi" or frames == (16_000, 25.0, 10.0),
-            "Whisper's features are of 16000 Hz, frames of 25 ms and a shift of 10 ms",
+            f"{self.kind} features are of 16000 Hz, frames of 25 ms and a shift of 10 ms",
         )
 
 
@@ -125,46 +104,46 @@ class EncoderConfig:
     narrow: int | None = None
 
     def __post_init__(self) -> None:
-        _require_choice(self, "kind", EncoderKind)
-        _require_choice(self, "input_layer", InputLayer)
-        _require_choice(self, "positions", Positions)
-        _require_choice(self, "activation", Activation)
-        _require_choice(self, "cnn_module_norm", ConvNorm)
-        _require_range(self, "input_dim output_size attention_heads linear_units", 1, MAX_DIMENSION)
-        _require_range(self, "num_blocks", 1, MAX_BLOCKS)
-        _require_range(self, "cnn_module_kernel", 1, 255)
-        _require_range(self, "static_chunk_size", 0, 4_096)
-        _require_range(self, "norm_eps conv_norm_eps", 0.0, 1.0)
-        _require_range(
+        require_choice(self, "kind", EncoderKind)
+        require_choice(self, "input_layer", InputLayer)
+        require_choice(self, "positions", Positions)
+        require_choice(self, "activation", Activation)
+        require_choice(self, "cnn_module_norm", ConvNorm)
+        require_range(self, "input_dim output_size attention_heads linear_units", 1, MAX_DIMENSION)
+        require_range(self, "num_blocks", 1, MAX_BLOCKS)
+        require_range(self, "cnn_module_kernel", 1, 255)
+        require_range(self, "static_chunk_size", 0, 4_096)
+        require_range(self, "norm_eps conv_norm_eps", 0.0, 1.0)
+        require_range(
             self, "dropout_rate positional_dropout_rate attention_dropout_rate", 0.0, 0.99
         )
-        _require(
+        require(
             self.output_size % self.attention_heads == 0,
             f"output_size={self.output_size} is not a multiple of "
             f"attention_heads={self.attention_heads}",
         )
-        _require(self.output_size % 2 == 0, "output_size must be even")
-        _require(
+        require(self.output_size % 2 == 0, "output_size must be even")
+        require(
             self.kind == "conformer" or self.positions != "rel_pos",
             "a transformer encoder has no rel_pos attention",
         )
-        _require(
+        require(
             self.causal or not self.has_convolution or self.cnn_module_kernel % 2 == 1,
             "a non-causal convolution needs an odd kernel",
         )
         self._require_whispers_parts()
 
     def _require_whispers_parts(self) -> None:
-        _require_optional(self, "pool_after_block", 0, self.num_blocks)
-        _require_optional(self, "narrow", 2, MAX_DIMENSION)
-        _require(self.narrow is None or self.narrow % 2 == 0, "narrow must be even")
+        require_optional(self, "pool_after_block", 0, self.num_blocks)
+        require_optional(self, "narrow", 2, MAX_DIMENSION)
+        require(self.narrow is None or self.narrow % 2 == 0, "narrow must be even")
         # Streams have one cache for what convolutions remember (models/u2/lanes.py).
         plain = self.input_layer != "whisper" and self.pool_after_block is None
-        _require(
+        require(
             plain or not self.has_convolution,
             "blocks with a convolution have neither Whisper's stem nor pool_after_block",
         )
-        _require(
+        require(
             self.positions != "whisper" or self.output_size >= 4,
             "Whisper's positions need an output_size of 4 or more",
         )
@@ -202,13 +181,13 @@ class DecoderConfig:
     src_attention_dropout_rate: float = 0.0
 
     def __post_init__(self) -> None:
-        _require_choice(self, "kind", DecoderKind)
-        _require_range(self, "attention_heads linear_units", 1, MAX_DIMENSION)
-        _require_range(self, "num_blocks", 1, MAX_BLOCKS)
-        _require_range(self, "r_num_blocks", int(self.bidirectional), MAX_BLOCKS)
-        _require_range(self, "norm_eps", 0.0, 1.0)
-        _require_range(self, "dropout_rate positional_dropout_rate", 0.0, 0.99)
-        _require_range(self, "self_attention_dropout_rate src_attention_dropout_rate", 0.0, 0.99)
+        require_choice(self, "kind", DecoderKind)
+        require_range(self, "attention_heads linear_units", 1, MAX_DIMENSION)
+        require_range(self, "num_blocks", 1, MAX_BLOCKS)
+        require_range(self, "r_num_blocks", int(self.bidirectional), MAX_BLOCKS)
+        require_range(self, "norm_eps", 0.0, 1.0)
+        require_range(self, "dropout_rate positional_dropout_rate", 0.0, 0.99)
+        require_range(self, "self_attention_dropout_rate src_attention_dropout_rate", 0.0, 0.99)
 
     @property
     def bidirectional(self) -> bool:
@@ -217,7 +196,7 @@ class DecoderConfig:
 
 
 def _require_chunk(name: str, size: object) -> None:
-    _require(
+    require(
         type(size) is int and (size == -1 or 1 <= size <= 4_096),
         f"{name}={quote(size)} is neither -1 nor within 1..4096",
     )
@@ -248,24 +227,24 @@ class DecodingConfig:
     flush_with_silence: bool = False
 
     def __post_init__(self) -> None:
-        _require_range(self, "lm_weight neural_lm_weight", 0.0, MAX_LM_WEIGHT)
-        _require_range(self, "graph_beam", MIN_BEAM, MAX_BEAM)
+        require_range(self, "lm_weight neural_lm_weight", 0.0, MAX_LM_WEIGHT)
+        require_range(self, "graph_beam", MIN_BEAM, MAX_BEAM)
         _require_chunk("chunk_size", self.chunk_size)
-        _require(isinstance(self.chunk_sizes, tuple | list), "chunk_sizes is not a list")
+        require(isinstance(self.chunk_sizes, tuple | list), "chunk_sizes is not a list")
         for size in self.chunk_sizes:
             _require_chunk("chunk_sizes", size)
         object.__setattr__(self, "chunk_sizes", tuple(self.chunk_sizes))
-        _require_range(self, "num_left_chunks", -1, 4_096)
-        _require(
+        require_range(self, "num_left_chunks", -1, 4_096)
+        require(
             type(self.lead_in_ms) is int and 0 <= self.lead_in_ms <= 1_000,
             f"lead_in_ms={quote(self.lead_in_ms)} is not within 0..1000",
         )
-        _require(
+        require(
             type(self.flush_with_silence) is bool,
             f"flush_with_silence={quote(self.flush_with_silence)} is not true or false",
         )
-        _require_range(self, "ctc_weight", 0.0, 1e3)
-        _require_range(self, "reverse_weight", 0.0, 1.0)
+        require_range(self, "ctc_weight", 0.0, 1e3)
+        require_range(self, "reverse_weight", 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -277,18 +256,18 @@ class LossConfig:
     label_smoothing: float = 0.1
 
     def __post_init__(self) -> None:
-        _require_range(self, "ctc_weight reverse_weight", 0.0, 1.0)
-        _require_range(self, "label_smoothing", 0.0, 0.99)
+        require_range(self, "ctc_weight reverse_weight", 0.0, 1.0)
+        require_range(self, "label_smoothing", 0.0, 0.99)
 
 
 def _require_phones(phones: object) -> None:
     good = isinstance(phones, tuple) and all(
         isinstance(phone, str) and phone.isascii() and phone.isalnum() for phone in phones
     )
-    _require(good, f"phones={quote(phones)} are not names of letters and digits")
+    require(good, f"phones={quote(phones)} are not names of letters and digits")
     assert isinstance(phones, tuple)
-    _require(len(phones) <= MAX_PHONES, f"there are {len(phones)} phones, {MAX_PHONES} at most")
-    _require(len(set(phones)) == len(phones), "a phone is named twice")
+    require(len(phones) <= MAX_PHONES, f"there are {len(phones)} phones, {MAX_PHONES} at most")
+    require(len(set(phones)) == len(phones), "a phone is named twice")
 
 
 @dataclass(frozen=True)
@@ -312,16 +291,16 @@ class ModelConfig:
     phone_rate: int = 1
 
     def __post_init__(self) -> None:
-        _require_range(self, "vocab_size", 2, MAX_VOCABULARY)
+        require_range(self, "vocab_size", 2, MAX_VOCABULARY)
         _require_phones(self.phones)
-        _require_range(self, "phone_rate", 1, 16)
-        _require_range(self, "blank_id sos_id eos_id", 0, self.vocab_size - 1)
-        _require(
+        require_range(self, "phone_rate", 1, 16)
+        require_range(self, "blank_id sos_id eos_id", 0, self.vocab_size - 1)
+        require(
             self.features.num_mel_bins == self.encoder.input_dim,
             f"features give {self.features.num_mel_bins} bins, "
             f"the encoder takes {self.encoder.input_dim}",
         )
-        _require(
+        require(
             self.encoder.encoded_size % self.decoder.attention_heads == 0,
             f"the encoder's {self.encoder.encoded_size} are not a multiple of the decoder's "
             f"attention_heads={self.decoder.attention_heads}",
@@ -331,7 +310,7 @@ class ModelConfig:
 
     def _require_width(self, size: int) -> None:
         width = self.encoder.encoded_size
-        _require(width == size, f"a Whisper decoder of {size} cannot hear frames of {width}")
+        require(width == size, f"a Whisper decoder of {size} cannot hear frames of {width}")
 
     def to_dict(self) -> dict[str, Any]:
         """Nested plain values, as JSON can hold them."""
@@ -369,11 +348,11 @@ def read_section(kind: type[Section], values: object, name: str) -> Section:
 
     Raises ConfigError for keys that are unknown or missing and values that are wrong.
     """
-    _require(isinstance(values, Mapping), f"{name} is not a mapping")
+    require(isinstance(values, Mapping), f"{name} is not a mapping")
     assert isinstance(values, Mapping)
     known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
     unknown = sorted(str(key) for key in values if key not in known)
-    _require(not unknown, f"{name} has unknown keys: {', '.join(unknown)}")
+    require(not unknown, f"{name} has unknown keys: {', '.join(unknown)}")
     for key, hint in get_type_hints(kind).items():
         if hint in (int, float, bool) and key in values:
             require_number(f"{name}.{key}", values[key], hint)
@@ -382,12 +361,3 @@ def read_section(kind: type[Section], values: object, name: str) -> Section:
         return kind(**read)
     except TypeError as error:
         raise ConfigError(f"{name}: {error}") from error
-
-
-def require_number(name: str, value: object, hint: object) -> None:
-    """Raises ConfigError unless `value` is of the plain type `hint`: int, float or bool."""
-    accepted = {int: int, float: int | float, bool: bool}[hint]  # type: ignore[index]
-    boolean_ok = hint is bool or not isinstance(value, bool)
-    _require(
-        isinstance(value, accepted) and boolean_ok, f"{name}={quote(value)} has the wrong type"
-    )

@@ -13,7 +13,7 @@ from benchmarks.wfst.posteriors import Utterance
 from benchmarks.wfst.word_errors import WordErrors
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
-from earshot.models.tokenizer import Tokenizer
+from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.streaming.boosting.boosting import compile_boosts
 from earshot.streaming.stream_config import Boost
 from earshot.streaming.words.graph_words import GraphWords

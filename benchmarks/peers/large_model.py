@@ -6,9 +6,9 @@ import torch
 
 from earshot.models.checkpoints.own_format import save_model
 from earshot.models.config import ModelConfig
-from earshot.models.tokenizer import CharTokenizer
+from earshot.models.tokenizers.char import CharTokenizer
+from earshot.models.tokenizers.units import UnitTable
 from earshot.models.u2.u2 import U2Model
-from earshot.models.units import UnitTable
 
 VOCABULARY = 4233
 FIRST_CHARACTER = 0x4E00

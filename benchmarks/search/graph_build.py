@@ -24,7 +24,8 @@ from earshot.language.ngrams.arpa import read_arpa
 from earshot.language.ngrams.perplexity import ArpaScores
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.errors import UnencodableText
-from earshot.models.tokenizer import Tokenizer, load_tokenizer
+from earshot.models.tokenizers.model_tokenizer import load_tokenizer
+from earshot.models.tokenizers.tokenizer import Tokenizer
 
 MAX_WORDS = 25
 READS = 5

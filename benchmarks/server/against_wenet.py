@@ -28,7 +28,7 @@ from benchmarks.server.batching import run_all
 from benchmarks.server.spoken_hour import RATE_HZ, Samples
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.config import FeatureConfig
-from earshot.models.fbank import Fbank
+from earshot.models.features.kaldi_fbank import Fbank
 from earshot.streaming.assembly.engine_factory import build_engine
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine_config import EngineConfig

@@ -6,16 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
 from torch import Tensor, nn
 
+from earshot.models.checkpoints.filled_network import fill
 from earshot.models.checkpoints.layout import without_memory
-from earshot.models.checkpoints.tensor_check import check_tensors
 from earshot.models.config import ModelConfig
 from earshot.models.errors import ModelError, TokenizerError
-from earshot.models.tokenizer import Tokenizer
+from earshot.models.tokenizers.tokenizer import Tokenizer
+from earshot.models.tokenizers.units import CtcUnits
 from earshot.models.u2.u2 import U2Model
-from earshot.models.units import CtcUnits
 from earshot.models.whisper_tokenizer.tokenizer import WhisperTokenizer
 
 
@@ -71,14 +70,11 @@ def assemble(
     more than the weight file holds. Raises MissingKeys, UnknownKeys, ShapeMismatch, TokenizerError.
     """
     model = lay_out(config)
-    check_tensors(model.state_dict(), weights)
     if tokenizer.vocab_size != config.vocab_size:
         raise TokenizerError(
             f"the units table has {tokenizer.vocab_size} units, the model {config.vocab_size}"
         )
-    ready = {key: _as_parameter(tensor) for key, tensor in weights.items()}
-    model.load_state_dict(ready, assign=True)
-    model.eval().requires_grad_(False)
+    fill(model, weights)
     ctc = CtcUnits(config.blank_id, config.phones)
     return LoadedModel(name, model, tokenizer, model_format, ctc=ctc)
 
@@ -87,13 +83,3 @@ def lay_out(config: ModelConfig) -> U2Model:
     """The network with shapes but neither memory nor values."""
     with without_memory():
         return U2Model(config)
-
-
-def _as_parameter(tensor: Tensor) -> Tensor:
-    """A float32 copy that owns its memory; BatchNorm's counter, the only scalar, as an integer.
-
-    Averaging checkpoints leaves the counter a fraction.
-    """
-    if tensor.dim() == 0:
-        return tensor.to(torch.int64)
-    return tensor.to(torch.float32, copy=True).contiguous()

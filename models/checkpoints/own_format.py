@@ -30,7 +30,8 @@ from earshot.models.checkpoints.safetensors_file import (
 from earshot.models.checkpoints.small_file import read_small_text
 from earshot.models.config import ModelConfig
 from earshot.models.errors import CheckpointError, TokenizerError, quote
-from earshot.models.tokenizer import Tokenizer, load_tokenizer
+from earshot.models.tokenizers.model_tokenizer import load_tokenizer
+from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.models.u2.u2 import U2Model
 from earshot.models.whisper_decoder_config import WhisperDecoderConfig
 from earshot.models.whisper_tokenizer.tokenizer import WhisperTokenizer, read_whisper_tokenizer

@@ -21,7 +21,7 @@ from earshot.models.checkpoints.torch_archive import read_state_dict
 from earshot.models.checkpoints.wenet_config import read_config, read_tokenizer_kind, subsection
 from earshot.models.errors import CheckpointError
 from earshot.models.layers.cmvn import GlobalCmvn, read_cmvn
-from earshot.models.tokenizer import load_tokenizer
+from earshot.models.tokenizers.model_tokenizer import load_tokenizer
 
 # Tensors that no forward pass of WeNet reads, or that we compute: era 1's concatenation layers
 # and, since March 2024, positional tables.

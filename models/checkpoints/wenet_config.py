@@ -17,10 +17,10 @@ from earshot.models.config import (
     LossConfig,
     ModelConfig,
     read_section,
-    require_number,
 )
+from earshot.models.config_checks import require_number
 from earshot.models.errors import ConfigError, quote
-from earshot.models.tokenizer import TokenizerKind
+from earshot.models.tokenizers.model_tokenizer import TokenizerKind
 
 # Keys that do not change what a trained network computes on given features.
 TRAINING_KEYS = {"gradient_checkpointing", "use_sdpa", "use_dynamic_left_chunk"}

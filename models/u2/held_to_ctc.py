@@ -12,7 +12,7 @@ from torch import Tensor
 from earshot.models import _native
 from earshot.models.config import PHONE_BLANK
 from earshot.models.errors import UnencodableText
-from earshot.models.tokenizer import Tokenizer
+from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.models.u2.u2 import U2Model
 from earshot.native.dlpack import dlpack_capsule
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from earshot.models.feature_kinds import build_features
+from earshot.models.features.feature_kinds import build_features
 from earshot.models.u2.u2 import U2Model
 
 

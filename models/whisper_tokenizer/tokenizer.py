@@ -12,7 +12,7 @@ from tokenizers.models import BPE
 from tokenizers.pre_tokenizers import ByteLevel
 
 from earshot.models.errors import TokenizerError
-from earshot.models.tokenizer import WordSpan
+from earshot.models.tokenizers.word_spans import WordSpan
 from earshot.models.whisper_tokenizer.byte_symbols import SYMBOLS, to_bytes
 from earshot.models.whisper_tokenizer.files import TokenTables, read_tables, write_tables
 

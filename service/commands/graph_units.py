@@ -11,7 +11,7 @@ from earshot.language.graphs.build import Speller, Units
 from earshot.language.graphs.lexicon import Spelling, read_lexicon
 from earshot.models.config import PHONE_BLANK
 from earshot.models.errors import UnencodableText
-from earshot.models.units import SPECIAL_SYMBOLS, CtcUnits
+from earshot.models.tokenizers.units import SPECIAL_SYMBOLS, CtcUnits
 from earshot.service.errors import StartupError
 from earshot.streaming.words.graph_fit import UnitKind
 

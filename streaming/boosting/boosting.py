@@ -15,7 +15,7 @@ from earshot.decoder_kernels.errors import KernelError
 from earshot.language.g2p.plain_letters import plain_letters
 from earshot.language.text.spoken_terms import readings
 from earshot.models.errors import TokenizerError, UnencodableText
-from earshot.models.tokenizer import Tokenizer
+from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.streaming.boosting.asked_capitals import AskedCapitals
 from earshot.streaming.boosting.limited_boosts import limited_boosts
 from earshot.streaming.events import BoostWarning, LimitedBoost, UnboostablePhrase

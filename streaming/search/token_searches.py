@@ -6,7 +6,7 @@ from torch import Tensor
 
 from earshot.decoder_kernels.boosting.boost import BoostTable
 from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch
-from earshot.models.tokenizer import Tokenizer
+from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.streaming.boosting.boosting import CompiledBoosts, compile_boosts, unboostable
 from earshot.streaming.results.hypothesis import Best, Hypothesis, TokenHypothesis
 from earshot.streaming.results.search_counts import SearchCounts

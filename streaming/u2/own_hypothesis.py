@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from earshot.models.errors import UnencodableText
-from earshot.models.tokenizer import Tokenizer
+from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.models.whisper_decoder.pen import WrittenWord
 from earshot.streaming.results.hypothesis import SpokenWord
 from earshot.streaming.search.word_hypothesis import SegmentPosteriors

@@ -2,7 +2,7 @@
 
 from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
-from earshot.models.tokenizer import Tokenizer
+from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.models.u2.u2 import U2Model
 from earshot.streaming.engine_config import EngineConfig, engine_threads
 from earshot.streaming.search.ctc_network import CtcNetwork

@@ -17,7 +17,7 @@ from torch import Tensor
 from earshot.decoder_kernels.alignment import align
 from earshot.decoder_kernels.prefix.prefix_search import PrefixHypothesis
 from earshot.models.native.precision import Precision
-from earshot.models.tokenizer import Tokenizer
+from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.models.u2.attention_search import AttentionHypothesis, attention_beam_search
 from earshot.models.u2.rescoring import AttentionScorer, AttentionScores
 from earshot.models.u2.u2 import U2Model

@@ -7,7 +7,7 @@ import torch
 
 from earshot.models.checkpoints.assembly import LoadedModel, u2_of
 from earshot.models.errors import NotStreamable
-from earshot.models.feature_kinds import build_features
+from earshot.models.features.feature_kinds import build_features
 from earshot.models.u2.ctc_heads import ctc_heads
 from earshot.models.u2.u2 import U2Model
 from earshot.streaming.boosting.boosting import CompiledBoosts

@@ -13,7 +13,7 @@ from functools import partial
 
 import torch
 
-from earshot.models.tokenizer import Tokenizer
+from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.models.u2.held_to_ctc import CtcHearing
 from earshot.models.whisper_decoder.heard_segment import (
     HeardSegment,

@@ -12,7 +12,8 @@ from earshot.language.g2p.plain_letters import plain_letters
 from earshot.language.g2p.pronouncer import Pronouncer
 from earshot.language.text.spoken_terms import is_initialism, is_plain, readings
 from earshot.models.errors import UnencodableText
-from earshot.models.tokenizer import CJK, Tokenizer
+from earshot.models.tokenizers.tokenizer import Tokenizer
+from earshot.models.tokenizers.word_spans import CJK
 from earshot.streaming.errors import UnusableGraph
 from earshot.streaming.words.graph_fit import UnitKind
 

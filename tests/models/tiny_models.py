@@ -6,9 +6,9 @@ from typing import Any
 import torch
 
 from earshot.models.config import DecoderConfig, EncoderConfig, ModelConfig
-from earshot.models.tokenizer import CharTokenizer
+from earshot.models.tokenizers.char import CharTokenizer
+from earshot.models.tokenizers.units import UnitTable
 from earshot.models.u2.u2 import U2Model
-from earshot.models.units import UnitTable
 
 TINY = ModelConfig(
     vocab_size=11,

@@ -12,11 +12,11 @@ from torch import Tensor, nn
 from earshot.decoder_kernels.graph.graph import Arc, Graph
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.config import DecoderConfig, DecodingConfig, FeatureConfig
-from earshot.models.tokenizer import CharTokenizer
+from earshot.models.tokenizers.char import CharTokenizer
+from earshot.models.tokenizers.units import CtcUnits, UnitTable
 from earshot.models.u2.decoder import TransformerDecoder
 from earshot.models.u2.lanes import EncoderState, LaneContext, LaneUpdate
 from earshot.models.u2.u2 import U2Model
-from earshot.models.units import CtcUnits, UnitTable
 from earshot.streaming.assembly.families import build_recognizer
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine.stream import Stream

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from earshot.models.checkpoints.assembly import LoadedModel
-from earshot.models.tokenizer import CharTokenizer
-from earshot.models.units import UnitTable
+from earshot.models.tokenizers.char import CharTokenizer
+from earshot.models.tokenizers.units import UnitTable
 from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts, unboostable
 from earshot.streaming.engine.model_description import ModelDescription
 from earshot.streaming.engine.pulse import Beat

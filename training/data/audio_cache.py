@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from earshot.models.config import FeatureConfig
-from earshot.models.feature_kinds import build_features
+from earshot.models.features.feature_kinds import build_features
 from earshot.training.corpus.utterance import Utterance
 from earshot.training.data.augment import Features
 from earshot.training.data.row_cache import RowCache, Rows, build_row_cache

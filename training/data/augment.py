@@ -25,7 +25,7 @@ HIGHEST_MEL = 1127.0 * np.log(1.0 + 8000.0 / 700.0)
 
 
 def mel_centres_hz(num_bins: int) -> npt.NDArray[np.float64]:
-    """Centre frequency of each mel bin at 16 kHz, as ``earshot.models.fbank`` lays them out."""
+    """Centre frequency of each mel bin at 16 kHz, as `Fbank` lays them out."""
     mels = LOWEST_MEL + (np.arange(num_bins) + 1) * (HIGHEST_MEL - LOWEST_MEL) / (num_bins + 1)
     return np.asarray(700.0 * (np.exp(mels / 1127.0) - 1.0))
 

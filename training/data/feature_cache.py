@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from earshot.models.config import FeatureConfig
-from earshot.models.feature_kinds import build_features
+from earshot.models.features.feature_kinds import build_features
 from earshot.training.corpus.utterance import Utterance
 from earshot.training.data.augment import Features
 from earshot.training.data.row_cache import RowCache, Rows, build_row_cache

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from earshot.models.config import FeatureConfig
-from earshot.models.feature_kinds import build_features
+from earshot.models.features.feature_kinds import build_features
 
 
 @lru_cache(maxsize=8)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from earshot.models.feature_kinds import build_features
+from earshot.models.features.feature_kinds import build_features
 from earshot.training.data.lead import Leads
 from earshot.training.data.speech import Speech
 from earshot.training.data.speed import sped_length

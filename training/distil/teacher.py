@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from earshot.models.checkpoints.whisper.checkpoint import read_whisper
-from earshot.models.log_mel import LogMel
+from earshot.models.features.log_mel import LogMel
 from earshot.models.u2.encoder import Encoder
 from earshot.models.u2.whisper_start import start_from_whisper, whisper_encoder_config
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from earshot.models.layers.ctc import collapse
-from earshot.models.tokenizer import Tokenizer
+from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.models.u2.u2 import U2Model
 from earshot.training.data.batch import Batch, pad, with_flush
 from earshot.training.data.silence import silence_of

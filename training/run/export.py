@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 
 from earshot.models.checkpoints.own_format import save_model
-from earshot.models.tokenizer import load_tokenizer
+from earshot.models.tokenizers.model_tokenizer import load_tokenizer
 from earshot.models.u2.u2 import U2Model
 from earshot.models.whisper_tokenizer.files import write_tables
 from earshot.training.errors import TrainingStateError

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from earshot.models.config import FeatureConfig
-from earshot.models.tokenizer import Tokenizer, load_tokenizer
+from earshot.models.tokenizers.model_tokenizer import load_tokenizer
+from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.models.u2.u2 import U2Model
 from earshot.training.corpus.manifest import read_noise
 from earshot.training.data.augment import Augmenter, Features

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from earshot.models.tokenizer import Tokenizer
+from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.training.corpus.utterance import Utterance
 from earshot.training.errors import TrainingStateError
 from earshot.training.files.made_of import file_checksum

@@ -11,8 +11,8 @@ from torch import Tensor
 from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
+from earshot.models.features.log_mel import LogMel
 from earshot.models.layers.subsampling import StemShape
-from earshot.models.log_mel import LogMel
 from earshot.training.data.augment import spec_augment
 from earshot.training.data.batch import (
     LONGEST_GAP_FRAMES,

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from earshot.models.config import FeatureConfig
-from earshot.models.feature_kinds import build_features
+from earshot.models.features.feature_kinds import build_features
 from earshot.training.corpus.manifest import read_noise, read_rooms
 from earshot.training.data.audio_cache import build_audio_cache
 from earshot.training.data.lead import Leads

@@ -8,7 +8,7 @@ from benchmarks.boosting.boost_lists import BoostedWords, BoostList, read_dictio
 from earshot.decoder_kernels.boosting.word_boost import COST_SHARE
 from earshot.decoder_kernels.graph.graph import Arc, Graph
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions
-from earshot.models.tokenizer import Tokenizer
+from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.streaming.words.graph_words import GraphWords
 
 

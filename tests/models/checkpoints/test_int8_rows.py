@@ -25,8 +25,8 @@ from earshot.models.errors import (
     UnknownKeys,
     UnusableNumbers,
 )
-from earshot.models.tokenizer import CharTokenizer
-from earshot.models.units import UnitTable
+from earshot.models.tokenizers.char import CharTokenizer
+from earshot.models.tokenizers.units import UnitTable
 
 UNITS = UnitTable.parse("".join(f"{unit} {unit}\n" for unit in range(11)), "units.txt")
 MODEL = make_tiny_model(output_size=64, linear_units=128)

@@ -17,7 +17,7 @@ from earshot.models.errors import (
     TokenizerError,
     UnknownKeys,
 )
-from earshot.models.tokenizer import CharTokenizer
+from earshot.models.tokenizers.char import CharTokenizer
 
 
 @pytest.fixture

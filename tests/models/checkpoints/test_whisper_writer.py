@@ -9,9 +9,9 @@ from tiny_models import TINY
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.checkpoints.own_format import save_model
 from earshot.models.errors import TokenizerError
-from earshot.models.tokenizer import CharTokenizer
+from earshot.models.tokenizers.char import CharTokenizer
+from earshot.models.tokenizers.units import UnitTable
 from earshot.models.u2.u2 import U2Model
-from earshot.models.units import UnitTable
 from earshot.models.whisper_decoder_config import WhisperDecoderConfig
 from earshot.models.whisper_tokenizer.tokenizer import WhisperTokenizer, read_whisper_tokenizer
 

@@ -7,7 +7,7 @@ import torch
 from tiny_models import TINY, TINY_ENCODERS, make_tiny_model
 
 from earshot.models.config import FeatureConfig
-from earshot.models.feature_kinds import build_features
+from earshot.models.features.feature_kinds import build_features
 from earshot.models.u2.silent_window import silent_window
 from earshot.models.u2.u2 import U2Model
 from earshot.models.whisper_decoder_config import WhisperDecoderConfig

@@ -16,8 +16,9 @@ from earshot.decoder_kernels.graph.graph_file import read_graph, write_graph
 from earshot.language.g2p.lexicon import LEXICON_FILE, write_lexicon_text
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.checkpoint import load_model
-from earshot.models.tokenizer import CharTokenizer, load_tokenizer
-from earshot.models.units import CtcUnits, UnitTable
+from earshot.models.tokenizers.char import CharTokenizer
+from earshot.models.tokenizers.model_tokenizer import load_tokenizer
+from earshot.models.tokenizers.units import CtcUnits, UnitTable
 from earshot.service.commands.cli import main
 
 ARPA = """\\data\\

@@ -8,8 +8,8 @@ from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 from earshot.language.g2p.lexicon import Lexicon
 from earshot.language.g2p.pronouncer import Pronouncer
-from earshot.models.tokenizer import CharTokenizer
-from earshot.models.units import UnitTable
+from earshot.models.tokenizers.char import CharTokenizer
+from earshot.models.tokenizers.units import UnitTable
 from earshot.streaming.boosting.word_boosting import compile_word_boosts
 from earshot.streaming.events import LimitedBoost
 from earshot.streaming.stream_config import Boost

@@ -13,7 +13,7 @@ from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.errors import UnencodableText
-from earshot.models.units import CtcUnits
+from earshot.models.tokenizers.units import CtcUnits
 from earshot.streaming.errors import UnusableGraph
 from earshot.streaming.events import Configured, Partial, UnboostablePhrase
 from earshot.streaming.graph_config import GraphSearchConfig

@@ -4,7 +4,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from earshot.models.fbank import Fbank
+from earshot.models.features.kaldi_fbank import Fbank
 from earshot.streaming.stream.features import (
     FeatureTrack,
     SampleBuffer,

@@ -12,8 +12,8 @@ from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.config import DecoderConfig, EncoderConfig, FeatureConfig
+from earshot.models.features.whisper_fbank import WhisperFbank
 from earshot.models.u2.u2 import U2Model
-from earshot.models.whisper_fbank import WhisperFbank
 from earshot.streaming.assembly.families import build_recognizer
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.stream.active_stream import ActiveStream

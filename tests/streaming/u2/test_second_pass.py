@@ -8,10 +8,10 @@ import torch
 
 from earshot.decoder_kernels.prefix.prefix_search import PrefixHypothesis
 from earshot.models.config import DecoderConfig, DecodingConfig, EncoderConfig, ModelConfig
-from earshot.models.tokenizer import CharTokenizer
+from earshot.models.tokenizers.char import CharTokenizer
+from earshot.models.tokenizers.units import UnitTable
 from earshot.models.u2.rescoring import attention_scores
 from earshot.models.u2.u2 import U2Model
-from earshot.models.units import UnitTable
 from earshot.streaming.boosting.boosting import NO_BOOSTS
 from earshot.streaming.results.hypothesis import TokenHypothesis
 from earshot.streaming.stream.lane import Ending

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from earshot.decoder_kernels.prefix.prefix_search import PrefixHypothesis
-from earshot.models.tokenizer import CharTokenizer
-from earshot.models.units import UnitTable
+from earshot.models.tokenizers.char import CharTokenizer
+from earshot.models.tokenizers.units import UnitTable
 from earshot.models.whisper_decoder.heard_segment import BOUND, BOUND_A_WORD, CUT, MOST_BETWEEN
 from earshot.models.whisper_decoder.mixed_texts import mixed_texts
 from earshot.models.whisper_decoder.pen import WrittenWord

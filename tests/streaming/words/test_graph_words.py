@@ -3,8 +3,8 @@
 import pytest
 
 from earshot.decoder_kernels.graph.graph import Graph
-from earshot.models.tokenizer import CharTokenizer
-from earshot.models.units import UnitTable
+from earshot.models.tokenizers.char import CharTokenizer
+from earshot.models.tokenizers.units import UnitTable
 from earshot.streaming.errors import UnusableGraph
 from earshot.streaming.words.graph_words import GraphWords, spaces
 

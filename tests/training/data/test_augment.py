@@ -49,7 +49,7 @@ def test_a_warp_of_one_changes_nothing(features: np.ndarray) -> None:
 
 
 def test_mel_centres_are_those_of_the_filters() -> None:
-    from earshot.models.fbank import mel_filters
+    from earshot.models.features.kaldi_fbank import mel_filters
 
     peaks_hz = mel_filters(80, 512, 16_000).argmax(dim=0).numpy() * 16_000 / 512
     assert np.abs(peaks_hz - mel_centres_hz(80)).max() < 16_000 / 512

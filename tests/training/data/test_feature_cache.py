@@ -10,7 +10,7 @@ import soundfile
 import torch
 
 from earshot.models.config import FeatureConfig
-from earshot.models.fbank import Fbank
+from earshot.models.features.kaldi_fbank import Fbank
 from earshot.training.corpus.utterance import Utterance
 from earshot.training.data import feature_cache
 from earshot.training.data.feature_cache import build_feature_cache

@@ -12,8 +12,8 @@ from torch.nn import functional
 
 from earshot.models.checkpoints.own_format import save_model
 from earshot.models.checkpoints.whisper.checkpoint import read_whisper
-from earshot.models.tokenizer import CharTokenizer
-from earshot.models.units import UnitTable
+from earshot.models.tokenizers.char import CharTokenizer
+from earshot.models.tokenizers.units import UnitTable
 from earshot.models.whisper_tokenizer.tokenizer import WhisperTokenizer
 from earshot.training.data.batch import CleanSound
 from earshot.training.distil.decoder_loss import DecoderLoss

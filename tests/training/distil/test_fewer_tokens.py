@@ -13,9 +13,9 @@ from earshot.models.checkpoints.assembly import u2_of
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.checkpoints.own_format import save_model
 from earshot.models.checkpoints.whisper.checkpoint import read_whisper
-from earshot.models.tokenizer import CharTokenizer
+from earshot.models.tokenizers.char import CharTokenizer
+from earshot.models.tokenizers.units import UnitTable
 from earshot.models.u2.u2 import U2Model
-from earshot.models.units import UnitTable
 from earshot.models.whisper_tokenizer.files import read_tables
 from earshot.models.whisper_tokenizer.tokenizer import WhisperTokenizer
 from earshot.training.distil.written_texts import WrittenTexts

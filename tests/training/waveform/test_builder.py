@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from earshot.models.fbank import Fbank
+from earshot.models.features.kaldi_fbank import Fbank
 from earshot.training.data.sampler import Example
 from earshot.training.data.speech import load_speech
 from earshot.training.recipe.config import AugmentConfig, Recipe, WaveformConfig

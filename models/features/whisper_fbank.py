@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from earshot.models.config import FeatureConfig
-from earshot.models.log_mel import LogMel
+from earshot.models.features.log_mel import LogMel
 
 FLOOR = -7.0
 """Of the logarithm: 8 decades under the loudest that recordings of usual level have."""

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from earshot.models.config import FeatureConfig
-from earshot.models.log_mel import INT16_SCALE, LogMel
+from earshot.models.features.log_mel import INT16_SCALE, LogMel
 
 PREEMPHASIS = 0.97
 LOWEST_MEL_HZ = 20.0

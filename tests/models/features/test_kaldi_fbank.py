@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from earshot.models.config import FeatureConfig
-from earshot.models.fbank import ENERGY_FLOOR, Fbank
+from earshot.models.features.kaldi_fbank import ENERGY_FLOOR, Fbank
 
 PCM_CASES = ("noise", "zeros", "sine", "clip", "short400", "short559", "short560")
 RECORDINGS = {

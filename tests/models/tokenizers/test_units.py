@@ -1,7 +1,7 @@
 import pytest
 
 from earshot.models.errors import TokenizerError
-from earshot.models.units import UnitTable
+from earshot.models.tokenizers.units import UnitTable
 
 GOOD = "<blank> 0\n<unk> 1\nA 2\n▁ 3\n"
 

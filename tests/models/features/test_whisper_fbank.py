@@ -10,9 +10,14 @@ import torch
 
 from earshot.models.config import FeatureConfig
 from earshot.models.errors import ConfigError
-from earshot.models.fbank import Fbank
-from earshot.models.feature_kinds import build_features
-from earshot.models.whisper_fbank import WhisperFbank, slaney_filters, slaney_hz, slaney_mel
+from earshot.models.features.feature_kinds import build_features
+from earshot.models.features.kaldi_fbank import Fbank
+from earshot.models.features.whisper_fbank import (
+    WhisperFbank,
+    slaney_filters,
+    slaney_hz,
+    slaney_mel,
+)
 
 SHIFT, HALF = 160, 200
 FIRST = 2

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from earshot.models.config import FeatureConfig
-from earshot.models.fbank import Fbank
-from earshot.models.log_mel import LogMel
-from earshot.models.whisper_fbank import WhisperFbank
+from earshot.models.features.kaldi_fbank import Fbank
+from earshot.models.features.log_mel import LogMel
+from earshot.models.features.whisper_fbank import WhisperFbank
 
 
 def build_features(config: FeatureConfig) -> LogMel:

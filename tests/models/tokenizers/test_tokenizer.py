@@ -8,8 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from earshot.models.errors import TokenizerError, UnencodableText
-from earshot.models.tokenizer import BpeTokenizer, CharTokenizer, Tokenizer, load_tokenizer
-from earshot.models.units import UnitTable
+from earshot.models.tokenizers.bpe import BpeTokenizer
+from earshot.models.tokenizers.char import CharTokenizer
+from earshot.models.tokenizers.model_tokenizer import load_tokenizer
+from earshot.models.tokenizers.tokenizer import Tokenizer
+from earshot.models.tokenizers.units import UnitTable
 
 SPECIAL = ("<blank>", "<unk>", "<sos/eos>")
 SENTENCES = [

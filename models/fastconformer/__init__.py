@@ -1,0 +1,1 @@
+"""FastConformers and Conformers as NeMo trains them."""

@@ -1,0 +1,1 @@
+"""From samples to features: Kaldi's, Whisper's and NeMo's."""

@@ -1,0 +1,1 @@
+"""Between text and a model's output units."""

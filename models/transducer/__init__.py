@@ -1,0 +1,1 @@
+"""Heads that decode by labels: RNN-T and TDT, for any encoder."""
