@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 
 from earshot.models.errors import UnencodableText
@@ -12,12 +12,12 @@ from earshot.models.tokenizers.word_spans import WordSpan
 
 
 class Tokenizer(ABC):
-    """Units of one model. Special units (<blank>, <unk>, <sos/eos> …) have no text."""
+    """Units of one model. Those whose symbols are `special` (<blank>, <unk> …) have no text."""
 
-    def __init__(self, units: UnitTable) -> None:
+    def __init__(self, units: UnitTable, special: Container[str] = SPECIAL_SYMBOLS) -> None:
         self.units = units
         self._silent = frozenset(
-            unit for unit, symbol in enumerate(units.symbols) if symbol in SPECIAL_SYMBOLS
+            unit for unit, symbol in enumerate(units.symbols) if symbol in special
         )
 
     @property

@@ -118,7 +118,7 @@ def test_a_configuration_names_the_kind() -> None:
     "change", [{"sample_rate_hz": 8000}, {"frame_length_ms": 20.0}, {"frame_shift_ms": 12.5}]
 )
 def test_whispers_frames_are_fixed(change: dict[str, float]) -> None:
-    with pytest.raises(ConfigError, match="Whisper"):
+    with pytest.raises(ConfigError, match="whisper"):
         FeatureConfig(kind="whisper", **change)  # type: ignore[arg-type]
 
 
