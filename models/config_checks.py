@@ -8,20 +8,20 @@ from earshot.models.errors import ConfigError, quote
 
 
 def require(condition: bool, message: str) -> None:
-    """Raises ConfigError with the message unless the condition holds."""
+    """A condition of a value; raises ConfigError with the message unless it holds."""
     if not condition:
         raise ConfigError(message)
 
 
 def require_choice(section: object, name: str, choices: object) -> None:
-    """Raises ConfigError unless the field is one of a Literal's values."""
+    """One of a Literal's values; raises ConfigError for any other."""
     value = getattr(section, name)
     options = get_args(choices)
     require(value in options, f"{name}={quote(value)} is not one of {', '.join(options)}")
 
 
 def require_range(section: object, names: str, low: float, high: float) -> None:
-    """Raises ConfigError unless each of the fields, names with spaces between, is in range."""
+    """Numbers in range, of fields named with spaces between; raises ConfigError for others."""
     for name in names.split():
         value = getattr(section, name)
         require(
@@ -31,7 +31,7 @@ def require_range(section: object, names: str, low: float, high: float) -> None:
 
 
 def require_optional(section: object, name: str, low: int, high: int) -> None:
-    """Raises ConfigError unless the field is None or a whole number in range."""
+    """None or a whole number in range; raises ConfigError for any other."""
     value = getattr(section, name)
     require(
         value is None or (type(value) is int and low <= value <= high),
@@ -40,7 +40,7 @@ def require_optional(section: object, name: str, low: int, high: int) -> None:
 
 
 def require_number(name: str, value: object, hint: object) -> None:
-    """Raises ConfigError unless `value` is of the plain type `hint`: int, float or bool."""
+    """A value of the plain type `hint`: int, float or bool; raises ConfigError for any other."""
     accepted = {int: int, float: int | float, bool: bool}[hint]  # type: ignore[index]
     boolean_ok = hint is bool or not isinstance(value, bool)
     require(isinstance(value, accepted) and boolean_ok, f"{name}={quote(value)} has the wrong type")
