@@ -1,4 +1,4 @@
-"""What configurations ask of their values, once, when they are made."""
+"""Checks of configuration values, done once, when a configuration is made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a NeMo encoder, and a model with one, is made of: frozen, checked once.
+"""The parts of a NeMo encoder, and of a model with one: frozen, checked once.
 
 Source: Rekesh 2023 (FastConformer), Gulati 2020 (Conformer), Noroozi 2024 (cache-aware streaming).
 """
@@ -101,7 +101,7 @@ class FastConformerConfig:
 
 @dataclass(frozen=True)
 class PromptConfig:
-    """What tells the heads which language is spoken: a one-hot of `size` beside each frame.
+    """The language that the heads are told: a one-hot of `size` beside each frame.
 
     hidden_size: of the network that mixes both. languages: the place of each in the one-hot.
     """

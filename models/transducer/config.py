@@ -1,4 +1,4 @@
-"""What a transducer's head is made of: frozen, checked once."""
+"""The parts of a transducer's head: frozen, checked once."""
 
 from __future__ import annotations
 
@@ -59,5 +59,5 @@ class TransducerConfig:
 
     @property
     def num_outputs(self) -> int:
-        """Of the joint: labels, the blank, durations."""
+        """Outputs of the joint: labels, the blank, durations."""
         return self.vocab_size + 1 + len(self.durations)
