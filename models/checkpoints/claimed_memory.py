@@ -14,9 +14,8 @@ MAX_SHARING = 4  # Names may share memory, as tied embeddings do.
 def check_claimed(name: object, size: int, tensors: Mapping[str, Tensor]) -> None:
     """Raises UnsafeCheckpoint for tensors that would take far more than their file, once copied.
 
-    name: the file's, for the error. size: its bytes.
-
     One may claim any shape over one stored number by repeating it, and many may share their memory.
+    name: the file's, for the error. size: its bytes.
     """
     claimed = sum(tensor.numel() * tensor.element_size() for tensor in tensors.values())
     if claimed > MAX_SHARING * size:
