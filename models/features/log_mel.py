@@ -22,6 +22,8 @@ class LogMel:
 
     A frame depends on its own samples and nothing else, bit for bit on the CPUs seen so far.
     sample_scale: what samples in [-1, 1] are multiplied by; the samples taken are scaled ones.
+    frame_length: the samples that a frame depends on: `before` of them before its place, which is
+    `frame_shift` times its number, and `after` of them from there on.
     """
 
     sample_scale: float
@@ -30,7 +32,8 @@ class LogMel:
         self.config = config
         self.frame_length = round(config.sample_rate_hz * config.frame_length_ms / 1000)
         self.frame_shift = round(config.sample_rate_hz * config.frame_shift_ms / 1000)
-        self._filters = self._mel_filters()
+        self.before, self.after = 0, self.frame_length
+        self.filters = self._mel_filters()
 
     def _mel_filters(self) -> Tensor:
         """Weights `(fft_size / 2 + 1, F)` of a power spectrum in each bin."""
@@ -84,7 +87,7 @@ class LogMel:
 
     def _mel_energies(self, power: Tensor) -> Tensor:
         """Energies of power spectra `(..., T, fft_size / 2 + 1)`, computed in tiles of rows."""
-        rows, filters = power.flatten(0, -2), self._filters.to(power.device)
+        rows, filters = power.flatten(0, -2), self.filters.to(power.device)
         whole = functional.pad(rows, (0, 0, 0, -len(rows) % ROW_TILE))
         # One by one on a CPU; a GPU would wait for every one of them.
         tiles = torch.split(whole, ROW_TILE) if power.device.type == "cpu" else (whole,)

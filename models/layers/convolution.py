@@ -45,8 +45,7 @@ class ConvolutionModule(nn.Module):
 
     def gate(self, x: Tensor) -> Tensor:
         """First pointwise layer and GLU, (B, T, D) to (B, T, D)."""
-        conv = self.pointwise_conv1
-        return functional.glu(functional.linear(x, conv.weight.squeeze(-1), conv.bias), dim=-1)
+        return functional.glu(pointwise(self.pointwise_conv1, x), dim=-1)
 
     def silence(self) -> Tensor:
         """The output of `gate` for the zeros before a stream's first frame: (D,)."""
@@ -56,23 +55,12 @@ class ConvolutionModule(nn.Module):
 
     def convolve(self, gated: Tensor) -> Tensor:
         """All after the gate: (B, T + kernel - 1, D) to (B, T, D)."""
-        y = self._depthwise(gated)
+        y = depthwise(self.depthwise_conv, gated)
         if isinstance(self.norm, nn.BatchNorm1d):
             y = self.norm(y.transpose(1, 2)).transpose(1, 2)
         else:
             y = self.norm(y)
-        conv = self.pointwise_conv2
-        return functional.linear(self.activation(y), conv.weight.squeeze(-1), conv.bias)
-
-    def _depthwise(self, x: Tensor) -> Tensor:
-        conv = self.depthwise_conv
-        weight = conv.weight.unsqueeze(2)
-        columns = x.transpose(1, 2).unsqueeze(2)
-        if torch.is_autocast_enabled("cpu"):
-            # On CPUs with AMX oneDNN never returns from this in bfloat16 with 16 channels.
-            columns = columns.contiguous()
-        y = functional.conv2d(columns, weight, conv.bias, groups=x.size(-1))
-        return y.squeeze(2).transpose(1, 2)
+        return pointwise(self.pointwise_conv2, self.activation(y))
 
     def step(self, x: Tensor, cache: Tensor | None) -> tuple[Tensor, Tensor]:
         """One chunk (1, T, D) after `cache` (1, D, kernel - 1), WeNet's: the module's last inputs.
@@ -86,3 +74,19 @@ class ConvolutionModule(nn.Module):
         joined = torch.cat((past, x), dim=1)
         new_cache = joined[:, joined.size(1) - self.cache_columns :].transpose(1, 2)
         return self.convolve(self.gate(joined)), new_cache
+
+
+def pointwise(conv: nn.Conv1d, x: Tensor) -> Tensor:
+    """A convolution of kernel 1, over time-major vectors (…, D)."""
+    return functional.linear(x, conv.weight.squeeze(-1), conv.bias)
+
+
+def depthwise(conv: nn.Conv1d, x: Tensor) -> Tensor:
+    """A convolution of one kernel a channel, (B, T + kernel - 1, D) to (B, T, D)."""
+    weight = conv.weight.unsqueeze(2)
+    columns = x.transpose(1, 2).unsqueeze(2)
+    if torch.is_autocast_enabled("cpu"):
+        # On CPUs with AMX oneDNN never returns from this in bfloat16 with 16 channels.
+        columns = columns.contiguous()
+    y = functional.conv2d(columns, weight, conv.bias, groups=x.size(-1))
+    return y.squeeze(2).transpose(1, 2)

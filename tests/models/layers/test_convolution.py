@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import torch
 
-from earshot.models.layers.convolution import ConvolutionModule
+from earshot.models.layers.convolution import ConvolutionModule, depthwise
 
 
 @torch.no_grad()
@@ -41,4 +41,4 @@ def test_depthwise_equals_torchs_one_dimensional_convolution(tiny_config):
     module = ConvolutionModule(tiny_config.encoder).eval()
     x = torch.randn(2, 12, 16)
     expected = module.depthwise_conv(x.transpose(1, 2)).transpose(1, 2)
-    torch.testing.assert_close(module._depthwise(x), expected, rtol=0, atol=1e-6)
+    torch.testing.assert_close(depthwise(module.depthwise_conv, x), expected, rtol=0, atol=1e-6)
