@@ -50,8 +50,11 @@ class ConvSubsampling(nn.Module):
         return torch.where(frames > 0, longer, 0)
 
     def forward(self, features: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """Features (B, T, F) of `lengths` (B,) to frames (B, T', D) and their lengths (B,)."""
-        x = features.unsqueeze(1)
+        """Features (B, T, F) of `lengths` (B,) to frames (B, T', D) and their lengths (B,).
+
+        T' is 1 at least, so that a batch without any frame goes through all layers as well.
+        """
+        x = functional.pad(features, (0, 0, 0, int(features.size(1) == 0))).unsqueeze(1)
         for layer in self.conv:
             if isinstance(layer, nn.Conv2d) and layer.stride[0] == STRIDE:
                 x = layer(functional.pad(_masked(x, lengths), self.padding * 2))

@@ -75,7 +75,7 @@ class NemoMel(nn.Module, LogMel):
         """Samples (…, count) that stand for none after the last (…,) of a signal.
 
         The emphasised signal ends with the sound. Zeros would go on with it for one sample, which
-        is up to 6% of full scale in the last frame; these decay so that not a bit is left.
+        the last window hears; these decay so that not a bit is left.
         """
         samples = [last]
         for _ in range(count):
