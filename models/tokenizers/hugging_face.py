@@ -11,9 +11,10 @@ from pathlib import Path
 from tokenizers import Tokenizer as Segmenter
 
 from earshot.models.errors import TokenizerError
+from earshot.models.tokenizers.sentencepiece import MARK
 from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.models.tokenizers.units import MAX_TABLE_BYTES, UnitTable
-from earshot.models.tokenizers.word_spans import WORD_START, WordSpan, WordSpans, spell
+from earshot.models.tokenizers.word_spans import WORD_START, WordSpan, spans_of_pieces, spell
 
 BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 OTHER_DECODERS = {"ByteLevel", "WordPiece", "BPEDecoder", "CTC"}
@@ -37,9 +38,8 @@ class HuggingFaceTokenizer(Tokenizer):
         symbols = [by_id[unit] for unit in range(labels)]
         added = segmenter.get_added_tokens_decoder().values()
         special = {token.content for token in added if token.special}
-        special |= {symbol for symbol in symbols if is_tag(symbol)}
-        ids = {symbol: unit for unit, symbol in enumerate(symbols)}
-        super().__init__(UnitTable(symbols, ids), special)
+        special |= {symbol for symbol in symbols if _is_mark(symbol)}
+        super().__init__(UnitTable.of(symbols, source), special)
         self._segmenter = segmenter
         self._bytes = {unit: int(byte[1], 16) for unit, byte in _bytes_among(symbols)}
 
@@ -53,12 +53,7 @@ class HuggingFaceTokenizer(Tokenizer):
 
     def word_spans(self, units: Sequence[int]) -> list[WordSpan]:
         """See Tokenizer; a piece that starts with '▁' starts a word."""
-        words = WordSpans()
-        for index, text in enumerate(self._texts(units)):
-            if text.startswith(WORD_START):
-                words.close()
-            words.extend(text.lstrip(WORD_START).replace(WORD_START, " "), index)
-        return words.finish()
+        return spans_of_pieces(self._texts(units))
 
     def save(self, directory: Path) -> None:
         """Writes tokenizer.json."""
@@ -77,9 +72,8 @@ class HuggingFaceTokenizer(Tokenizer):
         return texts
 
 
-def is_tag(symbol: str) -> bool:
-    """Whether a piece is a mark such as <unk> or <en-US>, and no text."""
-    return len(symbol) > 2 and symbol[0] == "<" and symbol[-1] == ">" and not BYTE.fullmatch(symbol)
+def _is_mark(symbol: str) -> bool:
+    return MARK.fullmatch(symbol) is not None and BYTE.fullmatch(symbol) is None
 
 
 def _bytes_among(symbols: Sequence[str]) -> list[tuple[int, re.Match[str]]]:

@@ -7,18 +7,17 @@ parakeet, nemotron_asr_streaming and nemotron3_5_asr.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any, get_args
 
-from earshot.models.checkpoints.hugging_face_folder import read_json
 from earshot.models.checkpoints.nemo.hugging_face_features import (
     HuggingFaceFeatures,
     read_features,
-    read_processor,
 )
-from earshot.models.checkpoints.nemo.stated_keys import StatedKeys
+from earshot.models.checkpoints.nemo.section import Section
 from earshot.models.config import FeatureConfig
-from earshot.models.errors import CheckpointError, quote
+from earshot.models.errors import CheckpointError, ConfigError, quote
 from earshot.models.fastconformer.config import (
     AttentionContext,
     FastConformerConfig,
@@ -49,12 +48,13 @@ KINDS = {
     "nemotron3_5_asr": ModelKind(extractor=STREAMING, streams=True, prompt=True),
 }
 """By model_type."""
-ACTIVATIONS: dict[str, JointActivation] = {"relu": "relu", "sigmoid": "sigmoid", "tanh": "tanh"}
-ENCODER_VALUES: dict[str, object] = {
-    "hidden_act": "silu",
-    "subsampling_conv_kernel_size": 3,
-    "subsampling_conv_stride": 2,
+ACTIVATIONS: dict[str, JointActivation] = {name: name for name in get_args(JointActivation)}
+ENCODER_VALUES: dict[str, tuple[Any, ...]] = {
+    "hidden_act": ("silu",),
+    "subsampling_conv_kernel_size": (3,),
+    "subsampling_conv_stride": (2,),
 }
+"""Keys of which we implement one value, which transformers assumes where there is none."""
 LOOKAHEADS = "supported_num_lookahead_tokens"
 LOOKAHEAD = "default_num_lookahead_tokens"
 
@@ -67,113 +67,114 @@ class HuggingFaceConfig:
     features: HuggingFaceFeatures
 
 
-def read_config(folder: Path) -> HuggingFaceConfig:
-    """The configuration of a folder.
+def read_config(content: Mapping[str, Any], processor: Mapping[str, Any]) -> HuggingFaceConfig:
+    """The configuration of a config.json and of the processor's file, empty where there is none.
 
-    Raises CheckpointError for files that are no mappings and for a model_type of another family,
-    ConfigError for a key that is missing, or has a value that we do not implement.
+    Raises CheckpointError for a model_type of another family, ConfigError for a key that is
+    missing, or has a value that we do not implement.
     """
-    path = folder / "config.json"
-    content = read_json(path)
-    kind = _kind(content.get("model_type"), path)
-    keys = StatedKeys(content, str(path))
-    keys.require({"quantization_config": None})
-    labels = _labels(keys, kind)
-    processor = read_processor(folder)
-    stated = keys.section("encoder_config")
-    bins = stated.number("num_mel_bins")
-    features = read_features(processor, bins, kind.extractor)
-    encoder = _encoder(stated, kind, features, processor)
-    model = FastConformerModelConfig(
+    kind = _kind(content.get("model_type"))
+    model, tools = Section("", content), Section("processor", processor)
+    model.require_only({"quantization_config": (None,)})
+    labels = _labels(model, kind)
+    stated = model.inside("encoder_config")
+    bins = stated.whole("num_mel_bins")
+    features = read_features(tools, bins, kind.extractor)
+    encoder = _encoder(stated, kind, features, tools)
+    parts = FastConformerModelConfig(
         vocab_size=labels,
         encoder=encoder,
         features=FeatureConfig(kind="nemo", num_mel_bins=bins),
-        transducer=None if kind.ctc else _transducer(keys, kind, labels, encoder.size),
+        transducer=None if kind.ctc else _transducer(model, kind, labels, encoder.size),
         has_ctc=kind.ctc,
-        prompt=_prompt(keys, processor) if kind.prompt else None,
+        prompt=_prompt(model, tools) if kind.prompt else None,
     )
-    return HuggingFaceConfig(model, features)
+    return HuggingFaceConfig(parts, features)
 
 
-def _kind(model_type: object, path: Path) -> ModelKind:
+def _kind(model_type: object) -> ModelKind:
     if not isinstance(model_type, str) or model_type not in KINDS:
         known = ", ".join(KINDS)
-        raise CheckpointError(f"{path} has model_type {quote(model_type)}, none of {known}")
+        raise CheckpointError(f"config.json has model_type {quote(model_type)}, none of {known}")
     return KINDS[model_type]
 
 
-def _labels(keys: StatedKeys, kind: ModelKind) -> int:
+def _labels(model: Section, kind: ModelKind) -> int:
     """V: `vocab_size` counts the blank, which must come last."""
-    labels = keys.number("vocab_size") - 1
-    if keys.number(kind.blank) != labels:
-        raise keys.refuse(kind.blank, f"{labels}, the last of vocab_size")
+    labels = model.whole("vocab_size") - 1
+    if (blank := model.whole(kind.blank)) != labels:
+        raise ConfigError(f"{kind.blank} is {blank}, not {labels}, the last of vocab_size")
     return labels
 
 
 def _encoder(
-    keys: StatedKeys,
-    kind: ModelKind,
-    features: HuggingFaceFeatures,
-    processor: StatedKeys | None,
+    stated: Section, kind: ModelKind, features: HuggingFaceFeatures, processor: Section
 ) -> FastConformerConfig:
-    size, heads = keys.number("hidden_size"), keys.number("num_attention_heads")
-    bias = keys.flag("attention_bias", True)
-    keys.require(ENCODER_VALUES | {"convolution_bias": bias, "num_key_value_heads": heads})
-    if heads > 0:
-        keys.require({"head_dim": size // heads})
+    bias = stated.flag("attention_bias", True)
+    _check_fixed(stated, bias)
     return FastConformerConfig(
-        features_size=keys.number("num_mel_bins"),
-        size=size,
-        layers=keys.number("num_hidden_layers"),
-        heads=heads,
-        feed_forward_size=keys.number("intermediate_size"),
-        stem_channels=keys.number("subsampling_conv_channels"),
-        subsampling_factor=keys.number("subsampling_factor"),
+        features_size=stated.whole("num_mel_bins"),
+        size=stated.whole("hidden_size"),
+        layers=stated.whole("num_hidden_layers"),
+        heads=stated.whole("num_attention_heads"),
+        feed_forward_size=stated.whole("intermediate_size"),
+        stem_channels=stated.whole("subsampling_conv_channels"),
+        subsampling_factor=stated.whole("subsampling_factor"),
         causal_stem=kind.streams,
-        kernel=keys.number("conv_kernel_size"),
+        kernel=stated.whole("conv_kernel_size"),
         conv_norm="layer_norm" if kind.streams else "batch_norm",
         causal_convolution=kind.streams,
         use_bias=bias,
-        scale_input=keys.flag("scale_input", True),
+        scale_input=stated.flag("scale_input", True),
         normalise=features.normalise,
-        contexts=_contexts(keys, processor) if kind.streams else (AttentionContext(),),
+        contexts=_contexts(stated, processor) if kind.streams else (AttentionContext(),),
         context_style="chunked_limited" if kind.streams else "regular",
     )
 
 
-def _contexts(encoder: StatedKeys, processor: StatedKeys | None) -> tuple[AttentionContext, ...]:
+def _check_fixed(stated: Section, bias: bool) -> None:
+    """Keys that follow from others, or have one value; all may be missing."""
+    heads = stated.whole("num_attention_heads")
+    stated.require_only(ENCODER_VALUES)
+    stated.require_only({"convolution_bias": (bias,), "num_key_value_heads": (heads,)})
+    if heads > 0:
+        stated.require_only({"head_dim": (stated.whole("hidden_size") // heads,)})
+
+
+def _contexts(stated: Section, processor: Section) -> tuple[AttentionContext, ...]:
     """The default first, then what else the processor says that the model was trained with."""
-    window = encoder.number("sliding_window")
+    window = stated.whole("sliding_window")
     if window < 1:
-        raise encoder.refuse("sliding_window", "a frame and those left of it")
-    rights = [encoder.number(LOOKAHEAD)]
-    if processor is not None:
-        rights = [processor.number(LOOKAHEAD, rights[0])]
-        rights += processor.numbers(LOOKAHEADS) if LOOKAHEADS in processor else ()
-    return tuple(AttentionContext(window - 1, right) for right in dict.fromkeys(rights))
+        raise ConfigError(f"sliding_window is {window}, and counts the frame itself")
+    first = processor.whole(LOOKAHEAD, stated.whole(LOOKAHEAD))
+    rights = dict.fromkeys([first, *processor.items(LOOKAHEADS)])
+    return tuple(AttentionContext(window - 1, right) for right in rights)
 
 
-def _transducer(keys: StatedKeys, kind: ModelKind, labels: int, heard: int) -> TransducerConfig:
-    activation = ACTIVATIONS.get(keys.word("hidden_act", "relu"))
-    if activation is None:
-        raise keys.refuse("hidden_act", f"one of {', '.join(ACTIVATIONS)}")
-    size = keys.number("decoder_hidden_size")
+def _transducer(model: Section, kind: ModelKind, labels: int, heard: int) -> TransducerConfig:
+    size = model.whole("decoder_hidden_size")
     return TransducerConfig(
         vocab_size=labels,
         encoder_size=heard,
         predictor_size=size,
         joint_size=size,
-        predictor_layers=keys.number("num_decoder_layers"),
-        activation=activation,
-        durations=keys.numbers("durations") if kind.durations else (),
-        max_symbols=keys.number("max_symbols_per_step", 10),
+        predictor_layers=model.whole("num_decoder_layers"),
+        activation=ACTIVATIONS[model.choice("hidden_act", "relu", tuple(ACTIVATIONS))],
+        durations=_durations(model) if kind.durations else (),
+        max_symbols=model.whole("max_symbols_per_step", 10),
     )
 
 
-def _prompt(keys: StatedKeys, processor: StatedKeys | None) -> PromptConfig:
+def _durations(model: Section) -> tuple[Any, ...]:
+    durations = tuple(model.items("durations"))
+    if not durations:
+        raise ConfigError("durations: a TDT needs some")
+    return durations
+
+
+def _prompt(model: Section, processor: Section) -> PromptConfig:
     """Languages of the processor; "auto", the default, is there without one too."""
-    languages = {"auto": keys.number("default_prompt_id")}
-    if processor is not None:
-        languages |= processor.numbers_by_name("prompt_dictionary")
-    size = keys.number("num_prompts")
-    return PromptConfig(size, keys.number("prompt_intermediate_size"), languages)
+    languages = {"auto": model.whole("default_prompt_id")}
+    languages |= processor.inside("prompt_dictionary").values
+    size = model.whole("num_prompts")
+    return PromptConfig(size, model.whole("prompt_intermediate_size"), languages)

@@ -1,29 +1,30 @@
-"""The features that a folder of transformers asks for, by the configuration of its processor."""
+"""Features as a processor of transformers makes them, by its configuration.
+
+Source: transformers 5.24, the feature extractors of parakeet and nemotron_asr_streaming.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import torch
 
-from earshot.models.checkpoints.hugging_face_folder import read_json
-from earshot.models.checkpoints.nemo.stated_keys import StatedKeys
+from earshot.models.checkpoints.nemo.section import Section
+from earshot.models.errors import ConfigError, quote
 from earshot.models.fastconformer.config import Normalisation
 
-PROCESSOR = "processor_config.json"
-OLDER_PROCESSOR = "preprocessor_config.json"
 NORMALISED: dict[str, Normalisation] = {
     "ParakeetFeatureExtractor": "per_feature",
     "NemotronAsrStreamingFeatureExtractor": "none",
 }
 """By the kind of extractor: neither says it by a key."""
-ONLY_VALUES = {
-    "sampling_rate": 16_000,
-    "hop_length": 160,
-    "win_length": 400,
-    "n_fft": 512,
-    "preemphasis": 0.97,
+ONLY_VALUES: dict[str, tuple[Any, ...]] = {
+    "sampling_rate": (16_000,),
+    "hop_length": (160,),
+    "win_length": (400,),
+    "n_fft": (512,),
+    "preemphasis": (0.97,),
 }
 """Keys of which NemoMel has one value, which transformers assumes where there is none."""
 PRECISIONS = {
@@ -35,7 +36,7 @@ PRECISIONS = {
 
 @dataclass(frozen=True)
 class HuggingFaceFeatures:
-    """How features are made.
+    """Features of one model.
 
     precision: that window and filters are rounded to, before they compute in float32.
     """
@@ -44,31 +45,18 @@ class HuggingFaceFeatures:
     precision: torch.dtype = torch.float32
 
 
-def read_processor(folder: Path) -> StatedKeys | None:
-    """What the processor's file says, or an older release's of the features alone.
+def read_features(processor: Section, bins: int, kind: str) -> HuggingFaceFeatures:
+    """Features of a processor, or, as older releases write them, of a file of their own.
 
-    None without either. Raises CheckpointError for a file that is no mapping.
+    bins: F, which the encoder takes. kind: of extractor, where no file says it. Raises ConfigError
+    for features that NemoMel does not make.
     """
-    for name in (PROCESSOR, OLDER_PROCESSOR):
-        if (folder / name).is_file():
-            return StatedKeys(read_json(folder / name), str(folder / name))
-    return None
-
-
-def read_features(processor: StatedKeys | None, bins: int, kind: str) -> HuggingFaceFeatures:
-    """Features of a processor; without one, those of the extractor `kind` by its defaults.
-
-    bins: F, which the encoder takes. Raises ConfigError for features that NemoMel does not make.
-    """
-    if processor is None:
-        return HuggingFaceFeatures(NORMALISED[kind])
-    nested = "feature_extractor" in processor
-    keys = processor.section("feature_extractor") if nested else processor
-    keys.require(ONLY_VALUES | {"feature_size": bins})
-    found, name = keys.word("feature_extractor_type", kind), "mel_filters_dtype"
-    if found not in NORMALISED:
-        raise keys.refuse("feature_extractor_type", f"one of {', '.join(NORMALISED)}")
-    precision = keys.word(name, "float32")
-    if precision not in PRECISIONS:
-        raise keys.refuse(name, f"one of {', '.join(PRECISIONS)}")
-    return HuggingFaceFeatures(NORMALISED[found], PRECISIONS[precision])
+    nested = "feature_extractor" in processor.values
+    features = processor.inside("feature_extractor") if nested else processor
+    features.require_only(ONLY_VALUES | {"feature_size": (bins,)})
+    extractor = features.values.get("feature_extractor_type", kind)
+    if extractor not in NORMALISED:
+        known = ", ".join(NORMALISED)
+        raise ConfigError(f"feature_extractor_type {quote(extractor)} is none of {known}")
+    precision = features.choice("mel_filters_dtype", "float32", tuple(PRECISIONS))
+    return HuggingFaceFeatures(NORMALISED[extractor], PRECISIONS[precision])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from torch import Tensor
 
-from earshot.models.checkpoints.hugging_face_folder import (
+from earshot.models.checkpoints.files.hugging_face_folder import (
     SAFETENSORS,
     Reader,
     find_weights,

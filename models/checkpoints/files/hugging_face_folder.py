@@ -13,8 +13,8 @@ from typing import Any
 
 from torch import Tensor
 
-from earshot.models.checkpoints.safetensors_file import read_safetensors_file
-from earshot.models.checkpoints.small_file import read_small_text
+from earshot.models.checkpoints.files.safetensors_file import read_safetensors_file
+from earshot.models.checkpoints.files.small_file import read_small_text
 from earshot.models.errors import (
     CheckpointError,
     MissingKeys,
