@@ -34,7 +34,7 @@ class ConvSubsampling(nn.Module):
             layers += (_separable_stage if separable else _stage)(*[config.stem_channels] * 2)
         self.conv = nn.Sequential(*layers)
         self.stages = config.stem_stages
-        bins = int(self.encoded_length(torch.tensor(config.features_size)))
+        bins = int(self.encoded_length(torch.tensor(config.features_size, device="cpu")))
         self.out = nn.Linear(config.stem_channels * bins, config.size)
 
     def encoded_length(self, frames: Tensor) -> Tensor:
