@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 
 from earshot.models.checkpoints.assembly import LoadedModel
+from earshot.models.checkpoints.nemo_model import claims_nemo, load_nemo_model, nemo_file
 from earshot.models.checkpoints.own_format import load_own_model
 from earshot.models.checkpoints.wenet import load_wenet_model
 from earshot.models.errors import CheckpointError, NotACheckpoint
@@ -29,6 +30,7 @@ class CheckpointFormat:
 
 
 FORMATS: list[CheckpointFormat] = [
+    CheckpointFormat("a .nemo archive (NeMo)", claims_nemo, load_nemo_model, nemo_file),
     CheckpointFormat(
         "config.json (Earshot)",
         lambda path: (path / "config.json").is_file(),

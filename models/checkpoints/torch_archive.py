@@ -5,7 +5,9 @@ from __future__ import annotations
 import pickle
 import zipfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, TypeAlias
 
 import torch
 from torch import Tensor
@@ -34,78 +36,105 @@ READ_ERRORS = (
 REFUSALS = ("unsupported global", "allowlisted", "unrecognized function")
 
 
-def read_state_dict(path: Path) -> dict[str, Tensor]:
+@dataclass(frozen=True)
+class OpenFile:
+    """A checkpoint within another file: a seekable part of it, its name for errors, its bytes."""
+
+    file: IO[bytes]
+    name: str
+    size: int
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Source: TypeAlias = Path | OpenFile
+
+
+def read_state_dict(source: Source) -> dict[str, Tensor]:
     """The flat name-to-tensor mapping of a zip or legacy checkpoint, on the CPU.
 
     Raises as `read_archive` and `check_state_dict` do.
     """
-    return check_state_dict(path, read_archive(path))
+    return check_state_dict(source, read_archive(source))
 
 
-def read_archive(path: Path) -> object:
+def read_archive(source: Source) -> object:
     """Whatever a zip or legacy checkpoint holds, its tensors on the CPU and not checked yet.
 
     Raises NotACheckpoint for anything that is none (missing, garbage, truncated, a zip of other
     things) and UnsafeCheckpoint for what would run code or take far more memory than its file.
     """
-    _check_container(path)
+    if isinstance(source, OpenFile):
+        return _read_open(source)
     try:
-        return torch.load(path, map_location="cpu", weights_only=True)
-    except READ_ERRORS as error:
-        raise _explain(path, error) from error
-
-
-def _check_container(path: Path) -> None:
-    try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            start = file.read(len(LEGACY_MAGIC))
+        file = source.open("rb")
     except OSError as error:
-        raise NotACheckpoint(f"cannot read {path}: {error}") from error
-    if size > MAX_FILE_BYTES:
-        raise UnsafeCheckpoint(f"{path} is {size} bytes; no model of ours is that large")
+        raise NotACheckpoint(f"cannot read {source}: {error}") from error
+    with file:
+        return _read_open(OpenFile(file, str(source), source.stat().st_size))
+
+
+def _read_open(source: OpenFile) -> object:
+    _check_container(source)
+    source.file.seek(0)
+    try:
+        return torch.load(source.file, map_location="cpu", weights_only=True)
+    except READ_ERRORS as error:
+        raise _explain(source, error) from error
+
+
+def _check_container(source: OpenFile) -> None:
+    try:
+        source.file.seek(0)
+        start = source.file.read(len(LEGACY_MAGIC))
+    except OSError as error:
+        raise NotACheckpoint(f"cannot read {source}: {error}") from error
+    if source.size > MAX_FILE_BYTES:
+        raise UnsafeCheckpoint(f"{source} is {source.size} bytes; no model of ours is that large")
     if start.startswith(b"PK"):
-        _check_zip(path, size)
+        _check_zip(source)
     elif start != LEGACY_MAGIC:
-        raise NotACheckpoint(f"{path} is not a PyTorch checkpoint")
+        raise NotACheckpoint(f"{source} is not a PyTorch checkpoint")
 
 
-def _check_zip(path: Path, size: int) -> None:
+def _check_zip(source: OpenFile) -> None:
     """A checkpoint's archive holds a data.pkl and stores its members uncompressed."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(source.file) as archive:
             members = archive.infolist()
     except READ_ERRORS as error:
-        raise NotACheckpoint(f"{path} is a damaged or truncated archive: {error}") from error
+        raise NotACheckpoint(f"{source} is a damaged or truncated archive: {error}") from error
     if not any(member.filename.endswith("data.pkl") for member in members):
-        raise NotACheckpoint(f"{path} is a zip archive, but not of a PyTorch checkpoint")
-    if sum(member.file_size for member in members) > size:
-        raise UnsafeCheckpoint(f"{path} would unpack to more than its own size")
+        raise NotACheckpoint(f"{source} is a zip archive, but not of a PyTorch checkpoint")
+    if sum(member.file_size for member in members) > source.size:
+        raise UnsafeCheckpoint(f"{source} would unpack to more than its own size")
 
 
-def _explain(path: Path, error: BaseException) -> NotACheckpoint | UnsafeCheckpoint:
+def _explain(source: Source, error: BaseException) -> NotACheckpoint | UnsafeCheckpoint:
     """Our own words: torch's advise to load the file with its code."""
     message = str(error).lower()
     if isinstance(error, MemoryError) or any(refusal in message for refusal in REFUSALS):
-        return UnsafeCheckpoint(f"{path} was refused: it asks for more than tensors")
-    return NotACheckpoint(f"{path} is damaged or truncated")
+        return UnsafeCheckpoint(f"{source} was refused: it asks for more than tensors")
+    return NotACheckpoint(f"{source} is damaged or truncated")
 
 
-def check_state_dict(path: Path, content: object) -> dict[str, Tensor]:
-    """The flat name-to-tensor mapping that `content`, read from `path`, should be.
+def check_state_dict(source: Source, content: object) -> dict[str, Tensor]:
+    """The flat name-to-tensor mapping that `content`, read from `source`, should be.
 
     Raises NotACheckpoint for anything else, UnsafeCheckpoint for tensors that claim far more
     memory than their file.
     """
     if not isinstance(content, Mapping) or not content:
-        raise NotACheckpoint(f"{path} holds no mapping of names to tensors")
+        raise NotACheckpoint(f"{source} holds no mapping of names to tensors")
     wrong = [key for key, value in content.items() if not _is_plain(key, value)]
     if wrong:
         raise NotACheckpoint(
-            f"{path} holds something other than a dense tensor at {quote(wrong[0])}"
+            f"{source} holds something other than a dense tensor at {quote(wrong[0])}"
         )
     state = dict(content)
-    check_claimed(path, state)
+    size = source.size if isinstance(source, OpenFile) else source.stat().st_size
+    check_claimed(source, size, state)
     return state
 
 

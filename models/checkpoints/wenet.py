@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
 from torch import Tensor
 
 from earshot.models.checkpoints.assembly import LoadedModel, assemble
 from earshot.models.checkpoints.small_file import read_small_text
 from earshot.models.checkpoints.torch_archive import read_state_dict
 from earshot.models.checkpoints.wenet_config import read_config, read_tokenizer_kind, subsection
+from earshot.models.checkpoints.yaml_text import parse_yaml
 from earshot.models.errors import CheckpointError
 from earshot.models.layers.cmvn import GlobalCmvn, read_cmvn
 from earshot.models.tokenizers.model_tokenizer import load_tokenizer
@@ -36,23 +36,14 @@ CMVN_TENSORS = ("encoder.global_cmvn.mean", "encoder.global_cmvn.istd")
 
 def load_wenet_model(directory: Path) -> LoadedModel:
     """Raises CheckpointError, ConfigError or TokenizerError, see earshot.models.errors."""
-    options = _read_yaml(directory / "train.yaml")
+    path = directory / "train.yaml"
+    options = parse_yaml(read_small_text(path), str(path))
     weights = _live_tensors(read_state_dict(directory / "final.pt"))
     tokenizer = load_tokenizer(directory, _units_name(directory), read_tokenizer_kind(options))
     config = read_config(options, tokenizer.vocab_size)
     if not any(key in weights for key in CMVN_TENSORS):
         weights |= _outside_cmvn(directory, options, config.encoder.input_dim)
     return assemble(directory.name, config, weights, tokenizer, "wenet")
-
-
-def _read_yaml(path: Path) -> Mapping[str, Any]:
-    try:
-        options = yaml.safe_load(read_small_text(path))
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise CheckpointError(f"{path} is not YAML: {error}") from error
-    if not isinstance(options, Mapping):
-        raise CheckpointError(f"{path} is not a mapping")
-    return options
 
 
 def _live_tensors(weights: dict[str, Tensor]) -> dict[str, Tensor]:

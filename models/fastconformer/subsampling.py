@@ -35,7 +35,7 @@ class ConvSubsampling(nn.Module):
         self.conv = nn.Sequential(*layers)
         self.stages = config.stem_stages
         self.rate = config.subsampling_factor
-        bins = int(self.encoded_length(torch.tensor(config.features_size)))
+        bins = int(self.encoded_length(torch.tensor(config.features_size, device="cpu")))
         self.out = nn.Linear(config.stem_channels * bins, config.size)
 
     @property

@@ -10,7 +10,7 @@ import sentencepiece
 from earshot.models.errors import TokenizerError
 from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.models.tokenizers.units import UnitTable
-from earshot.models.tokenizers.word_spans import CJK, WORD_START, WordSpan, WordSpans, spell
+from earshot.models.tokenizers.word_spans import CJK, WordSpan, spans_of_pieces, spell
 
 
 class BpeTokenizer(Tokenizer):
@@ -39,13 +39,7 @@ class BpeTokenizer(Tokenizer):
 
     def word_spans(self, units: Sequence[int]) -> list[WordSpan]:
         """See Tokenizer; a token that starts with '▁' starts a word."""
-        words = WordSpans()
-        for index, text in enumerate(self._texts(units)):
-            if text.startswith(WORD_START):
-                words.close()
-            # '▁' within a token, which sentencepiece may be trained to make, is a space too.
-            words.extend(text.lstrip(WORD_START).replace(WORD_START, " "), index)
-        return words.finish()
+        return spans_of_pieces(self._texts(units))
 
     def save(self, directory: Path) -> None:
         """Writes units.txt and bpe.model."""

@@ -72,6 +72,20 @@ class UnitTable:
             raise TokenizerError(f"{source} has {len(by_id)} units but none with id {gaps[0]}")
         return cls([by_id[unit] for unit in range(len(by_id))], ids)
 
+    @classmethod
+    def of(cls, symbols: Sequence[str], source: str) -> UnitTable:
+        """Table of symbols by id; `source` names it in errors.
+
+        Raises TokenizerError for none at all, an empty one or one given twice.
+        """
+        ids = {symbol: unit for unit, symbol in enumerate(symbols)}
+        if not ids or "" in ids:
+            raise TokenizerError(f"{source} has no units, or an empty one")
+        if len(ids) < len(symbols):
+            twice = next(symbol for unit, symbol in enumerate(symbols) if ids[symbol] != unit)
+            raise TokenizerError(f"{source}: {twice!r} is a duplicate")
+        return cls(symbols, ids)
+
     def to_text(self) -> str:
         """The table as units.txt."""
         return "".join(f"{symbol} {unit}\n" for unit, symbol in enumerate(self.symbols))

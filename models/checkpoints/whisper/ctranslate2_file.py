@@ -102,7 +102,7 @@ def _read(content: _Content) -> dict[str, Tensor]:
     if content.left:
         raise NotACheckpoint(f"{content.path} has {content.left} bytes after its end")
     found = variables | aliases
-    check_claimed(content.path, found)
+    check_claimed(content.path, content.path.stat().st_size, found)
     return found
 
 

@@ -1,0 +1,1 @@
+"""NeMo's .nemo archives: their members, their configuration, their tensors' names, their units."""

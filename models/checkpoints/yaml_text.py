@@ -1,0 +1,41 @@
+"""YAML of foreign files: data alone, and no more of it than the text has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from earshot.models.errors import CheckpointError, UnsafeCheckpoint
+
+MERGE_TAG = "tag:yaml.org,2002:merge"
+
+
+class _Loader(yaml.SafeLoader):
+    """PyYAML's safe loader without merge keys.
+
+    It repeats what an alias names only by reference, so that text cannot explode; merge keys it
+    copies, and each may name ten others.
+    """
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Raises UnsafeCheckpoint for a merge key."""
+        if any(key.tag == MERGE_TAG for key, _ in node.value):
+            raise UnsafeCheckpoint("merge keys (<<) are not read")
+
+
+def parse_yaml(text: str, source: str) -> Mapping[str, Any]:
+    """The mapping that a YAML text is; `source` names it in errors.
+
+    Raises CheckpointError for text that is none, UnsafeCheckpoint for merge keys.
+    """
+    try:
+        options = yaml.load(text, Loader=_Loader)
+    except UnsafeCheckpoint as error:
+        raise UnsafeCheckpoint(f"{source}: {error}") from error
+    except (yaml.YAMLError, RecursionError, ValueError, TypeError) as error:
+        raise CheckpointError(f"{source} is not YAML: {error}") from error
+    if not isinstance(options, Mapping):
+        raise CheckpointError(f"{source} is not a mapping")
+    return options
