@@ -61,7 +61,11 @@ class FastConformerEncoder(nn.Module):
         if self.config.normalise == "per_feature":
             features = normalise_per_feature(features, lengths)
         x, lengths = self.pre_encode(features, lengths)
-        return x * math.sqrt(self.config.size) if self.config.scale_input else x, lengths
+        return self.scaled(x), lengths
+
+    def scaled(self, x: Tensor) -> Tensor:
+        """Frames of the stem (…, D) as the layers take them."""
+        return x * math.sqrt(self.config.size) if self.config.scale_input else x
 
 
 def _position_biases(config: FastConformerConfig) -> list[PositionBiases]:

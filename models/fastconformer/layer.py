@@ -35,8 +35,7 @@ class FastConformerLayer(nn.Module):
         positions: (2 T - 1, D). seen: (B, T, T), whom a frame hears. valid: (B, T).
         """
         x = x + 0.5 * self.feed_forward1(self.norm_feed_forward1(x))
-        heard = self.norm_self_att(x)
-        x = x + self.self_attn(heard, heard, positions, seen)
+        x = x + self.self_attn(self.norm_self_att(x), positions, seen)
         x = x + self.conv(self.norm_conv(x), valid)
         x = x + 0.5 * self.feed_forward2(self.norm_feed_forward2(x))
         y: Tensor = self.norm_out(x)

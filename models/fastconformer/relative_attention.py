@@ -39,22 +39,37 @@ class RelativeAttention(nn.Module):
         self.linear_pos = nn.Linear(size, size, bias=False)
         self.pos_bias_u, self.pos_bias_v = biases.u, biases.v
 
-    def forward(self, x: Tensor, memory: Tensor, positions: Tensor, seen: Tensor) -> Tensor:
-        """Queries x (B, U, D), the last of the frames `memory` (B, K, D), to (B, U, D).
+    def forward(self, x: Tensor, positions: Tensor, seen: Tensor) -> Tensor:
+        """Whole utterances (B, T, D) to (B, T, D).
 
-        positions: (K + U - 1, D), of `relative_positions`. seen: (B, U, K); a query that sees
-        nothing gets the output of zeros.
+        positions: (2 T - 1, D), of `relative_positions`. seen: (B, T, T).
         """
-        weights = self.weights(x, memory, positions, seen)
-        mixed = weights @ self._split_heads(self.linear_v(memory))
+        keys, values = self.project_memory(x)
+        return self.attend(x, keys, values, self.project_positions(positions), seen)
+
+    def project_memory(self, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values (B, H, K, d_k) of frames (B, K, D)."""
+        return self._split_heads(self.linear_k(memory)), self._split_heads(self.linear_v(memory))
+
+    def project_positions(self, positions: Tensor) -> Tensor:
+        """Positions (P, D) as queries meet them: (H, P, d_k)."""
+        return self._split_heads(self.linear_pos(positions))
+
+    def attend(
+        self, x: Tensor, keys: Tensor, values: Tensor, places: Tensor, seen: Tensor
+    ) -> Tensor:
+        """Queries x (B, U, D), the last of K frames, to (B, U, D).
+
+        keys, values: (B, H, K, d_k). places: (H, K + U - 1, d_k), of `relative_positions`. seen:
+        (B, U, K); a query that sees nothing gets the output of zeros.
+        """
+        mixed = self.weights(x, keys, places, seen) @ values
         out: Tensor = self.linear_out(mixed.transpose(1, 2).flatten(2))
         return out
 
-    def weights(self, x: Tensor, memory: Tensor, positions: Tensor, seen: Tensor) -> Tensor:
+    def weights(self, x: Tensor, keys: Tensor, places: Tensor, seen: Tensor) -> Tensor:
         """How much each query hears of each key: (B, H, U, K)."""
         query = self._split_heads(self.linear_q(x))
-        keys = self._split_heads(self.linear_k(memory))
-        places = self._split_heads(self.linear_pos(positions))
         content = (query + self.pos_bias_u.unsqueeze(1)) @ keys.mT
         position = (query + self.pos_bias_v.unsqueeze(1)) @ places.mT
         scores = (content + by_key(position, keys.size(2))) / math.sqrt(keys.size(-1))

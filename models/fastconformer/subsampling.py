@@ -34,8 +34,18 @@ class ConvSubsampling(nn.Module):
             layers += (_separable_stage if separable else _stage)(*[config.stem_channels] * 2)
         self.conv = nn.Sequential(*layers)
         self.stages = config.stem_stages
+        self.rate = config.subsampling_factor
         bins = int(self.encoded_length(torch.tensor(config.features_size, device="cpu")))
         self.out = nn.Linear(config.stem_channels * bins, config.size)
+
+    @property
+    def window_before(self) -> int:
+        """Feature frames before its own place, `rate` times its number, that a frame hears."""
+        return self.padding[0] * (self.rate - 1)
+
+    def window_size(self, frames: int) -> int:
+        """Feature frames that so many frames in a row hear."""
+        return self.rate * (frames - 1) + (KERNEL - 1) * (self.rate - 1) + 1
 
     def encoded_length(self, frames: Tensor) -> Tensor:
         """Frames after the stem of so many before it; none of none."""
@@ -64,6 +74,26 @@ class ConvSubsampling(nn.Module):
         # Channel by channel, each with all its frequencies.
         return self.out(_masked(x, lengths).transpose(1, 2).flatten(2)), lengths
 
+    def of_windows(self, windows: Tensor, first: Tensor, lengths: Tensor) -> Tensor:
+        """Windows (B, W, F) to the frames (B, T', D) that hear no more than them.
+
+        first: (B,) the number of each row's first frame. lengths: (B,) feature frames of the whole
+        stream, as far as is known. What lies outside of a stream is zero before each stage, as
+        `forward` has it: NeMo's own streams begin with zero features instead, which a stage's bias
+        turns into something else.
+        """
+        x, start = windows.unsqueeze(1), first * self.rate - self.window_before
+        frequencies = (*self.padding, 0, 0)
+        for layer in self.conv:
+            if isinstance(layer, nn.Conv2d) and layer.stride[0] == STRIDE:
+                x = layer(functional.pad(_within(x, start, lengths), frequencies))
+                start = (start + self.padding[0]) // STRIDE
+                lengths = self.stage_length(lengths)
+            else:
+                x = layer(x)
+        frames: Tensor = self.out(_within(x, start, lengths).transpose(1, 2).flatten(2))
+        return frames
+
 
 def _stage(inputs: int, outputs: int) -> list[nn.Module]:
     return [nn.Conv2d(inputs, outputs, KERNEL, STRIDE), nn.ReLU()]
@@ -77,3 +107,10 @@ def _separable_stage(inputs: int, outputs: int) -> list[nn.Module]:
 def _masked(x: Tensor, lengths: Tensor) -> Tensor:
     """Planes (B, C, T, F) that are zero past `lengths` (B,)."""
     return x.masked_fill(~padding_mask(lengths, x.size(2))[:, None, :, None], 0.0)
+
+
+def _within(x: Tensor, start: Tensor, lengths: Tensor) -> Tensor:
+    """Planes (B, C, T, F) from frame `start` (B,) on, zero outside of 0 … `lengths` (B,)."""
+    place = start.unsqueeze(1) + torch.arange(x.size(2), device=x.device)
+    outside = (place < 0) | (place >= lengths.unsqueeze(1))
+    return x.masked_fill(outside[:, None, :, None], 0.0)

@@ -41,8 +41,9 @@ def test_weights_are_those_of_the_four_terms(attention: RelativeAttention) -> No
         [torch.stack([score(attention, x, i, j) for j in range(FRAMES)]) for i in range(FRAMES)]
     ).softmax(1)
     seen = torch.ones(1, FRAMES, FRAMES, dtype=torch.bool)
-    places = relative_positions(FRAMES, FRAMES, x)
-    found = attention.weights(x[None], x[None], places, seen)
+    places = attention.project_positions(relative_positions(FRAMES, FRAMES, x))
+    keys, _ = attention.project_memory(x[None])
+    found = attention.weights(x[None], keys, places, seen)
     torch.testing.assert_close(found[0], expected.permute(2, 0, 1))
 
 
@@ -52,8 +53,9 @@ def test_the_last_queries_alone_hear_what_they_hear_among_all(
 ) -> None:
     x = torch.randn(2, FRAMES, SIZE)
     seen = torch.ones(2, FRAMES, FRAMES, dtype=torch.bool).tril()
-    whole = attention(x, x, relative_positions(FRAMES, FRAMES, x), seen)
-    last = attention(x[:, -2:], x, relative_positions(2, FRAMES, x), seen[:, -2:])
+    whole = attention(x, relative_positions(FRAMES, FRAMES, x), seen)
+    places = attention.project_positions(relative_positions(2, FRAMES, x))
+    last = attention.attend(x[:, -2:], *attention.project_memory(x), places, seen[:, -2:])
     torch.testing.assert_close(last, whole[:, -2:])
 
 
@@ -61,7 +63,8 @@ def test_the_last_queries_alone_hear_what_they_hear_among_all(
 def test_a_key_that_is_not_seen_weighs_nothing(attention: RelativeAttention) -> None:
     x = torch.randn(1, FRAMES, SIZE)
     seen = torch.ones(1, FRAMES, FRAMES, dtype=torch.bool).tril()
-    found = attention.weights(x, x, relative_positions(FRAMES, FRAMES, x), seen)
+    places = attention.project_positions(relative_positions(FRAMES, FRAMES, x))
+    found = attention.weights(x, attention.project_memory(x)[0], places, seen)
     assert torch.equal(found.triu(1), torch.zeros_like(found))
     torch.testing.assert_close(found.sum(-1), torch.ones(1, HEADS, FRAMES))
 
@@ -70,5 +73,5 @@ def test_a_key_that_is_not_seen_weighs_nothing(attention: RelativeAttention) -> 
 def test_a_query_that_sees_nothing_hears_zeros(attention: RelativeAttention) -> None:
     x = torch.randn(1, FRAMES, SIZE)
     seen = torch.zeros(1, FRAMES, FRAMES, dtype=torch.bool)
-    found = attention(x, x, relative_positions(FRAMES, FRAMES, x), seen)
+    found = attention(x, relative_positions(FRAMES, FRAMES, x), seen)
     assert torch.equal(found, attention.linear_out(torch.zeros_like(x)))

@@ -1,0 +1,115 @@
+"""The left context of many streams in a FastConformer, each at its own place in its audio."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from earshot.models.fastconformer.config import FastConformerConfig
+
+
+@dataclass(frozen=True)
+class LayerMemory:
+    """Frames that one layer has heard in B lanes, oldest first.
+
+    keys, values (B, h, K, d_k): as projected. gated (B, P, D): let through to the convolution.
+    """
+
+    keys: Tensor
+    values: Tensor
+    gated: Tensor
+
+
+@dataclass(frozen=True)
+class LaneMemory:
+    """B lanes before a step: copies of their rows of `FastConformerState`.
+
+    offset (B,): frames put out. layers: what each has heard, K = C and P = k - 1.
+    """
+
+    offset: Tensor
+    layers: list[LayerMemory]
+
+
+@dataclass
+class FastConformerState:
+    """Left context of B streams in N layers, C frames of it. All zeros is a stream's start.
+
+    Keys and values are kept as they were projected once, for as long as they are heard, where an
+    exported model projects the whole left context again in each chunk. A ring: frame f is in column
+    f modulo C. The last column takes what nobody wants.
+
+    offset (B,) int64: frames put out. att_cache (B, N, h, C + 1, 2 d_k): key and value. cnn_cache
+    (B, N, k - 1, D): what the gate let through.
+    """
+
+    offset: Tensor
+    att_cache: Tensor
+    cnn_cache: Tensor
+
+    @classmethod
+    def zeros(
+        cls, config: FastConformerConfig, slots: int, capacity: int, device: torch.device
+    ) -> FastConformerState:
+        """The state of so many streams at their start, `capacity` C."""
+        head = config.size // config.heads
+        rings = (slots, config.layers, config.heads, capacity + 1, 2 * head)
+        return cls(
+            torch.zeros(slots, dtype=torch.int64, device=device),
+            torch.zeros(rings, device=device),
+            torch.zeros(slots, config.layers, config.kernel - 1, config.size, device=device),
+        )
+
+    @property
+    def capacity(self) -> int:
+        """C."""
+        return self.att_cache.size(3) - 1
+
+    def gather(self, slots: Tensor) -> LaneMemory:
+        """A copy of rows `slots` (B,) int64."""
+        offset = self.offset[slots]
+        column = offset.unsqueeze(1) + torch.arange(self.capacity, device=offset.device)
+        ring = self.att_cache[slots.unsqueeze(1), :, :, column % max(self.capacity, 1)]
+        keys, values = ring.permute(2, 0, 3, 1, 4).chunk(2, dim=-1)  # (N, B, h, C, d_k)
+        gated = self.cnn_cache[slots].transpose(0, 1)
+        return LaneMemory(offset, list(map(LayerMemory, keys, values, gated)))
+
+    def scatter(self, slots: Tensor, frames: Tensor, layers: Sequence[LayerMemory]) -> None:
+        """Moves rows `slots` (B,), which must differ from each other, on by a step.
+
+        frames (B,): how many of the step's T' are real, the others are padding on the right.
+        layers: what each has heard, K = C + T' and P = k - 1 + T'.
+        """
+        before, size = self.offset[slots], layers[0].keys.size(2) - self.capacity
+        heard = [torch.cat((layer.keys, layer.values), -1)[:, :, -size:] for layer in layers]
+        columns = self._columns(before, frames, size)
+        self.att_cache[slots.unsqueeze(1), :, :, columns] = torch.stack(heard).permute(
+            1, 3, 0, 2, 4
+        )
+        for number, layer in enumerate(layers):
+            self.cnn_cache[slots, number] = _last(layer.gated, frames, self.cnn_cache.size(2))
+        self.offset[slots] = before + frames
+
+    def _columns(self, offset: Tensor, frames: Tensor, size: int) -> Tensor:
+        """(B, size): where frames of a step go; padding, and what is too old, to the last."""
+        place = torch.arange(size, device=offset.device)
+        kept = (place < frames.unsqueeze(1)) & (place >= (frames - self.capacity).unsqueeze(1))
+        column = (offset.unsqueeze(1) + place) % max(self.capacity, 1)
+        return torch.where(kept, column, self.capacity)
+
+    def reset(self, slots: Tensor) -> None:
+        """Puts rows `slots` (B,) int64 back to the start of a stream.
+
+        What they have heard is erased: a number that is none would spoil even what masks hide it.
+        """
+        for tensor in (self.offset, self.att_cache, self.cnn_cache):
+            tensor.index_fill_(0, slots, 0)
+
+
+def _last(joined: Tensor, frames: Tensor, size: int) -> Tensor:
+    """(B, size + T', D) to (B, size, D): the last columns that are not padding."""
+    columns = frames.unsqueeze(1) + torch.arange(size, device=joined.device)
+    return joined.gather(1, columns.unsqueeze(2).expand(-1, -1, joined.size(2)))
