@@ -23,7 +23,8 @@ from torch import Tensor, nn
 
 from benchmarks.report import table, write_report
 from benchmarks.transducer.greedy import greedy_ctc, greedy_transducer
-from benchmarks.transducer.random_models import SEED, Case, make_folder
+from benchmarks.transducer.random_models import Case, make_folder
+from benchmarks.transducer.signals import RATE_HZ, SECONDS, make_signals
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.fastconformer.config import AttentionContext
@@ -38,7 +39,6 @@ CASES = [
     *(Case("streaming", *size, SHORT, 128, 70, (13, 6, 1, 0)) for size in (NARROW, WIDE)),
     *(Case("prompt", *size, LONG, 128, 56, (13, 6, 3, 1, 0)) for size in (NARROW, WIDE)),
 ]  # fmt: skip
-SECONDS = (12.0, 7.3)
 SAID = (5, 17, 900)
 """Labels that the joint is asked about."""
 LANGUAGES = ("en-US", "auto")
@@ -113,15 +113,15 @@ class Comparison:
 
     def _inputs(self, right: int | None) -> tuple[dict[str, Tensor], dict[str, Any]]:
         told = {"language": list(LANGUAGES)} if self.case.head == "prompt" else {}
-        signals = [signal.numpy() for signal in _signals()]
-        found = self.processor(signals, sampling_rate=16_000, **told)
+        signals = [signal.numpy() for signal in make_signals()]
+        found = self.processor(signals, sampling_rate=RATE_HZ, **told)
         inputs = {name: found[name] for name in ("input_features", "attention_mask")}
         kwargs: dict[str, Any] = {} if right is None else {"num_lookahead_tokens": right}
         return inputs, kwargs | ({"prompt_ids": found["prompt_ids"]} if told else {})
 
     def _features(self, theirs: Tensor, lengths: Tensor) -> tuple[Tensor, float]:
         """Ours, and the difference; theirs are normalised, which is the encoder's part here."""
-        signals = _signals()
+        signals = make_signals()
         samples = nn.utils.rnn.pad_sequence(signals, batch_first=True)
         sizes = torch.tensor([len(signal) for signal in signals])
         features = self.ours.features(samples, sizes)
@@ -202,18 +202,6 @@ class Comparison:
         return float((joined - expected[:, : joined.size(1)]).abs().max())
 
 
-def _signals() -> list[Tensor]:
-    """Noise whose loudness and colour change with time, of different lengths."""
-    generator = torch.Generator().manual_seed(SEED)
-    signals = []
-    for seconds in SECONDS:
-        noise = torch.randn(int(16_000 * seconds), generator=generator)
-        place = torch.arange(len(noise)) / 16_000
-        tone = torch.sin(2 * torch.pi * (200 + 150 * torch.sin(3 * place)).cumsum(0) / 16_000)
-        signals.append((0.05 * noise + 0.2 * tone) * (0.05 + torch.sin(2.1 * place).square()))
-    return signals
-
-
 def _without(kwargs: dict[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in kwargs.items() if key != name}
 
@@ -247,9 +235,10 @@ def main() -> int:
     write_report(
         "against_transformers",
         "Folders of transformers, here and there",
-        f"transformers {transformers.__version__}, random weights, float32, two signals of 12.0 "
-        f"and 7.3 s in one batch; largest absolute differences, of which {MOST:g} is the most "
-        f"allowed; {len(bad)} of {len(rows)} exceed it or differ in tokens or text.\n\n{body}\n",
+        f"transformers {transformers.__version__}, random weights, float32, two signals of "
+        f"{SECONDS[0]} and {SECONDS[1]} s in one batch; largest absolute differences, of which "
+        f"{MOST:g} is the most allowed; {len(bad)} of {len(rows)} exceed it or differ in tokens "
+        f"or text.\n\n{body}\n",
     )
     return 1 if bad else 0
 

@@ -17,6 +17,7 @@ from earshot.models.checkpoints.nemo.hugging_face_features import (
 )
 from earshot.models.checkpoints.nemo.section import Section
 from earshot.models.config import FeatureConfig
+from earshot.models.config_checks import require_number
 from earshot.models.errors import CheckpointError, ConfigError, quote
 from earshot.models.fastconformer.config import (
     AttentionContext,
@@ -146,9 +147,11 @@ def _contexts(stated: Section, processor: Section) -> tuple[AttentionContext, ..
     window = stated.whole("sliding_window")
     if window < 1:
         raise ConfigError(f"sliding_window is {window}, and counts the frame itself")
-    first = processor.whole(LOOKAHEAD, stated.whole(LOOKAHEAD))
-    rights = dict.fromkeys([first, *processor.items(LOOKAHEADS)])
-    return tuple(AttentionContext(window - 1, right) for right in rights)
+    rights = [processor.whole(LOOKAHEAD, stated.whole(LOOKAHEAD))]
+    for right in processor.items(LOOKAHEADS):
+        require_number(LOOKAHEADS, right, int)
+        rights.append(right)
+    return tuple(AttentionContext(window - 1, right) for right in dict.fromkeys(rights))
 
 
 def _transducer(model: Section, kind: ModelKind, labels: int, heard: int) -> TransducerConfig:

@@ -55,7 +55,7 @@ def read_features(processor: Section, bins: int, kind: str) -> HuggingFaceFeatur
     features = processor.inside("feature_extractor") if nested else processor
     features.require_only(ONLY_VALUES | {"feature_size": (bins,)})
     extractor = features.values.get("feature_extractor_type", kind)
-    if extractor not in NORMALISED:
+    if not isinstance(extractor, str) or extractor not in NORMALISED:
         known = ", ".join(NORMALISED)
         raise ConfigError(f"feature_extractor_type {quote(extractor)} is none of {known}")
     precision = features.choice("mel_filters_dtype", "float32", tuple(PRECISIONS))

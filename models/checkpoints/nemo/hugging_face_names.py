@@ -46,12 +46,18 @@ CTC_WEIGHT = "ctc.output.weight"
 def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Tensors under our names; the CTC head's, a convolution's (V + 1, D, 1), as a matrix's.
 
-    Raises UnknownKeys for names that have no place here, all of them.
+    Raises UnknownKeys for names that have no place here, or one that another has.
     """
-    names = {theirs: _renamed(theirs) for theirs in weights}
-    if unknown := [theirs for theirs, ours in names.items() if ours is None]:
+    found: dict[str, Tensor] = {}
+    unknown = []
+    for theirs, weight in weights.items():
+        ours = _renamed(theirs)
+        if ours is None or ours in found:
+            unknown.append(theirs)
+        else:
+            found[ours] = weight
+    if unknown:
         raise UnknownKeys(unknown)
-    found = {ours: weights[theirs] for theirs, ours in names.items() if ours is not None}
     if CTC_WEIGHT in found and found[CTC_WEIGHT].dim() == 3:
         found[CTC_WEIGHT] = found[CTC_WEIGHT].squeeze(2)
     return found
