@@ -134,6 +134,10 @@ def test_each_kind_says_which_samples_a_frame_needs(
     assert built.frame_length == sum(around)
 
 
+def test_the_window_is_symmetric() -> None:
+    torch.testing.assert_close(MEL.window, MEL.window.flip(0), rtol=0, atol=1e-6)
+
+
 def test_a_checkpoint_holds_window_and_filters() -> None:
     shapes = {name: tuple(value.shape) for name, value in MEL.state_dict().items()}
     assert shapes == {"window": (400,), "filters": (257, 80)}
