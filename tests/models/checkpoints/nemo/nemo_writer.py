@@ -75,7 +75,7 @@ def options(kind: str, **changes: Any) -> dict[str, Any]:
         found |= TRANSDUCER
     if "Hybrid" in kind:
         found["aux_ctc"] = {"decoder": CTC_DECODER}
-    copy: dict[str, Any] = yaml.safe_load(yaml.safe_dump(found))
+    copy: dict[str, Any] = yaml.safe_load(yaml.safe_dump(found, sort_keys=False))
     for key, value in changes.items():
         # "decoder___target_" is "_target_" in "decoder": the first two of three are the dot.
         *path, last = re.split(r"__(?=_?[a-z])(?<!___)", key)
@@ -129,7 +129,7 @@ def write_archive(
 ) -> Path:
     """A .nemo of a configuration. others: members beside its two, or instead of them."""
     members = {
-        "model_config.yaml": yaml.safe_dump(values, allow_unicode=True).encode(),
+        "model_config.yaml": yaml.safe_dump(values, sort_keys=False).encode(),
         "model_weights.ckpt": saved(weights(values) if tensors is None else tensors),
     }
     write_tar(path, {f"./{name}": data for name, data in (members | (others or {})).items()}, mode)

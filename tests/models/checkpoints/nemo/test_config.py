@@ -26,7 +26,7 @@ def test_an_old_configuration_has_the_defaults_of_its_time():
     assert (encoder.conv_norm, encoder.context_style) == ("batch_norm", "regular")
     assert encoder.use_bias
     assert encoder.scale_input
-    assert not (encoder.causal_stem or encoder.causal_convolution or encoder.shared_positions)
+    assert not any((encoder.causal_stem, encoder.causal_convolution, encoder.shared_positions))
     assert encoder.contexts == (AttentionContext(-1, -1),)
     assert encoder.feed_forward_size == 4 * SIZE
     assert config.features.num_mel_bins == 80
@@ -194,7 +194,7 @@ def test_the_network_of_a_streaming_model_is_causal_in_chunks():
     )
     assert encoder.causal_stem
     assert encoder.shared_positions
-    assert not (encoder.use_bias or encoder.scale_input)
+    assert not any((encoder.use_bias, encoder.scale_input))
 
 
 @pytest.mark.parametrize(
