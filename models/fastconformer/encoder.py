@@ -69,7 +69,7 @@ class FastConformerEncoder(nn.Module):
 
 
 def _position_biases(config: FastConformerConfig) -> list[PositionBiases]:
-    """Those of each layer."""
+    """Biases of each layer: the same ones, if they are shared."""
     if config.shared_positions:
         return [PositionBiases(config)] * config.layers
     return [PositionBiases(config) for _ in range(config.layers)]

@@ -11,7 +11,7 @@ ACTIVATIONS = {"relu": torch.relu, "sigmoid": torch.sigmoid, "tanh": torch.tanh}
 
 
 class Joint(nn.Module):
-    """Both sides are projected to J once (Bataev 2024, section 3.4), then added for each pair."""
+    """Sums of frames and labels, either projected to J once (Bataev 2024, section 3.4)."""
 
     def __init__(self, config: TransducerConfig) -> None:
         super().__init__()
