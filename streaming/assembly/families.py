@@ -47,7 +47,10 @@ def build_recognizer(
     family = FAMILIES.get(loaded.family)
     if family is None:
         known = ", ".join(sorted(FAMILIES))
-        raise InvalidEngineConfig(f"models of the family {loaded.family!r} are none of {known}")
+        raise InvalidEngineConfig(
+            f"it is a sound model of the family {loaded.family!r}, which cannot be served yet; "
+            f"those that can: {known}"
+        )
     _check_options(loaded.family, family.options, config.family_options)
     if config.precision not in ("auto", *family.precisions):
         known = ", ".join(family.precisions)
