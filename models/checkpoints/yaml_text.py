@@ -9,7 +9,9 @@ import yaml
 
 from earshot.models.errors import CheckpointError, UnsafeCheckpoint
 
-MERGE_TAG = "tag:yaml.org,2002:merge"
+MERGE_TAG, INT_TAG = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:int"
+LONGEST_NUMBER = 40
+"""Characters of a whole number; Python itself refuses to write out those of thousands of digits."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -23,6 +25,15 @@ class _Loader(yaml.SafeLoader):
         """Raises UnsafeCheckpoint for a merge key."""
         if any(key.tag == MERGE_TAG for key, _ in node.value):
             raise UnsafeCheckpoint("merge keys (<<) are not read")
+
+    def construct_short_int(self, node: yaml.ScalarNode) -> int:
+        """A whole number; raises ValueError for a longer one."""
+        if len(node.value) > LONGEST_NUMBER:
+            raise ValueError(f"a number of {len(node.value)} characters")
+        return int(self.construct_yaml_int(node))
+
+
+_Loader.add_constructor(INT_TAG, _Loader.construct_short_int)
 
 
 def parse_yaml(text: str, source: str) -> Mapping[str, Any]:

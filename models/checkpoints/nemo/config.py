@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from earshot.models.checkpoints.nemo.encoder_config import (
-    SAMPLE_RATE,
-    read_encoder,
-    read_features,
-)
+from earshot.models.checkpoints.nemo.encoder_config import read_encoder
+from earshot.models.checkpoints.nemo.features_config import SAMPLE_RATE, read_features
 from earshot.models.checkpoints.nemo.heads_config import check_ctc, read_prompt, read_transducer
 from earshot.models.checkpoints.nemo.section import Section
 from earshot.models.errors import ConfigError

@@ -1,6 +1,6 @@
-"""NeMo's `preprocessor` and `encoder` as our configuration.
+"""NeMo's `encoder` as our configuration.
 
-Source: the constructors of nemo_toolkit 3.0.0, whose defaults stand here. Every key that would
+Source: the constructor of nemo_toolkit 3.0.0, whose defaults stand here. Every key that would
 change what comes out is one we implement, or has the one value that we do.
 """
 
@@ -8,47 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from earshot.models.checkpoints.nemo.features_config import is_normalised
 from earshot.models.checkpoints.nemo.section import Section
-from earshot.models.config import FeatureConfig
 from earshot.models.errors import ConfigError, quote
 from earshot.models.fastconformer.config import AttentionContext, FastConformerConfig
-
-SAMPLE_RATE = 16_000
-
-PREPROCESSOR_VALUES: dict[str, tuple[Any, ...]] = {
-    "sample_rate": (SAMPLE_RATE,),
-    "window_size": (0.025, None),
-    "window_stride": (0.01, None),
-    "n_window_size": (400, None),
-    "n_window_stride": (160, None),
-    "window": ("hann",),
-    "n_fft": (512, None),
-    "preemph": (0.97,),
-    "lowfreq": (0,),
-    "highfreq": (8000, None, 0),
-    "log": (True,),
-    "log_zero_guard_type": ("add",),
-    "log_zero_guard_value": (2.0**-24,),
-    "frame_splicing": (1,),
-    "exact_pad": (False,),
-    "mag_power": (2.0,),
-    "mel_norm": ("slaney",),
-}
-PREPROCESSOR_KEYS = {"_target_", "features", "normalize"}
-# Without a part in what a trained network hears: frames beyond an utterance are masked.
-IGNORED_PREPROCESSOR_KEYS = {
-    "dither",
-    "pad_to",
-    "pad_value",
-    "rng",
-    "nb_augmentation_prob",
-    "nb_max_freq",
-    "use_torchaudio",
-    "stft_exact_pad",
-    "stft_conv",
-    "max_duration",
-    "use_grads",
-}
 
 ENCODER_VALUES: dict[str, tuple[Any, ...]] = {
     "self_attention_model": ("rel_pos",),
@@ -101,17 +64,6 @@ IGNORED_ENCODER_KEYS = {
 }
 
 
-def read_features(preprocessor: Section) -> FeatureConfig:
-    """The features that a preprocessor makes. Raises ConfigError for others than ours."""
-    preprocessor.require_target("AudioToMelSpectrogramPreprocessor")
-    known = PREPROCESSOR_KEYS | IGNORED_PREPROCESSOR_KEYS
-    preprocessor.require_known(known, set(PREPROCESSOR_VALUES))
-    preprocessor.require_only(PREPROCESSOR_VALUES)
-    if not (preprocessor.values.get("window_size") or preprocessor.values.get("n_window_size")):
-        raise ConfigError(f"{preprocessor.name}.window_size: NeMo's default, 20 ms, is not ours")
-    return FeatureConfig(kind="nemo", num_mel_bins=preprocessor.whole("features", 64))
-
-
 def read_encoder(encoder: Section, preprocessor: Section) -> FastConformerConfig:
     """The encoder behind a preprocessor. Raises ConfigError for what we do not implement."""
     encoder.require_target("ConformerEncoder")
@@ -121,7 +73,6 @@ def read_encoder(encoder: Section, preprocessor: Section) -> FastConformerConfig
     _require_no_change_of_frames(encoder, size)
     channels = encoder.whole("subsampling_conv_channels", -1)
     style = encoder.choice("att_context_style", "regular", ("regular", "chunked_limited"))
-    per_feature = _is_normalised(preprocessor)
     subsampling = encoder.choice("subsampling", "striding", ("dw_striding", "striding"))
     norm = encoder.choice("conv_norm_type", "batch_norm", ("batch_norm", "layer_norm"))
     return FastConformerConfig(
@@ -140,18 +91,10 @@ def read_encoder(encoder: Section, preprocessor: Section) -> FastConformerConfig
         use_bias=encoder.flag("use_bias", True),
         shared_positions=not encoder.flag("untie_biases", True),
         scale_input=encoder.flag("xscaling", True),
-        normalise="per_feature" if per_feature else "none",
+        normalise="per_feature" if is_normalised(preprocessor) else "none",
         contexts=_contexts(encoder),
         context_style=style,  # type: ignore[arg-type]
     )
-
-
-def _is_normalised(preprocessor: Section) -> bool:
-    """NeMo takes every name that it does not know, such as NA, for none."""
-    named = preprocessor.values.get("normalize", "per_feature")
-    if not named or (isinstance(named, str) and named.lower() in ("na", "none")):
-        return False
-    return preprocessor.choice("normalize", "", ("per_feature",)) == "per_feature"
 
 
 def _require_no_change_of_frames(encoder: Section, size: int) -> None:

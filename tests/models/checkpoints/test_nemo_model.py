@@ -1,6 +1,7 @@
 """Whole .nemo archives: NeMo's own come in and give its numbers, spoilt ones are refused."""
 
 import gzip
+import io
 import json
 import os
 from pathlib import Path
@@ -135,6 +136,14 @@ def test_a_compressed_archive_and_a_directory_with_one_come_in(tmp_path, path):
     (folder / "x.nemo").write_bytes(gzip.compress(path.read_bytes()))
     loaded = load_model(folder)
     assert (loaded.name, loaded.directory, loaded.weights) == ("folder", folder, folder / "x.nemo")
+
+
+def test_weights_in_torchs_first_format_come_in(tmp_path):
+    content = io.BytesIO()
+    torch.save(weights(options(RNNT)), content, _use_new_zipfile_serialization=False)
+    legacy = {"model_weights.ckpt": content.getvalue()}
+    path = write_archive(tmp_path / "tiny.nemo", options(RNNT), legacy)
+    assert load_model(path).model.state_dict().keys()
 
 
 def test_the_tokenizer_and_the_heads_must_agree(tmp_path):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import soundfile
+from nemo_writer import options, write_archive
 
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.graph.graph_file import write_graph
@@ -217,3 +218,12 @@ def test_listen_without_a_microphone_is_one_line(capsys, model, microphone):
     microphone.InputStream = none
     assert main(["listen", "--model", model]) == 2
     assert "no default input device" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["serve --model", "models", "transcribe --model"])
+def test_a_model_that_nothing_recognises_with_is_read_and_named(capsys, tmp_path, command):
+    path = write_archive(tmp_path / "tiny.nemo", options("EncDecCTCModel"))
+    words = [*command.split(), str(path), *([str(path)] if "transcribe" in command else [])]
+    assert main(words) > 0
+    told = capsys.readouterr().err
+    assert f"cannot use the model {path}: it is a sound model of the family 'fastconformer'" in told
