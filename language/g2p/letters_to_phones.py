@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from earshot.language.g2p.plain_letters import plain_letters
-from earshot.models.checkpoints.safetensors_file import read_safetensors_file
+from earshot.models.checkpoints.files.safetensors_file import read_safetensors_file
 from earshot.models.checkpoints.tensor_check import check_tensors
 from earshot.models.config import PHONE_BLANK
 from earshot.models.errors import CheckpointError, UnencodableText

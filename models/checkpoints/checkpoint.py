@@ -9,6 +9,11 @@ from pathlib import Path
 import torch
 
 from earshot.models.checkpoints.assembly import LoadedModel
+from earshot.models.checkpoints.hugging_face_model import (
+    hugging_face_weights,
+    is_hugging_face_folder,
+    load_hugging_face_model,
+)
 from earshot.models.checkpoints.nemo_model import claims_nemo, load_nemo_model, nemo_file
 from earshot.models.checkpoints.own_format import load_own_model
 from earshot.models.checkpoints.wenet import load_wenet_model
@@ -31,6 +36,12 @@ class CheckpointFormat:
 
 FORMATS: list[CheckpointFormat] = [
     CheckpointFormat("a .nemo archive (NeMo)", claims_nemo, load_nemo_model, nemo_file),
+    CheckpointFormat(
+        "config.json with a model_type (Hugging Face)",
+        is_hugging_face_folder,
+        load_hugging_face_model,
+        hugging_face_weights,
+    ),
     CheckpointFormat(
         "config.json (Earshot)",
         lambda path: (path / "config.json").is_file(),

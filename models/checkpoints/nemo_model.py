@@ -14,6 +14,7 @@ from typing import Any
 from torch import Tensor
 
 from earshot.models.checkpoints.assembly import LoadedModel
+from earshot.models.checkpoints.files.small_file import MAX_CONFIG_BYTES
 from earshot.models.checkpoints.filled_network import fill
 from earshot.models.checkpoints.layout import without_memory
 from earshot.models.checkpoints.nemo.archive import (
@@ -27,7 +28,6 @@ from earshot.models.checkpoints.nemo.archive import (
 from earshot.models.checkpoints.nemo.config import read_config
 from earshot.models.checkpoints.nemo.tensor_names import rename_tensors
 from earshot.models.checkpoints.nemo.tokenizer import read_tokenizer
-from earshot.models.checkpoints.small_file import MAX_CONFIG_BYTES
 from earshot.models.checkpoints.torch_archive import OpenFile, read_state_dict
 from earshot.models.checkpoints.yaml_text import parse_yaml
 from earshot.models.errors import CheckpointError, TokenizerError
@@ -72,7 +72,7 @@ def load_nemo_model(path: Path) -> LoadedModel:
         tokenizer,
         "nemo",
         family="fastconformer",
-        languages=_languages(config),
+        languages=prompt_languages(config),
         ctc=CtcUnits(blank_id=config.vocab_size) if config.has_ctc else None,
     )
 
@@ -90,6 +90,7 @@ def _read_weights(archive: NemoArchive) -> dict[str, Tensor]:
         return read_state_dict(OpenFile(file, name, member.size))
 
 
-def _languages(config: FastConformerModelConfig) -> tuple[str, ...]:
+def prompt_languages(config: FastConformerModelConfig) -> tuple[str, ...]:
+    """Tags of the languages that a model's prompt knows; none without a prompt."""
     told = config.prompt.languages if config.prompt else {}
     return tuple(language for language in told if LANGUAGE_TAG.fullmatch(language))

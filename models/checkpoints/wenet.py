@@ -15,7 +15,7 @@ from typing import Any
 from torch import Tensor
 
 from earshot.models.checkpoints.assembly import LoadedModel, assemble
-from earshot.models.checkpoints.small_file import read_small_text
+from earshot.models.checkpoints.files.small_file import read_small_text
 from earshot.models.checkpoints.torch_archive import read_state_dict
 from earshot.models.checkpoints.wenet_config import read_config, read_tokenizer_kind, subsection
 from earshot.models.checkpoints.yaml_text import parse_yaml

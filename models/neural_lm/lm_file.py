@@ -10,8 +10,11 @@ import sentencepiece
 import torch
 from torch import Tensor
 
+from earshot.models.checkpoints.files.safetensors_file import (
+    read_with_metadata,
+    write_safetensors_file,
+)
 from earshot.models.checkpoints.layout import without_memory
-from earshot.models.checkpoints.safetensors_file import read_with_metadata, write_safetensors_file
 from earshot.models.checkpoints.tensor_check import check_tensors
 from earshot.models.errors import CheckpointError, ConfigError, NotACheckpoint
 from earshot.models.neural_lm.network import NeuralLm, NeuralLmConfig

@@ -12,11 +12,11 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from earshot.models.checkpoints.own_format import ALWAYS_FLOAT32
-from earshot.models.checkpoints.safetensors_file import (
+from earshot.models.checkpoints.files.safetensors_file import (
     read_with_metadata,
     write_safetensors_file,
 )
+from earshot.models.checkpoints.own_format import ALWAYS_FLOAT32
 from earshot.models.errors import NotACheckpoint
 from earshot.training.errors import TrainingStateError
 from earshot.training.run.run_identity import Identity, require_same

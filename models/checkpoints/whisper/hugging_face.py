@@ -5,32 +5,25 @@ A folder of `config.json` and one file of weights, or several that an index list
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from torch import Tensor
 
-from earshot.models.checkpoints.safetensors_file import read_safetensors_file
-from earshot.models.checkpoints.small_file import read_small_text
+from earshot.models.checkpoints.files.hugging_face_folder import (
+    SAFETENSORS,
+    Reader,
+    find_weights,
+    read_json,
+    read_weights,
+)
 from earshot.models.checkpoints.torch_archive import read_state_dict
 from earshot.models.checkpoints.whisper.found_weights import FoundWeights, take_projection
-from earshot.models.errors import (
-    CheckpointError,
-    MissingKeys,
-    UnknownKeys,
-    UnsafeCheckpoint,
-    quote,
-)
+from earshot.models.errors import CheckpointError, UnknownKeys, quote
 
-ONE_FILE: dict[str, Callable[[Path], dict[str, Tensor]]] = {
-    "model.safetensors": read_safetensors_file,
-    "pytorch_model.bin": read_state_dict,
-}
+READERS: Mapping[str, Reader] = {**SAFETENSORS, "pytorch_model.bin": read_state_dict}
 """Looked for in this order, each before its index."""
-INDEX = "{}.index.json"
 SIZES = {
     "num_mel_bins": ("mels",),
     "max_source_positions": ("audio_positions",),
@@ -73,14 +66,12 @@ IN_BLOCKS = {
     **{f"self_attn.{theirs}": f"attn.{ours}" for theirs, ours in ATTENTION.items()},
     **{f"encoder_attn.{theirs}": f"cross_attn.{ours}" for theirs, ours in ATTENTION.items()},
 }
-PLAIN_NAME = re.compile(r"[\w-][\w.-]*", re.ASCII)
 LAYER = re.compile(r"(encoder|decoder)\.layers\.(0|[1-9]\d{0,3})\.(.+)")
 
 
 def holds_hugging_face(folder: Path) -> bool:
     """Whether weights lie in the folder under a name that transformers gives them."""
-    names = [name for one in ONE_FILE for name in (one, INDEX.format(one))]
-    return any((folder / name).is_file() for name in names)
+    return find_weights(folder, READERS) is not None
 
 
 def read_hugging_face(folder: Path) -> FoundWeights:
@@ -90,7 +81,7 @@ def read_hugging_face(folder: Path) -> FoundWeights:
     for files, MissingKeys and UnknownKeys for tensors that are not as an index lists them.
     """
     stated = _read_config(folder / "config.json")
-    weights = _without_prefix(_read(folder))
+    weights = _without_prefix(read_weights(folder, READERS))
     take_projection(weights, PROJECTION, TOKENS)
     return FoundWeights({_renamed(name): weight for name, weight in weights.items()}, stated)
 
@@ -104,7 +95,7 @@ def _without_prefix(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _read_config(path: Path) -> dict[str, int]:
-    config = _read_json(path)
+    config = read_json(path)
     for key, wanted in ONLY_VALUES.items():
         if (found := config.get(key, wanted)) != wanted or type(found) is not type(wanted):
             raise CheckpointError(f"{path} has {key} {quote(found)}, and {wanted!r} in a Whisper")
@@ -112,50 +103,6 @@ def _read_config(path: Path) -> dict[str, int]:
         if type(config.get(key)) is not int or config[key] < 0:
             raise CheckpointError(f"{path} has {key} {quote(config.get(key))}, which is no size")
     return {field: config[key] for key, names in SIZES.items() for field in names}
-
-
-def _read(folder: Path) -> dict[str, Tensor]:
-    """All tensors, from one file or from those of an index."""
-    for name, read in ONE_FILE.items():
-        if (folder / name).is_file():
-            return read(folder / name)
-        index = folder / INDEX.format(name)
-        if index.is_file():
-            return _read_shards(index, read)
-    raise CheckpointError(f"{folder} holds no weights")
-
-
-def _read_shards(index: Path, read: Callable[[Path], dict[str, Tensor]]) -> dict[str, Tensor]:
-    weight_map = _read_json(index).get("weight_map")
-    if not isinstance(weight_map, Mapping) or not weight_map:
-        raise CheckpointError(f"{index} lists no weights")
-    weights: dict[str, Tensor] = {}
-    for shard in sorted({_plain_name(index, name) for name in weight_map.values()}):
-        listed = {key for key, name in weight_map.items() if name == shard}
-        found = read(index.parent / shard)
-        if missing := listed - found.keys():
-            raise MissingKeys(missing)
-        if unknown := found.keys() - listed:
-            raise UnknownKeys(unknown)
-        weights |= found
-    return weights
-
-
-def _plain_name(index: Path, name: object) -> str:
-    """A file beside the index. Raises UnsafeCheckpoint for a path that leads elsewhere."""
-    if not isinstance(name, str) or not PLAIN_NAME.fullmatch(name):
-        raise UnsafeCheckpoint(f"{index} names {quote(name)}, which is no file beside it")
-    return name
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(read_small_text(path))
-    except (ValueError, RecursionError) as error:
-        raise CheckpointError(f"{path} is not JSON: {error}") from error
-    if not isinstance(content, dict):
-        raise CheckpointError(f"{path} is no mapping")
-    return content
 
 
 def _renamed(name: str) -> str:

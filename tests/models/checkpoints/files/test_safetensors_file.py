@@ -7,7 +7,7 @@ import struct
 import pytest
 import torch
 
-from earshot.models.checkpoints.safetensors_file import (
+from earshot.models.checkpoints.files.safetensors_file import (
     read_safetensors_file,
     write_safetensors_file,
 )

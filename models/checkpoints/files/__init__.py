@@ -1,0 +1,1 @@
+"""Files and folders of weights and settings, whoever wrote them, read with care."""
