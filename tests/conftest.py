@@ -17,6 +17,7 @@ from earshot.training.synthetic.engines import ESPEAK_VARIANTS
 
 if TYPE_CHECKING:
     import torch
+    from nemo_golden import GoldenReader
 
 # Set before any test module imports torch: a step of a tiny model is slower on two threads than on
 # one, and sums over one thread are the same on every machine.
@@ -107,6 +108,15 @@ def golden_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def whole_golden_dir(shared_dir: Path) -> Path:
     """The same with all frames."""
     return existing(shared_dir / "golden" / "wenet")
+
+
+@pytest.fixture(scope="session")
+def nemo_golden(shared_dir: Path) -> "GoldenReader":
+    """Models of the real NeMo by name, and what it made of four clips."""
+    from nemo_golden import read_nemo_golden
+
+    folder = existing(shared_dir / "golden" / "nemo")
+    return functools.partial(read_nemo_golden, folder)
 
 
 @pytest.fixture(scope="session")

@@ -12,11 +12,11 @@ from torch import Tensor
 from earshot.language.marks.tagger_network import TaggerConfig, TaggerNetwork
 from earshot.language.marks.word_numbers import WordNumbers
 from earshot.language.marks.word_tagger import WordTagger
+from earshot.models.checkpoints.files.int8_rows import SCALE, restore_rows, store_rows
 from earshot.models.checkpoints.files.safetensors_file import (
     read_with_metadata,
     write_safetensors_file,
 )
-from earshot.models.checkpoints.int8_rows import SCALE, restore_rows, store_rows
 from earshot.models.checkpoints.layout import without_memory
 from earshot.models.checkpoints.tensor_check import check_tensors
 from earshot.models.errors import CheckpointError, ConfigError, NotACheckpoint

@@ -15,6 +15,8 @@ from torch import Tensor
 
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.checkpoints.files.small_file import MAX_CONFIG_BYTES
+from earshot.models.checkpoints.files.torch_archive import OpenFile, read_state_dict
+from earshot.models.checkpoints.files.yaml_text import parse_yaml
 from earshot.models.checkpoints.filled_network import fill
 from earshot.models.checkpoints.layout import without_memory
 from earshot.models.checkpoints.nemo.archive import (
@@ -28,8 +30,6 @@ from earshot.models.checkpoints.nemo.archive import (
 from earshot.models.checkpoints.nemo.config import read_config
 from earshot.models.checkpoints.nemo.tensor_names import rename_tensors
 from earshot.models.checkpoints.nemo.tokenizer import read_tokenizer
-from earshot.models.checkpoints.torch_archive import OpenFile, read_state_dict
-from earshot.models.checkpoints.yaml_text import parse_yaml
 from earshot.models.errors import CheckpointError, TokenizerError
 from earshot.models.fastconformer.config import FastConformerModelConfig
 from earshot.models.fastconformer.model import FastConformerModel

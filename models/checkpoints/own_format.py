@@ -17,17 +17,17 @@ import torch
 from torch import Tensor
 
 from earshot.models.checkpoints.assembly import LoadedModel, assemble
-from earshot.models.checkpoints.files.safetensors_file import (
-    read_safetensors_file,
-    write_safetensors_file,
-)
-from earshot.models.checkpoints.files.small_file import read_small_text
-from earshot.models.checkpoints.int8_rows import (
+from earshot.models.checkpoints.files.int8_rows import (
     SCALE,
     is_stored_as_rows,
     restore_rows,
     store_rows,
 )
+from earshot.models.checkpoints.files.safetensors_file import (
+    read_safetensors_file,
+    write_safetensors_file,
+)
+from earshot.models.checkpoints.files.small_file import read_small_text
 from earshot.models.config import ModelConfig
 from earshot.models.errors import CheckpointError, TokenizerError, quote
 from earshot.models.tokenizers.model_tokenizer import load_tokenizer

@@ -16,9 +16,9 @@ from torch import Tensor
 
 from earshot.models.checkpoints.assembly import LoadedModel, assemble
 from earshot.models.checkpoints.files.small_file import read_small_text
-from earshot.models.checkpoints.torch_archive import read_state_dict
+from earshot.models.checkpoints.files.torch_archive import read_state_dict
+from earshot.models.checkpoints.files.yaml_text import parse_yaml
 from earshot.models.checkpoints.wenet_config import read_config, read_tokenizer_kind, subsection
-from earshot.models.checkpoints.yaml_text import parse_yaml
 from earshot.models.errors import CheckpointError
 from earshot.models.layers.cmvn import GlobalCmvn, read_cmvn
 from earshot.models.tokenizers.model_tokenizer import load_tokenizer

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from earshot.models.errors import TokenizerError, UnencodableText
+from earshot.models.tokenizers.pieces import PieceTokenizer, is_mark
 from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.models.tokenizers.units import UnitTable
-from earshot.models.tokenizers.word_spans import WordSpan, spans_of_pieces, spell
 
 
-class AggregateTokenizer(Tokenizer):
+class AggregateTokenizer(PieceTokenizer):
     """Units of the first language's tokenizer, then of the second's, and so on.
 
     A symbol may stand in more than one; its id in `units` is the first. parts: of sentencepiece.
@@ -25,7 +25,7 @@ class AggregateTokenizer(Tokenizer):
         ids: dict[str, int] = {}
         for unit, symbol in enumerate(symbols):
             ids.setdefault(symbol, unit)
-        super().__init__(UnitTable(symbols, ids))
+        super().__init__(UnitTable(symbols, ids), set(filter(is_mark, symbols)))
         self._parts = parts
 
     def encode(self, text: str) -> list[int]:
@@ -46,14 +46,6 @@ class AggregateTokenizer(Tokenizer):
             return [self.token(unit) for unit in self.encode(text)]
         except UnencodableText:
             return self._parts[0].split(text)
-
-    def decode(self, units: Sequence[int]) -> str:
-        """Pieces joined, whatever their language."""
-        return spell(self._texts(units))
-
-    def word_spans(self, units: Sequence[int]) -> list[WordSpan]:
-        """See Tokenizer; a piece that starts with '▁' starts a word."""
-        return spans_of_pieces(self._texts(units))
 
     def save(self, directory: Path) -> None:
         """Raises TokenizerError: a units table has no room for a symbol of two languages."""

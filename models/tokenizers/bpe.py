@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import sentencepiece
 
 from earshot.models.errors import TokenizerError
-from earshot.models.tokenizers.tokenizer import Tokenizer
+from earshot.models.tokenizers.pieces import PieceTokenizer
 from earshot.models.tokenizers.units import UnitTable
-from earshot.models.tokenizers.word_spans import CJK, WordSpan, spans_of_pieces, spell
+from earshot.models.tokenizers.word_spans import CJK
 
 
-class BpeTokenizer(Tokenizer):
+class BpeTokenizer(PieceTokenizer):
     """SentencePiece (BPE or unigram) units: tokens from its model, ids from units.txt.
 
     CJK characters stand alone, as in WeNet's mixed tables; the rest goes through sentencepiece.
@@ -32,14 +31,6 @@ class BpeTokenizer(Tokenizer):
             elif part.strip():
                 tokens.extend(self._model.encode_as_pieces(part.strip()))
         return tokens
-
-    def decode(self, units: Sequence[int]) -> str:
-        """Tokens joined, '▁' as a space, no space at the ends."""
-        return spell(self._texts(units))
-
-    def word_spans(self, units: Sequence[int]) -> list[WordSpan]:
-        """See Tokenizer; a token that starts with '▁' starts a word."""
-        return spans_of_pieces(self._texts(units))
 
     def save(self, directory: Path) -> None:
         """Writes units.txt and bpe.model."""

@@ -39,17 +39,6 @@ class WordSpans:
         return self._spans
 
 
-def spans_of_pieces(texts: Sequence[str]) -> list[WordSpan]:
-    """Words of sentencepiece's pieces: one that starts with '▁' starts a word."""
-    words = WordSpans()
-    for index, text in enumerate(texts):
-        if text.startswith(WORD_START):
-            words.close()
-        # '▁' within a piece, which sentencepiece may be trained to make, is a space too.
-        words.extend(text.lstrip(WORD_START).replace(WORD_START, " "), index)
-    return words.finish()
-
-
 def spell(texts: Sequence[str]) -> str:
     """Texts joined, '▁' as a space, no space at the ends."""
     return " ".join("".join(texts).replace(WORD_START, " ").split())

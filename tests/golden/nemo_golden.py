@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -25,11 +26,15 @@ MODELS = tuple(dict.fromkeys(TRANSDUCERS + CTC))
 
 @dataclass(frozen=True)
 class NemoGolden:
-    """One golden model as we load it, arrays that NeMo computed with it, and what it decoded."""
+    """One golden model as we load it, arrays that NeMo computed with it, and what it decoded.
+
+    audio: the four clips `(N_i,)`, 16 kHz, in [-1, 1].
+    """
 
     loaded: LoadedModel
     arrays: dict[str, Tensor]
     decoded: dict[str, Any]
+    audio: list[Tensor]
 
     @property
     def model(self) -> FastConformerModel:
@@ -42,15 +47,19 @@ class NemoGolden:
         return [row[:, :length].T for row, length in zip(self.arrays[name], lengths, strict=True)]
 
 
+GoldenReader = Callable[[str], NemoGolden]
+"""One of MODELS by name: the fixture `nemo_golden`."""
+
+
 @cache
 def read_nemo_golden(folder: Path, name: str) -> NemoGolden:
-    """One of MODELS in the folder of the golden data."""
+    """One of MODELS, in the folder of golden data that `shared_dir` has."""
     decoded = json.loads((folder / f"{name}.json").read_text())
-    return NemoGolden(load_model(folder / f"{name}.nemo"), _read_arrays(folder, name), decoded)
+    loaded, arrays = load_model(folder / f"{name}.nemo"), _read_arrays(folder, name)
+    return NemoGolden(loaded, arrays, decoded, _read_audio(folder))
 
 
-def read_audio(folder: Path) -> list[Tensor]:
-    """The four clips `(N_i,)`, 16 kHz, in [-1, 1]."""
+def _read_audio(folder: Path) -> list[Tensor]:
     arrays = _read_arrays(folder, "audio")
     lengths = arrays["lengths"].tolist()
     return [row[:length] for row, length in zip(arrays["audio"], lengths, strict=True)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from earshot.models.checkpoints.torch_archive import READ_ERRORS
+from earshot.models.checkpoints.files.torch_archive import READ_ERRORS
 from earshot.training.errors import TrainingStateError
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from earshot.models.checkpoints.files.torch_archive import LEGACY_MAGIC
 from earshot.models.checkpoints.tensor_check import check_tensors
-from earshot.models.checkpoints.torch_archive import LEGACY_MAGIC
 from earshot.models.checkpoints.whisper.ctranslate2 import read_ctranslate2
 from earshot.models.checkpoints.whisper.dims import WhisperDims, read_dims
 from earshot.models.checkpoints.whisper.found_weights import FoundWeights

@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from earshot.models.checkpoints.int8_rows import restore_rows
+from earshot.models.checkpoints.files.int8_rows import restore_rows
 from earshot.models.checkpoints.whisper.ctranslate2_file import read_variables
 from earshot.models.checkpoints.whisper.found_weights import FoundWeights, take_projection
 from earshot.models.errors import (

@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from earshot.models.checkpoints.claimed_memory import check_claimed
+from earshot.models.checkpoints.files.claimed_memory import check_claimed
 from earshot.models.errors import (
     CheckpointError,
     NotACheckpoint,

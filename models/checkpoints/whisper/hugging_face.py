@@ -18,7 +18,7 @@ from earshot.models.checkpoints.files.hugging_face_folder import (
     read_json,
     read_weights,
 )
-from earshot.models.checkpoints.torch_archive import read_state_dict
+from earshot.models.checkpoints.files.torch_archive import read_state_dict
 from earshot.models.checkpoints.whisper.found_weights import FoundWeights, take_projection
 from earshot.models.errors import CheckpointError, UnknownKeys, quote
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from earshot.models.checkpoints.files.safetensors_file import read_safetensors_file
-from earshot.models.checkpoints.torch_archive import check_state_dict, read_archive
+from earshot.models.checkpoints.files.torch_archive import check_state_dict, read_archive
 from earshot.models.checkpoints.whisper.found_weights import FoundWeights
 from earshot.models.errors import CheckpointError, UnknownKeys, quote
 

@@ -1,12 +1,10 @@
 """The oracles: equal to NeMo's decoders, and to what the papers' rules give by hand."""
 
-from pathlib import Path
-
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from nemo_golden import RNNT, TDT, TRANSDUCERS, NemoGolden, read_nemo_golden
+from nemo_golden import RNNT, TDT, TRANSDUCERS, GoldenReader, NemoGolden
 from network_head import NetworkHead
 from oracles import Found, Spoken, TableHead, begin, frame_looping, lock_step
 from torch import Tensor
@@ -40,8 +38,8 @@ def decode(head: TableHead, frames: int, max_symbols: int = 10) -> tuple[Found, 
 
 
 @pytest.fixture(params=TRANSDUCERS)
-def golden(request: pytest.FixtureRequest, shared_dir: Path) -> NemoGolden:
-    return read_nemo_golden(shared_dir / "golden" / "nemo", request.param)
+def golden(request: pytest.FixtureRequest, nemo_golden: GoldenReader) -> NemoGolden:
+    return nemo_golden(request.param)
 
 
 def heard(golden: NemoGolden) -> tuple[NetworkHead, list[Tensor]]:
@@ -81,15 +79,19 @@ def in_chunks(head: NetworkHead, row: Tensor, cap: int) -> Found:
 
 @pytest.mark.parametrize("cap", CAPS)
 @pytest.mark.parametrize("name", RNNT)
-def test_lock_step_finds_what_frame_looping_does(shared_dir: Path, name: str, cap: int) -> None:
-    golden = read_nemo_golden(shared_dir / "golden" / "nemo", name)
+def test_lock_step_finds_what_frame_looping_does(
+    nemo_golden: GoldenReader, name: str, cap: int
+) -> None:
+    golden = nemo_golden(name)
     head, rows = heard(golden)
     assert lock_step(head, rows, cap) == [frame_looping(head, row, cap)[0] for row in rows]
 
 
 @pytest.mark.parametrize("name", RNNT)
-def test_an_rnnts_log_probabilities_add_up_to_nemos_score(shared_dir: Path, name: str) -> None:
-    golden = read_nemo_golden(shared_dir / "golden" / "nemo", name)
+def test_an_rnnts_log_probabilities_add_up_to_nemos_score(
+    nemo_golden: GoldenReader, name: str
+) -> None:
+    golden = nemo_golden(name)
     head, rows = heard(golden)
     wanted = golden.decoded["greedy"]["max_symbols_10"]["no_graphs"]
     found = [sum(frame_looping(head, row, 10)[0].log_probs) for row in rows]
@@ -97,8 +99,8 @@ def test_an_rnnts_log_probabilities_add_up_to_nemos_score(shared_dir: Path, name
 
 
 @pytest.mark.parametrize("name", TDT)
-def test_graphs_of_nemo_find_the_same_durations(shared_dir: Path, name: str) -> None:
-    golden = read_nemo_golden(shared_dir / "golden" / "nemo", name)
+def test_graphs_of_nemo_find_the_same_durations(nemo_golden: GoldenReader, name: str) -> None:
+    golden = nemo_golden(name)
     head, rows = heard(golden)
     wanted = golden.decoded["greedy"]["max_symbols_10"]["no_graphs"]
     found = [frame_looping(head, row, 10)[0].durations for row in rows]

@@ -1,12 +1,10 @@
-"""The real NeMo's models and outputs, and a small random encoder of each kind."""
+"""The real NeMo's models with their outputs, and a small random encoder of each kind."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import torch
-from golden_nemo import MODELS, GoldenNemo, read_golden_nemo
+from nemo_golden import MODELS, GoldenReader, NemoGolden
 
 from earshot.models.fastconformer.config import AttentionContext, FastConformerConfig
 from earshot.models.fastconformer.encoder import FastConformerEncoder
@@ -28,17 +26,9 @@ KINDS = {
 }
 
 
-@pytest.fixture(scope="session")
-def golden_nemo_dir(shared_dir: Path) -> Path:
-    folder = shared_dir / "golden" / "nemo"
-    if not folder.exists():
-        pytest.skip(f"shared data is missing: {folder}")
-    return folder
-
-
 @pytest.fixture(scope="session", params=MODELS)
-def golden_nemo(request: pytest.FixtureRequest, golden_nemo_dir: Path) -> GoldenNemo:
-    return read_golden_nemo(golden_nemo_dir, request.param)
+def golden(request: pytest.FixtureRequest, nemo_golden: GoldenReader) -> NemoGolden:
+    return nemo_golden(request.param)
 
 
 @pytest.fixture(scope="session", params=tuple(KINDS))

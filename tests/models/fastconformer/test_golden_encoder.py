@@ -2,71 +2,85 @@
 
 import pytest
 import torch
-from golden_nemo import GoldenNemo, largest_difference
+from nemo_golden import NemoGolden
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from earshot.models.fastconformer.config import AttentionContext
 from earshot.models.fastconformer.normalise import normalise_per_feature
+from earshot.models.features.nemo_mel import NemoMel
 
 # The smallest mistakes that were tried move features by 1.1e-4 (no 1e-5 beside the deviation) and
 # encodings by 7e-4 (no bias u).
 FEATURES_ATOL, ENCODER_ATOL = 5e-5, 1e-4
 
 
-def normalised(golden: GoldenNemo) -> torch.Tensor:
-    if golden.encoder.config.normalise == "none":
-        return golden.features()
-    return normalise_per_feature(golden.features(), golden.frames)
+def raw_features(golden: NemoGolden) -> tuple[Tensor, Tensor]:
+    """Ours (B, T, F) of the four clips in one batch, not yet normalised; lengths (B,) by NeMo."""
+    samples = torch.tensor([len(clip) for clip in golden.audio])
+    features = golden.model.features(pad_sequence(golden.audio, batch_first=True), samples)
+    return features, golden.arrays["feature_lengths"]
 
 
-def test_features_are_nemos(golden_nemo: GoldenNemo) -> None:
-    expected = golden_nemo.arrays["features"].mT
-    found = normalised(golden_nemo)
-    assert largest_difference(found, expected, golden_nemo.frames) < FEATURES_ATOL
+def features_of(golden: NemoGolden) -> tuple[Tensor, Tensor]:
+    """Ours (B, T, F) as the stem takes them, and their lengths (B,)."""
+    features, lengths = raw_features(golden)
+    if golden.model.encoder.config.normalise == "none":
+        return features, lengths
+    return normalise_per_feature(features, lengths), lengths
 
 
-def test_as_many_frames_as_nemo_counts_are_valid(golden_nemo: GoldenNemo) -> None:
-    counted = [golden_nemo.mel.frame_count(count) for count in golden_nemo.samples.tolist()]
-    assert counted == golden_nemo.frames.tolist()
+def largest_difference(found: Tensor, expected: Tensor, lengths: Tensor) -> float:
+    """Over the frames of (B, T, D) within `lengths` (B,)."""
+    rows = zip(found, expected, lengths.tolist(), strict=True)
+    return max(float((ours[:n] - theirs[:n]).abs().max()) for ours, theirs, n in rows)
 
 
-@torch.no_grad()
-def test_the_stem_is_nemos(golden_nemo: GoldenNemo) -> None:
-    arrays = golden_nemo.arrays
-    found, lengths = golden_nemo.encoder.pre_encode(normalised(golden_nemo), golden_nemo.frames)
-    assert lengths.tolist() == arrays["pre_encode_lengths"].tolist()
-    assert largest_difference(found, arrays["pre_encode"], lengths) < ENCODER_ATOL
+def test_features_are_nemos(golden: NemoGolden) -> None:
+    found, lengths = features_of(golden)
+    assert largest_difference(found, golden.arrays["features"].mT, lengths) < FEATURES_ATOL
 
 
-@torch.no_grad()
-def test_the_encoder_is_nemos(golden_nemo: GoldenNemo) -> None:
-    arrays = golden_nemo.arrays
-    found, lengths = golden_nemo.encoder(golden_nemo.features(), golden_nemo.frames)
-    assert lengths.tolist() == arrays["encoded_lengths"].tolist()
-    assert largest_difference(found, arrays["encoded"].mT, lengths) < ENCODER_ATOL
+def test_as_many_frames_as_nemo_counts_are_valid(golden: NemoGolden) -> None:
+    counted = [golden.model.features.frame_count(len(clip)) for clip in golden.audio]
+    assert counted == golden.arrays["feature_lengths"].tolist()
 
 
-@pytest.mark.parametrize("golden_nemo", ["rnnt_streaming"], indirect=True)
+def test_the_stem_is_nemos(golden: NemoGolden) -> None:
+    found, lengths = golden.model.encoder.pre_encode(*features_of(golden))
+    assert lengths.tolist() == golden.arrays["pre_encode_lengths"].tolist()
+    assert largest_difference(found, golden.arrays["pre_encode"], lengths) < ENCODER_ATOL
+
+
+def test_the_encoder_is_nemos(golden: NemoGolden) -> None:
+    found, lengths = golden.model.encoder(*raw_features(golden))
+    assert lengths.tolist() == golden.arrays["encoded_lengths"].tolist()
+    assert largest_difference(found, golden.arrays["encoded"].mT, lengths) < ENCODER_ATOL
+
+
+@pytest.mark.parametrize("golden", ["rnnt_streaming"], indirect=True)
 @pytest.mark.parametrize("context", [(14, 6), (14, 1), (14, 0)])
-@torch.no_grad()
 def test_the_encoder_is_nemos_in_every_context(
-    golden_nemo: GoldenNemo, context: tuple[int, int]
+    golden: NemoGolden, context: tuple[int, int]
 ) -> None:
-    expected = golden_nemo.arrays[f"encoded_ctx_{context[0]}_{context[1]}"].mT
-    asked = AttentionContext(*context)
-    found, lengths = golden_nemo.encoder(golden_nemo.features(), golden_nemo.frames, asked)
+    expected = golden.arrays[f"encoded_ctx_{context[0]}_{context[1]}"].mT
+    found, lengths = golden.model.encoder(*raw_features(golden), AttentionContext(*context))
     assert largest_difference(found, expected, lengths) < ENCODER_ATOL
 
 
-def test_parameters_have_nemos_names_and_shapes(golden_nemo: GoldenNemo) -> None:
-    ours = golden_nemo.encoder.state_dict(prefix="encoder.")
+def test_parameters_have_nemos_names_and_shapes(golden: NemoGolden) -> None:
+    ours = golden.model.encoder.state_dict(prefix="encoder.")
     theirs = {
-        name: shape for name, shape in golden_nemo.shapes.items() if name.startswith("encoder.")
+        name: shape
+        for name, (shape, _) in golden.decoded["state_dict"].items()
+        if name.startswith("encoder.")
     }
     assert {name: list(value.shape) for name, value in ours.items()} == theirs
 
 
-@pytest.mark.parametrize("golden_nemo", ["rnnt_offline", "tdt_offline"], indirect=True)
-def test_windows_and_filters_without_a_checkpoint_are_nemos(golden_nemo: GoldenNemo) -> None:
-    own = type(golden_nemo.mel)(golden_nemo.mel.config)
-    for name, value in golden_nemo.mel.state_dict().items():
-        torch.testing.assert_close(own.state_dict()[name], value, rtol=0, atol=1e-7)
+@pytest.mark.parametrize("golden", ["rnnt_offline", "tdt_offline"], indirect=True)
+def test_windows_and_filters_without_a_checkpoint_are_nemos(golden: NemoGolden) -> None:
+    theirs = golden.model.features.state_dict()
+    own = NemoMel(golden.model.features.config).state_dict()
+    for name in ("window", "filters"):
+        torch.testing.assert_close(own[name], theirs[name], rtol=0, atol=1e-7)

@@ -1,10 +1,8 @@
 """The CTC head and the language prompt of a NeMo model."""
 
-from pathlib import Path
-
 import pytest
 import torch
-from nemo_golden import CTC, NemoGolden, read_nemo_golden
+from nemo_golden import CTC, GoldenReader, NemoGolden
 
 from earshot.models.fastconformer.config import PromptConfig
 from earshot.models.fastconformer.heads import CtcHead, Prompt
@@ -13,8 +11,8 @@ TOLERANCE = 1e-4
 
 
 @pytest.fixture(params=CTC)
-def golden(request: pytest.FixtureRequest, shared_dir: Path) -> NemoGolden:
-    return read_nemo_golden(shared_dir / "golden" / "nemo", request.param)
+def golden(request: pytest.FixtureRequest, nemo_golden: GoldenReader) -> NemoGolden:
+    return nemo_golden(request.param)
 
 
 def test_the_ctc_head_puts_out_what_nemos_does(golden: NemoGolden) -> None:

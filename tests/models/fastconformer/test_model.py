@@ -1,10 +1,8 @@
 """A NeMo model from samples to what its heads say."""
 
-from pathlib import Path
-
 import pytest
 import torch
-from nemo_golden import MODELS, TRANSDUCERS, NemoGolden, read_audio, read_nemo_golden
+from nemo_golden import MODELS, TRANSDUCERS, GoldenReader, NemoGolden
 from network_head import NetworkHead
 from oracles import frame_looping
 from torch import Tensor
@@ -30,20 +28,18 @@ def encode_alone(golden: NemoGolden, clip: Tensor) -> Tensor:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_samples_become_nemos_encoded_frames(shared_dir: Path, name: str) -> None:
-    folder = shared_dir / "golden" / "nemo"
-    golden = read_nemo_golden(folder, name)
-    for clip, wanted in zip(read_audio(folder), golden.rows("encoded"), strict=True):
+def test_samples_become_nemos_encoded_frames(nemo_golden: GoldenReader, name: str) -> None:
+    golden = nemo_golden(name)
+    for clip, wanted in zip(golden.audio, golden.rows("encoded"), strict=True):
         found = encode_alone(golden, clip)
         torch.testing.assert_close(found, wanted, atol=TOLERANCE, rtol=0)
 
 
 @pytest.mark.parametrize("name", TRANSDUCERS)
-def test_samples_become_nemos_tokens(shared_dir: Path, name: str) -> None:
-    folder = shared_dir / "golden" / "nemo"
-    golden = read_nemo_golden(folder, name)
+def test_samples_become_nemos_tokens(nemo_golden: GoldenReader, name: str) -> None:
+    golden = nemo_golden(name)
     head = golden.model.transducer
-    heard = [head.hear(encode_alone(golden, clip)) for clip in read_audio(folder)]
+    heard = [head.hear(encode_alone(golden, clip)) for clip in golden.audio]
     found = [frame_looping(NetworkHead(head), row, 10)[0].tokens for row in heard]
     wanted = golden.decoded["greedy"]["max_symbols_10"]["reference_single"]
     assert found == [each["tokens"] for each in wanted]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nemo_golden import GoldenReader
 from torch import Tensor
 from torch.nn import functional
 
@@ -159,12 +159,12 @@ def test_an_encoder_that_hears_the_future_has_no_step(
 
 
 @pytest.mark.parametrize("right", [6, 1, 0])
-def test_nemos_streams_hear_what_its_whole_utterances_do(shared_dir: Path, right: int) -> None:
-    from nemo_golden import read_audio, read_nemo_golden
-
-    folder, context = shared_dir / "golden" / "nemo", AttentionContext(14, right)
-    golden = read_nemo_golden(folder, "rnnt_streaming")
-    clips = [golden.model.features(clip) for clip in read_audio(folder)]
+def test_nemos_streams_hear_what_its_whole_utterances_do(
+    nemo_golden: GoldenReader, right: int
+) -> None:
+    context = AttentionContext(14, right)
+    golden = nemo_golden("rnnt_streaming")
+    clips = [golden.model.features(clip) for clip in golden.audio]
     streams = [Stream(features, slot) for slot, features in enumerate(clips)]
     run(StreamingEncoder(golden.model.encoder, context), streams)
     for number, stream in enumerate(streams):

@@ -42,3 +42,11 @@ def test_it_cannot_be_written_or_empty(tmp_path, tokenizer):
         tokenizer.save(tmp_path)
     with pytest.raises(TokenizerError, match="has none"):
         AggregateTokenizer([])
+
+
+def test_marks_of_any_language_are_no_text():
+    marks = UnitTable.of(["b", "<EOU>", "<0xC3>", "<0xA9>"], "units")
+    tokenizer = AggregateTokenizer([characters("▁a"), CharTokenizer(marks)])
+    assert tokenizer.decode([2, 4, 1, 3]) == "a b"
+    assert tokenizer.decode([2, 5, 6, 3]) == "aéb"
+    assert tokenizer.word_spans([4, 2, 5, 6]) == [("aé", 1, 3)]

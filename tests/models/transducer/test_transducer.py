@@ -1,11 +1,10 @@
 """Predictor and joint: NeMo's numbers, and the rules of a head's parts."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
-from nemo_golden import TRANSDUCERS, NemoGolden, read_nemo_golden
+from nemo_golden import TRANSDUCERS, GoldenReader, NemoGolden
 
 from earshot.models.transducer.config import TransducerConfig
 from earshot.models.transducer.transducer import Transducer
@@ -15,8 +14,8 @@ CONFIG = TransducerConfig(vocab_size=5, encoder_size=6, predictor_size=4, joint_
 
 
 @pytest.fixture(params=TRANSDUCERS)
-def golden(request: pytest.FixtureRequest, shared_dir: Path) -> NemoGolden:
-    return read_nemo_golden(shared_dir / "golden" / "nemo", request.param)
+def golden(request: pytest.FixtureRequest, nemo_golden: GoldenReader) -> NemoGolden:
+    return nemo_golden(request.param)
 
 
 @pytest.fixture

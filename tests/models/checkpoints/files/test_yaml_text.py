@@ -2,7 +2,7 @@
 
 import pytest
 
-from earshot.models.checkpoints.yaml_text import parse_yaml
+from earshot.models.checkpoints.files.yaml_text import parse_yaml
 from earshot.models.errors import CheckpointError, UnsafeCheckpoint
 
 

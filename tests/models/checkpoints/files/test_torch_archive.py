@@ -12,7 +12,7 @@ from random import Random
 import pytest
 import torch
 
-from earshot.models.checkpoints.torch_archive import LEGACY_MAGIC, read_state_dict
+from earshot.models.checkpoints.files.torch_archive import LEGACY_MAGIC, read_state_dict
 from earshot.models.errors import NotACheckpoint, UnsafeCheckpoint
 
 STATE = OrderedDict(weight=torch.arange(6.0).reshape(2, 3), counter=torch.tensor(3.5))

@@ -11,7 +11,7 @@ from tiny_models import make_tiny_model
 from torch import Tensor
 
 from earshot.models.checkpoints.checkpoint import load_model
-from earshot.models.checkpoints.int8_rows import (
+from earshot.models.checkpoints.files.int8_rows import (
     SMALLEST_SCALE,
     is_stored_as_rows,
     restore_rows,

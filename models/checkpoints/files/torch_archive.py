@@ -12,7 +12,7 @@ from typing import IO, TypeAlias
 import torch
 from torch import Tensor
 
-from earshot.models.checkpoints.claimed_memory import check_claimed
+from earshot.models.checkpoints.files.claimed_memory import check_claimed
 from earshot.models.errors import NotACheckpoint, UnsafeCheckpoint, quote
 
 # What torch.save wrote before it wrote zips: protocol 2 and torch's magic number.
