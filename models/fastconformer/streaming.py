@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
@@ -66,33 +64,27 @@ class StreamingEncoder:
         stem = self.encoder.pre_encode
         x = self.encoder.scaled(stem.of_windows(windows, memory.offset, lengths))
         frames = (stem.encoded_length(lengths) - memory.offset).clamp(min=0, max=self.chunk)
-        chunk = _Chunk.of(frames, self.chunk, memory.offset, self.left)
+        seen = _seen(frames, self.chunk, memory.offset, self.left)
         after = []
         for layer, places, before in zip(self._layers, self._places, memory.layers, strict=True):
-            x, heard = _advance(layer, x, places, chunk, before)
+            x, heard = _advance(layer, x, places, seen, before)
             after.append(heard)
         state.scatter(slots, frames, after)
         return x, frames
 
 
-@dataclass(frozen=True)
-class _Chunk:
-    """Masks that all layers share in one step: valid (B, T'), seen (B, T', C + T')."""
+def _seen(frames: Tensor, size: int, offset: Tensor, left: int) -> Tensor:
+    """(B, T', C + T'): what a chunk of `frames` (B,) real ones behind `offset` (B,) others hears.
 
-    valid: Tensor
-    seen: Tensor
-
-    @classmethod
-    def of(cls, frames: Tensor, size: int, offset: Tensor, left: int) -> _Chunk:
-        """A chunk of `frames` (B,) real frames behind `offset` (B,) others."""
-        valid = padding_mask(frames, size)
-        before = torch.arange(-left, 0, device=frames.device) + offset.unsqueeze(1) >= 0
-        seen = torch.cat((before, valid), dim=1).unsqueeze(1)
-        return cls(valid, seen.expand(-1, size, -1))
+    Padding on the right is heard by nobody else: convolutions are causal, and rings leave it out.
+    """
+    before = torch.arange(-left, 0, device=frames.device) + offset.unsqueeze(1) >= 0
+    seen = torch.cat((before, padding_mask(frames, size)), dim=1).unsqueeze(1)
+    return seen.expand(-1, size, -1)
 
 
 def _advance(
-    layer: FastConformerLayer, x: Tensor, places: Tensor, chunk: _Chunk, before: LayerMemory
+    layer: FastConformerLayer, x: Tensor, places: Tensor, seen: Tensor, before: LayerMemory
 ) -> tuple[Tensor, LayerMemory]:
     """One layer over x (B, T', D): (B, T', D), and the memory of it and the frames before."""
     x = x + 0.5 * layer.feed_forward1(layer.norm_feed_forward1(x))
@@ -100,9 +92,8 @@ def _advance(
     keys, values = layer.self_attn.project_memory(heard)
     keys = torch.cat((before.keys, keys), dim=2)
     values = torch.cat((before.values, values), dim=2)
-    x = x + layer.self_attn.attend(heard, keys, values, places, chunk.seen)
-    gated = layer.conv.gate(layer.norm_conv(x)).masked_fill(~chunk.valid.unsqueeze(2), 0.0)
-    gated = torch.cat((before.gated, gated), dim=1)
+    x = x + layer.self_attn.attend(heard, keys, values, places, seen)
+    gated = torch.cat((before.gated, layer.conv.gate(layer.norm_conv(x))), dim=1)
     x = x + layer.conv.convolve(gated)
     x = x + 0.5 * layer.feed_forward2(layer.norm_feed_forward2(x))
     return layer.norm_out(x), LayerMemory(keys, values, gated)
