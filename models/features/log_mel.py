@@ -23,10 +23,12 @@ class LogMel:
     A frame depends on its own samples and nothing else, bit for bit on the CPUs seen so far.
     sample_scale: what samples in [-1, 1] are multiplied by; the samples taken are scaled ones.
     frame_length: the samples that a frame depends on: `before` of them before its place, which is
-    `frame_shift` times its number, and `after` of them from there on.
+    `frame_shift` times its number, and `after` of them from there on. closing: samples behind a
+    signal's end that its last frames want, see `silence_after`.
     """
 
     sample_scale: float
+    closing = 0
 
     def __init__(self, config: FeatureConfig) -> None:
         self.config = config
@@ -68,6 +70,10 @@ class LogMel:
     def of_int16(self, samples: Tensor) -> Tensor:
         """What a call gives, of samples `(..., N)`, float32 in int16 range."""
         return self(samples * (self.sample_scale / INT16_SCALE))
+
+    def silence_after(self, last: Tensor, count: int) -> Tensor:
+        """Scaled samples (…, count) that stand for none after the last (…,) of a signal."""
+        return last.new_zeros((*last.shape, count))
 
     def frame_count(self, num_samples: int) -> int:
         """Frames that `num_samples` samples give: only whole ones (Kaldi's ``snip_edges``)."""

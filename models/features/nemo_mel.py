@@ -41,6 +41,7 @@ class NemoMel(nn.Module, LogMel):
         self.register_buffer("window", torch.hann_window(WINDOW, periodic=False))
         self.before, self.after = WINDOW // 2 + 1, WINDOW // 2
         self.frame_length = self.before + self.after
+        self.closing = self.after - self.frame_shift
 
     def forward(self, samples: Tensor, lengths: Tensor | None = None) -> Tensor:
         """Samples (…, N), float32, to features (…, N // 160, F); there may be none.

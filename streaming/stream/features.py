@@ -14,19 +14,24 @@ from earshot.streaming.samples import Samples
 class FeatureExtractor(Protocol):
     """The way from samples to features of a model; frames depend on their samples alone.
 
-    frame_length, frame_shift: in samples. sample_scale: what samples in [-1, 1] are multiplied by.
+    frame_length, frame_shift: in samples. before: of a frame's samples, those before its place,
+    which is `frame_shift` times its number; a track begins with zeros there. closing: samples
+    behind a track's end, which `silence_after` makes, so that its last frames are whole.
+    sample_scale: what samples in [-1, 1] are multiplied by.
     """
 
     frame_length: int
     frame_shift: int
+    before: int
+    closing: int
     sample_scale: float
 
     @property
     def size(self) -> int:
         """F."""
 
-    def frame_count(self, num_samples: int) -> int:
-        """Whole frames that so many samples give."""
+    def silence_after(self, last: Tensor, count: int) -> Tensor:
+        """Scaled samples `(count,)` that stand for none after a track's last one `()`."""
 
     def of_frames(self, frames: Tensor) -> Tensor:
         """Frames of scaled samples `(N, frame_length)` to features `(N, F)`."""
@@ -90,7 +95,8 @@ class FeatureTrack:
         self._flush_frame = flush_frame
         self.start = start
         self.origin = start - lead_in * extractor.frame_shift
-        self._samples.append(np.zeros(start - self.origin, np.float32))
+        self._samples.append(np.zeros(extractor.before + start - self.origin, np.float32))
+        self._closing = 0
         self._kept_frames = kept_frames
         self._features = torch.zeros(0, extractor.size)
         self._first_frame = 0
@@ -104,7 +110,7 @@ class FeatureTrack:
     @property
     def num_samples(self) -> int:
         """Samples so far."""
-        return self._samples.end
+        return self._samples.end - self._extractor.before - self._closing
 
     @property
     def available(self) -> int:
@@ -114,12 +120,15 @@ class FeatureTrack:
     @property
     def heard(self) -> int:
         """Frames whose samples are all here; none before there is a frame of audio."""
-        audio = self.origin + self._samples.end - self.start
-        return (
-            self._extractor.frame_count(self._samples.end)
-            if self._extractor.frame_count(audio)
-            else 0
-        )
+        in_lead_in = self.start - self.origin
+        if not self._whole_frames(self._samples.end - in_lead_in):
+            return 0
+        return self._whole_frames(self._samples.end)
+
+    def _whole_frames(self, num_samples: int) -> int:
+        """Frames of so many samples, those before the first frame's place among them."""
+        behind = num_samples - self._extractor.frame_length
+        return 0 if behind < 0 else 1 + behind // self._extractor.frame_shift
 
     @property
     def computed(self) -> int:
@@ -134,11 +143,13 @@ class FeatureTrack:
     @property
     def consumed_samples(self) -> int:
         """Samples that no frame to come needs; never more than were appended."""
-        return min(self.computed * self._extractor.frame_shift, self.num_samples)
+        start = self.computed * self._extractor.frame_shift - self._extractor.before
+        return max(min(start, self.num_samples), 0)
 
     def samples_for(self, frames: int) -> int:
         """Samples of the track that its first `frames` frames need."""
-        return (frames - 1) * self._extractor.frame_shift + self._extractor.frame_length
+        after = self._extractor.frame_length - self._extractor.before
+        return (frames - 1) * self._extractor.frame_shift + after
 
     def append(self, samples: Samples) -> None:
         """Add samples `(N,)` in [-1, 1]."""
@@ -147,8 +158,16 @@ class FeatureTrack:
 
     def end(self, padding: int) -> None:
         """No more samples will come; `padding` quiet frames let the last word come out."""
+        if self._extractor.closing:
+            self._close()
         self._padding = padding if self.heard else 0
         self.ended = True
+
+    def _close(self) -> None:
+        last = torch.from_numpy(self._samples.read(self._samples.end - 1, self._samples.end))
+        silence = self._extractor.silence_after(last[0], self._extractor.closing)
+        self._samples.append(silence.numpy())
+        self._closing = len(silence)
 
     def missing(self, frames: int) -> Tensor:
         """The raw frames `(N, frame_length)` that are not yet computed, up to frame `frames`."""
@@ -156,7 +175,7 @@ class FeatureTrack:
         shift, length = self._extractor.frame_shift, self._extractor.frame_length
         if frames <= self.computed:
             return torch.zeros(0, length)
-        samples = self._samples.read(self.computed * shift, self.samples_for(frames))
+        samples = self._samples.read(self.computed * shift, (frames - 1) * shift + length)
         return torch.from_numpy(samples).unfold(0, length, shift)
 
     def store(self, features: Tensor) -> None:

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from earshot.models.features.kaldi_fbank import Fbank
+from earshot.models.features.nemo_mel import NemoMel
 from earshot.streaming.stream.features import (
     FeatureTrack,
     SampleBuffer,
@@ -12,6 +13,7 @@ from earshot.streaming.stream.features import (
 )
 
 FBANK = Fbank()
+CENTRED = NemoMel()
 
 
 def track_of(samples, kept_frames=10_000) -> FeatureTrack:
@@ -148,3 +150,41 @@ def test_a_sample_buffer_reads_across_its_pieces():
     buffer.drop_before(35)
     assert buffer.read(35, 100).tolist() == list(range(35, 100))
     assert buffer.end == 100
+
+
+def centred_frames(pieces, cuts, lead_in=0) -> torch.Tensor:
+    """Frames of a track whose extractor centres them, computed as `cuts` (in frames) say."""
+    track = FeatureTrack(CENTRED, lead_in * 160, 10_000, lead_in)
+    for piece, cut in zip(pieces, cuts, strict=True):
+        track.append(piece)
+        wanted = min(cut, track.available)
+        track.store(compute_frames(CENTRED, [track.missing(wanted)])[0])
+    track.end(0)
+    track.store(compute_frames(CENTRED, [track.missing(track.available)])[0])
+    return track.window(0, track.available, 0)
+
+
+@settings(max_examples=25)
+@given(st.lists(st.tuples(st.integers(0, 700), st.integers(0, 40)), min_size=1, max_size=9))
+def test_centred_frames_equal_those_of_the_whole_however_it_is_cut(drawn):
+    random = np.random.default_rng(len(drawn))
+    pieces = [random.normal(0, 0.1, size).astype(np.float32) for size, _ in drawn]
+    whole = CENTRED(torch.from_numpy(np.concatenate(pieces)))
+    assert torch.equal(centred_frames(pieces, [cut for _, cut in drawn]), whole)
+
+
+def test_centred_frames_have_a_lead_in_too():
+    samples = np.random.default_rng(0).normal(0, 0.1, 4000).astype(np.float32)
+    whole = CENTRED(torch.from_numpy(np.concatenate((np.zeros(320, np.float32), samples))))
+    assert torch.equal(centred_frames([samples], [9], lead_in=2), whole)
+
+
+def test_samples_of_centred_frames_are_counted_without_what_the_track_adds():
+    track = FeatureTrack(CENTRED, 0, 1000)
+    track.append(np.zeros(1000, np.float32))
+    assert (track.num_samples, track.available) == (1000, 1 + (1000 - 200) // 160)
+    assert track.samples_for(track.available) <= 1000 < track.samples_for(track.available + 1)
+    track.store(compute_frames(CENTRED, [track.missing(track.available)])[0])
+    assert track.consumed_samples == track.available * 160 - 201
+    track.end(0)
+    assert (track.num_samples, track.available) == (1000, 1000 // 160)
