@@ -23,6 +23,7 @@ from collections.abc import Iterable
 from earshot.errors import EarshotError
 
 NAMES_SHOWN = 8
+LONGEST_NAME = 200
 _SHORT = reprlib.Repr()
 _SHORT.maxlevel = 1
 
@@ -30,9 +31,14 @@ _SHORT.maxlevel = 1
 def _name_some(names: Iterable[str]) -> str:
     """The first few names and how many follow, so that an error stays readable."""
     ordered = sorted(names)
-    shown = ", ".join(ordered[:NAMES_SHOWN])
+    shown = ", ".join(name if _is_plain(name) else quote(name) for name in ordered[:NAMES_SHOWN])
     rest = len(ordered) - NAMES_SHOWN
     return f"{shown} and {rest} more" if rest > 0 else shown
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a terminal may be shown a name as it is: that of a foreign tensor may be anything."""
+    return name.isprintable() and len(name) <= LONGEST_NAME
 
 
 def quote(value: object) -> str:
@@ -87,10 +93,10 @@ class UnusableNumbers(CheckpointError):
 
 
 class DamagedWeights(CheckpointError):
-    """Some weights are infinite, or no numbers."""
+    """Some weights are infinite, no numbers, or below zero where nothing can be."""
 
-    def __init__(self, key: str) -> None:
-        super().__init__(f"{key} holds what is no finite number: the file is damaged")
+    def __init__(self, key: str, found: str = "what is no finite number") -> None:
+        super().__init__(f"{key} holds {found}: the file is damaged")
 
 
 class TokenizerError(ModelError):

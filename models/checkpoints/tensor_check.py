@@ -19,6 +19,9 @@ from earshot.models.errors import (
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 COUNTS = (torch.int32, torch.int64, *FLOATS)  # averaging makes fractions of BatchNorm's counter
 
+NEVER_NEGATIVE = ("running_var", "features.filters")
+"""Their roots and logarithms would be no numbers, in every stream."""
+
 
 def check_tensors(expected: Mapping[str, Tensor], found: Mapping[str, Tensor]) -> None:
     """Raises MissingKeys, UnknownKeys or ShapeMismatch unless names and shapes agree.
@@ -38,8 +41,11 @@ def check_tensors(expected: Mapping[str, Tensor], found: Mapping[str, Tensor]) -
             )
         if found[key].dtype not in (FLOATS if tensor.is_floating_point() else COUNTS):
             raise UnusableNumbers(f"{key} holds {found[key].dtype}, which no network of ours takes")
-        if not _is_finite(found[key].float()):  # as networks take it
+        taken = found[key].float()
+        if not _is_finite(taken):
             raise DamagedWeights(key)
+        if key.endswith(NEVER_NEGATIVE) and bool((taken < 0).any()):
+            raise DamagedWeights(key, "numbers below zero")
 
 
 def _is_finite(tensor: Tensor) -> bool:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from earshot.models.config import MAX_BLOCKS, MAX_DIMENSION, MAX_VOCABULARY, ConvNorm, FeatureConfig
 from earshot.models.config_checks import require, require_choice, require_range
+from earshot.models.errors import quote
 from earshot.models.transducer.config import TransducerConfig
 
 Subsampling = Literal["dw_striding", "striding"]
@@ -115,7 +116,10 @@ class PromptConfig:
         require_range(self, "hidden_size", 1, MAX_DIMENSION)
         for language, place in self.languages.items():
             good = type(place) is int and 0 <= place < self.size
-            require(good, f"the prompt of {language!r} is {place!r}, not within 0..{self.size - 1}")
+            require(
+                good,
+                f"the prompt of {quote(language)} is {quote(place)}, not within 0..{self.size - 1}",
+            )
 
 
 @dataclass(frozen=True)

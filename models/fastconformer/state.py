@@ -94,11 +94,10 @@ class FastConformerState:
         self.offset[slots] = before + frames
 
     def _columns(self, offset: Tensor, frames: Tensor, size: int) -> Tensor:
-        """(B, size): where frames of a step go; padding, and what is too old, to the last."""
+        """(B, size): where frames of a step go, padding to the last; C is 0 or holds a step."""
         place = torch.arange(size, device=offset.device)
-        kept = (place < frames.unsqueeze(1)) & (place >= (frames - self.capacity).unsqueeze(1))
         column = (offset.unsqueeze(1) + place) % max(self.capacity, 1)
-        return torch.where(kept, column, self.capacity)
+        return torch.where(place < frames.unsqueeze(1), column, self.capacity)
 
     def reset(self, slots: Tensor) -> None:
         """Puts rows `slots` (B,) int64 back to the start of a stream.

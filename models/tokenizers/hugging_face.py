@@ -8,6 +8,8 @@ from pathlib import Path
 from tokenizers import Tokenizer as Segmenter
 
 from earshot.models.errors import TokenizerError
+from earshot.models.plain_text import read_plain_text
+from earshot.models.tokenizers.charsmap import check_charsmaps
 from earshot.models.tokenizers.pieces import PieceTokenizer, is_mark
 from earshot.models.tokenizers.units import MAX_TABLE_BYTES, UnitTable
 from earshot.models.tokenizers.word_spans import WORD_START
@@ -53,9 +55,7 @@ def read_hugging_face_tokenizer(path: Path, labels: int) -> HuggingFaceTokenizer
     pieces are not written as sentencepiece's.
     """
     try:
-        if path.stat().st_size > MAX_TABLE_BYTES:
-            raise TokenizerError(f"{path} is too large to be a tokenizer")
-        text = path.read_text(encoding="utf-8")
+        text = read_plain_text(path, MAX_TABLE_BYTES)
     except (OSError, UnicodeDecodeError) as error:
         raise TokenizerError(f"cannot read the tokenizer {path}: {error}") from error
     return HuggingFaceTokenizer(_parse(text, path), labels, str(path))
@@ -63,10 +63,12 @@ def read_hugging_face_tokenizer(path: Path, labels: int) -> HuggingFaceTokenizer
 
 def _parse(text: str, path: Path) -> Segmenter:
     try:
+        content = json.loads(text)
+        check_charsmaps(content)
         segmenter = Segmenter.from_str(text)
     except Exception as error:  # the library raises nothing narrower
         raise TokenizerError(f"cannot read the tokenizer {path}: {error}") from error
-    decoder = json.loads(text).get("decoder") or {}
+    decoder = content.get("decoder") or {}
     for part in decoder.get("decoders", [decoder]):
         if part.get("type") in OTHER_DECODERS or part.get("replacement", WORD_START) != WORD_START:
             raise TokenizerError(f"{path} does not write words as pieces that begin with '▁'")

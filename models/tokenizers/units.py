@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from earshot.models.errors import TokenizerError
+from earshot.models.plain_text import read_plain_text
 
 SPECIAL_SYMBOLS = frozenset(
     {"<blank>", "<blk>", "<unk>", "<sos/eos>", "<sos>", "<eos>", "<pad>", "<context>", "</context>"}
@@ -41,9 +42,7 @@ class UnitTable:
     def read(cls, path: Path) -> UnitTable:
         """Raises TokenizerError if the file is unreadable or not a table of ids 0..n-1."""
         try:
-            if path.stat().st_size > MAX_TABLE_BYTES:
-                raise TokenizerError(f"{path} is too large to be a units table")
-            text = path.read_text(encoding="utf-8")
+            text = read_plain_text(path, MAX_TABLE_BYTES)
         except (OSError, UnicodeDecodeError) as error:
             raise TokenizerError(f"cannot read the units table {path}: {error}") from error
         return cls.parse(text, str(path))

@@ -7,6 +7,7 @@ from typing import Literal
 
 from earshot.models.config import MAX_DIMENSION, MAX_VOCABULARY
 from earshot.models.config_checks import require, require_choice, require_range
+from earshot.models.errors import quote
 
 JointActivation = Literal["relu", "sigmoid", "tanh"]
 
@@ -44,7 +45,7 @@ class TransducerConfig:
     def _require_durations(self) -> None:
         for frames in self.durations:
             good = type(frames) is int and 0 <= frames <= MAX_DURATION
-            require(good, f"durations: {frames!r} is not within 0..{MAX_DURATION}")
+            require(good, f"durations: {quote(frames)} is not within 0..{MAX_DURATION}")
         distinct = len(set(self.durations)) == len(self.durations)
         require(distinct, "durations: one is named twice")
         require(

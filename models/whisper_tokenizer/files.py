@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from earshot.models.errors import TokenizerError, quote
+from earshot.models.plain_text import read_plain_text
 from earshot.models.whisper_tokenizer.merges import Pair, with_lost_merges
 
 MAX_FILE_BYTES = 32 * 1024 * 1024
@@ -194,8 +195,6 @@ def _read_json(path: Path) -> Mapping[str, Any]:
 
 def _read_text(path: Path) -> str:
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise TokenizerError(f"{path} is too large for a tokenizer's file")
-        return path.read_text(encoding="utf-8")
+        return read_plain_text(path, MAX_FILE_BYTES)
     except (OSError, UnicodeDecodeError) as error:
         raise TokenizerError(f"cannot read {path}: {error}") from error

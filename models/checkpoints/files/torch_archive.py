@@ -132,7 +132,7 @@ def check_state_dict(source: Source, content: object) -> dict[str, Tensor]:
         raise NotACheckpoint(
             f"{source} holds something other than a dense tensor at {quote(wrong[0])}"
         )
-    state = dict(content)
+    state = {key: tensor.detach() for key, tensor in content.items()}
     size = source.size if isinstance(source, OpenFile) else source.stat().st_size
     check_claimed(source, size, state)
     return state

@@ -13,6 +13,20 @@ MERGE_TAG, INT_TAG = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:int"
 LONGEST_NUMBER = 40
 """Characters of a whole number; Python itself refuses to write out those of thousands of digits."""
 
+LONGEST_REASON = 200
+"""Characters of what PyYAML says, which quotes the text."""
+
+# What PyYAML's constructors raise on scalars that their tags do not fit.
+READ_ERRORS = (
+    yaml.YAMLError,
+    RecursionError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+)
+
 
 class _Loader(yaml.SafeLoader):
     """PyYAML's safe loader without merge keys.
@@ -45,8 +59,9 @@ def parse_yaml(text: str, source: str) -> Mapping[str, Any]:
         options = yaml.load(text, Loader=_Loader)
     except UnsafeCheckpoint as error:
         raise UnsafeCheckpoint(f"{source}: {error}") from error
-    except (yaml.YAMLError, RecursionError, ValueError, TypeError) as error:
-        raise CheckpointError(f"{source} is not YAML: {error}") from error
+    except READ_ERRORS as error:
+        reason = " ".join(str(error).split())[:LONGEST_REASON]
+        raise CheckpointError(f"{source} is not YAML: {reason}") from error
     if not isinstance(options, Mapping):
         raise CheckpointError(f"{source} is not a mapping")
     return options

@@ -34,13 +34,9 @@ class NemoArchive:
     file: IO[bytes]
     members: dict[str, TarMember]
 
-    def member(self, suffix: str) -> TarMember:
-        """The only member whose name ends so. Raises NotACheckpoint where there is none or two."""
-        found = [member for name, member in self.members.items() if name.endswith(suffix)]
-        if len(found) != 1:
-            count = "no" if not found else "more than one"
-            raise NotACheckpoint(f"{self.source} holds {count} {suffix}")
-        return found[0]
+    def member(self, name: str) -> TarMember:
+        """The only member of that name, in whatever folder. Raises NotACheckpoint."""
+        return self._only(name, [path for path in self.members if _last_part(path) == name])
 
     def artifact(self, named: object, suffix: str) -> TarMember:
         """The member that the configuration names "nemo:…", else the only one that ends so.
@@ -52,7 +48,13 @@ class NemoArchive:
             if name not in self.members:
                 raise NotACheckpoint(f"{self.source} lacks {quote(name)}, which it names")
             return self.members[name]
-        return self.member(suffix)
+        return self._only(suffix, [path for path in self.members if path.endswith(suffix)])
+
+    def _only(self, name: str, paths: list[str]) -> TarMember:
+        if len(paths) != 1:
+            count = "no" if not paths else "more than one"
+            raise NotACheckpoint(f"{self.source} holds {count} {name}")
+        return self.members[paths[0]]
 
     def open(self, member: TarMember) -> IO[bytes]:
         """The member as a file to seek in."""
@@ -73,6 +75,10 @@ class NemoArchive:
             return self.read(member, limit).decode("utf-8")
         except UnicodeDecodeError as error:
             raise NotACheckpoint(f"{self.source}: {member.name} is no text: {error}") from error
+
+
+def _last_part(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 @contextmanager
@@ -124,4 +130,4 @@ def _holds_config(path: Path) -> bool:
         if file.read(len(GZIP_MAGIC)) == GZIP_MAGIC:
             return True
         members = TarReader(file, path.stat().st_size, str(path)).read()
-    return any(name.endswith(CONFIG) for name in members)
+    return any(_last_part(path) == CONFIG for path in members)

@@ -43,6 +43,7 @@ IGNORED_JOINT_KEYS = {
 }
 JOINTNET_KEYS = {"joint_hidden", "activation", "dropout", "encoder_hidden", "pred_hidden"}
 CTC_VALUES: dict[str, tuple[Any, ...]] = {"add_blank": (True,)}
+CTC_KEYS = {"_target_", "feat_in", "num_classes", "vocabulary", "init_mode"}
 
 
 def read_transducer(model: Section, vocab_size: int, encoder_size: int) -> TransducerConfig:
@@ -74,6 +75,7 @@ def read_transducer(model: Section, vocab_size: int, encoder_size: int) -> Trans
 def check_ctc(decoder: Section, encoder_size: int) -> None:
     """Raises ConfigError unless a CTC head is the linear layer that we have."""
     decoder.require_target("ConvASRDecoder")
+    decoder.require_known(CTC_KEYS, set(CTC_VALUES))
     decoder.require_only(CTC_VALUES | {"feat_in": (encoder_size, None, 0)})
 
 
@@ -114,5 +116,5 @@ def _durations(model: Section, extra_outputs: int) -> tuple[int, ...]:
 
 
 def _max_symbols(greedy: Section) -> int:
-    """Older configurations have another name for it."""
+    """Older configurations have another name for it; null, NeMo's word for no bound, is ours."""
     return greedy.whole("max_symbols", 0) or greedy.whole("max_symbols_per_step", 0) or MAX_SYMBOLS

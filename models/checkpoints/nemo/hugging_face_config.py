@@ -1,7 +1,8 @@
 """The config.json of a Parakeet or Nemotron, as transformers writes it, as our configuration.
 
-Every key that would change what a trained network puts out is read, or must have the one value
-that we implement. Source: transformers 5.24, its configuration and modelling files of the models
+Every key of those models that would change what a trained network puts out is read, or must have
+the one value that we implement; keys that they do not know are not looked at, as they are not
+there. Source: transformers 5.24, its configuration and modelling files of the models
 parakeet, nemotron_asr_streaming and nemotron3_5_asr.
 """
 

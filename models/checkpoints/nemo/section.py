@@ -83,7 +83,7 @@ class Section:
             raise ConfigError(f"{self.name} has keys we do not know: {', '.join(unknown[:8])}")
 
     def _unsupported(self, key: str, value: object, choices: tuple[Any, ...]) -> ConfigError:
-        supported = ", ".join(map(str, choices))
+        supported = ", ".join(text if isinstance(text, str) else quote(text) for text in choices)
         return ConfigError(f"{self._path(key)}: {quote(value)} is not supported ({supported})")
 
     def _path(self, key: str) -> str:

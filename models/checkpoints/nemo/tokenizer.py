@@ -64,7 +64,9 @@ def _of_one_language(section: Section, archive: NemoArchive) -> Tokenizer:
 def _aggregate(languages: Section, archive: NemoArchive) -> Tokenizer:
     """Tokenizers by language, whose order in the configuration is that of their units."""
     parts: list[Tokenizer] = []
-    for language in list(languages.values)[:MAX_LANGUAGES]:
+    if len(languages.values) > MAX_LANGUAGES:
+        raise TokenizerError(f"{languages.name} has more than {MAX_LANGUAGES} languages")
+    for language in languages.values:
         section = languages.inside(language)
         if _kind(section) != "bpe":
             raise TokenizerError(f"{section.name}.type: several languages are read of bpe alone")

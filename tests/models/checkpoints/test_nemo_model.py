@@ -248,3 +248,31 @@ def test_something_else_by_that_name_is_refused(tmp_path):
 def test_reading_leaves_no_file_open(path, recwarn):
     load_model(path)
     assert not [warning for warning in recwarn if warning.category is ResourceWarning]
+
+
+@pytest.mark.parametrize(
+    "name", ["encoder.layers.0.conv.batch_norm.running_var", "preprocessor.featurizer.fb"]
+)
+def test_weights_below_zero_where_roots_are_taken_are_refused(tmp_path, name):
+    values = options("EncDecCTCModel")
+    tensors = weights(values)
+    tensors[name] = tensors[name] - 9.0
+    path = write_archive(tmp_path / "x.nemo", values, tensors=tensors)
+    with pytest.raises(DamagedWeights, match="below zero"):
+        load_model(path)
+
+
+def test_a_foreign_tensors_name_cannot_write_to_a_terminal(tmp_path):
+    values = options("EncDecCTCModel")
+    tensors = weights(values) | {"\x1b[31mred\n": torch.zeros(1), "x" * 10_000: torch.zeros(1)}
+    path = write_archive(tmp_path / "x.nemo", values, tensors=tensors)
+    with pytest.raises(UnknownKeys) as caught:
+        load_model(path)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 500
+
+
+def test_a_member_that_only_ends_like_the_configuration_is_not_it(tmp_path):
+    values = options("EncDecCTCModel")
+    path = write_archive(tmp_path / "x.nemo", values, {"evil_model_config.yaml": b"target: none"})
+    assert load_model(path).format == "nemo"

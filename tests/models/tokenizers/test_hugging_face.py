@@ -1,6 +1,7 @@
 """Units of a tokenizer.json."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -108,3 +109,20 @@ def test_a_tokenizer_without_a_decoder_is_taken(tmp_path):
     path = write(tmp_path)
     path.write_text(json.dumps(json.loads(path.read_text()) | {"decoder": None}))
     assert read_hugging_face_tokenizer(path, len(PIECES)).decode(units("▁a", "b")) == "ab"
+
+
+@pytest.mark.parametrize("charsmap", ["", "AAAA", "AAAA/////w==", "AQAAAA==", "?", 7])
+def test_a_charsmap_that_the_library_dies_of_is_refused(tmp_path, charsmap):
+    path = write(tmp_path)
+    content = json.loads(path.read_text())
+    hostile = {"type": "Precompiled", "precompiled_charsmap": charsmap}
+    content["normalizer"] = {"type": "Sequence", "normalizers": [hostile]}
+    path.write_text(json.dumps(content))
+    with pytest.raises(TokenizerError, match="precompiled_charsmap"):
+        read_hugging_face_tokenizer(path, len(PIECES))
+
+
+def test_a_pipe_is_no_tokenizer(tmp_path):
+    os.mkfifo(tmp_path / "tokenizer.json")
+    with pytest.raises(TokenizerError, match="no plain file"):
+        read_hugging_face_tokenizer(tmp_path / "tokenizer.json", 1)

@@ -26,9 +26,13 @@ def test_merge_keys_are_refused():
     "text",
     [
         "[" * 100_000, "a: b: c", "? [a]\n: b", "a: !!python/name:os.system", "a: 9" + "9" * 5000,
-        "a: 0x" + "f" * 5000, "\x00", "a: *b",
+        "a: 0x" + "f" * 5000, "\x00", "a: *b", "a: !!bool maybe", 'a: !!int ""', 'a: !!float ""',
+        "a: !!timestamp abc", "a: 1" + ":59" * 200 + ".0",
     ],
-    ids=["nested", "colons", "key", "object", "digits", "hexadecimal", "zero", "alias"],
+    ids=[
+        "nested", "colons", "key", "object", "digits", "hexadecimal", "zero", "alias", "bool",
+        "int", "float", "timestamp", "sexagesimal",
+    ],
 )  # fmt: skip
 def test_text_that_is_no_data_is_refused(text):
     with pytest.raises(CheckpointError, match=r"x\.yaml is not YAML"):
@@ -39,3 +43,9 @@ def test_text_that_is_no_data_is_refused(text):
 def test_a_text_that_is_no_mapping_is_refused(text):
     with pytest.raises(CheckpointError, match=r"x\.yaml is not a mapping"):
         parse_yaml(text, "x.yaml")
+
+
+def test_an_error_is_one_line():
+    with pytest.raises(CheckpointError) as caught:
+        parse_yaml("? [1]\n: b\n" * 3, "x.yaml")
+    assert "\n" not in str(caught.value)

@@ -64,6 +64,13 @@ def test_a_compressed_archive_leaves_no_file(tmp_path, path, monkeypatch):
         assert list(folder.iterdir()) == []
 
 
+def test_a_gzip_of_more_than_any_model_is_refused(path, monkeypatch):
+    monkeypatch.setattr(unpacked, "MAX_BYTES", 1000)
+    path.write_bytes(gzip.compress(path.read_bytes()))
+    with pytest.raises(UnsafeCheckpoint, match="more than 1000 bytes"):
+        open_nemo(path).__enter__()
+
+
 def test_a_gzip_bomb_is_refused(tmp_path):
     bomb = tmp_path / "x.nemo"
     bomb.write_bytes(gzip.compress(bytes(20 * SMALL)))

@@ -307,3 +307,18 @@ def test_a_prompt_of_other_places_is_refused(languages):
 def test_a_section_that_is_none_is_refused(key, value):
     with pytest.raises(ConfigError):
         read_config(options(RNNT, **{key: value}))
+
+
+def test_a_loss_of_many_blanks_is_refused():
+    with pytest.raises(ConfigError, match="big_blank_durations"):
+        read_config(options(RNNT, loss__loss_name="multiblank_rnnt"))
+
+
+def test_a_tdts_loss_without_durations_leaves_them_to_decoding():
+    config = read_config(options(RNNT, **TDT, loss__loss_name="tdt"))
+    assert config.transducer.durations == (0, 1, 4)
+
+
+def test_unknown_keys_of_a_ctc_head_are_refused():
+    with pytest.raises(ConfigError, match="temperature"):
+        read_config(options(CTC, decoder__temperature=5))

@@ -152,3 +152,9 @@ def test_an_older_release_has_a_file_of_the_features_alone():
     assert read_config(CONFIGS["parakeet_ctc"], file).features.normalise == "per_feature"
     with pytest.raises(ConfigError, match="hop_length"):
         read_config(CONFIGS["parakeet_ctc"], file | {"hop_length": 80})
+
+
+def test_frames_are_scaled_unless_the_file_says_otherwise():
+    config = copy.deepcopy(CONFIGS["parakeet_ctc"])
+    config["encoder_config"].pop("scale_input", None)
+    assert read_config(config, PROCESSORS["parakeet_ctc"]).model.encoder.scale_input
