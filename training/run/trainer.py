@@ -159,10 +159,10 @@ class Trainer:
         """Trains to the end of the schedule, or until `stop_at_step` updates are done.
 
         It stops sooner at the limit, and at SIGTERM or Ctrl-C after the update in progress; the
-        state is saved in every case. A model whose rate fell towards the limit is measured there.
-        Raises Diverged, and leaves what was saved as it is.
+        state is saved in every case. A model is measured at the end of its schedule, and where its
+        rate fell towards the limit. Raises Diverged, and leaves what was saved as it is.
         """
-        total = self.recipe.optimiser.total_steps
+        total, began = self.recipe.optimiser.total_steps, self.progress.step
         last = min(total, stop_at_step or total)
         self._limit = limit or TimeLimit()
         bar = progress_bar(total=total, initial=self.progress.step, unit="update", mininterval=10.0)
@@ -170,14 +170,20 @@ class Trainer:
             while self.progress.step < last and not (stop.received or self._limit.passed):
                 self._update(self._next_examples())
                 bar.update()
-                if self.progress.step % self.recipe.checkpoints.save_every == 0:
+                if self._is_at_checkpoint:
                     self._checkpoint()
                 elif self._save_is_due:
                     self._save()
         bar.close()
-        if self._limit.rate_share == 0.0 and self.progress.step:
+        cooled = self._limit.rate_share == 0.0 and self.progress.step > 0
+        ended = self.finished and self.progress.step > began
+        if cooled or (ended and not self._is_at_checkpoint):
             self._checkpoint()
         self._save()
+
+    @property
+    def _is_at_checkpoint(self) -> bool:
+        return self.progress.step % self.recipe.checkpoints.save_every == 0
 
     @property
     def _save_is_due(self) -> bool:

@@ -14,6 +14,7 @@ from earshot.training.run.export import export
 from earshot.training.run.run import default_folder, open_run
 from earshot.training.run.time_limit import TimeLimit
 from earshot.training.stages.stage_needs import require_stage
+from earshot.training.stages.usable_precision import at_usable_precision
 
 Tell = Callable[[str], None]
 
@@ -57,7 +58,10 @@ def run_stages(
 
 
 def _run(recipe: Recipe, folder: Path, device: torch.device, limit: TimeLimit, tell: Tell) -> bool:
-    trainer = open_run(recipe, folder, device)
+    usable = at_usable_precision(recipe, device)
+    if usable != recipe:
+        tell(f"{recipe.name}: in float32, since this processor has no fast bfloat16")
+    trainer = open_run(usable, folder, device)
     tell(f"{recipe.name}: from update {trainer.progress.step} on {trainer.device}, in {folder}")
     trainer.run(limit=limit)
     tell(f"stands at update {trainer.progress.step}; log: {trainer.log_file}")

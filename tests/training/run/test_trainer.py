@@ -121,6 +121,17 @@ def test_a_run_that_cools_stops_in_time_and_is_measured_there(
     assert trainer.optimiser.param_groups[0]["lr"] < 0.3 * trainer.recipe.optimiser.peak_rate
 
 
+def test_the_end_of_the_schedule_is_measured(
+    with_steps: Callable[[int, int], Recipe], prepared: Prepared, tmp_path: Path
+) -> None:
+    trainer = make_trainer(with_steps(12, 5), prepared, tmp_path)
+    trainer.run(stop_at_step=11)
+    trainer.run()
+    trainer.run()  # nothing is left to do
+    measured = [row["step"] for row in read_log(tmp_path) if "dev_wer" in row]
+    assert measured == [5, 10, 12]
+
+
 def test_bfloat16_learns_on_weights_of_full_precision(
     with_steps: Callable[[int, int], Recipe], prepared: Prepared, tmp_path: Path
 ) -> None:
@@ -130,7 +141,7 @@ def test_bfloat16_learns_on_weights_of_full_precision(
     seen = []
     trainer.model.encoder.layers[0].register_forward_hook(lambda *call: seen.append(call[2].dtype))
     before = {name: weight.clone() for name, weight in trainer.model.named_parameters()}
-    trainer.run()
+    trainer.run(stop_at_step=11)  # before the measurement, which is in float32
     assert set(seen) == {torch.bfloat16}
     after = dict(trainer.model.named_parameters())
     assert all(weight.dtype == torch.float32 for weight in after.values())
