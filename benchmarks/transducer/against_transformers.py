@@ -1,8 +1,9 @@
 """Claim: a folder of transformers gives here what it gives there, within 1e-3, at real sizes.
 
-Models of transformers with random weights, of the widths, units and heads of the published ones
-and fewer layers, are saved, read with `load_model`, and run on the same two signals of different
-lengths in one batch. Exit code 1 where a difference is larger, or greedy tokens or text differ.
+Run with ``PYTHONPATH=tests/decoder_kernels/transducer:.``, where the plain decoder lies. Models of
+transformers with random weights, of the widths, units and heads of the published ones and fewer
+layers, are saved, read with `load_model`, and run on the same two signals of different lengths in
+one batch. Exit code 1 where a difference is larger, or greedy tokens or text differ.
 
 Needs `pip install -e .[bench]` (transformers 5), 3 GB of memory, and ten minutes.
 """
@@ -19,10 +20,11 @@ from typing import Any
 
 import torch
 import transformers
+from network_head import NetworkHead
+from oracles import frame_looping
 from torch import Tensor, nn
 
 from benchmarks.report import table, write_report
-from benchmarks.transducer.greedy import greedy_ctc, greedy_transducer
 from benchmarks.transducer.random_models import Case, make_folder
 from benchmarks.transducer.signals import RATE_HZ, SECONDS, make_signals
 from earshot.models.checkpoints.assembly import LoadedModel
@@ -157,11 +159,12 @@ class Comparison:
         rows = [frames[:count] for frames, count in zip(heard, counts.tolist(), strict=True)]
         for frames in rows:
             if self.ours.ctc is not None:
-                yield greedy_ctc(self.ours.ctc(frames))
+                yield self.ours.ctc(frames).argmax(-1).tolist()
             elif (network := self.ours.transducer) is not None:
                 # transformers counts the symbols of a frame for RNN-T alone.
                 bound = UNBOUNDED if network.config.durations else network.config.max_symbols
-                yield greedy_transducer(network, frames, bound)
+                found, _ = frame_looping(NetworkHead(network), network.hear(frames), bound)
+                yield found.tokens
 
     def _their_tokens(
         self, inputs: dict[str, Tensor], kwargs: dict[str, Any], counts: Tensor
