@@ -31,7 +31,7 @@ from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.graph_config import GraphOptions, GraphSearchConfig
-from earshot.streaming.u2.searches import graph_search_sizes
+from earshot.streaming.search.ctc_searches import graph_search_sizes
 from earshot.streaming.words.fitted_words import words_of
 
 LISTED = 10

@@ -21,6 +21,7 @@ from earshot.streaming.parts.part import EndingStep
 from earshot.streaming.results.hypothesis import Best, Hypothesis
 from earshot.streaming.results.search_counts import SearchCounts
 from earshot.streaming.search.ctc_output import ctc_output
+from earshot.streaming.search.ctc_searches import build_searches
 from earshot.streaming.search.search_set import SearchSet
 from earshot.streaming.stream.active_stream import ActiveStream, StreamSettings
 from earshot.streaming.stream.chunking import Chunking
@@ -31,7 +32,6 @@ from earshot.streaming.u2.encode import EncodeStep
 from earshot.streaming.u2.engine_precision import engine_precision
 from earshot.streaming.u2.model_description import describe_model
 from earshot.streaming.u2.pass_weights import engine_weights
-from earshot.streaming.u2.searches import build_searches
 from earshot.streaming.u2.second_pass_choice import second_pass_steps
 from earshot.streaming.u2.stream_rules import U2Rules
 
@@ -58,7 +58,15 @@ class TwoPass:
         heads = ctc_heads(model, precision)
         self._slots = model.encoder.initial_state(config.max_streams + 1, frames, device)
         self._search = SearchSet(
-            build_searches(model, heads, loaded.tokenizer, config, self.settings, words)
+            build_searches(
+                heads,
+                loaded.tokenizer,
+                words,
+                config,
+                vocab_size=model.config.vocab_size,
+                max_segment_frames=self.settings.max_segment_frames,
+                device=device,
+            )
         )
         self._blank_id = model.blank_id
         self._encode = EncodeStep(model, heads, self._slots, self.settings, precision)

@@ -12,9 +12,8 @@ from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.events import Partial
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.results.search_counts import SearchCounts
+from earshot.streaming.search.ctc_searches import build_searches
 from earshot.streaming.stream_config import StreamConfig
-from earshot.streaming.u2.searches import build_searches
-from earshot.streaming.u2.two_pass import stream_settings
 from earshot.streaming.words.graph_words import GraphWords
 
 GRAPH = StreamConfig(mode="ctc_wfst_beam_search")
@@ -65,13 +64,20 @@ def test_frames_that_are_searched_again_are_counted_once(digit_loop, tone_model,
     def small(**sizes):
         return PrefixSearchConfig(**{**sizes, "node_capacity": 24})
 
-    monkeypatch.setattr("earshot.streaming.u2.searches.PrefixSearchConfig", small)
+    monkeypatch.setattr("earshot.streaming.search.ctc_searches.PrefixSearchConfig", small)
     room = GraphSearchConfig(max_active=8, backpointers_per_token=1)
     config = EngineConfig(max_streams=1, threads=1, graph_search=room)
     words = GraphWords(digit_loop(tone_model.tokenizer.vocab_size), tone_model.tokenizer)
     model, tokenizer = tone_model.model, tone_model.tokenizer
-    settings = stream_settings(model, config)
-    search = build_searches(model, model, tokenizer, config, settings, words)[kind]
+    search = build_searches(
+        model,
+        tokenizer,
+        words,
+        config,
+        vocab_size=tokenizer.vocab_size,
+        max_segment_frames=400,
+        device=torch.device("cpu"),
+    )[kind]
     generator = torch.Generator().manual_seed(1)
     frames = torch.randn(300, tone_model.tokenizer.vocab_size, generator=generator).log_softmax(-1)
     monkeypatch.setattr(tone_model.model, "ctc_log_probs", lambda encoded: encoded)

@@ -1,15 +1,15 @@
-"""The searches of one engine, with the memory that all its streams may need."""
+"""The searches of one engine over a CTC head, with the memory that all its streams may need."""
+
+import torch
 
 from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
 from earshot.models.tokenizers.tokenizer import Tokenizer
-from earshot.models.u2.u2 import U2Model
 from earshot.streaming.engine_config import EngineConfig, engine_threads
 from earshot.streaming.search.ctc_network import CtcNetwork
 from earshot.streaming.search.graph_search import WfstDecoder
 from earshot.streaming.search.search import Search
 from earshot.streaming.search.token_searches import GreedyDecoder, PrefixBeamDecoder
-from earshot.streaming.stream.active_stream import StreamSettings
 from earshot.streaming.words.graph_words import GraphWords
 
 BOOST_STATES_PER_STREAM = 1024
@@ -20,40 +20,44 @@ ENTRIES_PER_TOKEN = 32
 
 
 def build_searches(
-    model: U2Model,
-    heads: CtcNetwork,
+    network: CtcNetwork,
     tokenizer: Tokenizer,
-    config: EngineConfig,
-    settings: StreamSettings,
     words: GraphWords | None,
+    config: EngineConfig,
+    *,
+    vocab_size: int,
+    max_segment_frames: int,
+    device: torch.device,
 ) -> dict[str, Search]:
     """Greedy and prefix search, and that of a graph where there is one. Raises KernelError.
+
+    vocab_size: V of the network's log-probabilities, the blank among them. max_segment_frames: of
+    its encoder frames, see `StreamSettings`. device: where the searches' slots will be.
 
     All of them at once: a stream may ask for any mode, in the midst of its audio too, and what is
     first built then may find no memory. A slot of prefix search takes 83 KB beside the graph
     search's 1.15 MB, greedy search none.
     """
-    device = next(model.parameters()).device
     prefix = PrefixSearch(
         PrefixSearchConfig(
             beam_size=config.beam_size,
             token_beam=config.token_beam,
-            blank_id=model.blank_id,
-            node_capacity=max(2048, 4 * settings.max_segment_frames),
+            blank_id=network.blank_id,
+            node_capacity=max(2048, 4 * max_segment_frames),
             boost_capacity=_boost_capacity(config),
             workers=engine_threads(config),
         ),
         config.max_streams,
-        model.config.vocab_size,
+        vocab_size,
         device,
     )
     searches: dict[str, Search] = {
-        "prefix": PrefixBeamDecoder(heads, prefix, tokenizer),
-        "greedy": GreedyDecoder(heads, tokenizer),
+        "prefix": PrefixBeamDecoder(network, prefix, tokenizer),
+        "greedy": GreedyDecoder(network, tokenizer),
     }
     if words is not None:
         wfst = WfstSearch(words.graph, graph_search_sizes(config), config.max_streams, device)
-        searches["graph"] = WfstDecoder(heads, wfst, words, config.graph_search, config.beam_size)
+        searches["graph"] = WfstDecoder(network, wfst, words, config.graph_search, config.beam_size)
     return searches
 
 
