@@ -15,8 +15,8 @@ from earshot.streaming.errors import DecodingFailed
 from earshot.streaming.search.ctc_network import CtcNetwork
 from earshot.streaming.search.ctc_output import CtcOutput, FramePosteriors
 from earshot.streaming.stream.active_stream import ActiveStream, StreamSettings
-from earshot.streaming.stream.features import compute_frames
 from earshot.streaming.stream.lane import Lane
+from earshot.streaming.stream.lane_features import compute_features
 
 
 class EncodeStep:
@@ -95,14 +95,3 @@ class EncodeStep:
         for row, window in enumerate(windows):
             batch[row, : len(window)] = window
         return batch.to(self._device)
-
-
-def compute_features(lanes: Sequence[Lane], settings: StreamSettings) -> None:
-    """Compute the feature frames that the lanes' windows lack, all in one batch."""
-    tracks = [lane.stream.track for lane in lanes]
-    raw = [
-        track.missing(lane.stream.window_start + lane.cut.window)
-        for track, lane in zip(tracks, lanes, strict=True)
-    ]
-    for track, features in zip(tracks, compute_frames(settings.features, raw), strict=True):
-        track.store(features)

@@ -26,8 +26,8 @@ from earshot.streaming.samples import Samples
 from earshot.streaming.stream.active_stream import ActiveStream, StreamSettings
 from earshot.streaming.stream.chunking import Chunking
 from earshot.streaming.stream.endpoint import Endpoint, FrameEvidence
-from earshot.streaming.stream.features import compute_frames
 from earshot.streaming.stream.lane import Ending, Lane
+from earshot.streaming.stream.lane_features import compute_features
 from earshot.streaming.stream.segment_end import ending_of
 from earshot.streaming.stream_config import Boost, StreamConfig
 
@@ -118,11 +118,7 @@ class KnockRecognizer:
         return boosts.warnings
 
     def encode(self, lanes: Sequence[Lane]) -> None:
-        tracks = [lane.stream.track for lane in lanes]
-        ends = [lane.stream.window_start + lane.cut.window for lane in lanes]
-        raw = [track.missing(end) for track, end in zip(tracks, ends, strict=True)]
-        for track, found in zip(tracks, compute_frames(self.settings.features, raw), strict=True):
-            track.store(found)
+        compute_features(lanes, self.settings)
         for lane in lanes:
             lane.encoded = lane.stream.window(lane.cut)
 
