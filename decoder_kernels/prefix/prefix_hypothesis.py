@@ -9,7 +9,7 @@ class PrefixHypothesis:
 
     ``frames`` is the emission frame of each token, counted from the slot's reset;
     ``token_log_probs`` the log-posterior of the token there. ``score`` is
-    ``ctc_score + boost_score``; all are natural logarithms.
+    ``ctc_score + boost_score``; all are natural logarithms. CTC has no ``ends`` of tokens.
     """
 
     tokens: tuple[int, ...]
@@ -18,6 +18,7 @@ class PrefixHypothesis:
     ctc_score: float
     boost_score: float
     token_log_probs: tuple[float, ...]
+    ends = None
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from earshot.streaming.engine.pulse import Beat
 from earshot.streaming.parts.part import Part
 from earshot.streaming.results.hypothesis import Best, Hypothesis, SpokenWord
-from earshot.streaming.results.results import Scored, distinct, token_times
+from earshot.streaming.results.results import Scored, distinct, word_times
 from earshot.streaming.results.retold import written_as
 from earshot.streaming.stream.active_stream import ActiveStream
 
@@ -150,9 +150,8 @@ def _keys(stream: ActiveStream, hypothesis: Hypothesis, last: int) -> list[Key]:
     """What the tagger looks at of each word. last: the class of the pause after the last one."""
     from earshot.language.marks.pauses import pause_classes
 
-    tokens, words = token_times(hypothesis.frames, stream.clock), hypothesis.words
-    times = [(tokens[word.first][0], tokens[word.stop - 1][1]) for word in words]
-    texts = [word.text.lower() for word in words]
+    times = word_times(hypothesis, stream.clock)
+    texts = [word.text.lower() for word in hypothesis.words]
     return list(zip(texts, pause_classes(times, last), strict=True))
 
 

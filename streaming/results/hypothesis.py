@@ -28,7 +28,9 @@ class SpokenWord:
 
 
 class Hypothesis(Protocol):
-    """Tokens with the words that they spell. `frames` and `token_log_probs` may take time to find.
+    """Tokens with the words that they spell.
+
+    `frames`, `ends` and `token_log_probs` may take time to find.
 
     `score` is the first pass's, boost included, as a natural logarithm.
     """
@@ -56,6 +58,10 @@ class Hypothesis(Protocol):
     @property
     def frames(self) -> Sequence[int]:
         """The segment's frame that emitted each token."""
+
+    @property
+    def ends(self) -> Sequence[int] | None:
+        """The segment's frame after the last of each token; None where only `frames` are known."""
 
     @property
     def token_log_probs(self) -> Sequence[float]:
@@ -86,6 +92,10 @@ class FoundTokens(Protocol):
         """The segment's frame that emitted each."""
 
     @property
+    def ends(self) -> Sequence[int] | None:
+        """The segment's frame after the last of each; None of CTC, which knows spikes alone."""
+
+    @property
     def token_log_probs(self) -> Sequence[float]:
         """Each one's log-posterior there."""
 
@@ -113,6 +123,11 @@ class TokenHypothesis:
     def frames(self) -> Sequence[int]:
         """The frames of the search's tokens."""
         return self.found.frames
+
+    @property
+    def ends(self) -> Sequence[int] | None:
+        """The ends of the search's tokens."""
+        return self.found.ends
 
     @property
     def token_log_probs(self) -> Sequence[float]:

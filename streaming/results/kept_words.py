@@ -18,6 +18,7 @@ class KeptWords:
     tokens: tuple[int, ...] = ()
     frames: tuple[int, ...] = ()
     token_log_probs: tuple[float, ...] = ()
+    ends: tuple[int, ...] | None = None
 
     @classmethod
     def of(cls, found: Hypothesis, count: int) -> "KeptWords":
@@ -32,6 +33,7 @@ class KeptWords:
             tuple(found.tokens[:stop]),
             tuple(found.frames[:stop]),
             tuple(found.token_log_probs[:stop]),
+            None if found.ends is None else tuple(found.ends[:stop]),
         )
 
     def until(self, frames: int) -> "KeptWords":
@@ -44,6 +46,7 @@ class KeptWords:
             self.tokens[:stop],
             self.frames[:stop],
             self.token_log_probs[:stop],
+            None if self.ends is None else self.ends[:stop],
         )
 
     def best(self, best: Best) -> Best:
@@ -120,6 +123,12 @@ class Continued:
     def frames(self) -> Sequence[int]:
         """The frames of the kept tokens, then of the new ones."""
         return [*self.kept.frames, *self.found.frames[self._rest]]
+
+    @cached_property
+    def ends(self) -> Sequence[int] | None:
+        """The ends of the kept tokens, then of the new ones, where those of both are known."""
+        kept, new = self.kept.ends, self.found.ends
+        return None if kept is None or new is None else [*kept, *new[self._rest]]
 
     @cached_property
     def token_log_probs(self) -> Sequence[float]:

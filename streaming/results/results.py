@@ -1,8 +1,10 @@
 """From tokens and the frames that emitted them to words with times and confidences."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby, pairwise
+from operator import itemgetter
 
 from earshot.streaming.events import Alternative, Word
 from earshot.streaming.results.hypothesis import Hypothesis
@@ -29,8 +31,40 @@ class SegmentClock:
         return min(max(time_s, self.start_s), self.end_s)
 
 
-def token_times(frames: Sequence[int], clock: SegmentClock) -> list[tuple[float, float]]:
-    """Start and end of each token, in order and without overlap.
+def word_times(hypothesis: Hypothesis, clock: SegmentClock) -> list[tuple[float, float]]:
+    """Each word's first token's start and last token's end."""
+    tokens = token_times(hypothesis.frames, hypothesis.ends, clock)
+    return [(tokens[word.first][0], tokens[word.stop - 1][1]) for word in hypothesis.words]
+
+
+def token_times(
+    frames: Sequence[int], ends: Sequence[int] | None, clock: SegmentClock
+) -> list[tuple[float, float]]:
+    """Start and end of each token, in order and without overlap. ends: see `Hypothesis`."""
+    if ends is None:
+        return _times_of_spikes(frames, clock)
+    return [(clock.at(start), clock.at(stop)) for start, stop in _spans(frames, ends)]
+
+
+def _spans(frames: Sequence[int], ends: Sequence[int]) -> Iterator[tuple[float, float]]:
+    """In frames, each token from its own to its end; none goes on where the next one begins.
+
+    A token of an RNN-T (Graves 2012) lasts one frame, that of a TDT (Xu 2023) the frames that it
+    says (NeMo's `RNNTDecoding._compute_offsets_tdt`). Tokens that share a frame divide it, and what
+    their longest lasts, evenly; in NeMo's times those that last no frame are empty.
+    """
+    tokens = groupby(zip(frames, ends, strict=True), itemgetter(0))
+    runs: list[tuple[float, list[int]]] = [
+        (frame, [end for _, end in run]) for frame, run in tokens
+    ]
+    for (frame, lasting), (following, _) in pairwise([*runs, (math.inf, [])]):
+        length, count = min(max(frame + 1, *lasting), following) - frame, len(lasting)
+        for place in range(count):
+            yield frame + length * place / count, frame + length * (place + 1) / count
+
+
+def _times_of_spikes(frames: Sequence[int], clock: SegmentClock) -> list[tuple[float, float]]:
+    """Times of tokens of which only the frame is known.
 
     WeNet's rule (`asr_decoder.cc`, UpdateResult): a token ends where it was emitted and starts 100
     ms earlier; neighbours that are closer than that meet in the middle. WeNet counts a frame from
@@ -84,23 +118,24 @@ def first_pass_scores(hypothesis: Hypothesis) -> Scored:
 
 
 def alternative(scored: Scored, clock: SegmentClock) -> Alternative:
-    """Words, each from its first token's start to its last token's end.
+    """Words with their times and confidences.
 
     An utterance's confidence is the mean over its words.
     """
     hypothesis = scored.hypothesis
-    times = token_times(hypothesis.frames, clock)
     words = tuple(
         Word(
             text=word.text,
-            start_s=times[word.first][0],
-            end_s=times[word.stop - 1][1],
+            start_s=start_s,
+            end_s=end_s,
             confidence=confidence,
             boosted=word.boosted,
             read_out=word.read_out,
             written=word.written,
         )
-        for word, confidence in zip(hypothesis.words, scored.word_confidences, strict=True)
+        for word, (start_s, end_s), confidence in zip(
+            hypothesis.words, word_times(hypothesis, clock), scored.word_confidences, strict=True
+        )
     )
     confidence = sum(word.confidence for word in words) / len(words) if words else 0.0
     return Alternative(hypothesis.text, words, confidence, scored.score)

@@ -65,6 +65,11 @@ class _Retold:
         return self.heard.frames
 
     @property
+    def ends(self) -> Sequence[int] | None:
+        """The ends of the tokens heard."""
+        return self.heard.ends
+
+    @property
     def token_log_probs(self) -> Sequence[float]:
         """The log-posteriors of the tokens heard."""
         return self.heard.token_log_probs

@@ -90,6 +90,7 @@ class WordHypothesis:
     posteriors: SegmentPosteriors
     lattice: SegmentLattice | None = None
     placed: PlacedTokens = NOTHING_PLACED
+    ends = None
 
     @property
     def score(self) -> float:

@@ -1,9 +1,8 @@
 """Where an utterance that will not pause is cut: at the widest gap between words near its end."""
 
 import itertools
-from collections.abc import Sequence
 
-from earshot.streaming.results.hypothesis import Hypothesis, SpokenWord
+from earshot.streaming.results.hypothesis import Hypothesis
 from earshot.streaming.stream.endpoint import Endpoint
 from earshot.streaming.stream_config import MIN_SILENCE_MS
 
@@ -20,7 +19,7 @@ def word_boundary(endpoint: Endpoint, best: Hypothesis, frame_ms: float) -> int:
     """
     window = int(min(BOUNDARY_WINDOW_MS / frame_ms, endpoint.frames / 2))
     earliest = endpoint.frames - window
-    gaps = _word_gaps(best.words, best.frames)
+    gaps = _word_gaps(best)
     if endpoint.blank_run * frame_ms >= MIN_SILENCE_MS:
         gaps.append((endpoint.frames - endpoint.blank_run, endpoint.frames))
     boundaries = [
@@ -29,9 +28,18 @@ def word_boundary(endpoint: Endpoint, best: Hypothesis, frame_ms: float) -> int:
     return max(boundaries)[1] if boundaries else endpoint.frames
 
 
-def _word_gaps(words: Sequence[SpokenWord], frames: Sequence[int]) -> list[tuple[int, int]]:
-    """From the frame after each word's last token to the frame of the next word's first one."""
-    return [
-        (frames[word.stop - 1] + 1, frames[after.first])
-        for word, after in itertools.pairwise(words)
-    ]
+def _word_gaps(best: Hypothesis) -> list[tuple[int, int]]:
+    """From where each word ends to the frame of the next word's first token.
+
+    A word lasts at least as long as the frame of its last token. Between words that share a frame
+    there is no gap: no cut gives one to each side.
+    """
+    gaps = []
+    for word, after in itertools.pairwise(best.words):
+        right = best.frames[after.first]
+        left = best.frames[word.stop - 1] + 1
+        if best.ends is not None:
+            left = max(left, min(best.ends[word.stop - 1], right))
+        if left <= right:
+            gaps.append((left, right))
+    return gaps

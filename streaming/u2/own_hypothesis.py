@@ -22,6 +22,7 @@ class OwnHypothesis:
     score: float
     word_confidences: Sequence[float] | None
     posteriors: SegmentPosteriors = field(repr=False)
+    ends = None
 
     @property
     def text(self) -> str:

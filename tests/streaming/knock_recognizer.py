@@ -60,6 +60,7 @@ class Knocks:
     frames: tuple[int, ...]
     score: float = 0.0
     word_confidences = None
+    ends = None
 
     @property
     def tokens(self) -> tuple[int, ...]:

@@ -48,6 +48,7 @@ def heard(text: str, *, frames=None, boosted=(), read_out=(), written=None):
         score=0.0,
         word_confidences=None,
         token_log_probs=(),
+        ends=None,
     )
 
 

@@ -1,6 +1,6 @@
 """Words that were called stable, before what another search goes on with."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -17,6 +17,7 @@ class Found:
     frames: tuple[int, ...]
     score: float = -1.0
     word_confidences: tuple[float, ...] | None = None
+    ends: tuple[int, ...] | None = None
 
     @property
     def words(self):
@@ -79,6 +80,17 @@ def test_words_behind_a_cut_are_not_kept(frames, text):
     kept = KEPT.until(frames)
     assert " ".join(word.text for word in kept.words) == text
     assert len(kept.tokens) == len(kept.frames) == 2 * len(kept.words) == 2 * len(kept.confidences)
+
+
+def test_tokens_end_where_both_searches_say_that_they_do():
+    told = replace(TOLD, ends=(2, 4, 6, 8, 10, 12))
+    other = replace(OTHER, ends=(2, 4, 5, 6, 7, 9, 10, 13))
+    [found] = KeptWords.of(told, 2).nbest([other])
+    assert found.ends == [2, 4, 6, 8, 10, 13]
+    assert KeptWords.of(told, 2).until(6).ends == (2, 4)
+    for kept, rest in ((TOLD, other), (told, OTHER)):
+        [found] = KeptWords.of(kept, 2).nbest([rest])
+        assert found.ends is None
 
 
 def test_of_no_words_nothing_is_kept():

@@ -1,6 +1,10 @@
+from types import SimpleNamespace
+
+import pytest
+
 from earshot.decoder_kernels.prefix.prefix_search import PrefixHypothesis
 from earshot.streaming.boosting.boosting import NO_BOOSTS
-from earshot.streaming.results.hypothesis import TokenHypothesis
+from earshot.streaming.results.hypothesis import SpokenWord, TokenHypothesis
 from earshot.streaming.stream.endpoint import Endpoint
 from earshot.streaming.stream.segment_boundary import word_boundary
 
@@ -46,3 +50,27 @@ def test_both_words_keep_their_tokens(tone_model):
     for first in range(len(frames) - 1):
         cut = boundary(tone_model, frames[: first + 2], frames=130)
         assert sum(frame < cut for frame in frames[: first + 2]) in range(1, first + 2)
+
+
+def lasting_boundary(frames, ends) -> int:
+    """Of words of a token each, which a transducer has found in 200 frames."""
+    words = [SpokenWord("word", place, place + 1, False) for place in range(len(frames))]
+    best = SimpleNamespace(words=words, frames=frames, ends=ends)
+    return word_boundary(Endpoint("max_utterance", 200, 0), best, FRAME_MS)
+
+
+def test_a_gap_begins_where_the_word_before_it_ends():
+    frames = [100, 130, 155, 170]
+    assert lasting_boundary(frames, None) == (101 + 130) // 2
+    assert lasting_boundary(frames, [128, 140, 156, 174]) == (140 + 155) // 2
+
+
+@pytest.mark.parametrize("ends", [[151, 151, 161], [150, 154, 160]])
+def test_words_that_share_a_frame_are_not_parted(ends):
+    assert lasting_boundary([150, 150, 160], ends) == (ends[1] + 160) // 2
+    assert lasting_boundary([150, 150], ends[:2]) == 200
+
+
+def test_a_word_that_is_said_to_last_into_the_next_is_cut_where_that_begins():
+    assert lasting_boundary([150, 154], [170, 171]) == 154
+    assert lasting_boundary([150, 151], [150, 151]) == 151
