@@ -87,6 +87,9 @@ class StreamConfig:
     parts: what else is asked of the model's parts, by parameter (`streaming/parts`). It holds for
         the whole stream, and the engine refuses what it has no part for.
     punctuate: whether words get written forms (`Word.written`), where there is what knows them.
+    language: BCP 47 tag of what is spoken, one of `ModelDescription.languages` where the model says
+        them; None leaves it to the model, which finds out where it can. One that knows a single
+        language does not look.
     utterance_end_ms: send `UtteranceEnd` after so long without a word; an utterance then ends after
         this pause at the latest, whatever `endpoint.silence_ms` says, so that its words are final.
     """
@@ -103,6 +106,7 @@ class StreamConfig:
     weights: Weights = field(default_factory=dict)
     parts: Mapping[str, object] = field(default_factory=dict)
     punctuate: bool = False
+    language: str | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= self.alternatives <= 100:

@@ -14,7 +14,11 @@ from earshot.service.commands.options.settings_flags import (
     add_settings_flags,
     settings_from,
 )
-from earshot.service.commands.options.stream_flags import add_stream_flags, parameters_from
+from earshot.service.commands.options.stream_flags import (
+    add_stream_flags,
+    in_language,
+    parameters_from,
+)
 from earshot.service.core.engine_port import EnginePort, StreamPort
 from earshot.service.errors import StartupError
 from earshot.service.writing import Writing
@@ -39,9 +43,11 @@ def run(arguments: argparse.Namespace) -> int:
     settings = settings_from(arguments, ENGINE_SETTINGS)
     parameters = parameters_from(arguments, settings, is_file=False)
     sounds = _sound_library()
-    from earshot.service.core.engine_setup import running_engine
+    from earshot.service.core.engine_setup import languages_of, running_engine
 
     with running_engine(settings) as engine:
+        served = languages_of(engine, settings)
+        parameters = in_language(parameters, arguments.language, served)
         listening = _Listening(engine, parameters.stream, parameters.writing)
         listening.until_interrupted(sounds, arguments.microphone)
     return 0

@@ -17,7 +17,11 @@ from earshot.service.commands.options.settings_flags import (
     add_settings_flags,
     settings_from,
 )
-from earshot.service.commands.options.stream_flags import add_stream_flags, parameters_from
+from earshot.service.commands.options.stream_flags import (
+    add_stream_flags,
+    in_language,
+    parameters_from,
+)
 from earshot.service.core.engine_port import EnginePort
 from earshot.service.core.file_transcription import FileTranscription
 from earshot.service.deepgram.file_answer import FileAnswer
@@ -57,7 +61,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     bars = progress_bars(done("s"), TimeRemainingColumn())
     with running_engine(settings) as engine, bars as progress:
-        transcriber = _Transcriber(engine, served_model(engine, settings), parameters, progress)
+        model = served_model(engine, settings)
+        parameters = in_language(parameters, arguments.language, model.languages)
+        transcriber = _Transcriber(engine, model, parameters, progress)
         failed = [path for path in arguments.files if not transcriber.do(path, arguments)]
     return SOME_FAILED if failed else 0
 

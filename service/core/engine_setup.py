@@ -113,7 +113,7 @@ def served_model(engine: EngineHost, settings: Settings) -> ServedModel:
     about = asdict(engine.model)
     about |= about.pop("parts")
     weights = _digest(about.pop("weights"), about["name"])
-    own_languages = about.pop("languages")
+    del about["languages"]
     chunks_ms = about.pop("chunks_ms")
     about["chunks_ms"] = [WHOLE_NAME if each == WHOLE else each for each in chunks_ms]
     return ServedModel(
@@ -121,13 +121,18 @@ def served_model(engine: EngineHost, settings: Settings) -> ServedModel:
         version=weights[:12],
         arch=about.pop("format"),
         uuid=str(uuid.uuid5(uuid.NAMESPACE_OID, weights)),
-        languages=settings.languages or own_languages,
+        languages=languages_of(engine, settings),
         modes=engine.model.modes,
         chunks_ms=chunks_ms,
         most_earned=about.pop("most_earned"),
         writes_marks=about.pop("writes_marks") or about.get("tagger", True) is not None,
         details=about,
     )
+
+
+def languages_of(engine: EngineHost, settings: Settings) -> tuple[str, ...]:
+    """What may be asked for: as the operator says, or else the model; empty where neither does."""
+    return settings.languages or engine.model.languages
 
 
 def _parts_of(settings: Settings) -> dict[str, Path]:

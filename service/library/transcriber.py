@@ -10,12 +10,13 @@ from typing import Literal, Self, TypeAlias
 
 from earshot.service.audio.file_reader import AudioFile
 from earshot.service.core.engine_port import EnginePort, Sink, StreamPort
-from earshot.service.core.engine_setup import STOP_S, load_engine
+from earshot.service.core.engine_setup import STOP_S, languages_of, load_engine
 from earshot.service.core.file_transcription import FileTranscription
 from earshot.service.errors import UndecodableAudio
 from earshot.service.library.live_utterances import LiveUtterances
 from earshot.service.library.sample_blocks import Block, SampleBlocks
 from earshot.service.library.utterance import Transcription, Utterance
+from earshot.service.served_languages import served_tag
 from earshot.service.settings import Settings
 from earshot.service.writing import Writing
 from earshot.streaming.errors import EngineStopped, InvalidStreamConfig
@@ -56,6 +57,7 @@ class Transcriber:
         self._engine: EnginePort | None = engine
         self._stop = weakref.finalize(self, engine.stop, STOP_S)  # who forgets to close, too
         self._sample_rate_hz = engine.sample_rate_hz
+        self._languages = languages_of(engine, self._settings)
 
     @property
     def sample_rate_hz(self) -> int:
@@ -69,6 +71,7 @@ class Transcriber:
         boosts: Iterable[str | Boost] = (),
         smart_format: bool = False,
         punctuate: bool | None = None,
+        language: str | None = None,
     ) -> Transcription:
         """Transcribe an audio file of nearly any format, its channels mixed.
 
@@ -76,15 +79,17 @@ class Transcriber:
         smart_format: numbers, dates and money in figures (English).
         punctuate: capitals, full stops, commas and question marks, by the model's tagger
             (English); as `smart_format` if absent.
+        language: BCP 47 tag of what is spoken, in any region; a model of several finds out where it
+            can if absent.
 
         Raises:
             UndecodableAudio: the file is not there, or not whole, or no audio.
             StreamingError: the transcriber is closed or busy (`EngineFull`), a boost makes no
-                sense, or decoding failed.
+                sense, the model does not know the language, or decoding failed.
         """
         writing = _writing(smart_format, punctuate)
         engine = self._running()
-        config = self._config(boosts, interim_results=False, punctuate=writing.punctuate)
+        config = self._config(boosts, language, writing, interim_results=False)
         try:
             audio = AudioFile(Path(path), engine.sample_rate_hz)
             said = FileTranscription(engine, audio, config).run()
@@ -104,6 +109,7 @@ class Transcriber:
         boosts: Iterable[str | Boost] = (),
         smart_format: bool = False,
         punctuate: bool | None = None,
+        language: str | None = None,
         interim_results: bool = True,
     ) -> LiveUtterances:
         """Transcribe live audio as it is said: an iterator of utterances.
@@ -113,15 +119,17 @@ class Transcriber:
             result is iterated over; 100 ms each is a good measure for a microphone.
         sample_rate_hz: of the blocks; the model's own if absent.
         interim_results: utterances while they are said, too (`is_final` is not set).
-        boosts, smart_format, punctuate: as for `transcribe`; what is not final has no figures.
+        boosts, smart_format, punctuate, language: as for `transcribe`; what is not final has no
+            figures.
 
         Raises:
             UndecodableAudio: the rate is not one of audio.
-            StreamingError: the transcriber is closed, or a boost makes no sense.
+            StreamingError: the transcriber is closed, a boost makes no sense, or the model does not
+                know the language.
         """
         self._running()
         writing = _writing(smart_format, punctuate)
-        config = self._config(boosts, interim_results=interim_results, punctuate=writing.punctuate)
+        config = self._config(boosts, language, writing, interim_results=interim_results)
         rate_hz = self.sample_rate_hz if sample_rate_hz is None else sample_rate_hz
         audio = SampleBlocks(blocks, rate_hz, self.sample_rate_hz)
         return LiveUtterances(partial(self._open, config), audio.pushes(), writing=writing)
@@ -151,14 +159,28 @@ class Transcriber:
         return self._engine
 
     def _config(
-        self, boosts: Iterable[str | Boost], *, interim_results: bool, punctuate: bool
+        self,
+        boosts: Iterable[str | Boost],
+        language: str | None,
+        writing: Writing,
+        *,
+        interim_results: bool,
     ) -> StreamConfig:
         return StreamConfig(
-            punctuate=punctuate,
+            punctuate=writing.punctuate,
+            language=None if language is None else self._known(language),
             interim_results=interim_results,
             endpoint=EndpointConfig(silence_ms=self._settings.silence_ms),
             boosts=_boosts(boosts, self._settings.boost_weight),
         )
+
+    def _known(self, language: str) -> str:
+        """The model's own tag of a language, where it says which it knows."""
+        tag = served_tag(language, self._languages) if self._languages else language
+        if tag is None:
+            known = ", ".join(self._languages)
+            raise InvalidStreamConfig(f"language {language!r}: the model knows {known}")
+        return tag
 
 
 def transcribe(
@@ -170,6 +192,7 @@ def transcribe(
     boosts: Iterable[str | Boost] = (),
     smart_format: bool = False,
     punctuate: bool | None = None,
+    language: str | None = None,
 ) -> Transcription:
     """Transcribe an audio file; for more than one a `Transcriber` loads the model once.
 
@@ -177,7 +200,11 @@ def transcribe(
     """
     with Transcriber(model, graph=graph, device=device) as transcriber:
         return transcriber.transcribe(
-            path, boosts=boosts, smart_format=smart_format, punctuate=punctuate
+            path,
+            boosts=boosts,
+            smart_format=smart_format,
+            punctuate=punctuate,
+            language=language,
         )
 
 

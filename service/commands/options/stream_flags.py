@@ -1,7 +1,10 @@
 """Flags of commands that decode by themselves, read as the query of /v1/listen would be."""
 
 import argparse
+from collections.abc import Sequence
+from dataclasses import replace
 
+from earshot.service.deepgram.request.languages import Languages
 from earshot.service.deepgram.request.parameters import (
     ListenParameters,
     ParameterRules,
@@ -23,6 +26,7 @@ def add_stream_flags(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--mode", help="how the text is searched; one of the model's modes")
     parser.add_argument("--chunk", metavar="MS", help="hear in chunks of so many ms, or whole")
+    parser.add_argument("--language", metavar="TAG", help="what is spoken, as de or en-US")
     parser.add_argument(
         "--keyterm", action="append", default=[], metavar="PHRASE[:WEIGHT]",
         help="phrase to favour; may be given several times",
@@ -46,3 +50,19 @@ def parameters_from(
         if (value := getattr(arguments, name, None)) is not None
     ]
     return parse_parameters(query, ParameterRules.of(settings), is_file=is_file)
+
+
+def in_language(
+    parameters: ListenParameters, asked: str | None, served: Sequence[str]
+) -> ListenParameters:
+    """The parameters with the language of a flag, which only a loaded model can check.
+
+    served: what the model knows. Raises BadRequest for another language.
+    """
+    languages = Languages(tuple(served))
+    warning = languages.check(asked)
+    return replace(
+        parameters,
+        stream=replace(parameters.stream, language=languages.choose(asked)),
+        warnings=(*(() if warning is None else (warning,)), *parameters.warnings),
+    )

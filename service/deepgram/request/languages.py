@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from earshot.service.deepgram.response.wire import RequestWarning
 from earshot.service.errors import BadRequest
+from earshot.service.served_languages import served_tag
 
 SEVERAL = "multi"
 """Deepgram's word for speech that changes its language."""
@@ -33,11 +34,18 @@ class Languages:
 
     def serves(self, asked: str) -> bool:
         """Whether it is one of those, in whatever region."""
-        return _primary(asked) in map(_primary, self.served)
+        return served_tag(asked, self.served) is not None
 
+    def choose(self, asked: str | None) -> str | None:
+        """The tag by which a stream asks the model for ``language``; None leaves it to the model.
 
-def _primary(tag: str) -> str:
-    return tag.lower().replace("_", "-").partition("-")[0]
+        Where nobody has said what the model knows, what was asked is passed on as it is.
+        """
+        if asked is None:
+            return None
+        if self.served:
+            return served_tag(asked, self.served)
+        return None if asked.lower() == SEVERAL else asked
 
 
 def _warning(message: str) -> RequestWarning:

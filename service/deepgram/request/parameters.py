@@ -116,7 +116,8 @@ def parse_parameters(
     values = QueryValues(query)
     _check_offered(values, rules)
     writing, paragraphs = _writing(values), _paragraphs(values)
-    of_language = rules.languages.check(values.last("language"))
+    language = values.last("language")
+    of_language = rules.languages.check(language)
     stream = StreamConfig(
         mode=_mode(values, rules),
         interim_results=values.boolean("interim_results", False) and not is_file,
@@ -127,6 +128,7 @@ def parse_parameters(
         boosts=_boosts(values, rules),
         punctuate=writing.punctuate,
         chunk_ms=_chunk_ms(values, rules),
+        language=rules.languages.choose(language),
         **read_part_parameters(values, rules.part_caps),
     )
     return ListenParameters(

@@ -211,6 +211,14 @@ def test_listen_writes_capitals_and_marks_unless_told_not_to(
     assert capsys.readouterr().out == written + "\n"
 
 
+@pytest.mark.usefixtures("microphone")
+@pytest.mark.parametrize("command", ["listen", "transcribe -"])
+def test_a_language_that_the_model_does_not_know_is_one_line(capsys, model, monkeypatch, command):
+    monkeypatch.setenv("EARSHOT_LANGUAGES", "zh-CN")
+    assert main([*command.split(), "--model", model, "--language", "fr"]) == 2
+    assert "language=fr: not served here; the model knows zh-CN" in capsys.readouterr().err
+
+
 def test_listen_without_a_microphone_is_one_line(capsys, model, microphone):
     def none(**_):
         raise microphone.PortAudioError("no default input device")

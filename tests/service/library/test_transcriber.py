@@ -114,6 +114,13 @@ def test_a_boost_may_bring_its_own_weight(transcriber_without_graph, seven):
     assert "seven" not in [final.text for final in finals]
 
 
+def test_a_language_is_one_that_the_model_knows(transcriber, seven):
+    assert transcriber.transcribe(seven, language="en-GB").text == "seven"
+    for refused in (transcriber.transcribe, lambda path, **asked: transcriber.stream([], **asked)):
+        with pytest.raises(InvalidStreamConfig, match="language 'fr': the model knows en"):
+            refused(seven, language="fr")
+
+
 def test_streams_and_files_go_on_at_the_same_time(transcriber, clip, seven):
     live = transcriber.stream(*blocks_of(clip))
     first = next(live)

@@ -15,6 +15,16 @@ def test_others_are_refused_with_those_that_are_served(asked):
         Languages(("zh-CN", "en")).check(asked)
 
 
+def test_the_model_is_asked_for_the_tag_that_it_serves():
+    languages = Languages(("en-US", "zh-CN"))
+    asked = (None, "en_us", "en-GB", "zh", "multi")
+    assert [languages.choose(each) for each in asked] == [None, "en-US", "en-US", "zh-CN", None]
+
+
+def test_a_model_that_does_not_say_what_it_knows_is_asked_for_what_was_asked():
+    assert [Languages().choose(each) for each in (None, "fr_CA", "Multi")] == [None, "fr_CA", None]
+
+
 def test_multi_is_served_with_a_warning():
     assert "everything is heard as en" in Languages(("en",)).check("multi").message
 

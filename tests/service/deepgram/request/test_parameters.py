@@ -54,6 +54,14 @@ def test_everything_asked_arrives():
 
 
 @pytest.mark.parametrize(
+    ("query", "language"),
+    [("", None), ("language=", None), ("language=EN_gb", "en"), ("language=multi", None)],
+)
+def test_a_stream_is_asked_for_the_language_by_the_tag_of_the_model(query, language):
+    assert parse(query).stream.language == language
+
+
+@pytest.mark.parametrize(
     ("query", "chunk_ms"),
     [
         ("", None),
@@ -245,7 +253,7 @@ def test_a_value_that_is_brought_into_range_is_named(query, plain, message):
 
 @pytest.mark.parametrize("language", ["en", "en-US", "EN-gb", "en_AU", ""])
 def test_a_language_that_is_served_needs_no_word(language):
-    assert parse(f"language={language}") == parse("")
+    assert parse(f"language={language}").warnings == ()
 
 
 def test_speech_of_several_languages_is_served_with_a_warning():
