@@ -53,5 +53,9 @@ def _table(description: dict[str, object]) -> str:
 
 def _shown(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {part}" for name, part in value.items())
+        return ", ".join(f"{name} {_shown(part)}" for name, part in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_shown, value)) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return "none" if value is None else str(value)

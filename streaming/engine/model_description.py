@@ -14,7 +14,10 @@ class ModelDescription:
 
     modes: how it may be asked to decode, its default first.
     parts: a dataclass by name for each part that may be described, None where the model has none.
-    writes_marks: whether the second pass writes capitals and marks itself.
+    writes_marks: whether it writes capitals and marks itself, if only in the second pass.
+    heads: what reads words from its encoder, as "ctc", "attention", "whisper", "rnnt" or "tdt".
+    buffered: whether it hears in windows with context on both sides, which partials wait for and
+        which cost more, rather than in chunks with a cache.
     languages: BCP 47 tags, empty where the model does not say. weights: the file that makes it what
         it is, if it is a file's. most_earned: nats beyond which no weight of a boost changes
         anything, where a stream asks for no other search; None where none is boosted.
@@ -35,3 +38,5 @@ class ModelDescription:
     precision: str = "float32"
     chunks_ms: tuple[float, ...] = ()
     writes_marks: bool = False
+    heads: tuple[str, ...] = ()
+    buffered: bool = False

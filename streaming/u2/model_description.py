@@ -32,6 +32,7 @@ def describe_model(
         precision=precision,
         weights=loaded.weights,
         writes_marks=loaded.writer is not None,
+        heads=("ctc", "attention" if loaded.writer is None else "whisper"),
     )
 
 

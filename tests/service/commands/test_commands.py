@@ -103,6 +103,16 @@ def test_models_describes_a_directory(capsys, model):
     assert main(["models", model, "--json"]) == 0
     description = json.loads(capsys.readouterr().out)
     assert (description["name"], description["parameters"]) == ("u2pp_conformer", 535_553)
+    assert (description["heads"], description["buffered"]) == (["ctc", "attention"], False)
+    assert description["chunks_ms"][-1] == "whole"
+
+
+def test_models_lists_in_plain_words(capsys, model):
+    assert main(["models", model]) == 0
+    lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert (lines["heads"], lines["buffered"], lines["languages"]) == (
+        "ctc, attention", "no", "none",
+    )  # fmt: skip
 
 
 def test_transcribe_loads_no_model_where_no_file_is_there(capsys, tmp_path):

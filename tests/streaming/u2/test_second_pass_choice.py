@@ -30,6 +30,11 @@ def test_finals_have_words_as_they_are_written(make_engine, model, golden_dir, s
     assert written[0] == "It"
 
 
+def test_whispers_decoder_is_told_as_a_head_that_writes_marks(make_engine, model):
+    told = make_engine(model, chunk_size=16).model
+    assert (told.heads, told.writes_marks, told.buffered) == (("ctc", "whisper"), True, False)
+
+
 def test_a_decoder_of_windows_hears_silence_behind_a_segment(
     make_engine, model, golden_dir, sounds
 ):
