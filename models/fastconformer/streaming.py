@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
@@ -24,17 +26,23 @@ class StreamingEncoder:
     0.025 with `right` 0, where their second chunk hears zero features in place of nothing.
     """
 
-    def __init__(self, encoder: FastConformerEncoder, context: AttentionContext) -> None:
-        """Raises NotStreamable for an encoder that hears what is yet to come, or all that was."""
-        _require_streamable(encoder.config, context)
+    def __init__(
+        self, encoder: FastConformerEncoder, context: AttentionContext, capacity: int | None = None
+    ) -> None:
+        """capacity: of the state's rings, `left` or more; `left` if None.
+
+        Raises NotStreamable for an encoder that hears what is yet to come, or all that was.
+        """
+        require_streamable(encoder.config, context)
         self.encoder = encoder
         self.chunk = context.right + 1
         self.left = context.left
+        self.capacity = self.left if capacity is None else capacity
         self._layers = [each for each in encoder.layers if isinstance(each, FastConformerLayer)]
         self._device = encoder.pre_encode.out.weight.device
         like = encoder.pre_encode.out.weight
         positions = relative_positions(
-            self.chunk, self.left + self.chunk, like.new_empty(0, encoder.config.size)
+            self.chunk, self.capacity + self.chunk, like.new_empty(0, encoder.config.size)
         )
         self._places = [layer.self_attn.project_positions(positions) for layer in self._layers]
 
@@ -50,12 +58,20 @@ class StreamingEncoder:
 
     def start(self, slots: int) -> FastConformerState:
         """The state of so many streams that have heard nothing."""
-        return FastConformerState.zeros(self.encoder.config, slots, self.left, self._device)
+        return FastConformerState.zeros(self.encoder.config, slots, self.capacity, self._device)
 
     def step(
         self, state: FastConformerState, slots: Tensor, windows: Tensor, lengths: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Windows (B, W, F) of the streams in `slots` (B,) to frames (B, T', D), (B,) of them real.
+        """As `hear`, and moves the state on: frames (B, T', D) and their counts (B,)."""
+        heard = self.hear(state, slots, windows, lengths)
+        heard.keep()
+        return heard.encoded, heard.frames
+
+    def hear(
+        self, state: FastConformerState, slots: Tensor, windows: Tensor, lengths: Tensor
+    ) -> HeardChunk:
+        """Windows (B, W, F) of the streams in `slots` (B,), which stay where they are.
 
         lengths: (B,) feature frames of each stream, ENDLESS while it goes on; a stream's last chunk
         may hold fewer frames than others. What of a window lies outside of a stream means nothing.
@@ -64,23 +80,41 @@ class StreamingEncoder:
         stem = self.encoder.pre_encode
         x = self.encoder.scaled(stem.of_windows(windows, memory.offset, lengths))
         frames = (stem.encoded_length(lengths) - memory.offset).clamp(min=0, max=self.chunk)
-        seen = _seen(frames, self.chunk, memory.offset, self.left)
+        seen = self._seen(frames, memory.offset)
         after = []
         for layer, places, before in zip(self._layers, self._places, memory.layers, strict=True):
             x, heard = _advance(layer, x, places, seen, before)
             after.append(heard)
-        state.scatter(slots, frames, after)
-        return x, frames
+        return HeardChunk(x, frames, state, slots, after)
+
+    def _seen(self, frames: Tensor, offset: Tensor) -> Tensor:
+        """(B, T', C + T'): what a chunk of `frames` (B,) real ones hears behind `offset` (B,).
+
+        Padding on the right is heard by nobody else: convolutions are causal, and rings leave it
+        out.
+        """
+        behind = torch.arange(-self.capacity, 0, device=frames.device)
+        before = (behind >= -self.left) & (behind + offset.unsqueeze(1) >= 0)
+        seen = torch.cat((before, padding_mask(frames, self.chunk)), dim=1).unsqueeze(1)
+        return seen.expand(-1, self.chunk, -1)
 
 
-def _seen(frames: Tensor, size: int, offset: Tensor, left: int) -> Tensor:
-    """(B, T', C + T'): what a chunk of `frames` (B,) real ones behind `offset` (B,) others hears.
+@dataclass(frozen=True)
+class HeardChunk:
+    """A chunk of B streams as it was heard.
 
-    Padding on the right is heard by nobody else: convolutions are causal, and rings leave it out.
+    encoded (B, T', D), of which frames (B,) are real.
     """
-    before = torch.arange(-left, 0, device=frames.device) + offset.unsqueeze(1) >= 0
-    seen = torch.cat((before, padding_mask(frames, size)), dim=1).unsqueeze(1)
-    return seen.expand(-1, size, -1)
+
+    encoded: Tensor
+    frames: Tensor
+    _state: FastConformerState
+    _slots: Tensor
+    _layers: list[LayerMemory]
+
+    def keep(self) -> None:
+        """Move the streams' state on."""
+        self._state.scatter(self._slots, self.frames, self._layers)
 
 
 def _advance(
@@ -99,7 +133,8 @@ def _advance(
     return layer.norm_out(x), LayerMemory(keys, values, gated)
 
 
-def _require_streamable(config: FastConformerConfig, context: AttentionContext) -> None:
+def require_streamable(config: FastConformerConfig, context: AttentionContext) -> None:
+    """Raises NotStreamable for an encoder without a chunk step in this context."""
     reasons = {
         "its attention is not in chunks": config.context_style != "chunked_limited",
         "its stem hears what is yet to come": not config.causal_stem,

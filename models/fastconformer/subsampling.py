@@ -59,6 +59,15 @@ class ConvSubsampling(nn.Module):
         longer = (frames + sum(self.padding) - KERNEL) // STRIDE + 1
         return torch.where(frames > 0, longer, 0)
 
+    def frames_ahead(self, features: int) -> int:
+        """Frames yet to come where audio ends, of so many feature frames from the next one's place.
+
+        There may be one whose place lies behind the end: fewer than no feature frames ahead.
+        """
+        for _ in range(self.stages):
+            features = (features + sum(self.padding) - KERNEL) // STRIDE + 1
+        return max(features, 0)
+
     def forward(self, features: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """Features (B, T, F) of `lengths` (B,) to frames (B, T', D) and their lengths (B,).
 

@@ -120,6 +120,25 @@ def test_every_kind_of_encoder_streams(change: dict[str, object]) -> None:
     torch.testing.assert_close(torch.cat(stream.encoded), expected, atol=TOLERANCE, rtol=TOLERANCE)
 
 
+@pytest.mark.parametrize("context", CONTEXTS, ids=str)
+def test_rings_may_hold_more_than_is_heard(context: AttentionContext) -> None:
+    step = StreamingEncoder(ENCODER, context, capacity=9)
+    stream = Stream(torch.randn(140, 20), 0)
+    run(step, [stream])
+    expected = whole(ENCODER, stream.features, context)
+    torch.testing.assert_close(torch.cat(stream.encoded), expected, atol=TOLERANCE, rtol=TOLERANCE)
+
+
+def test_what_was_heard_and_not_kept_changes_nothing() -> None:
+    step = StreamingEncoder(ENCODER, CONTEXTS[0])
+    state, stream = step.start(1), Stream(torch.randn(90, 20), 0)
+    arguments = torch.tensor([0]), stream.window(step)[None], torch.tensor([ENDLESS])
+    heard = step.hear(state, *arguments)
+    assert not state.offset.any()
+    again, _ = step.step(state, *arguments)
+    assert torch.equal(heard.encoded, again)
+
+
 def test_a_slot_that_was_reset_remembers_nothing() -> None:
     step = StreamingEncoder(ENCODER, CONTEXTS[0])
     state, features = step.start(2), torch.randn(90, 20)

@@ -99,3 +99,13 @@ def test_the_linear_layer_hears_channel_by_channel() -> None:
     found, _ = stem(torch.randn(1, 6, 18), torch.tensor([6]))
     channels_first = planes[0].permute(0, 2, 1, 3).reshape(1, 3, -1)
     torch.testing.assert_close(stem.out(channels_first), found)
+
+
+@given(kind=KINDS, factor=FACTORS, causal=st.booleans(), features=st.integers(1, 300))
+def test_an_end_gives_the_frames_that_are_left_of_the_whole(
+    kind: str, factor: int, causal: bool, features: int
+) -> None:
+    stem = stem_of(kind, factor, causal)
+    whole = int(stem.encoded_length(torch.tensor(features)))
+    left = [stem.frames_ahead(features - done * factor) for done in range(whole + 1)]
+    assert left == list(range(whole, -1, -1))
