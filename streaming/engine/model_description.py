@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from torch import nn
+
 
 @dataclass(frozen=True)
 class ModelDescription:
@@ -40,3 +42,8 @@ class ModelDescription:
     writes_marks: bool = False
     heads: tuple[str, ...] = ()
     buffered: bool = False
+
+
+def count_parameters(network: nn.Module) -> int:
+    """Numbers that a network has learned."""
+    return sum(parameter.numel() for parameter in network.parameters())

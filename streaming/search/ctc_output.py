@@ -3,9 +3,11 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from torch import Tensor
 
+from earshot.streaming.errors import DecodingFailed
 from earshot.streaming.stream.endpoint import FrameEvidence
 from earshot.streaming.stream.lane import Lane
 
@@ -39,3 +41,24 @@ def ctc_output(lane: Lane) -> CtcOutput:
     """That of a lane whose encoder step has a CTC head."""
     assert isinstance(lane.output, CtcOutput)
     return lane.output
+
+
+def ctc_outputs(log_probs: Tensor, lengths: Sequence[int], blank_id: int) -> list[CtcOutput]:
+    """What B lanes leave whose log-probabilities `(B, T, V)` are padded on the right.
+
+    Raises DecodingFailed when the network's output is not finite.
+    """
+    best_log_probs, best = log_probs.max(dim=-1)
+    columns = (best, best_log_probs, log_probs[..., blank_id])
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    posteriors = [
+        FramePosteriors(*(values[:length] for values in row))
+        for row, length in zip(rows, lengths, strict=True)
+    ]
+    # The largest of some numbers is NaN or infinite if any of them is.
+    if not all(map(math.isfinite, chain.from_iterable(row.log_probs for row in posteriors))):
+        raise DecodingFailed("the network's output is not finite")
+    return [
+        CtcOutput(row[:length], found)
+        for row, length, found in zip(log_probs, lengths, posteriors, strict=True)
+    ]

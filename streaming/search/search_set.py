@@ -76,13 +76,20 @@ class SearchSet:
 
     def cut_between_words(self, stream: ActiveStream, endpoint: Endpoint) -> int:
         """Shorten the segment so that it ends between words; the rest is the next segment's."""
-        [best] = self.best([stream])
-        frame_ms = stream.settings.chunking.frame_ms
-        boundary = word_boundary(endpoint, best.hypothesis, frame_ms)
-        self._keep(stream)
-        stream.segment.truncate(boundary)
-        self.rewind(stream)
+        boundary = self.boundary(stream, endpoint)
+        self.truncate(stream, boundary)
         return boundary
+
+    def boundary(self, stream: ActiveStream, endpoint: Endpoint) -> int:
+        """The frame between words at which a segment that grew too long may end."""
+        [best] = self.best([stream])
+        return word_boundary(endpoint, best.hypothesis, stream.settings.chunking.frame_ms)
+
+    def truncate(self, stream: ActiveStream, frames: int) -> None:
+        """Search the segment's first frames anew; stable words are kept."""
+        self._keep(stream)
+        stream.segment.truncate(frames)
+        self.rewind(stream)
 
     def hear_again(self, stream: ActiveStream, encoded: Tensor) -> None:
         """Search the segment anew in other frames `(T, D)` of the same sound; stable words stay."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 
 from torch import Tensor
 
@@ -16,6 +16,7 @@ from earshot.streaming.stream.chunking import Chunking, Cut
 from earshot.streaming.stream.endpoint import EndpointDetector
 from earshot.streaming.stream.features import FeatureExtractor, FeatureTrack
 from earshot.streaming.stream.inbox import Inbox
+from earshot.streaming.stream.rest import Rest
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.stream.segment_boundary import BOUNDARY_WINDOW_MS
 from earshot.streaming.stream_config import WHOLE, StreamConfig, StreamPriority
@@ -26,8 +27,11 @@ from earshot.streaming.stream_name import NAMELESS, StreamName
 class StreamSettings:
     """Settings that all streams of one engine share; see `DecodingConfig`.
 
-    chunking: of a stream that asks for none. chunk_sizes: others to choose from, in encoder frames.
+    chunking: of a stream that asks for none. file_chunking: of a file's, if it is another.
+    chunkings: others to choose from.
     hears_whole: whether segments may be heard whole; those of files are, if they ask for no chunk.
+    continuous: whether the encoder hears a stream as one, up to a flush: an endpoint then cuts what
+    is said and nothing of the sound, and no frame is encoded twice.
     """
 
     features: FeatureExtractor
@@ -37,21 +41,28 @@ class StreamSettings:
     flush_padding_ms: int
     lead_in_ms: int = 0
     flush_frame: Tensor | None = None
-    chunk_sizes: tuple[int, ...] = ()
+    chunkings: tuple[Chunking, ...] = ()
+    file_chunking: Chunking | None = None
     hears_whole: bool = False
+    continuous: bool = False
 
-    def chunking_of(self, chunk_ms: float | None) -> Chunking:
-        """The stream's own, or the engine's where it asks for none of the sizes."""
-        for size in self.chunk_sizes:
-            if size * self.chunking.frame_ms == chunk_ms:
-                return replace(self.chunking, chunk_size=size)
-        return self.chunking
+    def chunking_of(self, chunk_ms: float | None, *, is_file: bool = False) -> Chunking:
+        """The stream's own, or the engine's where it asks for none of those that there are."""
+        for chunking in (self.chunking, *self.chunkings):
+            if chunking.chunk_ms == chunk_ms:
+                return chunking
+        return self.file_chunking or self.chunking if is_file else self.chunking
 
     @property
     def largest(self) -> Chunking:
         """The largest chunk that a stream may choose."""
-        size = max(self.chunk_sizes, default=0)
-        return replace(self.chunking, chunk_size=max(size, self.chunking.chunk_size))
+        return max((self.chunking, *self.chunkings), key=lambda each: each.chunk_size)
+
+    @property
+    def chunks_ms(self) -> tuple[float, ...]:
+        """The chunks that streams may choose, shortest first."""
+        chunks_ms = {each.chunk_ms for each in (self.chunking, *self.chunkings)}
+        return (*sorted(chunks_ms), *((WHOLE,) if self.hears_whole else ()))
 
     @property
     def lead_in_frames(self) -> int:
@@ -60,12 +71,20 @@ class StreamSettings:
 
     @property
     def kept_frames(self) -> int:
-        """Feature frames behind the newest that a boundary may go back to."""
+        """Feature frames behind the newest that a boundary may go back to, or a window."""
+        if self.continuous:
+            every = (self.chunking, *self.chunkings)
+            return max(each.left_context + each.window for each in every)
         return int(BOUNDARY_WINDOW_MS / self.chunking.feature_ms) + 2 * self.largest.window
 
     @property
     def padding_frames(self) -> int:
-        """Feature frames decoded after a flush: the last one's right context, and a little more."""
+        """Feature frames decoded after a flush: the last one's right context, and a little more.
+
+        None where the encoder knows itself how audio ends.
+        """
+        if self.chunking.closing is not None:
+            return 0
         return self.chunking.right_context + int(self.flush_padding_ms / self.chunking.feature_ms)
 
     @property
@@ -96,6 +115,7 @@ class ActiveStream:
     search: by its name, to the recogniser alone. search_counts: those of segments that are over.
     worst_wait_s: the longest that a window was ready before its step.
     flush: everything up to here is being decoded to its end, nothing after it is listened to yet.
+    rest: encoded frames that the segment has not been given yet.
     tags: what a tagger of words keeps of it, and nobody else looks at.
     initialised: the boosts that it was opened with are in its slot. over: it has been told its last
         event.
@@ -115,6 +135,7 @@ class ActiveStream:
     steps: int = 0
     worst_wait_s: float = 0.0
     flush: Flush | None = None
+    rest: Rest | None = None
     tags: object = None
     initialised: bool = False
     over: bool = False
@@ -160,6 +181,10 @@ class ActiveStream:
 
     def next_cut(self) -> Cut | None:
         """The next step's window, or None while there is too little audio."""
+        if self.rest is not None:
+            return Cut(0, self.rest.frames, last=False)
+        if self.track.ended and not self.track.available:
+            return Cut(0, 0, last=True)
         ahead = self.track.available - self._next_frame
         return self.chunking.cut(ahead, self.track.ended)
 
@@ -170,8 +195,10 @@ class ActiveStream:
         return cut
 
     def window(self, cut: Cut) -> Tensor:
-        """The features `(W, F)` of a window cut here."""
-        return self.track.window(self._next_frame, cut.window, self.segment.start_frame)
+        """The features `(W, F)` of a window cut here, with as much left context as there is."""
+        left = min(self.chunking.left_context, self._next_frame)
+        start = self._next_frame - left
+        return self.track.window(start, left + cut.window, self.segment.start_frame)
 
     @property
     def heard_whole(self) -> bool:
@@ -190,7 +217,7 @@ class ActiveStream:
         No endpoint rule looks there: the flush itself ends the segment. The answer depends on where
         the flush is, not on when it was asked for, and so do all results.
         """
-        return self._next_frame + cut.window > self.track.heard
+        return self.rest is None and self._next_frame + cut.window > self.track.heard
 
     @property
     def silent(self) -> bool:
@@ -199,7 +226,7 @@ class ActiveStream:
 
     @property
     def window_start(self) -> int:
-        """The track's frame at which the next window starts."""
+        """The track's frame at which the next window starts, but for its left context."""
         return self._next_frame
 
     @property
@@ -214,9 +241,10 @@ class ActiveStream:
         self.worst_wait_s = max(self.worst_wait_s, waited_s)
         return self.ready_cut()
 
-    def restart(self, boundary: int) -> None:
-        """Begin a new segment at encoder frame `boundary` of this one."""
+    def restart(self, boundary: int, rest: Rest | None = None) -> None:
+        """Begin a new segment at encoder frame `boundary` of this one, with a rest for it."""
         self._start_segment(self.segment.start_frame + boundary * self.settings.chunking.rate)
+        self.rest = rest
 
     def emit(self, event: Event) -> None:
         """Tell the caller; one who has cancelled hears no results any more."""
@@ -240,7 +268,8 @@ class ActiveStream:
 
     @property
     def _next_frame(self) -> int:
-        return self.segment.start_frame + self.segment.frames * self.settings.chunking.rate
+        frames = self.segment.frames + (self.rest.frames if self.rest else 0)
+        return self.segment.start_frame + frames * self.settings.chunking.rate
 
     def _sample_of(self, frame: int) -> int:
         return self.track.origin + frame * self.settings.features.frame_shift
@@ -253,12 +282,16 @@ class ActiveStream:
     @property
     def _chunk_ms(self) -> float | None:
         """The chunk that it asks for; where a file asks for none, whole segments if it can be."""
-        is_file = self.priority is StreamPriority.FILE
-        whole = self.config.chunk_ms is None and is_file and self.settings.hears_whole
+        whole = self.config.chunk_ms is None and self._is_file and self.settings.hears_whole
         return WHOLE if whole else self.config.chunk_ms
+
+    @property
+    def _is_file(self) -> bool:
+        return self.priority is StreamPriority.FILE
 
     def _start_track(self, start: int) -> None:
         settings = self.settings
+        self.rest = None
         self.track = FeatureTrack(
             settings.features,
             start,
@@ -272,6 +305,6 @@ class ActiveStream:
         frame_ms = self.settings.chunking.frame_ms
         detector = EndpointDetector(self.config, frame_ms, self.settings.max_utterance_ms)
         self.segment = Segment(frame, detector, chunk_ms=self._chunk_ms)
-        self.chunking = self.settings.chunking_of(self._chunk_ms)
+        self.chunking = self.settings.chunking_of(self._chunk_ms, is_file=self._is_file)
         whole = self.settings.max_segment_frames * self.chunking.rate if self.heard_whole else 0
         self.track.keep(self.settings.kept_frames + whole)

@@ -1,5 +1,8 @@
 """Where a segment ends: WeNet's three rules, applied to every frame that a decoder tells of.
 
+A fourth rule is of models that say themselves when a turn is over (NeMo's `<EOU>`), unless no pause
+is to end an utterance.
+
 Source: WeNet `runtime/core/decoder/ctc_endpoint.cc` (trailing silence after speech, silence without
 speech, length). WeNet looks once per chunk, after the search; here every frame counts, so that an
 utterance ends at the same frame whatever the chunk size and speech that follows a pause inside one
@@ -8,13 +11,15 @@ behind an endpoint; a decoder that learns them by its walk (a transducer) drops 
 there (`Recognizer.decode`).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Literal, TypeAlias
 
 from earshot.streaming.stream_config import StreamConfig
 
-EndpointRule: TypeAlias = Literal["silence", "no_speech", "max_utterance"]
+EndpointRule: TypeAlias = Literal["silence", "no_speech", "turn_end", "max_utterance"]
 
 MAX_REPLAYED_SILENCE_MS = 400
 """At most so much of a pause is given to the segment after it, for the onset of its first word."""
@@ -34,10 +39,12 @@ class FrameEvidence:
     """What a decoder knows of the new frames: whether each is silent, and whether a token began.
 
     silent: surely no speech. spoken: rather a token than none. A frame may be neither.
+    turn_ended: whether the decoder says that the speaker has finished; () of one that never does.
     """
 
     silent: Sequence[bool]
     spoken: Sequence[bool]
+    turn_ended: Sequence[bool] = ()
 
 
 class EndpointDetector:
@@ -45,24 +52,22 @@ class EndpointDetector:
 
     def __init__(self, config: StreamConfig, frame_ms: float, max_utterance_ms: int) -> None:
         endpoint, pause_ms = config.endpoint, config.pause_ms
-        self._silence_frames = float("inf") if pause_ms is None else pause_ms / frame_ms
+        self._silence_frames = math.inf if pause_ms is None else pause_ms / frame_ms
         self._no_speech_frames = endpoint.no_speech_ms / frame_ms
         self._max_frames = min(endpoint.max_utterance_ms, max_utterance_ms) / frame_ms
         self.frames = 0
         self.blank_run = 0
         self.speech_frame: int | None = None
 
-    def observe(self, silent: Sequence[bool], spoken: Sequence[bool]) -> Endpoint | None:
-        """Walk over new frames up to the one where a rule fires.
-
-        silent, spoken: see `FrameEvidence`.
-        """
-        for is_silent, is_spoken in zip(silent, spoken, strict=True):
-            if is_spoken and self.speech_frame is None:
+    def observe(self, evidence: FrameEvidence) -> Endpoint | None:
+        """Walk over new frames up to the one where a rule fires."""
+        ended = evidence.turn_ended or repeat(False, len(evidence.silent))
+        for silent, spoken, turn_ended in zip(evidence.silent, evidence.spoken, ended, strict=True):
+            if spoken and self.speech_frame is None:
                 self.speech_frame = self.frames
             self.frames += 1
-            self.blank_run = self.blank_run + 1 if is_silent and not is_spoken else 0
-            if (rule := self._fired()) is not None:
+            self.blank_run = self.blank_run + 1 if silent and not spoken else 0
+            if (rule := self._fired(turn_ended)) is not None:
                 return Endpoint(rule, self.frames, self.blank_run)
         return None
 
@@ -72,8 +77,11 @@ class EndpointDetector:
             self.speech_frame = self.frames + list(spoken).index(True)
         self.frames += len(spoken)
 
-    def _fired(self) -> EndpointRule | None:
-        if self.speech_frame is not None and self.blank_run >= self._silence_frames:
+    def _fired(self, turn_ended: bool) -> EndpointRule | None:
+        spoken = self.speech_frame is not None
+        if turn_ended and spoken and self._silence_frames < math.inf:
+            return "turn_end"
+        if spoken and self.blank_run >= self._silence_frames:
             return "silence"
         if self.blank_run >= self._no_speech_frames:
             return "no_speech"

@@ -11,6 +11,7 @@ from earshot.streaming.results.results import Scored, first_pass_scores
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.chunking import Cut
 from earshot.streaming.stream.endpoint import Endpoint, FrameEvidence
+from earshot.streaming.stream.rest import Rest
 
 
 @dataclass(eq=False)
@@ -18,7 +19,7 @@ class Ending:
     """A segment that is over.
 
     boundary: the encoder frame at which the next segment starts; None after a flush, where it
-    starts afresh.
+    starts afresh. rest: frames from there on that are encoded already, and not to be once more.
     hypotheses: what the first pass leaves, best first. scored: what the second pass makes of them.
     left: whether the stream has begun what comes after it.
     """
@@ -27,6 +28,7 @@ class Ending:
     cause: FinalCause
     boundary: int | None
     hypotheses: list[Hypothesis]
+    rest: Rest | None = None
     scored: list[Scored] = field(default_factory=list)
     second_pass_failed: bool = False
     left: bool = False
@@ -44,7 +46,7 @@ class Ending:
         if self.boundary is None:
             self.stream.end_flush()
         else:
-            self.stream.restart(self.boundary)
+            self.stream.restart(self.boundary, self.rest)
 
     @property
     def empty(self) -> bool:
@@ -57,8 +59,8 @@ class Lane:
     """One stream in one step, filled in from stage to stage.
 
     encoded `(T, D)` comes from the encoder; output is what else the encoder leaves for its decoder,
-    and theirs alone. An endpoint cuts both to `used` frames; those after it belong to the next
-    segment, which decodes them again.
+    and theirs alone; both may be a `Rest`. An endpoint cuts both to `used` frames; those after it
+    belong to the next segment, which decodes them again, or are its rest.
     """
 
     stream: ActiveStream
@@ -85,6 +87,7 @@ class Lane:
         if self.stream.in_padding(self.cut):
             detector.skip(evidence.spoken)
         else:
-            self.endpoint = detector.observe(evidence.silent, evidence.spoken)
+            self.endpoint = detector.observe(evidence)
         self.used = detector.frames - before
         self.stream.segment.extend(self.encoded[: self.used])
+        self.stream.rest = None

@@ -1,10 +1,14 @@
 """The end of a segment that its decoder has seen, in any model family."""
 
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
+from earshot.streaming.events import FinalCause
 from earshot.streaming.results.hypothesis import Hypothesis
+from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.endpoint import Endpoint, pause_boundary
 from earshot.streaming.stream.lane import Ending, Lane
+from earshot.streaming.stream.rest import Rest
 
 
 def ending_of(
@@ -19,11 +23,47 @@ def ending_of(
     """
     stream, endpoint = lane.stream, lane.endpoint
     if endpoint is None:
-        if stream.flush is None or not lane.cut.last:
-            return None
-        return Ending(stream, stream.flush.cause, None, list(nbest(True)))
+        return _end_of_flush(lane, nbest)
     if endpoint.rule != "max_utterance":
         boundary = pause_boundary(endpoint, stream.settings.chunking.frame_ms)
         return Ending(stream, "endpoint", boundary, list(nbest(True)))
     boundary = cut_between_words(endpoint)
     return Ending(stream, "max_utterance", boundary, list(nbest(False)))
+
+
+class Dividing(Protocol):
+    """The decoder of streams that go on, as it divides what it has found between two segments."""
+
+    def nbest(self, stream: ActiveStream, *, ended: bool) -> list[Hypothesis]:
+        """See `ending_of`."""
+
+    def boundary(self, stream: ActiveStream, endpoint: Endpoint) -> int:
+        """The frame between words at which a segment that grew too long is to be divided."""
+
+    def rest(self, lane: Lane, boundary: int) -> Rest | None:
+        """The segment's frames from `boundary` on, and the lane's that were not used, if any."""
+
+    def truncate(self, stream: ActiveStream, frames: int) -> None:
+        """Leave the segment its first `frames` frames."""
+
+
+def divided_ending(lane: Lane, decoder: Dividing) -> Ending | None:
+    """As `ending_of`, of a stream that goes on: all behind the boundary is the next one's rest."""
+    stream, endpoint = lane.stream, lane.endpoint
+    if endpoint is None:
+        return _end_of_flush(lane, lambda ended: decoder.nbest(stream, ended=ended))
+    ended = endpoint.rule != "max_utterance"
+    boundary = endpoint.frames if ended else decoder.boundary(stream, endpoint)
+    rest = decoder.rest(lane, boundary)
+    if boundary < stream.segment.frames:
+        decoder.truncate(stream, boundary)
+    hypotheses = decoder.nbest(stream, ended=ended)
+    cause: FinalCause = "endpoint" if ended else "max_utterance"
+    return Ending(stream, cause, boundary, hypotheses, rest)
+
+
+def _end_of_flush(lane: Lane, nbest: Callable[[bool], Sequence[Hypothesis]]) -> Ending | None:
+    stream = lane.stream
+    if stream.flush is None or not lane.cut.last:
+        return None
+    return Ending(stream, stream.flush.cause, None, list(nbest(True)))

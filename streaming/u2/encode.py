@@ -1,8 +1,6 @@
 """The network's part of the first pass: features, encoder and CTC for all lanes in one batch."""
 
-import math
 from collections.abc import Sequence
-from itertools import chain
 
 import torch
 from torch import Tensor
@@ -13,7 +11,7 @@ from earshot.models.u2.slot_step import slot_step
 from earshot.models.u2.u2 import U2Model
 from earshot.streaming.errors import DecodingFailed
 from earshot.streaming.search.ctc_network import CtcNetwork
-from earshot.streaming.search.ctc_output import CtcOutput, FramePosteriors
+from earshot.streaming.search.ctc_output import ctc_outputs
 from earshot.streaming.stream.active_stream import ActiveStream, StreamSettings
 from earshot.streaming.stream.lane import Lane
 from earshot.streaming.stream.lane_features import compute_features
@@ -54,11 +52,11 @@ class EncodeStep:
         columns = max(lane.stream.segment.frames for lane in moving)
         encoded, update = self._step(self._batch(moving), lengths, self._slots, slots, columns)
         log_probs = self._heads.ctc_log_probs(encoded).float()
-        posteriors = self._posteriors(log_probs, lengths)
-        for row, lane in enumerate(moving):
+        outputs = ctc_outputs(log_probs, lengths.tolist(), self._heads.blank_id)
+        for row, (lane, output) in enumerate(zip(moving, outputs, strict=True)):
             # A copy: a view would keep the whole batch alive as long as the segment.
             lane.encoded = encoded[row, : lane.cut.frames].clone()
-            lane.output = CtcOutput(log_probs[row, : lane.cut.frames], posteriors[row])
+            lane.output = output
         self._slots.scatter(slots, update)
 
     def whole(self, stream: ActiveStream) -> Tensor:
@@ -72,19 +70,6 @@ class EncodeStep:
         if not bool(encoded.isfinite().all()):
             raise DecodingFailed("the network's output is not finite")
         return encoded[0, : stream.segment.frames]
-
-    def _posteriors(self, log_probs: Tensor, lengths: Tensor) -> list[FramePosteriors]:
-        best_log_probs, best = log_probs.max(dim=-1)
-        blank = log_probs[..., self._heads.blank_id]
-        rows = zip(best.tolist(), best_log_probs.tolist(), blank.tolist(), strict=True)
-        posteriors = [
-            FramePosteriors(*(values[:length] for values in row))
-            for row, length in zip(rows, lengths.tolist(), strict=True)
-        ]
-        # The largest of some numbers is NaN or infinite if any of them is.
-        if not all(map(math.isfinite, chain.from_iterable(row.log_probs for row in posteriors))):
-            raise DecodingFailed("the network's output is not finite")
-        return posteriors
 
     def _batch(self, lanes: Sequence[Lane]) -> Tensor:
         """The lanes' windows `(B, W, F)`, short ones padded with zeros on the right."""

@@ -1,15 +1,12 @@
 """A U2 model as its engine describes it."""
 
-from torch import nn
-
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.native.precision import Precision
-from earshot.streaming.engine.model_description import ModelDescription
+from earshot.streaming.engine.model_description import ModelDescription, count_parameters
 from earshot.streaming.parts.graph import GRAPH
 from earshot.streaming.parts.model_parts import ModelParts
 from earshot.streaming.search.decoding_mode import DECODING_MODES
 from earshot.streaming.stream.active_stream import StreamSettings
-from earshot.streaming.stream_config import WHOLE
 
 
 def describe_model(
@@ -21,11 +18,11 @@ def describe_model(
     return ModelDescription(
         name=loaded.name,
         format=loaded.format,
-        parameters=_count(loaded.model),
+        parameters=count_parameters(loaded.model),
         vocab_size=loaded.tokenizer.vocab_size,
         sample_rate_hz=settings.sample_rate_hz,
-        chunk_ms=settings.chunking.chunk_size * settings.chunking.frame_ms,
-        chunks_ms=_chunks_ms(settings),
+        chunk_ms=settings.chunking.chunk_ms,
+        chunks_ms=settings.chunks_ms,
         modes=modes,
         parts=parts.descriptions(),
         languages=loaded.languages,
@@ -34,14 +31,3 @@ def describe_model(
         writes_marks=loaded.writer is not None,
         heads=("ctc", "attention" if loaded.writer is None else "whisper"),
     )
-
-
-def _chunks_ms(settings: StreamSettings) -> tuple[float, ...]:
-    """The chunks that streams may choose, shortest first."""
-    sizes = {settings.chunking.chunk_size, *settings.chunk_sizes}
-    whole = (WHOLE,) if settings.hears_whole else ()
-    return (*(size * settings.chunking.frame_ms for size in sorted(sizes)), *whole)
-
-
-def _count(network: nn.Module) -> int:
-    return sum(parameter.numel() for parameter in network.parameters())

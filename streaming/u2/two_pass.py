@@ -173,20 +173,22 @@ def stream_settings(model: U2Model, config: EngineConfig) -> StreamSettings:
     features, decoding = model.config.features, model.config.decoding
     extractor = build_features(features)
     chunk_size = config.chunk_size or (decoding.chunk_size if decoding.chunk_size > 0 else 16)
+    chunking = Chunking(
+        chunk_size=chunk_size,
+        rate=model.encoder.subsampling_rate,
+        right_context=model.encoder.right_context,
+        feature_ms=features.frame_shift_ms,
+    )
+    others = [size for size in decoding.chunk_sizes if size > 0]
     return StreamSettings(
         features=extractor,
-        chunking=Chunking(
-            chunk_size=chunk_size,
-            rate=model.encoder.subsampling_rate,
-            right_context=model.encoder.right_context,
-            feature_ms=features.frame_shift_ms,
-        ),
+        chunking=chunking,
         sample_rate_hz=features.sample_rate_hz,
         max_utterance_ms=config.max_utterance_ms,
         flush_padding_ms=config.flush_padding_ms,
         lead_in_ms=decoding.lead_in_ms,
         flush_frame=extractor.silence if decoding.flush_with_silence else None,
-        chunk_sizes=tuple(size for size in decoding.chunk_sizes if size > 0),
+        chunkings=tuple(replace(chunking, chunk_size=size) for size in others),
         hears_whole=-1 in decoding.chunk_sizes,
     )
 

@@ -1,6 +1,11 @@
 import pytest
 
-from earshot.streaming.stream.endpoint import Endpoint, EndpointDetector, pause_boundary
+from earshot.streaming.stream.endpoint import (
+    Endpoint,
+    EndpointDetector,
+    FrameEvidence,
+    pause_boundary,
+)
 from earshot.streaming.stream_config import EndpointConfig, StreamConfig
 
 FRAME_MS = 40.0
@@ -14,7 +19,8 @@ def detector(endpoint=CONFIG, utterance_end_ms=None, limit_ms=20000) -> Endpoint
 
 def observe(detector, text) -> Endpoint | None:
     """`.` is a silent frame, `x` a token, `?` neither (blank, but not surely)."""
-    return detector.observe([c == "." for c in text], [c == "x" for c in text])
+    silent, spoken = [c == "." for c in text], [c == "x" for c in text]
+    return detector.observe(FrameEvidence(silent, spoken))
 
 
 def test_silence_after_speech_ends_the_segment_at_the_frame_where_it_is_long_enough():
@@ -70,3 +76,23 @@ def test_a_flush_is_walked_over_without_rules():
 @pytest.mark.parametrize(("run", "back"), [(8, 4), (9, 4), (20, 10), (21, 10), (100, 10)])
 def test_the_seam_lies_in_the_middle_of_a_pause_but_not_far_back(run, back):
     assert pause_boundary(Endpoint("silence", 200, run), FRAME_MS) == 200 - back
+
+
+def observe_turn(detector, text, ended_at) -> Endpoint | None:
+    """As `observe`, of a decoder that says at one frame that the turn is over."""
+    silent, spoken = [c == "." for c in text], [c == "x" for c in text]
+    ended = [place == ended_at for place in range(len(text))]
+    return detector.observe(FrameEvidence(silent, spoken, ended))
+
+
+def test_a_decoder_that_knows_the_end_of_a_turn_ends_the_segment_there():
+    assert observe_turn(detector(), "..x..x", 4) == Endpoint("turn_end", 5, 2)
+
+
+def test_no_turn_ends_before_it_began():
+    assert observe_turn(detector(), "....x.", 2) is None
+
+
+def test_no_turn_ends_where_no_pause_would():
+    never = EndpointConfig(silence_ms=None)
+    assert observe_turn(detector(never), "..x..x", 4) is None
