@@ -1,0 +1,1 @@
+"""Streams decoded by transducers (RNN-T, TDT), whatever encoder they hear by."""

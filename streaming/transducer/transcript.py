@@ -1,0 +1,86 @@
+"""The labels that a transducer has found in a stretch of encoder frames."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container
+from dataclasses import dataclass
+
+from earshot.streaming.stream.endpoint import FrameEvidence
+
+NO_BLANK = -math.inf
+"""The log-probability of the blank in a frame that holds a label, or that a label lasts over."""
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """Labels in `length` frames; see `FoundTokens`.
+
+    frames, ends: where each label was found, and the frame after its last (RNN-T: the next, TDT: by
+    its duration; it may lie behind the stretch). blank_log_probs: of each frame, the blank's that
+    passed it.
+    """
+
+    tokens: tuple[int, ...] = ()
+    frames: tuple[int, ...] = ()
+    ends: tuple[int, ...] = ()
+    token_log_probs: tuple[float, ...] = ()
+    blank_log_probs: tuple[float, ...] = ()
+
+    @property
+    def length(self) -> int:
+        """Frames of the stretch."""
+        return len(self.blank_log_probs)
+
+    @property
+    def score(self) -> float:
+        """The labels' log-probability."""
+        return sum(self.token_log_probs)
+
+    def then(self, later: Transcript) -> Transcript:
+        """This stretch and the one after it as one."""
+        return Transcript(
+            self.tokens + later.tokens,
+            self.frames + tuple(self.length + frame for frame in later.frames),
+            self.ends + tuple(self.length + frame for frame in later.ends),
+            self.token_log_probs + later.token_log_probs,
+            self.blank_log_probs + later.blank_log_probs,
+        )
+
+    def until(self, frame: int) -> Transcript:
+        """The first `frame` frames of the stretch."""
+        count = sum(each < frame for each in self.frames)
+        return Transcript(
+            self.tokens[:count],
+            self.frames[:count],
+            self.ends[:count],
+            self.token_log_probs[:count],
+            self.blank_log_probs[:frame],
+        )
+
+    def since(self, frame: int) -> Transcript:
+        """The stretch from `frame` on."""
+        count = sum(each < frame for each in self.frames)
+        return Transcript(
+            self.tokens[count:],
+            tuple(each - frame for each in self.frames[count:]),
+            tuple(each - frame for each in self.ends[count:]),
+            self.token_log_probs[count:],
+            self.blank_log_probs[frame:],
+        )
+
+    def evidence(self, blank_threshold: float, turn_ends: Container[int] = ()) -> FrameEvidence:
+        """Silent is a frame whose P(blank) is above the threshold, spoken one that holds a label.
+
+        turn_ends: labels that say that the speaker has finished.
+        """
+        threshold = math.log(blank_threshold)
+        spoken, ended = [False] * self.length, [False] * self.length
+        for token, frame in zip(self.tokens, self.frames, strict=True):
+            spoken[frame] = spoken[frame] or token not in turn_ends
+            ended[frame] = ended[frame] or token in turn_ends
+        silent = [log_prob > threshold for log_prob in self.blank_log_probs]
+        return FrameEvidence(silent, spoken, ended)
+
+
+NOTHING_FOUND = Transcript()

@@ -1,0 +1,134 @@
+"""Streams decoded by a transducer's head."""
+
+from collections.abc import Sequence
+
+import torch
+
+from earshot.models.tokenizers.tokenizer import Tokenizer
+from earshot.models.transducer.transducer import Transducer
+from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts, unboostable
+from earshot.streaming.events import BoostWarning
+from earshot.streaming.results.hypothesis import Best, Hypothesis, TokenHypothesis
+from earshot.streaming.results.search_counts import SearchCounts
+from earshot.streaming.stream.active_stream import ActiveStream
+from earshot.streaming.stream.endpoint import Endpoint
+from earshot.streaming.stream.lane import Ending, Lane
+from earshot.streaming.stream.rest import Rest
+from earshot.streaming.stream.segment import Segment
+from earshot.streaming.stream.segment_boundary import word_boundary
+from earshot.streaming.stream_config import Boost, StreamConfig
+from earshot.streaming.transducer.label_walk import LabelWalk, Walked
+from earshot.streaming.transducer.transcript import NOTHING_FOUND, Transcript
+
+TURN_ENDS = ("<EOU>",)
+"""Labels by which NeMo's models say that the speaker has finished; `<EOB>` ends a mere "uh-huh"."""
+
+
+class TransducerDecoder:
+    """Greedy decoding; see `StreamDecoder`.
+
+    A slot holds what the predictor remembers, which goes on over endpoints; a segment's search
+    state is its transcript. Nothing is ever walked twice: labels behind an endpoint are kept for
+    the next segment (`Rest`).
+    """
+
+    counts = SearchCounts()
+
+    def __init__(self, head: Transducer, tokenizer: Tokenizer, max_streams: int) -> None:
+        self._walk = LabelWalk(head)
+        self._tokenizer = tokenizer
+        self._silence = self._walk.begin()
+        self._spoken = [self._silence] * max_streams
+        ids = tokenizer.units.ids
+        self._turn_ends = frozenset(ids[symbol] for symbol in TURN_ENDS if symbol in ids)
+
+    def decode(self, lanes: Sequence[Lane]) -> None:
+        """All lanes in one batch."""
+        moving = [lane for lane in lanes if lane.cut.frames]
+        self._walk_over([lane for lane in moving if lane.output is None])
+        for lane in moving:
+            self._take(lane)
+
+    def decode_again(self, lanes: Sequence[Lane]) -> None:
+        """What a lane has walked it keeps, and takes once."""
+        self.decode(lanes)
+
+    def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
+        """The one path of each, in which every label is stable."""
+        found = [self._hypothesis(stream) for stream in streams]
+        return [each.with_stable(len(each.tokens)) for each in found]
+
+    def nbest(self, stream: ActiveStream, *, ended: bool) -> list[Hypothesis]:
+        """The one path."""
+        return [self._hypothesis(stream)]
+
+    def boundary(self, stream: ActiveStream, endpoint: Endpoint) -> int:
+        """The widest gap near the segment's end."""
+        return word_boundary(endpoint, self._hypothesis(stream), stream.settings.chunking.frame_ms)
+
+    def rest(self, lane: Lane, boundary: int) -> Rest | None:
+        """The frames from there on, with the labels that were found in them."""
+        segment, walked = lane.stream.segment, _walked(lane)
+        encoded = torch.cat((segment.memory()[boundary:], lane.encoded[lane.used :]))
+        if not len(encoded):
+            return None
+        labels = transcript_of(segment).then(walked.transcript.since(lane.used)).since(boundary)
+        return Rest(encoded, Walked(labels, walked.after))
+
+    def truncate(self, stream: ActiveStream, frames: int) -> None:
+        """Leave the segment the labels of its first frames."""
+        found = transcript_of(stream.segment).until(frames)
+        stream.segment.truncate(frames)
+        stream.segment.search_state = found
+
+    def restart(self, endings: Sequence[Ending]) -> None:
+        """After a flush nothing was said; after an endpoint it is remembered."""
+        for ending in endings:
+            if ending.boundary is None:
+                self.free(ending.stream)
+
+    def compile(self, search: str, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
+        """None."""
+        return unboostable(boosts, "a transducer takes no boosts yet")
+
+    def configure(
+        self, stream: ActiveStream, config: StreamConfig, search: str, boosts: CompiledBoosts
+    ) -> tuple[BoostWarning, ...]:
+        """What was decoded stays: nothing that can be asked for changes it."""
+        stream.config, stream.search, stream.boosts = config, search, boosts
+        return boosts.told
+
+    def free(self, stream: ActiveStream) -> None:
+        """Nothing was said."""
+        self._spoken[stream.slot] = self._silence
+
+    def _walk_over(self, lanes: Sequence[Lane]) -> None:
+        if lanes:
+            before = [self._spoken[lane.stream.slot] for lane in lanes]
+            found = self._walk([lane.encoded for lane in lanes], before)
+            for lane, walked in zip(lanes, found, strict=True):
+                lane.output = walked
+
+    def _take(self, lane: Lane) -> None:
+        """Give the segment the labels of the frames that belong to it; once."""
+        walked, segment = _walked(lane), lane.stream.segment
+        threshold = lane.stream.config.endpoint.blank_threshold
+        lane.observe(walked.transcript.evidence(threshold, self._turn_ends))
+        found = transcript_of(segment)
+        if found.length < segment.frames:
+            segment.search_state = found.then(walked.transcript.until(lane.used))
+        self._spoken[lane.stream.slot] = walked.after
+
+    def _hypothesis(self, stream: ActiveStream) -> TokenHypothesis:
+        return TokenHypothesis(transcript_of(stream.segment), self._tokenizer, NO_BOOSTS)
+
+
+def transcript_of(segment: Segment) -> Transcript:
+    """The labels found in a segment so far."""
+    found = segment.search_state
+    return found if isinstance(found, Transcript) else NOTHING_FOUND
+
+
+def _walked(lane: Lane) -> Walked:
+    assert isinstance(lane.output, Walked)
+    return lane.output
