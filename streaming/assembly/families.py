@@ -9,6 +9,8 @@ from earshot.models.native.precision import Precision
 from earshot.streaming.engine.recognizer import Recognizer
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import InvalidEngineConfig, InvalidStreamConfig
+from earshot.streaming.fastconformer.build import build_fastconformer
+from earshot.streaming.fastconformer.options import FASTCONFORMER_OPTIONS
 from earshot.streaming.parts.model_parts import ModelParts
 from earshot.streaming.parts.option import Option
 from earshot.streaming.u2.build import build_u2
@@ -30,7 +32,10 @@ class Family:
     precisions: tuple[Precision, ...] = ("float32",)
 
 
-FAMILIES: dict[str, Family] = {"u2": Family(build_u2, U2_OPTIONS, get_args(Precision))}
+FAMILIES: dict[str, Family] = {
+    "u2": Family(build_u2, U2_OPTIONS, get_args(Precision)),
+    "fastconformer": Family(build_fastconformer, FASTCONFORMER_OPTIONS),
+}
 """Families by `LoadedModel.family`."""
 
 

@@ -1,0 +1,115 @@
+"""A NeMo model with its parts as a recogniser."""
+
+from __future__ import annotations
+
+from earshot.models.checkpoints.assembly import LoadedModel
+from earshot.models.errors import ModelError
+from earshot.models.fastconformer.model import FastConformerModel
+from earshot.streaming.engine_config import EngineConfig
+from earshot.streaming.errors import InvalidEngineConfig
+from earshot.streaming.fastconformer.ctc_network import NemoCtc
+from earshot.streaming.fastconformer.encode_step import EncodeStep
+from earshot.streaming.fastconformer.hearing import Hearing
+from earshot.streaming.fastconformer.hearing_choice import build_hearing
+from earshot.streaming.fastconformer.language_prompt import LanguagePrompt
+from earshot.streaming.fastconformer.model_description import describe_model
+from earshot.streaming.fastconformer.recognizer import FastConformerRecognizer
+from earshot.streaming.fastconformer.stream_rules import FastConformerRules, modes_of
+from earshot.streaming.parts.graph import GRAPH
+from earshot.streaming.parts.model_parts import ModelParts
+from earshot.streaming.parts.neural_lm import NEURAL_LM
+from earshot.streaming.search.ctc_decoder import CtcDecoder
+from earshot.streaming.search.ctc_searches import build_searches
+from earshot.streaming.search.search_set import SearchSet
+from earshot.streaming.stream.active_stream import StreamSettings
+from earshot.streaming.stream.stream_decoder import StreamDecoder
+from earshot.streaming.transducer.transducer_decoder import TransducerDecoder
+
+
+def build_fastconformer(
+    loaded: LoadedModel, config: EngineConfig, parts: ModelParts
+) -> FastConformerRecognizer:
+    """A recogniser of the model's heads; a decoding graph is searched by its CTC head.
+
+    Raises ModelError for another family's model, UnusableGraph for a graph of other units or one
+    that no head can search, KernelError where a search cannot be built, InvalidEngineConfig for a
+    chunk that was not trained, weights, and parts that this family has no place for.
+    """
+    model = fastconformer_of(loaded)
+    _refuse_unserved(config, parts)
+    features, network = model.config.features, model.config
+    hearing = build_hearing(
+        model.encoder, features.frame_shift_ms, config.chunk_size, config.max_streams
+    )
+    settings = _settings(model, hearing, config)
+    has_graph = parts.get(GRAPH) is not None
+    modes = modes_of(transducer=model.transducer is not None, ctc=network.has_ctc, graph=has_graph)
+    description = describe_model(loaded, network, settings, parts, modes, buffered=hearing.buffered)
+    rules = FastConformerRules(
+        modes,
+        config.graph_search if has_graph else None,
+        parts.names,
+        settings.chunks_ms,
+        network.prompt,
+    )
+    languages = None if network.prompt is None else LanguagePrompt(network.prompt)
+    encode = EncodeStep(hearing, settings, model.prompt, languages)
+    decoders = _decoders(loaded, model, config, settings, parts)
+    return FastConformerRecognizer(hearing, encode, decoders, parts, settings, description, rules)
+
+
+def fastconformer_of(loaded: LoadedModel) -> FastConformerModel:
+    """The network of a model of this family. Raises ModelError for another's."""
+    if not isinstance(loaded.model, FastConformerModel):
+        raise ModelError(f"{loaded.name} is a model of the family {loaded.family!r}")
+    return loaded.model
+
+
+def _settings(model: FastConformerModel, hearing: Hearing, config: EngineConfig) -> StreamSettings:
+    return StreamSettings(
+        features=model.features,
+        chunking=hearing.chunking,
+        sample_rate_hz=model.config.features.sample_rate_hz,
+        max_utterance_ms=config.max_utterance_ms,
+        flush_padding_ms=0,  # the encoder knows itself how audio ends
+        chunkings=tuple(hearing.chunkings),
+        file_chunking=hearing.file_chunking,
+        continuous=True,
+    )
+
+
+def _decoders(
+    loaded: LoadedModel,
+    model: FastConformerModel,
+    config: EngineConfig,
+    settings: StreamSettings,
+    parts: ModelParts,
+) -> dict[str, StreamDecoder]:
+    """By the searches that streams may have."""
+    found: dict[str, StreamDecoder] = {}
+    if model.transducer is not None:
+        found["transducer"] = TransducerDecoder(
+            model.transducer, loaded.tokenizer, config.max_streams
+        )
+    if model.ctc is not None:
+        network = NemoCtc(model.ctc, model.config.vocab_size)
+        searches = build_searches(
+            network,
+            loaded.tokenizer,
+            parts.get(GRAPH),
+            config,
+            vocab_size=model.config.vocab_size + 1,
+            max_segment_frames=settings.max_segment_frames,
+            device=model.ctc.output.weight.device,
+        )
+        decoder = CtcDecoder(network, SearchSet(searches), config.beam_size)
+        found.update(dict.fromkeys(searches, decoder))
+    return found
+
+
+def _refuse_unserved(config: EngineConfig, parts: ModelParts) -> None:
+    if config.weights:
+        names = ", ".join(f"{name}_weight" for name in config.weights)
+        raise InvalidEngineConfig(f"{names}: no scorer of this model's family has a weight")
+    if NEURAL_LM.name in parts.names:
+        raise InvalidEngineConfig(f"a {NEURAL_LM.title}: models of this family take none yet")

@@ -1,0 +1,124 @@
+"""Cache-aware streaming (Noroozi 2024): chunks of the contexts that a model was trained in."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from earshot.models.errors import NotStreamable
+from earshot.models.fastconformer.config import AttentionContext, FastConformerConfig
+from earshot.models.fastconformer.encoder import FastConformerEncoder
+from earshot.models.fastconformer.state import FastConformerState
+from earshot.models.fastconformer.streaming import (
+    ENDLESS,
+    HeardChunk,
+    StreamingEncoder,
+    require_streamable,
+)
+from earshot.streaming.fastconformer.hearing import Heard, windows_of
+from earshot.streaming.stream.active_stream import ActiveStream
+from earshot.streaming.stream.chunking import Chunking
+from earshot.streaming.stream.lane import Lane
+
+
+class CachedHearing:
+    """Chunks of `right + 1` frames with rings of keys and values behind them; see `Hearing`.
+
+    Every context has a chunk of its own size, and streams of one engine may differ in theirs.
+    """
+
+    buffered = False
+    file_chunking = None
+
+    def __init__(
+        self,
+        encoder: FastConformerEncoder,
+        contexts: Sequence[AttentionContext],
+        feature_ms: float,
+        slots: int,
+    ) -> None:
+        """contexts: the first is the default. Raises NotStreamable."""
+        capacity = _capacity(contexts)
+        steps = [StreamingEncoder(encoder, context, capacity) for context in contexts]
+        self._steps = {step.chunk: step for step in steps}
+        self._state: FastConformerState = steps[0].start(slots)
+        self._device = encoder.pre_encode.out.weight.device
+        self.chunking = _chunking(steps[0], feature_ms)
+        self.chunkings = [_chunking(step, feature_ms) for step in steps]
+
+    def __call__(self, lanes: Sequence[Lane]) -> Heard:
+        """One batch for each size of chunk among the lanes."""
+        by_chunk: dict[int, list[int]] = defaultdict(list)
+        for row, lane in enumerate(lanes):
+            by_chunk[lane.stream.chunking.chunk_size].append(row)
+        encoded: dict[int, Tensor] = {}
+        heard = []
+        for chunk, rows in by_chunk.items():
+            ours = [lanes[row] for row in rows]
+            heard.append(self._hear(self._steps[chunk], ours))
+            for row, lane, frames in zip(rows, ours, heard[-1].encoded, strict=True):
+                # A copy: a view would keep the whole batch alive as long as the segment.
+                encoded[row] = frames[: lane.cut.frames].clone()
+        return Heard([encoded[row] for row in range(len(lanes))], lambda: _keep(heard))
+
+    def reset(self, slots: Tensor) -> None:
+        """Forget what the streams in `slots` (B,) have heard."""
+        self._state.reset(slots)
+
+    def _hear(self, step: StreamingEncoder, lanes: Sequence[Lane]) -> HeardChunk:
+        windows = windows_of(lanes, step.window, step.window_before).to(self._device)
+        slots = torch.tensor([lane.stream.slot for lane in lanes], device=self._device)
+        lengths = [_length(lane.stream) for lane in lanes]
+        return step.hear(self._state, slots, windows, torch.tensor(lengths, device=self._device))
+
+
+def cached_contexts(config: FastConformerConfig) -> list[AttentionContext]:
+    """The contexts of an encoder that it can stream in with a cache; maybe none.
+
+    Of those with chunks of one size the first.
+    """
+    by_chunk: dict[int, AttentionContext] = {}
+    for context in config.contexts:
+        if _is_streamable(config, context):
+            by_chunk.setdefault(context.right + 1, context)
+    return list(by_chunk.values())
+
+
+def _is_streamable(config: FastConformerConfig, context: AttentionContext) -> bool:
+    try:
+        require_streamable(config, context)
+    except NotStreamable:
+        return False
+    return True
+
+
+def _capacity(contexts: Sequence[AttentionContext]) -> int:
+    """Frames of the rings: what is heard, and room for a chunk where anything is."""
+    left = max(context.left for context in contexts)
+    return max(left, *(context.right + 1 for context in contexts)) if left else 0
+
+
+def _chunking(step: StreamingEncoder, feature_ms: float) -> Chunking:
+    stem = step.encoder.pre_encode
+    before = step.window_before
+    return Chunking(
+        chunk_size=step.chunk,
+        rate=stem.rate,
+        right_context=step.window - before - (step.chunk - 1) * stem.rate - 1,
+        feature_ms=feature_ms,
+        left_context=before,
+        closing=stem.frames_ahead,
+    )
+
+
+def _length(stream: ActiveStream) -> int:
+    """Feature frames of the stream, once that is known."""
+    return stream.track.available if stream.track.ended else ENDLESS
+
+
+def _keep(heard: Sequence[HeardChunk]) -> None:
+    for each in heard:
+        each.keep()

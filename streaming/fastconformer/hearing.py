@@ -1,0 +1,61 @@
+"""What lanes hear in one step, and a step that may yet be dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from earshot.streaming.stream.chunking import Chunking
+from earshot.streaming.stream.lane import Lane
+
+
+@dataclass(frozen=True)
+class Heard:
+    """Encoder frames `(T_i, D)` of each lane. keep: moves the streams' state on."""
+
+    encoded: list[Tensor]
+    keep: Callable[[], None]
+
+
+class Hearing(Protocol):
+    """An encoder's way to hear streams, with whatever state of theirs it needs."""
+
+    @property
+    def chunking(self) -> Chunking:
+        """That of streams which ask for none."""
+
+    @property
+    def file_chunking(self) -> Chunking | None:
+        """That of files which ask for none, where it is another."""
+
+    @property
+    def chunkings(self) -> Sequence[Chunking]:
+        """Those from which streams may choose."""
+
+    @property
+    def buffered(self) -> bool:
+        """Whether frames wait for what comes after them, and are heard more than once."""
+
+    def __call__(self, lanes: Sequence[Lane]) -> Heard:
+        """Hear the lanes' windows, whose features are there."""
+
+    def reset(self, slots: Tensor) -> None:
+        """Forget what the streams in `slots` (B,) have heard."""
+
+
+def windows_of(lanes: Sequence[Lane], size: int, before: int = 0) -> Tensor:
+    """The lanes' features `(B, size, F)`, zeros where there are none.
+
+    before: of the `size` feature frames, those ahead of the cut's own; a lane near its stream's
+    start has fewer of them.
+    """
+    windows = [lane.stream.window(lane.cut) for lane in lanes]
+    batch = torch.zeros(len(lanes), size, windows[0].size(1))
+    for row, (lane, window) in enumerate(zip(lanes, windows, strict=True)):
+        missing = max(before - lane.stream.window_start, 0)
+        batch[row, missing : missing + len(window)] = window
+    return batch

@@ -1,0 +1,11 @@
+"""What an engine may be asked for a NeMo model's sake, with the ranges."""
+
+import math
+
+from earshot.streaming.parts.option import Option
+
+FASTCONFORMER_OPTIONS = (
+    Option("chunk_size", "integer", ("options", "chunk_size"), low=1, high=4096),
+    Option("beam_size", "integer", ("options", "beam_size"), low=1, high=math.inf),
+    Option("token_beam", "integer", ("options", "token_beam"), low=1, high=math.inf),
+)
