@@ -99,6 +99,17 @@ class FastConformerState:
         column = (offset.unsqueeze(1) + place) % max(self.capacity, 1)
         return torch.where(place < frames.unsqueeze(1), column, self.capacity)
 
+    def row(self, slot: int) -> FastConformerState:
+        """A copy of one row, as the state of one stream."""
+        row = slice(slot, slot + 1)
+        tensors = (self.offset, self.att_cache, self.cnn_cache)
+        return FastConformerState(*(tensor[row].cpu().clone() for tensor in tensors))
+
+    def set_row(self, slot: int, row: FastConformerState) -> None:
+        """Puts one row where another's has been."""
+        self.offset[slot] = row.offset[0]
+        self.att_cache[slot], self.cnn_cache[slot] = row.att_cache[0], row.cnn_cache[0]
+
     def reset(self, slots: Tensor) -> None:
         """Puts rows `slots` (B,) int64 back to the start of a stream.
 

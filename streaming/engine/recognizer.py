@@ -11,6 +11,7 @@ from earshot.streaming.results.hypothesis import Best
 from earshot.streaming.results.search_counts import SearchCounts
 from earshot.streaming.stream.active_stream import ActiveStream, StreamSettings
 from earshot.streaming.stream.lane import Ending, Lane
+from earshot.streaming.stream.replay import ReplayPoint
 from earshot.streaming.stream_config import Boost, StreamConfig
 
 
@@ -88,6 +89,12 @@ class Recognizer(Protocol):
 
     def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
         """What each segment says so far."""
+
+    def replay_point(self, stream: ActiveStream) -> ReplayPoint:
+        """Where another engine can take the stream up: its rule, for the moment after a final."""
+
+    def resume(self, stream: ActiveStream, point: ReplayPoint) -> None:
+        """Have a stream that has heard nothing go on from there as the other would have."""
 
     def free(self, stream: ActiveStream) -> None:
         """Leave nothing of the stream in its slot."""

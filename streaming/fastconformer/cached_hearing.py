@@ -64,6 +64,15 @@ class CachedHearing:
                 encoded[row] = frames[: lane.cut.frames].clone()
         return Heard([encoded[row] for row in range(len(lanes))], lambda: _keep(heard))
 
+    def memory_of(self, slot: int) -> object:
+        """A copy of the slot's rings, and of its place."""
+        return self._state.row(slot)
+
+    def recall(self, slot: int, memory: object) -> None:
+        """Have the stream in a slot remember that."""
+        assert isinstance(memory, FastConformerState)
+        self._state.set_row(slot, memory)
+
     def reset(self, slots: Tensor) -> None:
         """Forget what the streams in `slots` (B,) have heard."""
         self._state.reset(slots)

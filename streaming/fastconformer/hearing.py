@@ -43,6 +43,12 @@ class Hearing(Protocol):
     def __call__(self, lanes: Sequence[Lane]) -> Heard:
         """Hear the lanes' windows, whose features are there."""
 
+    def memory_of(self, slot: int) -> object:
+        """A copy of what the stream in a slot has heard."""
+
+    def recall(self, slot: int, memory: object) -> None:
+        """Have the stream in a slot remember that."""
+
     def reset(self, slots: Tensor) -> None:
         """Forget what the streams in `slots` (B,) have heard."""
 

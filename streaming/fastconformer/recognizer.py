@@ -20,6 +20,7 @@ from earshot.streaming.results.results import first_pass_scores
 from earshot.streaming.results.search_counts import SearchCounts
 from earshot.streaming.stream.active_stream import ActiveStream, StreamSettings
 from earshot.streaming.stream.lane import Ending, Lane
+from earshot.streaming.stream.replay import ReplayPoint
 from earshot.streaming.stream.segment_end import divided_ending
 from earshot.streaming.stream.stream_decoder import StreamDecoder
 from earshot.streaming.stream_config import Boost, StreamConfig
@@ -105,6 +106,19 @@ class FastConformerRecognizer:
         """The stream's decoder does it; a stream keeps its decoder."""
         search = self.rules.choose_search(config)
         return self._decoders[search].configure(stream, config, search, boosts)
+
+    def replay_point(self, stream: ActiveStream) -> ReplayPoint:
+        """A copy of what encoder and decoder remember, and of the features that are heard again."""
+        heard = self._hearing.memory_of(stream.slot)
+        return stream.replay_point((heard, self._decoder_of(stream).memory_of(stream)))
+
+    def resume(self, stream: ActiveStream, point: ReplayPoint) -> None:
+        """Remember the same."""
+        stream.resume(point)
+        assert isinstance(point.memory, tuple)
+        heard, decoded = point.memory
+        self._hearing.recall(stream.slot, heard)
+        self._decoder_of(stream).recall(stream, decoded)
 
     def free(self, stream: ActiveStream) -> None:
         """Leave nothing of the stream in its slot."""

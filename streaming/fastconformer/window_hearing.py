@@ -63,6 +63,13 @@ class WindowHearing:
             lambda: None,
         )
 
+    def memory_of(self, slot: int) -> object:
+        """Nothing."""
+        return None
+
+    def recall(self, slot: int, memory: object) -> None:
+        """There is nothing to remember."""
+
     def reset(self, slots: Tensor) -> None:
         """There is nothing to forget."""
 

@@ -79,6 +79,13 @@ class CtcDecoder:
         """Search the current segment anew; words that were told as stable stay."""
         return self._searches.configure(stream, config, search, boosts)
 
+    def memory_of(self, stream: ActiveStream) -> object:
+        """Nothing: searches begin anew with each segment."""
+        return None
+
+    def recall(self, stream: ActiveStream, memory: object) -> None:
+        """There is nothing to remember."""
+
     def free(self, stream: ActiveStream) -> None:
         """Leave nothing of the stream in its slot."""
         self._searches.drop_boosts(stream)

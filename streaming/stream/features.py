@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from earshot.streaming.samples import Samples
+from earshot.streaming.stream.replay import TrackPoint
 
 
 class FeatureExtractor(Protocol):
@@ -43,10 +44,10 @@ class FeatureExtractor(Protocol):
 class SampleBuffer:
     """A queue of samples addressed by position; it forgets what lies before a given one."""
 
-    def __init__(self) -> None:
+    def __init__(self, start: int = 0) -> None:
         self._pieces: deque[Samples] = deque()
-        self._start = 0
-        self.end = 0
+        self._start = start
+        self.end = start
 
     def append(self, samples: Samples) -> None:
         """Add samples `(N,)` at the end."""
@@ -102,6 +103,25 @@ class FeatureTrack:
         self._first_frame = 0
         self._padding = 0
         self.ended = False
+
+    def point(self, first_frame: int | None = None) -> TrackPoint:
+        """Where the track stands: with the frames that are kept, or to compute from a frame on."""
+        computed = self.computed if first_frame is None else first_frame
+        first = self._first_frame if first_frame is None else first_frame
+        before = self._extractor.before
+        sample = max(self.origin + computed * self._extractor.frame_shift - before, self.start)
+        return TrackPoint(
+            self.start, self.origin, sample, first, self._features[: computed - first]
+        )
+
+    def resume(self, point: TrackPoint) -> None:
+        """Stand where another track of the same settings has stood, before any sample."""
+        self.start, self.origin = point.start, point.origin
+        self._features, self._first_frame = point.features.clone(), point.first_frame
+        needed = self.computed * self._extractor.frame_shift
+        silent = max(point.sample - self.origin + self._extractor.before - needed, 0)
+        self._samples = SampleBuffer(needed)
+        self._samples.append(np.zeros(silent, np.float32))
 
     def keep(self, frames: int) -> None:
         """Keep so many frames behind the newest from now on."""

@@ -28,10 +28,10 @@ class Ending:
     cause: FinalCause
     boundary: int | None
     hypotheses: list[Hypothesis]
-    rest: Rest | None = None
     scored: list[Scored] = field(default_factory=list)
     second_pass_failed: bool = False
     left: bool = False
+    rest: Rest | None = None
 
     def keep_first_pass(self) -> None:
         """The second pass has failed: what the first one leaves is the result."""

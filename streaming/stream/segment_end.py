@@ -59,7 +59,7 @@ def divided_ending(lane: Lane, decoder: Dividing) -> Ending | None:
         decoder.truncate(stream, boundary)
     hypotheses = decoder.nbest(stream, ended=ended)
     cause: FinalCause = "endpoint" if ended else "max_utterance"
-    return Ending(stream, cause, boundary, hypotheses, rest)
+    return Ending(stream, cause, boundary, hypotheses, rest=rest)
 
 
 def _end_of_flush(lane: Lane, nbest: Callable[[bool], Sequence[Hypothesis]]) -> Ending | None:

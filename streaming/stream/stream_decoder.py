@@ -40,5 +40,11 @@ class StreamDecoder(Dividing, Protocol):
     ) -> tuple[BoostWarning, ...]:
         """Decode the stream's segment so; return what goes without its boost."""
 
+    def memory_of(self, stream: ActiveStream) -> object:
+        """A copy of what is remembered of the segments before this one, which has just begun."""
+
+    def recall(self, stream: ActiveStream, memory: object) -> None:
+        """Remember that."""
+
     def free(self, stream: ActiveStream) -> None:
         """Leave nothing of the stream in its slot."""

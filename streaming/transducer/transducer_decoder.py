@@ -17,7 +17,7 @@ from earshot.streaming.stream.rest import Rest
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.stream.segment_boundary import word_boundary
 from earshot.streaming.stream_config import Boost, StreamConfig
-from earshot.streaming.transducer.label_walk import LabelWalk, Walked
+from earshot.streaming.transducer.label_walk import LabelWalk, Spoken, Walked
 from earshot.streaming.transducer.transcript import NOTHING_FOUND, Transcript
 
 TURN_ENDS = ("<EOU>",)
@@ -97,6 +97,15 @@ class TransducerDecoder:
         """What was decoded stays: nothing that can be asked for changes it."""
         stream.config, stream.search, stream.boosts = config, search, boosts
         return boosts.told
+
+    def memory_of(self, stream: ActiveStream) -> object:
+        """What was said; it is never changed."""
+        return self._spoken[stream.slot]
+
+    def recall(self, stream: ActiveStream, memory: object) -> None:
+        """Go on from what was said."""
+        assert isinstance(memory, Spoken)
+        self._spoken[stream.slot] = memory
 
     def free(self, stream: ActiveStream) -> None:
         """Nothing was said."""

@@ -26,6 +26,7 @@ from earshot.streaming.search.search_set import SearchSet
 from earshot.streaming.stream.active_stream import ActiveStream, StreamSettings
 from earshot.streaming.stream.chunking import Chunking
 from earshot.streaming.stream.lane import Ending, Lane
+from earshot.streaming.stream.replay import ReplayPoint
 from earshot.streaming.stream.segment_end import ending_of
 from earshot.streaming.stream_config import Boost, StreamConfig
 from earshot.streaming.u2.encode import EncodeStep
@@ -137,6 +138,14 @@ class TwoPass:
     ) -> tuple[BoostWarning, ...]:
         """Search the current segment anew; words that were told as stable stay."""
         return self._search.configure(stream, config, self.rules.choose_search(config), boosts)
+
+    def replay_point(self, stream: ActiveStream) -> ReplayPoint:
+        """The segment's seam: nothing before it is remembered."""
+        return stream.replay_point()
+
+    def resume(self, stream: ActiveStream, point: ReplayPoint) -> None:
+        """Hear from the seam on."""
+        stream.resume(point)
 
     def free(self, stream: ActiveStream) -> None:
         """Leave nothing of the stream in its slot."""

@@ -28,6 +28,7 @@ from earshot.streaming.stream.chunking import Chunking
 from earshot.streaming.stream.endpoint import Endpoint, FrameEvidence
 from earshot.streaming.stream.lane import Ending, Lane
 from earshot.streaming.stream.lane_features import compute_features
+from earshot.streaming.stream.replay import ReplayPoint
 from earshot.streaming.stream.segment_end import ending_of
 from earshot.streaming.stream_config import Boost, StreamConfig
 
@@ -157,6 +158,12 @@ class KnockRecognizer:
 
     def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
         return [Best(self.heard(stream), 0) for stream in streams]
+
+    def replay_point(self, stream: ActiveStream) -> ReplayPoint:
+        return stream.replay_point()
+
+    def resume(self, stream: ActiveStream, point: ReplayPoint) -> None:
+        stream.resume(point)
 
     def free(self, stream: ActiveStream) -> None:
         """There is nothing in its slot."""

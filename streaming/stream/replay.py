@@ -1,0 +1,47 @@
+"""Where another engine can take a stream up: every recogniser has a rule of its own.
+
+U2 forgets a segment where it ends, so a stream is heard on from its segment's seam, by its samples
+alone. A stream that goes on is heard on from what its encoder and decoder remember there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from earshot.streaming.stream.rest import Rest
+
+
+@dataclass(frozen=True, eq=False)
+class TrackPoint:
+    """A place in a `FeatureTrack`, which gives `start` and `origin`.
+
+    sample: of the stream, the first that the track has to be given. features `(N, F)`: those of the
+    frames from `first_frame` on that are computed already.
+    """
+
+    start: int
+    origin: int
+    sample: int
+    first_frame: int
+    features: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class ReplayPoint:
+    """A stream just behind a final. It can be pickled.
+
+    segment_frame: the track's frame at which the segment starts. rest: that of the stream. memory:
+    what else its recogniser remembers; None where the samples are enough.
+    """
+
+    track: TrackPoint
+    segment_frame: int
+    rest: Rest | None = None
+    memory: object = None
+
+    @property
+    def sample(self) -> int:
+        """The first sample, counted from the stream's start, that is needed again."""
+        return self.track.sample
