@@ -63,7 +63,7 @@ class StreamingEncoder:
     def step(
         self, state: FastConformerState, slots: Tensor, windows: Tensor, lengths: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """As `hear`, and moves the state on: frames (B, T', D) and their counts (B,)."""
+        """Frames (B, T', D) and their counts (B,), see `hear`; moves the state on."""
         heard = self.hear(state, slots, windows, lengths)
         heard.keep()
         return heard.encoded, heard.frames

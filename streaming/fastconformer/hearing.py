@@ -1,4 +1,4 @@
-"""What lanes hear in one step, and a step that may yet be dropped."""
+"""A way to hear: the encoder's part of a step, which may yet be dropped."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class Hearing(Protocol):
 
     @property
     def chunking(self) -> Chunking:
-        """That of streams which ask for none."""
+        """The chunks of streams that ask for none."""
 
     @property
     def file_chunking(self) -> Chunking | None:
-        """That of files which ask for none, where it is another."""
+        """The chunks of files that ask for none, where they are others."""
 
     @property
     def chunkings(self) -> Sequence[Chunking]:
-        """Those from which streams may choose."""
+        """All from which streams may choose."""
 
     @property
     def buffered(self) -> bool:

@@ -44,7 +44,7 @@ def ctc_output(lane: Lane) -> CtcOutput:
 
 
 def ctc_outputs(log_probs: Tensor, lengths: Sequence[int], blank_id: int) -> list[CtcOutput]:
-    """What B lanes leave whose log-probabilities `(B, T, V)` are padded on the right.
+    """Outputs of B lanes whose log-probabilities `(B, T, V)` are padded on the right.
 
     Raises DecodingFailed when the network's output is not finite.
     """

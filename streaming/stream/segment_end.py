@@ -48,7 +48,7 @@ class Dividing(Protocol):
 
 
 def divided_ending(lane: Lane, decoder: Dividing) -> Ending | None:
-    """As `ending_of`, of a stream that goes on: all behind the boundary is the next one's rest."""
+    """The ending of a stream that goes on, see `ending_of`: what lies behind is the next's rest."""
     stream, endpoint = lane.stream, lane.endpoint
     if endpoint is None:
         return _end_of_flush(lane, lambda ended: decoder.nbest(stream, ended=ended))

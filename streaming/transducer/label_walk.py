@@ -23,7 +23,7 @@ from earshot.streaming.transducer.transcript import NO_BLANK, Transcript
 
 @dataclass(frozen=True, eq=False)
 class Spoken:
-    """What was said up to a frame, as the predictor remembers it.
+    """A predictor's memory of what was said up to a frame.
 
     said `(J,)`: its projection. hidden, cell `(N, H)`: of its layers. ahead: frames from this one
     on that a duration has skipped, with the log-probability `skipped_blank` of a blank's.
@@ -111,7 +111,7 @@ class LabelWalk:
 
 @dataclass(frozen=True, eq=False)
 class _Memory:
-    """What was said in B lanes: said `(B, J)`, hidden and cell `(N, B, H)`."""
+    """Memories of B lanes: said `(B, J)`, hidden and cell `(N, B, H)`."""
 
     said: Tensor
     hidden: Tensor

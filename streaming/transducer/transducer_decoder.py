@@ -94,12 +94,12 @@ class TransducerDecoder:
     def configure(
         self, stream: ActiveStream, config: StreamConfig, search: str, boosts: CompiledBoosts
     ) -> tuple[BoostWarning, ...]:
-        """What was decoded stays: nothing that can be asked for changes it."""
+        """Nothing is decoded anew: nothing that can be asked for would change it."""
         stream.config, stream.search, stream.boosts = config, search, boosts
         return boosts.told
 
     def memory_of(self, stream: ActiveStream) -> object:
-        """What was said; it is never changed."""
+        """The predictor's memory, which is never changed."""
         return self._spoken[stream.slot]
 
     def recall(self, stream: ActiveStream, memory: object) -> None:
