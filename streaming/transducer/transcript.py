@@ -69,6 +69,16 @@ class Transcript:
             self.blank_log_probs[frame:],
         )
 
+    def labels_from(self, place: int) -> Transcript:
+        """The same stretch without the first `place` labels."""
+        return Transcript(
+            self.tokens[place:],
+            self.frames[place:],
+            self.ends[place:],
+            self.token_log_probs[place:],
+            self.blank_log_probs,
+        )
+
     def evidence(self, blank_threshold: float, turn_ends: Container[int] = ()) -> FrameEvidence:
         """Silent is a frame whose P(blank) is above the threshold, spoken one that holds a label.
 

@@ -18,6 +18,7 @@ from earshot.streaming.stream.segment import Segment
 from earshot.streaming.stream.segment_boundary import word_boundary
 from earshot.streaming.stream_config import Boost, StreamConfig
 from earshot.streaming.transducer.label_walk import LabelWalk, Spoken, Walked
+from earshot.streaming.transducer.marks import Marks
 from earshot.streaming.transducer.transcript import NOTHING_FOUND, Transcript
 
 TURN_ENDS = ("<EOU>",)
@@ -39,6 +40,7 @@ class TransducerDecoder:
         self._tokenizer = tokenizer
         self._silence = self._walk.begin()
         self._spoken = [self._silence] * max_streams
+        self._marks = Marks(tokenizer.units.symbols)
         ids = tokenizer.units.ids
         self._turn_ends = frozenset(ids[symbol] for symbol in TURN_ENDS if symbol in ids)
 
@@ -64,7 +66,9 @@ class TransducerDecoder:
 
     def boundary(self, stream: ActiveStream, endpoint: Endpoint) -> int:
         """The widest gap near the segment's end."""
-        return word_boundary(endpoint, self._hypothesis(stream), stream.settings.chunking.frame_ms)
+        # Marks stay where they were found: none is to be divided from its word.
+        found = self._spelled(transcript_of(stream.segment))
+        return word_boundary(endpoint, found, stream.settings.chunking.frame_ms)
 
     def rest(self, lane: Lane, boundary: int) -> Rest | None:
         """The frames from there on, with the labels that were found in them."""
@@ -129,7 +133,10 @@ class TransducerDecoder:
         self._spoken[lane.stream.slot] = walked.after
 
     def _hypothesis(self, stream: ActiveStream) -> TokenHypothesis:
-        return TokenHypothesis(transcript_of(stream.segment), self._tokenizer, NO_BOOSTS)
+        return self._spelled(self._marks.placed(transcript_of(stream.segment)))
+
+    def _spelled(self, found: Transcript) -> TokenHypothesis:
+        return TokenHypothesis(found, self._tokenizer, NO_BOOSTS)
 
 
 def transcript_of(segment: Segment) -> Transcript:
