@@ -5,9 +5,9 @@ Figures are for finals: the form of a number changes with every word that joins 
 comes from whoever found the words (`Word.written`), and a number keeps its last word's mark.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from earshot.language.itn.spoken_years import MONTHS
 from earshot.language.itn.written_numbers import Written, written_numbers
@@ -20,6 +20,7 @@ _CAPITALS = frozenset({"i"} | _DAYS | (MONTHS - _ALSO_WORDS))
 SENTENCE_ENDS = frozenset(".?!")
 _WITHIN_NUMBERS = ","
 """Said to a tagger by pauses between digits; a number goes on over it."""
+_JOINING = "and"
 
 
 def smart_format(alternative: Alternative) -> Alternative:
@@ -39,12 +40,28 @@ def _written(words: Sequence[Word]) -> Iterator[Written]:
 
 
 def _numbers(words: Sequence[Word]) -> Iterator[Written]:
-    """Not within a boosted phrase that the request wrote in these words, nor across a stop."""
+    """Not within a boosted phrase that the request wrote in these words, nor across a stop.
+
+    Nor beside figures that the model has written, of which it may be a part: "$5 fifty".
+    """
     for number in _within_sentences(words):
         *inner, last = words[number.first : number.stop]
         wished = any(word.boosted and not word.read_out for word in (*inner, last))
-        if not wished and not any(_stops(word) for word in inner):
+        parted = any(_stops(word) for word in inner)
+        if not wished and not parted and not _beside_figures(words, number):
             yield replace(number, text=number.text + _marks(last.written or last.text))
+
+
+def _beside_figures(words: Sequence[Word], number: Written) -> bool:
+    """Whether figures lie next to it, with an "and" between them at most, and no mark."""
+    before = takewhile(lambda word: not _stops(word), reversed(words[: number.first]))
+    after = () if _stops(words[number.stop - 1]) else words[number.stop :]
+    return _begin_with_figures(before) or _begin_with_figures(after)
+
+
+def _begin_with_figures(words: Iterable[Word]) -> bool:
+    nearest = next((word.text for word in words if word.text.lower() != _JOINING), "")
+    return any(letter.isdigit() for letter in nearest)
 
 
 def _within_sentences(words: Sequence[Word]) -> Iterator[Written]:

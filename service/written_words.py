@@ -4,6 +4,7 @@ Whoever finds words may say how each is written (`Word.written`); figures and ab
 these forms ("14", "Mr.") are words here, as only smart format writes them.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,6 +14,9 @@ from earshot.streaming.events import Alternative, Word
 
 STOPS = ".,;:?!"
 _ALL_STOPS = STOPS + "。，？！、；："
+_CLOSING = _ALL_STOPS + '…—–"”“»›)]'
+_OPENING = '¿¡—–"“„«‹(['
+_INITIALS = re.compile(r"([^\W\d_]\.){2,}")
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,19 @@ def bare_text(word: Word) -> str:
     """A word without capitals and marks; one that a request has written so keeps them."""
     if word.boosted and not word.read_out:
         return word.text
-    return (word.text.rstrip(_ALL_STOPS) or word.text).lower()
+    return (without_marks(word.text) or word.text).lower()
+
+
+def without_marks(text: str) -> str:
+    """A word without quotes, brackets and stops around it; "U.S." is spelled with its last one."""
+    inner = text.lstrip(_OPENING).rstrip(_CLOSING)
+    whole = f"{inner}."
+    return whole if whole in text and are_initials(whole) else inner
+
+
+def are_initials(text: str) -> bool:
+    """Whether a word is letters with a stop behind each: "U.S.", "a.m."."""
+    return _INITIALS.fullmatch(text) is not None
 
 
 def rewritten(alternative: Alternative, forms: Iterable[Written]) -> Alternative:

@@ -87,6 +87,25 @@ def test_a_number_ends_with_its_sentence_whatever_the_next_begins_with(said, rea
     assert formatted(said).text == read
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "I paid $5. One of them said 1,000, at 3:30 in 2026.",
+        "It cost $5 million and $5 fifty.",
+        "Nineteen 98, two thousand 26, $12 and fifty cents, 3:30 forty five.",
+        "Call 5 five five one two three four.",
+    ],
+)
+def test_figures_that_a_model_wrote_are_left_alone_with_the_numbers_beside_them(written):
+    assert formatted(written).text == written
+
+
+def test_a_mark_parts_a_number_from_a_models_figures():
+    assert formatted("It was $5. Twenty people, 3 dogs, thirty cats").text == (
+        "It was $5. 20 people, 3 dogs, 30 cats"
+    )
+
+
 def test_text_without_spaces_keeps_having_none():
     assert formatted("你 好", separator="").text == "你好"
 

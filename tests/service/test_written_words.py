@@ -105,6 +105,23 @@ def test_a_model_that_writes_capitals_and_marks_itself_does_so_for_who_asks():
     assert [word.heard for word in best.words] == ["well", "it", "is", "mcdonald", "好"]
 
 
+@pytest.mark.parametrize(
+    ("written", "word"),
+    [
+        ("U.S.", "u.s."), ("U.S.,", "u.s."), ("a.m.?", "a.m."), ("(U.S.)", "u.s."), ("Mr.", "mr"),
+        ("o'clock.", "o'clock"), ("I'm", "i'm"), ("dogs'", "dogs'"), ("E-mail,", "e-mail"),
+        ("$5.", "$5"), ("2026,", "2026"), ("3:30?", "3:30"), ("1,000.", "1,000"), ("3.5", "3.5"),
+        ("50%.", "50%"), ("-5", "-5"), ('"Hello,"', "hello"), ("¿Qué?", "qué"), ("«Oui»", "oui"),
+        ("wait…", "wait"), ("no—", "no"), ("...", "..."),
+    ],
+)  # fmt: skip
+def test_marks_around_a_word_are_not_of_it(written, word):
+    heard = final(f"So {written}")
+    assert text(AS_HEARD, heard) == f"so {word}"
+    [best] = PUNCTUATED.of(heard).alternatives
+    assert (best.text, best.words[1].text, best.words[1].heard) == (f"So {written}", written, word)
+
+
 def test_a_boosted_phrase_stays_as_the_request_wrote_it():
     heard = final("ask Dr. McGee now.", "", {"Dr.", "McGee"})
     assert text(AS_HEARD, heard) == "ask Dr. McGee now"

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from earshot.service.deepgram.response.wire import Paragraph, Paragraphs, Sentence
 from earshot.service.word_spans import word_spans
+from earshot.service.written_words import are_initials
 from earshot.streaming.events import Alternative, Final
 
 SENTENCE_PAUSE_S = 0.6
@@ -15,7 +16,9 @@ SENTENCE_WORDS = 60
 """A speaker without pauses is cut after so many words, where an utterance was cut."""
 PARAGRAPH_WORDS = 80
 """A paragraph of so many ends with its sentence, however short the pause."""
-_STOPS = (".", "?", "!")
+_STOPS = (".", "?", "!", "。", "？", "！")
+_CLOSING = '"”»)]'
+_TITLES = frozenset(("mr.", "mrs.", "ms.", "dr.", "prof."))
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ def _marked_sentences(finals: Iterable[Final]) -> list[_Said]:
     sentences: list[_Said] = []
     for final in finals:
         best = final.alternatives[0]
-        for part in _parts(best, [_stops(word.text) for word in best.words]):
+        for part in _parts(best, _stops_of(best)):
             last = sentences[-1] if sentences else None
             if last and not _stops(last.text) and _go_on(last, part, PARAGRAPH_PAUSE_S):
                 sentences[-1] = last.then(part)
@@ -78,8 +81,21 @@ def _paused_sentences(finals: Iterable[Final]) -> list[_Said]:
     return sentences
 
 
+def _stops_of(best: Alternative) -> list[bool]:
+    """Whether a sentence ends with each word."""
+    texts = [word.text for word in best.words]
+    return [_ends(text, after) for text, after in zip(texts, [*texts[1:], ""], strict=False)]
+
+
+def _ends(text: str, after: str) -> bool:
+    """Not with "Mr.", nor with "a.m." or "U.S." where none can be seen to begin behind it."""
+    if are_initials(text) and after:
+        return text.islower() and after[0].isupper()
+    return _stops(text) and text.lower() not in _TITLES
+
+
 def _stops(text: str) -> bool:
-    return text.endswith(_STOPS)
+    return text.rstrip(_CLOSING).endswith(_STOPS)
 
 
 def _long_pauses(best: Alternative) -> list[bool]:

@@ -71,3 +71,21 @@ def test_paragraphs_are_written_as_all_else(transcript, smart_format):
     assert reading["paragraphs"]["transcript"] == f"\n{reading['transcript']}"
     assert reading["paragraphs"]["paragraphs"][0]["num_words"] == len(reading["words"])
     assert "paragraphs" not in body(transcript, "json", smart_format)
+
+
+@pytest.mark.parametrize("form", ["json", "text", "srt", "vtt"])
+@pytest.mark.parametrize(
+    ("writing", "text"),
+    [
+        (Writing(), "hello world i paid $5"),
+        (Writing(punctuate=True), "Hello, world. I paid $5."),
+        (Writing(punctuate=True, smart_format=True), "Hello, world. I paid $5."),
+    ],
+)
+def test_what_a_model_wrote_itself_is_in_every_format_as_asked(form, writing, text):
+    said = "Hello, world. I paid $5."
+    words = tuple(Word(each, at / 2, (at + 1) / 2, 0.9) for at, each in enumerate(said.split()))
+    heard = Transcript([Final(0.0, 3.0, (Alternative(said, words, 0.9, 0.0),), True, False, "end")])
+    messages = ResultMessages("r", ServedModel("m", "1", "a", "u"), writing=writing)
+    answer = FileAnswer(ListenParameters(StreamConfig(), None, form), messages, "0" * 64)
+    assert text in answer.body(heard)

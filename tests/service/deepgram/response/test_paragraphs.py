@@ -49,6 +49,20 @@ def test_a_stop_ends_a_sentence_whatever_the_pause():
     assert texts([final(0.0, "one"), final(0.5, "two")]) == [["one", "two"]]
 
 
+@pytest.mark.parametrize(
+    ("said", "sentences"),
+    [
+        ("Mr. Brown is in. Good.", ["Mr. Brown is in.", "Good."]),
+        ("The U.S. Senate met at 9 a.m. today.", ["The U.S. Senate met at 9 a.m. today."]),
+        ("It was 9 a.m. They met.", ["It was 9 a.m.", "They met."]),
+        ('She said "no." It is 3.5.', ['She said "no."', "It is 3.5."]),
+        ("好。 好？", ["好。", "好？"]),
+    ],
+)
+def test_a_sentence_ends_where_a_model_wrote_so_and_not_at_an_abbreviation(said, sentences):
+    assert texts([final(0.0, *said.split())]) == [sentences]
+
+
 def test_nobody_speaks_for_ever():
     spoken = [final(4.0 * i, *["on"] * 10, speech_final=False) for i in range(30)]
     divided = paragraphs_of(spoken)
