@@ -125,6 +125,9 @@ def test_marks_around_a_word_are_not_of_it(written, word):
 def test_a_boosted_phrase_stays_as_the_request_wrote_it():
     heard = final("ask Dr. McGee now.", "", {"Dr.", "McGee"})
     assert text(AS_HEARD, heard) == "ask Dr. McGee now"
+    marked = final("ask McGee now.", "- McGee, -", {"McGee"})
+    assert text(AS_HEARD, marked) == "ask McGee now"
+    assert text(PUNCTUATED, marked) == "ask McGee, now."
 
 
 def test_what_has_no_capitals_and_marks_is_not_touched():

@@ -19,6 +19,18 @@ def test_a_phrase_in_small_letters_says_nothing() -> None:
     assert asked(["dan gylbert"], "dan gylbert") == [None, None]
 
 
+def test_marks_of_a_model_are_no_part_of_a_phrase_that_has_none() -> None:
+    assert asked(["Dan Gylbert"], "dan gylbert, Dan, Gylbert.") == ["Dan", "Gylbert"] * 2
+    assert asked(["Dr. Gylbert"], "Dr. gylbert? dr.") == ["Dr.", "Gylbert", None]
+    assert asked(["Yahoo!"], "yahoo! yahoo") == ["Yahoo!", None]
+
+
+def test_what_a_model_wrote_otherwise_is_as_asked_in_small_letters_too() -> None:
+    assert asked(["brown sugar"], "Brown sugar, sugar") == ["brown", "sugar", None]
+    assert asked(["dr. brown"], "Dr. BROWN") == ["dr.", "brown"]
+    assert asked(["brown sugar"], "Brown tea.", boosted="tea.") == [None, None]
+
+
 def test_a_word_that_no_boost_covers_keeps_what_it_has() -> None:
     assert asked(["May Day"], "may day may", boosted="day") == [None, None, None]
 

@@ -36,6 +36,18 @@ def test_a_word_that_is_told_so_already_is_written_so_too() -> None:
     assert [(word.text, word.written) for word in told.words] == [("Kubernetes", "Kubernetes.")]
 
 
+def test_a_mark_of_a_model_becomes_part_of_the_written_form_alone() -> None:
+    told = as_asked(heard(boosted("kubernetes,")), KUBERNETES)
+    assert told.text == "Kubernetes"
+    assert [(word.text, word.written) for word in told.words] == [("Kubernetes", "Kubernetes,")]
+
+
+def test_a_model_writes_what_was_asked_for_in_small_letters_its_own_way() -> None:
+    told = as_asked(heard(boosted("Brown"), boosted("sugar.")), AskedCapitals(["brown sugar"]))
+    assert told.text == "brown sugar"
+    assert [word.written for word in told.words] == ["Brown", "sugar."]
+
+
 def test_a_word_without_a_written_form_gets_none() -> None:
     told = as_asked(heard(boosted("kubernetes")), KUBERNETES)
     assert [word.written for word in told.words] == [None]
