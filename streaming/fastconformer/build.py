@@ -18,6 +18,7 @@ from earshot.streaming.fastconformer.stream_rules import FastConformerRules, mod
 from earshot.streaming.parts.graph import GRAPH
 from earshot.streaming.parts.model_parts import ModelParts
 from earshot.streaming.parts.neural_lm import NEURAL_LM
+from earshot.streaming.parts.tagger import TAGGER
 from earshot.streaming.search.ctc_decoder import CtcDecoder
 from earshot.streaming.search.ctc_searches import build_searches
 from earshot.streaming.search.search_set import SearchSet
@@ -36,7 +37,7 @@ def build_fastconformer(
     chunk that was not trained, weights, and parts that this family has no place for.
     """
     model = fastconformer_of(loaded)
-    _refuse_unserved(config, parts)
+    _refuse_unserved(config)
     features, network = model.config.features, model.config
     hearing = build_hearing(
         model.encoder, features.frame_shift_ms, config.chunk_size, config.max_streams
@@ -45,6 +46,7 @@ def build_fastconformer(
     has_graph = parts.get(GRAPH) is not None
     modes = modes_of(transducer=model.transducer is not None, ctc=network.has_ctc, graph=has_graph)
     description = describe_model(loaded, network, settings, parts, modes, buffered=hearing.buffered)
+    _refuse_parts(parts, description.writes_marks)
     rules = FastConformerRules(
         modes,
         config.graph_search if has_graph else None,
@@ -107,9 +109,14 @@ def _decoders(
     return found
 
 
-def _refuse_unserved(config: EngineConfig, parts: ModelParts) -> None:
+def _refuse_unserved(config: EngineConfig) -> None:
     if config.weights:
         names = ", ".join(f"{name}_weight" for name in config.weights)
         raise InvalidEngineConfig(f"{names}: no scorer of this model's family has a weight")
+
+
+def _refuse_parts(parts: ModelParts, writes_marks: bool) -> None:
+    if writes_marks and TAGGER.name in parts.names:
+        raise InvalidEngineConfig(f"a {TAGGER.title}: this model writes marks of its own")
     if NEURAL_LM.name in parts.names:
         raise InvalidEngineConfig(f"a {NEURAL_LM.title}: models of this family take none yet")
