@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from earshot.streaming.stream.endpoint import FrameEvidence
 
 NO_BLANK = -math.inf
-"""The log-probability of the blank in a frame that holds a label, or that a label lasts over."""
+"""The log-probability of the blank in a frame that labels alone have passed."""
 
 
 @dataclass(frozen=True)
