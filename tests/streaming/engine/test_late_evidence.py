@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import pytest
+from break_once import break_once
 from knock_recognizer import HumProofRecognizer, loaded_knocks, sound
 from walking_recognizer import Walk, WalkingRecognizer
 
@@ -62,24 +63,6 @@ def together(engine, sounds) -> list:
     for listener in listeners:
         listener.wait_for_last()
     return [told(listener) for listener in listeners]
-
-
-def break_once(monkeypatch, owner, name, at, *, after=False):
-    """One call fails, before its work or after it; returns all calls."""
-    whole, calls = getattr(owner, name), []
-
-    def failing(*arguments):
-        calls.append(arguments)
-        fails = len(calls) == at
-        if fails and not after:
-            raise RuntimeError("half way")
-        found = whole(*arguments)
-        if fails:
-            raise RuntimeError("half way")
-        return found
-
-    monkeypatch.setattr(owner, name, failing)
-    return calls
 
 
 def test_the_sounds_end_segments_in_all_ways_and_inside_of_chunks(expected):
