@@ -11,7 +11,7 @@ from earshot.streaming.results.results import Scored, first_pass_scores
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.chunking import Cut
 from earshot.streaming.stream.endpoint import Endpoint, FrameEvidence
-from earshot.streaming.stream.rest import Rest
+from earshot.streaming.stream.rest import Division, Rest
 
 
 @dataclass(eq=False)
@@ -60,7 +60,8 @@ class Lane:
 
     encoded `(T, D)` comes from the encoder; output is what else the encoder leaves for its decoder,
     and theirs alone; both may be a `Rest`. An endpoint cuts both to `used` frames; those after it
-    belong to the next segment, which decodes them again, or are its rest.
+    belong to the next segment, which decodes them again, or are its rest. division: where that is;
+    once it is known the segment may become shorter, and is not to be divided again.
     """
 
     stream: ActiveStream
@@ -71,6 +72,7 @@ class Lane:
     observed: bool = False
     used: int = 0
     endpoint: Endpoint | None = None
+    division: Division | None = None
     ending: Ending | None = None
 
     def observe(self, evidence: FrameEvidence) -> None:

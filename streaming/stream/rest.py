@@ -1,4 +1,4 @@
-"""Encoded frames behind the end of a segment: the next one's, in a stream whose encoder goes on."""
+"""What lies behind the end of a segment, and is the next one's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class Rest:
-    """encoded `(T, D)`, output: see `Lane`; of these frames alone. There are some."""
+    """Frames that are encoded already, in a stream whose encoder goes on. There are some.
+
+    encoded `(T, D)`, output: see `Lane`; of these frames alone.
+    """
 
     encoded: Tensor
     output: Any = None
@@ -19,3 +22,11 @@ class Rest:
     def frames(self) -> int:
         """T."""
         return len(self.encoded)
+
+
+@dataclass(frozen=True, eq=False)
+class Division:
+    """Where a segment ends: at the frame `boundary`, with a rest from there on, if any."""
+
+    boundary: int
+    rest: Rest | None = None

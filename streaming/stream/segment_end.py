@@ -8,7 +8,7 @@ from earshot.streaming.results.hypothesis import Hypothesis
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.endpoint import Endpoint, pause_boundary
 from earshot.streaming.stream.lane import Ending, Lane
-from earshot.streaming.stream.rest import Rest
+from earshot.streaming.stream.rest import Division, Rest
 
 
 def ending_of(
@@ -27,8 +27,8 @@ def ending_of(
     if endpoint.rule != "max_utterance":
         boundary = pause_boundary(endpoint, stream.settings.chunking.frame_ms)
         return Ending(stream, "endpoint", boundary, list(nbest(True)))
-    boundary = cut_between_words(endpoint)
-    return Ending(stream, "max_utterance", boundary, list(nbest(False)))
+    lane.division = lane.division or Division(cut_between_words(endpoint))
+    return Ending(stream, "max_utterance", lane.division.boundary, list(nbest(False)))
 
 
 class Dividing(Protocol):
@@ -53,8 +53,10 @@ def divided_ending(lane: Lane, decoder: Dividing) -> Ending | None:
     if endpoint is None:
         return _end_of_flush(lane, lambda ended: decoder.nbest(stream, ended=ended))
     ended = endpoint.rule != "max_utterance"
-    boundary = endpoint.frames if ended else decoder.boundary(stream, endpoint)
-    rest = decoder.rest(lane, boundary)
+    if lane.division is None:
+        boundary = endpoint.frames if ended else decoder.boundary(stream, endpoint)
+        lane.division = Division(boundary, decoder.rest(lane, boundary))
+    boundary, rest = lane.division.boundary, lane.division.rest
     if boundary < stream.segment.frames:
         decoder.truncate(stream, boundary)
     hypotheses = decoder.nbest(stream, ended=ended)

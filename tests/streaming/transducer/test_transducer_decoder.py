@@ -1,0 +1,403 @@
+"""Streams by a transducer's labels: endpoints cut what is said, and nothing of the walk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from itertools import chain
+
+import numpy as np
+import pytest
+import torch
+from break_once import break_once
+from hypothesis import given
+from hypothesis import strategies as st
+from network_head import NetworkHead
+from oracles import Found, frame_looping
+from scripted_transducer import (
+    BLANK,
+    DURATIONS,
+    ECHO,
+    QUIET,
+    SIZE,
+    UNITS,
+    ScriptTokenizer,
+    frame,
+    frames_of,
+    scripted_transducer,
+)
+from torch import Tensor
+
+from earshot.streaming.requests import Flush
+from earshot.streaming.stream.active_stream import ActiveStream, StreamSettings
+from earshot.streaming.stream.chunking import Chunking
+from earshot.streaming.stream.inbox import Inbox
+from earshot.streaming.stream.lane import Lane
+from earshot.streaming.stream.lane_features import compute_features
+from earshot.streaming.stream.segment_end import divided_ending
+from earshot.streaming.stream_config import Boost, EndpointConfig, StreamConfig, StreamPriority
+from earshot.streaming.transducer.label_walk import LabelWalk
+from earshot.streaming.transducer.transducer_decoder import TransducerDecoder
+
+FRAME_MS = 100
+EOU = UNITS.index("<EOU>")
+CONFIG = StreamConfig(
+    endpoint=EndpointConfig(silence_ms=300, no_speech_ms=1000, max_utterance_ms=2000)
+)
+ENDLESS = StreamConfig(endpoint=EndpointConfig(silence_ms=None, no_speech_ms=10**6))
+ONE, TWO, THREE, FOUR = map(frame, range(4))
+
+Script = list[list[float]]
+
+
+@pytest.fixture(autouse=True)
+def without_gradients() -> Iterator[None]:
+    """As the engine's thread is."""
+    with torch.inference_mode():
+        yield
+
+
+class Verbatim:
+    """Its own features: samples as they are."""
+
+    frame_length = frame_shift = size = SIZE
+    before = closing = 0
+    sample_scale = 1.0
+
+    def silence_after(self, last: Tensor, count: int) -> Tensor:
+        return torch.zeros(count)
+
+    def of_frames(self, frames: Tensor) -> Tensor:
+        return frames
+
+    def quietest(self, features: Tensor) -> Tensor:
+        return features[0]
+
+
+@dataclass(frozen=True)
+class Told:
+    """A final: its text, and where its labels are in the stream."""
+
+    cause: str
+    text: str
+    frames: tuple[int, ...]
+    ends: tuple[int, ...]
+    log_probs: tuple[float, ...]
+
+
+@dataclass
+class Speaker:
+    """A stream that is decoded chunk by chunk, as the engine does it."""
+
+    decoder: TransducerDecoder
+    config: StreamConfig = CONFIG
+    chunk: int = 8
+    slot: int = 0
+    finals: list[Told] = field(default_factory=list)
+    before_flush: int = 0
+
+    def __post_init__(self) -> None:
+        chunking = Chunking(
+            self.chunk, 1, 0, float(FRAME_MS), closing=lambda features: max(features, 0)
+        )
+        rate_hz = SIZE * 1000 // FRAME_MS
+        settings = StreamSettings(Verbatim(), chunking, rate_hz, 10**9, 0, continuous=True)
+        asked = (self.config, "transducer", StreamPriority.LIVE, lambda event: None)
+        self.stream = ActiveStream(self.slot, *asked, Inbox(1), Future(), settings)
+
+    def say(self, script: Script) -> Speaker:
+        self.stream.listen(np.array(script, np.float32).reshape(-1))
+        return self.go_on()
+
+    def flush(self) -> Speaker:
+        self.stream.begin_flush(Flush(last=False))
+        frames = self.before_flush + self.stream.track.available
+        self.go_on()
+        self.before_flush = frames
+        return self
+
+    def go_on(self) -> Speaker:
+        while self.stream.next_cut() is not None:
+            step([self])
+            if self.finals and self.finals[-1].cause == "finalize" and not self.stream.flush:
+                break
+        return self
+
+    def tell(self, lane: Lane) -> None:
+        """Keep the final, and begin what comes after it."""
+        if (ending := lane.ending) is None:
+            return
+        [best] = ending.hypotheses
+        start = self.before_flush + self.stream.segment.start_frame
+        frames, ends = ([start + each for each in places] for places in (best.frames, best.ends))
+        self.finals.append(
+            Told(ending.cause, best.text, tuple(frames), tuple(ends), tuple(best.token_log_probs))
+        )
+        ending.leave()
+        twice(lambda: self.decoder.restart([ending]))
+
+
+def step(speakers: Sequence[Speaker]) -> None:
+    """One chunk of each, by one decoder; where that fails, by each alone."""
+    lanes = [Lane(each.stream, each.stream.begin_step(0.0)) for each in speakers]
+    for lane in lanes:
+        encode(lane)
+    decoder = speakers[0].decoder
+    try:
+        decode(decoder, decoder.decode, lanes)
+    except RuntimeError:
+        for lane in lanes:
+            decode(decoder, decoder.decode_again, [lane])
+    for speaker, lane in zip(speakers, lanes, strict=True):
+        speaker.tell(lane)
+
+
+def encode(lane: Lane) -> None:
+    """What is heard is what is said; a rest is encoded already."""
+    if (rest := lane.stream.rest) is not None:
+        lane.encoded, lane.output = rest.encoded, rest.output
+    elif lane.cut.frames:
+        compute_features([lane], lane.stream.settings)
+        lane.encoded = lane.stream.window(lane.cut)
+
+
+def decode(
+    decoder: TransducerDecoder, work: Callable[[list[Lane]], None], lanes: list[Lane]
+) -> None:
+    work(lanes)
+    for lane in lanes:
+        lane.ending = lane.ending or divided_ending(lane, decoder)
+
+
+def twice(work: Callable[[], None]) -> None:
+    """Once more where it fails."""
+    try:
+        work()
+    except RuntimeError:
+        work()
+
+
+def decoder_of(slots: int = 1, max_symbols: int = 1) -> TransducerDecoder:
+    return TransducerDecoder(scripted_transducer(max_symbols), ScriptTokenizer(), slots)
+
+
+def heard(script: Script, chunk: int = 8, max_symbols: int = 1) -> list[Told]:
+    return Speaker(decoder_of(1, max_symbols), chunk=chunk).say(script).flush().finals
+
+
+def texts(finals: list[Told]) -> list[tuple[str, str]]:
+    return [(each.cause, each.text) for each in finals]
+
+
+def expected_of(script: Script, max_symbols: int = 1) -> Found:
+    """What the plain loop finds without any endpoint."""
+    head = scripted_transducer(max_symbols)
+    return frame_looping(NetworkHead(head), head.hear(frames_of(script)), max_symbols)[0]
+
+
+def assert_all_is_found(finals: list[Told], expected: Found) -> None:
+    """No label is lost, none is told twice, each is where and what it is without endpoints."""
+    frames = [at for each in finals for at in each.frames]
+    ends = [end for each in finals for end in each.ends]
+    silent = [at for at, token in zip(expected.frames, expected.tokens, strict=True) if token < EOU]
+    spoken = "".join(UNITS[token] for token in expected.tokens if token < EOU)
+    assert "".join(each.text for each in finals) == spoken
+    assert frames == expected.frames
+    assert set(silent) <= set(frames)
+    assert [end - at for end, at in zip(ends, frames, strict=True)] == expected.durations
+    log_probs = [value for each in finals for value in each.log_probs]
+    assert log_probs == pytest.approx(expected.log_probs, abs=1e-5)
+
+
+def test_labels_behind_an_endpoint_are_the_next_segments() -> None:
+    script = [ONE, QUIET, QUIET, QUIET, TWO, THREE, QUIET, QUIET]
+    first, second = heard(script)
+    assert (first.cause, first.text, first.frames) == ("endpoint", "一", (0,))
+    assert (second.cause, second.text, second.frames) == ("finalize", "二三", (4, 5))
+
+
+def test_a_rest_may_hold_endpoints_of_its_own() -> None:
+    script = [ONE, *[QUIET] * 3, TWO, *[QUIET] * 3, THREE, *[QUIET] * 3, FOUR]
+    finals = heard(script, chunk=20)
+    assert [each.text for each in finals] == ["一", "二", "三", "四"]
+    assert [each.frames for each in finals] == [(0,), (4,), (8,), (12,)]
+
+
+def test_an_utterance_that_grows_too_long_is_cut_between_words() -> None:
+    script = [ONE] * 14 + [QUIET, QUIET] + [TWO] * 6
+    first, second = heard(script, chunk=5)
+    assert (first.cause, first.text) == ("max_utterance", "一" * 14)
+    assert (second.cause, second.text) == ("finalize", "二" * 6)
+    assert second.frames == tuple(range(16, 22))
+
+
+def test_the_end_of_a_turn_ends_a_segment_at_once() -> None:
+    script = [ONE, frame(EOU), TWO, QUIET]
+    assert texts(heard(script)) == [("endpoint", "一"), ("finalize", "二")]
+
+
+def test_the_end_of_a_turn_ends_nothing_where_no_pause_does() -> None:
+    script = [ONE, frame(EOU), TWO, QUIET]
+    speaker = Speaker(decoder_of(), ENDLESS).say(script).flush()
+    assert texts(speaker.finals) == [("finalize", "一二")]
+
+
+def test_after_an_endpoint_the_last_label_is_remembered() -> None:
+    script = [TWO, *[QUIET] * 3, ECHO]
+    assert [each.text for each in heard(script)] == ["二", "二"]
+    assert [each.text for each in heard(script, chunk=4)] == ["二", "二"]
+
+
+def test_after_a_flush_nothing_was_said() -> None:
+    speaker = Speaker(decoder_of()).say([TWO, QUIET, frame(2, 4)]).flush()
+    speaker.say([ECHO, QUIET, ECHO]).flush()
+    assert texts(speaker.finals) == [("finalize", "二三"), ("finalize", "一一")]
+    assert speaker.finals[-1].frames == (3, 5)
+
+
+def test_a_slot_that_is_freed_is_as_new() -> None:
+    decoder = decoder_of()
+    speaker = Speaker(decoder).say([TWO] * 7 + [frame(1, 4)])
+    decoder.free(speaker.stream)
+    finals = Speaker(decoder).say([ECHO, QUIET]).flush().finals
+    assert texts(finals) == [("finalize", "一")]
+
+
+def test_a_duration_skips_frames_behind_an_endpoint_too() -> None:
+    script = [ONE, frame(EOU, 4), TWO, TWO, TWO, THREE]
+    for chunk in (1, 2, 3, 8):
+        assert [each.frames for each in heard(script, chunk)] == [(0, 1), (5,)]
+
+
+def test_a_blank_that_skips_frames_counts_as_silence_in_each() -> None:
+    script = [ONE, frame(BLANK, 4), *[TWO] * 3, THREE]
+    for chunk in (1, 2, 3, 8):
+        assert [each.text for each in heard(script, chunk)] == ["一", "三"]
+
+
+def test_all_but_the_last_word_of_a_partial_are_stable() -> None:
+    speaker = Speaker(decoder_of()).say([ONE, TWO, QUIET, THREE, *[QUIET] * 2, FOUR, QUIET])
+    [best] = speaker.decoder.best([speaker.stream])
+    assert (best.hypothesis.text, best.stable_words) == ("一二三四", 3)
+    [only] = speaker.decoder.nbest(speaker.stream, ended=False)
+    assert only == best.hypothesis
+
+
+def test_the_blank_threshold_is_the_streams_own() -> None:
+    unsure = frame(BLANK, sure=3.0)  # two of three
+    script = [ONE, *[unsure] * 4, TWO]
+    lenient = StreamConfig(endpoint=EndpointConfig(silence_ms=300, blank_threshold=0.6))
+    assert len(heard(script)) == 1
+    assert len(Speaker(decoder_of(), lenient).say(script).flush().finals) == 2
+
+
+def test_nobody_is_boosted_and_what_was_decoded_stays() -> None:
+    speaker = Speaker(decoder_of()).say([ONE, TWO, *[QUIET] * 2] * 2)
+    boosts = speaker.decoder.compile("transducer", [Boost("一二")], CONFIG)
+    told = speaker.decoder.configure(speaker.stream, ENDLESS, "transducer", boosts)
+    assert [warning.phrase for warning in told] == ["一二"]
+    assert speaker.stream.config is ENDLESS
+    assert texts(speaker.say([THREE]).flush().finals) == [("finalize", "一二一二三")]
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many frames each walk was asked for."""
+    counts: list[int] = []
+    whole = LabelWalk.__call__
+
+    def counted(self: LabelWalk, chunks: Sequence[Tensor], before: Sequence[object]) -> object:
+        counts.append(sum(map(len, chunks)))
+        return whole(self, chunks, before)
+
+    monkeypatch.setattr(LabelWalk, "__call__", counted)
+    return counts
+
+
+LONG = [
+    *[ONE, QUIET, frame(1, 2), ECHO, *[QUIET] * 4, ECHO, frame(EOU), THREE, frame(2, 4)],
+    *[frame(0, 2)] * 19,
+    *[ECHO, QUIET, frame(3, 4), QUIET, TWO, QUIET, QUIET] * 4,
+    *[QUIET] * 13,
+    *[TWO, ECHO],
+]
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 8, 100])
+def test_no_frame_is_walked_over_twice(asked: list[int], chunk: int) -> None:
+    causes = {each.cause for each in heard(LONG, chunk)}
+    assert causes == {"endpoint", "max_utterance", "finalize"}
+    assert sum(asked) == len(LONG)
+
+
+units = st.one_of(
+    st.builds(frame, st.integers(0, EOU), st.sampled_from(DURATIONS)),
+    st.builds(frame, st.just(BLANK), st.sampled_from(DURATIONS)),
+    st.just(ECHO),
+)
+stretches = st.builds(lambda each, count: [each] * count, units, st.sampled_from([1, 1, 2, 5, 12]))
+scripts = st.lists(stretches, min_size=1, max_size=10).map(lambda found: list(chain(*found)))
+
+
+@given(scripts, st.integers(1, 30), st.integers(1, 3))
+def test_endpoints_lose_no_label_and_change_none(
+    script: Script, chunk: int, max_symbols: int
+) -> None:
+    finals = heard(script, chunk, max_symbols)
+    assert_all_is_found(finals, expected_of(script, max_symbols))
+
+
+@given(scripts, st.integers(1, 30))
+def test_segments_end_where_they_do_frame_by_frame(script: Script, chunk: int) -> None:
+    assert [each for each in heard(script, chunk) if each.frames] == [
+        each for each in heard(script, 1) if each.frames
+    ]
+
+
+OTHER = [TWO, TWO, frame(EOU), *[QUIET] * 3, frame(3, 4), ECHO] * 9
+
+
+def both(decoder: TransducerDecoder) -> list[list[Told]]:
+    """What two streams tell that share their steps."""
+    speakers = [Speaker(decoder, slot=slot) for slot in range(2)]
+    for speaker, script in zip(speakers, (LONG, OTHER), strict=True):
+        speaker.stream.listen(np.array(script, np.float32).reshape(-1))
+    while ready := [each for each in speakers if each.stream.next_cut() is not None]:
+        step(ready)
+    return [each.flush().finals for each in speakers]
+
+
+def test_streams_in_company_tell_what_they_do_alone() -> None:
+    assert both(decoder_of(2)) == [heard(LONG), heard(OTHER)]
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before the work", "after it"])
+@pytest.mark.parametrize(
+    ("owner", "name", "at"),
+    [
+        *[(LabelWalk, "__call__", at) for at in (1, 2, 7)],
+        *[(Lane, "observe", at) for at in (1, 2, 3, 8, 20)],
+        *[(TransducerDecoder, "_take", at) for at in (1, 2, 3, 8, 20)],
+        *[(TransducerDecoder, "decode", at) for at in (1, 2, 8)],
+        *[(TransducerDecoder, "nbest", at) for at in range(1, 12)],
+        *[(TransducerDecoder, "boundary", at) for at in (1, 2)],
+        *[(TransducerDecoder, "rest", at) for at in range(1, 12)],
+        (TransducerDecoder, "truncate", 1),
+        *[(TransducerDecoder, "restart", at) for at in (1, 2, 9)],
+    ],
+)
+def test_a_failure_half_way_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, owner: type, name: str, at: int, after: bool
+) -> None:
+    expected = [heard(LONG), heard(OTHER)]
+    calls = break_once(monkeypatch, owner, name, at, after=after)
+    assert both(decoder_of(2)) == expected
+    assert len(calls) > at
+
+
+def test_what_was_said_is_not_shared_by_new_streams() -> None:
+    decoder = decoder_of(2)
+    Speaker(decoder, slot=0).say([TWO] * 8)
+    finals = Speaker(decoder, slot=1).say([ECHO] * 8).flush().finals
+    assert texts(finals) == [("finalize", "一" * 8)]
