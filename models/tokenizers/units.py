@@ -9,8 +9,9 @@ from pathlib import Path
 from earshot.models.errors import TokenizerError
 from earshot.models.plain_text import read_plain_text
 
+BLANK = "<blank>"
 SPECIAL_SYMBOLS = frozenset(
-    {"<blank>", "<blk>", "<unk>", "<sos/eos>", "<sos>", "<eos>", "<pad>", "<context>", "</context>"}
+    {BLANK, "<blk>", "<unk>", "<sos/eos>", "<sos>", "<eos>", "<pad>", "<context>", "</context>"}
 )
 MAX_TABLE_BYTES = 32 * 1024 * 1024
 
@@ -19,16 +20,21 @@ MAX_TABLE_BYTES = 32 * 1024 * 1024
 class CtcUnits:
     """What a network's CTC heads put out: tokens, one of them the blank, and maybe phones.
 
-    phones: of a head of their own, whose blank is unit 0 and comes before them; none, no head.
+    The blank is a token of the table, or comes after all of them. phones: of a head of their own,
+    whose blank is unit 0 and comes before them; none, no head.
     """
 
     blank_id: int
     phones: tuple[str, ...] = ()
 
+    def token_symbols(self, table: Sequence[str]) -> Sequence[str]:
+        """The units of the token head by id, of a table's tokens."""
+        return table if self.blank_id < len(table) else (*table, BLANK)
+
     @property
     def phone_symbols(self) -> tuple[str, ...]:
         """The units of the phone head by id."""
-        return ("<blank>", *self.phones)
+        return (BLANK, *self.phones)
 
 
 @dataclass(frozen=True)

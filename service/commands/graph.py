@@ -98,7 +98,7 @@ def _add_info(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_model(parser: argparse.ArgumentParser, purpose: str) -> None:
-    parser.add_argument("--model", type=Path, metavar="DIR", help=purpose)
+    parser.add_argument("--model", type=Path, metavar="MODEL", help=purpose)
 
 
 def _add_units(parser: argparse.ArgumentParser, purpose: str) -> None:

@@ -53,7 +53,8 @@ def units_of(loaded: LoadedModel, kind: UnitKind) -> Units:
     ctc, tokenizer = _ctc_of(loaded), loaded.tokenizer
     if kind == "phones":
         return Units(ctc.phone_symbols, PHONE_BLANK)
-    return Units(tokenizer.units.symbols, ctc.blank_id, tokenizer.separator)
+    symbols = ctc.token_symbols(tokenizer.units.symbols)
+    return Units(symbols, ctc.blank_id, tokenizer.separator)
 
 
 def _ctc_of(loaded: LoadedModel) -> CtcUnits:

@@ -25,7 +25,7 @@ def fitting_units(graph: Graph, loaded: LoadedModel) -> UnitKind:
     if ctc.phones and graph.units_checksum == units_checksum(ctc.phone_symbols):
         _require_blank(graph, PHONE_BLANK)
         return "phones"
-    graph.require_units(loaded.tokenizer.units.symbols)
+    graph.require_units(ctc.token_symbols(loaded.tokenizer.units.symbols))
     _require_blank(graph, ctc.blank_id)
     return "tokens"
 

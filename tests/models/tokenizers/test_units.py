@@ -1,7 +1,7 @@
 import pytest
 
 from earshot.models.errors import TokenizerError
-from earshot.models.tokenizers.units import UnitTable
+from earshot.models.tokenizers.units import CtcUnits, UnitTable
 
 GOOD = "<blank> 0\n<unk> 1\nA 2\n▁ 3\n"
 
@@ -56,3 +56,9 @@ def test_bytes_that_are_not_text_are_refused(tmp_path):
     path.write_bytes(b"\xff\xfe\x00 0\n")
     with pytest.raises(TokenizerError, match=r"units\.txt"):
         UnitTable.read(path)
+
+
+@pytest.mark.parametrize(("blank_id", "symbols"), [(0, "_ab"), (2, "_ab"), (3, ("_", "a", "b"))])
+def test_a_blank_behind_the_table_is_a_unit_of_the_head(blank_id, symbols):
+    behind = ["<blank>"] if blank_id == 3 else []
+    assert list(CtcUnits(blank_id).token_symbols(symbols)) == [*"_ab", *behind]

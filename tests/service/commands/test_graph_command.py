@@ -10,6 +10,7 @@ import kaldifst
 import numpy as np
 import pytest
 from knock_recognizer import loaded_knocks
+from nemo_writer import options, write_archive
 
 from earshot.decoder_kernels.graph.graph import Arc, Graph
 from earshot.decoder_kernels.graph.graph_file import read_graph, write_graph
@@ -128,6 +129,43 @@ def test_a_model_of_characters_with_spaces_gets_its_separator(lm, compiled, monk
     )
     assert graph("build", "--lm", lm, "--out", compiled) == 0
     assert table.ids["▁"] + 1 in read_graph(compiled).labels
+
+
+class TestNemo:
+    """A CTC head whose blank is no token, but the unit behind all of them."""
+
+    @pytest.fixture
+    def model(self, tmp_path) -> Path:
+        return write_archive(tmp_path / "tiny.nemo", options("EncDecCTCModel"))
+
+    @pytest.fixture
+    def lm(self, lm: Path) -> Path:
+        """Of words that the model's few characters can write, and one that they cannot."""
+        lm.write_text(ARPA.replace("play", "abba").replace("music", "cab"), encoding="utf-8")
+        return lm
+
+    def test_a_graph_is_spelled_in_its_characters_with_its_space(self, lm, compiled, model) -> None:
+        assert graph("build", "--lm", lm, "--out", compiled, "--model", model) == 0
+        built = read_graph(compiled)
+        built.require_units(["▁", "a", "b", "c", "'", "<blank>"])
+        assert (built.vocab_size, built.blank_id) == (6, 5)
+        assert sorted({int(label) for label in built.labels if label}) == [1, 2, 3, 4]
+
+    def test_info_says_that_it_fits_the_archive(self, capsys, lm, compiled, model) -> None:
+        assert graph("build", "--lm", lm, "--out", compiled, "--model", model) == 0
+        assert graph("info", compiled, "--model", model) == 0
+        assert "lm.graph fits the model" in capsys.readouterr().err
+
+    def test_an_imported_graph_may_be_of_its_units(self, compiled, tmp_path, model) -> None:
+        command = write_tlg(tmp_path, ["▁", "a", "b", "c", "'", "<blank>"], blank=6)
+        assert graph(*command, "--out", compiled, "--model", model) == 0
+        assert read_graph(compiled).blank_id == 5
+
+    def test_a_transducer_alone_has_none(self, capsys, lm, compiled, model) -> None:
+        write_archive(model, options("EncDecRNNTModel"))
+        assert graph("build", "--lm", lm, "--out", compiled, "--model", model) == 2
+        assert "the model tiny has no CTC head" in capsys.readouterr().err
+        assert not compiled.exists()
 
 
 @pytest.mark.parametrize("command", ["build", "info"])
@@ -266,9 +304,10 @@ def test_info_refuses_what_is_no_compiled_graph(capsys, lm) -> None:
     assert "lm.arpa is not a compiled graph" in capsys.readouterr().err
 
 
-def write_tlg(folder: Path, units: Sequence[str]) -> list[object]:
+def write_tlg(folder: Path, units: Sequence[str], blank: int = 1) -> list[object]:
     """Kaldi's files for one word of two units; the command that imports them."""
-    kaldifst.compile("0 0 1 0\n0 1 4 1 0.5\n1 1 4 0\n1 0 0 0\n0\n").write(str(folder / "TLG.fst"))
+    arcs = f"0 0 {blank} 0\n0 1 4 1 0.5\n1 1 4 0\n1 0 0 0\n0\n"
+    kaldifst.compile(arcs).write(str(folder / "TLG.fst"))
     (folder / "words.txt").write_text("<eps> 0\nplay 1\n")
     tokens = ["<eps>", *units, "#0"]
     (folder / "tokens.txt").write_text("".join(f"{t} {i}\n" for i, t in enumerate(tokens)))
