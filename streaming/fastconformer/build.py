@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from earshot.models.checkpoints.assembly import LoadedModel
+from earshot.models.config import DecodingConfig
 from earshot.models.errors import ModelError
 from earshot.models.fastconformer.model import FastConformerModel
 from earshot.streaming.engine_config import EngineConfig
@@ -26,6 +29,9 @@ from earshot.streaming.stream.active_stream import StreamSettings
 from earshot.streaming.stream.stream_decoder import StreamDecoder
 from earshot.streaming.transducer.transducer_decoder import TransducerDecoder
 
+UNKNOWN = DecodingConfig()
+"""What the makers of a NeMo model recommend for a graph: they know of none."""
+
 
 def build_fastconformer(
     loaded: LoadedModel, config: EngineConfig, parts: ModelParts
@@ -38,6 +44,7 @@ def build_fastconformer(
     """
     model = fastconformer_of(loaded)
     _refuse_unserved(config)
+    config = replace(config, graph_search=config.graph_search.of(UNKNOWN))
     features, network = model.config.features, model.config
     hearing = build_hearing(
         model.encoder, features.frame_shift_ms, config.chunk_size, config.max_streams
