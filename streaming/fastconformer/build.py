@@ -110,6 +110,7 @@ def _decoders(
             vocab_size=model.config.vocab_size + 1,
             max_segment_frames=settings.max_segment_frames,
             device=model.ctc.output.weight.device,
+            second_pass=False,
         )
         decoder = CtcDecoder(network, SearchSet(searches), config.beam_size)
         found.update(dict.fromkeys(searches, decoder))

@@ -28,11 +28,13 @@ def build_searches(
     vocab_size: int,
     max_segment_frames: int,
     device: torch.device,
+    second_pass: bool = True,
 ) -> dict[str, Search]:
     """Greedy and prefix search, and that of a graph where there is one. Raises KernelError.
 
     vocab_size: V of the network's log-probabilities, the blank among them. max_segment_frames: of
     its encoder frames, see `StreamSettings`. device: where the searches' slots will be.
+    second_pass: whether one may choose others of a final's hypotheses than the first.
 
     All of them at once: a stream may ask for any mode, in the midst of its audio too, and what is
     first built then may find no memory. A slot of prefix search takes 83 KB beside the graph
@@ -57,7 +59,8 @@ def build_searches(
     }
     if words is not None:
         wfst = WfstSearch(words.graph, graph_search_sizes(config), config.max_streams, device)
-        searches["graph"] = WfstDecoder(network, wfst, words, config.graph_search, config.beam_size)
+        rescored = config.beam_size if second_pass else 0
+        searches["graph"] = WfstDecoder(network, wfst, words, config.graph_search, rescored)
     return searches
 
 

@@ -67,7 +67,7 @@ class GraphState:
 
 
 class WfstDecoder(SlotDecoder[WfstSearch]):
-    """Search of a decoding graph; see `Search`. The second pass chooses from `list_size`."""
+    """Search of a decoding graph; see `Search`. A second pass chooses from `list_size`, if any."""
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
             for stream, words in zip(streams, stable, strict=True)
             if len(words) > len(self._state(stream).committed)
         }
-        rescored = [each for each in news if mode_of(each.config) == "attention_rescoring"]
+        rescored = [each for each in news if self._is_rescored(each)]
         news.update(self._untouchable({stream: news[stream] for stream in rescored}))
         for stream, words in news.items():
             state = self._state(stream)
@@ -169,6 +169,9 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
             words = stable[stream]
             found[stream] = words[: _common_prefix_length([words, *(e.words for e in listed)])]
         return found
+
+    def _is_rescored(self, stream: ActiveStream) -> bool:
+        return self._list_size > 0 and mode_of(stream.config) == "attention_rescoring"
 
     def _is_due(self, stream: ActiveStream) -> bool:
         frames = stream.segment.frames - self._state(stream).looked_at
