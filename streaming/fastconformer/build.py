@@ -8,6 +8,7 @@ from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.config import DecodingConfig
 from earshot.models.errors import ModelError
 from earshot.models.fastconformer.model import FastConformerModel
+from earshot.streaming.boosting.limited_boosts import most_earned
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import InvalidEngineConfig
 from earshot.streaming.fastconformer.ctc_network import NemoCtc
@@ -54,6 +55,9 @@ def build_fastconformer(
     modes = modes_of(transducer=model.transducer is not None, ctc=network.has_ctc, graph=has_graph)
     description = describe_model(loaded, network, settings, parts, modes, buffered=hearing.buffered)
     _refuse_parts(parts, description.writes_marks)
+    if model.transducer is None:
+        earned = most_earned(config.graph_search if has_graph else None)
+        description = replace(description, most_earned=earned)
     rules = FastConformerRules(
         modes,
         config.graph_search if has_graph else None,

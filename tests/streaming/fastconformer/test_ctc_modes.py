@@ -7,6 +7,7 @@ import torch
 from nemo_golden import CTC
 from prefix_oracle import OracleSearch
 
+from earshot.decoder_kernels.boosting.boost import TOKEN_LIMIT
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch
 from earshot.language.graphs.build import Units, build_graph
@@ -177,3 +178,12 @@ def test_a_graph_of_another_models_units_is_refused(make_engine, nemo_golden, wo
     graph = word_graph(nemo_golden("conformer_ctc_striding4").loaded)
     with pytest.raises(UnusableGraph, match="built for 29 units; the model has 65"):
         make_engine(nemo_golden("ctc_offline").loaded, graph=graph, **SIZES)
+
+
+def test_what_a_boost_may_earn_is_told_where_streams_are_searched_by_ctc(
+    make_engine, nemo_golden, word_graph
+):
+    golden = nemo_golden("ctc_offline")
+    graph = word_graph(golden.loaded)
+    assert make_engine(golden.loaded, **SIZES).model.most_earned == TOKEN_LIMIT
+    assert make_engine(golden.loaded, graph=graph, **SIZES).model.most_earned == 7.5
