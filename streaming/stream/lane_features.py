@@ -10,9 +10,10 @@ from earshot.streaming.stream.lane import Lane
 def compute_features(lanes: Sequence[Lane], settings: StreamSettings) -> None:
     """Compute the feature frames that the lanes' windows lack, all in one batch.
 
-    A lane whose window is empty needs none.
+    A lane without frames needs none. One whose window is empty may need the track's last: those
+    that lie before its frames' own place.
     """
-    needing = [lane for lane in lanes if lane.cut.window]
+    needing = [lane for lane in lanes if lane.cut.frames]
     tracks = [lane.stream.track for lane in needing]
     raw = [
         track.missing(lane.stream.window_start + lane.cut.window)

@@ -60,7 +60,14 @@ def test_frames_that_an_earlier_step_has_computed_are_not_computed_again(setting
     assert settings.features.calls == [19, 16]
 
 
-def test_a_lane_whose_window_is_empty_needs_none(settings):
+def test_frames_whose_place_is_behind_the_end_have_all_that_lies_before_it(settings):
+    lane = lane_of(settings, 0.5, Cut(0, 1, last=True))
+    lane.stream.segment.extend(torch.zeros(13, 1))  # the next one's place is feature frame 52
+    compute_features([lane], settings)
+    assert lane.stream.track.computed == lane.stream.track.heard == 48
+
+
+def test_a_lane_without_frames_needs_none(settings):
     lane = lane_of(settings, 0.5, Cut(0, 0, last=True))
     lane.stream.segment.extend(torch.zeros(4, 1))
     compute_features([lane], settings)
