@@ -9,6 +9,7 @@ from earshot.models.config import DecodingConfig
 from earshot.models.errors import ModelError
 from earshot.models.fastconformer.model import FastConformerModel
 from earshot.streaming.boosting.limited_boosts import most_earned
+from earshot.streaming.engine.model_description import ModelDescription
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import InvalidEngineConfig
 from earshot.streaming.fastconformer.ctc_network import NemoCtc
@@ -19,6 +20,7 @@ from earshot.streaming.fastconformer.language_prompt import LanguagePrompt
 from earshot.streaming.fastconformer.model_description import describe_model
 from earshot.streaming.fastconformer.recognizer import FastConformerRecognizer
 from earshot.streaming.fastconformer.stream_rules import FastConformerRules, modes_of
+from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.parts.graph import GRAPH
 from earshot.streaming.parts.model_parts import ModelParts
 from earshot.streaming.parts.neural_lm import NEURAL_LM
@@ -44,31 +46,63 @@ def build_fastconformer(
     chunk that was not trained, weights, and parts that this family has no place for.
     """
     model = fastconformer_of(loaded)
-    _refuse_unserved(config)
+    _refuse_weights(config)
     config = replace(config, graph_search=config.graph_search.of(UNKNOWN))
-    features, network = model.config.features, model.config
     hearing = build_hearing(
-        model.encoder, features.frame_shift_ms, config.chunk_size, config.max_streams
+        model.encoder, model.config.features.frame_shift_ms, config.chunk_size, config.max_streams
     )
     settings = _settings(model, hearing, config)
-    has_graph = parts.get(GRAPH) is not None
-    modes = modes_of(transducer=model.transducer is not None, ctc=network.has_ctc, graph=has_graph)
-    description = describe_model(loaded, network, settings, parts, modes, buffered=hearing.buffered)
+    description = _description(loaded, model, hearing, config, settings, parts)
     _refuse_parts(parts, description.writes_marks)
-    if model.transducer is None:
-        earned = most_earned(config.graph_search if has_graph else None)
-        description = replace(description, most_earned=earned)
-    rules = FastConformerRules(
-        modes,
-        config.graph_search if has_graph else None,
-        parts.names,
-        settings.chunks_ms,
-        network.prompt,
+    prompt = model.config.prompt
+    languages = None if prompt is None else LanguagePrompt(prompt)
+    return FastConformerRecognizer(
+        hearing,
+        EncodeStep(hearing, settings, model.prompt, languages),
+        _decoders(loaded, model, config, settings, parts),
+        parts,
+        settings,
+        description,
+        _rules(model, description, config, parts),
     )
-    languages = None if network.prompt is None else LanguagePrompt(network.prompt)
-    encode = EncodeStep(hearing, settings, model.prompt, languages)
-    decoders = _decoders(loaded, model, config, settings, parts)
-    return FastConformerRecognizer(hearing, encode, decoders, parts, settings, description, rules)
+
+
+def _description(
+    loaded: LoadedModel,
+    model: FastConformerModel,
+    hearing: Hearing,
+    config: EngineConfig,
+    settings: StreamSettings,
+    parts: ModelParts,
+) -> ModelDescription:
+    """The description; where streams are decoded by CTC, with what a boost may earn."""
+    graph = _graph_search(config, parts)
+    modes = modes_of(
+        transducer=model.transducer is not None, ctc=model.ctc is not None, graph=graph is not None
+    )
+    buffered = hearing.buffered
+    found = describe_model(loaded, model.config, settings, parts, modes, buffered=buffered)
+    earned = most_earned(graph) if model.transducer is None else None
+    return replace(found, most_earned=earned)
+
+
+def _rules(
+    model: FastConformerModel,
+    description: ModelDescription,
+    config: EngineConfig,
+    parts: ModelParts,
+) -> FastConformerRules:
+    return FastConformerRules(
+        description.modes,
+        _graph_search(config, parts),
+        parts.names,
+        description.chunks_ms,
+        model.config.prompt,
+    )
+
+
+def _graph_search(config: EngineConfig, parts: ModelParts) -> GraphSearchConfig | None:
+    return None if parts.get(GRAPH) is None else config.graph_search
 
 
 def fastconformer_of(loaded: LoadedModel) -> FastConformerModel:
@@ -121,7 +155,7 @@ def _decoders(
     return found
 
 
-def _refuse_unserved(config: EngineConfig) -> None:
+def _refuse_weights(config: EngineConfig) -> None:
     if config.weights:
         names = ", ".join(f"{name}_weight" for name in config.weights)
         raise InvalidEngineConfig(f"{names}: no scorer of this model's family has a weight")
