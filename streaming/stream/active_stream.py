@@ -196,10 +196,13 @@ class ActiveStream:
         return cut
 
     def window(self, cut: Cut) -> Tensor:
-        """The features `(W, F)` of a window cut here, with as much left context as there is."""
-        left = min(self.chunking.left_context, self._next_frame)
-        start = self._next_frame - left
-        return self.track.window(start, left + cut.window, self.segment.start_frame)
+        """The features `(W, F)` of a window cut here, with as much left context as there is.
+
+        Where the window begins behind the end of audio there is less of it.
+        """
+        start = max(self._next_frame - self.chunking.left_context, 0)
+        stop = min(self._next_frame + cut.window, self.track.available)
+        return self.track.window(start, stop - start, self.segment.start_frame)
 
     @property
     def heard_whole(self) -> bool:

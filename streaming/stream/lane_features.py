@@ -10,10 +10,9 @@ from earshot.streaming.stream.lane import Lane
 def compute_features(lanes: Sequence[Lane], settings: StreamSettings) -> None:
     """Compute the feature frames that the lanes' windows lack, all in one batch.
 
-    A lane without frames needs none. One whose window is empty may need the track's last: those
-    that lie before its frames' own place.
+    A lane without new frames needs none. One with an empty window may: of its left context.
     """
-    needing = [lane for lane in lanes if lane.cut.frames]
+    needing = [lane for lane in lanes if lane.cut.frames and lane.stream.rest is None]
     tracks = [lane.stream.track for lane in needing]
     raw = [
         track.missing(lane.stream.window_start + lane.cut.window)

@@ -12,6 +12,7 @@ from earshot.streaming.stream.chunking import Chunking, Cut
 from earshot.streaming.stream.inbox import Inbox
 from earshot.streaming.stream.lane import Lane
 from earshot.streaming.stream.lane_features import compute_features
+from earshot.streaming.stream.rest import Rest
 from earshot.streaming.stream_config import StreamConfig, StreamPriority
 
 
@@ -60,13 +61,6 @@ def test_frames_that_an_earlier_step_has_computed_are_not_computed_again(setting
     assert settings.features.calls == [19, 16]
 
 
-def test_frames_whose_place_is_behind_the_end_have_all_that_lies_before_it(settings):
-    lane = lane_of(settings, 0.5, Cut(0, 1, last=True))
-    lane.stream.segment.extend(torch.zeros(13, 1))  # the next one's place is feature frame 52
-    compute_features([lane], settings)
-    assert lane.stream.track.computed == lane.stream.track.heard == 48
-
-
 def test_a_lane_without_frames_needs_none(settings):
     lane = lane_of(settings, 0.5, Cut(0, 0, last=True))
     lane.stream.segment.extend(torch.zeros(4, 1))
@@ -74,3 +68,11 @@ def test_a_lane_without_frames_needs_none(settings):
     assert lane.stream.track.computed == 0
     compute_features([], settings)
     assert settings.features.calls == []
+
+
+def test_a_lane_with_a_rest_needs_none(settings):
+    lane = lane_of(settings, 0.5)
+    lane.stream.restart(1, Rest(torch.zeros(3, 1)))
+    lane.cut = lane.stream.ready_cut()
+    compute_features([lane], settings)
+    assert lane.stream.track.computed == 0
