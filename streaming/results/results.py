@@ -17,7 +17,8 @@ TOKEN_SPAN_S = 0.1
 class SegmentClock:
     """Places a segment's encoder frames in its stream's time.
 
-    start_s, end_s: of its audio. lead_in_s: how much silence its frames begin with, before that.
+    start_s, end_s: of its audio. lead_in_s: how much silence its frames begin with, before that;
+    below 0 where they begin behind its end.
     """
 
     start_s: float

@@ -150,8 +150,8 @@ class ActiveStream:
         """Places the segment's encoder frames in the stream's time."""
         rate = self.settings.sample_rate_hz
         first = self._sample_of(self.segment.start_frame)
-        start = max(first, self.track.start)
         end = self.track.origin + self.track.num_samples
+        start = min(max(first, self.track.start), end)
         frame_s = self.settings.chunking.frame_ms / 1000
         return SegmentClock(start / rate, end / rate, frame_s, (start - first) / rate)
 

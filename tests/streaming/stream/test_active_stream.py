@@ -92,6 +92,17 @@ def test_a_segment_that_begins_behind_the_end_has_a_window_too(features: int) ->
     assert step(stream) == list(range(88 - BEFORE, features))
 
 
+def test_a_segment_that_begins_behind_the_end_lasts_no_time() -> None:
+    stream = stream_of(82)
+    for _ in range(11):
+        step(stream)
+    stream.restart(11)
+    stream.begin_flush(FINALIZE)
+    step(stream)
+    clock = stream.clock
+    assert (clock.start_s, clock.at(0), clock.at(1), clock.end_s) == (0.82,) * 4
+
+
 def test_a_rest_comes_before_sound_that_is_not_yet_encoded() -> None:
     stream = stream_of(82, chunk=4)
     step(stream)
