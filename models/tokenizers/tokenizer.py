@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Container, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from earshot.models.errors import UnencodableText
@@ -24,6 +25,13 @@ class Tokenizer(ABC):
     def vocab_size(self) -> int:
         """Number of units, special ones included."""
         return len(self.units)
+
+    @cached_property
+    def is_cased(self) -> bool:
+        """Whether a letter has units in both cases; bytes (`<0xA1>`) are no letters."""
+        plain = (text for text in filter(self._is_text, self.units.symbols) if text[0] != "<")
+        letters = set("".join(plain))
+        return any(letter != (small := letter.lower()) and small in letters for letter in letters)
 
     @property
     def separator(self) -> int | None:

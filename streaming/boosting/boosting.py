@@ -17,6 +17,7 @@ from earshot.language.text.spoken_terms import readings
 from earshot.models.errors import TokenizerError, UnencodableText
 from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.streaming.boosting.asked_capitals import AskedCapitals
+from earshot.streaming.boosting.cased_spellings import cased_spellings
 from earshot.streaming.boosting.limited_boosts import limited_boosts
 from earshot.streaming.events import BoostWarning, LimitedBoost, UnboostablePhrase
 from earshot.streaming.stream_config import Boost
@@ -99,57 +100,80 @@ def compile_boosts(boosts: Iterable[Boost], tokenizer: Tokenizer) -> CompiledBoo
     """Tokenise phrases and build their table; warn of each that cannot be boosted, by name.
 
     Of two phrases with the same tokens ("Acme" and "ACME" under a tokenizer without case) the last
-    counts.
+    counts. Under one with case a phrase is boosted in other capitals too (`cased_spellings`), but
+    not in those of another phrase.
     """
-    compiled: dict[tuple[int, ...], tuple[str, BoostPhrase]] = {}
-    as_written: set[Tokens] = set()
-    warnings: list[UnboostablePhrase] = []
+    request = _Request(tokenizer)
     for boost in boosts:
+        request.take(boost)
+    return request.compiled()
+
+
+class _Request:
+    """The phrases of one request, by their tokens."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._asked: dict[Tokens, tuple[str, BoostPhrase]] = {}
+        self._recased: dict[Tokens, tuple[str, BoostPhrase]] = {}
+        self._as_written: set[Tokens] = set()
+        self._warnings: list[UnboostablePhrase] = []
+
+    def take(self, boost: Boost) -> None:
+        """Note what is said for a phrase, or warn of it."""
+        phrase = boost.phrase.strip()
         try:
-            written, said = _tokens(boost.phrase.strip(), tokenizer)
-            for tokens in (*written, *said):
-                compiled[tokens] = boost.phrase, BoostPhrase(tokens, boost.weight)
-            as_written.update(written)
+            for said, tokens in _ways(phrase, self._tokenizer).items():
+                recased = set(cased_spellings(said, self._tokenizer))
+                self._asked[tokens] = boost.phrase, BoostPhrase(tokens, boost.weight)
+                for each in recased:
+                    self._recased[each] = boost.phrase, BoostPhrase(each, boost.weight)
+                self._as_written |= {tokens, *recased} if said == phrase else set()
         except (TokenizerError, KernelError) as error:
-            warnings.append(UnboostablePhrase(boost.phrase, str(error)))
-    texts = tuple(dict.fromkeys(text for text, _ in compiled.values()))
-    phrases = tuple(phrase for _, phrase in compiled.values())
-    if not phrases:
-        return CompiledBoosts(texts, phrases, None, tuple(warnings))
-    limited = safe_phrases(phrases, lambda _: TOKEN_LIMIT)
-    table = BoostTable.compile(limited, tokenizer.vocab_size)
-    spoken = frozenset(compiled.keys() - as_written)
-    earned = (
-        (text, asked.weight, paid.weight)
-        for (text, asked), paid in zip(compiled.values(), limited, strict=True)
-    )
-    return CompiledBoosts(
-        texts,
-        phrases,
-        table,
-        tuple(warnings),
-        spoken=spoken,
-        limited=limited_boosts(earned, "token"),
-    )
+            self._warnings.append(UnboostablePhrase(boost.phrase, str(error)))
+
+    def compiled(self) -> CompiledBoosts:
+        """The table of those that can be boosted."""
+        all_ways = self._asked | {
+            tokens: way for tokens, way in self._recased.items() if tokens not in self._asked
+        }
+        texts = tuple(dict.fromkeys(text for text, _ in all_ways.values()))
+        phrases = tuple(phrase for _, phrase in all_ways.values())
+        if not phrases:
+            return CompiledBoosts(texts, phrases, None, tuple(self._warnings))
+        limited = safe_phrases(phrases, lambda _: TOKEN_LIMIT)
+        earned = (
+            (text, asked.weight, paid.weight)
+            for (text, asked), paid in zip(all_ways.values(), limited, strict=True)
+        )
+        return CompiledBoosts(
+            texts,
+            phrases,
+            BoostTable.compile(limited, self._tokenizer.vocab_size),
+            tuple(self._warnings),
+            spoken=frozenset(all_ways.keys() - self._as_written),
+            limited=limited_boosts(earned, "token"),
+        )
 
 
-def _tokens(phrase: str, tokenizer: Tokenizer) -> tuple[list[Tokens], list[Tokens]]:
-    """A phrase as it is, or else in each of the ways to say it.
+def _ways(phrase: str, tokenizer: Tokenizer) -> dict[str, Tokens]:
+    """Tokens of a phrase as it is, or else of each of the ways to say it.
 
     Raises UnencodableText, of the phrase as it is, where none of them can be written either.
     """
     try:
-        return [tuple(tokenizer.encode(phrase))], []
+        return {phrase: tuple(tokenizer.encode(phrase))}
     except UnencodableText:
-        found = [tokens for said in readings(phrase) if (tokens := _plain_tokens(said, tokenizer))]
+        plain = {said: _tokens(said, tokenizer) for said in map(plain_letters, readings(phrase))}
+        found = {said: tokens for said, tokens in plain.items() if tokens}
         if not found:
             raise
-        return [], found
+        return found
 
 
-def _plain_tokens(said: str, tokenizer: Tokenizer) -> Tokens:
-    """Without accents and hyphens; nothing where that does not help."""
+def _tokens(said: str, tokenizer: Tokenizer) -> Tokens:
+    """Nothing where the tokenizer cannot write it."""
     try:
-        return tuple(tokenizer.encode(plain_letters(said)))
+        return tuple(tokenizer.encode(said))
     except UnencodableText:
         return ()

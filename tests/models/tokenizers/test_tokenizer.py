@@ -13,6 +13,7 @@ from earshot.models.tokenizers.char import CharTokenizer
 from earshot.models.tokenizers.model_tokenizer import load_tokenizer
 from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.models.tokenizers.units import UnitTable
+from earshot.models.tokenizers.wordpiece import WordpieceTokenizer
 
 SPECIAL = ("<blank>", "<unk>", "<sos/eos>")
 SENTENCES = [
@@ -213,3 +214,19 @@ def test_two_sentencepiece_models_are_one_too_many(tmp_path):
     (tmp_path / "b.model").write_bytes(b"")
     with pytest.raises(TokenizerError, match=r"a\.model, b\.model"):
         load_tokenizer(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("symbols", "cased"),
+    [("abcA", True), ("abcD", False), ("ABC", False), ("一二", False), ("éÉ", True)],
+)
+def test_a_letter_in_both_cases_makes_a_table_cased(symbols, cased):
+    assert char_tokenizer(symbols).is_cased is cased
+
+
+def test_names_of_marks_and_bytes_are_no_letters():
+    pieces = ["[UNK]", "u", "n", "k"]
+    assert not WordpieceTokenizer(pieces, "vocab.txt").is_cased
+    assert WordpieceTokenizer([*pieces, "##K"], "vocab.txt").is_cased
+    assert not char_tokenizer("unk").is_cased
+    assert not CharTokenizer(UnitTable.of(["<0xEA>", "e", "a"], "bytes")).is_cased

@@ -1,7 +1,11 @@
+import string
+
 import pytest
 from boost_walk import BoostWalk
 
 from earshot.decoder_kernels.boosting.boost import TOKEN_LIMIT
+from earshot.models.tokenizers.char import CharTokenizer
+from earshot.models.tokenizers.units import UnitTable
 from earshot.streaming.boosting.boosting import compile_boosts
 from earshot.streaming.stream_config import Boost, StreamConfig
 
@@ -64,3 +68,47 @@ def test_phrases_that_are_said_otherwise_than_they_are_written_are_told_from_oth
     assert found.read_out([3, 4, 5]) == [True, False, False]
     again = compiled(tone_model, Boost("一"), Boost("一!"))
     assert again.read_out([3]) == [False]
+
+
+class TestCapitals:
+    """Phrases under a tokenizer that writes capitals itself."""
+
+    @pytest.fixture
+    def tokenizer(self) -> CharTokenizer:
+        return CharTokenizer(UnitTable.of(string.ascii_letters + "▁", "letters"))
+
+    @pytest.fixture
+    def boosted(self, tokenizer):
+        """Each spelling that is boosted, and its weight."""
+
+        def of(*boosts: Boost) -> dict[str, float]:
+            found = compile_boosts(boosts, tokenizer)
+            return {tokenizer.decode(each.tokens): each.weight for each in found.phrases}
+
+        return of
+
+    def test_a_phrase_is_boosted_in_those_that_the_model_may_write(self, boosted):
+        assert boosted(Boost("acMe", 2.0)) == dict.fromkeys(("acMe", "acme", "Acme", "ACME"), 2.0)
+
+    def test_another_phrase_has_its_own_weight(self, boosted):
+        asked = boosted(Boost("US", 2.0), Boost("us", -1.0))
+        assert asked == {"US": 2.0, "us": -1.0, "Us": -1.0}
+
+    def test_words_are_covered_in_all_of_them_and_are_the_requests(self, tokenizer):
+        found = compile_boosts([Boost("acMe")], tokenizer)
+        for spelling in ("acme", "Acme", "ACME", "acMe"):
+            tokens = tokenizer.encode(spelling)
+            assert found.covered(tokens) == [True] * 4
+            assert found.read_out(tokens) == [False] * 4
+            assert found.capitals.of([spelling], [True]) == ["acMe"]
+        assert found.covered(tokenizer.encode("AcMe")) == [False] * 4
+
+    def test_what_is_said_otherwise_than_it_is_written_is_still_told(self, tokenizer):
+        found = compile_boosts([Boost("2")], tokenizer)
+        for spelling in ("two", "Two"):
+            assert found.read_out(tokenizer.encode(spelling)) == [True] * 3
+
+    def test_a_phrase_that_cannot_be_written_is_named_once(self, tokenizer):
+        found = compile_boosts([Boost("ζ")], tokenizer)
+        assert [warning.phrase for warning in found.warnings] == ["ζ"]
+        assert found.table is None
