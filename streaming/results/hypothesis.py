@@ -145,9 +145,21 @@ class TokenHypothesis:
         covered = self.boosts.covered(self.tokens)
         read_out = self.boosts.read_out(self.tokens)
         return [
-            SpokenWord(text, first, stop, all(covered[first:stop]), any(read_out[first:stop]))
+            SpokenWord(
+                text, first, stop, self._is_boosted(first, stop, covered), any(read_out[first:stop])
+            )
             for text, first, stop in self.tokenizer.word_spans(self.tokens)
         ]
+
+    def _is_boosted(self, first: int, stop: int, covered: Sequence[bool]) -> bool:
+        """Whether all of a word is covered, but for marks that the model has put behind it."""
+        while stop > first + 1 and not covered[stop - 1] and self._is_mark(stop - 1):
+            stop -= 1
+        return all(covered[first:stop])
+
+    def _is_mark(self, place: int) -> bool:
+        text = self.tokenizer.decode(self.tokens[place : place + 1])
+        return not any(map(str.isalnum, text))
 
     def with_stable(self, tokens: int) -> Best:
         """The best of a search whose hypotheses all begin with the same `tokens` tokens.
