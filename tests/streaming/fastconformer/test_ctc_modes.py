@@ -13,11 +13,13 @@ from earshot.decoder_kernels.wfst.wfst_search import WfstSearch
 from earshot.language.graphs.build import Units, build_graph
 from earshot.models.config import DecodingConfig
 from earshot.models.errors import UnencodableText
+from earshot.streaming.boosting.boosting import compile_boosts
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import InvalidStreamConfig, UnusableGraph
+from earshot.streaming.events import UnboostablePhrase
 from earshot.streaming.graph_config import GraphOptions, GraphSearchConfig
 from earshot.streaming.search.ctc_searches import graph_search_sizes
-from earshot.streaming.stream_config import EndpointConfig, StreamConfig
+from earshot.streaming.stream_config import Boost, EndpointConfig, StreamConfig
 
 PREFIX, GREEDY, WFST = "ctc_prefix_beam_search", "ctc_greedy_search", "ctc_wfst_beam_search"
 WHOLE = EndpointConfig(silence_ms=None, no_speech_ms=60_000)
@@ -187,3 +189,34 @@ def test_what_a_boost_may_earn_is_told_where_streams_are_searched_by_ctc(
     graph = word_graph(golden.loaded)
     assert make_engine(golden.loaded, **SIZES).model.most_earned == TOKEN_LIMIT
     assert make_engine(golden.loaded, graph=graph, **SIZES).model.most_earned == 7.5
+
+
+def test_boosts_of_prefix_search_are_those_of_the_plain_one(make_engine, golden, sounds):
+    """Also of the last label, beside which the blank is."""
+    tokenizer = golden.loaded.tokenizer
+    last = tokenizer.token(tokenizer.vocab_size - 1)
+    boosts = (Boost("loops"), Boost(last, 2.0), Boost("he", -3.0))
+    engine = make_engine(golden.loaded, **SIZES)
+    table = compile_boosts(boosts, tokenizer).table
+    for samples, rows in zip(golden.audio, log_probs(golden), strict=True):
+        if is_decided(rows):
+            plain = OracleSearch(10, 10, golden.loaded.ctc.blank_id, table)
+            plain.advance(rows.tolist())
+            heard = sounds.transcribe(engine, samples.numpy(), asking(PREFIX, boosts=boosts))
+            assert heard.text == tokenizer.decode(plain.nbest()[0].tokens)
+            assert not heard.of(UnboostablePhrase)
+
+
+@pytest.mark.parametrize("name", ["ctc_offline", "conformer_ctc_striding4"])
+def test_a_boosted_word_that_the_graph_lacks_is_heard(
+    make_engine, nemo_golden, sounds, word_graph, name
+):
+    golden = nemo_golden(name)
+    engine = make_engine(golden.loaded, graph=word_graph(golden.loaded), **SIZES)
+    samples = golden.audio[0].numpy()
+    boosted = asking(WFST, boosts=(Boost("Weg", 20.0), Boost("quo loops")))
+    heard = sounds.transcribe(engine, samples, boosted)
+    words = [word for final in heard.finals for word in final.alternatives[0].words]
+    assert {word.text for word in words} <= {*WORDS, "Weg", "quo"}
+    assert {word.boosted for word in words if word.text == "Weg"} == {True}
+    assert "Weg" not in sounds.transcribe(engine, samples, asking(WFST)).text
