@@ -76,3 +76,10 @@ def test_a_lane_with_a_rest_needs_none(settings):
     lane.cut = lane.stream.ready_cut()
     compute_features([lane], settings)
     assert lane.stream.track.computed == 0
+
+
+def test_frames_whose_place_is_behind_the_end_have_all_that_lies_before_it(settings):
+    lane = lane_of(settings, 0.5, Cut(0, 1, last=True))
+    lane.stream.segment.extend(torch.zeros(13, 1))  # the next one's place is feature frame 52
+    compute_features([lane], settings)
+    assert lane.stream.track.computed == lane.stream.track.heard == 48
