@@ -60,8 +60,8 @@ class Knocks:
 
     frames: tuple[int, ...]
     score: float = 0.0
+    ends: tuple[int, ...] | None = None
     word_confidences = None
-    ends = None
 
     @property
     def tokens(self) -> tuple[int, ...]:
