@@ -16,7 +16,6 @@ from earshot.streaming.stream.chunking import Chunking, Cut
 from earshot.streaming.stream.endpoint import EndpointDetector
 from earshot.streaming.stream.features import FeatureExtractor, FeatureTrack
 from earshot.streaming.stream.inbox import Inbox
-from earshot.streaming.stream.replay import ReplayPoint
 from earshot.streaming.stream.rest import Rest
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.stream.segment_boundary import BOUNDARY_WINDOW_MS
@@ -151,6 +150,7 @@ class ActiveStream:
         rate = self.settings.sample_rate_hz
         first = self._sample_of(self.segment.start_frame)
         end = self.track.origin + self.track.num_samples
+        # The place of a last frame may lie behind the end, and so may what follows it.
         start = min(max(first, self.track.start), end)
         frame_s = self.settings.chunking.frame_ms / 1000
         return SegmentClock(start / rate, end / rate, frame_s, (start - first) / rate)
@@ -196,13 +196,10 @@ class ActiveStream:
         return cut
 
     def window(self, cut: Cut) -> Tensor:
-        """The features `(W, F)` of a window cut here, with as much left context as there is.
-
-        Where the window begins behind the end of audio there is less of it.
-        """
-        start = max(self._next_frame - self.chunking.left_context, 0)
-        stop = min(self._next_frame + cut.window, self.track.available)
-        return self.track.window(start, stop - start, self.segment.start_frame)
+        """The features `(W, F)` of a window cut here, with as much left context as there is."""
+        left = min(self.chunking.left_context, self._next_frame)
+        start = self._next_frame - left
+        return self.track.window(start, left + cut.window, self.segment.start_frame)
 
     @property
     def heard_whole(self) -> bool:
@@ -249,18 +246,6 @@ class ActiveStream:
         """Begin a new segment at encoder frame `boundary` of this one, with a rest for it."""
         self._start_segment(self.segment.start_frame + boundary * self.settings.chunking.rate)
         self.rest = rest
-
-    def replay_point(self, memory: object = None) -> ReplayPoint:
-        """Where it stands, just behind a final; with features where the recogniser has a memory."""
-        start = self.segment.start_frame
-        track = self.track.point(start if memory is None else None)
-        return ReplayPoint(track, start, self.rest, memory)
-
-    def resume(self, point: ReplayPoint) -> None:
-        """Stand where another engine's stream has stood, before any sample."""
-        self.track.resume(point.track)
-        self._start_segment(point.segment_frame)
-        self.rest = point.rest
 
     def emit(self, event: Event) -> None:
         """Tell the caller; one who has cancelled hears no results any more."""
