@@ -16,6 +16,7 @@ from earshot.streaming.stream.chunking import Chunking, Cut
 from earshot.streaming.stream.endpoint import EndpointDetector
 from earshot.streaming.stream.features import FeatureExtractor, FeatureTrack
 from earshot.streaming.stream.inbox import Inbox
+from earshot.streaming.stream.replay import ReplayPoint
 from earshot.streaming.stream.rest import Rest
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.stream.segment_boundary import BOUNDARY_WINDOW_MS
@@ -196,10 +197,13 @@ class ActiveStream:
         return cut
 
     def window(self, cut: Cut) -> Tensor:
-        """The features `(W, F)` of a window cut here, with as much left context as there is."""
-        left = min(self.chunking.left_context, self._next_frame)
-        start = self._next_frame - left
-        return self.track.window(start, left + cut.window, self.segment.start_frame)
+        """The features `(W, F)` of a window cut here, with as much left context as there is.
+
+        Where the window begins behind the end of audio there is less of it.
+        """
+        start = max(self._next_frame - self.chunking.left_context, 0)
+        stop = min(self._next_frame + cut.window, self.track.available)
+        return self.track.window(start, stop - start, self.segment.start_frame)
 
     @property
     def heard_whole(self) -> bool:
@@ -246,6 +250,18 @@ class ActiveStream:
         """Begin a new segment at encoder frame `boundary` of this one, with a rest for it."""
         self._start_segment(self.segment.start_frame + boundary * self.settings.chunking.rate)
         self.rest = rest
+
+    def replay_point(self, memory: object = None) -> ReplayPoint:
+        """Where it stands, just behind a final; with features where the recogniser has a memory."""
+        start = self.segment.start_frame
+        track = self.track.point(start if memory is None else None)
+        return ReplayPoint(track, start, self.rest, memory)
+
+    def resume(self, point: ReplayPoint) -> None:
+        """Stand where another engine's stream has stood, before any sample."""
+        self.track.resume(point.track)
+        self._start_segment(point.segment_frame)
+        self.rest = point.rest
 
     def emit(self, event: Event) -> None:
         """Tell the caller; one who has cancelled hears no results any more."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from earshot.streaming.stream.endpoint import FrameEvidence
 
@@ -78,6 +78,11 @@ class Transcript:
             self.token_log_probs[place:],
             self.blank_log_probs,
         )
+
+    @property
+    def closed(self) -> Transcript:
+        """As the stretch alone: no label lasts beyond it."""
+        return replace(self, ends=tuple(min(each, self.length) for each in self.ends))
 
     def evidence(self, blank_threshold: float, turn_ends: Container[int] = ()) -> FrameEvidence:
         """Silent is a frame whose P(blank) is above the threshold, spoken one that holds a label.

@@ -61,8 +61,9 @@ class TransducerDecoder:
         return [each.with_stable(len(each.tokens)) for each in found]
 
     def nbest(self, stream: ActiveStream, *, ended: bool) -> list[Hypothesis]:
-        """The one path."""
-        return [self._hypothesis(stream)]
+        """The one path, which ends with the segment."""
+        found = transcript_of(stream.segment).closed
+        return [TokenHypothesis(found, self._tokenizer, NO_BOOSTS)]
 
     def boundary(self, stream: ActiveStream, endpoint: Endpoint) -> int:
         """The widest gap near the segment's end."""

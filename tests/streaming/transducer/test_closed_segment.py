@@ -1,0 +1,35 @@
+"""Labels of a segment that is over, or is not."""
+
+from types import SimpleNamespace
+
+import pytest
+from random_nemo import random_nemo
+
+from earshot.streaming.stream.segment import Segment
+from earshot.streaming.transducer.transcript import NO_BLANK, Transcript
+from earshot.streaming.transducer.transducer_decoder import TransducerDecoder
+
+FOUND = Transcript((1, 2), (0, 1), (1, 4), (-0.1, -0.2), (NO_BLANK,) * 3)
+"""The last label lasts one frame longer than the stretch."""
+
+
+@pytest.fixture
+def decoder() -> TransducerDecoder:
+    loaded = random_nemo("windows, tdt")
+    return TransducerDecoder(loaded.model.transducer, loaded.tokenizer, 1)
+
+
+@pytest.fixture
+def stream() -> SimpleNamespace:
+    return SimpleNamespace(segment=Segment(0, None, search_state=FOUND))
+
+
+def test_no_label_of_a_final_lasts_longer_than_its_segment(decoder, stream) -> None:
+    [found] = decoder.nbest(stream, ended=True)
+    assert found.ends == (1, 3)
+    assert found.tokens == FOUND.tokens
+
+
+def test_a_label_may_last_beyond_what_was_heard_so_far(decoder, stream) -> None:
+    [best] = decoder.best([stream])
+    assert best.hypothesis.ends == (1, 4)
