@@ -28,7 +28,7 @@ def pieces(samples: np.ndarray, offset: int) -> Iterator[np.ndarray]:
         start += size
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def together(sounds) -> Callable[..., list]:
     """Hears clips in company, each stream by its own config; returns their listeners."""
 
