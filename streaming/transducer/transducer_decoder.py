@@ -63,7 +63,7 @@ class TransducerDecoder:
     def nbest(self, stream: ActiveStream, *, ended: bool) -> list[Hypothesis]:
         """The one path, which ends with the segment."""
         found = transcript_of(stream.segment).closed
-        return [TokenHypothesis(found, self._tokenizer, NO_BOOSTS)]
+        return [self._spelled(self._marks.placed(found))]
 
     def boundary(self, stream: ActiveStream, endpoint: Endpoint) -> int:
         """The widest gap near the segment's end."""

@@ -6,6 +6,7 @@ import pytest
 from random_nemo import random_nemo
 
 from earshot.streaming.stream.segment import Segment
+from earshot.streaming.transducer.marks import Marks
 from earshot.streaming.transducer.transcript import NO_BLANK, Transcript
 from earshot.streaming.transducer.transducer_decoder import TransducerDecoder
 
@@ -33,3 +34,9 @@ def test_no_label_of_a_final_lasts_longer_than_its_segment(decoder, stream) -> N
 def test_a_label_may_last_beyond_what_was_heard_so_far(decoder, stream) -> None:
     [best] = decoder.best([stream])
     assert best.hypothesis.ends == (1, 4)
+
+
+def test_marks_of_a_final_are_told_with_their_words(decoder, stream, monkeypatch) -> None:
+    monkeypatch.setattr(decoder, "_marks", Marks(("<unk>", "▁so", ".")))
+    [found] = decoder.nbest(stream, ended=True)
+    assert found.frames == (0, 0)
