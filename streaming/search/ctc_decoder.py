@@ -16,6 +16,7 @@ from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.endpoint import Endpoint
 from earshot.streaming.stream.lane import Ending, Lane
 from earshot.streaming.stream.rest import Rest
+from earshot.streaming.stream.segment_boundary import off_label
 from earshot.streaming.stream_config import Boost, StreamConfig
 
 
@@ -52,13 +53,18 @@ class CtcDecoder:
         count = max(self._beam_size, stream.config.alternatives)
         return self._searches.nbest(stream, count, ended=ended)
 
-    def boundary(self, stream: ActiveStream, endpoint: Endpoint) -> int:
-        """The widest gap near the segment's end."""
-        return self._searches.boundary(stream, endpoint)
+    def boundary(self, lane: Lane, endpoint: Endpoint) -> int:
+        """The widest gap near the segment's end, and not within a label that lasts."""
+        stream = lane.stream
+        boundary = self._searches.boundary(stream, endpoint)
+        [best] = self._searches.best([stream])
+        units = self._outputs([_behind(lane, 0)])[0].posteriors.tokens
+        frames, blank_id = stream.segment.frames, self._network.blank_id
+        return off_label(boundary, frames, units, blank_id, best.hypothesis.frames)
 
     def rest(self, lane: Lane, boundary: int) -> Rest | None:
         """The frames from there on; the search of the next segment begins with them."""
-        encoded = torch.cat((lane.stream.segment.memory()[boundary:], lane.encoded[lane.used :]))
+        encoded = _behind(lane, boundary)
         return Rest(encoded, self._outputs([encoded])[0]) if len(encoded) else None
 
     def truncate(self, stream: ActiveStream, frames: int) -> None:
@@ -107,3 +113,8 @@ class CtcDecoder:
         frames, lengths = padded(encoded)
         log_probs = self._network.ctc_log_probs(frames).float()
         return ctc_outputs(log_probs, lengths.tolist(), self._network.blank_id)
+
+
+def _behind(lane: Lane, boundary: int) -> torch.Tensor:
+    """The segment's frames from there on, and those of the lane that it was not given."""
+    return torch.cat((lane.stream.segment.memory()[boundary:], lane.encoded[lane.used :]))

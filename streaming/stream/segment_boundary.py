@@ -1,6 +1,7 @@
 """Where an utterance that will not pause is cut: at the widest gap between words near its end."""
 
 import itertools
+from collections.abc import Collection, Sequence
 
 from earshot.streaming.results.hypothesis import Hypothesis
 from earshot.streaming.stream.endpoint import Endpoint
@@ -26,6 +27,32 @@ def word_boundary(endpoint: Endpoint, best: Hypothesis, frame_ms: float) -> int:
         (right - left, (left + right) // 2) for left, right in gaps if left + right >= 2 * earliest
     ]
     return max(boundaries)[1] if boundaries else endpoint.frames
+
+
+def off_label(
+    boundary: int, frames: int, units: Sequence[int], blank_id: int, spikes: Collection[int]
+) -> int:
+    """The boundary, moved to an end of the label that lasts over it: else both sides would say it.
+
+    units: the likeliest of each of the segment's `frames`, and of those behind it that are known;
+    of CTC, which says a label that lasts once. spikes: the frames that emitted labels. One that has
+    spiked before the boundary stays on the left where it ends within the segment.
+    """
+    if boundary == len(units) or units[boundary] == blank_id:
+        return boundary
+    first, stop = _lasting(boundary, units)
+    is_left = any(first <= frame < boundary for frame in spikes)
+    if is_left and stop <= frames and stop < len(units):
+        return stop
+    return first or boundary
+
+
+def _lasting(boundary: int, units: Sequence[int]) -> tuple[int, int]:
+    """From where to before where the frames around the boundary have the unit behind it."""
+    same = units[boundary]
+    before = itertools.takewhile(same.__eq__, reversed(units[:boundary]))
+    behind = itertools.takewhile(same.__eq__, units[boundary:])
+    return boundary - sum(1 for _ in before), boundary + sum(1 for _ in behind)
 
 
 def _word_gaps(best: Hypothesis) -> list[tuple[int, int]]:

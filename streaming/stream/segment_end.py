@@ -37,7 +37,7 @@ class Dividing(Protocol):
     def nbest(self, stream: ActiveStream, *, ended: bool) -> list[Hypothesis]:
         """See `ending_of`."""
 
-    def boundary(self, stream: ActiveStream, endpoint: Endpoint) -> int:
+    def boundary(self, lane: Lane, endpoint: Endpoint) -> int:
         """The frame between words at which a segment that grew too long is to be divided."""
 
     def rest(self, lane: Lane, boundary: int) -> Rest | None:
@@ -54,7 +54,7 @@ def divided_ending(lane: Lane, decoder: Dividing) -> Ending | None:
         return _end_of_flush(lane, lambda ended: decoder.nbest(stream, ended=ended))
     ended = endpoint.rule != "max_utterance"
     if lane.division is None:
-        boundary = endpoint.frames if ended else decoder.boundary(stream, endpoint)
+        boundary = endpoint.frames if ended else decoder.boundary(lane, endpoint)
         lane.division = Division(boundary, decoder.rest(lane, boundary))
     boundary, rest = lane.division.boundary, lane.division.rest
     if boundary < stream.segment.frames:

@@ -65,8 +65,9 @@ class TransducerDecoder:
         found = transcript_of(stream.segment).closed
         return [self._spelled(self._marks.placed(found))]
 
-    def boundary(self, stream: ActiveStream, endpoint: Endpoint) -> int:
+    def boundary(self, lane: Lane, endpoint: Endpoint) -> int:
         """The widest gap near the segment's end."""
+        stream = lane.stream
         # Marks stay where they were found: none is to be divided from its word.
         found = self._spelled(transcript_of(stream.segment))
         return word_boundary(endpoint, found, stream.settings.chunking.frame_ms)

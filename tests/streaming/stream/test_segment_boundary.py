@@ -6,7 +6,7 @@ from earshot.decoder_kernels.prefix.prefix_search import PrefixHypothesis
 from earshot.streaming.boosting.boosting import NO_BOOSTS
 from earshot.streaming.results.hypothesis import SpokenWord, TokenHypothesis
 from earshot.streaming.stream.endpoint import Endpoint
-from earshot.streaming.stream.segment_boundary import word_boundary
+from earshot.streaming.stream.segment_boundary import off_label, word_boundary
 
 FRAME_MS = 40.0
 
@@ -74,3 +74,34 @@ def test_words_that_share_a_frame_are_not_parted(ends):
 def test_a_word_that_is_said_to_last_into_the_next_is_cut_where_that_begins():
     assert lasting_boundary([150, 154], [170, 171]) == 154
     assert lasting_boundary([150, 151], [150, 151]) == 151
+
+
+BLANK = 9
+
+
+@pytest.mark.parametrize(
+    ("boundary", "spikes", "expected"),
+    [
+        (2, [4], 2),  # in blanks
+        (4, [4], 4),  # where a label begins
+        (5, [4], 7),  # it has spiked: the left side's
+        (5, [5], 4),  # it has not: the right side's
+        (7, [4], 7),  # where it ends
+    ],
+)
+def test_a_label_that_lasts_over_a_boundary_is_one_sides(boundary, spikes, expected):
+    units = [1, BLANK, BLANK, BLANK, 3, 3, 3, BLANK]
+    assert off_label(boundary, 7, units, BLANK, spikes) == expected
+
+
+def test_a_label_whose_end_is_unknown_or_another_segments_is_the_right_sides():
+    assert off_label(3, 3, [1, 2, 2, 2, BLANK], BLANK, [1]) == 1
+    assert off_label(3, 4, [1, 2, 2, 2], BLANK, [1]) == 1
+
+
+def test_a_boundary_never_comes_to_the_start():
+    assert off_label(2, 4, [2, 2, 2, 2], BLANK, [0]) == 2
+
+
+def test_the_end_of_all_that_is_known_is_no_place_within_a_label():
+    assert off_label(3, 3, [1, 2, 2], BLANK, [1]) == 3
