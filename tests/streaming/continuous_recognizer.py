@@ -92,9 +92,9 @@ class ContinuousRecognizer(KnockRecognizer):
     def nbest(self, stream: ActiveStream, *, ended: bool) -> list[Hypothesis]:
         return [self.heard(stream)]
 
-    def boundary(self, stream: ActiveStream, endpoint: Endpoint) -> int:
+    def boundary(self, lane: Lane, endpoint: Endpoint) -> int:
         """Between the last two knocks."""
-        return max([1, *self.heard(stream).frames])
+        return max([1, *self.heard(lane.stream).frames])
 
     def rest(self, lane: Lane, boundary: int) -> Rest | None:
         segment, heard = lane.stream.segment, lane.output

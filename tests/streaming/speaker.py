@@ -50,13 +50,14 @@ class Verbatim:
 
 @dataclass(frozen=True)
 class Told:
-    """A final: its text, and where its labels are in the stream."""
+    """A final: its text, where its labels are in the stream, and the frame after its last."""
 
     cause: str
     text: str
     frames: tuple[int, ...]
     ends: tuple[int, ...]
     log_probs: tuple[float, ...]
+    stop: int
 
 
 @dataclass
@@ -111,7 +112,8 @@ class Speaker:
             tuple(start + each for each in places) for places in (best.frames, best.ends or ())
         )
         log_probs = tuple(best.token_log_probs)
-        self.finals.append(Told(ending.cause, best.text, frames, ends, log_probs))
+        stop = start + self.stream.segment.frames
+        self.finals.append(Told(ending.cause, best.text, frames, ends, log_probs, stop))
         ending.leave()
         twice(lambda: self.decoder.restart([ending]))
 

@@ -75,7 +75,9 @@ def assert_all_is_found(finals: list[Told], expected: Found) -> None:
     assert "".join(each.text for each in finals) == spoken
     assert frames == expected.frames
     assert set(silent) <= set(frames)
-    assert [end - at for end, at in zip(ends, frames, strict=True)] == expected.durations
+    stops = [each.stop for each in finals for _ in each.frames]
+    lasting = zip(expected.frames, expected.durations, stops, strict=True)
+    assert ends == [min(at + duration, stop) for at, duration, stop in lasting]
     log_probs = [value for each in finals for value in each.log_probs]
     assert log_probs == pytest.approx(expected.log_probs, abs=1e-5)
 
