@@ -107,7 +107,7 @@ def test_a_rest_comes_before_sound_that_is_not_yet_encoded() -> None:
     stream = stream_of(82, chunk=4)
     step(stream)
     stream.restart(1, Rest(torch.zeros(3, 1)))
-    assert stream.ready_cut() == Cut(0, 3, last=False)
+    assert (stream.ready_cut(), stream.window_start) == (Cut(0, 3, last=False), 32)
     stream.segment.extend(torch.zeros(3, 1))
     stream.rest = None
     assert stream.ready_cut() == Cut(25, 4, last=False)
@@ -134,9 +134,15 @@ def test_no_endpoint_rule_looks_at_a_frame_behind_the_end_and_all_at_a_rest() ->
     assert not stream.in_padding(stream.ready_cut())
 
 
-def test_windows_are_kept_where_streams_choose_larger_ones() -> None:
+def test_as_many_frames_are_kept_as_the_largest_window_goes_back() -> None:
     small = Chunking(1, RATE, 0, 10.0, BEFORE, frames_ahead)
     large = Chunking(3, RATE, 40, 10.0, 5 * RATE, frames_ahead)
     settings = StreamSettings(Numbered(), small, 100, 10**6, 0, chunkings=(large,), continuous=True)
     assert settings.kept_frames == 5 * RATE + 2 * RATE + 41
-    assert settings.padding_frames == 0
+
+
+def test_a_flush_adds_nothing_where_the_encoder_knows_how_audio_ends() -> None:
+    for closing, padding in ((None, 6 + 30), (frames_ahead, 0)):
+        chunking = Chunking(1, RATE, 6, 10.0, closing=closing)
+        settings = StreamSettings(Numbered(), chunking, 100, 10**6, flush_padding_ms=300)
+        assert settings.padding_frames == padding
