@@ -46,12 +46,12 @@ class FastConformerRules:
         search = SEARCHES[self._mode(config)]
         self._check_graph(config, search)
         self._check_chunk(config.chunk_ms)
+        check_parameters(config, search, self.parts)
         if config.weights:
             names = ", ".join(f"{name}_weight" for name in config.weights)
-            raise InvalidStreamConfig(f"{names}: this model has nobody whose word is weighed")
+            raise InvalidStreamConfig(f"{names}: no scorer of this model has a weight")
         if self.prompt is not None:
             LanguagePrompt(self.prompt).place(config.language)
-        check_parameters(config, search, self.parts)
         return search
 
     def _mode(self, config: StreamConfig) -> str:
