@@ -51,7 +51,7 @@ def _serve(settings: Settings) -> int:
         running_engine(settings, metrics.observe_step, engines) as engine,
     ):
         for _ in range(engines):  # who has had no stream yet gets the next
-            warm_up(engine)
+            warm_up(engine, engine.model.languages)
         watch_engine(metrics, engine)
         model = served_model(engine, settings)
         graph = engine.model.parts[GRAPH.name]

@@ -3,7 +3,7 @@
 import hashlib
 import queue
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -84,11 +84,11 @@ def engines_of(settings: Settings) -> int:
     return settings.engines or max(most, 1)
 
 
-def warm_up(engine: EnginePort) -> None:
+def warm_up(engine: EnginePort, languages: Sequence[str] = ()) -> None:
     """Decode a moment of silence, and boost a word that nobody knows.
 
     The first step takes longer, and the first new word has the lexicon sorted: no client should
-    wait for either.
+    wait for either. languages: of the model, which may have to be told one.
 
     Raises:
         StartupError: it cannot be decoded, and so nothing can.
@@ -99,7 +99,8 @@ def warm_up(engine: EnginePort) -> None:
         if isinstance(event, Closed | Failed):
             ended.put(event)
 
-    stream = engine.open(StreamConfig(boosts=(Boost(UNHEARD_OF),)), sink)
+    language = next(iter(languages), None)
+    stream = engine.open(StreamConfig(boosts=(Boost(UNHEARD_OF),), language=language), sink)
     with suppress(StreamClosed):  # it has failed already: its last event says why
         stream.ask(Push(np.zeros(engine.sample_rate_hz, np.float32)))
         stream.ask(FINISH)

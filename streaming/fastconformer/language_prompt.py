@@ -35,8 +35,8 @@ class LanguagePrompt:
         )
         if (place := next(same, None)) is None:
             known = ", ".join(self._known)
-            why = "the model cannot find it out" if language is None else f"language is {language}"
-            raise InvalidStreamConfig(f"{why}: there are {known}")
+            told = language or "not told, and the model does not find it out"
+            raise InvalidStreamConfig(f"language is {told}: there are {known}")
         return place
 
     def tell(

@@ -97,7 +97,13 @@ def engine() -> ScriptedEngine:
 
 
 @pytest.fixture
-def serve(engine: ScriptedEngine) -> Callable[..., object]:
+def served() -> ServedModel:
+    """The model as clients are told of it."""
+    return MODEL
+
+
+@pytest.fixture
+def serve(engine: ScriptedEngine, served: ServedModel) -> Callable[..., object]:
     """A context manager that runs a server with the settings given, and other dialects."""
 
     @asynccontextmanager
@@ -105,7 +111,7 @@ def serve(engine: ScriptedEngine) -> Callable[..., object]:
         dialects: Sequence[Dialect] = DIALECTS, **settings: object
     ) -> AsyncIterator[LiveServer]:
         engine.loop = asyncio.get_running_loop()
-        services = Services.build(engine, MODEL, Settings(**{"drain_s": 0, **settings}), Metrics())
+        services = Services.build(engine, served, Settings(**{"drain_s": 0, **settings}), Metrics())
         server = Server(create_app(services, dialects), services)
         bound = bind("127.0.0.1", 0)
         task = asyncio.create_task(server.serve(sockets=[bound]))
