@@ -1,4 +1,4 @@
-"""What lies behind the end of a segment, and is the next one's."""
+"""The frames behind the end of a segment, which are the next one's."""
 
 from __future__ import annotations
 
