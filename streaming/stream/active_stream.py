@@ -1,5 +1,6 @@
 """One stream as the engine thread sees it: its audio, its segment, what its caller is owed."""
 
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field
@@ -150,7 +151,8 @@ class ActiveStream:
         """Places the segment's encoder frames in the stream's time."""
         rate = self.settings.sample_rate_hz
         first = self._sample_of(self.segment.start_frame)
-        end = self.track.origin + self.track.num_samples
+        # A frame may be decoded before all of its own time was heard: only an end bounds it.
+        end = self.track.origin + self.track.num_samples if self.track.ended else math.inf
         # The place of a last frame may lie behind the end, and so may what follows it.
         start = min(max(first, self.track.start), end)
         frame_s = self.settings.chunking.frame_ms / 1000
