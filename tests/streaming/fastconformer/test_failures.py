@@ -1,0 +1,224 @@
+"""Calls that fail once change nothing, and a stream that cannot be decoded fails alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+from random_nemo import babble, random_nemo
+
+from earshot.models.fastconformer import state
+from earshot.models.fastconformer.encoder import FastConformerEncoder
+from earshot.models.fastconformer.state import FastConformerState
+from earshot.models.fastconformer.streaming import StreamingEncoder
+from earshot.streaming.engine.engine import Engine
+from earshot.streaming.errors import DecodingFailed, StreamClosed
+from earshot.streaming.events import Closed, Event, Failed, Final, Partial, SpeechStarted
+from earshot.streaming.fastconformer import recognizer
+from earshot.streaming.fastconformer.cached_hearing import CachedHearing
+from earshot.streaming.fastconformer.encode_step import EncodeStep
+from earshot.streaming.fastconformer.recognizer import FastConformerRecognizer
+from earshot.streaming.fastconformer.window_hearing import WindowHearing
+from earshot.streaming.search.ctc_decoder import CtcDecoder
+from earshot.streaming.search.search_set import SearchSet
+from earshot.streaming.stream_config import EndpointConfig, StreamConfig
+from earshot.streaming.transducer.label_walk import LabelWalk
+from earshot.streaming.transducer.transducer_decoder import TransducerDecoder
+
+KINDS = ("chunks, tdt and ctc", "windows, rnnt and ctc")
+CLIPS = [
+    babble(4.5, seed, pause_s) for seed, pause_s in ((3, 0.5), (22, 0.02), (37, 0.02), (5, 0.4))
+]
+ENDPOINT = EndpointConfig(silence_ms=300, no_speech_ms=1000, max_utterance_ms=2000)
+MODES = ("ctc_greedy_search", "transducer_greedy_search", "ctc_prefix_beam_search", None)
+
+EITHER_WAY = [
+    *((FastConformerRecognizer, "decode", at) for at in (1, 4)),
+    *((FastConformerRecognizer, "restart", at) for at in (1, 3)),
+    (CtcDecoder, "restart", 2),
+    *((CtcDecoder, "_outputs", at) for at in (1, 4)),
+    (CtcDecoder, "truncate", 1),
+    (SearchSet, "rewind", 3),
+    *((LabelWalk, "__call__", at) for at in (1, 2)),
+    *((TransducerDecoder, "_take", at) for at in (2, 3)),
+    (TransducerDecoder, "truncate", 1),
+    (TransducerDecoder, "nbest", 1),
+]
+
+
+def configs(engine: Engine) -> list[StreamConfig]:
+    """All decoders, and two sizes of chunks."""
+    usual, other = engine.model.chunks_ms[-2:]
+    chunks_ms = (usual, usual, other, usual)
+    return [
+        StreamConfig(mode, endpoint=ENDPOINT, chunk_ms=chunk_ms, vad_events=True)
+        for mode, chunk_ms in zip(MODES, chunks_ms, strict=True)
+    ]
+
+
+def told(listener) -> list[tuple]:
+    """All events but for how sure they are, which is rounded otherwise in another company."""
+    return [row for event in listener.events if (row := plain(event)) is not None]
+
+
+def plain(event: Event) -> tuple | None:
+    match event:
+        case Partial(start_s, duration_s, (said, *_), stable):
+            return (start_s, duration_s, said.text, stable, times(said))
+        case Final(start_s, duration_s, (said, *_)):
+            return (start_s, duration_s, said.text, event.cause, times(said))
+        case SpeechStarted() | Closed():
+            return (event,)
+    return None
+
+
+def times(said) -> list[tuple]:
+    return [(word.text, word.start_s, word.end_s) for word in said.words]
+
+
+@pytest.fixture
+def make(make_engine) -> Callable[[str], Engine]:
+    return lambda kind: make_engine(random_nemo(kind), max_streams=len(CLIPS))
+
+
+@pytest.fixture(scope="module")
+def kept() -> dict[str, list]:
+    return {}
+
+
+@pytest.fixture
+def expected(make, together, kept) -> Callable[[str], list]:
+    """Listeners of all clips in an engine in which nothing fails."""
+
+    def hear(kind: str) -> list:
+        if kind not in kept:
+            engine = make(kind)
+            kept[kind] = together(engine, CLIPS, configs(engine))
+        return kept[kind]
+
+    return hear
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_segments_end_in_all_ways(expected, kind) -> None:
+    causes = {final.cause for listener in expected(kind) for final in listener.finals}
+    assert causes == {"endpoint", "max_utterance", "end"}
+
+
+@pytest.fixture
+def assert_nothing_changes(make, together, expected) -> Callable[[str], None]:
+    """Hears all clips where something fails once, and all is told as where nothing does."""
+
+    def check(kind: str) -> None:
+        engine = make(kind)
+        found = [told(each) for each in together(engine, CLIPS, configs(engine))]
+        assert found == [told(each) for each in expected(kind)]
+        assert engine.stats.failed_streams == 0
+
+    return check
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before the work", "after it"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("owner", "name", "at"), EITHER_WAY)
+def test_a_decoder_that_fails_half_way_changes_nothing(
+    expected, assert_nothing_changes, break_once, kind, owner, name, at, after
+) -> None:
+    expected(kind)
+    calls = break_once(owner, name, at, after=after)
+    assert_nothing_changes(kind)
+    assert len(calls) > at
+
+
+@pytest.mark.parametrize(
+    ("kind", "owner", "name", "at", "after"),
+    [
+        *((kind, EncodeStep, "__call__", at, False) for kind in KINDS for at in (1, 2)),
+        *((KINDS[0], CachedHearing, "__call__", 3, after) for after in (False, True)),
+        *((KINDS[1], WindowHearing, "__call__", 2, after) for after in (False, True)),
+        *((KINDS[1], FastConformerEncoder, "forward", 2, after) for after in (False, True)),
+        *((KINDS[0], StreamingEncoder, "hear", at, after)
+          for at in (1, 2, 5) for after in (False, True)),
+        *((KINDS[0], FastConformerState, "scatter", at, False) for at in range(1, 7)),
+        *((KINDS[0], state, "_last", at, after) for at in (3, 4) for after in (False, True)),
+    ],
+)  # fmt: skip
+def test_an_encoder_that_fails_moves_nobody_on(
+    expected, assert_nothing_changes, break_once, kind, owner, name, at, after
+) -> None:
+    expected(kind)
+    calls = break_once(owner, name, at, after=after)
+    assert_nothing_changes(kind)
+    assert len(calls) > at
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("cause", ["endpoint", "max_utterance", "end"])
+def test_an_ending_that_gets_lost_is_found_again(
+    expected, assert_nothing_changes, monkeypatch, kind, cause
+) -> None:
+    expected(kind)
+    whole, lost = recognizer.divided_ending, []
+
+    def losing(lane, decoder):
+        ending = whole(lane, decoder)
+        if ending is not None and ending.cause == cause and not lost:
+            lost.append(ending)
+            raise RuntimeError("lost")
+        return ending
+
+    monkeypatch.setattr(recognizer, "divided_ending", losing)
+    assert_nothing_changes(kind)
+    assert lost
+
+
+@pytest.mark.parametrize("slot", [0, 1], ids=["ctc", "transducer"])
+@pytest.mark.parametrize("number", [math.nan, 3e38], ids=["none", "too large"])
+@pytest.mark.parametrize(
+    ("kind", "hearing"), list(zip(KINDS, (CachedHearing, WindowHearing), strict=True))
+)
+def test_a_stream_of_bad_numbers_fails_alone_and_leaves_nothing(
+    make, together, expected, sounds, kind, hearing, number, slot
+) -> None:
+    wanted = [told(each) for each in expected(kind)]
+    engine = make(kind)
+    with poisoned(hearing, slot, number):
+        listeners = heard_to_the_end(engine, sounds)
+    failed = listeners.pop(slot)
+    assert isinstance(failed.events[-1], Failed)
+    assert isinstance(failed.events[-1].error, DecodingFailed)
+    assert [told(each) for each in listeners] == wanted[:slot] + wanted[slot + 1 :]
+    assert engine.stats.failed_streams == 1
+    assert [told(each) for each in together(engine, CLIPS, configs(engine))] == wanted
+
+
+@contextmanager
+def poisoned(hearing: type, slot: int, number: float) -> Iterator[None]:
+    """From its second step on the stream in a slot hears this number alone."""
+    whole = hearing.__call__
+
+    def hear(self, lanes):
+        heard = whole(self, lanes)
+        for lane, frames in zip(lanes, heard.encoded, strict=True):
+            if lane.stream.slot == slot and lane.stream.steps > 1:
+                frames.fill_(number)
+        return heard
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hearing, "__call__", hear)
+        yield
+
+
+def heard_to_the_end(engine: Engine, sounds) -> list:
+    """Listeners of all clips, whose streams may fail."""
+    listeners = [sounds.Listener() for _ in CLIPS]
+    opened = list(map(engine.open, configs(engine), listeners))
+    for stream, clip in zip(opened, CLIPS, strict=True):
+        stream.push(clip)
+    for stream, listener in zip(opened, listeners, strict=True):
+        with suppress(StreamClosed):
+            stream.finish()
+        listener.wait_for_last()
+    return listeners
