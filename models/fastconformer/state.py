@@ -85,12 +85,12 @@ class FastConformerState:
         """
         before, size = self.offset[slots], layers[0].keys.size(2) - self.capacity
         heard = [torch.cat((layer.keys, layer.values), -1)[:, :, -size:] for layer in layers]
+        ring = torch.stack(heard).permute(1, 3, 0, 2, 4)
+        gated = torch.stack([_last(each.gated, frames, self.cnn_cache.size(2)) for each in layers])
         columns = self._columns(before, frames, size)
-        self.att_cache[slots.unsqueeze(1), :, :, columns] = torch.stack(heard).permute(
-            1, 3, 0, 2, 4
-        )
-        for number, layer in enumerate(layers):
-            self.cnn_cache[slots, number] = _last(layer.gated, frames, self.cnn_cache.size(2))
+        # Nothing is written before all is there: what fails on the way changes no row.
+        self.att_cache[slots.unsqueeze(1), :, :, columns] = ring
+        self.cnn_cache[slots] = gated.transpose(0, 1)
         self.offset[slots] = before + frames
 
     def _columns(self, offset: Tensor, frames: Tensor, size: int) -> Tensor:

@@ -55,14 +55,15 @@ class CachedHearing:
         for row, lane in enumerate(lanes):
             by_chunk[lane.stream.chunking.chunk_size].append(row)
         encoded: dict[int, Tensor] = {}
-        heard = []
+        moves = []
         for chunk, rows in by_chunk.items():
             ours = [lanes[row] for row in rows]
-            heard.append(self._hear(self._steps[chunk], ours))
-            for row, lane, frames in zip(rows, ours, heard[-1].encoded, strict=True):
+            heard = self._hear(self._steps[chunk], ours)
+            moves.append((rows, heard.keep))
+            for row, lane, frames in zip(rows, ours, heard.encoded, strict=True):
                 # A copy: a view would keep the whole batch alive as long as the segment.
                 encoded[row] = frames[: lane.cut.frames].clone()
-        return Heard([encoded[row] for row in range(len(lanes))], lambda: _keep(heard))
+        return Heard([encoded[row] for row in range(len(lanes))], moves)
 
     def memory_of(self, slot: int) -> object:
         """A copy of the slot's rings, and of its place."""
@@ -126,8 +127,3 @@ def _chunking(step: StreamingEncoder, feature_ms: float) -> Chunking:
 def _length(stream: ActiveStream) -> int:
     """Feature frames of the stream, once that is known."""
     return stream.track.available if stream.track.ended else ENDLESS
-
-
-def _keep(heard: Sequence[HeardChunk]) -> None:
-    for each in heard:
-        each.keep()

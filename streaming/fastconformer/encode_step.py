@@ -14,7 +14,10 @@ from earshot.streaming.stream.lane_features import compute_features
 
 
 class EncodeStep:
-    """Fills in `Lane.encoded`; a failing call leaves every stream as it was."""
+    """Fills in `Lane.encoded`.
+
+    A failing call leaves every stream as it was, but for lanes that have `moved`, which are done.
+    """
 
     def __init__(
         self,
@@ -35,7 +38,11 @@ class EncodeStep:
         for lane in lanes:
             if (rest := lane.stream.rest) is not None:
                 lane.encoded, lane.output = rest.encoded, rest.output
-        moving = [lane for lane in lanes if lane.cut.frames and lane.stream.rest is None]
+        moving = [
+            lane
+            for lane in lanes
+            if lane.cut.frames and lane.stream.rest is None and not lane.moved
+        ]
         if not moving:
             return
         compute_features(moving, self._settings)
@@ -48,4 +55,7 @@ class EncodeStep:
             encoded = self._languages.tell(self._prompt, encoded, places)
         for lane, frames in zip(moving, encoded, strict=True):
             lane.encoded = frames
-        heard.keep()
+        for rows, move in heard.moves:
+            move()
+            for row in rows:
+                moving[row].moved = True

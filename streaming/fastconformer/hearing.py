@@ -15,10 +15,13 @@ from earshot.streaming.stream.lane import Lane
 
 @dataclass(frozen=True)
 class Heard:
-    """Encoder frames `(T_i, D)` of each lane. keep: moves the streams' state on."""
+    """Encoder frames `(T_i, D)` of each lane.
+
+    moves: what moves the state of streams on, beside the rows of the lanes that it moves.
+    """
 
     encoded: list[Tensor]
-    keep: Callable[[], None]
+    moves: Sequence[tuple[Sequence[int], Callable[[], None]]] = ()
 
 
 class Hearing(Protocol):

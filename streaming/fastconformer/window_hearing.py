@@ -59,8 +59,7 @@ class WindowHearing:
             [
                 row[start : start + lane.cut.frames].clone()
                 for row, start, lane in zip(encoded, starts, lanes, strict=True)
-            ],
-            lambda: None,
+            ]
         )
 
     def memory_of(self, slot: int) -> object:

@@ -59,9 +59,10 @@ class Lane:
     """One stream in one step, filled in from stage to stage.
 
     encoded `(T, D)` comes from the encoder; output is what else the encoder leaves for its decoder,
-    and theirs alone; both may be a `Rest`. An endpoint cuts both to `used` frames; those after it
-    belong to the next segment, which decodes them again, or are its rest. division: where that is;
-    once it is known the segment may become shorter, and is not to be divided again.
+    and theirs alone; both may be a `Rest`. moved: whether its state has gone on over them. An
+    endpoint cuts both to `used` frames; those after it belong to the next segment, which decodes
+    them again, or are its rest. division: where that is; once it is known the segment may become
+    shorter, and is not to be divided again.
     """
 
     stream: ActiveStream
@@ -69,6 +70,7 @@ class Lane:
     waited_s: float = 0.0
     encoded: Tensor = field(init=False)
     output: Any = None
+    moved: bool = False
     observed: bool = False
     used: int = 0
     endpoint: Endpoint | None = None

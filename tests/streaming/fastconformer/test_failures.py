@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import pytest
+from break_once import break_once
 from random_nemo import babble, random_nemo
 
 from earshot.models.fastconformer import state
@@ -124,10 +125,10 @@ def assert_nothing_changes(make, together, expected) -> Callable[[str], None]:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("owner", "name", "at"), EITHER_WAY)
 def test_a_decoder_that_fails_half_way_changes_nothing(
-    expected, assert_nothing_changes, break_once, kind, owner, name, at, after
+    expected, assert_nothing_changes, monkeypatch, kind, owner, name, at, after
 ) -> None:
     expected(kind)
-    calls = break_once(owner, name, at, after=after)
+    calls = break_once(monkeypatch, owner, name, at, after=after)
     assert_nothing_changes(kind)
     assert len(calls) > at
 
@@ -146,10 +147,10 @@ def test_a_decoder_that_fails_half_way_changes_nothing(
     ],
 )  # fmt: skip
 def test_an_encoder_that_fails_moves_nobody_on(
-    expected, assert_nothing_changes, break_once, kind, owner, name, at, after
+    expected, assert_nothing_changes, monkeypatch, kind, owner, name, at, after
 ) -> None:
     expected(kind)
-    calls = break_once(owner, name, at, after=after)
+    calls = break_once(monkeypatch, owner, name, at, after=after)
     assert_nothing_changes(kind)
     assert len(calls) > at
 
