@@ -65,10 +65,6 @@ class EngineConfig:
         }
         return {**changed, **self.options}
 
-    def max_backlog_samples(self, rate_hz: int) -> int:
-        """The undecoded samples that one stream may hold."""
-        return int(self.max_backlog_s * rate_hz)
-
     def __post_init__(self) -> None:
         positive = ("max_streams", "max_batch", "max_file_lanes", "beam_size", "token_beam")
         for name in (*positive, "chunk_size", "threads"):

@@ -146,7 +146,7 @@ class Engine:
 
     @property
     def _max_backlog(self) -> int:
-        return self._config.max_backlog_samples(self._settings.sample_rate_hz)
+        return self._settings.backlog_samples(self._config.max_backlog_s)
 
     @property
     def sample_rate_hz(self) -> int:

@@ -80,7 +80,7 @@ class EnginePool:
         links = [WorkerLink(recognizer, config, f"engine-{i}") for i in range(workers)]
         gc.unfreeze()
         self._max_streams = max_streams
-        self._max_backlog = config.max_backlog_samples(recognizer.settings.sample_rate_hz)
+        self._max_backlog = recognizer.settings.backlog_samples(config.max_backlog_s)
         self._observer = observer
         self._lock = threading.Lock()
         self._numbers, self._turns = count(), count()
