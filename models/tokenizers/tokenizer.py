@@ -13,11 +13,14 @@ from earshot.models.tokenizers.word_spans import WordSpan
 
 
 class Tokenizer(ABC):
-    """Units of one model. Those whose symbols are `special` (<blank>, <unk> …) have no text."""
+    """Units of one model. Those whose symbols are `special` (<blank>, <unk> …) have no text.
+
+    silent_units: the ids of these.
+    """
 
     def __init__(self, units: UnitTable, special: Container[str] = SPECIAL_SYMBOLS) -> None:
         self.units = units
-        self._silent = frozenset(
+        self.silent_units = frozenset(
             unit for unit, symbol in enumerate(units.symbols) if symbol in special
         )
 
@@ -79,8 +82,8 @@ class Tokenizer(ABC):
 
     def _is_text(self, token: str) -> bool:
         unit = self.units.ids.get(token)
-        return unit is not None and unit not in self._silent
+        return unit is not None and unit not in self.silent_units
 
     def _texts(self, units: Sequence[int]) -> list[str]:
         """Each unit's symbol, empty for special ones."""
-        return ["" if unit in self._silent else self.units.symbols[unit] for unit in units]
+        return ["" if unit in self.silent_units else self.units.symbols[unit] for unit in units]

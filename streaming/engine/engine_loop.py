@@ -259,7 +259,7 @@ class EngineLoop:
         counters, frame_s = self._counters, self._recognizer.settings.chunking.frame_ms / 1000
         counters.steps += 1
         counters.lanes += len(lanes)
-        counters.audio_s += frame_s * sum(lane.cut.frames for lane in lanes)
+        counters.audio_s += frame_s * sum(lane.cut.new_frames for lane in lanes)
         if endings:
             counters.search = self._recognizer.counts
         if self._observer is not None:

@@ -79,11 +79,20 @@ class StreamSettings:
             return max(each.left_context + each.window for each in every)
         return int(BOUNDARY_WINDOW_MS / self.chunking.feature_ms) + 2 * self.largest.window
 
+    def backlog_samples(self, max_backlog_s: float) -> int:
+        """The undecoded samples that one stream may hold: at least twice what one step hears.
+
+        A caller without room is told of some when half of the backlog is free.
+        """
+        frames = max(each.window for each in (self.chunking, *self.chunkings))
+        step = frames * self.features.frame_shift + self.features.frame_length
+        return max(int(max_backlog_s * self.sample_rate_hz), 2 * step)
+
     @property
     def padding_frames(self) -> int:
         """Feature frames decoded after a flush: the last one's right context, and a little more.
 
-        None where the encoder knows itself how audio ends.
+        There are none where the encoder knows itself how audio ends.
         """
         if self.chunking.closing is not None:
             return 0
@@ -186,7 +195,7 @@ class ActiveStream:
     def next_cut(self) -> Cut | None:
         """The next step's window, or None while there is too little audio."""
         if self.rest is not None:
-            return Cut(0, self.rest.frames, last=False)
+            return Cut(0, self.rest.frames, last=False, is_rest=True)
         if self.track.ended and not self.track.available:
             return Cut(0, 0, last=True)
         ahead = self.track.available - self._next_frame

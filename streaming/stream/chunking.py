@@ -15,6 +15,12 @@ class Cut:
     window: int
     frames: int
     last: bool
+    is_rest: bool = False
+
+    @property
+    def new_frames(self) -> int:
+        """Frames of sound that no step has had before."""
+        return 0 if self.is_rest else self.frames
 
 
 @dataclass(frozen=True)

@@ -81,18 +81,25 @@ class Transcript:
 
     @property
     def closed(self) -> Transcript:
-        """As the stretch alone: no label lasts beyond it."""
+        """The stretch by itself: no label lasts beyond it."""
         return replace(self, ends=tuple(min(each, self.length) for each in self.ends))
 
-    def evidence(self, blank_threshold: float, turn_ends: Container[int] = ()) -> FrameEvidence:
-        """Silent is a frame whose P(blank) is above the threshold, spoken one that holds a label.
+    def evidence(
+        self,
+        blank_threshold: float,
+        turn_ends: Container[int] = (),
+        unspoken: Container[int] = (),
+    ) -> FrameEvidence:
+        """Silent is a frame whose P(blank) is above the threshold, spoken one that holds a word's.
 
-        turn_ends: labels that say that the speaker has finished.
+        turn_ends: labels that say that the speaker has finished. unspoken: others that nobody says,
+        such as marks.
         """
         threshold = math.log(blank_threshold)
         spoken, ended = [False] * self.length, [False] * self.length
         for token, frame in zip(self.tokens, self.frames, strict=True):
-            spoken[frame] = spoken[frame] or token not in turn_ends
+            said = token not in turn_ends and token not in unspoken
+            spoken[frame] = spoken[frame] or said
             ended[frame] = ended[frame] or token in turn_ends
         silent = [log_prob > threshold for log_prob in self.blank_log_probs]
         return FrameEvidence(silent, spoken, ended)

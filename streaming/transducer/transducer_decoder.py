@@ -24,6 +24,9 @@ from earshot.streaming.transducer.transcript import NOTHING_FOUND, Transcript
 TURN_ENDS = ("<EOU>",)
 """Labels by which NeMo's models say that the speaker has finished; `<EOB>` ends a mere "uh-huh"."""
 
+UNKNOWN = ("<unk>",)
+"""Labels without a text for what somebody has said."""
+
 
 class TransducerDecoder:
     """Greedy decoding; see `StreamDecoder`.
@@ -42,6 +45,8 @@ class TransducerDecoder:
         self._spoken = [self._silence] * max_streams
         self._marks = Marks(tokenizer.units.symbols)
         ids = tokenizer.units.ids
+        unknown = (ids[symbol] for symbol in UNKNOWN if symbol in ids)
+        self._unspoken = (self._marks.ids | tokenizer.silent_units).difference(unknown)
         self._turn_ends = frozenset(ids[symbol] for symbol in TURN_ENDS if symbol in ids)
 
     def decode(self, lanes: Sequence[Lane]) -> None:
@@ -128,7 +133,7 @@ class TransducerDecoder:
         """Give the segment the labels of the frames that belong to it; once."""
         walked, segment = _walked(lane), lane.stream.segment
         threshold = lane.stream.config.endpoint.blank_threshold
-        lane.observe(walked.transcript.evidence(threshold, self._turn_ends))
+        lane.observe(walked.transcript.evidence(threshold, self._turn_ends, self._unspoken))
         found = transcript_of(segment)
         if found.length < segment.frames:
             segment.search_state = found.then(walked.transcript.until(lane.used))

@@ -1,6 +1,7 @@
 """One stream's windows and times, where the encoder goes on over endpoints."""
 
 from concurrent.futures import Future
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -107,7 +108,7 @@ def test_a_rest_comes_before_sound_that_is_not_yet_encoded() -> None:
     stream = stream_of(82, chunk=4)
     step(stream)
     stream.restart(1, Rest(torch.zeros(3, 1)))
-    assert (stream.ready_cut(), stream.window_start) == (Cut(0, 3, last=False), 32)
+    assert (stream.ready_cut(), stream.window_start) == (Cut(0, 3, last=False, is_rest=True), 32)
     stream.segment.extend(torch.zeros(3, 1))
     stream.rest = None
     assert stream.ready_cut() == Cut(25, 4, last=False)
@@ -146,3 +147,22 @@ def test_a_flush_adds_nothing_where_the_encoder_knows_how_audio_ends() -> None:
         chunking = Chunking(1, RATE, 6, 10.0, closing=closing)
         settings = StreamSettings(Numbered(), chunking, 100, 10**6, flush_padding_ms=300)
         assert settings.padding_frames == padding
+
+
+def test_a_rest_holds_no_new_sound() -> None:
+    stream = stream_of(100, chunk=4)
+    assert stream.ready_cut().new_frames == 4
+    stream.restart(0, Rest(torch.zeros(3, 1)))
+    assert (stream.ready_cut().frames, stream.ready_cut().new_frames) == (3, 0)
+
+
+def test_a_backlog_holds_what_two_steps_hear() -> None:
+    settings = stream_of(0, chunk=20).settings  # a window has 153 samples
+    assert settings.backlog_samples(10.0) == 1000
+    assert 2 * 153 <= settings.backlog_samples(1.0) < 2 * 160
+
+
+def test_chunks_that_streams_may_choose_are_told_shortest_first() -> None:
+    settings = stream_of(0, chunk=4).settings
+    others = tuple(replace(settings.chunking, chunk_size=size) for size in (8, 1))
+    assert replace(settings, chunkings=others).chunks_ms == (80.0, 320.0, 640.0)

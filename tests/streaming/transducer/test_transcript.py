@@ -100,3 +100,8 @@ def test_a_frame_may_hold_words_and_the_end_of_a_turn() -> None:
     for tokens in ((5, 9), (9, 5)):
         evidence = Transcript(tokens, (0, 0), (1, 1), (-0.5, -0.5), (0.0,)).evidence(0.8, {9})
         assert (evidence.spoken, evidence.turn_ended) == ([True], [True])
+
+
+def test_marks_and_signs_are_not_spoken() -> None:
+    labels = Transcript((5, 7), (0, 1), (1, 2), (-0.5, -0.5), (NO_BLANK, NO_BLANK))
+    assert labels.evidence(0.8, (), {7}).spoken == [True, False]
