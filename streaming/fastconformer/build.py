@@ -47,6 +47,7 @@ def build_fastconformer(
     """
     model = fastconformer_of(loaded)
     _refuse_weights(config)
+    _refuse_beams(model, config)
     config = replace(config, graph_search=config.graph_search.of(UNKNOWN))
     hearing = build_hearing(
         model.encoder, model.config.features.frame_shift_ms, config.chunk_size, config.max_streams
@@ -159,6 +160,12 @@ def _refuse_weights(config: EngineConfig) -> None:
     if config.weights:
         names = ", ".join(f"{name}_weight" for name in config.weights)
         raise InvalidEngineConfig(f"{names}: no scorer of this model's family has a weight")
+
+
+def _refuse_beams(model: FastConformerModel, config: EngineConfig) -> None:
+    asked = [name for name in ("beam_size", "token_beam") if name in config.family_options]
+    if asked and model.ctc is None:
+        raise InvalidEngineConfig(f"{', '.join(asked)}: this model's head is searched greedily")
 
 
 def _refuse_parts(parts: ModelParts, writes_marks: bool) -> None:

@@ -74,9 +74,9 @@ class CachedHearing:
         assert isinstance(memory, FastConformerState)
         self._state.set_row(slot, memory)
 
-    def reset(self, slots: Tensor) -> None:
-        """Forget what the streams in `slots` (B,) have heard."""
-        self._state.reset(slots)
+    def reset(self, slots: Sequence[int]) -> None:
+        """Forget what the streams in these slots have heard."""
+        self._state.reset(torch.tensor(slots, device=self._device))
 
     def _hear(self, step: StreamingEncoder, lanes: Sequence[Lane]) -> HeardChunk:
         windows = windows_of(lanes, step.window, step.window_before).to(self._device)

@@ -52,8 +52,8 @@ class Hearing(Protocol):
     def recall(self, slot: int, memory: object) -> None:
         """Have the stream in a slot remember that."""
 
-    def reset(self, slots: Tensor) -> None:
-        """Forget what the streams in `slots` (B,) have heard."""
+    def reset(self, slots: Sequence[int]) -> None:
+        """Forget what the streams in these slots have heard."""
 
 
 def windows_of(lanes: Sequence[Lane], size: int, before: int = 0) -> Tensor:

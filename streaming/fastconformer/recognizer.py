@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-
-import torch
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from earshot.streaming.boosting.boosting import CompiledBoosts
+from earshot.streaming.engine.isolation import OfStream
 from earshot.streaming.engine.model_description import ModelDescription
 from earshot.streaming.engine.pulse import Beat
 from earshot.streaming.events import BoostWarning
@@ -24,6 +24,8 @@ from earshot.streaming.stream.replay import ReplayPoint
 from earshot.streaming.stream.segment_end import divided_ending
 from earshot.streaming.stream.stream_decoder import StreamDecoder
 from earshot.streaming.stream_config import Boost, StreamConfig
+
+T = TypeVar("T")
 
 
 class FastConformerRecognizer:
@@ -62,13 +64,13 @@ class FastConformerRecognizer:
 
     def decode(self, lanes: Sequence[Lane]) -> None:
         """Each lane by its stream's decoder."""
-        for decoder, ours in self._by_decoder(lanes):
+        for decoder, ours in self._by_decoder(lanes, _stream_of):
             decoder.decode(ours)
         self._end(lanes)
 
     def decode_again(self, lanes: Sequence[Lane]) -> None:
         """Each lane by its stream's decoder, once more."""
-        for decoder, ours in self._by_decoder(lanes):
+        for decoder, ours in self._by_decoder(lanes, _stream_of):
             decoder.decode_again(ours)
         self._end(lanes)
 
@@ -82,7 +84,10 @@ class FastConformerRecognizer:
 
     def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
         """By each stream's decoder, with the word of parts that tag partials."""
-        found = [self._decoder_of(stream).best([stream])[0] for stream in streams]
+        best: dict[ActiveStream, Best] = {}
+        for decoder, ours in self._by_decoder(streams, lambda stream: stream):
+            best.update(zip(ours, decoder.best(ours), strict=True))
+        found = [best[stream] for stream in streams]
         for step in self._partial_taggers:
             found = step(streams, found)
         return found
@@ -91,8 +96,8 @@ class FastConformerRecognizer:
         """Begin the next segments; after a flush the encoder begins anew as well."""
         for ending in endings:
             ending.leave()
-        for ending in endings:
-            self._decoder_of(ending.stream).restart([ending])
+        for decoder, ours in self._by_decoder(endings, _stream_of):
+            decoder.restart(ours)
         self._forget([ending.stream for ending in endings if ending.boundary is None])
 
     def compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
@@ -131,13 +136,20 @@ class FastConformerRecognizer:
 
     def _forget(self, streams: Sequence[ActiveStream]) -> None:
         if streams:
-            self._hearing.reset(torch.tensor([stream.slot for stream in streams]))
+            self._hearing.reset([stream.slot for stream in streams])
 
     def _decoder_of(self, stream: ActiveStream) -> StreamDecoder:
         return self._decoders[stream.search]
 
-    def _by_decoder(self, lanes: Sequence[Lane]) -> Iterator[tuple[StreamDecoder, list[Lane]]]:
-        by_id: dict[int, list[Lane]] = defaultdict(list)
-        for lane in lanes:
-            by_id[id(self._decoder_of(lane.stream))].append(lane)
-        return ((self._decoder_of(ours[0].stream), ours) for ours in by_id.values())
+    def _by_decoder(
+        self, items: Sequence[T], stream_of: Callable[[T], ActiveStream]
+    ) -> Iterator[tuple[StreamDecoder, list[T]]]:
+        """Lanes, endings or streams by the decoders of their streams."""
+        by_id: dict[int, list[T]] = defaultdict(list)
+        for item in items:
+            by_id[id(self._decoder_of(stream_of(item)))].append(item)
+        return ((self._decoder_of(stream_of(ours[0])), ours) for ours in by_id.values())
+
+
+def _stream_of(item: OfStream) -> ActiveStream:
+    return item.stream

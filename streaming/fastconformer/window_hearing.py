@@ -21,7 +21,7 @@ from earshot.streaming.stream.lane import Lane
 
 @dataclass(frozen=True)
 class WindowPlan:
-    """Seconds of a window's parts."""
+    """Seconds of a window's parts; the right one is a frame shorter."""
 
     left: float
     chunk: float
@@ -48,19 +48,25 @@ class WindowHearing:
         self.chunkings = [self.chunking, self.file_chunking]
 
     def __call__(self, lanes: Sequence[Lane]) -> Heard:
-        """All windows in one batch, which is as wide as the widest."""
+        """One batch for each plan among the lanes: a file's windows are wider than live ones."""
+        encoded: dict[Lane, Tensor] = {}
+        for plan in {lane.stream.chunking for lane in lanes}:
+            ours = [lane for lane in lanes if lane.stream.chunking == plan]
+            encoded.update(zip(ours, self._hear(ours), strict=True))
+        return Heard([encoded[lane] for lane in lanes])
+
+    def _hear(self, lanes: Sequence[Lane]) -> list[Tensor]:
+        """The frames of the lanes' chunks, by windows as wide as the widest."""
         left = [min(lane.stream.chunking.left_context, lane.stream.window_start) for lane in lanes]
         sizes = [own + lane.cut.window for own, lane in zip(left, lanes, strict=True)]
         windows = windows_of(lanes, max(sizes)).to(self._device)
         encoded, _ = self._encoder(windows, torch.tensor(sizes, device=self._device))
-        rate = self._encoder.pre_encode.rate
-        starts = [own // rate for own in left]
-        return Heard(
-            [
-                row[start : start + lane.cut.frames].clone()
-                for row, start, lane in zip(encoded, starts, lanes, strict=True)
-            ]
-        )
+        starts = [own // self._encoder.pre_encode.rate for own in left]
+        # Copies: views would keep the whole batch alive as long as the segment.
+        return [
+            row[start : start + lane.cut.frames].clone()
+            for row, start, lane in zip(encoded, starts, lanes, strict=True)
+        ]
 
     def memory_of(self, slot: int) -> object:
         """Nothing."""
@@ -69,7 +75,7 @@ class WindowHearing:
     def recall(self, slot: int, memory: object) -> None:
         """There is nothing to remember."""
 
-    def reset(self, slots: Tensor) -> None:
+    def reset(self, slots: Sequence[int]) -> None:
         """There is nothing to forget."""
 
 
@@ -83,7 +89,7 @@ def _chunking(plan: WindowPlan, encoder: FastConformerEncoder, feature_ms: float
     return Chunking(
         chunk_size=chunk,
         rate=stem.rate,
-        right_context=(right + 1) * stem.rate - 1,
+        right_context=right * stem.rate - 1,
         feature_ms=feature_ms,
         left_context=left * stem.rate,
         closing=stem.frames_ahead,

@@ -65,7 +65,10 @@ class CtcDecoder:
     def rest(self, lane: Lane, boundary: int) -> Rest | None:
         """The frames from there on; the search of the next segment begins with them."""
         encoded = _behind(lane, boundary)
-        return Rest(encoded, self._outputs([encoded])[0]) if len(encoded) else None
+        if not len(encoded):
+            return None
+        is_cut = boundary < lane.stream.segment.frames
+        return Rest(encoded, None if is_cut else ctc_output(lane).since(lane.used))
 
     def truncate(self, stream: ActiveStream, frames: int) -> None:
         """Search the segment's first frames anew; words that were told as stable stay."""

@@ -36,6 +36,14 @@ class CtcOutput:
     log_probs: Tensor
     posteriors: FramePosteriors
 
+    def since(self, frame: int) -> "CtcOutput":
+        """That of the frames from there on."""
+        found = self.posteriors
+        rest = FramePosteriors(
+            found.tokens[frame:], found.log_probs[frame:], found.blank_log_probs[frame:]
+        )
+        return CtcOutput(self.log_probs[frame:].clone(), rest)
+
 
 def ctc_output(lane: Lane) -> CtcOutput:
     """That of a lane whose encoder step has a CTC head."""
