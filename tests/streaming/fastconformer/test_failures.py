@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import product
 
 import pytest
 from break_once import break_once
@@ -35,18 +36,29 @@ CLIPS = [
 ENDPOINT = EndpointConfig(silence_ms=300, no_speech_ms=1000, max_utterance_ms=2000)
 MODES = ("ctc_greedy_search", "transducer_greedy_search", "ctc_prefix_beam_search", None)
 
+IN_CHUNKS, IN_WINDOWS = KINDS
 EITHER_WAY = [
-    *((FastConformerRecognizer, "decode", at) for at in (1, 4)),
-    *((FastConformerRecognizer, "restart", at) for at in (1, 3)),
-    (CtcDecoder, "restart", 2),
-    *((CtcDecoder, "_outputs", at) for at in (1, 4)),
-    (CtcDecoder, "truncate", 1),
-    (SearchSet, "rewind", 3),
-    *((LabelWalk, "__call__", at) for at in (1, 2)),
-    *((TransducerDecoder, "_take", at) for at in (2, 3)),
-    (TransducerDecoder, "truncate", 1),
-    (TransducerDecoder, "nbest", 1),
+    *((IN_CHUNKS, FastConformerRecognizer, "decode", at) for at in (1, 4)),
+    (IN_CHUNKS, FastConformerRecognizer, "restart", 3),
+    (IN_CHUNKS, CtcDecoder, "restart", 2),
+    (IN_CHUNKS, CtcDecoder, "_outputs", 4),
+    *((kind, CtcDecoder, "truncate", 1) for kind in KINDS),
+    (IN_WINDOWS, SearchSet, "rewind", 3),
+    *((kind, LabelWalk, "__call__", 2) for kind in KINDS),
+    *((IN_CHUNKS, TransducerDecoder, "_take", at) for at in (2, 3)),
+    *((kind, TransducerDecoder, "truncate", 1) for kind in KINDS),
+    (IN_WINDOWS, TransducerDecoder, "nbest", 1),
+    (IN_CHUNKS, CachedHearing, "__call__", 3),
+    (IN_WINDOWS, WindowHearing, "__call__", 2),
+    (IN_WINDOWS, FastConformerEncoder, "forward", 2),
+    *((IN_CHUNKS, StreamingEncoder, "hear", at) for at in (1, 2)),
+    (IN_CHUNKS, state, "_last", 3),
 ]
+BEFORE_THEIR_WORK = [
+    *((kind, EncodeStep, "__call__", 2) for kind in KINDS),
+    *((IN_CHUNKS, FastConformerState, "scatter", at) for at in (1, 2, 5, 6)),
+]
+"""What these have done they do not undo."""
 
 
 def configs(engine: Engine) -> list[StreamConfig]:
@@ -121,32 +133,14 @@ def assert_nothing_changes(make, together, expected) -> Callable[[str], None]:
     return check
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before the work", "after it"])
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("owner", "name", "at"), EITHER_WAY)
-def test_a_decoder_that_fails_half_way_changes_nothing(
-    expected, assert_nothing_changes, monkeypatch, kind, owner, name, at, after
-) -> None:
-    expected(kind)
-    calls = break_once(monkeypatch, owner, name, at, after=after)
-    assert_nothing_changes(kind)
-    assert len(calls) > at
-
-
 @pytest.mark.parametrize(
     ("kind", "owner", "name", "at", "after"),
     [
-        *((kind, EncodeStep, "__call__", at, False) for kind in KINDS for at in (1, 2)),
-        *((KINDS[0], CachedHearing, "__call__", 3, after) for after in (False, True)),
-        *((KINDS[1], WindowHearing, "__call__", 2, after) for after in (False, True)),
-        *((KINDS[1], FastConformerEncoder, "forward", 2, after) for after in (False, True)),
-        *((KINDS[0], StreamingEncoder, "hear", at, after)
-          for at in (1, 2, 5) for after in (False, True)),
-        *((KINDS[0], FastConformerState, "scatter", at, False) for at in range(1, 7)),
-        *((KINDS[0], state, "_last", at, after) for at in (3, 4) for after in (False, True)),
+        *((*case, False) for case in (*BEFORE_THEIR_WORK, *EITHER_WAY)),
+        *((*case, True) for case in EITHER_WAY),
     ],
-)  # fmt: skip
-def test_an_encoder_that_fails_moves_nobody_on(
+)
+def test_a_call_that_fails_once_changes_nothing(
     expected, assert_nothing_changes, monkeypatch, kind, owner, name, at, after
 ) -> None:
     expected(kind)
@@ -175,10 +169,12 @@ def test_an_ending_that_gets_lost_is_found_again(
     assert lost
 
 
-@pytest.mark.parametrize("slot", [0, 1], ids=["ctc", "transducer"])
-@pytest.mark.parametrize("number", [math.nan, 3e38], ids=["none", "too large"])
 @pytest.mark.parametrize(
-    ("kind", "hearing"), list(zip(KINDS, (CachedHearing, WindowHearing), strict=True))
+    ("kind", "hearing", "number", "slot"),
+    [
+        *((IN_CHUNKS, CachedHearing, *case) for case in product((math.nan, 3e38), (0, 1))),
+        (IN_WINDOWS, WindowHearing, math.nan, 1),
+    ],
 )
 def test_a_stream_of_bad_numbers_fails_alone_and_leaves_nothing(
     make, together, expected, sounds, kind, hearing, number, slot
