@@ -1,14 +1,14 @@
 """One stream as the engine thread sees it: its audio, its segment, what its caller is owed."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from torch import Tensor
 
 from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts
-from earshot.streaming.events import Described, Event, SpeechStarted, UtteranceEnd, Word
+from earshot.streaming.events import Described, Event, SpeechStarted, UtteranceEnd
 from earshot.streaming.requests import Flush
 from earshot.streaming.results.results import SegmentClock
 from earshot.streaming.results.search_counts import SearchCounts
@@ -21,6 +21,7 @@ from earshot.streaming.stream.replay import ReplayPoint
 from earshot.streaming.stream.rest import Rest
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.stream.segment_boundary import BOUNDARY_WINDOW_MS
+from earshot.streaming.stream.utterance import Utterance
 from earshot.streaming.stream_config import WHOLE, StreamConfig, StreamPriority
 from earshot.streaming.stream_name import NAMELESS, StreamName
 
@@ -103,20 +104,6 @@ class StreamSettings:
         """No segment has more encoder frames than this."""
         longest_ms = self.max_utterance_ms + self.padding_frames * self.chunking.feature_ms
         return int(longest_ms / self.chunking.frame_ms) + 2 * self.largest.chunk_size
-
-
-@dataclass
-class Utterance:
-    """State of `SpeechStarted` and `UtteranceEnd` across segments."""
-
-    speaking: bool = False
-    last_word_end_s: float | None = None
-
-    def ended(self, words: Sequence[Word], speech_final: bool) -> None:
-        """A final has been told."""
-        self.speaking = self.speaking and not speech_final
-        if words:
-            self.last_word_end_s = words[-1].end_s
 
 
 @dataclass(eq=False)
@@ -266,13 +253,13 @@ class ActiveStream:
         """Where it stands, just behind a final; with features where the recogniser has a memory."""
         start = self.segment.start_frame
         track = self.track.point(start if memory is None else None)
-        return ReplayPoint(track, start, self.rest, memory)
+        return ReplayPoint(track, start, replace(self.utterance), self.rest, memory)
 
     def resume(self, point: ReplayPoint) -> None:
         """Stand where another engine's stream has stood, before any sample."""
         self.track.resume(point.track)
         self._start_segment(point.segment_frame)
-        self.rest = point.rest
+        self.utterance, self.rest = replace(point.utterance), point.rest
 
     def emit(self, event: Event) -> None:
         """Tell the caller; one who has cancelled hears no results any more."""

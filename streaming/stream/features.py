@@ -110,9 +110,9 @@ class FeatureTrack:
         first = self._first_frame if first_frame is None else first_frame
         before = self._extractor.before
         sample = max(self.origin + computed * self._extractor.frame_shift - before, self.start)
-        return TrackPoint(
-            self.start, self.origin, sample, first, self._features[: computed - first]
-        )
+        # A copy: a view would be pickled with all that it is a view of.
+        kept = self._features[: computed - first].clone()
+        return TrackPoint(self.start, self.origin, sample, first, kept)
 
     def resume(self, point: TrackPoint) -> None:
         """Stand where another track of the same settings has stood, before any sample."""

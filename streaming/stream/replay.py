@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from earshot.streaming.stream.rest import Rest
+from earshot.streaming.stream.utterance import Utterance
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +33,13 @@ class TrackPoint:
 class ReplayPoint:
     """A stream just behind a final. It can be pickled.
 
-    segment_frame: the track's frame at which the segment starts. rest: that of the stream. memory:
-    what else its recogniser remembers; None where the samples are enough.
+    segment_frame: the track's frame at which the segment starts. utterance, rest: those of the
+    stream. memory: what else its recogniser remembers; None where the samples are enough.
     """
 
     track: TrackPoint
     segment_frame: int
+    utterance: Utterance
     rest: Rest | None = None
     memory: object = None
 

@@ -133,3 +133,20 @@ def test_behind_a_flush_there_is_nothing_to_remember(nemo_golden: GoldenReader) 
     again.hear(clip)
     texts = [[each.text for each in said] for said, _ in hand.told]
     assert texts[len(texts) // 2 :] == [[each.text for each in said] for said, _ in again.told]
+
+
+def test_an_utterance_that_was_told_to_begin_is_not_told_again(tone_model, sounds) -> None:
+    recognizer = build_recognizer(tone_model, CONFIG)
+    hand, samples = Hand(recognizer), sounds.speech("一二三四五六七八九" * 2)
+    hand.hear(samples)
+    hand.stream.utterance.speaking, hand.stream.utterance.last_word_end_s = True, 1.5
+    point, other = recognizer.replay_point(hand.stream), Hand(recognizer, 1)
+    hand.stream.utterance.speaking = False
+    recognizer.resume(other.stream, point)
+    assert (other.stream.utterance.speaking, other.stream.utterance.last_word_end_s) == (True, 1.5)
+
+
+def test_a_seam_is_pickled_without_the_features_behind_it(tone_model, sounds) -> None:
+    hand = Hand(build_recognizer(tone_model, CONFIG))
+    hand.hear(sounds.speech("一二 三四五 六"))
+    assert all(len(pickle.dumps(point)) < 2000 for _, point in hand.told)
