@@ -16,7 +16,7 @@ from earshot.streaming.events import Closed, Final
 from earshot.streaming.stream_config import EndpointConfig, StreamConfig, StreamPriority
 
 KINDS = ("chunks, tdt and ctc", "windows, rnnt and ctc", "chunks, rnnt with prompt")
-SLOTS, VISITS, SEED = 4, 50, 1
+SLOTS, VISITS, SEED = 4, 40, 1
 OVER = object()
 CLIPS = [babble(seconds, seed) for seed, seconds in enumerate((0.02, 0.3, 0.7, 1.1, 1.6), 3)]
 ENDPOINT = EndpointConfig(silence_ms=300, no_speech_ms=1000, max_utterance_ms=2000)
