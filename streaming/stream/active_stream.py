@@ -21,9 +21,9 @@ from earshot.streaming.stream.replay import ReplayPoint
 from earshot.streaming.stream.rest import Rest
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.stream.segment_boundary import BOUNDARY_WINDOW_MS
-from earshot.streaming.stream.utterance import Utterance
 from earshot.streaming.stream_config import WHOLE, StreamConfig, StreamPriority
 from earshot.streaming.stream_name import NAMELESS, StreamName
+from earshot.streaming.utterance import Utterance
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from earshot.streaming.stream.rest import Rest
-from earshot.streaming.stream.utterance import Utterance
+from earshot.streaming.utterance import Utterance
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from emulator import BLOCK_THREADS, built
 from torch import Tensor
 from wfst_oracle import WfstOracle
 
@@ -301,6 +302,15 @@ def test_a_list_is_found_where_everything_costs_the_same(device: torch.device) -
     assert {one.cost for one in listed} == {0.0}
 
 
+ONE_SIZE_OF_BLOCK = [
+    "cpu",
+    pytest.param("cuda", marks=pytest.mark.gpu),
+    *(pytest.param(n, marks=pytest.mark.emulated) for n in BLOCK_THREADS[:1] if built()),
+]
+"""A frame of two billion ways takes an emulated block ten seconds and more."""
+
+
+@pytest.mark.parametrize("device", ONE_SIZE_OF_BLOCK, indirect=True)
 def test_ways_beyond_what_an_int_can_count_are_an_overflow(device: torch.device) -> None:
     labels, arcs_each, tokens = 16_382, 9, 16_000
     arcs = labels * arcs_each

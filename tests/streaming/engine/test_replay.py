@@ -97,7 +97,7 @@ def test_a_transducer_goes_on_from_what_it_remembers(
     recognizer = build_recognizer(
         golden.loaded, EngineConfig(max_streams=3, threads=1, chunk_size=context)
     )
-    samples = torch.cat(golden.audio[:3]).numpy()
+    samples = torch.cat(golden.audio[1:3]).numpy()
     assert_every_final_is_a_place_to_go_on(lambda slot: Hand(recognizer, slot), samples)
 
 
