@@ -12,7 +12,6 @@ from break_once import break_once
 from random_nemo import babble, random_nemo
 
 from earshot.models.fastconformer import state
-from earshot.models.fastconformer.encoder import FastConformerEncoder
 from earshot.models.fastconformer.state import FastConformerState
 from earshot.models.fastconformer.streaming import StreamingEncoder
 from earshot.streaming.engine.engine import Engine
@@ -38,25 +37,24 @@ MODES = ("ctc_greedy_search", "transducer_greedy_search", "ctc_prefix_beam_searc
 
 IN_CHUNKS, IN_WINDOWS = KINDS
 EITHER_WAY = [
-    *((IN_CHUNKS, FastConformerRecognizer, "decode", at) for at in (1, 4)),
+    (IN_CHUNKS, FastConformerRecognizer, "decode", 4),
     (IN_CHUNKS, FastConformerRecognizer, "restart", 3),
     (IN_CHUNKS, CtcDecoder, "restart", 2),
     (IN_CHUNKS, CtcDecoder, "_outputs", 4),
     *((kind, CtcDecoder, "truncate", 1) for kind in KINDS),
     (IN_WINDOWS, SearchSet, "rewind", 3),
     *((kind, LabelWalk, "__call__", 2) for kind in KINDS),
-    *((IN_CHUNKS, TransducerDecoder, "_take", at) for at in (2, 3)),
+    (IN_CHUNKS, TransducerDecoder, "_take", 2),
     *((kind, TransducerDecoder, "truncate", 1) for kind in KINDS),
     (IN_WINDOWS, TransducerDecoder, "nbest", 1),
     (IN_CHUNKS, CachedHearing, "__call__", 3),
     (IN_WINDOWS, WindowHearing, "__call__", 2),
-    (IN_WINDOWS, FastConformerEncoder, "forward", 2),
-    *((IN_CHUNKS, StreamingEncoder, "hear", at) for at in (1, 2)),
+    (IN_CHUNKS, StreamingEncoder, "hear", 2),
     (IN_CHUNKS, state, "_last", 3),
 ]
 BEFORE_THEIR_WORK = [
     *((kind, EncodeStep, "__call__", 2) for kind in KINDS),
-    *((IN_CHUNKS, FastConformerState, "scatter", at) for at in (1, 2, 5, 6)),
+    *((IN_CHUNKS, FastConformerState, "scatter", at) for at in (1, 2, 5)),
 ]
 """What these have done they do not undo."""
 

@@ -15,7 +15,7 @@ from earshot.streaming.engine.stream import Stream
 from earshot.streaming.events import Closed, Final
 from earshot.streaming.stream_config import EndpointConfig, StreamConfig, StreamPriority
 
-KINDS = ("chunks, tdt and ctc", "windows, rnnt and ctc", "chunks, rnnt with prompt")
+KINDS = ("chunks, tdt and ctc", "windows, rnnt and ctc")
 SLOTS, VISITS, SEED = 4, 40, 1
 OVER = object()
 CLIPS = [babble(seconds, seed) for seed, seconds in enumerate((0.02, 0.3, 0.7, 1.1, 1.6), 3)]
@@ -38,7 +38,6 @@ class Visit:
             chance.choice(engine.model.modes),
             endpoint=ENDPOINT,
             chunk_ms=chance.choice((None, *engine.model.chunks_ms[1:])),
-            language=chance.choice(("en-US", "de-DE")),
             interim_results=chance.random() < 0.5,
         )
         clips = tuple(chance.choices(range(len(CLIPS)), k=chance.randint(1, 3)))
