@@ -1,7 +1,7 @@
 """What one stream asks for, checked once."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -21,6 +21,13 @@ MIN_SILENCE_MS = 300
 def chunk_name(chunk_ms: float) -> str:
     """A chunk as requests name it: its milliseconds, or "whole"."""
     return WHOLE_NAME if chunk_ms == WHOLE else f"{chunk_ms:g}"
+
+
+def check_chunk(chunk_ms: float | None, chunks_ms: Sequence[float]) -> None:
+    """Raises InvalidStreamConfig for a chunk that is none of those that there are."""
+    if chunk_ms is not None and chunk_ms not in chunks_ms:
+        known = ", ".join(map(chunk_name, chunks_ms))
+        raise InvalidStreamConfig(f"chunk is {chunk_name(chunk_ms)}, there are: {known}")
 
 
 class StreamPriority(StrEnum):

@@ -16,10 +16,10 @@ from earshot.service.errors import UndecodableAudio
 from earshot.service.library.live_utterances import LiveUtterances
 from earshot.service.library.sample_blocks import Block, SampleBlocks
 from earshot.service.library.utterance import Transcription, Utterance
-from earshot.service.served_languages import served_tag
 from earshot.service.settings import Settings
 from earshot.service.writing import Writing
 from earshot.streaming.errors import EngineStopped, InvalidStreamConfig
+from earshot.streaming.language_tags import served_tag
 from earshot.streaming.stream_config import Boost, EndpointConfig, StreamConfig
 
 FilePath: TypeAlias = str | PathLike[str]

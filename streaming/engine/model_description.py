@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from torch import nn
-
 
 @dataclass(frozen=True)
 class ModelDescription:
@@ -42,8 +40,3 @@ class ModelDescription:
     writes_marks: bool = False
     heads: tuple[str, ...] = ()
     buffered: bool = False
-
-
-def count_parameters(network: nn.Module) -> int:
-    """Numbers that a network has learned."""
-    return sum(parameter.numel() for parameter in network.parameters())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 import torch
@@ -18,7 +17,7 @@ from earshot.models.fastconformer.streaming import (
     StreamingEncoder,
     require_streamable,
 )
-from earshot.streaming.fastconformer.hearing import Heard, windows_of
+from earshot.streaming.fastconformer.hearing import Heard, by_chunking, windows_of
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.chunking import Chunking
 from earshot.streaming.stream.lane import Lane
@@ -51,19 +50,15 @@ class CachedHearing:
 
     def __call__(self, lanes: Sequence[Lane]) -> Heard:
         """One batch for each size of chunk among the lanes."""
-        by_chunk: dict[int, list[int]] = defaultdict(list)
-        for row, lane in enumerate(lanes):
-            by_chunk[lane.stream.chunking.chunk_size].append(row)
-        encoded: dict[int, Tensor] = {}
+        encoded: dict[Lane, Tensor] = {}
         moves = []
-        for chunk, rows in by_chunk.items():
-            ours = [lanes[row] for row in rows]
-            heard = self._hear(self._steps[chunk], ours)
-            moves.append((rows, heard.keep))
-            for row, lane, frames in zip(rows, ours, heard.encoded, strict=True):
+        for chunking, ours in by_chunking(lanes):
+            heard = self._hear(self._steps[chunking.chunk_size], ours)
+            moves.append((ours, heard.keep))
+            for lane, frames in zip(ours, heard.encoded, strict=True):
                 # A copy: a view would keep the whole batch alive as long as the segment.
-                encoded[row] = frames[: lane.cut.frames].clone()
-        return Heard([encoded[row] for row in range(len(lanes))], moves)
+                encoded[lane] = frames[: lane.cut.frames].clone()
+        return Heard([encoded[lane] for lane in lanes], moves)
 
     def memory_of(self, slot: int) -> object:
         """A copy of the slot's rings, and of its place."""

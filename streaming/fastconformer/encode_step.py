@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import torch
+
 from earshot.models.fastconformer.heads import Prompt
 from earshot.streaming.errors import DecodingFailed
 from earshot.streaming.fastconformer.hearing import Hearing
@@ -47,7 +49,7 @@ class EncodeStep:
             return
         compute_features(moving, self._settings)
         heard = self._hearing(moving)
-        if not all(bool(frames.isfinite().all()) for frames in heard.encoded):
+        if not bool(torch.stack([frames.isfinite().all() for frames in heard.encoded]).all()):
             raise DecodingFailed("the network's output is not finite")
         encoded = heard.encoded
         if self._prompt is not None and self._languages is not None:
@@ -55,7 +57,7 @@ class EncodeStep:
             encoded = self._languages.tell(self._prompt, encoded, places)
         for lane, frames in zip(moving, encoded, strict=True):
             lane.encoded = frames
-        for rows, move in heard.moves:
+        for moved, move in heard.moves:
             move()
-            for row in rows:
-                moving[row].moved = True
+            for lane in moved:
+                lane.moved = True

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,11 +18,11 @@ from earshot.streaming.stream.lane import Lane
 class Heard:
     """Encoder frames `(T_i, D)` of each lane.
 
-    moves: what moves the state of streams on, beside the rows of the lanes that it moves.
+    moves: what moves the state of streams on, beside the lanes that it moves.
     """
 
     encoded: list[Tensor]
-    moves: Sequence[tuple[Sequence[int], Callable[[], None]]] = ()
+    moves: Sequence[tuple[Sequence[Lane], Callable[[], None]]] = ()
 
 
 class Hearing(Protocol):
@@ -54,6 +55,14 @@ class Hearing(Protocol):
 
     def reset(self, slots: Sequence[int]) -> None:
         """Forget what the streams in these slots have heard."""
+
+
+def by_chunking(lanes: Sequence[Lane]) -> Iterator[tuple[Chunking, list[Lane]]]:
+    """The lanes in groups whose streams are cut alike."""
+    groups: dict[Chunking, list[Lane]] = defaultdict(list)
+    for lane in lanes:
+        groups[lane.stream.chunking].append(lane)
+    yield from groups.items()
 
 
 def windows_of(lanes: Sequence[Lane], size: int, before: int = 0) -> Tensor:

@@ -9,7 +9,8 @@ from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.fastconformer.language_prompt import LanguagePrompt
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.parts.table import check_parameters
-from earshot.streaming.stream_config import StreamConfig, chunk_name
+from earshot.streaming.search.search_choice import check_graph_wishes
+from earshot.streaming.stream_config import StreamConfig, check_chunk
 
 TRANSDUCER = "transducer_greedy_search"
 
@@ -44,8 +45,8 @@ class FastConformerRules:
     def choose_search(self, config: StreamConfig) -> str:
         """The mode's search. Raises InvalidStreamConfig for what the model cannot do."""
         search = SEARCHES[self._mode(config)]
-        self._check_graph(config, search)
-        self._check_chunk(config.chunk_ms)
+        check_graph_wishes(config, self.graph, self._why_no_graph(config, search))
+        check_chunk(config.chunk_ms, self.chunks_ms)
         check_parameters(config, search, self.parts)
         if config.weights:
             names = ", ".join(f"{name}_weight" for name in config.weights)
@@ -65,20 +66,14 @@ class FastConformerRules:
             raise InvalidStreamConfig(f"mode {config.mode} contradicts lm=off")
         return config.mode
 
-    def _check_graph(self, config: StreamConfig, search: str) -> None:
-        asked = config.graph
-        wishes = [*asked.named, *(["lm=on"] if asked.lm else [])]
-        if search != "graph" and wishes:
-            raise InvalidStreamConfig(f"{', '.join(wishes)}: no decoding graph is searched here")
-        if self.graph is not None and (asked.max_active or 0) > self.graph.max_active:
-            raise InvalidStreamConfig(
-                f"max_active is {asked.max_active}, at most {self.graph.max_active} here"
-            )
-
-    def _check_chunk(self, chunk_ms: float | None) -> None:
-        if chunk_ms is not None and chunk_ms not in self.chunks_ms:
-            known = ", ".join(map(chunk_name, self.chunks_ms))
-            raise InvalidStreamConfig(f"chunk is {chunk_name(chunk_ms)}, there are: {known}")
+    def _why_no_graph(self, config: StreamConfig, search: str) -> str | None:
+        if search == "graph":
+            return None
+        if config.graph.lm is False:
+            return "because of lm=off"
+        if self.graph is None:
+            return "there is none here"
+        return f"mode {config.mode or self.modes[0]} uses none"
 
 
 def _uses_lm(mode: str) -> bool:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from earshot.models.fastconformer.encoder import FastConformerEncoder
-from earshot.streaming.fastconformer.hearing import Heard, windows_of
+from earshot.streaming.fastconformer.hearing import Heard, by_chunking, windows_of
 from earshot.streaming.stream.chunking import Chunking
 from earshot.streaming.stream.lane import Lane
 
@@ -50,8 +50,7 @@ class WindowHearing:
     def __call__(self, lanes: Sequence[Lane]) -> Heard:
         """One batch for each plan among the lanes: a file's windows are wider than live ones."""
         encoded: dict[Lane, Tensor] = {}
-        for plan in {lane.stream.chunking for lane in lanes}:
-            ours = [lane for lane in lanes if lane.stream.chunking == plan]
+        for _, ours in by_chunking(lanes):
             encoded.update(zip(ours, self._hear(ours), strict=True))
         return Heard([encoded[lane] for lane in lanes])
 

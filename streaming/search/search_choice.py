@@ -18,17 +18,27 @@ def choose_search(config: StreamConfig, graph: GraphSearchConfig | None) -> Sear
     there is none.
     """
     kind = _by_mode(config, graph is not None)
+    check_graph_wishes(config, graph, why=None if kind == "graph" else why_none(config))
+    return kind
+
+
+def check_graph_wishes(
+    config: StreamConfig, graph: GraphSearchConfig | None, why: str | None
+) -> None:
+    """Raises InvalidStreamConfig for wishes that only a graph could grant, and for too many tokens.
+
+    why: no graph is searched; None where one is.
+    """
     asked = config.graph
-    if kind != "graph" and asked.named:
+    if why is not None and asked.named:
         names = ", ".join(asked.named)
-        raise InvalidStreamConfig(f"{names}: no decoding graph is searched, {why_none(config)}")
-    if kind != "graph" and asked.lm:
-        raise InvalidStreamConfig(f"lm=on: {why_none(config)}")
+        raise InvalidStreamConfig(f"{names}: no decoding graph is searched, {why}")
+    if why is not None and asked.lm:
+        raise InvalidStreamConfig(f"lm=on: {why}")
     if graph is not None and (asked.max_active or 0) > graph.max_active:
         raise InvalidStreamConfig(
             f"max_active is {asked.max_active}, at most {graph.max_active} here"
         )
-    return kind
 
 
 def _by_mode(config: StreamConfig, has_graph: bool) -> SearchKind:

@@ -49,35 +49,34 @@ class Transcript:
 
     def until(self, frame: int) -> Transcript:
         """The first `frame` frames of the stretch."""
-        count = sum(each < frame for each in self.frames)
-        return Transcript(
-            self.tokens[:count],
-            self.frames[:count],
-            self.ends[:count],
-            self.token_log_probs[:count],
-            self.blank_log_probs[:frame],
-        )
+        labels = self._labels(slice(self._count_before(frame)))
+        return replace(labels, blank_log_probs=self.blank_log_probs[:frame])
 
     def since(self, frame: int) -> Transcript:
         """The stretch from `frame` on."""
-        count = sum(each < frame for each in self.frames)
-        return Transcript(
-            self.tokens[count:],
-            tuple(each - frame for each in self.frames[count:]),
-            tuple(each - frame for each in self.ends[count:]),
-            self.token_log_probs[count:],
-            self.blank_log_probs[frame:],
+        labels = self._labels(slice(self._count_before(frame), None))
+        return replace(
+            labels,
+            frames=tuple(each - frame for each in labels.frames),
+            ends=tuple(each - frame for each in labels.ends),
+            blank_log_probs=self.blank_log_probs[frame:],
         )
 
     def labels_from(self, place: int) -> Transcript:
         """The same stretch without the first `place` labels."""
+        return self._labels(slice(place, None))
+
+    def _labels(self, some: slice) -> Transcript:
         return Transcript(
-            self.tokens[place:],
-            self.frames[place:],
-            self.ends[place:],
-            self.token_log_probs[place:],
+            self.tokens[some],
+            self.frames[some],
+            self.ends[some],
+            self.token_log_probs[some],
             self.blank_log_probs,
         )
+
+    def _count_before(self, frame: int) -> int:
+        return sum(each < frame for each in self.frames)
 
     @property
     def closed(self) -> Transcript:

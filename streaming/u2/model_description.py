@@ -1,8 +1,11 @@
 """A U2 model as its engine describes it."""
 
+from dataclasses import replace
+
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.native.precision import Precision
-from earshot.streaming.engine.model_description import ModelDescription, count_parameters
+from earshot.streaming.engine.model_description import ModelDescription
+from earshot.streaming.parts.described_model import described_model
 from earshot.streaming.parts.graph import GRAPH
 from earshot.streaming.parts.model_parts import ModelParts
 from earshot.streaming.search.decoding_mode import DECODING_MODES
@@ -15,19 +18,6 @@ def describe_model(
     """The model, and how this engine cuts its audio and searches it."""
     has_graph = parts.get(GRAPH) is not None
     modes = tuple(m for m in DECODING_MODES if has_graph or m != "ctc_wfst_beam_search")
-    return ModelDescription(
-        name=loaded.name,
-        format=loaded.format,
-        parameters=count_parameters(loaded.model),
-        vocab_size=loaded.tokenizer.vocab_size,
-        sample_rate_hz=settings.sample_rate_hz,
-        chunk_ms=settings.chunking.chunk_ms,
-        chunks_ms=settings.chunks_ms,
-        modes=modes,
-        parts=parts.descriptions(),
-        languages=loaded.languages,
-        precision=precision,
-        weights=loaded.weights,
-        writes_marks=loaded.writer is not None,
-        heads=("ctc", "attention" if loaded.writer is None else "whisper"),
-    )
+    heads = ("ctc", "attention" if loaded.writer is None else "whisper")
+    described = described_model(loaded, settings, parts, modes, heads)
+    return replace(described, precision=precision, writes_marks=loaded.writer is not None)

@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
-from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.parts.table import check_parameters
 from earshot.streaming.search.search_choice import SearchKind, choose_search
-from earshot.streaming.stream_config import StreamConfig, chunk_name
+from earshot.streaming.stream_config import StreamConfig, check_chunk
 from earshot.streaming.u2.pass_weights import PassWeights
 
 
@@ -29,12 +28,7 @@ class U2Rules:
         that are not here or not asked, too.
         """
         kind = choose_search(config, self.graph)
-        self._check_chunk(config.chunk_ms)
+        check_chunk(config.chunk_ms, self.chunks_ms)
         self.weights.changed_by(config.weights)
         check_parameters(config, kind, self.parts)
         return kind
-
-    def _check_chunk(self, chunk_ms: float | None) -> None:
-        if chunk_ms is not None and chunk_ms not in self.chunks_ms:
-            known = ", ".join(map(chunk_name, self.chunks_ms))
-            raise InvalidStreamConfig(f"chunk is {chunk_name(chunk_ms)}, there are: {known}")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from earshot.service.deepgram.response.wire import RequestWarning
 from earshot.service.errors import BadRequest
-from earshot.service.served_languages import served_tag
+from earshot.streaming.language_tags import served_tag
 
 SEVERAL = "multi"
 """Deepgram's word for speech that changes its language."""

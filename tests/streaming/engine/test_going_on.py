@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from break_once import break_once
+from company import listeners_in_company
 from continuous_recognizer import ContinuousRecognizer
 from knock_recognizer import loaded_knocks, sound
 
@@ -48,16 +49,7 @@ def make(request: pytest.FixtureRequest) -> Make:
 
 def together(engine: Engine, sounds: SimpleNamespace, config: StreamConfig = QUICK) -> Heard:
     """The finals of all sounds at once."""
-    listeners = [sounds.Listener() for _ in SOUNDS]
-    streams = [engine.open(config, listener) for listener in listeners]
-    for start in range(0, max(map(len, SOUNDS)), 1000):
-        for stream, samples in zip(streams, SOUNDS, strict=True):
-            stream.push(samples[start : start + 1000])
-    for stream in streams:
-        stream.finish()
-    for listener in listeners:
-        listener.wait_for_last()
-    return [listener.finals for listener in listeners]
+    return [each.finals for each in listeners_in_company(engine, sounds, SOUNDS, config)]
 
 
 def knocks(finals: list[Final]) -> list[tuple[float, float]]:

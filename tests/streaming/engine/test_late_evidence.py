@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 from break_once import break_once
+from company import listeners_in_company
 from knock_recognizer import HumProofRecognizer, loaded_knocks, sound
 from walking_recognizer import Walk, WalkingRecognizer
 
@@ -53,16 +54,7 @@ def told(listener) -> list:
 
 def together(engine, sounds) -> list:
     """What is told of all sounds at once."""
-    listeners = [sounds.Listener() for _ in SOUNDS]
-    streams = [engine.open(QUICK, listener) for listener in listeners]
-    for start in range(0, max(map(len, SOUNDS)), 1000):
-        for stream, samples in zip(streams, SOUNDS, strict=True):
-            stream.push(samples[start : start + 1000])
-    for stream in streams:
-        stream.finish()
-    for listener in listeners:
-        listener.wait_for_last()
-    return [told(listener) for listener in listeners]
+    return [told(each) for each in listeners_in_company(engine, sounds, SOUNDS, QUICK)]
 
 
 def test_the_sounds_end_segments_in_all_ways_and_inside_of_chunks(expected):

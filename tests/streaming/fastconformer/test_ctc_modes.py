@@ -143,7 +143,7 @@ def test_a_hybrid_decodes_by_its_transducer_unless_a_mode_says_otherwise(
     plain, asked = (sounds.transcribe(engine, samples, asking(m)) for m in (None, transducer))
     assert plain.events == asked.events
     assert set(sounds.transcribe(engine, samples, asking(WFST)).text.split()) <= set(WORDS)
-    with pytest.raises(InvalidStreamConfig, match="lm=on: no decoding graph is searched here"):
+    with pytest.raises(InvalidStreamConfig, match="lm=on: mode transducer_greedy_search uses none"):
         engine.open(asking(graph=GraphOptions(lm=True)), sounds.Listener())
 
 

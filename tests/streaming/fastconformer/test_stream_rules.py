@@ -78,12 +78,21 @@ def test_a_stream_gets_the_search_of_its_mode(rules, config, search) -> None:
             {"mode": "ctc_wfst_beam_search", "graph": GraphOptions(lm=False)},
             "mode ctc_wfst_beam_search contradicts lm=off",
         ),
-        (HYBRID, {"graph": GraphOptions(lm=True)}, "lm=on: no decoding graph is searched here"),
-        (PLAIN, {"graph": GraphOptions(beam=9.0)}, "beam: no decoding graph is searched here"),
+        (
+            HYBRID,
+            {"graph": GraphOptions(lm=True)},
+            "lm=on: mode transducer_greedy_search uses none",
+        ),
+        (
+            PLAIN,
+            {"graph": GraphOptions(beam=9.0)},
+            "beam: no decoding graph is searched, there is none here",
+        ),
         (
             CTC,
             {"mode": "ctc_greedy_search", "graph": GraphOptions(lm_weight=1.0, max_active=9)},
-            "lm_weight, max_active: no decoding graph is searched here",
+            "lm_weight, max_active: no decoding graph is searched, "
+            "mode ctc_greedy_search uses none",
         ),
         (CTC, {"graph": GraphOptions(max_active=501)}, "max_active is 501, at most 500 here"),
         (RNNT, {"chunk_ms": 320.0}, "chunk is 320, there are: 80, 160, 560"),

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from speaker import Verbatim
 
 from earshot.streaming.requests import FINALIZE
 from earshot.streaming.stream.active_stream import ActiveStream, StreamSettings
@@ -20,23 +20,6 @@ from earshot.streaming.stream_config import StreamConfig, StreamPriority
 RATE, BEFORE = 8, 14
 
 
-class Numbered:
-    """Its own features: samples as they are, one for each 10 ms."""
-
-    frame_length = frame_shift = size = 1
-    before = closing = 0
-    sample_scale = 1.0
-
-    def silence_after(self, last: Tensor, count: int) -> Tensor:
-        return torch.zeros(count)
-
-    def of_frames(self, frames: Tensor) -> Tensor:
-        return frames
-
-    def quietest(self, features: Tensor) -> Tensor:
-        return features[0]
-
-
 def frames_ahead(features: int) -> int:
     """Up to the last that begins 6 feature frames behind the end, as of a causal stem."""
     return max((features + 6) // RATE + 1, 0)
@@ -45,7 +28,7 @@ def frames_ahead(features: int) -> int:
 def stream_of(features: int, chunk: int = 1) -> ActiveStream:
     """One that has heard so many feature frames, each its own number."""
     chunking = Chunking(chunk, RATE, 0, 10.0, BEFORE, frames_ahead)
-    settings = StreamSettings(Numbered(), chunking, 100, 10**6, 0, continuous=True)
+    settings = StreamSettings(Verbatim(1), chunking, 100, 10**6, 0, continuous=True)
     asked = (StreamConfig(), "any", StreamPriority.LIVE, lambda event: None)
     stream = ActiveStream(0, *asked, Inbox(1), Future(), settings)
     stream.listen(np.arange(features, dtype=np.float32))
@@ -138,14 +121,16 @@ def test_no_endpoint_rule_looks_at_a_frame_behind_the_end_and_all_at_a_rest() ->
 def test_as_many_frames_are_kept_as_the_largest_window_goes_back() -> None:
     small = Chunking(1, RATE, 0, 10.0, BEFORE, frames_ahead)
     large = Chunking(3, RATE, 40, 10.0, 5 * RATE, frames_ahead)
-    settings = StreamSettings(Numbered(), small, 100, 10**6, 0, chunkings=(large,), continuous=True)
+    settings = StreamSettings(
+        Verbatim(1), small, 100, 10**6, 0, chunkings=(large,), continuous=True
+    )
     assert settings.kept_frames == 5 * RATE + 2 * RATE + 41
 
 
 def test_a_flush_adds_nothing_where_the_encoder_knows_how_audio_ends() -> None:
     for closing, padding in ((None, 6 + 30), (frames_ahead, 0)):
         chunking = Chunking(1, RATE, 6, 10.0, closing=closing)
-        settings = StreamSettings(Numbered(), chunking, 100, 10**6, flush_padding_ms=300)
+        settings = StreamSettings(Verbatim(1), chunking, 100, 10**6, flush_padding_ms=300)
         assert settings.padding_frames == padding
 
 

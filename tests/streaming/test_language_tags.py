@@ -1,6 +1,6 @@
 import pytest
 
-from earshot.service.served_languages import served_tag
+from earshot.streaming.language_tags import served_tag
 
 SERVED = ("en-US", "de", "zh-CN", "zh-TW")
 
