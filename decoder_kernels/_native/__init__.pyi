@@ -204,3 +204,98 @@ class ResultReader:
         coverage: float,
     ) -> list[WordConfidences | None]:
         """Each lane's WordConfidences, or None."""
+
+class LoopLayer:
+    """A linear layer of a transducer's head."""
+
+    def __init__(
+        self,
+        weight: Annotated[
+            Lendable,
+            dict(dtype="float32", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        bias: Annotated[
+            Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+
+class FoundLabels:
+    """The labels that a lane's chunk holds."""
+
+    @property
+    def tokens(self) -> list[int]: ...
+    @property
+    def frames(self) -> list[int]: ...
+    @property
+    def durations(self) -> list[int]: ...
+    @property
+    def log_probs(self) -> list[float]: ...
+    @property
+    def finite(self) -> bool: ...
+
+class LabelLoop:
+    """Greedy decoding by a transducer's head."""
+
+    def __init__(
+        self,
+        *,
+        encoder: LoopLayer,
+        predictor: LoopLayer,
+        labels: LoopLayer,
+        durations: LoopLayer,
+        embedding: Annotated[
+            Lendable,
+            dict(dtype="float32", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        lstm: Sequence[tuple[LoopLayer, LoopLayer]],
+        activation: str,
+        duration_frames: Sequence[int],
+        max_symbols: int,
+        processor: str,
+    ) -> None: ...
+    @property
+    def memory_size(self) -> int:
+        """Floats that a lane remembers."""
+
+    def begin(
+        self,
+        memory: Annotated[Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu")],
+    ) -> None:
+        """Write what is remembered before the first label."""
+
+    def run(
+        self,
+        lengths: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        encoded: Annotated[
+            Lendable,
+            dict(dtype="float32", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        memory: Annotated[
+            Lendable, dict(dtype="float32", shape=(None, None), order="C", device="cpu")
+        ],
+        carried: Annotated[
+            Lendable, dict(dtype="int64", shape=(None, None), order="C", device="cpu")
+        ],
+        blank_log_probs: Annotated[
+            Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu")
+        ],
+        boost_links: Annotated[
+            Lendable,
+            dict(dtype="int32", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        boost_bonuses: Annotated[
+            Lendable,
+            dict(dtype="float64", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        tables: Annotated[
+            Lendable,
+            dict(dtype="int64", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        workers: int,
+    ) -> list[FoundLabels]:
+        """Walk over a chunk of each lane."""
+
+def processors() -> list[str]:
+    """The kinds of processor that this one can run code for."""

@@ -26,10 +26,11 @@ from earshot.streaming.parts.model_parts import ModelParts
 from earshot.streaming.parts.neural_lm import NEURAL_LM
 from earshot.streaming.parts.tagger import TAGGER
 from earshot.streaming.search.ctc_decoder import CtcDecoder
-from earshot.streaming.search.ctc_searches import build_searches
+from earshot.streaming.search.ctc_searches import boost_capacity, build_searches
 from earshot.streaming.search.search_set import SearchSet
 from earshot.streaming.stream.active_stream import StreamSettings
 from earshot.streaming.stream.stream_decoder import StreamDecoder
+from earshot.streaming.transducer.native_loop import label_loop_of
 from earshot.streaming.transducer.transducer_decoder import TransducerDecoder
 
 UNKNOWN = DecodingConfig()
@@ -76,14 +77,14 @@ def _description(
     settings: StreamSettings,
     parts: ModelParts,
 ) -> ModelDescription:
-    """The description; where streams are decoded by CTC, with what a boost may earn."""
+    """The description, with what a boost may earn in the search of most streams."""
     graph = _graph_search(config, parts)
     modes = modes_of(
         transducer=model.transducer is not None, ctc=model.ctc is not None, graph=graph is not None
     )
     buffered = hearing.buffered
     found = describe_model(loaded, model.config, settings, parts, modes, buffered=buffered)
-    earned = most_earned(graph) if model.transducer is None else None
+    earned = most_earned(graph if model.transducer is None else None)
     return replace(found, most_earned=earned)
 
 
@@ -136,9 +137,9 @@ def _decoders(
     """By the searches that streams may have."""
     found: dict[str, StreamDecoder] = {}
     if model.transducer is not None:
-        found["transducer"] = TransducerDecoder(
-            model.transducer, loaded.tokenizer, config.max_streams
-        )
+        slots = config.max_streams
+        loop = label_loop_of(model.transducer, slots, boost_capacity(config))
+        found["transducer"] = TransducerDecoder(loop, loaded.tokenizer, slots)
     if model.ctc is not None:
         network = NemoCtc(model.ctc, model.config.vocab_size)
         searches = build_searches(

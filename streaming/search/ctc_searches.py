@@ -46,7 +46,7 @@ def build_searches(
             token_beam=config.token_beam,
             blank_id=network.blank_id,
             node_capacity=max(2048, 4 * max_segment_frames),
-            boost_capacity=_boost_capacity(config),
+            boost_capacity=boost_capacity(config),
             workers=engine_threads(config),
         ),
         config.max_streams,
@@ -73,11 +73,12 @@ def graph_search_sizes(config: EngineConfig) -> WfstSearchConfig:
         backpointer_capacity=asked.backpointers_per_token * asked.max_active,
         entry_capacity=entries,
         candidate_capacity=2 * entries,
-        boost_capacity=_boost_capacity(config),
-        oov_capacity=_boost_capacity(config),
+        boost_capacity=boost_capacity(config),
+        oov_capacity=boost_capacity(config),
         workers=engine_threads(config),
     )
 
 
-def _boost_capacity(config: EngineConfig) -> int:
+def boost_capacity(config: EngineConfig) -> int:
+    """States of all streams' boost tables together."""
     return BOOST_STATES_PER_STREAM * max(config.max_streams, 64)

@@ -8,9 +8,6 @@ from dataclasses import dataclass, replace
 
 from earshot.streaming.stream.endpoint import FrameEvidence
 
-NO_BLANK = -math.inf
-"""The log-probability of the blank in a frame that labels alone have passed."""
-
 
 @dataclass(frozen=True)
 class Transcript:

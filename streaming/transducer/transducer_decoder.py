@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 import torch
 
+from earshot.decoder_kernels.boosting.boost import BoostTable
+from earshot.decoder_kernels.errors import CapacityExceeded
+from earshot.decoder_kernels.transducer.label_loop import LabelLoop, LoopMemory
 from earshot.models.tokenizers.tokenizer import Tokenizer
-from earshot.models.transducer.transducer import Transducer
-from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts, unboostable
+from earshot.streaming.boosting.boosting import CompiledBoosts, compile_boosts
 from earshot.streaming.events import BoostWarning
 from earshot.streaming.results.hypothesis import Best, Hypothesis, TokenHypothesis
 from earshot.streaming.results.search_counts import SearchCounts
@@ -17,9 +19,9 @@ from earshot.streaming.stream.rest import Rest
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.stream.segment_boundary import word_boundary
 from earshot.streaming.stream_config import Boost, StreamConfig
-from earshot.streaming.transducer.label_walk import LabelWalk, Spoken, Walked
 from earshot.streaming.transducer.marks import Marks
 from earshot.streaming.transducer.transcript import NOTHING_FOUND, Transcript
+from earshot.streaming.transducer.walked import Walked, walk_over
 
 TURN_ENDS = ("<EOU>",)
 """Labels by which NeMo's models say that the speaker has finished; `<EOB>` ends a mere "uh-huh"."""
@@ -38,11 +40,10 @@ class TransducerDecoder:
 
     counts = SearchCounts()
 
-    def __init__(self, head: Transducer, tokenizer: Tokenizer, max_streams: int) -> None:
-        self._walk = LabelWalk(head)
+    def __init__(self, loop: LabelLoop, tokenizer: Tokenizer, max_streams: int) -> None:
+        self._loop = loop
         self._tokenizer = tokenizer
-        self._silence = self._walk.begin()
-        self._spoken = [self._silence] * max_streams
+        self._spoken = [loop.begin()] * max_streams
         self._marks = Marks(tokenizer.units.symbols)
         ids = tokenizer.units.ids
         unknown = (ids[symbol] for symbol in UNKNOWN if symbol in ids)
@@ -52,7 +53,8 @@ class TransducerDecoder:
     def decode(self, lanes: Sequence[Lane]) -> None:
         """All lanes in one batch."""
         moving = [lane for lane in lanes if lane.cut.frames]
-        self._walk_over([lane for lane in moving if lane.output is None])
+        new = [lane for lane in moving if lane.output is None]
+        walk_over(self._loop, new, [self._spoken[lane.stream.slot] for lane in new])
         for lane in moving:
             self._take(lane)
 
@@ -68,13 +70,13 @@ class TransducerDecoder:
     def nbest(self, stream: ActiveStream, *, ended: bool) -> list[Hypothesis]:
         """The one path, which ends with the segment."""
         found = transcript_of(stream.segment).closed
-        return [self._spelled(self._marks.placed(found))]
+        return [self._spelled(self._marks.placed(found), stream)]
 
     def boundary(self, lane: Lane, endpoint: Endpoint) -> int:
         """The widest gap near the segment's end."""
         stream = lane.stream
         # Marks stay where they were found: none is to be divided from its word.
-        found = self._spelled(transcript_of(stream.segment))
+        found = self._spelled(transcript_of(stream.segment), stream)
         return word_boundary(endpoint, found, stream.settings.chunking.frame_ms)
 
     def rest(self, lane: Lane, boundary: int) -> Rest | None:
@@ -96,38 +98,34 @@ class TransducerDecoder:
         """After a flush nothing was said; after an endpoint it is remembered."""
         for ending in endings:
             if ending.boundary is None:
-                self.free(ending.stream)
+                self._spoken[ending.stream.slot] = self._loop.begin()
 
     def compile(self, search: str, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
-        """None."""
-        return unboostable(boosts, "a transducer takes no boosts yet")
+        """Phrases by their labels."""
+        return compile_boosts(boosts, self._tokenizer)
 
     def configure(
         self, stream: ActiveStream, config: StreamConfig, search: str, boosts: CompiledBoosts
     ) -> tuple[BoostWarning, ...]:
-        """Nothing is decoded anew: nothing that can be asked for would change it."""
+        """Boost from the next chunk on: what was decoded stays."""
+        if boosts.phrases != stream.boosts.phrases:
+            boosts = self._boosted(stream, boosts)
         stream.config, stream.search, stream.boosts = config, search, boosts
         return boosts.told
 
     def memory_of(self, stream: ActiveStream) -> object:
-        """The predictor's memory, which is never changed."""
+        """What the loop remembers, which is never changed."""
         return self._spoken[stream.slot]
 
     def recall(self, stream: ActiveStream, memory: object) -> None:
         """Go on from what was said."""
-        assert isinstance(memory, Spoken)
+        assert isinstance(memory, LoopMemory)
         self._spoken[stream.slot] = memory
 
     def free(self, stream: ActiveStream) -> None:
-        """Nothing was said."""
-        self._spoken[stream.slot] = self._silence
-
-    def _walk_over(self, lanes: Sequence[Lane]) -> None:
-        if lanes:
-            before = [self._spoken[lane.stream.slot] for lane in lanes]
-            found = self._walk([lane.encoded for lane in lanes], before)
-            for lane, walked in zip(lanes, found, strict=True):
-                lane.output = walked
+        """Nothing was said, and nothing is boosted."""
+        self._spoken[stream.slot] = self._loop.begin()
+        self._loop.set_boost(stream.slot, None)
 
     def _take(self, lane: Lane) -> None:
         """Give the segment the labels of the frames that belong to it; once."""
@@ -140,10 +138,21 @@ class TransducerDecoder:
         self._spoken[lane.stream.slot] = walked.after
 
     def _hypothesis(self, stream: ActiveStream) -> TokenHypothesis:
-        return self._spelled(self._marks.placed(transcript_of(stream.segment)))
+        return self._spelled(self._marks.placed(transcript_of(stream.segment)), stream)
 
-    def _spelled(self, found: Transcript) -> TokenHypothesis:
-        return TokenHypothesis(found, self._tokenizer, NO_BOOSTS)
+    def _spelled(self, found: Transcript, stream: ActiveStream) -> TokenHypothesis:
+        return TokenHypothesis(found, self._tokenizer, stream.boosts)
+
+    def _boosted(self, stream: ActiveStream, boosts: CompiledBoosts) -> CompiledBoosts:
+        """The boosts that the stream's slot now has: none where they do not fit."""
+        assert boosts.table is None or isinstance(boosts.table, BoostTable)
+        slot = stream.slot
+        self._spoken[slot] = self._spoken[slot].unboosted
+        try:
+            self._loop.set_boost(slot, boosts.table)
+        except CapacityExceeded as error:
+            return boosts.refused(str(error))
+        return boosts
 
 
 def transcript_of(segment: Segment) -> Transcript:

@@ -6,6 +6,7 @@
 #include "bindings/borrowed.h"
 #include "bindings/prefix_bindings.h"
 #include "bindings/results_bindings.h"
+#include "bindings/transducer_bindings.h"
 #include "bindings/wfst_bindings.h"
 
 using namespace nanobind::literals;
@@ -48,6 +49,7 @@ NB_MODULE(_native, module) {
   earshot::bind_wfst_shape(module);
   earshot::bind_alignment(module);
   earshot::bind_results(module);
+  earshot::bind_transducer(module);
   nanobind::module_ cpu_half = module.def_submodule("cpu", "The CPU half.");
   earshot::bind_prefix<earshot::CpuPrefix>(cpu_half);
   earshot::bind_wfst<earshot::CpuWfst>(cpu_half);

@@ -135,6 +135,10 @@ inline Floats sigmoid(const Floats& x) {
   return by_part(x, [](Part part) { return 1.0F / (1.0F + exponential(-part)); });
 }
 
+inline Floats tanh(const Floats& x) {
+  return by_part(x, [](Part part) { return 1.0F - 2.0F / (1.0F + exponential(2.0F * part)); });
+}
+
 // x Phi(x), within 1e-7 x: Abramowitz and Stegun 1964, 7.1.26.
 inline Floats gelu(const Floats& x) {
   return by_part(x, [](Part part) {

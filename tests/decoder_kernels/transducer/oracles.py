@@ -2,7 +2,8 @@
 
 `frame_looping`: Bataev 2024, Algorithm 1, one utterance. `lock_step`: its Algorithm 2, which is
 Galvez 2024's Algorithm 1, a batch whose rows wait for each other in each frame. Both with
-`max_symbols` (Galvez 2024, line 9) and, the first, with durations (Xu 2023, Algorithm 2).
+`max_symbols` (Galvez 2024, line 9) and, the first, with durations (Xu 2023, Algorithm 2) and
+boosts: whether a frame holds the blank is the network's word alone, which label it holds is not.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import torch
+from boost_walk import BoostWalk
 from torch import Tensor
 
 
@@ -47,13 +49,14 @@ class Spoken:
     """An utterance between two chunks.
 
     said, state: of the predictor after the last label. frames: decoded so far. ahead: frames of the
-    next chunk that a duration has skipped already.
+    next chunk that a duration has skipped already. boost_state: in the table of boosts.
     """
 
     said: Tensor
     state: Any
     frames: int = 0
     ahead: int = 0
+    boost_state: int = 0
 
 
 def begin(head: Head) -> Spoken:
@@ -61,8 +64,24 @@ def begin(head: Head) -> Spoken:
     return Spoken(*head.say(head.blank, head.start()))
 
 
+NO_BOOSTS = BoostWalk(None)
+
+
+def favourite(labels: Tensor, boosts: BoostWalk, state: int) -> int:
+    """The likeliest of the labels `(V,)` with the bonus that each earns from there."""
+    scores = labels.double()
+    for token in range(len(scores)):
+        after = boosts.step(state, token)
+        scores[token] += boosts.completed(after) + boosts.pending(after)
+    return int(scores.argmax())
+
+
 def frame_looping(
-    head: Head, chunk: Tensor, max_symbols: int, before: Spoken | None = None
+    head: Head,
+    chunk: Tensor,
+    max_symbols: int,
+    before: Spoken | None = None,
+    boosts: BoostWalk = NO_BOOSTS,
 ) -> tuple[Found, Spoken]:
     """Labels of the projected frames `(T, J)` of a chunk, and the utterance after it.
 
@@ -78,12 +97,14 @@ def frame_looping(
         if best == head.blank:
             t, in_frame = t + max(advance, 1), 0
             continue
+        best = favourite(labels[: head.blank], boosts, spoken.boost_state)
         found.tokens.append(best)
         found.frames.append(spoken.frames + t)
         found.durations.extend([advance] if head.durations else [])
         found.log_probs.append(float(labels.log_softmax(-1)[best]))
         said, state = head.say(best, spoken.state)
-        spoken = replace(spoken, said=said, state=state)
+        boosted = boosts.step(spoken.boost_state, best)
+        spoken = replace(spoken, said=said, state=state, boost_state=boosted)
         in_frame += 1
         if advance == 0 and in_frame >= max_symbols:
             advance = 1

@@ -11,6 +11,7 @@ import pytest
 from break_once import break_once
 from random_nemo import babble, random_nemo
 
+from earshot.decoder_kernels.transducer.label_loop import LabelLoop
 from earshot.models.fastconformer import state
 from earshot.models.fastconformer.state import FastConformerState
 from earshot.models.fastconformer.streaming import StreamingEncoder
@@ -25,7 +26,6 @@ from earshot.streaming.fastconformer.window_hearing import WindowHearing
 from earshot.streaming.search.ctc_decoder import CtcDecoder
 from earshot.streaming.search.search_set import SearchSet
 from earshot.streaming.stream_config import EndpointConfig, StreamConfig
-from earshot.streaming.transducer.label_walk import LabelWalk
 from earshot.streaming.transducer.transducer_decoder import TransducerDecoder
 
 KINDS = ("chunks, tdt and ctc", "windows, rnnt and ctc")
@@ -43,7 +43,7 @@ EITHER_WAY = [
     (IN_CHUNKS, CtcDecoder, "_outputs", 4),
     *((kind, CtcDecoder, "truncate", 1) for kind in KINDS),
     (IN_WINDOWS, SearchSet, "rewind", 3),
-    *((kind, LabelWalk, "__call__", 2) for kind in KINDS),
+    *((kind, LabelLoop, "__call__", 2) for kind in KINDS),
     (IN_CHUNKS, TransducerDecoder, "_take", 2),
     *((kind, TransducerDecoder, "truncate", 1) for kind in KINDS),
     (IN_WINDOWS, TransducerDecoder, "nbest", 1),

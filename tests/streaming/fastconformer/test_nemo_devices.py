@@ -17,12 +17,9 @@ CLIPS = [babble(2.5, seed) for seed in (3, 27)]
 QUICK = EndpointConfig(silence_ms=300, no_speech_ms=1000, max_utterance_ms=2000)
 
 
-def ctc_alone(kind: str, device: torch.device | str) -> LoadedModel:
-    """Without its transducer: the emulated device has no LSTM."""
+def placed(kind: str, device: torch.device | str) -> LoadedModel:
     loaded = random_nemo(kind)
-    model = deepcopy(loaded.model)
-    model.transducer, model.config = None, replace(model.config, transducer=None)
-    return replace(loaded, model=model.to(device))
+    return replace(loaded, model=deepcopy(loaded.model).to(device))
 
 
 def heard(engine, mode: str, sounds) -> list[str]:
@@ -42,13 +39,15 @@ def heard(engine, mode: str, sounds) -> list[str]:
     return texts
 
 
-@pytest.mark.parametrize("mode", ["ctc_greedy_search", "ctc_prefix_beam_search"])
+@pytest.mark.parametrize(
+    "mode", ["ctc_greedy_search", "ctc_prefix_beam_search", "transducer_greedy_search"]
+)
 @pytest.mark.parametrize("kind", ["chunks, tdt and ctc", "windows, rnnt and ctc"])
 def test_streams_on_another_device_are_those_on_the_cpu(
     make_engine, emulated, sounds, kind: str, mode: str
 ) -> None:
     here, there = (
-        heard(make_engine(ctc_alone(kind, device), max_streams=len(CLIPS)), mode, sounds)
+        heard(make_engine(placed(kind, device), max_streams=len(CLIPS)), mode, sounds)
         for device in ("cpu", emulated)
     )
     assert any(here)

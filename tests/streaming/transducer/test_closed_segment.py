@@ -5,9 +5,12 @@ from types import SimpleNamespace
 import pytest
 from random_nemo import random_nemo
 
+from earshot.decoder_kernels.transducer.label_loop import NO_BLANK
+from earshot.streaming.boosting.boosting import NO_BOOSTS
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.transducer.marks import Marks
-from earshot.streaming.transducer.transcript import NO_BLANK, Transcript
+from earshot.streaming.transducer.native_loop import label_loop_of
+from earshot.streaming.transducer.transcript import Transcript
 from earshot.streaming.transducer.transducer_decoder import TransducerDecoder
 
 FOUND = Transcript((1, 2), (0, 1), (1, 4), (-0.1, -0.2), (NO_BLANK,) * 3)
@@ -17,12 +20,12 @@ FOUND = Transcript((1, 2), (0, 1), (1, 4), (-0.1, -0.2), (NO_BLANK,) * 3)
 @pytest.fixture
 def decoder() -> TransducerDecoder:
     loaded = random_nemo("windows, tdt")
-    return TransducerDecoder(loaded.model.transducer, loaded.tokenizer, 1)
+    return TransducerDecoder(label_loop_of(loaded.model.transducer, 1), loaded.tokenizer, 1)
 
 
 @pytest.fixture
 def stream() -> SimpleNamespace:
-    return SimpleNamespace(segment=Segment(0, None, search_state=FOUND))
+    return SimpleNamespace(segment=Segment(0, None, search_state=FOUND), boosts=NO_BOOSTS)
 
 
 def test_no_label_of_a_final_lasts_longer_than_its_segment(decoder, stream) -> None:

@@ -11,6 +11,7 @@ from speaker import Speaker
 
 from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.models.tokenizers.units import UnitTable
+from earshot.streaming.transducer.native_loop import label_loop_of
 from earshot.streaming.transducer.transducer_decoder import TransducerDecoder
 
 ONE, TWO, STOP = frame(0), frame(1), frame(2)
@@ -27,7 +28,8 @@ class MarkTokenizer(ScriptTokenizer):
 @pytest.fixture
 def speaker() -> Iterator[Speaker]:
     with torch.inference_mode():
-        yield Speaker(TransducerDecoder(scripted_transducer(), MarkTokenizer(), 1), SIZE, chunk=4)
+        loop = label_loop_of(scripted_transducer(), 1)
+        yield Speaker(TransducerDecoder(loop, MarkTokenizer(), 1), SIZE, chunk=4)
 
 
 def test_a_mark_alone_is_no_speech(speaker: Speaker) -> None:

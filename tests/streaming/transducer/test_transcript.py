@@ -5,7 +5,8 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from earshot.streaming.transducer.transcript import NO_BLANK, NOTHING_FOUND, Transcript
+from earshot.decoder_kernels.transducer.label_loop import NO_BLANK
+from earshot.streaming.transducer.transcript import NOTHING_FOUND, Transcript
 
 LOG_PROBS = st.floats(-9, 0)
 

@@ -19,6 +19,7 @@ from scripted_transducer import (
     ECHO,
     QUIET,
     SIZE,
+    SURE,
     UNITS,
     ScriptTokenizer,
     frame,
@@ -28,9 +29,10 @@ from scripted_transducer import (
 from speaker import ENDLESS, QUICK, Script, Speaker, Told, step
 from torch import Tensor
 
+from earshot.decoder_kernels.transducer.label_loop import LabelLoop
 from earshot.streaming.stream.lane import Lane
 from earshot.streaming.stream_config import Boost, EndpointConfig, StreamConfig
-from earshot.streaming.transducer.label_walk import LabelWalk
+from earshot.streaming.transducer.native_loop import label_loop_of
 from earshot.streaming.transducer.transducer_decoder import TransducerDecoder
 
 EOU = UNITS.index("<EOU>")
@@ -45,7 +47,8 @@ def without_gradients() -> Iterator[None]:
 
 
 def decoder_of(slots: int = 1, max_symbols: int = 1) -> TransducerDecoder:
-    return TransducerDecoder(scripted_transducer(max_symbols), ScriptTokenizer(), slots)
+    loop = label_loop_of(scripted_transducer(max_symbols), slots, boost_capacity=100)
+    return TransducerDecoder(loop, ScriptTokenizer(), slots)
 
 
 def speaker_of(decoder: TransducerDecoder, **options: Any) -> Speaker:
@@ -164,26 +167,76 @@ def test_the_blank_threshold_is_the_streams_own() -> None:
     assert len(speaker_of(decoder_of(), config=lenient).say(script).flush().finals) == 2
 
 
-def test_nobody_is_boosted_and_what_was_decoded_stays() -> None:
-    speaker = speaker_of(decoder_of()).say([ONE, TWO, *[QUIET] * 2] * 2)
-    boosts = speaker.decoder.compile("transducer", [Boost("一二")], QUICK)
-    told = speaker.decoder.configure(speaker.stream, ENDLESS, "transducer", boosts)
-    assert [warning.phrase for warning in told] == ["一二"]
-    assert speaker.stream.config is ENDLESS
-    assert texts(speaker.say([THREE]).flush().finals) == [("finalize", "一二一二三")]
+BOTH = [SURE, SURE - 1.0, *[0.0] * (SIZE - 2)]
+"""A frame of the first unit that is the second's for one nat more."""
+
+
+def boosted(speaker: Speaker, *boosts: Boost) -> tuple[str, ...]:
+    """Configure the stream; return the phrases that go without."""
+    compiled = speaker.decoder.compile("transducer", boosts, QUICK)
+    told = speaker.decoder.configure(speaker.stream, QUICK, "transducer", compiled)
+    return tuple(warning.phrase for warning in told)
+
+
+def test_boosts_count_from_the_next_chunk_on() -> None:
+    speaker = speaker_of(decoder_of(), chunk=2).say([BOTH] * 2)
+    assert boosted(speaker, Boost("二", 2.0)) == ()
+    [final] = speaker.say([BOTH] * 2).flush().finals
+    assert final.text == "一一二二"
+
+
+def test_a_boosted_word_of_a_partial_is_marked() -> None:
+    speaker = speaker_of(decoder_of(), chunk=2)
+    boosted(speaker, Boost("二", 2.0))
+    [best] = speaker.say([BOTH, QUIET, THREE, QUIET]).decoder.best([speaker.stream])
+    assert [(word.text, word.boosted) for word in best.hypothesis.words] == [
+        ("二", True),
+        ("三", False),
+    ]
+
+
+def test_a_phrase_goes_on_behind_an_endpoint_and_a_flush_ends_it() -> None:
+    pending = Boost("三二", 0.6)
+    speaker = speaker_of(decoder_of())
+    boosted(speaker, pending)
+    finals = speaker.say([THREE, *[QUIET] * 3, BOTH]).flush().say([BOTH]).flush().finals
+    assert [each.text for each in finals] == ["三", "二", "一"]
+
+
+def test_boosts_that_do_not_fit_are_told_and_the_stream_goes_on() -> None:
+    speaker = speaker_of(decoder_of())
+    assert boosted(speaker, Boost("一二三四" * 30, 2.0)) == ("一二三四" * 30,)
+    [final] = speaker.say([BOTH] * 2).flush().finals
+    assert final.text == "一一"
+
+
+def test_a_configuration_with_the_same_boosts_interrupts_no_phrase() -> None:
+    speaker = speaker_of(decoder_of())
+    boosted(speaker, Boost("三二", 0.6))
+    boosted(speaker.say([THREE] * 8), Boost("三二", 0.6))
+    [final] = speaker.say([BOTH]).flush().finals
+    assert final.text == "三" * 8 + "二"
+
+
+def test_the_next_stream_of_a_slot_has_no_boosts() -> None:
+    decoder = decoder_of()
+    speaker = speaker_of(decoder)
+    boosted(speaker, Boost("二", 2.0))
+    decoder.free(speaker.stream)
+    assert texts(speaker_of(decoder).say([BOTH]).flush().finals) == [("finalize", "一")]
 
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many frames each walk was asked for."""
     counts: list[int] = []
-    whole = LabelWalk.__call__
+    whole = LabelLoop.__call__
 
-    def counted(self: LabelWalk, chunks: Sequence[Tensor], before: Sequence[object]) -> object:
+    def counted(self: LabelLoop, chunks: Sequence[Tensor], *of_lanes: Any) -> object:
         counts.append(sum(map(len, chunks)))
-        return whole(self, chunks, before)
+        return whole(self, chunks, *of_lanes)
 
-    monkeypatch.setattr(LabelWalk, "__call__", counted)
+    monkeypatch.setattr(LabelLoop, "__call__", counted)
     return counts
 
 
@@ -248,7 +301,7 @@ def test_streams_in_company_tell_what_they_do_alone() -> None:
 @pytest.mark.parametrize(
     ("owner", "name", "at"),
     [
-        *[(LabelWalk, "__call__", at) for at in (1, 2, 7)],
+        *[(LabelLoop, "__call__", at) for at in (1, 2, 7)],
         *[(Lane, "observe", at) for at in (1, 2, 3, 8, 20)],
         *[(TransducerDecoder, "_take", at) for at in (1, 2, 3, 8, 20)],
         *[(TransducerDecoder, "decode", at) for at in (1, 2, 8)],

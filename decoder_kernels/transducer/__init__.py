@@ -1,0 +1,1 @@
+"""Transducers (RNN-T, TDT) decoded by label looping, natively."""

@@ -1,0 +1,166 @@
+"""Greedy decoding of many streams by one transducer's head: the Python face of label looping.
+
+Bataev 2024, Algorithm 3, for RNN-T and TDT: `csrc/transducer/label_loop.h` says how the work is
+laid out. `tests/decoder_kernels/transducer/oracles.py` says the same in plain loops. It runs on
+CPUs: what comes from another device is copied first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from earshot.decoder_kernels.boosting.boost import BoostTable
+from earshot.decoder_kernels.boosting.boost_arena import BoostArena
+from earshot.decoder_kernels.errors import BoostTableError, InvalidInput
+from earshot.decoder_kernels.native import kernels
+from earshot.decoder_kernels.transducer.loop_weights import LoopWeights
+from earshot.native.dlpack import dlpack_capsule
+
+NO_BLANK = -math.inf
+"""The log-probability of the blank in a frame that labels alone have passed."""
+
+NO_TABLE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class LoopMemory:
+    """What a stream remembers between two chunks; it is never changed.
+
+    numbers `(S,)` float32: the predictor's, as the loop lays them out. ahead: frames from the next
+    one on that a duration has skipped. boost_state: in the stream's boost table.
+    """
+
+    numbers: Tensor
+    ahead: int = 0
+    boost_state: int = 0
+
+    @property
+    def unboosted(self) -> LoopMemory:
+        """The same with no phrase under way, as it must be where the table changes."""
+        return replace(self, boost_state=0)
+
+
+@dataclass(frozen=True, eq=False)
+class WalkedChunk:
+    """The labels of a chunk's T frames, and what is remembered after it.
+
+    frames: where each label was found. durations: frames that each lasts (1 of an RNN-T), which may
+    reach beyond the chunk. log_probs: of each label, by the network alone. blank_log_probs: of each
+    frame the blank's that has passed it, `NO_BLANK` where labels alone have.
+    """
+
+    tokens: list[int]
+    frames: list[int]
+    durations: list[int]
+    log_probs: list[float]
+    blank_log_probs: list[float]
+    after: LoopMemory
+
+
+class LabelLoop:
+    """Walks over chunks of streams, whose boosts are in `num_slots` slots.
+
+    boost_capacity: automaton states of all slots' boost tables together, 32 bytes each. processor:
+    one of `kernels.processors()`, by default the fastest.
+    """
+
+    def __init__(
+        self,
+        weights: LoopWeights,
+        num_slots: int = 0,
+        boost_capacity: int = 0,
+        processor: str | None = None,
+    ) -> None:
+        self._native = weights.native(processor or kernels.processors()[0])
+        self._size = weights.encoder_size
+        self._vocab_size = weights.vocab_size
+        self._boosts = BoostArena(boost_capacity, num_slots, torch.device("cpu"))
+        self._num_states = torch.zeros(num_slots, dtype=torch.int64)
+        self._silence = LoopMemory(torch.empty(self._native.memory_size))
+        self._native.begin(dlpack_capsule(self._silence.numbers))
+
+    def begin(self) -> LoopMemory:
+        """Nothing was said."""
+        return self._silence
+
+    def set_boost(self, slot: int, table: BoostTable | None) -> None:
+        """Boost a slot's phrases from its next chunk on, or none.
+
+        The stream's memory has to become `unboosted`. Raises BoostTableError for tokens outside the
+        labels, CapacityExceeded where the table does not fit; the slot is then without one.
+        """
+        self._num_states[slot] = 0
+        self._boosts.remove(slot)
+        if table is None:
+            return
+        if max(table.tokens, default=0) >= self._vocab_size:
+            raise BoostTableError(
+                f"a boosted phrase has tokens outside the {self._vocab_size} here"
+            )
+        self._boosts.place(slot, table)
+        self._num_states[slot] = table.num_states
+
+    def __call__(
+        self,
+        chunks: Sequence[Tensor],
+        before: Sequence[LoopMemory],
+        slots: Sequence[int] | None = None,
+    ) -> list[WalkedChunk | None]:
+        """Walk over each stream's encoder frames `(T_i, D)` from what was said before them.
+
+        slots: whose boosts count; without them nobody's do. None for a stream for which the
+        network's output is not finite; the others' walks are whole. Raises InvalidInput for chunks
+        of other sizes.
+        """
+        if not chunks:
+            return []
+        self._check(chunks)
+        lengths = [len(chunk) for chunk in chunks]
+        memory = torch.stack([each.numbers for each in before])
+        carried = torch.tensor([(each.ahead, each.boost_state) for each in before])
+        blank_log_probs = torch.empty(sum(lengths))
+        found = self._native.run(
+            dlpack_capsule(torch.tensor(lengths)),
+            dlpack_capsule(torch.cat(list(chunks)).cpu().float().contiguous()),
+            dlpack_capsule(memory),
+            dlpack_capsule(carried),
+            dlpack_capsule(blank_log_probs),
+            dlpack_capsule(self._boosts.links),
+            dlpack_capsule(self._boosts.bonuses),
+            dlpack_capsule(self._tables(len(chunks), slots)),
+            torch.get_num_threads(),
+        )
+        blanks = torch.split(blank_log_probs, lengths)
+        lanes = zip(found, memory, carried.tolist(), blanks, strict=True)
+        return [_walked(*lane) if lane[0].finite else None for lane in lanes]
+
+    def _check(self, chunks: Sequence[Tensor]) -> None:
+        for chunk in chunks:
+            if chunk.ndim != 2 or chunk.shape[1] != self._size:
+                raise InvalidInput(f"chunks must be (T, {self._size}): {tuple(chunk.shape)}")
+
+    def _tables(self, lanes: int, slots: Sequence[int] | None) -> Tensor:
+        """First rows and numbers of states of the lanes' boost tables, `(B, 2)`."""
+        if slots is None:
+            return torch.tensor([(NO_TABLE, 0)] * lanes)
+        chosen = list(slots)
+        return torch.stack((self._boosts.rows[chosen], self._num_states[chosen]), dim=1)
+
+
+def _walked(
+    found: kernels.FoundLabels, numbers: Tensor, carried: tuple[int, int], blank: Tensor
+) -> WalkedChunk:
+    ahead, boost_state = carried
+    return WalkedChunk(
+        found.tokens,
+        found.frames,
+        found.durations,
+        found.log_probs,
+        blank.tolist(),
+        LoopMemory(numbers.clone(), ahead, boost_state),  # a view would keep all lanes' alive
+    )

@@ -1,0 +1,46 @@
+"""What a walk over a chunk has found, as streams divide it among their segments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from earshot.decoder_kernels.transducer.label_loop import LabelLoop, LoopMemory, WalkedChunk
+from earshot.streaming.errors import DecodingFailed
+from earshot.streaming.stream.lane import Lane
+from earshot.streaming.transducer.transcript import Transcript
+
+
+@dataclass(frozen=True, eq=False)
+class Walked:
+    """The labels of a chunk, and the memory after it."""
+
+    transcript: Transcript
+    after: LoopMemory
+
+
+def walk_over(loop: LabelLoop, lanes: Sequence[Lane], before: Sequence[LoopMemory]) -> None:
+    """Give each lane what is found in its frames, as its output.
+
+    Raises DecodingFailed where the network's output is not finite; other lanes have theirs then.
+    """
+    chunks: list[Tensor] = [lane.encoded for lane in lanes]
+    found = loop(chunks, before, [lane.stream.slot for lane in lanes])
+    for lane, walked in zip(lanes, found, strict=True):
+        if walked is not None:
+            lane.output = Walked(_transcript(walked), walked.after)
+    if None in found:
+        raise DecodingFailed("the network's output is not finite")
+
+
+def _transcript(walked: WalkedChunk) -> Transcript:
+    lasting = zip(walked.frames, walked.durations, strict=True)
+    return Transcript(
+        tuple(walked.tokens),
+        tuple(walked.frames),
+        tuple(frame + duration for frame, duration in lasting),
+        tuple(walked.log_probs),
+        tuple(walked.blank_log_probs),
+    )

@@ -1,0 +1,48 @@
+"""A step's walks: what one stream's network says wrong is not the others' loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import pytest
+import torch
+from scripted_transducer import QUIET, SIZE, frame, frames_of, scripted_transducer
+
+from earshot.streaming.errors import DecodingFailed
+from earshot.streaming.transducer.native_loop import label_loop_of
+from earshot.streaming.transducer.transcript import Transcript
+from earshot.streaming.transducer.walked import walk_over
+
+
+@pytest.fixture(autouse=True)
+def without_gradients() -> Iterator[None]:
+    with torch.inference_mode():
+        yield
+
+
+def lane(encoded: torch.Tensor, slot: int) -> SimpleNamespace:
+    return SimpleNamespace(encoded=encoded, output=None, stream=SimpleNamespace(slot=slot))
+
+
+def test_a_lanes_output_are_its_labels_and_where_they_end() -> None:
+    loop = label_loop_of(scripted_transducer(), 1)
+    only = lane(frames_of([QUIET, frame(2, 4), QUIET]), 0)
+    walk_over(loop, [only], [loop.begin()])
+    found = only.output.transcript
+    assert (found.tokens, found.frames, found.ends) == ((2,), (1,), (5,))
+    assert isinstance(found, Transcript)
+    assert only.output.after.ahead == 2
+
+
+def test_an_output_that_is_not_finite_fails_the_step_and_leaves_the_others_theirs() -> None:
+    loop = label_loop_of(scripted_transducer(), 2)
+    bad, good = lane(torch.full((2, SIZE), float("nan")), 0), lane(frames_of([frame(1)]), 1)
+    with pytest.raises(DecodingFailed, match="not finite"):
+        walk_over(loop, [bad, good], [loop.begin()] * 2)
+    assert bad.output is None
+    assert good.output.transcript.tokens == (1,)
+
+
+def test_no_lanes_are_no_work() -> None:
+    walk_over(label_loop_of(scripted_transducer(), 1), [], [])
