@@ -20,6 +20,7 @@ from earshot.streaming.stream.segment import Segment
 from earshot.streaming.stream.segment_boundary import word_boundary
 from earshot.streaming.stream_config import Boost, StreamConfig
 from earshot.streaming.transducer.marks import Marks
+from earshot.streaming.transducer.told_best import ToldBest
 from earshot.streaming.transducer.transcript import NOTHING_FOUND, Transcript
 from earshot.streaming.transducer.walked import Walked, walk_over
 
@@ -44,6 +45,7 @@ class TransducerDecoder:
         self._loop = loop
         self._tokenizer = tokenizer
         self._spoken = [loop.begin()] * max_streams
+        self._told: list[ToldBest | None] = [None] * max_streams
         self._marks = Marks(tokenizer.units.symbols)
         ids = tokenizer.units.ids
         unknown = (ids[symbol] for symbol in UNKNOWN if symbol in ids)
@@ -64,8 +66,7 @@ class TransducerDecoder:
 
     def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
         """The one path of each, in which every label is stable."""
-        found = [self._hypothesis(stream) for stream in streams]
-        return [each.with_stable(len(each.tokens)) for each in found]
+        return [self._best(stream) for stream in streams]
 
     def nbest(self, stream: ActiveStream, *, ended: bool) -> list[Hypothesis]:
         """The one path, which ends with the segment."""
@@ -125,6 +126,7 @@ class TransducerDecoder:
     def free(self, stream: ActiveStream) -> None:
         """Nothing was said, and nothing is boosted."""
         self._spoken[stream.slot] = self._loop.begin()
+        self._told[stream.slot] = None
         self._loop.set_boost(stream.slot, None)
 
     def _take(self, lane: Lane) -> None:
@@ -137,8 +139,14 @@ class TransducerDecoder:
             segment.search_state = found.then(walked.transcript.until(lane.used))
         self._spoken[lane.stream.slot] = walked.after
 
-    def _hypothesis(self, stream: ActiveStream) -> TokenHypothesis:
-        return self._spelled(self._marks.placed(transcript_of(stream.segment)), stream)
+    def _best(self, stream: ActiveStream) -> Best:
+        found, told = transcript_of(stream.segment), self._told[stream.slot]
+        if told is None or not told.holds(stream, found):
+            spelled = self._spelled(self._marks.placed(found), stream)
+            best = spelled.with_stable(len(spelled.tokens))
+            told = ToldBest(stream.segment, stream.boosts, found, best)
+            self._told[stream.slot] = told
+        return told.best
 
     def _spelled(self, found: Transcript, stream: ActiveStream) -> TokenHypothesis:
         return TokenHypothesis(found, self._tokenizer, stream.boosts)

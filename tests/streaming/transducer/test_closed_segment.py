@@ -25,7 +25,7 @@ def decoder() -> TransducerDecoder:
 
 @pytest.fixture
 def stream() -> SimpleNamespace:
-    return SimpleNamespace(segment=Segment(0, None, search_state=FOUND), boosts=NO_BOOSTS)
+    return SimpleNamespace(segment=Segment(0, None, search_state=FOUND), boosts=NO_BOOSTS, slot=0)
 
 
 def test_no_label_of_a_final_lasts_longer_than_its_segment(decoder, stream) -> None:

@@ -30,6 +30,7 @@ from speaker import ENDLESS, QUICK, Script, Speaker, Told, step
 from torch import Tensor
 
 from earshot.decoder_kernels.transducer.label_loop import LabelLoop
+from earshot.streaming.results.hypothesis import Best
 from earshot.streaming.stream.lane import Lane
 from earshot.streaming.stream_config import Boost, EndpointConfig, StreamConfig
 from earshot.streaming.transducer.native_loop import label_loop_of
@@ -157,6 +158,32 @@ def test_all_but_the_last_word_of_a_partial_are_stable() -> None:
     assert (best.hypothesis.text, best.stable_words) == ("一二三四", 3)
     [only] = speaker.decoder.nbest(speaker.stream, ended=False)
     assert only == best.hypothesis
+
+
+def best_of(speaker: Speaker) -> Best:
+    [best] = speaker.decoder.best([speaker.stream])
+    return best
+
+
+def test_words_are_spelled_once_until_a_label_comes() -> None:
+    speaker = speaker_of(decoder_of(), chunk=2).say([ONE, TWO])
+    first = best_of(speaker)
+    assert best_of(speaker.say([QUIET, QUIET])) is first
+    assert best_of(speaker.say([THREE, QUIET])).hypothesis.text == "一二三"
+
+
+def test_the_next_segment_is_spelled_anew_though_it_says_the_same() -> None:
+    speaker = speaker_of(decoder_of(), chunk=1).say([ONE])
+    first = best_of(speaker)
+    again = best_of(speaker.say([*[QUIET] * 3, QUIET, ONE]))
+    assert [each.hypothesis.text for each in (first, again)] == ["一", "一"]
+    assert first.hypothesis.frames != again.hypothesis.frames
+
+
+def test_the_next_stream_of_a_slot_is_told_nothing_of_the_last_one() -> None:
+    decoder = decoder_of()
+    best_of(speaker_of(decoder, chunk=1).say([ONE]))
+    assert best_of(speaker_of(decoder, chunk=1).say([QUIET])).hypothesis.text == ""
 
 
 def test_the_blank_threshold_is_the_streams_own() -> None:
