@@ -12,7 +12,7 @@ from earshot.streaming.transducer.transcript import Transcript
 
 @dataclass(frozen=True, eq=False)
 class ToldBest:
-    """What was told of a segment; most chunks of a stream bring nothing new, short ones above all.
+    """The best that was told of a segment. Most chunks bring no label, short ones above all.
 
     found: the labels of which it was told.
     """
