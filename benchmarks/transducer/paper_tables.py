@@ -5,7 +5,7 @@ weights that find labels as often as trained ones do, RNN-T and TDT, heads as of
 million and 1.1 billion parameters, encoders that subsample by 8 and by 4. Every decoder gets the
 same frames and is told in no table before its labels are found to be those of Algorithm 1.
 
-By default some cells, printed; ``--all`` measures every cell and writes the page. NeMo is a row
+By default some cells; ``--all`` measures every cell, ``--write`` writes the page. NeMo is a row
 where ``--nemo`` names a folder with it (`nemo_label_looping.INSTALL`).
 """
 
@@ -172,7 +172,8 @@ def parse() -> argparse.Namespace:
     )
     parser.add_argument("--nemo", type=Path, default=REPOSITORY / "build" / "nemo", metavar="DIR")
     parser.add_argument("--without-encoder", action="store_true", help="no share of a stream")
-    parser.add_argument("--all", action="store_true", help="every cell, and write the page")
+    parser.add_argument("--all", action="store_true", help="every cell: an hour or more")
+    parser.add_argument("--write", action="store_true", help="the page, of the cells asked for")
     asked = parser.parse_args()
     if asked.all:
         asked.shapes, asked.subsampling, asked.batches = list(SHAPES), SUBSAMPLING, BATCHES
@@ -181,7 +182,7 @@ def parse() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Measure, print, and write the page."""
+    """Measure and print, and write the page if asked."""
     asked, missing, sections = parse(), dict[str, str](), []
     torch.set_num_threads(1)  # a decoder's steps are too small to share
     with torch.inference_mode():
@@ -190,7 +191,7 @@ def main() -> None:
             sections.append(section(model, list(cells(model, asked, missing))))
             print(sections[-1], flush=True)
     body = preface(asked, missing) + "\n" + "\n".join(sections)
-    if asked.all:
+    if asked.write:
         write_report("paper_tables", "Two papers' tables of transducer decoders, on a CPU", body)
     else:
         print(f"{processor_name()}, torch {torch.__version__}\n{preface(asked, missing)}")
