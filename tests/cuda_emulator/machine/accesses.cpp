@@ -1,6 +1,5 @@
 #include "accesses.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "device_memory.h"
@@ -45,7 +44,7 @@ void Accesses::before(Fiber& fiber, u64 at, u32 bytes, Access access, Order how,
 }
 
 Space Accesses::space_of(const Fiber& fiber, u64 at, u32 bytes) const {
-  if (device_arena().holds(at)) return Space::GLOBAL;
+  if (arena_.holds(at)) return Space::GLOBAL;
   if (fiber.home->holds(at, bytes)) return Space::SHARED;
   if (fiber.owns(at, bytes)) return Space::OWN;
   const auto lies_in = [&](const void* start, u64 size) {
@@ -64,7 +63,7 @@ void Accesses::check(const Fiber& fiber, Space space, u64 at, u32 bytes, Access 
     grid().fault(asked(access, bytes) + " at an address that is not aligned to them", site);
   }
   const bool is_outside = space == Space::NOWHERE ||
-                          (space == Space::GLOBAL && device_arena().state(at, bytes) == FREE) ||
+                          (space == Space::GLOBAL && arena_.access_state(at, bytes) == FREE) ||
                           (space == Space::CONSTANT && access != Access::READ);
   if (is_outside) {
     grid().fault(asked(access, bytes) + " outside all allocations (block of " +
@@ -75,17 +74,16 @@ void Accesses::check(const Fiber& fiber, Space space, u64 at, u32 bytes, Access 
 
 void Accesses::check_written(const Fiber& fiber, Space space, u64 at, u32 bytes, int site) {
   if (space == Space::GLOBAL) {
-    if (device_arena().state(at, bytes) == WRITTEN) return;
+    if (arena_.access_state(at, bytes) == WRITTEN) return;
     grid().fault("a thread reads global memory that nobody has written", site);
   }
-  const u8* const states = fiber.home->shared_states.data() + fiber.home->shared_offset(at);
-  if (!std::all_of(states, states + bytes, [](u8 state) { return state == WRITTEN; })) {
+  if (!all_written(fiber.home->shared_states.data() + fiber.home->shared_offset(at), bytes)) {
     grid().fault("a thread reads shared memory that nobody has written", site);
   }
 }
 
 void Accesses::mark_written(const Fiber& fiber, Space space, u64 at, u32 bytes) {
-  if (space == Space::GLOBAL) return device_arena().set_state(at, bytes, WRITTEN);
+  if (space == Space::GLOBAL) return arena_.set_state(at, bytes, WRITTEN);
   std::memset(fiber.home->shared_states.data() + fiber.home->shared_offset(at), WRITTEN, bytes);
 }
 

@@ -6,6 +6,7 @@
 
 #include "conflicts.h"
 #include "counts.h"
+#include "device_memory.h"
 #include "fiber.h"
 #include "thread.h"
 
@@ -28,6 +29,7 @@ class Accesses {
   void note(Fiber& fiber, Space space, u64 at, u32 bytes, Access access, Order order, int site);
   void order(Fiber& fiber, u64 at, Access access, Order order);
 
+  Arena& arena_ = device_arena();
   const Kernel* kernel_ = nullptr;
   const u8* param_ = nullptr;
   Conflicts conflicts_;

@@ -25,25 +25,27 @@ int num_sites() {
   return found;
 }
 
-template <class Column>
-u32 most(const Block& block, std::size_t first, std::size_t last, Column column, int row) {
-  u32 most = 0;
-  for (std::size_t i = first; i < last; ++i) {
-    most = std::max(most, ((*block.fibers[i]).*column)[static_cast<std::size_t>(row)]);
-  }
-  return most;
+using Row = std::vector<u32>;
+
+void raise(Row& most, const Row& own) {
+  for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], own[i]);
 }
 
+// A lane's counts lie side by side: to walk them column by column takes ten times as long.
 Issued issued_by(const Block& block, std::size_t first, std::size_t last) {
+  Row entered(static_cast<std::size_t>(num_code_blocks));
+  Row accesses(static_cast<std::size_t>(num_sites()));
+  for (std::size_t lane = first; lane < last; ++lane) {
+    raise(entered, block.fibers[lane]->entered);
+    raise(accesses, block.fibers[lane]->accesses);
+  }
   Issued issued;
-  for (int i = 0; i < num_code_blocks; ++i) {
-    const u64 times = most(block, first, last, &Fiber::entered, i);
+  for (std::size_t i = 0; i < entered.size(); ++i) {
+    const u64 times = entered[i];
     for (const int count : code_blocks[i].count) issued.instructions += times * count;
     issued.doubles += times * code_blocks[i].count[DOUBLE];
   }
-  for (int i = 0; i < num_sites(); ++i) {
-    issued.accesses += most(block, first, last, &Fiber::accesses, i);
-  }
+  for (const u32 times : accesses) issued.accesses += times;
   issued.instructions += issued.accesses;
   return issued;
 }

@@ -69,7 +69,7 @@ std::unique_ptr<Block> Grid::start(u32 index, const LaunchSize& size) {
   auto block = std::make_unique<Block>();
   block->shared_bytes = size.shared_bytes;
   block->shared.assign(size.shared_bytes + SHARED_GUARD_BYTES, 0xA5);
-  block->shared_states.assign(size.shared_bytes, UNWRITTEN);
+  block->shared_states.assign(size.shared_bytes + STATE_MARGIN, UNWRITTEN);
   block->shared_words.assign(size.shared_bytes / 4 + 1, Word{});
   block->interval = ++next_interval_;
   prepare_fibers(*block, index, size);

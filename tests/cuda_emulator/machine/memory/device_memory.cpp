@@ -94,7 +94,7 @@ void* reserve(std::size_t bytes) {
 Arena::Arena(std::size_t bytes)
     : base_(reinterpret_cast<u64>(reserve(bytes))),
       size_(bytes),
-      states_(static_cast<u8*>(reserve(bytes))) {}
+      states_(static_cast<u8*>(reserve(bytes + STATE_MARGIN))) {}
 
 State Arena::state(u64 at, std::size_t bytes) const {
   const u8* const states = states_ + offset(at);

@@ -24,6 +24,17 @@ namespace emulator {
 
 enum State : u8 { FREE, UNWRITTEN, WRITTEN };
 
+// What is known of bytes is read 8 at a time: so much lies behind the last of them.
+inline constexpr std::size_t STATE_MARGIN = 8;
+
+// Whether all of these are written: nearly always, and asked at each access.
+inline bool all_written(const u8* states, u32 bytes) {
+  if (bytes > 8) return all_written(states, 8) && all_written(states + 8, bytes - 8);
+  u64 found;
+  std::memcpy(&found, states, sizeof found);
+  return (found ^ WRITTEN * 0x0101010101010101ULL) << (64 - 8 * bytes) == 0;
+}
+
 // A range of addresses with what is known of each byte.
 class Arena {
  public:
@@ -34,6 +45,10 @@ class Arena {
   bool holds(u64 at) const { return at - base_ < size_; }
   // The least state among these bytes, all of which are to lie in the arena.
   State state(u64 at, std::size_t bytes) const;
+  // The same of an access.
+  State access_state(u64 at, u32 bytes) const {
+    return all_written(states_ + offset(at), bytes) ? WRITTEN : state(at, bytes);
+  }
   void set_state(u64 at, std::size_t bytes, State state);
   // All of it free, and its pages given back.
   void forget(u64 at, std::size_t bytes);
