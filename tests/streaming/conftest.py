@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import numpy as np
@@ -215,9 +216,9 @@ def tone_model() -> LoadedModel:
     )
 
 
-@pytest.fixture
-def make_engine() -> Iterator[Callable[..., Engine]]:
-    """Makes and starts engines; stops them after the test."""
+@contextmanager
+def engines_made() -> Iterator[Callable[..., Engine]]:
+    """Makes and starts engines; stops them on the way out."""
     engines: list[Engine] = []
 
     def make(loaded: LoadedModel, observer=None, graph=None, sentences=None, **options) -> Engine:
@@ -233,6 +234,20 @@ def make_engine() -> Iterator[Callable[..., Engine]]:
     yield make
     for engine in engines:
         assert engine.stop(WAIT_S)
+
+
+@pytest.fixture
+def make_engine() -> Iterator[Callable[..., Engine]]:
+    """Makes and starts engines; stops them after the test."""
+    with engines_made() as make:
+        yield make
+
+
+@pytest.fixture(scope="module")
+def module_engines() -> Iterator[Callable[..., Engine]]:
+    """The same for all tests of a module: for engines that take long to make."""
+    with engines_made() as make:
+        yield make
 
 
 @pytest.fixture
