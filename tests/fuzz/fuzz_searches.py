@@ -1,8 +1,9 @@
-"""Random and hostile operations on the readers of graphs and on both searches.
+"""Random and hostile operations on the readers of graphs, on both searches and on label looping.
 
 ``python tests/fuzz/fuzz_searches.py --operations 1000000 --seed 1``; ``make fuzz`` runs it with
-AddressSanitizer and UBSan. An episode is one search with a few slots, or a handful of bad files;
-it follows from the seed and its number alone, so that ``--only NUMBER`` repeats one that failed.
+AddressSanitizer and UBSan. An episode is a handful of bad files, one search with a few slots, and
+one label loop; it follows from the seed and its number alone, so that ``--only NUMBER`` repeats one
+that failed.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from typing import Any
 import fuzz_device
 import hostile_inputs
 from hostile_files import HostileFiles
+from label_trial import LabelTrial
 from oracle_trial import OracleTrial
 from prefix_trial import PrefixTrial
 from search_trial import Outcome, SearchTrial
@@ -28,7 +30,7 @@ from wfst_trial import WfstTrial
 from earshot.decoder_kernels.errors import DeviceError, GraphError, KernelError
 from earshot.decoder_kernels.graph.graph import Graph
 
-FILES, STEPS, COMPARISONS = 60, 200, 10
+FILES, STEPS, COMPARISONS, LABEL_STEPS = 60, 200, 10, 50
 KINDS_OF_FILES = {"compiled graph": 20, "foreign graph": 10, "language model": 1}
 FAST_DISK = "/dev/shm" if Path("/dev/shm").is_dir() else None
 EPISODES_OF_A_LONG_RUN = 200
@@ -63,7 +65,7 @@ class Tally:
 
 
 class Episode:
-    """Some bad files, a search, then comparisons with the oracle.
+    """Some bad files, a search, then comparisons with oracles.
 
     Raises what no client should be able to cause.
     """
@@ -83,6 +85,9 @@ class Episode:
             self._tally.add(trial.step(), type(trial.search).__name__)
         for _ in range(COMPARISONS):
             self._tally.add(self._compare())
+        labels = LabelTrial(self._dice)
+        for _ in range(LABEL_STEPS):
+            self._tally.add(labels.step(), "LabelLoop")
 
     def _compare(self) -> Outcome:
         try:

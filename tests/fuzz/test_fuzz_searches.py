@@ -21,6 +21,7 @@ def test_nothing_hostile_does_harm() -> None:
     assert {"InvalidInput", "BoostTableError", "CapacityExceeded", "GraphFileError"} <= refusals
     compared = tally.done["comparison"]
     assert compared > sum(n for (what, _), n in tally.refused.items() if what == "comparison")
+    assert tally.done["LabelLoop walk"] > 500
 
 
 def test_a_stream_that_others_disturb_is_noticed() -> None:
