@@ -12,8 +12,10 @@ a function of the sequence alone, and without its last term once the utterance i
 """
 
 import math
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 
 import torch
@@ -98,6 +100,11 @@ class BoostTable:
     def num_states(self) -> int:
         """Rows that the table takes in an arena."""
         return self.links.shape[1]
+
+    @cached_property
+    def fingerprint(self) -> int:
+        """A number of 32 bits, the same for the same table in every process."""
+        return zlib.crc32(self.bonuses.numpy().tobytes(), zlib.crc32(self.links.numpy().tobytes()))
 
     @property
     def tokens(self) -> frozenset[int]:

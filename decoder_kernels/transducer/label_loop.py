@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -25,6 +25,7 @@ NO_BLANK = -math.inf
 """The log-probability of the blank in a frame that labels alone have passed."""
 
 NO_TABLE = -1
+"""In place of a table's first row, or of its fingerprint."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,17 +33,18 @@ class LoopMemory:
     """What a stream remembers between two chunks; it is never changed.
 
     numbers `(S,)` float32: the predictor's, as the loop lays them out. ahead: frames from the next
-    one on that a duration has skipped. boost_state: in the stream's boost table.
+    one on that a duration has skipped. boost_state: in the boost table of the fingerprint `boosts`;
+    where the stream has another by now, no phrase is under way.
     """
 
     numbers: Tensor
     ahead: int = 0
     boost_state: int = 0
+    boosts: int = NO_TABLE
 
-    @property
-    def unboosted(self) -> LoopMemory:
-        """The same with no phrase under way, as it must be where the table changes."""
-        return replace(self, boost_state=0)
+    def carried(self, boosts: int) -> tuple[int, int]:
+        """What goes on besides the predictor's: frames ahead, and the state in this table."""
+        return self.ahead, self.boost_state if self.boosts == boosts else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +83,7 @@ class LabelLoop:
         self._vocab_size = weights.vocab_size
         self._boosts = BoostArena(boost_capacity, num_slots, torch.device("cpu"))
         self._num_states = torch.zeros(num_slots, dtype=torch.int64)
+        self._fingerprints = [NO_TABLE] * num_slots
         self._silence = LoopMemory(torch.empty(self._native.memory_size))
         self._native.begin(dlpack_capsule(self._silence.numbers))
 
@@ -91,10 +94,10 @@ class LabelLoop:
     def set_boost(self, slot: int, table: BoostTable | None) -> None:
         """Boost a slot's phrases from its next chunk on, or none.
 
-        The stream's memory has to become `unboosted`. Raises BoostTableError for tokens outside the
+        With another table no phrase is under way. Raises BoostTableError for tokens outside the
         labels, CapacityExceeded where the table does not fit; the slot is then without one.
         """
-        self._num_states[slot] = 0
+        self._num_states[slot], self._fingerprints[slot] = 0, NO_TABLE
         self._boosts.remove(slot)
         if table is None:
             return
@@ -103,7 +106,7 @@ class LabelLoop:
                 f"a boosted phrase has tokens outside the {self._vocab_size} here"
             )
         self._boosts.place(slot, table)
-        self._num_states[slot] = table.num_states
+        self._num_states[slot], self._fingerprints[slot] = table.num_states, table.fingerprint
 
     def __call__(
         self,
@@ -121,8 +124,11 @@ class LabelLoop:
             return []
         self._check(chunks)
         lengths = [len(chunk) for chunk in chunks]
+        boosts = self._boosts_of(len(chunks), slots)
         memory = torch.stack([each.numbers for each in before])
-        carried = torch.tensor([(each.ahead, each.boost_state) for each in before])
+        carried = torch.tensor(
+            [each.carried(own) for each, own in zip(before, boosts, strict=True)]
+        )
         blank_log_probs = torch.empty(sum(lengths))
         found = self._native.run(
             dlpack_capsule(torch.tensor(lengths)),
@@ -136,13 +142,19 @@ class LabelLoop:
             torch.get_num_threads(),
         )
         blanks = torch.split(blank_log_probs, lengths)
-        lanes = zip(found, memory, carried.tolist(), blanks, strict=True)
+        lanes = zip(found, memory, carried.tolist(), boosts, blanks, strict=True)
         return [_walked(*lane) if lane[0].finite else None for lane in lanes]
 
     def _check(self, chunks: Sequence[Tensor]) -> None:
         for chunk in chunks:
             if chunk.ndim != 2 or chunk.shape[1] != self._size:
                 raise InvalidInput(f"chunks must be (T, {self._size}): {tuple(chunk.shape)}")
+
+    def _boosts_of(self, lanes: int, slots: Sequence[int] | None) -> list[int]:
+        """Fingerprints of the lanes' boost tables."""
+        if slots is None:
+            return [NO_TABLE] * lanes
+        return [self._fingerprints[slot] for slot in slots]
 
     def _tables(self, lanes: int, slots: Sequence[int] | None) -> Tensor:
         """First rows and numbers of states of the lanes' boost tables, `(B, 2)`."""
@@ -153,7 +165,11 @@ class LabelLoop:
 
 
 def _walked(
-    found: kernels.FoundLabels, numbers: Tensor, carried: tuple[int, int], blank: Tensor
+    found: kernels.FoundLabels,
+    numbers: Tensor,
+    carried: tuple[int, int],
+    boosts: int,
+    blank: Tensor,
 ) -> WalkedChunk:
     ahead, boost_state = carried
     return WalkedChunk(
@@ -162,5 +178,6 @@ def _walked(
         found.durations,
         found.log_probs,
         blank.tolist(),
-        LoopMemory(numbers.clone(), ahead, boost_state),  # a view would keep all lanes' alive
+        # A view of the numbers would keep all lanes' alive.
+        LoopMemory(numbers.clone(), ahead, boost_state, boosts),
     )

@@ -154,10 +154,8 @@ class TransducerDecoder:
     def _boosted(self, stream: ActiveStream, boosts: CompiledBoosts) -> CompiledBoosts:
         """The boosts that the stream's slot now has: none where they do not fit."""
         assert boosts.table is None or isinstance(boosts.table, BoostTable)
-        slot = stream.slot
-        self._spoken[slot] = self._spoken[slot].unboosted
         try:
-            self._loop.set_boost(slot, boosts.table)
+            self._loop.set_boost(stream.slot, boosts.table)
         except CapacityExceeded as error:
             return boosts.refused(str(error))
         return boosts

@@ -23,6 +23,7 @@ from table_oracle import (
     weights_of,
 )
 
+from earshot.decoder_kernels.boosting.boost import BoostTable
 from earshot.decoder_kernels.errors import KernelError
 from earshot.decoder_kernels.native import kernels
 from earshot.decoder_kernels.transducer.label_loop import LabelLoop, LoopMemory, WalkedChunk
@@ -35,11 +36,15 @@ CLOSE = 1e-4
 
 @dataclass(frozen=True)
 class Point:
-    """A stream between two chunks, here and there, and the boosts it had."""
+    """A stream between two chunks, here and there, and the boosts of the chunk before."""
 
     memory: LoopMemory
     remembered: Remembered
-    boosts: BoostWalk
+    table: BoostTable | None = None
+
+    def remembered_with(self, table: BoostTable | None) -> Remembered:
+        """With other boosts no phrase is under way."""
+        return self.remembered if _same(self.table, table) else self.remembered.unboosted
 
 
 @dataclass
@@ -48,16 +53,20 @@ class Stream:
 
     slot: int
     now: Point
+    table: BoostTable | None = None
+    boosts: BoostWalk = NO_BOOSTS
     kept: list[Point] = field(default_factory=list)
 
-    def go_on(self, memory: LoopMemory, remembered: Remembered) -> None:
-        """A chunk was walked over."""
-        self.now = Point(memory, remembered, self.now.boosts)
+    def boost(self, table: BoostTable | None) -> None:
+        """These phrases and no others."""
+        self.table, self.boosts = table, BoostWalk(table) if table else NO_BOOSTS
 
-    def boost(self, boosts: BoostWalk) -> None:
-        """No phrase is under way."""
-        here, there = self.now.memory.unboosted, self.now.remembered.unboosted
-        self.now = Point(here, there, boosts)
+
+def _same(one: BoostTable | None, other: BoostTable | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    pairs = (one.links, other.links), (one.bonuses, other.bonuses)
+    return all(torch.equal(*pair) for pair in pairs)
 
 
 class LabelTrial:
@@ -82,7 +91,7 @@ class LabelTrial:
         return operation()
 
     def _new(self) -> Point:
-        return Point(self._loop.begin(), self._oracle.begin(), NO_BOOSTS)
+        return Point(self._loop.begin(), self._oracle.begin())
 
     def _one(self) -> Stream:
         return self._dice.choice(self._streams)
@@ -116,14 +125,14 @@ class LabelTrial:
         self, stream: Stream, numbers: Sequence[int], walked: WalkedChunk | None, boosted: bool
     ) -> bool:
         """Whether the walk was finite; the stream goes on from there then."""
-        boosts = stream.now.boosts if boosted else NO_BOOSTS
-        there = stream.now.remembered if boosted else stream.now.remembered.unboosted
-        found = self._oracle.walk(numbers, there, boosts)
+        table = stream.table if boosted else None
+        there = stream.now.remembered_with(table)
+        found = self._oracle.walk(numbers, there, stream.boosts if boosted else NO_BOOSTS)
         assert (found is None) == (walked is None), "another lane is not finite"
         if found is None or walked is None:
             return False
         assert_same(walked, found)
-        stream.go_on(walked.after, found.after)
+        stream.now = Point(walked.after, found.after, table)
         return True
 
     def _leave(self) -> Outcome:
@@ -136,28 +145,22 @@ class LabelTrial:
     def _reset(self) -> Outcome:
         """Nothing was said; boosts stay."""
         stream = self._one()
-        stream.go_on(self._loop.begin(), self._oracle.begin())
+        stream.now = self._new()
         return Outcome("reset")
 
     def _boost(self) -> Outcome:
-        """Other boosts, mid-phrase or not; none where they are refused."""
-        stream = self._one()
-        stream.boost(NO_BOOSTS)
+        """Other boosts, mid-phrase or not, or none; none too where they are refused."""
+        stream, blank, table = self._one(), self._table.blank, None
+        stream.boost(None)
         try:
-            stream.boost(self._placed(stream.slot))
+            if self._dice.random() < 0.8:
+                table = hostile_inputs.token_table(self._dice, blank + 1, blank)
+            self._loop.set_boost(stream.slot, table)
         except KernelError as error:
             self._loop.set_boost(stream.slot, None)
             return Outcome("boost", 1, 1, type(error).__name__)
+        stream.boost(table)
         return Outcome("boost")
-
-    def _placed(self, slot: int) -> BoostWalk:
-        if self._dice.random() < 0.2:
-            self._loop.set_boost(slot, None)
-            return NO_BOOSTS
-        blank = self._table.blank
-        table = hostile_inputs.token_table(self._dice, blank + 1, blank)
-        self._loop.set_boost(slot, table)
-        return BoostWalk(table)
 
     def _keep(self) -> Outcome:
         """A point to come back to."""
@@ -169,9 +172,7 @@ class LabelTrial:
         """Go on from a point before, with the boosts of now."""
         stream = self._one()
         if stream.kept:
-            boosts, stream.now = stream.now.boosts, self._dice.choice(stream.kept)
-            if stream.now.boosts is not boosts:
-                stream.boost(boosts)
+            stream.now = self._dice.choice(stream.kept)
         return Outcome("set back")
 
 

@@ -123,6 +123,15 @@ def test_tokens_must_lie_in_the_vocabulary(token: int) -> None:
         BoostTable.compile([BoostPhrase((1, token), 1.0)], VOCAB_SIZE)
 
 
+def test_tables_have_one_fingerprint_where_they_are_the_same() -> None:
+    asked = [((1, 2), 1.0), ((1, 2), 1.5), ((1, 3), 1.0), ((1,), 1.0), ((1, 2), 1.0)]
+    *others, again = (
+        BoostTable.compile([BoostPhrase(*each)], VOCAB_SIZE).fingerprint for each in asked
+    )
+    assert len(set(others)) == len(others)
+    assert again == others[0]
+
+
 def test_no_phrases_make_a_table_of_the_root_alone() -> None:
     table = BoostTable.compile([], VOCAB_SIZE)
     assert table.num_states == 1

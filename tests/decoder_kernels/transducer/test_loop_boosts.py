@@ -15,7 +15,7 @@ from torch import Tensor
 
 from earshot.decoder_kernels.boosting.boost import BoostPhrase, BoostTable
 from earshot.decoder_kernels.errors import BoostTableError, CapacityExceeded
-from earshot.decoder_kernels.transducer.label_loop import LabelLoop, LoopMemory
+from earshot.decoder_kernels.transducer.label_loop import NO_TABLE, LabelLoop, LoopMemory
 from earshot.models.transducer.config import TransducerConfig
 from earshot.models.transducer.transducer import Transducer
 from earshot.streaming.transducer.native_loop import label_loop_of
@@ -151,16 +151,36 @@ def test_a_table_that_is_taken_away_boosts_no_more() -> None:
     loop.set_boost(0, table_of(((1,), 5.0)))
     tokens, _, memory = walked(loop, [numbers(1)])
     loop.set_boost(0, None)
-    assert tokens + walked(loop, [numbers(1)], memory.unboosted)[0] == [1, 0]
+    assert tokens + walked(loop, [numbers(1)], memory)[0] == [1, 0]
 
 
 def test_a_state_of_a_longer_table_is_the_root_of_a_shorter_one() -> None:
     loop = label_loop_of(three_ways(2.0, 1.0, 0.0, 0.5), num_slots=1, boost_capacity=STATES)
-    memory = LoopMemory(loop.begin().numbers, boost_state=150)
-    loop.set_boost(0, table_of(((1,), 5.0)))
+    table = table_of(((1,), 5.0))
+    loop.set_boost(0, table)
+    memory = LoopMemory(loop.begin().numbers, boost_state=150, boosts=table.fingerprint)
     assert walked(loop, [numbers(1)], memory)[0] == [1]
-    loop.set_boost(0, None)
-    assert walked(loop, [numbers(1)], memory)[0] == [0]
+
+
+@pytest.mark.parametrize("state", [1, 2])
+def test_a_state_of_another_table_is_the_root(state: int) -> None:
+    """One that the slot's table has as well, where it stands for something else."""
+    loop = label_loop_of(three_ways(2.0, 1.0, 0.0, 0.5), num_slots=1, boost_capacity=STATES)
+    loop.set_boost(0, table_of(((0, 1), 0.6)))
+    other = table_of(((2, 1), 0.6)).fingerprint
+    for boosts in (other, NO_TABLE):
+        memory = LoopMemory(loop.begin().numbers, boost_state=state, boosts=boosts)
+        assert walked(loop, [numbers(0)], memory)[2].boost_state == 0
+
+
+def test_a_phrase_goes_on_where_the_same_table_is_set_again() -> None:
+    loop = label_loop_of(three_ways(2.0, 1.0, 0.0, 0.5), num_slots=2, boost_capacity=STATES)
+    loop.set_boost(0, table_of(((0, 1), 2.5)))
+    _, _, memory = walked(loop, [numbers(1)])
+    assert memory.boost_state != 0
+    for slot in range(2):
+        loop.set_boost(slot, table_of(((0, 1), 2.5)))
+        assert walked(loop, [numbers(1)], memory, slot)[0] == [1]
 
 
 def test_tables_that_do_not_fit_are_refused_and_leave_none() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
@@ -243,6 +244,39 @@ def test_a_configuration_with_the_same_boosts_interrupts_no_phrase() -> None:
     boosted(speaker.say([THREE] * 8), Boost("三二", 0.6))
     [final] = speaker.say([BOTH]).flush().finals
     assert final.text == "三" * 8 + "二"
+
+
+def test_other_boosts_end_a_phrase_that_is_under_way_in_a_rest() -> None:
+    """A rest was walked over with the boosts that were: their states are not those of others."""
+    speaker = speaker_of(decoder_of(), chunk=5)
+    boosted(speaker, Boost("三一", 0.6))
+    speaker.hear([THREE, *[QUIET] * 3, THREE])
+    step([speaker])
+    assert speaker.stream.rest is not None
+    boosted(speaker, Boost("四二", 0.6))
+    [_, final] = speaker.say([BOTH] * 5).flush().finals
+    assert final.text == "三" + "一" * 5
+
+
+def test_a_memory_of_other_boosts_is_of_no_phrase() -> None:
+    decoder = decoder_of(2)
+    first, other = speaker_of(decoder, chunk=1), speaker_of(decoder, chunk=1, slot=1)
+    boosted(first, Boost("三一", 0.6))
+    boosted(other, Boost("四二", 0.6))
+    decoder.recall(other.stream, decoder.memory_of(first.say([THREE]).stream))
+    [final] = other.say([BOTH]).flush().finals
+    assert final.text == "一"
+
+
+def test_a_memory_goes_on_with_its_phrase_where_boosts_are_the_same() -> None:
+    decoder = decoder_of(2)
+    first, other = speaker_of(decoder, chunk=1), speaker_of(decoder, chunk=1, slot=1)
+    for each in (first, other):
+        boosted(each, Boost("三二", 0.6))
+    memory = pickle.loads(pickle.dumps(decoder.memory_of(first.say([THREE]).stream)))
+    decoder.recall(other.stream, memory)
+    [final] = other.say([BOTH]).flush().finals
+    assert final.text == "二"
 
 
 def test_the_next_stream_of_a_slot_has_no_boosts() -> None:
