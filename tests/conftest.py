@@ -76,8 +76,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish() -> None:
     """Leave what was imported and collected out of the garbage collector's passes.
 
-    Thousands of tests and their modules live to the end: to walk them at each pass takes an eighth
-    of the time of tests that make many objects.
+    Thousands of tests and their modules live to the end, and each pass would walk them again.
     """
     gc.collect()
     gc.freeze()
