@@ -5,12 +5,15 @@ from __future__ import annotations
 import pickle
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
 import torch
 from knock_recognizer import KnockRecognizer, loaded_knocks, sound
 from nemo_golden import GoldenReader
+from random_nemo import SYMBOLS, babble, random_nemo
 
+from earshot.decoder_kernels.transducer.label_loop import LoopMemory
 from earshot.streaming.assembly.families import build_recognizer
 from earshot.streaming.boosting.boosting import NO_BOOSTS
 from earshot.streaming.engine.pulse import unheard
@@ -23,7 +26,7 @@ from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.inbox import Inbox
 from earshot.streaming.stream.lane import Lane
 from earshot.streaming.stream.replay import ReplayPoint
-from earshot.streaming.stream_config import EndpointConfig, StreamConfig, StreamPriority
+from earshot.streaming.stream_config import Boost, EndpointConfig, StreamConfig, StreamPriority
 
 CONFIG = EngineConfig(max_streams=3, threads=1)
 QUICK = EndpointConfig(silence_ms=300, no_speech_ms=1000, max_utterance_ms=2000)
@@ -36,10 +39,11 @@ class Hand:
     recognizer: Recognizer
     slot: int = 0
     mode: str | None = None
+    boosts: tuple[Boost, ...] = ()
     told: list[tuple[object, ReplayPoint]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        config = StreamConfig(mode=self.mode, endpoint=QUICK)
+        config = StreamConfig(mode=self.mode, endpoint=QUICK, boosts=self.boosts)
         boosts: Future = Future()
         self.stream = ActiveStream(
             self.slot,
@@ -51,7 +55,8 @@ class Hand:
             boosts,
             self.recognizer.settings,
         )
-        self.recognizer.configure(self.stream, config, NO_BOOSTS)
+        compiled = self.recognizer.compile(self.boosts, config) if self.boosts else NO_BOOSTS
+        self.recognizer.configure(self.stream, config, compiled)
 
     @torch.inference_mode()
     def hear(self, samples: Samples, flush=FINISH) -> None:
@@ -99,6 +104,30 @@ def test_a_transducer_goes_on_from_what_it_remembers(
     )
     samples = torch.cat(golden.audio[1:3]).numpy()
     assert_every_final_is_a_place_to_go_on(lambda slot: Hand(recognizer, slot), samples)
+
+
+PHRASES = tuple(Boost(one + other, 2.0) for one in SYMBOLS[:9] for other in SYMBOLS[:9])
+
+
+@pytest.mark.parametrize("kind", ["chunks, rnnt", "windows, tdt"])
+def test_a_transducer_goes_on_with_a_phrase_half_said(kind: str) -> None:
+    recognizer = build_recognizer(random_nemo(kind), CONFIG)
+    samples = babble(8.0, 3, pause_s=0.4)
+    make = partial(Hand, recognizer, boosts=PHRASES)
+    whole, plain = make(slot=0), Hand(recognizer, 2)
+    whole.hear(samples)
+    plain.hear(samples)
+    assert [said for said, _ in whole.told] != [said for said, _ in plain.told]
+    assert any(decoded_of(point).boost_state for _, point in whole.told)
+    assert_every_final_is_a_place_to_go_on(make, samples)
+
+
+def decoded_of(point: ReplayPoint) -> LoopMemory:
+    """What the decoder remembers."""
+    assert isinstance(point.memory, tuple)
+    _, decoded = point.memory
+    assert isinstance(decoded, LoopMemory)
+    return decoded
 
 
 @pytest.mark.parametrize("mode", ["transducer_greedy_search", "ctc_greedy_search"])
