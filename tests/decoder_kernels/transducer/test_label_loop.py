@@ -16,9 +16,10 @@ from torch import Tensor
 from earshot.decoder_kernels.errors import InvalidInput
 from earshot.decoder_kernels.native import kernels
 from earshot.decoder_kernels.transducer.label_loop import NO_BLANK, LabelLoop, LoopMemory
+from earshot.decoder_kernels.transducer.loop_weights import LoopWeights
 from earshot.models.transducer.config import TransducerConfig
 from earshot.models.transducer.transducer import Transducer
-from earshot.streaming.transducer.native_loop import label_loop_of
+from earshot.streaming.transducer.native_loop import label_loop_of, loop_weights_of
 
 SIZE = 6
 CONFIG = TransducerConfig(
@@ -182,13 +183,18 @@ def test_a_lanes_bits_depend_on_nothing_but_itself(kind: str, processor: str) ->
             assert torch.equal(each.memory.numbers, own.memory.numbers)
 
 
-def test_threads_share_the_lanes_and_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    loop = label_loop_of(HEADS["tdt"])
+@pytest.mark.parametrize("kind", sorted(HEADS))
+def test_threads_share_the_lanes_and_change_nothing(
+    monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    loop, begun = label_loop_of(HEADS[kind]), label_loop_of(HEADS[kind]).begin()
     sounds = [sound(20, seed) for seed in range(9)]
     results = []
     for threads in (1, 4):
         monkeypatch.setattr(torch, "get_num_threads", lambda threads=threads: threads)
-        results.append([each.log_probs for each in in_pieces(loop, sounds, [20])])
+        heard = in_pieces(loop, sounds, [3, 4])
+        carried = [(each.memory.ahead, each.memory.numbers.tolist()) for each in heard]
+        results.append(([replace(each, memory=begun) for each in heard], carried))
     assert results[0] == results[1]
 
 
@@ -210,7 +216,34 @@ def test_a_vocabulary_too_large_for_a_table_of_gates_has_its_embeddings_multipli
     encoded = 3 * sound(12, 5)
     expected = expected_of(head, encoded)
     assert len(expected.tokens) > 5
-    assert_found(whole(label_loop_of(head), encoded), expected, len(encoded))
+    loop = LabelLoop(with_wider_embeddings(loop_weights_of(head)))
+    assert_found(whole(loop, encoded), expected, len(encoded))
+
+
+def with_wider_embeddings(weights: LoopWeights) -> LoopWeights:
+    """The same network, whose embeddings have numbers besides that nothing listens to."""
+    (heard, bias), kept = weights.lstm[0]
+    wider = torch.cat((weights.embedding, torch.ones_like(weights.embedding)), dim=1)
+    deaf = torch.cat((heard, torch.zeros_like(heard)), dim=1)
+    return replace(weights, embedding=wider, lstm=[((deaf, bias), kept), *weights.lstm[1:]])
+
+
+@pytest.mark.parametrize("kind", sorted(HEADS))
+def test_embeddings_may_be_wider_than_layers(kind: str) -> None:
+    encoded = sound(30, 2)
+    loop = LabelLoop(with_wider_embeddings(loop_weights_of(HEADS[kind])))
+    assert_found(whole(loop, encoded), expected_of(HEADS[kind], encoded), len(encoded))
+
+
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float64])
+def test_chunks_of_another_type_are_converted(kind: torch.dtype) -> None:
+    loop, encoded = label_loop_of(HEADS["tdt"]), sound(20, 3).to(torch.bfloat16)
+    [found] = loop([encoded.to(kind)], [loop.begin()])
+    [wanted] = loop([encoded.float()], [loop.begin()])
+    assert found is not None
+    assert wanted is not None
+    assert found.tokens == wanted.tokens != []
+    assert found.log_probs == wanted.log_probs
 
 
 @pytest.mark.parametrize("kind", sorted(HEADS))

@@ -154,11 +154,14 @@ def test_a_table_that_is_taken_away_boosts_no_more() -> None:
     assert tokens + walked(loop, [numbers(1)], memory)[0] == [1, 0]
 
 
-def test_a_state_of_a_longer_table_is_the_root_of_a_shorter_one() -> None:
+@pytest.mark.parametrize("state", [2, 150])
+def test_a_state_that_the_table_does_not_have_is_the_root(state: int) -> None:
     loop = label_loop_of(three_ways(2.0, 1.0, 0.0, 0.5), num_slots=1, boost_capacity=STATES)
     table = table_of(((1,), 5.0))
+    assert table.num_states == 2
     loop.set_boost(0, table)
-    memory = LoopMemory(loop.begin().numbers, boost_state=150, boosts=table.fingerprint)
+    memory = LoopMemory(loop.begin().numbers, boost_state=state, boosts=table.fingerprint)
+    assert walked(loop, [numbers(0)], memory)[2].boost_state == 0
     assert walked(loop, [numbers(1)], memory)[0] == [1]
 
 

@@ -61,6 +61,12 @@ def test_what_is_not_of_one_head_is_refused(spoilt: dict[str, Any]) -> None:
         replace(GOOD, **spoilt)
 
 
+def test_embeddings_may_be_of_another_size_than_the_layers() -> None:
+    first, second = lstm(HIDDEN + 4), lstm()
+    wide = replace(GOOD, embedding=torch.zeros(LABELS + 1, HIDDEN + 4), lstm=[first, second])
+    assert wide.native("portable").memory_size == GOOD.native("portable").memory_size
+
+
 def test_a_processor_that_this_one_is_not_is_refused() -> None:
     with pytest.raises(ValueError, match="cannot run another"):
         GOOD.native("another")

@@ -11,10 +11,19 @@ from speaker import Speaker
 
 from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.models.tokenizers.units import UnitTable
+from earshot.streaming.stream_config import EndpointConfig, StreamConfig
 from earshot.streaming.transducer.native_loop import label_loop_of
 from earshot.streaming.transducer.transducer_decoder import TransducerDecoder
 
 ONE, TWO, STOP = frame(0), frame(1), frame(2)
+
+
+class UnknownTokenizer(ScriptTokenizer):
+    """The third unit is what somebody has said that has no letters here."""
+
+    def __init__(self) -> None:
+        symbols = (*UNITS[:2], "<unk>", *UNITS[3:])
+        Tokenizer.__init__(self, UnitTable.of(symbols, "script"), special=("<unk>", UNITS[-1]))
 
 
 class MarkTokenizer(ScriptTokenizer):
@@ -25,11 +34,26 @@ class MarkTokenizer(ScriptTokenizer):
         Tokenizer.__init__(self, UnitTable.of(symbols, "script"), special=UNITS[-1:])
 
 
-@pytest.fixture
-def speaker() -> Iterator[Speaker]:
+@pytest.fixture(autouse=True)
+def without_gradients() -> Iterator[None]:
     with torch.inference_mode():
-        loop = label_loop_of(scripted_transducer(), 1)
-        yield Speaker(TransducerDecoder(loop, MarkTokenizer(), 1), SIZE, chunk=4)
+        yield
+
+
+def speaker_of(tokenizer: ScriptTokenizer) -> Speaker:
+    loop = label_loop_of(scripted_transducer(), 1)
+    return Speaker(TransducerDecoder(loop, tokenizer, 1), SIZE, chunk=4)
+
+
+@pytest.fixture
+def speaker() -> Speaker:
+    return speaker_of(MarkTokenizer())
+
+
+def test_what_has_no_letters_is_speech() -> None:
+    unknown = frame(2)
+    finals = speaker_of(UnknownTokenizer()).say([unknown, *[QUIET] * 3, ONE]).flush().finals
+    assert [(each.cause, each.text) for each in finals] == [("endpoint", ""), ("finalize", "一")]
 
 
 def test_a_mark_alone_is_no_speech(speaker: Speaker) -> None:
@@ -42,3 +66,13 @@ def test_the_words_after_it_begin_without_it(speaker: Speaker) -> None:
     speaker.say([ONE, *[QUIET] * 7, STOP, QUIET, TWO, QUIET]).flush()
     assert [each.text for each in speaker.finals] == ["一", "二"]
     assert speaker.finals[1].frames == (10,)
+
+
+def test_a_cut_divides_no_mark_from_its_word(speaker: Speaker) -> None:
+    """The widest gap is the one behind the mark, not where the mark was put for its times."""
+    speaker.stream.config = StreamConfig(
+        endpoint=EndpointConfig(silence_ms=None, no_speech_ms=10**6, max_utterance_ms=2000)
+    )
+    script = [*[TWO] * 11, QUIET, QUIET, STOP, *[QUIET] * 3, *[ONE] * 6]
+    speaker.say(script).flush()
+    assert [each.text for each in speaker.finals] == ["二" * 11 + "。", "一" * 6]

@@ -31,6 +31,7 @@ from speaker import ENDLESS, QUICK, Script, Speaker, Told, step
 from torch import Tensor
 
 from earshot.decoder_kernels.transducer.label_loop import LabelLoop
+from earshot.streaming.events import UnboostablePhrase
 from earshot.streaming.results.hypothesis import Best
 from earshot.streaming.stream.lane import Lane
 from earshot.streaming.stream_config import Boost, EndpointConfig, StreamConfig
@@ -203,7 +204,7 @@ def boosted(speaker: Speaker, *boosts: Boost) -> tuple[str, ...]:
     """Configure the stream; return the phrases that go without."""
     compiled = speaker.decoder.compile("transducer", boosts, QUICK)
     told = speaker.decoder.configure(speaker.stream, QUICK, "transducer", compiled)
-    return tuple(warning.phrase for warning in told)
+    return tuple(each.phrase for each in told if isinstance(each, UnboostablePhrase))
 
 
 def test_boosts_count_from_the_next_chunk_on() -> None:
