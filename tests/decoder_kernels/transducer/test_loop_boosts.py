@@ -116,6 +116,32 @@ def test_no_boost_makes_a_blank_of_a_label() -> None:
     assert heard(three_ways(2.0, 1.0, 0.0, 1.9), 3, ((0,), -20.0)) == [1, 1, 1]
 
 
+def test_a_label_as_likely_as_the_blank_is_said() -> None:
+    assert heard(three_ways(2.0, 1.0, 0.0, 2.0), 2) == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("logits", "phrase"),
+    [((2.0, 1.0, 0.0), (1,)), ((1.0, 2.0, 0.0), (0,)), ((1.5, 2.5, 2.5), (0,))],
+)
+def test_of_labels_that_score_the_same_the_first_is_said(
+    logits: tuple[float, ...], phrase: tuple[int, ...]
+) -> None:
+    assert heard(three_ways(*logits, 0.5), 1, (phrase, 1.0)) == [0]
+
+
+def test_of_labels_that_score_the_same_on_two_arcs_the_first_is_said() -> None:
+    """Also where the phrase under way is looked up before it."""
+    head = three_ways(1.0, 1.5, 1.5, 0.5)
+    assert heard(head, 1, ((1,), 1.5), ((2,), 1.5)) == [1]
+    loop = label_loop_of(head, num_slots=1, boost_capacity=STATES)
+    table = table_of(((0, 2), 1.0), ((1,), 2.0))
+    loop.set_boost(0, table)
+    under_way = table.links[0].tolist().index(0, 1)  # behind the root
+    memory = LoopMemory(loop.begin().numbers, boost_state=under_way, boosts=table.fingerprint)
+    assert walked(loop, [numbers(1)], memory)[0] == [1]
+
+
 def test_a_phrase_is_followed_as_far_as_its_bonus_leads() -> None:
     head = three_ways(2.0, 1.0, 0.0, 0.5)
     assert heard(head, 6, ((1, 2), 2.5)) == [1, 2] * 3
