@@ -11,6 +11,10 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 BUILD = REPOSITORY / "build" / "fuzz"
+PYTHON_PATH = os.pathsep.join(
+    str(REPOSITORY / "tests" / name) for name in ("fuzz", "decoder_kernels", "cuda_emulator")
+)
+"""Where the fuzzer's helpers are, which pytest finds by itself."""
 LEAK_RUN = ("--operations", "5000")
 OURS = "/_native."
 
@@ -71,7 +75,7 @@ def fuzz(
         "ASAN_OPTIONS": f"{ASAN_OPTIONS}:{options}",
         "UBSAN_OPTIONS": UBSAN_OPTIONS,
         "OMP_NUM_THREADS": "1",
-        "PYTHONPATH": str(Path(__file__).parent),
+        "PYTHONPATH": PYTHON_PATH,
     }
     runner = [sys.executable, str(REPOSITORY / "benchmarks" / "cuda" / "gpu_native.py"), str(BUILD)]
     return subprocess.run(

@@ -1,6 +1,9 @@
 """A few thousand operations of the fuzzer, and faults that it must notice."""
 
 import math
+import os
+import subprocess
+import sys
 from random import Random
 
 import numpy as np
@@ -10,6 +13,7 @@ from fuzz_searches import EPISODES_OF_A_LONG_RUN, fuzz, growth
 from hostile_inputs import must_be_refused
 from oracle_trial import OracleTrial
 from prefix_trial import PrefixTrial
+from sanitized_run import PYTHON_PATH, REPOSITORY
 
 from earshot.decoder_kernels.errors import DeviceError
 from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch
@@ -22,6 +26,12 @@ def test_nothing_hostile_does_harm() -> None:
     compared = tally.done["comparison"]
     assert compared > sum(n for (what, _), n in tally.refused.items() if what == "comparison")
     assert tally.done["LabelLoop walk"] > 500
+
+
+def test_the_fuzzer_finds_its_helpers_without_pytest() -> None:
+    environment = os.environ | {"PYTHONPATH": PYTHON_PATH}
+    asked = [sys.executable, "-c", "import fuzz_searches"]
+    subprocess.run(asked, env=environment, cwd=REPOSITORY, check=True)
 
 
 def test_a_stream_that_others_disturb_is_noticed() -> None:
