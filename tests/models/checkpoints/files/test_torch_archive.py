@@ -107,6 +107,34 @@ class Attack:
         return os.mkdir, (str(self.path),)
 
 
+def flip_a_weight(path: Path) -> None:
+    """Change one bit of a number that stays finite."""
+    content = bytearray(path.read_bytes())
+    content[content.index(STATE["weight"].numpy().tobytes()) + 9] ^= 1
+    path.write_bytes(content)
+
+
+def test_a_changed_weight_is_refused_though_it_is_a_number(tmp_path):
+    path = write(tmp_path / "final.pt", STATE)
+    flip_a_weight(path)
+    with pytest.raises(NotACheckpoint, match=r"damaged or truncated archive: Bad CRC-32 .*data/0"):
+        read_state_dict(path)
+
+
+@pytest.fixture
+def without_checksums():
+    torch.serialization.set_crc32_options(False)
+    yield
+    torch.serialization.set_crc32_options(True)
+
+
+@pytest.mark.usefixtures("without_checksums")
+def test_an_archive_without_checksums_is_read(tmp_path):
+    path = write(tmp_path / "final.pt", STATE)
+    assert not any(member.CRC for member in zipfile.ZipFile(path).infolist())
+    assert read_state_dict(path).keys() == STATE.keys()
+
+
 @pytest.mark.parametrize("zipped", [True, False])
 def test_code_is_refused_and_not_run(tmp_path, zipped):
     path = write(tmp_path / "final.pt", {"weight": Attack(tmp_path / "pwned")}, zipped=zipped)
