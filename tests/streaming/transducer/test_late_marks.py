@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 from scripted_transducer import QUIET, SIZE, UNITS, ScriptTokenizer, frame, scripted_transducer
-from speaker import Speaker
+from speaker import QUICK, Speaker
 
 from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.models.tokenizers.units import UnitTable
@@ -40,9 +40,9 @@ def without_gradients() -> Iterator[None]:
         yield
 
 
-def speaker_of(tokenizer: ScriptTokenizer) -> Speaker:
+def speaker_of(tokenizer: ScriptTokenizer, config: StreamConfig = QUICK) -> Speaker:
     loop = label_loop_of(scripted_transducer(), 1)
-    return Speaker(TransducerDecoder(loop, tokenizer, 1), SIZE, chunk=4)
+    return Speaker(TransducerDecoder(loop, tokenizer, 1), SIZE, config, chunk=4)
 
 
 @pytest.fixture
@@ -68,11 +68,19 @@ def test_the_words_after_it_begin_without_it(speaker: Speaker) -> None:
     assert speaker.finals[1].frames == (10,)
 
 
-def test_a_cut_divides_no_mark_from_its_word(speaker: Speaker) -> None:
-    """The widest gap is the one behind the mark, not where the mark was put for its times."""
-    speaker.stream.config = StreamConfig(
-        endpoint=EndpointConfig(silence_ms=None, no_speech_ms=10**6, max_utterance_ms=2000)
-    )
-    script = [*[TWO] * 11, QUIET, QUIET, STOP, *[QUIET] * 3, *[ONE] * 6]
+class LetterTokenizer(ScriptTokenizer):
+    """Letters and spaces; the third unit is a full stop, which is part of the word before it."""
+
+    def __init__(self) -> None:
+        symbols = ("a", "b", ".", "\u2581", UNITS[-1])
+        Tokenizer.__init__(self, UnitTable.of(symbols, "script"), special=UNITS[-1:])
+
+
+def test_a_cut_divides_no_mark_from_its_word() -> None:
+    """The widest gap is one behind a mark: that its times are put back to its word is for later."""
+    unpausing = EndpointConfig(silence_ms=None, no_speech_ms=10**6, max_utterance_ms=2000)
+    speaker = speaker_of(LetterTokenizer(), StreamConfig(endpoint=unpausing))
+    space = frame(3)
+    script = [*[TWO, space] * 4, TWO, *[QUIET] * 4, STOP, QUIET, *[space, ONE] * 4]
     speaker.say(script).flush()
-    assert [each.text for each in speaker.finals] == ["二" * 11 + "。", "一" * 6]
+    assert [each.text for each in speaker.finals] == ["b b b b b.", "a a a a"]
