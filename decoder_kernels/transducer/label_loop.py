@@ -43,7 +43,7 @@ class LoopMemory:
     boosts: int = NO_TABLE
 
     def carried(self, boosts: int) -> tuple[int, int]:
-        """What goes on besides the predictor's: frames ahead, and the state in this table."""
+        """Frames ahead, and the state in the table of this fingerprint."""
         return self.ahead, self.boost_state if self.boosts == boosts else 0
 
 
