@@ -24,8 +24,17 @@ from earshot.native.dlpack import dlpack_capsule
 NO_BLANK = -math.inf
 """The log-probability of the blank in a frame that labels alone have passed."""
 
-NO_TABLE = -1
-"""In place of a table's first row, or of its fingerprint."""
+
+@dataclass(frozen=True)
+class PlacedTable:
+    """Where a slot's boosts lie in the arena, and which they are; as it stands, none."""
+
+    first_row: int = -1
+    num_states: int = 0
+    fingerprint: int = -1
+
+
+NO_TABLE = PlacedTable()
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +49,11 @@ class LoopMemory:
     numbers: Tensor
     ahead: int = 0
     boost_state: int = 0
-    boosts: int = NO_TABLE
+    boosts: int = NO_TABLE.fingerprint
 
-    def carried(self, boosts: int) -> tuple[int, int]:
-        """Frames ahead, and the state in the table of this fingerprint."""
-        return self.ahead, self.boost_state if self.boosts == boosts else 0
+    def carried(self, table: PlacedTable) -> tuple[int, int]:
+        """Frames ahead, and the state in this table."""
+        return self.ahead, self.boost_state if self.boosts == table.fingerprint else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +91,7 @@ class LabelLoop:
         self._size = weights.encoder_size
         self._vocab_size = weights.vocab_size
         self._boosts = BoostArena(boost_capacity, num_slots, torch.device("cpu"))
-        self._num_states = torch.zeros(num_slots, dtype=torch.int64)
-        self._fingerprints = [NO_TABLE] * num_slots
+        self._placed = [NO_TABLE] * num_slots
         self._silence = LoopMemory(torch.empty(self._native.memory_size))
         self._native.begin(dlpack_capsule(self._silence.numbers))
 
@@ -97,7 +105,7 @@ class LabelLoop:
         With another table no phrase is under way. Raises BoostTableError for tokens outside the
         labels, CapacityExceeded where the table does not fit; the slot is then without one.
         """
-        self._num_states[slot], self._fingerprints[slot] = 0, NO_TABLE
+        self._placed[slot] = NO_TABLE
         self._boosts.remove(slot)
         if table is None:
             return
@@ -106,7 +114,8 @@ class LabelLoop:
                 f"a boosted phrase has tokens outside the {self._vocab_size} here"
             )
         self._boosts.place(slot, table)
-        self._num_states[slot], self._fingerprints[slot] = table.num_states, table.fingerprint
+        first_row = int(self._boosts.rows[slot])
+        self._placed[slot] = PlacedTable(first_row, table.num_states, table.fingerprint)
 
     def __call__(
         self,
@@ -124,10 +133,10 @@ class LabelLoop:
             return []
         self._check(chunks)
         lengths = [len(chunk) for chunk in chunks]
-        boosts = self._boosts_of(len(chunks), slots)
+        tables = [NO_TABLE] * len(chunks) if slots is None else [self._placed[s] for s in slots]
         memory = torch.stack([each.numbers for each in before])
         carried = torch.tensor(
-            [each.carried(own) for each, own in zip(before, boosts, strict=True)]
+            [each.carried(table) for each, table in zip(before, tables, strict=True)]
         )
         blank_log_probs = torch.empty(sum(lengths))
         found = self._native.run(
@@ -138,11 +147,11 @@ class LabelLoop:
             dlpack_capsule(blank_log_probs),
             dlpack_capsule(self._boosts.links),
             dlpack_capsule(self._boosts.bonuses),
-            dlpack_capsule(self._tables(len(chunks), slots)),
+            dlpack_capsule(torch.tensor([(each.first_row, each.num_states) for each in tables])),
             torch.get_num_threads(),
         )
         blanks = torch.split(blank_log_probs, lengths)
-        lanes = zip(found, memory, carried.tolist(), boosts, blanks, strict=True)
+        lanes = zip(found, memory, carried.tolist(), tables, blanks, strict=True)
         return [_walked(*lane) if lane[0].finite else None for lane in lanes]
 
     def _check(self, chunks: Sequence[Tensor]) -> None:
@@ -150,25 +159,12 @@ class LabelLoop:
             if chunk.ndim != 2 or chunk.shape[1] != self._size:
                 raise InvalidInput(f"chunks must be (T, {self._size}): {tuple(chunk.shape)}")
 
-    def _boosts_of(self, lanes: int, slots: Sequence[int] | None) -> list[int]:
-        """Fingerprints of the lanes' boost tables."""
-        if slots is None:
-            return [NO_TABLE] * lanes
-        return [self._fingerprints[slot] for slot in slots]
-
-    def _tables(self, lanes: int, slots: Sequence[int] | None) -> Tensor:
-        """First rows and numbers of states of the lanes' boost tables, `(B, 2)`."""
-        if slots is None:
-            return torch.tensor([(NO_TABLE, 0)] * lanes)
-        chosen = list(slots)
-        return torch.stack((self._boosts.rows[chosen], self._num_states[chosen]), dim=1)
-
 
 def _walked(
     found: kernels.FoundLabels,
     numbers: Tensor,
     carried: tuple[int, int],
-    boosts: int,
+    table: PlacedTable,
     blank: Tensor,
 ) -> WalkedChunk:
     ahead, boost_state = carried
@@ -179,5 +175,5 @@ def _walked(
         found.log_probs,
         blank.tolist(),
         # A view of the numbers would keep all lanes' alive.
-        LoopMemory(numbers.clone(), ahead, boost_state, boosts),
+        LoopMemory(numbers.clone(), ahead, boost_state, table.fingerprint),
     )

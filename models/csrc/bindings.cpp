@@ -28,16 +28,13 @@ using Floats = HostArray<const float, Dimensions>;
 // Builds what one of the processors runs.
 template <class Weights>
 auto build(const Weights& weights, const std::string& processor) {
-  for (const std::string& each : processors()) {
-    if (each != processor) continue;
+  require_processor(processor);
 #ifdef EARSHOT_X86
-    if (processor == "avx512_bf16") return avx512_bf16::build(weights);
-    if (processor == "avx512") return avx512::build(weights);
-    if (processor == "avx2") return avx2::build(weights);
+  if (processor == "avx512_bf16") return avx512_bf16::build(weights);
+  if (processor == "avx512") return avx512::build(weights);
+  if (processor == "avx2") return avx2::build(weights);
 #endif
-    return portable::build(weights);
-  }
-  throw std::invalid_argument("this processor cannot run " + processor);
+  return portable::build(weights);
 }
 
 void run(const ConformerStep& step, const Floats<3>& stem, const std::optional<Floats<3>>& pos_emb,

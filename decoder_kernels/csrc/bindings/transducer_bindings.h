@@ -35,16 +35,13 @@ inline JointActivation activation_of(const std::string& name) {
 
 inline std::unique_ptr<LabelLoop> build_label_loop(const LoopWeights& weights,
                                                    const std::string& processor) {
-  for (const std::string& each : processors()) {
-    if (each != processor) continue;
+  require_processor(processor);
 #ifdef EARSHOT_X86
-    if (processor == "avx512_bf16") return avx512_bf16::build(weights);
-    if (processor == "avx512") return avx512::build(weights);
-    if (processor == "avx2") return avx2::build(weights);
+  if (processor == "avx512_bf16") return avx512_bf16::build(weights);
+  if (processor == "avx512") return avx512::build(weights);
+  if (processor == "avx2") return avx2::build(weights);
 #endif
-    return portable::build(weights);
-  }
-  throw std::invalid_argument("this processor cannot run " + processor);
+  return portable::build(weights);
 }
 
 inline std::unique_ptr<LabelLoop> new_label_loop(

@@ -1,6 +1,8 @@
 // The kinds of processor that code was compiled for, and which of them this one is.
 #pragma once
 
+#include <algorithm>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,13 @@ inline std::vector<std::string> processors() {
 #endif
   found.emplace_back("portable");
   return found;
+}
+
+// Throws std::invalid_argument for a kind that this processor is not.
+inline void require_processor(const std::string& kind) {
+  const std::vector<std::string> found = processors();
+  if (std::find(found.begin(), found.end(), kind) != found.end()) return;
+  throw std::invalid_argument("this processor cannot run " + kind);
 }
 
 }  // namespace earshot

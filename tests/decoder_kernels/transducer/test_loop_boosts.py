@@ -197,7 +197,7 @@ def test_a_state_of_another_table_is_the_root(state: int) -> None:
     loop = label_loop_of(three_ways(2.0, 1.0, 0.0, 0.5), num_slots=1, boost_capacity=STATES)
     loop.set_boost(0, table_of(((0, 1), 0.6)))
     other = table_of(((2, 1), 0.6)).fingerprint
-    for boosts in (other, NO_TABLE):
+    for boosts in (other, NO_TABLE.fingerprint):
         memory = LoopMemory(loop.begin().numbers, boost_state=state, boosts=boosts)
         assert walked(loop, [numbers(0)], memory)[2].boost_state == 0
 
