@@ -8,6 +8,7 @@ from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.config import DecodingConfig
 from earshot.models.errors import ModelError
 from earshot.models.fastconformer.model import FastConformerModel
+from earshot.streaming.boosting.boost_capacity import boost_capacity
 from earshot.streaming.boosting.limited_boosts import most_earned
 from earshot.streaming.engine.model_description import ModelDescription
 from earshot.streaming.engine_config import EngineConfig
@@ -26,7 +27,7 @@ from earshot.streaming.parts.model_parts import ModelParts
 from earshot.streaming.parts.neural_lm import NEURAL_LM
 from earshot.streaming.parts.tagger import TAGGER
 from earshot.streaming.search.ctc_decoder import CtcDecoder
-from earshot.streaming.search.ctc_searches import boost_capacity, build_searches
+from earshot.streaming.search.ctc_searches import build_searches
 from earshot.streaming.search.search_set import SearchSet
 from earshot.streaming.stream.active_stream import StreamSettings
 from earshot.streaming.stream.stream_decoder import StreamDecoder

@@ -5,15 +5,13 @@ import torch
 from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
 from earshot.models.tokenizers.tokenizer import Tokenizer
+from earshot.streaming.boosting.boost_capacity import boost_capacity
 from earshot.streaming.engine_config import EngineConfig, engine_threads
 from earshot.streaming.search.ctc_network import CtcNetwork
 from earshot.streaming.search.graph_search import WfstDecoder
 from earshot.streaming.search.search import Search
 from earshot.streaming.search.token_searches import GreedyDecoder, PrefixBeamDecoder
 from earshot.streaming.words.graph_words import GraphWords
-
-BOOST_STATES_PER_STREAM = 1024
-"""On average: a hundred phrases of ten tokens. A stream may take more while others take less."""
 
 ENTRIES_PER_TOKEN = 32
 """Keys that a frame reaches before it is pruned, for each token that survives; twice the ways."""
@@ -77,8 +75,3 @@ def graph_search_sizes(config: EngineConfig) -> WfstSearchConfig:
         oov_capacity=boost_capacity(config),
         workers=engine_threads(config),
     )
-
-
-def boost_capacity(config: EngineConfig) -> int:
-    """States of all streams' boost tables together."""
-    return BOOST_STATES_PER_STREAM * max(config.max_streams, 64)

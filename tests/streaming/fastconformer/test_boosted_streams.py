@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 import pytest
 from random_nemo import SYMBOLS, babble, random_nemo
 
+from earshot.streaming.boosting import boost_capacity
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.events import Closed, Configured, Final, UnboostablePhrase
 from earshot.streaming.requests import Configure
-from earshot.streaming.search import ctc_searches
 from earshot.streaming.stream_config import Boost, EndpointConfig, StreamConfig
 
 KINDS = ("chunks, rnnt", "windows, tdt")
@@ -64,7 +64,7 @@ def test_boosts_too_many_for_the_arena_are_their_streams_own_loss(
     monkeypatch: pytest.MonkeyPatch, make, sounds, together
 ) -> None:
     expected = alone(make(), sounds)
-    monkeypatch.setattr(ctc_searches, "BOOST_STATES_PER_STREAM", 1)
+    monkeypatch.setattr(boost_capacity, "BOOST_STATES_PER_STREAM", 1)
     many = tuple(Boost(one + other, 2.5) for one in SYMBOLS[:17] for other in SYMBOLS[:17])
     configs = [*CONFIGS[:1], StreamConfig(endpoint=ENDPOINT, boosts=many), *CONFIGS[3:]]
     listeners = together(make(), [CLIP] * len(configs), configs)

@@ -315,7 +315,7 @@ def test_a_final_has_the_words_that_were_called_stable_before_another_search(
 
 
 def test_phrases_that_do_not_fit_are_named(make_graph_engine, sounds, monkeypatch):
-    monkeypatch.setattr("earshot.streaming.search.ctc_searches.BOOST_STATES_PER_STREAM", 0)
+    monkeypatch.setattr("earshot.streaming.boosting.boost_capacity.BOOST_STATES_PER_STREAM", 0)
     heard = sounds.transcribe(
         make_graph_engine(), sounds.speech("一二"), asking(boosts=(Boost("九"), Boost("一")))
     )
