@@ -90,6 +90,7 @@ class ConvolutionWeights:
         ],
         norm: NormWeights,
         out: LinearWeights,
+        zeros_beside: bool = False,
     ) -> None: ...
 
 class LayerWeights:
@@ -243,6 +244,170 @@ class GrowingTrees:
         """Write how likely outputs are after nodes."""
 
 OUTPUTS_IN_BLOCK: int = 128
+
+class DepthwiseWeights:
+    def __init__(
+        self,
+        kernel: Annotated[
+            Lendable,
+            dict(dtype="float32", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        bias: Annotated[
+            Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+
+class PlaneStageWeights:
+    def __init__(self, depthwise: DepthwiseWeights | None, layer: LinearWeights) -> None: ...
+
+class Conv2dStem:
+    """A stem of convolutions over time and frequency."""
+
+    def __init__(
+        self,
+        *,
+        bins: int,
+        before: int,
+        after: int,
+        stages: Sequence[PlaneStageWeights],
+        out: LinearWeights,
+        processor: str,
+    ) -> None: ...
+    def run(
+        self,
+        features: Annotated[
+            Lendable,
+            dict(
+                dtype="float32", shape=(None, None, None), order="C", device="cpu", writable=False
+            ),
+        ],
+        firsts: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        lengths: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        wanted: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        embedded: Annotated[
+            Lendable, dict(dtype="float32", shape=(None, None, None), order="C", device="cpu")
+        ],
+        workers: int,
+    ) -> None:
+        """Write the frames that are wanted of each lane's window."""
+
+class RelativeAttentionWeights:
+    def __init__(
+        self,
+        norm: NormWeights,
+        query: LinearWeights,
+        key: LinearWeights,
+        value: LinearWeights,
+        out: LinearWeights,
+        bias_u: Annotated[
+            Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        bias_v: Annotated[
+            Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        places: Annotated[
+            Lendable,
+            dict(dtype="float32", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+    ) -> None: ...
+
+class FastConformerLayerWeights:
+    def __init__(
+        self,
+        first: FeedForwardWeights,
+        attention: RelativeAttentionWeights,
+        convolution: ConvolutionWeights,
+        second: FeedForwardWeights,
+        norm_out: NormWeights,
+    ) -> None: ...
+
+class FastConformerStep:
+    """The layers of a FastConformer."""
+
+    def __init__(
+        self, *, size: int, heads: int, reach: int, causal: bool, processor: str
+    ) -> None: ...
+    def add(self, layer: FastConformerLayerWeights) -> None:
+        """Pack one more layer."""
+
+    def run(
+        self,
+        stem: Annotated[
+            Lendable,
+            dict(
+                dtype="float32", shape=(None, None, None), order="C", device="cpu", writable=False
+            ),
+        ],
+        lengths: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        left: int,
+        slots: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        offsets: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        att_cache: Annotated[
+            Lendable,
+            dict(
+                dtype="float32",
+                shape=(None, None, None, None, None),
+                order="C",
+                device="cpu",
+                writable=False,
+            ),
+        ],
+        cnn_cache: Annotated[
+            Lendable,
+            dict(
+                dtype="float32",
+                shape=(None, None, None, None),
+                order="C",
+                device="cpu",
+                writable=False,
+            ),
+        ],
+        encoded: Annotated[
+            Lendable, dict(dtype="float32", shape=(None, None, None), order="C", device="cpu")
+        ],
+        att_columns: Annotated[
+            Lendable,
+            dict(dtype="float32", shape=(None, None, None, None, None), order="C", device="cpu"),
+        ],
+        next_cnn_cache: Annotated[
+            Lendable, dict(dtype="float32", shape=(None, None, None, None), order="C", device="cpu")
+        ],
+        workers: int,
+    ) -> None:
+        """Hear a chunk of streams; writes the three arrays before the last."""
+
+    def run_alone(
+        self,
+        stem: Annotated[
+            Lendable,
+            dict(
+                dtype="float32", shape=(None, None, None), order="C", device="cpu", writable=False
+            ),
+        ],
+        lengths: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        left: int,
+        right: int,
+        in_chunks: bool,
+        encoded: Annotated[
+            Lendable, dict(dtype="float32", shape=(None, None, None), order="C", device="cpu")
+        ],
+        workers: int,
+    ) -> None:
+        """Hear utterances by themselves."""
 
 def score_prefixes(
     log_probs: Annotated[

@@ -7,7 +7,8 @@ import torch
 from benchmarks.transducer.timed_arms import Clock
 from earshot.models.fastconformer.config import AttentionContext, FastConformerConfig
 from earshot.models.fastconformer.encoder import FastConformerEncoder
-from earshot.models.fastconformer.streaming import ENDLESS, StreamingEncoder
+from earshot.models.fastconformer.steps.chunk_step import ENDLESS
+from earshot.models.fastconformer.steps.torch_step import TorchChunkStep
 
 FEATURE_HZ = 100
 CONTEXT = AttentionContext(70, 13)
@@ -28,7 +29,7 @@ class EncoderCost:
 
     def __init__(self, config: FastConformerConfig) -> None:
         self._encoder = FastConformerEncoder(config).eval().requires_grad_(False)
-        self._step = StreamingEncoder(self._encoder, config.contexts[0])
+        self._step = TorchChunkStep(self._encoder, config.contexts[0])
 
     def __call__(self, lanes: int, clock: Clock) -> float:
         """Seconds for a second of audio of one stream, of `lanes` in one step; the best of some."""

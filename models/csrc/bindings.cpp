@@ -9,13 +9,16 @@
 #include <string>
 
 #include "arrays/borrowed_array.h"
-#include "conformer_step.h"
-#include "conv1d_stem.h"
 #include "ctc_head.h"
 #include "dense/processors.h"
+#include "encoders/conformer_step.h"
+#include "encoders/conv1d_stem.h"
+#include "encoders/fast_conformer_bindings.h"
 #include "texts/ctc_prefixes.h"
 #include "texts/growing_trees.h"
 #include "tree_scores.h"
+// Behind those that declare what is built.
+#include "built_for.h"
 
 using namespace nanobind::literals;
 
@@ -24,18 +27,6 @@ namespace {
 
 template <std::size_t Dimensions>
 using Floats = HostArray<const float, Dimensions>;
-
-// Builds what one of the processors runs.
-template <class Weights>
-auto build(const Weights& weights, const std::string& processor) {
-  require_processor(processor);
-#ifdef EARSHOT_X86
-  if (processor == "avx512_bf16") return avx512_bf16::build(weights);
-  if (processor == "avx512") return avx512::build(weights);
-  if (processor == "avx2") return avx2::build(weights);
-#endif
-  return portable::build(weights);
-}
 
 void run(const ConformerStep& step, const Floats<3>& stem, const std::optional<Floats<3>>& pos_emb,
          const HostArray<const std::int64_t, 1>& slots,
@@ -137,11 +128,11 @@ void bind_growing_trees(nb::module_& module) {
                        std::vector<TreeLayerWeights> layers, NormWeights after_norm,
                        std::vector<LinearWeights> output, const std::optional<Floats<2>>& silence,
                        const std::string& processor) {
-             return build(GrowingTreesWeights{size, heads, activation, std::move(layers),
-                                              std::move(after_norm), std::move(output),
-                                              silence ? silence->data() : nullptr,
-                                              silence ? static_cast<int>(silence->shape(0)) : 0},
-                          processor);
+             return built_for(
+                 processor, GrowingTreesWeights{size, heads, activation, std::move(layers),
+                                                std::move(after_norm), std::move(output),
+                                                silence ? silence->data() : nullptr,
+                                                silence ? static_cast<int>(silence->shape(0)) : 0});
            }),
            nb::kw_only(), "size"_a, "heads"_a, "activation"_a, "layers"_a, "after_norm"_a,
            "output"_a, "silence"_a.none(), "processor"_a)
@@ -188,15 +179,15 @@ void bind_ends(nb::module_& module) {
   nb::class_<Conv1dStem>(module, "Conv1dStem", "A stem of convolutions over time.")
       .def(nb::new_([](std::vector<TimeConvolutionWeights> convolutions, Activation activation,
                        std::optional<LinearWeights> out, const std::string& processor) {
-             return build(Conv1dStemWeights{std::move(convolutions), activation, std::move(out)},
-                          processor);
+             return built_for(
+                 processor, Conv1dStemWeights{std::move(convolutions), activation, std::move(out)});
            }),
            nb::kw_only(), "convolutions"_a, "activation"_a, "out"_a.none(), "processor"_a)
       .def("run", &run_stem, "features"_a, "begins"_a.none(), "embedded"_a, "workers"_a,
            "Write what becomes of each lane's features.");
   nb::class_<CtcHead>(module, "CtcHead", "A linear layer and a log-softmax.")
       .def(nb::new_([](LinearWeights layer, int rate, const std::string& processor) {
-             return build(CtcHeadWeights{std::move(layer), rate}, processor);
+             return built_for(processor, CtcHeadWeights{std::move(layer), rate});
            }),
            nb::kw_only(), "layer"_a, "rate"_a, "processor"_a)
       .def("run", &run_head, "encoded"_a, "log_probs"_a, "workers"_a,
@@ -244,11 +235,12 @@ void bind_weights(nb::module_& module) {
           "__init__",
           [](ConvolutionWeights* own, const NormWeights& input_norm, const LinearWeights& content,
              const LinearWeights& gate, const Floats<2>& kernel, const Floats<1>& bias,
-             const NormWeights& norm, const LinearWeights& out) {
+             const NormWeights& norm, const LinearWeights& out, bool zeros_beside) {
             new (own) ConvolutionWeights{input_norm,   content, gate, copied(kernel),
-                                         copied(bias), norm,    out};
+                                         copied(bias), norm,    out,  zeros_beside};
           },
-          "input_norm"_a, "content"_a, "gate"_a, "kernel"_a, "bias"_a, "norm"_a, "out"_a);
+          "input_norm"_a, "content"_a, "gate"_a, "kernel"_a, "bias"_a, "norm"_a, "out"_a,
+          "zeros_beside"_a = false);
   nb::class_<LayerWeights>(module, "LayerWeights")
       .def(nb::init<std::optional<FeedForwardWeights>, AttentionWeights,
                     std::optional<ConvolutionWeights>, FeedForwardWeights,
@@ -274,6 +266,7 @@ NB_MODULE(_native, module) {
   bind_weights(module);
   bind_ends(module);
   bind_growing_trees(module);
+  bind_fast_conformer(module);
   module.def("score_prefixes", &score_labels, "log_probs"_a, "labels"_a, "blank"_a, "scores"_a,
              "Write how well CTC has heard the first labels, for each number of them.");
   module.def("processors", &processors, "What this processor can run, the fastest first.");
@@ -282,10 +275,10 @@ NB_MODULE(_native, module) {
                        std::vector<LayerWeights> layers, NormWeights after_norm,
                        std::optional<int> pool_after_block, std::optional<LinearWeights> narrow,
                        const std::string& processor) {
-             return build(
+             return built_for(
+                 processor,
                  ConformerWeights{size, heads, activation, feed_forward_scale, std::move(layers),
-                                  std::move(after_norm), pool_after_block, std::move(narrow)},
-                 processor);
+                                  std::move(after_norm), pool_after_block, std::move(narrow)});
            }),
            nb::kw_only(), "size"_a, "heads"_a, "activation"_a, "feed_forward_scale"_a, "layers"_a,
            "after_norm"_a, "pool_after_block"_a.none(), "narrow"_a.none(), "processor"_a)
@@ -296,9 +289,8 @@ NB_MODULE(_native, module) {
       .def(nb::new_([](int size, int heads, Activation activation,
                        std::vector<TreeLayerWeights> layers, NormWeights after_norm,
                        LinearWeights output, const std::string& processor) {
-             return build(TreeWeights{size, heads, activation, std::move(layers),
-                                      std::move(after_norm), std::move(output)},
-                          processor);
+             return built_for(processor, TreeWeights{size, heads, activation, std::move(layers),
+                                                     std::move(after_norm), std::move(output)});
            }),
            nb::kw_only(), "size"_a, "heads"_a, "activation"_a, "layers"_a, "after_norm"_a,
            "output"_a, "processor"_a)

@@ -43,7 +43,8 @@ class FeedForward {
   float scale_;
 };
 
-// Causal, after the k - 1 columns that each lane remembers, less what the gate makes of silence.
+// Over a lane's rows and k - 1 columns beside them: those before, which the lane remembers less
+// what the gate makes of silence, or zeros.
 class Convolution {
  public:
   Convolution(const ConvolutionWeights& weights, int size, Activation activation)
@@ -62,6 +63,7 @@ class Convolution {
       std::copy_n(&weights.kernel[tap * size], size, &kernel_[tap * padded(size)]);
     }
     std::ranges::copy(weights.bias, bias_.begin());
+    if (weights.zeros_beside) return;
     for (int i = 0; i < size; ++i) {
       silence_[i] = weights.content.bias[i] * sigmoid(all(weights.gate.bias[i])).parts[0][0];
     }
@@ -88,10 +90,7 @@ class Convolution {
       columns.copy(i, cache + i * size_, size_);
       add(silence_.data(), columns[i]);
     }
-    for (int i = 0; i < frames; ++i) {
-      std::copy_n(gated[first + i], gated.stride, columns[remembered() + i]);
-    }
-    for (int i = 0; i < frames; ++i) mix_taps(columns, i, mixed[first + i]);
+    mix_columns(columns, remembered(), gated, first, frames, mixed);
     // What stays is copied: a lane that stands still keeps its bits.
     const int staying = std::max(remembered() - frames, 0);
     std::copy_n(cache + (remembered() - staying) * size_, staying * size_, next);
@@ -99,6 +98,16 @@ class Convolution {
       const float* column = columns[frames + i];
       for (int d = 0; d < size_; ++d) next[i * size_ + d] = column[d] - silence_[d];
     }
+  }
+
+  // The same of a lane without memory: zeros beside its rows, `before` of them on the left.
+  void convolve_alone(const Rows& gated, int first, int frames, int before, Rows& mixed) const {
+    Rows columns(remembered() + frames, size_);
+    const int after = before + frames;
+    std::fill_n(columns.numbers.get(), before * columns.stride, 0.0F);
+    std::fill_n(columns.numbers.get() + after * columns.stride,
+                (columns.count - after) * columns.stride, 0.0F);
+    mix_columns(columns, before, gated, first, frames, mixed);
   }
 
   void add_to(Rows& x, Rows& mixed) const {
@@ -114,6 +123,15 @@ class Convolution {
  private:
   void add(const float* what, float* row) const {
     for (int i = 0; i < padded(size_); i += WIDTH) store(row + i, load(row + i) + load(what + i));
+  }
+
+  // Of a lane whose rows belong behind the first `before` columns.
+  void mix_columns(Rows& columns, int before, const Rows& gated, int first, int frames,
+                   Rows& mixed) const {
+    for (int i = 0; i < frames; ++i) {
+      std::copy_n(gated[first + i], gated.stride, columns[before + i]);
+    }
+    for (int i = 0; i < frames; ++i) mix_taps(columns, i, mixed[first + i]);
   }
 
   void mix_taps(const Rows& columns, int first, float* to) const {

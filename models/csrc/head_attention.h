@@ -19,13 +19,19 @@ struct Column {
   float bias;
 };
 
-// Which columns a row sees: of `all`, at least one, so many, and from row to row `more`.
+// Columns from..to-1, at least one.
+struct Span {
+  int from;
+  int to;
+};
+
+// Which columns a row sees: of `all` the oldest, at least one, and from row to row `more`.
 struct Sight {
   int all;
   int first;
   int more;
 
-  int of(int row) const { return std::min(all, first + more * row); }
+  Span of(int row) const { return {0, std::min(all, first + more * row)}; }
 };
 
 // Keys and values of one head in panels for sums: keys (C / 16, d_k, 16), values (d_k / 16, C, 16).
@@ -97,12 +103,22 @@ class HeadAttention {
   // The same of columns that were turned before, side by side; all but the last without padding.
   void operator()(float* queries, int rows, int stride, Sight sight,
                   std::initializer_list<SeenColumns> seen) {
+    (*this)(
+        queries, rows, stride, seen, [=](int row) { return sight.of(row); }, [](float*, int) {});
+  }
+
+  // The same of rows that see the columns `span_of(row)`. `add(scores, width)`: what their scores
+  // (rows, width) have beside products of queries and keys.
+  template <class SpanOf, class Add>
+  void operator()(float* queries, int rows, int stride, std::initializer_list<SeenColumns> seen,
+                  SpanOf span_of, Add add) {
     int width = 0;
     for (const SeenColumns& part : seen) width += part.width();
     scores_.resize(static_cast<std::size_t>(rows) * width);
     multiply(queries, rows, stride, seen, width);
+    add(scores_.data(), width);
     for (int row = 0; row < rows; ++row) {
-      soften(&scores_[static_cast<std::size_t>(row) * width], sight.of(row), width);
+      soften(&scores_[static_cast<std::size_t>(row) * width], span_of(row), width);
     }
     mix(queries, rows, stride, seen, width);
   }
@@ -119,8 +135,9 @@ class HeadAttention {
     }
   }
 
-  void soften(float* scores, int seen, int width) const {
-    std::fill(scores + seen, scores + width, -std::numeric_limits<float>::infinity());
+  void soften(float* scores, Span seen, int width) const {
+    std::fill(scores, scores + seen.from, -std::numeric_limits<float>::infinity());
+    std::fill(scores + seen.to, scores + width, -std::numeric_limits<float>::infinity());
     const float scale = 1.0F / std::sqrt(static_cast<float>(head_size_));
     Floats most = load(scores);
     for (int i = WIDTH; i < width; i += WIDTH) most = larger(load(scores + i), most);

@@ -33,7 +33,8 @@ struct AttentionWeights {
   std::optional<PosWeights> pos;
 };
 
-// kernel (k, D): of the depthwise convolution, oldest column first.
+// kernel (k, D): of the depthwise convolution, oldest column first. zeros_beside: before a lane's
+// first column lie zeros, where else it is what the gate makes of silence.
 struct ConvolutionWeights {
   NormWeights input_norm;
   LinearWeights content;
@@ -42,6 +43,7 @@ struct ConvolutionWeights {
   std::vector<float> bias;
   NormWeights norm;
   LinearWeights out;
+  bool zeros_beside = false;
 };
 
 struct LayerWeights {

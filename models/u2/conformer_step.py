@@ -1,4 +1,4 @@
-"""The native step of an encoder's blocks on a CPU: `csrc/conformer_step.h` from its modules.
+"""An encoder's blocks on a CPU, natively: `csrc/encoders/conformer_step.h` from its modules.
 
 Same numbers as `Encoder.forward_lanes` up to rounding, which no other lane changes.
 """

@@ -52,7 +52,11 @@ def build_fastconformer(
     _refuse_beams(model, config)
     config = replace(config, graph_search=config.graph_search.of(UNKNOWN))
     hearing = build_hearing(
-        model.encoder, model.config.features.frame_shift_ms, config.chunk_size, config.max_streams
+        model.encoder,
+        model.config.features.frame_shift_ms,
+        config.chunk_size,
+        config.max_streams,
+        "float32" if config.precision == "auto" else config.precision,
     )
     settings = _settings(model, hearing, config)
     description = _description(loaded, model, hearing, config, settings, parts)

@@ -10,13 +10,15 @@ from torch import Tensor
 from earshot.models.errors import NotStreamable
 from earshot.models.fastconformer.config import AttentionContext, FastConformerConfig
 from earshot.models.fastconformer.encoder import FastConformerEncoder
-from earshot.models.fastconformer.state import FastConformerState
-from earshot.models.fastconformer.streaming import (
+from earshot.models.fastconformer.steps.choice import chunk_steps
+from earshot.models.fastconformer.steps.chunk_step import (
     ENDLESS,
+    ChunkStep,
     HeardChunk,
-    StreamingEncoder,
     require_streamable,
 )
+from earshot.models.fastconformer.steps.state import FastConformerState
+from earshot.models.native.precision import Precision
 from earshot.streaming.fastconformer.hearing import Heard, by_chunking, windows_of
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.chunking import Chunking
@@ -38,10 +40,10 @@ class CachedHearing:
         contexts: Sequence[AttentionContext],
         feature_ms: float,
         slots: int,
+        precision: Precision = "float32",
     ) -> None:
         """contexts: the first is the default. Raises NotStreamable."""
-        capacity = _capacity(contexts)
-        steps = [StreamingEncoder(encoder, context, capacity) for context in contexts]
+        steps = chunk_steps(encoder, contexts, _capacity(contexts), precision)
         self._steps = {step.chunk: step for step in steps}
         self._state: FastConformerState = steps[0].start(slots)
         self._device = encoder.pre_encode.out.weight.device
@@ -73,7 +75,7 @@ class CachedHearing:
         """Forget what the streams in these slots have heard."""
         self._state.reset(torch.tensor(slots, device=self._device))
 
-    def _hear(self, step: StreamingEncoder, lanes: Sequence[Lane]) -> HeardChunk:
+    def _hear(self, step: ChunkStep, lanes: Sequence[Lane]) -> HeardChunk:
         windows = windows_of(lanes, step.window, step.window_before).to(self._device)
         slots = torch.tensor([lane.stream.slot for lane in lanes], device=self._device)
         lengths = [_length(lane.stream) for lane in lanes]
@@ -106,7 +108,7 @@ def _capacity(contexts: Sequence[AttentionContext]) -> int:
     return max(left, *(context.right + 1 for context in contexts)) if left else 0
 
 
-def _chunking(step: StreamingEncoder, feature_ms: float) -> Chunking:
+def _chunking(step: ChunkStep, feature_ms: float) -> Chunking:
     stem = step.encoder.pre_encode
     before = step.window_before
     return Chunking(

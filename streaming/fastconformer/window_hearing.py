@@ -14,6 +14,8 @@ import torch
 from torch import Tensor
 
 from earshot.models.fastconformer.encoder import FastConformerEncoder
+from earshot.models.fastconformer.steps.choice import whole_step
+from earshot.models.native.precision import Precision
 from earshot.streaming.fastconformer.hearing import Heard, by_chunking, windows_of
 from earshot.streaming.stream.chunking import Chunking
 from earshot.streaming.stream.lane import Lane
@@ -40,12 +42,16 @@ class WindowHearing:
 
     buffered = True
 
-    def __init__(self, encoder: FastConformerEncoder, feature_ms: float) -> None:
-        self._encoder = encoder
+    def __init__(
+        self, encoder: FastConformerEncoder, feature_ms: float, precision: Precision = "float32"
+    ) -> None:
+        self._rate = encoder.pre_encode.rate
         self._device = encoder.pre_encode.out.weight.device
         self.chunking = _chunking(LIVE, encoder, feature_ms)
         self.file_chunking = _chunking(FILE, encoder, feature_ms)
         self.chunkings = [self.chunking, self.file_chunking]
+        longest = max(each.left_context + each.window for each in self.chunkings)
+        self._hear_whole = whole_step(encoder, longest, precision)
 
     def __call__(self, lanes: Sequence[Lane]) -> Heard:
         """One batch for each plan among the lanes: a file's windows are wider than live ones."""
@@ -59,8 +65,8 @@ class WindowHearing:
         left = [min(lane.stream.chunking.left_context, lane.stream.window_start) for lane in lanes]
         sizes = [own + lane.cut.window for own, lane in zip(left, lanes, strict=True)]
         windows = windows_of(lanes, max(sizes)).to(self._device)
-        encoded, _ = self._encoder(windows, torch.tensor(sizes, device=self._device))
-        starts = [own // self._encoder.pre_encode.rate for own in left]
+        encoded, _ = self._hear_whole(windows, torch.tensor(sizes, device=self._device))
+        starts = [own // self._rate for own in left]
         # Copies: views would keep the whole batch alive as long as the segment.
         return [
             row[start : start + lane.cut.frames].clone()

@@ -12,9 +12,10 @@ from break_once import break_once
 from random_nemo import babble, random_nemo
 
 from earshot.decoder_kernels.transducer.label_loop import LabelLoop
-from earshot.models.fastconformer import state
-from earshot.models.fastconformer.state import FastConformerState
-from earshot.models.fastconformer.streaming import StreamingEncoder
+from earshot.models.fastconformer.steps.native_encoder import NativeEncoder
+from earshot.models.fastconformer.steps.native_stem import NativeConv2dStem
+from earshot.models.fastconformer.steps.native_step import NativeChunkStep
+from earshot.models.fastconformer.steps.state import FastConformerState
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.errors import DecodingFailed, StreamClosed
 from earshot.streaming.events import Closed, Event, Failed, Final, Partial, SpeechStarted
@@ -49,12 +50,13 @@ EITHER_WAY = [
     (IN_WINDOWS, TransducerDecoder, "nbest", 1),
     (IN_CHUNKS, CachedHearing, "__call__", 3),
     (IN_WINDOWS, WindowHearing, "__call__", 2),
-    (IN_CHUNKS, StreamingEncoder, "hear", 2),
-    (IN_CHUNKS, state, "_last", 3),
+    (IN_CHUNKS, NativeChunkStep, "hear", 2),
+    (IN_CHUNKS, NativeEncoder, "hear", 3),
+    *((kind, NativeConv2dStem, "__call__", 2) for kind in KINDS),
 ]
 BEFORE_THEIR_WORK = [
     *((kind, EncodeStep, "__call__", 2) for kind in KINDS),
-    *((IN_CHUNKS, FastConformerState, "scatter", at) for at in (1, 2, 5)),
+    *((IN_CHUNKS, FastConformerState, "advance", at) for at in (1, 2, 5)),
 ]
 """What these have done they do not undo."""
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "../network_weights.h"
 #include "dense/layer_weights.h"
-#include "network_weights.h"
 
 namespace earshot {
 

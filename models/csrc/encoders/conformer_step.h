@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "network_weights.h"
+#include "../network_weights.h"
 
 namespace earshot {
 

@@ -2,22 +2,12 @@
 
 #include "dense/processor.h"
 // What is included from here on is for one kind of processor.
-#include "conformer_branches.h"
-#include "head_attention.h"
+#include "../conformer_branches.h"
+#include "../head_attention.h"
+#include "lane_rows.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
 namespace {
-
-// A share of a chunk's lanes: their real frames are the rows, one after the other.
-struct Share {
-  int first_lane;
-  int lanes;
-  std::vector<int> first_rows;  // of each lane, and the end
-};
-
-int row_count(const Share& share) {
-  return share.first_rows.back();
-}
 
 // Where a layer's columns are: the first of its rows in the cache, and how many the cache has.
 struct CachePlace {
@@ -28,27 +18,27 @@ struct CachePlace {
 // Runs for a share of lanes; all memory of a step is here. `rate`: rows for each frame put out.
 struct Work {
   const LaneChunk& chunk;
-  const Share& share;
+  const LaneRows& share;
   int rate;
   Rows x;
   Rows normed;
   Rows pos_emb;
 
-  Work(const LaneChunk& all_lanes, const Share& own, int size, int stem_rate)
+  Work(const LaneChunk& all_lanes, const LaneRows& own, int size, int stem_rate)
       : chunk(all_lanes),
         share(own),
         rate(stem_rate),
-        x(row_count(own) * rate, size),
-        normed(row_count(own) * rate, size),
-        pos_emb(all_lanes.pos_emb == nullptr ? 0 : row_count(own) * rate, size) {
-    read(chunk.stem, size, x);
-    if (chunk.pos_emb != nullptr) read(chunk.pos_emb, size, pos_emb);
+        x(own.count() * rate, size),
+        normed(own.count() * rate, size),
+        pos_emb(all_lanes.pos_emb == nullptr ? 0 : own.count() * rate, size) {
+    share.read(chunk.stem, chunk.frames, rate, size, x);
+    if (chunk.pos_emb != nullptr) share.read(chunk.pos_emb, chunk.frames, rate, size, pos_emb);
   }
 
   int lane(int i) const { return share.first_lane + i; }
   int slot(int i) const { return static_cast<int>(chunk.slots[lane(i)]); }
   int first_row(int i) const { return share.first_rows[i] * rate; }
-  int frames(int i) const { return first_row(i + 1) - first_row(i); }
+  int frames(int i) const { return share.frames(i) * rate; }
 
   // Two rows become their mean; a lane has an even number of them.
   void pool(int size) {
@@ -61,21 +51,6 @@ struct Work {
     x = std::move(means);
     normed = Rows(x.count, size);
     rate = 1;
-  }
-
-  // `each(row, index)`: of every real frame its row, and its place among the chunk's (B, T rate).
-  template <class Each>
-  void for_rows(Each each) const {
-    for (int i = 0; i < share.lanes; ++i) {
-      const auto first = static_cast<std::ptrdiff_t>(lane(i)) * chunk.frames * rate;
-      for (int frame = 0; frame < frames(i); ++frame) {
-        each(first_row(i) + frame, first + frame);
-      }
-    }
-  }
-
-  void read(const float* from, int size, Rows& to) const {
-    for_rows([&](int row, std::ptrdiff_t i) { to.copy(row, from + i * size, size); });
   }
 };
 
@@ -271,19 +246,11 @@ class Conformer : public ConformerStep {
 
   void run(const LaneChunk& chunk, int workers) const override {
     share_out(chunk.lanes, workers,
-              [&](int first, int lanes) { run_share(chunk, share_of(chunk, first, lanes)); });
+              [&](int first, int lanes) { run_share(chunk, {chunk.lengths, first, lanes}); });
   }
 
  private:
-  static Share share_of(const LaneChunk& chunk, int first, int lanes) {
-    Share share{first, lanes, {0}};
-    for (int i = 0; i < share.lanes; ++i) {
-      share.first_rows.push_back(row_count(share) + static_cast<int>(chunk.lengths[first + i]));
-    }
-    return share;
-  }
-
-  void run_share(const LaneChunk& chunk, const Share& share) const {
+  void run_share(const LaneChunk& chunk, const LaneRows& share) const {
     Work work(chunk, share, size_, stem_rate_);
     const int layers = static_cast<int>(layers_.size());
     CachePlace place{0, layers + pool_after_ * (stem_rate_ - 1)};
@@ -301,10 +268,7 @@ class Conformer : public ConformerStep {
     const int size = narrow_ ? narrow_size_ : size_;
     Rows narrow(narrow_ ? work.x.count : 0, size);
     if (narrow_) project(*narrow_, work.x, narrow);
-    const Rows& rows = narrow_ ? narrow : work.x;
-    work.for_rows([&](int row, std::ptrdiff_t i) {
-      std::copy_n(rows[row], size, work.chunk.encoded + i * size);
-    });
+    work.share.write(narrow_ ? narrow : work.x, work.chunk.frames, size, work.chunk.encoded);
   }
 
   int size_;

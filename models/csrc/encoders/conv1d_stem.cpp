@@ -2,7 +2,7 @@
 
 #include "dense/processor.h"
 // What is included from here on is for one kind of processor.
-#include "activated.h"
+#include "../activated.h"
 #include "dense/packed_linear.h"
 #include "dense/rows.h"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -77,20 +76,16 @@ class FastConformerState:
         gated = self.cnn_cache[slots].transpose(0, 1)
         return LaneMemory(offset, list(map(LayerMemory, keys, values, gated)))
 
-    def scatter(self, slots: Tensor, frames: Tensor, layers: Sequence[LayerMemory]) -> None:
+    def advance(self, slots: Tensor, frames: Tensor, columns: Tensor, gated: Tensor) -> None:
         """Moves rows `slots` (B,), which must differ from each other, on by a step.
 
         frames (B,): how many of the step's T' are real, the others are padding on the right.
-        layers: what each has heard, K = C + T' and P = k - 1 + T'.
+        columns (B, N, h, T', 2 d_k). gated (B, N, k - 1, D).
         """
-        before, size = self.offset[slots], layers[0].keys.size(2) - self.capacity
-        heard = [torch.cat((layer.keys, layer.values), -1)[:, :, -size:] for layer in layers]
-        ring = torch.stack(heard).permute(1, 3, 0, 2, 4)
-        gated = torch.stack([_last(each.gated, frames, self.cnn_cache.size(2)) for each in layers])
-        columns = self._columns(before, frames, size)
-        # Nothing is written before all is there: what fails on the way changes no row.
-        self.att_cache[slots.unsqueeze(1), :, :, columns] = ring
-        self.cnn_cache[slots] = gated.transpose(0, 1)
+        before = self.offset[slots]
+        places = self._columns(before, frames, columns.size(3))
+        self.att_cache[slots.unsqueeze(1), :, :, places] = columns.permute(0, 3, 1, 2, 4)
+        self.cnn_cache[slots] = gated
         self.offset[slots] = before + frames
 
     def _columns(self, offset: Tensor, frames: Tensor, size: int) -> Tensor:
@@ -117,9 +112,3 @@ class FastConformerState:
         """
         for tensor in (self.offset, self.att_cache, self.cnn_cache):
             tensor.index_fill_(0, slots, 0)
-
-
-def _last(joined: Tensor, frames: Tensor, size: int) -> Tensor:
-    """(B, size + T', D) to (B, size, D): the last columns that are not padding."""
-    columns = frames.unsqueeze(1) + torch.arange(size, device=joined.device)
-    return joined.gather(1, columns.unsqueeze(2).expand(-1, -1, joined.size(2)))

@@ -1,0 +1,1 @@
+"""Chunks of many streams through a FastConformer, in torch and natively."""
