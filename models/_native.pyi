@@ -17,11 +17,13 @@ class Activation(enum.Enum):
     gelu = 2
 
 class Precision(enum.Enum):
-    """What a layer multiplies; sums are float32 in both."""
+    """What a layer multiplies."""
 
     float32 = 0
 
     bfloat16 = 1
+
+    int8 = 2
 
 class LinearWeights:
     def __init__(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -19,7 +18,8 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.encoder.encoder_step import make_case
-from benchmarks.report import REPOSITORY, table, write_report
+from benchmarks.encoder.panel_speed import PanelProducts
+from benchmarks.report import table, write_report
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.config import EncoderConfig
@@ -102,25 +102,14 @@ def measure_step(
 
 def product_rows(folder: Path) -> Iterator[list[str]]:
     """Lines of the second table."""
-    ours = {each: our_products(each, folder) for each in processors() if each != "portable"}
+    kinds = [each for each in processors() if each != "portable"]
+    ours = [PanelProducts(each, folder)(PRODUCTS) for each in kinds]
     for i, (rows, inputs, outputs) in enumerate(PRODUCTS):
         torchs = [
             torch_gflops(rows, inputs, outputs, dtype) for dtype in (torch.float32, torch.bfloat16)
         ]
-        found = [" / ".join(own[i]) for own in ours.values()]
+        found = [f"{own[i].float32:.0f} / {own[i].bfloat16:.0f}" for own in ours]
         yield [f"{rows} x {inputs} x {outputs}", *found, " / ".join(f"{x:.0f}" for x in torchs)]
-
-
-def our_products(processor: str, folder: Path) -> list[list[str]]:
-    """GFLOP/s of each shape in both precisions, by the compiled floor."""
-    program, source = folder / processor, Path(__file__).with_name("panel_products.cpp")
-    flags = ["-std=c++20", "-O3", "-ffp-contract=fast", "-Wno-psabi"]
-    flags += [f"-I{REPOSITORY / 'native' / 'csrc'}", f"-DEARSHOT_{processor.upper()}"]
-    flags += [f"-DEARSHOT_PROCESSOR={processor}", "-o", str(program)]
-    subprocess.run(["g++", *flags, str(source)], check=True)
-    numbers = [str(number) for shape in PRODUCTS for number in shape]
-    done = subprocess.run([str(program), *numbers], check=True, text=True, capture_output=True)
-    return [line.split() for line in done.stdout.splitlines()]
 
 
 @torch.no_grad()

@@ -195,9 +195,10 @@ void bind_ends(nb::module_& module) {
 }
 
 void bind_weights(nb::module_& module) {
-  nb::enum_<Precision>(module, "Precision", "What a layer multiplies; sums are float32 in both.")
+  nb::enum_<Precision>(module, "Precision", "What a layer multiplies.")
       .value("float32", Precision::FLOAT32)
-      .value("bfloat16", Precision::BFLOAT16);
+      .value("bfloat16", Precision::BFLOAT16)
+      .value("int8", Precision::INT8);
   nb::class_<LinearWeights>(module, "LinearWeights")
       .def(
           "__init__",

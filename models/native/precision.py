@@ -1,7 +1,9 @@
-"""What native linear layers multiply: float32, or weights and inputs rounded to bfloat16.
+"""What native linear layers multiply: float32, or weights and inputs in fewer bits.
 
-Weights that were stored as int8 a row stay int8 there (`native/csrc/dense/int8_rows.h`). Sums are
-float32 in both, and so is all that is no linear layer (`native/csrc/dense/bfloat16.h`).
+In bfloat16 (`native/csrc/dense/bfloat16.h`) weights that were stored as int8 a row stay int8
+(`native/csrc/dense/int8_rows.h`); sums are float32. In int8 (`native/csrc/dense/int8_products.h`)
+each row of inputs has a scale as well, and sums are whole numbers. What is no linear layer is
+float32 in all.
 Without torch: settings are read from here.
 """
 
@@ -9,8 +11,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-Precision: TypeAlias = Literal["float32", "bfloat16"]
+Precision: TypeAlias = Literal["float32", "bfloat16", "int8"]
 """A layer's."""
 
-PrecisionChoice: TypeAlias = Literal["auto", "float32", "bfloat16"]
+PrecisionChoice: TypeAlias = Literal["auto", "float32", "bfloat16", "int8"]
 """An operator's."""

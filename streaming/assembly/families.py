@@ -34,7 +34,7 @@ class Family:
 
 FAMILIES: dict[str, Family] = {
     "u2": Family(build_u2, U2_OPTIONS, get_args(Precision)),
-    "fastconformer": Family(build_fastconformer, FASTCONFORMER_OPTIONS),
+    "fastconformer": Family(build_fastconformer, FASTCONFORMER_OPTIONS, get_args(Precision)),
 }
 """Families by `LoadedModel.family`."""
 

@@ -15,6 +15,7 @@ from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import InvalidEngineConfig
 from earshot.streaming.fastconformer.ctc_network import NemoCtc
 from earshot.streaming.fastconformer.encode_step import EncodeStep
+from earshot.streaming.fastconformer.encoder_precision import encoder_precision
 from earshot.streaming.fastconformer.hearing import Hearing
 from earshot.streaming.fastconformer.hearing_choice import build_hearing
 from earshot.streaming.fastconformer.language_prompt import LanguagePrompt
@@ -45,21 +46,21 @@ def build_fastconformer(
 
     Raises ModelError for another family's model, UnusableGraph for a graph of other units or one
     that no head can search, KernelError where a search cannot be built, InvalidEngineConfig for a
-    chunk that was not trained, weights, and parts that this family has no place for.
+    chunk that was not trained, weights, fewer bits where torch runs the encoder, and parts that
+    this family has no place for.
     """
     model = fastconformer_of(loaded)
     _refuse_weights(config)
     _refuse_beams(model, config)
     config = replace(config, graph_search=config.graph_search.of(UNKNOWN))
+    precision = encoder_precision(model.encoder, config.precision)
+    feature_ms = model.config.features.frame_shift_ms
     hearing = build_hearing(
-        model.encoder,
-        model.config.features.frame_shift_ms,
-        config.chunk_size,
-        config.max_streams,
-        "float32" if config.precision == "auto" else config.precision,
+        model.encoder, feature_ms, config.chunk_size, config.max_streams, precision
     )
     settings = _settings(model, hearing, config)
     description = _description(loaded, model, hearing, config, settings, parts)
+    description = replace(description, precision=precision)
     _refuse_parts(parts, description.writes_marks)
     prompt = model.config.prompt
     languages = None if prompt is None else LanguagePrompt(prompt)

@@ -42,7 +42,7 @@ inline float float_of(Bfloat16 number) {
 }
 
 // What both ways to sum have alike: a step is two inputs, whose weights lie side by side.
-struct InputPair {
+struct InputPair : FloatSums {
   static constexpr bool SCALED = false, KEEPS_ROWS = false;
   static constexpr int INPUTS = 2;
   static float scale_of(float) { return 1.0F; }
@@ -65,12 +65,13 @@ struct WeightElement<Bfloat16> : InputPair {
     sum = _mm512_dpbf16_ps(sum, weights, reinterpret_cast<__m512bh>(pairs));
   }
 
-  static void give(const float* row, int inputs, Given* to) {
+  static float give(const float* row, int inputs, Given* to) {
     for (int i = 0; i < inputs; i += 2 * WIDTH, to += WIDTH) {
       const auto low = some(row + i, inputs - i), high = some(row + i + WIDTH, inputs - i - WIDTH);
       const auto pairs = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low));
       _mm512_mask_storeu_epi32(to, mask_of((inputs - i + 1) / 2), pairs);
     }
+    return 1.0F;
   }
 
  private:
@@ -100,11 +101,12 @@ struct WeightElement<Bfloat16> : InputPair {
 
   static void add(Part& sum, Given given, Part weights) { sum += given * weights; }
 
-  static void give(const float* row, int inputs, Given* to) {
+  static float give(const float* row, int inputs, Given* to) {
     for (int i = 0; i < inputs; i += 2, to += 2) {
       to[0] = i + 1 < inputs ? float_of(bfloat16_of(row[i + 1])) : 0.0F;
       to[1] = float_of(bfloat16_of(row[i]));
     }
+    return 1.0F;
   }
 };
 

@@ -80,6 +80,20 @@ inline Floats operator*(const Floats& one, float other) {
   return by_part(one, [=](Part part) { return part * other; });
 }
 
+// Products that what comes after does not take unrounded.
+inline Part rounded(Part products) {
+#if defined(__has_builtin) && __has_builtin(__builtin_assoc_barrier)
+  return __builtin_assoc_barrier(products);
+#else
+  asm volatile("" : "+m"(products));
+  return products;
+#endif
+}
+
+inline Floats rounded(const Floats& products) {
+  return by_part(products, [](Part part) { return rounded(part); });
+}
+
 // sum += one * other, which need not be rounded between.
 inline void add_product(Floats& sum, float one, const Floats& other) {
   for (int i = 0; i < PARTS; ++i) sum.parts[i] += one * other.parts[i];

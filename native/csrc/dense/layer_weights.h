@@ -8,9 +8,10 @@
 
 namespace earshot {
 
-// What a layer multiplies: numbers as they are, or weights and inputs rounded to the upper halves
-// of floats, where weights that are int8 a row are not rounded (int8_rows.h). Sums are floats.
-enum class Precision { FLOAT32, BFLOAT16 };
+// What a layer multiplies: numbers as they are; weights and inputs rounded to the upper halves of
+// floats, where weights that are int8 a row are not rounded (int8_rows.h); or both as int8, with a
+// scale for each output and each row (int8_products.h). Sums are floats, of int8 whole numbers.
+enum class Precision { FLOAT32, BFLOAT16, INT8 };
 
 // y = weight x + bias. weight (outputs, inputs).
 struct LinearWeights {
@@ -21,11 +22,14 @@ struct LinearWeights {
   Precision precision = Precision::FLOAT32;
 };
 
-// The largest weight of one output, without its sign.
+// The largest weight of one output, without its sign; NaN if one is.
 inline float largest_weight(const LinearWeights& weights, int output) {
   const float* row = &weights.weight[static_cast<std::size_t>(output) * weights.inputs];
   float largest = 0.0F;
-  for (int i = 0; i < weights.inputs; ++i) largest = std::max(largest, std::abs(row[i]));
+  for (int i = 0; i < weights.inputs; ++i) {
+    const float size = std::abs(row[i]);
+    if (size > largest || std::isnan(size)) largest = size;
+  }
   return largest;
 }
 

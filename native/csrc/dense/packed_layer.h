@@ -26,12 +26,13 @@ class PackedLayer {
       : inputs_(weights.inputs),
         steps_((inputs_ + Kept::INPUTS - 1) / Kept::INPUTS),
         columns_(padded(weights.outputs)),
-        bias_(columns_, beyond),
+        starts_(columns_, Kept::start(beyond, 0)),
+        bias_(Kept::ROWS_SCALED ? columns_ : 0, beyond),
         scales_(Kept::SCALED ? columns_ : 0, 1.0F),
         panels_(static_cast<std::size_t>(columns_) * steps_ * Kept::INPUTS) {
     for (int output = 0; output < weights.outputs; ++output) {
-      bias_[output] = weights.bias[output] / scale_of(weights, output);
       if constexpr (Kept::SCALED) scales_[output] = scale_of(weights, output);
+      start(weights, output);
     }
     Element* panel = panels_.data();
     for (int first = 0; first < columns_; first += WIDTH * vectors_at(first)) {
@@ -52,12 +53,13 @@ class PackedLayer {
       CacheLines<Given> given(static_cast<std::size_t>(std::min(count, ROWS_GIVEN)) * given_stride);
       for (int first = 0; first < count; first += ROWS_GIVEN) {
         const int taken = std::min(ROWS_GIVEN, count - first);
+        float scales[ROWS_GIVEN];
         for (int i = 0; i < taken; ++i) {
-          Kept::give(rows + static_cast<std::ptrdiff_t>(first + i) * stride, inputs_,
-                     given.data() + static_cast<std::ptrdiff_t>(i) * given_stride);
+          scales[i] = Kept::give(rows + static_cast<std::ptrdiff_t>(first + i) * stride, inputs_,
+                                 given.data() + static_cast<std::ptrdiff_t>(i) * given_stride);
         }
         multiply(given.data(), taken, given_stride, [&](int row, int column, const Floats& values) {
-          then(first + row, column, values);
+          then(first + row, column, finished(values, scales[row], column));
         });
       }
     }
@@ -75,7 +77,7 @@ class PackedLayer {
         const int taken = (count - row + tiles - 1) / tiles;  // tiles are as like as can be
         float sums[TILE_ROWS * TILE_VECTORS * WIDTH];
         sum_tile_of<Element>(taken, vectors)(rows + static_cast<std::ptrdiff_t>(row) * stride,
-                                             stride, panel, steps_, &bias_[first], sums);
+                                             stride, panel, steps_, &starts_[first], sums);
         for (int i = 0; i < taken * vectors; ++i) {
           const int column = first + WIDTH * (i % vectors);
           then(row + i / vectors, column, scaled(load(sums + WIDTH * i), column));
@@ -93,8 +95,26 @@ class PackedLayer {
     return Kept::scale_of(Kept::SCALED ? largest_weight(weights, output) : 0.0F);
   }
 
+  void start(const LinearWeights& weights, int output) {
+    const float bias = weights.bias[output];
+    if constexpr (Kept::ROWS_SCALED) {
+      std::int32_t sum = 0;
+      for (int i = 0; i < inputs_; ++i) sum += packed(weights, output, i).number;
+      starts_[output] = Kept::start(0.0F, sum);
+      bias_[output] = bias;
+    } else {
+      starts_[output] = Kept::start(bias / scale_of(weights, output), 0);
+    }
+  }
+
   Floats scaled(const Floats& sums, int column) const {
     if constexpr (Kept::SCALED) return sums * load(&scales_[column]);
+    return sums;
+  }
+
+  // Rounded after each step, so that it is the same on all kinds of processors.
+  Floats finished(const Floats& sums, float row_scale, int column) const {
+    if constexpr (Kept::ROWS_SCALED) return rounded(sums * row_scale) + load(&bias_[column]);
     return sums;
   }
 
@@ -120,8 +140,9 @@ class PackedLayer {
   int inputs_;
   int steps_;
   int columns_;
-  std::vector<float> bias_;
-  std::vector<float> scales_;  // of each output; none where weights are kept as they are
+  std::vector<StartFor<Element>> starts_;  // of each output's sums
+  std::vector<float> bias_;                // where sums do not begin with it
+  std::vector<float> scales_;              // where weights are not kept as they are
   CacheLines<Element> panels_;
 };
 

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "dense/bfloat16.h"
+#include "dense/int8_products.h"
 #include "dense/int8_rows.h"
 #include "dense/packed_layer.h"
 
@@ -29,10 +30,12 @@ class PackedLinear {
   }
 
  private:
-  using Layer = std::variant<PackedLayer<float>, PackedLayer<Bfloat16>, PackedLayer<Int8>>;
+  using Layer = std::variant<PackedLayer<float>, PackedLayer<Bfloat16>, PackedLayer<Int8>,
+                             PackedLayer<Int8Product>>;
 
   static Layer packed(const LinearWeights& weights, float beyond) {
     if (weights.precision == Precision::FLOAT32) return PackedLayer<float>(weights, beyond);
+    if (weights.precision == Precision::INT8) return PackedLayer<Int8Product>(weights, beyond);
     if (are_int8_rows(weights)) return PackedLayer<Int8>(weights, beyond);
     return PackedLayer<Bfloat16>(weights, beyond);
   }

@@ -22,7 +22,7 @@
 #if defined(EARSHOT_AVX512_BF16)
 #include <immintrin.h>
 #define EARSHOT_AVX512
-#pragma GCC target("avx512bf16")
+#pragma GCC target("avx512bf16,avx512vnni")
 #endif
 #if defined(EARSHOT_AVX512)
 #pragma GCC target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,prefer-vector-width=512")

@@ -17,7 +17,9 @@ inline std::vector<std::string> processors() {
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512vl");
-  if (avx2 && avx512 && __builtin_cpu_supports("avx512bf16")) found.emplace_back("avx512_bf16");
+  const bool few_bits =
+      __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vnni");
+  if (avx2 && avx512 && few_bits) found.emplace_back("avx512_bf16");
   if (avx2 && avx512) found.emplace_back("avx512");
   if (avx2) found.emplace_back("avx2");
 #endif

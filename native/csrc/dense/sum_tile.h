@@ -21,17 +21,19 @@ inline constexpr int TILE_ROWS = 3, TILE_VECTORS = 1;
 
 template <class Element>
 using GivenFor = typename WeightElement<Element>::Given;
+template <class Element>
+using StartFor = typename WeightElement<Element>::Start;
 
-// `sums` (Rows, Vectors) = bias + rows * panel, in `steps`. Each sum runs over the inputs in the
+// `sums` (Rows, Vectors) = starts + rows * panel, in `steps`. Each sum runs over the inputs in the
 // element's order, so that a row's result is the same whichever rows come with it.
 template <class Element, int Rows, int Vectors>
 void sum_tile(const GivenFor<Element>* rows, int stride, const Element* panel, int steps,
-              const float* bias, float* sums) {
+              const StartFor<Element>* starts, float* sums) {
   using Kept = WeightElement<Element>;
   constexpr int REGISTERS = Vectors * PARTS;
-  Part own[Rows][REGISTERS];
+  typename Kept::Sum own[Rows][REGISTERS];
   for (int row = 0; row < Rows; ++row) {
-    for (int i = 0; i < REGISTERS; ++i) own[row][i] = load_part(bias, i);
+    for (int i = 0; i < REGISTERS; ++i) own[row][i] = Kept::begun(starts, i);
   }
   for (int step = 0; step < steps; ++step, panel += WIDTH * Vectors * Kept::INPUTS) {
     for (int turn = 0; turn < Kept::TURNS; ++turn) {
@@ -46,12 +48,14 @@ void sum_tile(const GivenFor<Element>* rows, int stride, const Element* panel, i
     }
   }
   for (int row = 0; row < Rows; ++row) {
-    for (int i = 0; i < REGISTERS; ++i) store_part(sums, row * REGISTERS + i, own[row][i]);
+    for (int i = 0; i < REGISTERS; ++i)
+      store_part(sums, row * REGISTERS + i, Kept::ended(own[row][i]));
   }
 }
 
 template <class Element>
-using SumTile = void (*)(const GivenFor<Element>*, int, const Element*, int, const float*, float*);
+using SumTile = void (*)(const GivenFor<Element>*, int, const Element*, int,
+                         const StartFor<Element>*, float*);
 
 template <class Element, int Vectors, int... Rows>
 constexpr std::array<SumTile<Element>, sizeof...(Rows)> sum_tiles(

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 #include "dense/floats.h"
 
@@ -16,16 +17,29 @@ namespace earshot::EARSHOT_PROCESSOR {
 //   unpacked(from, turn)   a register's share of a step: elements of WIDTH / PARTS columns.
 //   add(sum, given, them)  adds their products with what a row has.
 // and says of the order in which products are summed
-//   INPUTS, TURNS          inputs whose elements lie side by side, a step; register loads of a
-//   step. Given                  what a row has for each turn. give(row, inputs, to)  writes a
-//   row's own (none where KEEPS_ROWS).
+//   INPUTS, TURNS          inputs whose elements lie side by side, a step; loads of a step.
+//   Given                  what a row has for each turn.
+//   give(row, inputs, to)  writes a row's own (none where KEEPS_ROWS), and returns its scale.
+//   Sum                    a register of sums. ended(sum): as floats.
+//   Start                  what an output's sums begin with. start(bias, sum_of_packed_weights),
+//                          begun(starts, i): of a register's outputs.
 // One with a scale of its own for each output (int8) says SCALED; others (bfloat16) need not be
-// multiplied.
+// multiplied. One whose rows have scales as well says ROWS_SCALED; its bias is added to the end.
 template <class Element>
 struct WeightElement;
 
+// Sums that are floats from the first product on.
+struct FloatSums {
+  static constexpr bool ROWS_SCALED = false;
+  using Start = float;
+  using Sum = Part;
+  static Start start(float bias, std::int32_t) { return bias; }
+  static Sum begun(const Start* starts, int i) { return load_part(starts, i); }
+  static Part ended(Sum sum) { return sum; }
+};
+
 // The weights of one input are a step; rows stay as they are.
-struct SingleInput {
+struct SingleInput : FloatSums {
   static constexpr bool KEEPS_ROWS = true;
   static constexpr int INPUTS = 1, TURNS = 1;
   using Given = float;

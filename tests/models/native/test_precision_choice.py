@@ -26,7 +26,7 @@ def test_auto_rounds_large_networks_where_an_instruction_does(fastest):
     assert chosen_precision("auto", network_of(LEAST_PARAMETERS).double()) == "float32"
 
 
-@pytest.mark.parametrize("asked", ["float32", "bfloat16"])
+@pytest.mark.parametrize("asked", ["float32", "bfloat16", "int8"])
 def test_what_is_asked_is_given_on_every_processor(fastest, asked):
     assert chosen_precision(asked, network_of(3)) == asked
     assert chosen_precision(asked, network_of(LEAST_PARAMETERS)) == asked

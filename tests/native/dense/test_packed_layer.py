@@ -41,3 +41,7 @@ def test_bfloat16_sums_are_a_plain_loops_bit_by_bit(check) -> None:
 
 def test_int8_rows_sums_are_a_plain_loops_bit_by_bit(check) -> None:
     assert not check("int8_rows_check")
+
+
+def test_int8_sums_are_a_plain_loops_bit_by_bit(check) -> None:
+    assert not check("int8_products_check")

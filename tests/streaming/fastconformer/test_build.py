@@ -88,7 +88,6 @@ def test_languages_of_a_prompt_are_told() -> None:
         ("windows, ctc", {"chunk_size": 4}, "chunk_size: this model hears in windows of its own"),
         ("windows, ctc", {"weights": {"ctc": 1.0}}, "ctc_weight: no scorer of this model's family"),
         ("windows, ctc", {"num_left_chunks": 2}, "'fastconformer' have no option num_left_chunks"),
-        ("windows, ctc", {"precision": "bfloat16"}, "precision is bfloat16: models of the family"),
     ],
 )
 def test_what_no_engine_can_be_built_with_is_refused(kind, options, complaint) -> None:

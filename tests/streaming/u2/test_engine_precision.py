@@ -40,7 +40,7 @@ def built(monkeypatch) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("asked", ["float32", "bfloat16"])
+@pytest.mark.parametrize("asked", ["float32", "bfloat16", "int8"])
 def test_all_linear_layers_are_built_as_asked(bundled, built, asked):
     recognizer = build_recognizer(bundled, EngineConfig(max_streams=1, precision=asked))
     assert set(built) == {asked}
@@ -63,18 +63,19 @@ def test_auto_leaves_the_small_language_model_as_it_is():
     assert sum(each.numel() for each in neural_lm.parameters()) < LEAST_PARAMETERS
 
 
-def test_bfloat16_is_refused_where_torch_runs_the_encoder():
+@pytest.mark.parametrize("asked", ["bfloat16", "int8"])
+def test_fewer_bits_are_refused_where_torch_runs_the_encoder(asked):
     model = make_tiny_model().double()
     assert engine_precision(model, "auto") == engine_precision(model, "float32") == "float32"
     with pytest.raises(InvalidEngineConfig, match="run by torch here"):
-        engine_precision(model, "bfloat16")
+        engine_precision(model, asked)
 
 
 def test_the_neural_language_model_is_fitted_in_the_precision(tone_model):
     scorer = load_neural_lm(bundled_model_dir() / "neural_lm.safetensors")
     sentence = [[["so", "it", "is"], ["so", "is", "it"]]]
     exact = scorer.score(sentence)
-    for asked, same in (("auto", True), ("float32", True), ("bfloat16", False)):
+    for asked, same in (("auto", True), ("float32", True), ("bfloat16", False), ("int8", False)):
         read = {"graph": object(), "neural_lm": scorer}
         fitted = ModelParts(tone_model, read, precision=asked).get(NEURAL_LM)
         assert (fitted is scorer) is same
@@ -85,5 +86,5 @@ def test_the_neural_language_model_is_fitted_in_the_precision(tone_model):
 
 
 def test_precisions_that_nobody_knows_are_refused():
-    with pytest.raises(InvalidEngineConfig, match="precision is 'int8', none of auto, float32"):
-        EngineConfig(precision="int8")
+    with pytest.raises(InvalidEngineConfig, match="precision is 'int4', none of auto, float32"):
+        EngineConfig(precision="int4")

@@ -1,0 +1,152 @@
+// Layers of int8 weights and rows against a plain loop of whole numbers, bit by bit; exits with 0
+// where they agree. test_packed_layer.py compiles it.
+#include <cmath>
+#include <cstdio>
+#include <random>
+
+#include "dense/processor.h"
+// What is included from here on is for one kind of processor.
+#include "dense/packed_linear.h"
+#include "plain_sums.h"
+
+namespace earshot::EARSHOT_PROCESSOR {
+namespace {
+
+using Random = std::mt19937;
+using Numbers = std::vector<float>;
+
+constexpr float LEAST = 1e-36F;
+
+// Numbers as int8, and their scale; none is finite where one is not.
+struct Scaled {
+  std::vector<int> numbers;
+  float scale;
+};
+
+Scaled scaled(const float* from, int count) {
+  float most = 0.0F;
+  for (int i = 0; i < count; ++i) {
+    if (!std::isfinite(from[i])) return {std::vector<int>(count), std::nanf("")};
+    most = std::max(most, std::abs(from[i]));
+  }
+  Scaled found{std::vector<int>(count), most < LEAST ? 0.0F : most / 127.0F};
+  return found;
+}
+
+Scaled scaled_row(const float* row, int inputs) {
+  Scaled found = scaled(row, inputs);
+  if (!(found.scale > 0.0F)) return found;
+  float most = 0.0F;
+  for (int i = 0; i < inputs; ++i) most = std::max(most, std::abs(row[i]));
+  const volatile float factor = 127.0F / most;
+  for (int i = 0; i < inputs; ++i) {
+    const volatile float product = row[i] * factor;
+    found.numbers[i] = static_cast<int>(std::nearbyint(product));
+  }
+  return found;
+}
+
+Scaled scaled_weights(const LinearWeights& weights, int output) {
+  const float* own = &weights.weight[static_cast<std::size_t>(output) * weights.inputs];
+  Scaled found = scaled(own, weights.inputs);
+  if (!(found.scale > 0.0F)) return found;
+  for (int i = 0; i < weights.inputs; ++i) {
+    found.numbers[i] = static_cast<int>(std::nearbyint(own[i] / found.scale));
+  }
+  return found;
+}
+
+float expected(const LinearWeights& weights, int output, const float* row) {
+  const Scaled own = scaled_weights(weights, output), given = scaled_row(row, weights.inputs);
+  std::int64_t sum = 0;
+  for (int i = 0; i < weights.inputs; ++i) sum += std::int64_t{own.numbers[i]} * given.numbers[i];
+  const volatile float of_weights = static_cast<float>(sum) * own.scale;
+  const volatile float product = of_weights * given.scale;
+  return product + weights.bias[output];
+}
+
+LinearWeights drawn(int outputs, int inputs, Random& random, auto number) {
+  LinearWeights weights{outputs, inputs, Numbers(static_cast<std::size_t>(outputs) * inputs),
+                        Numbers(outputs), Precision::INT8};
+  for (float& each : weights.weight) each = number(random);
+  for (float& each : weights.bias) each = number(random);
+  return weights;
+}
+
+// Rows lie `stride` apart, and what is between them is no number: it must not be read.
+bool holds(int rows, int inputs, int outputs, Random& random, auto number) {
+  constexpr float BEYOND = -3.0F;
+  const LinearWeights weights = drawn(outputs, inputs, random, number);
+  const PackedLinear layer(weights, BEYOND);
+  const int stride = inputs + static_cast<int>(random() % 3);
+  Numbers given(static_cast<std::size_t>(rows) * stride, std::nanf(""));
+  for (int row = 0; row < rows; ++row) {
+    for (int i = 0; i < inputs; ++i) given[row * stride + i] = number(random);
+  }
+  bool held = true;
+  int told = 0;
+  layer(given.data(), rows, stride, [&](int row, int column, const Floats& values) {
+    float found[WIDTH];
+    store(found, values);
+    for (int i = 0; i < WIDTH; ++i, ++told) {
+      const int output = column + i;
+      const float own = output < outputs ? expected(weights, output, &given[row * stride]) : BEYOND;
+      const bool spoiled = output >= outputs && std::isnan(found[i]);  // of a row without a scale
+      if (same(found[i], own) || spoiled) continue;
+      std::fprintf(stderr, "row %d of %d, output %d of %d, %d inputs: %a for %a\n", row, rows,
+                   output, outputs, inputs, found[i], own);
+      held = false;
+    }
+  });
+  return held && told == rows * layer.columns();
+}
+
+bool shapes_hold(Random& random, auto number) {
+  for (int i = 0; i < 200; ++i) {
+    const int rows = 1 + static_cast<int>(random() % (i % 10 == 0 ? 230 : 40));
+    const int inputs = 1 + static_cast<int>(random() % 150);
+    const int outputs = 1 + static_cast<int>(random() % 90);
+    if (!holds(rows, inputs, outputs, random, number)) return false;
+  }
+  return true;
+}
+
+// Rows and weights at both ends of their range, as wide as layers are.
+bool ends_hold(Random& random) {
+  const auto end = [](Random& source) { return source() % 2 == 0 ? 2.0F : -2.0F; };
+  const auto high = [](Random&) { return 2.0F; };
+  return holds(13, 4096, 40, random, end) && holds(3, 5120, 17, random, high);
+}
+
+}  // namespace
+
+bool check() {
+  Random random(1);
+  std::normal_distribution<float> normal;
+  const auto usual = [&](Random& source) { return normal(source); };
+  const auto halves = [](Random& source) {
+    return static_cast<float>(static_cast<int>(source() % 255) - 127) / 2.0F;
+  };
+  const auto wide = [](Random& source) {
+    const float size = std::ldexp(1.0F, static_cast<int>(source() % 60) - 30);
+    return source() % 3 == 0 ? 0.0F : source() % 2 == 0 ? size : -size;
+  };
+  const auto tiny = [](Random& source) {
+    return std::ldexp(1.0F, -static_cast<int>(source() % 40) - 110);
+  };
+  const auto sometimes_none = [&](Random& source) {
+    const auto chance = source() % 200;
+    if (chance == 0) return std::nanf("");
+    return chance == 1 ? std::numeric_limits<float>::infinity() : normal(source);
+  };
+  return shapes_hold(random, usual) && shapes_hold(random, halves) && shapes_hold(random, wide) &&
+         shapes_hold(random, tiny) && shapes_hold(random, sometimes_none) && ends_hold(random);
+}
+
+}  // namespace earshot::EARSHOT_PROCESSOR
+
+int main() {
+  const bool held = earshot::EARSHOT_PROCESSOR::check();
+  if (!held) std::fprintf(stderr, "int8 layers give other sums\n");
+  return held ? 0 : 1;
+}
