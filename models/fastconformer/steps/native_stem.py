@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from earshot.models import _native
+from earshot.models.fastconformer.config import Subsampling
 from earshot.models.fastconformer.encoder import FastConformerEncoder
 from earshot.models.native.precision import Precision
 from earshot.models.native.weights import floats, processors, rows_weights
@@ -37,7 +38,7 @@ class NativeConv2dStem:
             bins=encoder.config.features_size,
             before=before,
             after=after,
-            stages=_stages(own.conv, precision),
+            stages=_stages(own.conv, encoder.config.subsampling, precision),
             out=rows_weights(scale * weight, scale * own.out.bias, precision),
             processor=processor or processors()[0],
         )
@@ -62,17 +63,18 @@ class NativeConv2dStem:
         return embedded
 
 
-def _stages(layers: nn.Sequential, precision: Precision) -> list[_native.PlaneStageWeights]:
-    convolutions = [layer for layer in layers if isinstance(layer, nn.Conv2d)]
-    first = _native.PlaneStageWeights(None, _plane_layer(convolutions[0], "float32"))
-    stages, depthwise = [first], None
-    for layer in convolutions[1:]:
-        if layer.groups > 1:
-            depthwise = layer
-        else:
-            own = None if depthwise is None else _depthwise(depthwise)
-            stages.append(_native.PlaneStageWeights(own, _plane_layer(layer, precision)))
-    return stages
+def _stages(
+    layers: nn.Sequential, subsampling: Subsampling, precision: Precision
+) -> list[_native.PlaneStageWeights]:
+    first, *others = [layer for layer in layers if isinstance(layer, nn.Conv2d)]
+    stages = [_native.PlaneStageWeights(None, _plane_layer(first, "float32"))]
+    if subsampling == "striding":
+        full = [_plane_layer(layer, precision) for layer in others]
+        return stages + [_native.PlaneStageWeights(None, layer) for layer in full]
+    return stages + [
+        _native.PlaneStageWeights(_depthwise(depthwise), _plane_layer(pointwise, precision))
+        for depthwise, pointwise in zip(others[::2], others[1::2], strict=True)
+    ]
 
 
 def _depthwise(layer: nn.Conv2d) -> _native.DepthwiseWeights:
