@@ -36,6 +36,11 @@ def make_encoder(config: FastConformerConfig = CONFIG) -> FastConformerEncoder:
     encoder = FastConformerEncoder(config).eval().requires_grad_(False)
     for parameter in encoder.parameters():  # zeros, as biases begin, hide mistakes
         parameter.normal_(std=0.4)
+    for name, buffer in encoder.named_buffers():  # so do the statistics of batch norms
+        if name.endswith("running_mean"):
+            buffer.normal_(std=0.4)
+        elif name.endswith("running_var"):
+            buffer.uniform_(0.3, 3.0)
     return encoder
 
 

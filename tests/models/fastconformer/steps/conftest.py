@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
+import torch
 
 from earshot.models.fastconformer.config import AttentionContext
 from earshot.models.fastconformer.encoder import FastConformerEncoder
@@ -30,3 +31,16 @@ def make_step(request: pytest.FixtureRequest) -> Callable[..., ChunkStep]:
         return NativeChunkStep(encoder, context, capacity, native)
 
     return make
+
+
+@pytest.fixture(scope="session", params=processors())
+def processor(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def threads() -> Iterator[Callable[[int], None]]:
+    """Sets torch's number of threads, which it has again after the test."""
+    before = torch.get_num_threads()
+    yield torch.set_num_threads
+    torch.set_num_threads(before)
