@@ -7,7 +7,7 @@ from earshot.streaming.parts.torchs_precision import torchs_precision
 
 
 def encoder_precision(encoder: FastConformerEncoder, choice: PrecisionChoice) -> Precision:
-    """What was asked for; `auto` is float32 until fewer bits are measured on trained weights.
+    """The precision asked for; `auto` is float32 until fewer bits are measured on trained weights.
 
     Raises InvalidEngineConfig where fewer bits are asked of an encoder that torch runs.
     """

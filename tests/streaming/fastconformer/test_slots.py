@@ -102,3 +102,22 @@ def test_whoever_comes_into_a_slot_hears_what_it_hears_alone(make_engine, sounds
     assert len(set(alone.values())) > 10
     assert engine.stats.failed_streams == 0
     assert engine.stats.live_streams == engine.stats.file_streams == 0
+
+
+@pytest.mark.parametrize("priority", list(StreamPriority))
+@pytest.mark.parametrize("kind", ["chunks, rnnt", "windows, tdt", *KINDS])
+def test_a_transducers_stream_tells_alone_what_it_tells_in_company_to_the_bit(
+    make_engine, together, kind: str, priority: StreamPriority
+) -> None:
+    clips = [babble(seconds, seed) for seconds, seed in ((4.5, 3), (3.1, 22), (0.9, 37), (5.2, 5))]
+    engine = make_engine(random_nemo(kind), max_streams=len(clips))
+    sizes = engine.model.chunks_ms
+    configs = [
+        StreamConfig("transducer_greedy_search", endpoint=ENDPOINT, chunk_ms=sizes[i % len(sizes)])
+        for i in range(len(clips))
+    ]
+    company = together(engine, clips, configs, priority)
+    for clip, config, listener in zip(clips, configs, company, strict=True):
+        [alone] = together(engine, [clip], [config], priority)
+        assert alone.events == listener.events
+    assert any(listener.finals for listener in company)
