@@ -61,18 +61,29 @@ def random_batch(size: int, utterances: int, rate_hz: float, seed: int) -> Batch
     return Batch(pad_sequence(rows, batch_first=True), lengths, rate_hz)
 
 
-@torch.inference_mode()
 def speaking_head(config: TransducerConfig, rate_hz: float, seed: int = SEED) -> Transducer:
     """A head that finds LABELS_HZ labels a second in `random_batch`es of so many frames a second.
 
     Raises RuntimeError where no bias of the blank reaches the rate.
     """
+    return head_for(config, random_batch(config.encoder_size, HELD, rate_hz, seed + 1), None, seed)
+
+
+@torch.inference_mode()
+def head_for(
+    config: TransducerConfig, held: Batch, frames: Tensor | None, seed: int = SEED
+) -> Transducer:
+    """A head that finds LABELS_HZ labels a second in `held`.
+
+    frames: (N, D) like those of `held`, that the joint is fitted to; noise if None. Raises
+    RuntimeError where no bias of the blank reaches the rate.
+    """
     torch.manual_seed(seed)
     head = Transducer(config).eval().requires_grad_(False)
-    logits = _speak(head)
+    logits = _speak(head, torch.randn(SAMPLED, config.encoder_size) if frames is None else frames)
     mean_duration = _share_durations(head, logits) if config.durations else None
-    held = random_batch(config.encoder_size, HELD, rate_hz, seed + 1)
-    first = _first_bias(logits[:, : config.vocab_size + 1], LABELS_HZ / rate_hz, mean_duration)
+    labels = LABELS_HZ / held.rate_hz
+    first = _first_bias(logits[:, : config.vocab_size + 1], labels, mean_duration)
 
     def labels_hz(bias: float) -> float:
         head.joint.output.bias[config.blank_id] = bias
@@ -93,16 +104,16 @@ def bisect(rate: Callable[[float], float], wanted: float, low: float, high: floa
     raise RuntimeError(f"the rate is {found:.3f}, not {wanted:.3f}")
 
 
-def _speak(head: Transducer) -> Tensor:
-    """Set the layers as the module says; gives logits (SAMPLED, V + 1 + durations)."""
-    output, frames = head.joint.output, torch.randn(SAMPLED, head.config.encoder_size)
+def _speak(head: Transducer, frames: Tensor) -> Tensor:
+    """Set the layers as the module says; gives logits (N, V + 1 + durations) of frames (N, D)."""
+    output, count = head.joint.output, len(frames)
     output.weight /= output.weight.norm(dim=-1, keepdim=True)
     output.weight[head.config.blank_id] = 0  # else a frame that is far from it has many labels
     output.bias.copy_(-LIFT * output.weight.sum(-1))
     heard = _standardise(head.joint.encoder, frames) + LIFT
     head.joint.encoder.bias += LIFT
-    labels = torch.randint(head.config.vocab_size, (4, SAMPLED))
-    state = head.predictor.start(SAMPLED)
+    labels = torch.randint(head.config.vocab_size, (4, count))
+    state = head.predictor.start(count)
     for row in labels:
         outputs, state = head.predictor(row, state)
     _fit(head.joint.predictor, outputs, -HUSH * output.weight[labels[-1]])

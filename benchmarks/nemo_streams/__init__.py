@@ -1,0 +1,1 @@
+"""Live streams of NeMo's streaming transducers, here and in sherpa-onnx on the same weights."""

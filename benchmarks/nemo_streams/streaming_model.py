@@ -1,0 +1,123 @@
+"""A streaming transducer of NeMo's size with random weights, whose head speaks of real recordings.
+
+Branches of random layers drown what they are added to, and attention then makes all frames alike:
+so they are smaller here. The stem's first kernels see differences alone, since features all lie far
+below zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
+
+from benchmarks.transducer.decoding import Batch
+from benchmarks.transducer.speaking_heads import SEED, head_for
+from earshot.models.config import FeatureConfig
+from earshot.models.fastconformer.config import (
+    AttentionContext,
+    FastConformerConfig,
+    FastConformerModelConfig,
+)
+from earshot.models.fastconformer.model import FastConformerModel
+from earshot.models.transducer.config import TransducerConfig
+
+LEFT = 70
+RIGHTS = (13, 6, 1, 0)
+"""Of the contexts: chunks of 1.12 s, 560, 160 and 80 ms."""
+MELS, VOCABULARY, PREDICTOR = 80, 1024, 640
+FRAMES_HZ = 12.5
+GAINS = {"linear_out": 0.2, "linear2": 0.5, "pointwise_conv2": 0.5}
+"""Of the layers that end a branch."""
+BIAS, POSITION_BIAS, NORM = 0.1, 0.5, 0.1
+"""How much biases deviate, those of positions, and norms' weights from 1."""
+RIDGE = 1.0
+"""Added to the frames' covariance before they are whitened, in mean variances."""
+
+
+def model_config() -> FastConformerModelConfig:
+    """An RNN-T of 114 million parameters."""
+    return FastConformerModelConfig(
+        VOCABULARY,
+        FastConformerConfig(
+            MELS, 512, 17, 8, 2048, 256,
+            causal_stem=True, causal_convolution=True, conv_norm="layer_norm", normalise="none",
+            contexts=tuple(AttentionContext(LEFT, right) for right in RIGHTS),
+            context_style="chunked_limited",
+        ),
+        FeatureConfig(kind="nemo", num_mel_bins=MELS),
+        TransducerConfig(VOCABULARY, 512, PREDICTOR, PREDICTOR),
+    )  # fmt: skip
+
+
+@torch.inference_mode()
+def speaking_model(
+    config: FastConformerModelConfig, recordings: Sequence[Tensor], seed: int = SEED
+) -> FastConformerModel:
+    """A network whose head finds LABELS_HZ labels a second of recordings (N_i,).
+
+    Raises RuntimeError where it cannot be made to.
+    """
+    assert config.transducer is not None
+    torch.manual_seed(seed)
+    model = FastConformerModel(config).eval().requires_grad_(False)
+    _draw(model.encoder)
+    features = [model.features(samples)[None] for samples in recordings]
+    _settle_stem(model, features)
+    frames = [_encoded(model, each) for each in features]
+    mean, whiten = _whitening(torch.cat(frames))
+    heard = [(each - mean) @ whiten for each in frames]
+    lengths = [len(each) for each in heard]
+    held = Batch(pad_sequence(heard, batch_first=True), lengths, FRAMES_HZ)
+    head = head_for(config.transducer, held, torch.cat(heard), seed)
+    joint = head.joint.encoder
+    joint.bias.sub_(joint.weight @ (whiten @ mean))
+    joint.weight.copy_(joint.weight @ whiten)
+    model.transducer = head
+    return model
+
+
+def _draw(encoder: nn.Module) -> None:
+    """Draw weights that leave vectors about as long as they were."""
+    for name, weight in encoder.named_parameters():
+        if weight.dim() == 1:
+            norm = "norm" in name and name.endswith("weight")
+            weight.normal_(1.0, NORM) if norm else weight.normal_(std=BIAS)
+        elif "bias_" in name:
+            weight.normal_(std=POSITION_BIAS)
+        else:
+            gain = GAINS.get(name.split(".")[-2], 1.0)
+            weight.normal_(std=gain / math.sqrt(weight[0].numel()))
+
+
+def _settle_stem(model: FastConformerModel, features: Sequence[Tensor]) -> None:
+    """Have the stem see differences, and the layers' input be 0 in the mean and deviate by 1."""
+    first, out = model.encoder.pre_encode.conv[0], model.encoder.pre_encode.out
+    assert isinstance(first, nn.Conv2d)
+    first.weight.sub_(first.weight.mean((2, 3), keepdim=True))
+    frames = torch.cat([model.encoder.stem(each, _length(each))[0][0] for each in features])
+    mean = frames.mean(0)
+    scale = 1 / (frames - mean).square().mean().sqrt()
+    out.bias.sub_(mean / model.encoder.scaled(torch.ones(1))).mul_(scale)
+    out.weight.mul_(scale)
+
+
+def _encoded(model: FastConformerModel, features: Tensor) -> Tensor:
+    encoded, _ = model.encode(features, _length(features))
+    return encoded[0]
+
+
+def _length(features: Tensor) -> Tensor:
+    return torch.tensor([features.size(1)])
+
+
+def _whitening(frames: Tensor) -> tuple[Tensor, Tensor]:
+    """Of frames (N, D) the mean (D,), and (D, D) after which dimensions vary alike, together 1."""
+    mean = frames.mean(0)
+    covariance = (frames - mean).T @ (frames - mean) / len(frames)
+    values, vectors = torch.linalg.eigh(covariance)
+    scales = (values.clamp(min=0) + RIDGE * values.mean()).rsqrt()
+    return mean, vectors @ torch.diag(scales) @ vectors.T
