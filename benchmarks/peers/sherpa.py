@@ -19,13 +19,10 @@ TAIL_S = 0.8
 
 
 class SherpaRecognizer:
-    """Greedy search on one thread, without endpoints: a recording is one utterance."""
+    """One of its online recognisers, without endpoints: a recording is one utterance."""
 
-    def __init__(self, network: Path, tokens: Path, chunk: int, left_chunks: int) -> None:
-        self._recognizer: Any = sherpa_onnx.OnlineRecognizer.from_wenet_ctc(
-            tokens=str(tokens), model=str(network), chunk_size=chunk, num_left_chunks=left_chunks,
-            num_threads=1, decoding_method="greedy_search",
-        )  # fmt: skip
+    def __init__(self, recognizer: Any, tail_s: float = TAIL_S) -> None:
+        self._recognizer, self._tail_s = recognizer, tail_s
 
     def decode(self, audio: Sequence[Samples]) -> list[str]:
         """Texts of recordings, a stream each and all at once; partial results after each chunk."""
@@ -39,7 +36,7 @@ class SherpaRecognizer:
     def _stream(self, samples: Samples) -> Any:
         stream = self._recognizer.create_stream()
         stream.accept_waveform(RATE_HZ, samples)
-        stream.accept_waveform(RATE_HZ, np.zeros(round(TAIL_S * RATE_HZ), np.float32))
+        stream.accept_waveform(RATE_HZ, np.zeros(round(self._tail_s * RATE_HZ), np.float32))
         stream.input_finished()
         return stream
 
@@ -54,10 +51,11 @@ def main() -> None:
     parser.add_argument("--chunk-size", type=int, required=True)
     parser.add_argument("--num-left-chunks", type=int, required=True)
     asked = parser.parse_args()
-    recognizer = SherpaRecognizer(
-        asked.network, asked.tokens, asked.chunk_size, asked.num_left_chunks
-    )
-    answer_turns(recognizer.decode, asked.clips, asked.together)
+    recognizer = sherpa_onnx.OnlineRecognizer.from_wenet_ctc(
+        tokens=str(asked.tokens), model=str(asked.network), chunk_size=asked.chunk_size,
+        num_left_chunks=asked.num_left_chunks, num_threads=1, decoding_method="greedy_search",
+    )  # fmt: skip
+    answer_turns(SherpaRecognizer(recognizer).decode, asked.clips, asked.together)
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ def served(
         server = sherpa_served.servers_of(contest, arguments.peer_python)[name]
         for streams in counts:
             heard = sherpa_served.load_server(server, streams, arguments.seconds, clips, folder)
-            lines.append(sherpa_served.row(contest, server, heard))
+            lines.append(sherpa_served.row(contest.name, server, heard, not contest.random))
     return lines
 
 

@@ -11,11 +11,14 @@ from earshot.service.settings import Settings
 from earshot.streaming.stream_config import EndpointConfig, StreamConfig
 
 BACKLOG_S = 120.0
-GREEDY = StreamConfig(
-    mode="ctc_greedy_search",
-    endpoint=EndpointConfig(silence_ms=None, no_speech_ms=60_000),
-)
-"""As the peer decodes: no second pass, and a recording is one utterance."""
+
+
+def greedy_of(modes: Sequence[str]) -> StreamConfig:
+    """As the peer decodes: no second pass, and a recording is one utterance."""
+    return StreamConfig(
+        mode=next(mode for mode in modes if mode.endswith("greedy_search")),
+        endpoint=EndpointConfig(silence_ms=None, no_speech_ms=60_000),
+    )
 
 
 def main() -> None:
@@ -33,8 +36,8 @@ def main() -> None:
         chunk_size=asked.chunk_size, num_left_chunks=asked.num_left_chunks,
         max_streams=asked.together, max_backlog_s=BACKLOG_S,
     )  # fmt: skip
-    config = GREEDY if asked.greedy else StreamConfig()
     with running_engine(settings) as engine:
+        config = greedy_of(engine.model.modes) if asked.greedy else StreamConfig()
 
         def decode(audio: Sequence[Samples]) -> list[str]:
             return run_all(engine, list(audio), config)

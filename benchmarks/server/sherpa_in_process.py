@@ -67,7 +67,7 @@ def rows(
             name: [1000 * turn.cpu_s / (CLIPS * contest.clip_s) for turn in turns]
             for name, turns in take_turns(arms, rounds, folder).items()
         }
-        lines += [[contest.name, str(streams), *cells] for cells in _cells(costs)]
+        lines += [[contest.name, str(streams), *cells] for cells in cells_of(costs)]
     return lines
 
 
@@ -85,7 +85,7 @@ def take_turns(arms: dict[str, list[str]], rounds: int, folder: Path) -> dict[st
     return taken
 
 
-def _cells(costs: dict[str, list[float]]) -> list[list[str]]:
+def cells_of(costs: dict[str, list[float]]) -> list[list[str]]:
     """Of each arm: its name, median, spread, and ratio to the first arm."""
     first = statistics.median(next(iter(costs.values())))
     lines = []

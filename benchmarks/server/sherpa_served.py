@@ -99,16 +99,16 @@ def load_server(
         return asyncio.run(loaded())
 
 
-def row(contest: Contest, server: Server, heard: Heard) -> list[str]:
-    """One line of the table."""
+def row(model: str, server: Server, heard: Heard, has_words: bool) -> list[str]:
+    """One line of the table; has_words: whether errors are counted in what the model says."""
     final = heard.final
     cells = [
-        contest.name, server.name, str(heard.streams), "yes" if heard.holds else "no",
+        model, server.name, str(heard.streams), "yes" if heard.holds else "no",
         f"{1000 * heard.cpu_s / max(heard.audio_s, 1e-9):.1f}",
         f"{heard.cpu_s / heard.seconds:.2f}", f"{heard.own_cpu_s / heard.seconds:.2f}",
         f"{final.p50_ms:.0f} / {final.p95_ms:.0f} / {final.p99_ms:.0f}",
         str(len(heard.finals_s)), str(len(heard.failures)),
-        "-" if contest.random else f"{100 * word_errors(heard.texts):.1f} %",
+        f"{100 * word_errors(heard.texts):.1f} %" if has_words else "-",
         f"{Percentiles.of(heard.send_delays_s).p99_ms:.0f}",
     ]  # fmt: skip
     print("  ".join(cells), *sorted(set(heard.failures))[:3], sep="\n  ", flush=True)
