@@ -55,24 +55,26 @@ def model_config() -> FastConformerModelConfig:
 
 @torch.inference_mode()
 def speaking_model(
-    config: FastConformerModelConfig, recordings: Sequence[Tensor], seed: int = SEED
+    config: FastConformerModelConfig,
+    recordings: Sequence[Tensor],
+    held: Sequence[Tensor],
+    seed: int = SEED,
 ) -> FastConformerModel:
-    """A network whose head finds LABELS_HZ labels a second of recordings (N_i,).
+    """A network whose head finds LABELS_HZ labels a second of what is held.
 
-    Raises RuntimeError where it cannot be made to.
+    recordings, held: (N_i,) samples each; the head is fitted to the first, and hears more labels in
+    them than in others. Raises RuntimeError where it cannot be made to.
     """
     assert config.transducer is not None
     torch.manual_seed(seed)
     model = FastConformerModel(config).eval().requires_grad_(False)
     _draw(model.encoder)
-    features = [model.features(samples)[None] for samples in recordings]
-    _settle_stem(model, features)
-    frames = [_encoded(model, each) for each in features]
-    mean, whiten = _whitening(torch.cat(frames))
-    heard = [(each - mean) @ whiten for each in frames]
-    lengths = [len(each) for each in heard]
-    held = Batch(pad_sequence(heard, batch_first=True), lengths, FRAMES_HZ)
-    head = head_for(config.transducer, held, torch.cat(heard), seed)
+    _settle_stem(model, recordings)
+    frames = torch.cat([_encoded(model, each) for each in recordings])
+    mean, whiten = _whitening(frames)
+    heard = [(_encoded(model, each) - mean) @ whiten for each in held]
+    batch = Batch(pad_sequence(heard, batch_first=True), list(map(len, heard)), FRAMES_HZ)
+    head = head_for(config.transducer, batch, (frames - mean) @ whiten, seed)
     joint = head.joint.encoder
     joint.bias.sub_(joint.weight @ (whiten @ mean))
     joint.weight.copy_(joint.weight @ whiten)
@@ -93,25 +95,28 @@ def _draw(encoder: nn.Module) -> None:
             weight.normal_(std=gain / math.sqrt(weight[0].numel()))
 
 
-def _settle_stem(model: FastConformerModel, features: Sequence[Tensor]) -> None:
+def _settle_stem(model: FastConformerModel, recordings: Sequence[Tensor]) -> None:
     """Have the stem see differences, and the layers' input be 0 in the mean and deviate by 1."""
     first, out = model.encoder.pre_encode.conv[0], model.encoder.pre_encode.out
     assert isinstance(first, nn.Conv2d)
     first.weight.sub_(first.weight.mean((2, 3), keepdim=True))
-    frames = torch.cat([model.encoder.stem(each, _length(each))[0][0] for each in features])
+    stems = [model.encoder.stem(*_features(model, each))[0][0] for each in recordings]
+    frames = torch.cat(stems)
     mean = frames.mean(0)
     scale = 1 / (frames - mean).square().mean().sqrt()
     out.bias.sub_(mean / model.encoder.scaled(torch.ones(1))).mul_(scale)
     out.weight.mul_(scale)
 
 
-def _encoded(model: FastConformerModel, features: Tensor) -> Tensor:
-    encoded, _ = model.encode(features, _length(features))
+def _encoded(model: FastConformerModel, samples: Tensor) -> Tensor:
+    """Frames (T', D) of samples (N,)."""
+    encoded, _ = model.encode(*_features(model, samples))
     return encoded[0]
 
 
-def _length(features: Tensor) -> Tensor:
-    return torch.tensor([features.size(1)])
+def _features(model: FastConformerModel, samples: Tensor) -> tuple[Tensor, Tensor]:
+    features = model.features(samples)[None]
+    return features, torch.tensor([features.size(1)])
 
 
 def _whitening(frames: Tensor) -> tuple[Tensor, Tensor]:

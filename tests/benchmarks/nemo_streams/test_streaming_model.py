@@ -15,11 +15,12 @@ from earshot.models.fastconformer.config import FastConformerModelConfig
 def test_its_head_says_so_many_labels_a_second_of_what_its_encoder_hears(
     small_config: FastConformerModelConfig,
 ) -> None:
-    recordings = [torch.from_numpy(babble(40.0, seed, pause_s=0.1)) for seed in range(4)]
-    model = speaking_model(small_config, recordings)
+    recordings = [torch.from_numpy(babble(40.0, seed, pause_s=0.1)) for seed in range(6)]
+    held = recordings[4:]
+    model = speaking_model(small_config, recordings[:4], held)
     assert model.transducer is not None
     with torch.inference_mode():
-        features = [model.features(each)[None] for each in recordings]
+        features = [model.features(each)[None] for each in held]
         frames = [model.encode(each, torch.tensor([each.size(1)]))[0][0] for each in features]
         lengths = [len(each) for each in frames]
         batch = Batch(pad_sequence(frames, batch_first=True), lengths, FRAMES_HZ)
