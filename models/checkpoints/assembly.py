@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from torch import Tensor, nn
@@ -41,6 +41,10 @@ class LoadedModel:
     languages: tuple[str, ...] = ()
     ctc: CtcUnits | None = None
     writer: WhisperTokenizer | None = None
+
+    def without_network(self) -> LoadedModel:
+        """All but the network, whose weights may then leave memory."""
+        return replace(self, model=nn.Module())
 
 
 def u2_of(loaded: LoadedModel) -> U2Model:

@@ -57,7 +57,7 @@ def load_hugging_face_model(folder: Path) -> LoadedModel:
         network = FastConformerModel(config.model)
     labels = config.model.vocab_size
     tokenizer = read_hugging_face_tokenizer(folder / "tokenizer.json", labels)
-    fill(network, renamed(read_weights(folder)) | _computed(config))
+    fill(network, renamed(read_weights(folder)) | _computed(config), given_up=True)
     return LoadedModel(
         folder.name,
         network,

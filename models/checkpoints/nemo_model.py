@@ -65,7 +65,7 @@ def load_nemo_model(path: Path) -> LoadedModel:
         weights = rename_tensors(_read_weights(archive))
     with without_memory():
         model = FastConformerModel(config)
-    fill(model, weights)
+    fill(model, weights, given_up=True)
     return LoadedModel(
         path.stem if path.is_file() else path.name,
         model,

@@ -109,7 +109,7 @@ def _capacity(contexts: Sequence[AttentionContext]) -> int:
 
 
 def _chunking(step: ChunkStep, feature_ms: float) -> Chunking:
-    stem = step.encoder.pre_encode
+    stem = step.stem
     before = step.window_before
     return Chunking(
         chunk_size=step.chunk,

@@ -31,7 +31,7 @@ class ModelParts:
         settings: Mapping[str, object] | None = None,
         precision: PrecisionChoice = "auto",
     ) -> None:
-        self.model = model
+        self.model = model.without_network()  # parts fit what is beside it
         self.settings = settings or {}
         self.precision: PrecisionChoice = precision
         self._read = read

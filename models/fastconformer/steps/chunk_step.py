@@ -51,11 +51,12 @@ class ChunkStep(ABC):
         Raises NotStreamable for an encoder that hears what is yet to come, or all that was.
         """
         require_streamable(encoder.config, context)
-        self.encoder = encoder
+        # Not the encoder: native layers are copies, and would be in memory twice.
+        self.config, self.stem = encoder.config, encoder.pre_encode
         self.chunk = context.right + 1
         self.left = context.left
         self.capacity = self.left if capacity is None else capacity
-        self._device = encoder.pre_encode.out.weight.device
+        self._device = self.stem.out.weight.device
 
     @abstractmethod
     def hear(
@@ -70,16 +71,16 @@ class ChunkStep(ABC):
     @property
     def window(self) -> int:
         """Feature frames that a step takes: those that its frames hear."""
-        return self.encoder.pre_encode.window_size(self.chunk)
+        return self.stem.window_size(self.chunk)
 
     @property
     def window_before(self) -> int:
         """Feature frames of a window that lie before `rate` times the number of its first frame."""
-        return self.encoder.pre_encode.window_before
+        return self.stem.window_before
 
     def start(self, slots: int) -> FastConformerState:
         """The state of so many streams that have heard nothing."""
-        return FastConformerState.zeros(self.encoder.config, slots, self.capacity, self._device)
+        return FastConformerState.zeros(self.config, slots, self.capacity, self._device)
 
     def step(
         self, state: FastConformerState, slots: Tensor, windows: Tensor, lengths: Tensor
@@ -91,7 +92,7 @@ class ChunkStep(ABC):
 
     def _frames(self, offset: Tensor, lengths: Tensor) -> Tensor:
         """How many frames of a chunk behind `offset` (B,) are real, of streams of `lengths`."""
-        ahead = self.encoder.pre_encode.encoded_length(lengths) - offset
+        ahead = self.stem.encoded_length(lengths) - offset
         return ahead.clamp(min=0, max=self.chunk)
 
 

@@ -24,6 +24,7 @@ class TorchChunkStep(ChunkStep):
     ) -> None:
         """See `ChunkStep`."""
         super().__init__(encoder, context, capacity)
+        self._encoder = encoder
         self._layers = [each for each in encoder.layers if isinstance(each, FastConformerLayer)]
         like = encoder.pre_encode.out.weight
         positions = relative_positions(
@@ -36,8 +37,7 @@ class TorchChunkStep(ChunkStep):
     ) -> HeardChunk:
         """See `ChunkStep`."""
         memory = state.gather(slots)
-        stem = self.encoder.pre_encode
-        x = self.encoder.scaled(stem.of_windows(windows, memory.offset, lengths))
+        x = self._encoder.scaled(self.stem.of_windows(windows, memory.offset, lengths))
         frames = self._frames(memory.offset, lengths)
         seen = self._seen(frames, memory.offset)
         after = []

@@ -23,7 +23,7 @@ class NativeWhole:
         precision: Precision = "float32",
     ) -> None:
         """longest: feature frames of an utterance at most."""
-        self._encoder = encoder
+        self._config, self._stem = encoder.config, encoder.pre_encode  # its layers were copied
         frames = encoder.encoded_length(longest)
         self._native = NativeEncoder(encoder, Reach(frames, frames), processor, precision)
 
@@ -32,7 +32,7 @@ class NativeWhole:
 
         Raises ValueError for an utterance longer than the longest.
         """
-        config, stem = self._encoder.config, self._encoder.pre_encode
+        config, stem = self._config, self._stem
         if config.normalise == "per_feature":
             features = _normalised(features, lengths)
         frames = stem.encoded_length(lengths)

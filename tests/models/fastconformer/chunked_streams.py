@@ -55,18 +55,20 @@ class Stream:
         self.encoded: list[Tensor] = []
 
     def wants(self, step: ChunkStep) -> bool:
-        return sum(map(len, self.encoded)) < step.encoder.encoded_length(len(self.features))
+        return sum(map(len, self.encoded)) < int(
+            step.stem.encoded_length(torch.tensor(len(self.features)))
+        )
 
     def window(self, step: ChunkStep) -> Tensor:
         """Features of the next chunk; NaN where there are none, which nobody may hear."""
-        rate, first = step.encoder.config.subsampling_factor, sum(map(len, self.encoded))
+        rate, first = step.config.subsampling_factor, sum(map(len, self.encoded))
         before, after = step.window_before, step.window
         padded = functional.pad(self.features, (0, 0, before, after), value=torch.nan)
         return padded[rate * first :][: step.window]
 
     def length(self, step: ChunkStep) -> int:
         """Feature frames, as soon as the window holds the last."""
-        rate, first = step.encoder.config.subsampling_factor, sum(map(len, self.encoded))
+        rate, first = step.config.subsampling_factor, sum(map(len, self.encoded))
         stop = rate * first - step.window_before + step.window
         return len(self.features) if stop >= len(self.features) else ENDLESS
 

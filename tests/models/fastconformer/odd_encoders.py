@@ -17,6 +17,7 @@ from earshot.models.fastconformer.steps.chunk_step import ENDLESS, ChunkStep, He
 from earshot.models.fastconformer.steps.native_encoder import NativeEncoder, Reach
 from earshot.models.fastconformer.steps.native_step import NativeChunkStep
 from earshot.models.fastconformer.steps.state import FastConformerState
+from earshot.models.fastconformer.subsampling import ConvSubsampling
 from earshot.models.native.precision import Precision
 
 SLOTS = 5
@@ -88,11 +89,10 @@ def copied(state: FastConformerState) -> FastConformerState:
     return FastConformerState(*(tensor.clone() for tensor in vars(state).values()))
 
 
-def lengths_of(encoder: FastConformerEncoder, frames: Tensor) -> Tensor:
+def lengths_of(stem: ConvSubsampling, frames: Tensor) -> Tensor:
     """A length of sound for each of so many frames, by chance one of those that there are."""
-    rate = encoder.config.subsampling_factor
-    lengths = torch.arange(rate * (int(frames.max()) + 1))
-    counts = encoder.pre_encode.encoded_length(lengths)
+    lengths = torch.arange(stem.rate * (int(frames.max()) + 1))
+    counts = stem.encoded_length(lengths)
     first, end = (torch.searchsorted(counts, frames, right=right) for right in (False, True))
     return first + (torch.rand(len(frames)) * (end - first)).long()
 
@@ -101,12 +101,12 @@ def sound(
     step: ChunkStep, state: FastConformerState, slots: Tensor, frames: Sequence[int]
 ) -> tuple[Tensor, Tensor]:
     """Windows of streams that have so many frames left, or go on; NaN where there is no sound."""
-    stem, counts = step.encoder.pre_encode, torch.tensor(frames)
+    stem, counts = step.stem, torch.tensor(frames)
     firsts = state.offset[slots]
-    ended = lengths_of(step.encoder, firsts + counts)
+    ended = lengths_of(stem, firsts + counts)
     goes_on = (counts == step.chunk) & (torch.rand(len(frames)) < 0.5)
     lengths = torch.where(goes_on, ENDLESS, ended)
-    windows = torch.randn(len(frames), step.window, step.encoder.config.features_size)
+    windows = torch.randn(len(frames), step.window, step.config.features_size)
     place = (firsts * stem.rate - stem.window_before).unsqueeze(1) + torch.arange(step.window)
     windows[(place < 0) | (place >= lengths.unsqueeze(1))] = torch.nan
     return windows, lengths

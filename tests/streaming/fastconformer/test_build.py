@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import gc
+import weakref
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -110,3 +113,14 @@ def test_a_graph_without_a_ctc_head_is_refused(digits) -> None:
 def test_another_familys_model_is_refused(tone_model) -> None:
     with pytest.raises(ModelError, match="tones is a model of the family 'u2'"):
         build_fastconformer(tone_model, EngineConfig(), ModelParts(tone_model, {}))
+
+
+@pytest.mark.parametrize("kind", ["chunks, tdt and ctc", "windows, rnnt and ctc"])
+def test_weights_of_native_layers_are_in_memory_once(kind) -> None:
+    loaded = copy.deepcopy(random_nemo(kind))
+    network = weakref.ref(loaded.model.encoder.layers[0])
+    recognizer = build_recognizer(loaded, EngineConfig(max_streams=1))
+    del loaded
+    gc.collect()
+    assert network() is None
+    assert recognizer.model.parameters > 0
