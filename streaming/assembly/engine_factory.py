@@ -14,6 +14,7 @@ from earshot.decoder_kernels.errors import KernelError
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.streaming.assembly.families import build_recognizer
+from earshot.streaming.assembly.freed_memory import return_freed_memory
 from earshot.streaming.cores import usable_cores
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine.engine_stats import Observer
@@ -81,7 +82,9 @@ def _recognizer(
     place = _device(device)
     # The parts first: they tell at once what a model takes long to load.
     read = read_parts(parts, str(place))
-    return build_recognizer(load_model(model or bundled_model_dir(), place), config, read)
+    recognizer = build_recognizer(load_model(model or bundled_model_dir(), place), config, read)
+    return_freed_memory()
+    return recognizer
 
 
 @contextmanager

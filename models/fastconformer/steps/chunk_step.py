@@ -48,7 +48,8 @@ class ChunkStep(ABC):
     ) -> None:
         """capacity: of the state's rings, `left` or more; `left` if None.
 
-        Raises NotStreamable for an encoder that hears what is yet to come, or all that was.
+        Raises NotStreamable for an encoder that hears what is yet to come, or all that was;
+        ValueError for rings that hold less than is heard.
         """
         require_streamable(encoder.config, context)
         # Not the encoder: native layers are copies, and would be in memory twice.
@@ -56,6 +57,8 @@ class ChunkStep(ABC):
         self.chunk = context.right + 1
         self.left = context.left
         self.capacity = self.left if capacity is None else capacity
+        if self.capacity < self.left:
+            raise ValueError(f"rings of {self.capacity} frames do not hold {self.left}")
         self._device = self.stem.out.weight.device
 
     @abstractmethod

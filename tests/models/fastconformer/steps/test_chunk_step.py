@@ -120,3 +120,8 @@ def test_nemos_streams_hear_what_its_whole_utterances_do(
         found = torch.cat(stream.encoded)
         wanted = golden.arrays[f"encoded_ctx_14_{right}"][number, :, : len(found)].T
         torch.testing.assert_close(found, wanted, atol=1e-4, rtol=0)
+
+
+def test_rings_that_hold_less_than_is_heard_are_refused(make_step) -> None:
+    with pytest.raises(ValueError, match="rings of 5 frames do not hold 6"):
+        make_step(ENCODER, CONTEXTS[0], capacity=5)
