@@ -45,7 +45,12 @@ ODD = replace(
 ENCODERS: dict[str, dict[str, Any]] = {
     "layer_norm": {},
     "batch_norm": {"conv_norm": "batch_norm"},
-    "no_bias": {"use_bias": False, "shared_positions": True, "scale_input": False},
+    "no_bias": {
+        "use_bias": False,
+        "shared_positions": True,
+        "scale_input": False,
+        "conv_norm": "batch_norm",  # which sees what is added to all
+    },
     "kernel_without_memory": {"kernel": 1},
     "kernel_longer_than_a_chunk": {"kernel": 12},
     "one_head": {"heads": 1, "conv_norm": "batch_norm"},

@@ -6,7 +6,7 @@ import copy
 
 import pytest
 import torch
-from chunked_streams import CONTEXTS, ENCODER
+from chunked_streams import CONTEXTS, ENCODER, Stream, run, whole
 from torch import Tensor
 
 from earshot.models import _native
@@ -30,11 +30,11 @@ def test_an_encoder_on_a_cpu_steps_natively_in_all_its_contexts() -> None:
 
 def test_steps_in_several_contexts_share_their_weights(monkeypatch) -> None:
     built = []
-    whole = native_encoder.NativeEncoder.__init__
+    build = native_encoder.NativeEncoder.__init__
 
     def noting(self, *arguments, **named) -> None:
         built.append(self)
-        whole(self, *arguments, **named)
+        build(self, *arguments, **named)
 
     monkeypatch.setattr(native_encoder.NativeEncoder, "__init__", noting)
     chunk_steps(ENCODER, CONTEXTS, CAPACITY)
@@ -51,6 +51,15 @@ def test_an_encoder_in_other_numbers_or_elsewhere_steps_in_torch(other: str) -> 
         (6, 3, CAPACITY), (6, 1, CAPACITY), (0, 2, CAPACITY),
     ]  # fmt: skip
     assert whole_step(encoder, 50) is encoder
+
+
+@pytest.mark.parametrize("capacity", [6, CAPACITY])
+def test_steps_reach_as_far_as_each_of_their_contexts(capacity: int) -> None:
+    for step, context in zip(chunk_steps(ENCODER, CONTEXTS, capacity), CONTEXTS, strict=True):
+        stream = Stream(torch.randn(90, 20), 0)
+        run(step, [stream])
+        expected = whole(ENCODER, stream.features, context)
+        torch.testing.assert_close(torch.cat(stream.encoded), expected, rtol=0, atol=1e-5)
 
 
 def test_an_encoder_without_a_chunk_step_has_none_natively() -> None:
@@ -73,11 +82,11 @@ def test_whole_utterances_on_a_cpu_are_heard_natively() -> None:
 def precisions(monkeypatch) -> set[object]:
     """Of all weights that are packed."""
     found: set[object] = set()
-    whole = _native.LinearWeights
+    build = _native.LinearWeights
 
     def noting(weight: Tensor, bias: Tensor, precision: object) -> object:
         found.add(precision)
-        return whole(weight, bias, precision)
+        return build(weight, bias, precision)
 
     monkeypatch.setattr(_native, "LinearWeights", noting)
     return found

@@ -24,6 +24,7 @@ from odd_encoders import (
 )
 from torch import Tensor
 
+from earshot.models import _native
 from earshot.models.fastconformer.config import AttentionContext
 from earshot.models.fastconformer.encoder import FastConformerEncoder
 from earshot.models.fastconformer.steps.chunk_step import ENDLESS, ChunkStep
@@ -31,6 +32,7 @@ from earshot.models.fastconformer.steps.native_encoder import NativeEncoder, Rea
 from earshot.models.fastconformer.steps.native_step import NativeChunkStep
 from earshot.models.fastconformer.steps.state import FastConformerState
 from earshot.models.fastconformer.steps.torch_step import TorchChunkStep
+from earshot.models.fastconformer.steps.whole_step import NativeWhole
 
 CHUNK = max(context.right for context in CONTEXTS) + 1
 ROUNDING = 1e-5
@@ -152,7 +154,7 @@ def test_saturated_gates_are_torchs(processor: str, scale: int):
 
 
 @pytest.mark.parametrize(
-    ("left", "chunk"), [(CONTEXTS[0].left + 1, CHUNK), (CONTEXTS[0].left, CHUNK + 1)]
+    ("left", "chunk"), [(CONTEXTS[0].left + 1, CHUNK), (CONTEXTS[0].left - 1, CHUNK + 1)]
 )
 def test_what_is_beyond_its_reach_is_refused(processor: str, left: int, chunk: int) -> None:
     context = CONTEXTS[0]
@@ -168,6 +170,23 @@ def test_what_is_beyond_its_reach_is_refused(processor: str, left: int, chunk: i
 def test_a_processor_that_is_not_here_is_refused() -> None:
     with pytest.raises(ValueError, match="this processor cannot run abacus"):
         NativeEncoder(odd_encoder(), Reach(1, 1), "abacus")
+
+
+def test_layers_and_stem_are_built_for_the_processor_that_is_asked_for(
+    processor: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built: list[str] = []
+    for name in ("Conv2dStem", "FastConformerStep"):
+        build = getattr(_native, name)
+
+        def noting(*, processor, build=build, **others):
+            built.append(processor)
+            return build(processor=processor, **others)
+
+        monkeypatch.setattr(_native, name, noting)
+    NativeEncoder(odd_encoder(), Reach(1, 1), processor)
+    NativeWhole(odd_encoder(), 9, processor)
+    assert built == [processor] * 4
 
 
 @torch.no_grad()
