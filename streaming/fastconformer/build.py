@@ -8,6 +8,7 @@ from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.config import DecodingConfig
 from earshot.models.errors import ModelError
 from earshot.models.fastconformer.model import FastConformerModel
+from earshot.models.native.precision import Precision
 from earshot.streaming.boosting.boost_capacity import boost_capacity
 from earshot.streaming.boosting.limited_boosts import most_earned
 from earshot.streaming.engine.model_description import ModelDescription
@@ -67,7 +68,7 @@ def build_fastconformer(
     return FastConformerRecognizer(
         hearing,
         EncodeStep(hearing, settings, model.prompt, languages),
-        _decoders(loaded, model, config, settings, parts),
+        _decoders(loaded, model, config, settings, parts, precision),
         parts,
         settings,
         description,
@@ -139,6 +140,7 @@ def _decoders(
     config: EngineConfig,
     settings: StreamSettings,
     parts: ModelParts,
+    precision: Precision,
 ) -> dict[str, StreamDecoder]:
     """By the searches that streams may have."""
     found: dict[str, StreamDecoder] = {}
@@ -147,7 +149,7 @@ def _decoders(
         loop = label_loop_of(model.transducer, slots, boost_capacity(config))
         found["transducer"] = TransducerDecoder(loop, loaded.tokenizer, slots)
     if model.ctc is not None:
-        network = NemoCtc(model.ctc, model.config.vocab_size)
+        network = NemoCtc(model.ctc, model.config.vocab_size, precision)
         searches = build_searches(
             network,
             loaded.tokenizer,

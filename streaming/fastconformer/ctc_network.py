@@ -4,15 +4,22 @@ from torch import Tensor
 
 from earshot.models.errors import ModelError
 from earshot.models.fastconformer.heads import CtcHead
+from earshot.models.native.ends import NativeCtcHead
+from earshot.models.native.precision import Precision
+from earshot.models.native.weights import runs_natively
 
 
 class NemoCtc:
-    """See `CtcNetwork`; the blank is the unit after the last label."""
+    """See `CtcNetwork`; the blank is the unit after the last label.
+
+    precision: of a native head, whose frames have the same bits in any company.
+    """
 
     phone_rate = 1
 
-    def __init__(self, head: CtcHead, vocab_size: int) -> None:
-        self._head = head
+    def __init__(self, head: CtcHead, vocab_size: int, precision: Precision = "float32") -> None:
+        native = runs_natively(head)
+        self._head = NativeCtcHead(head.output, precision=precision) if native else head
         self.blank_id = vocab_size
 
     def ctc_log_probs(self, encoded: Tensor) -> Tensor:

@@ -71,34 +71,10 @@ def configs(engine: Engine) -> list[StreamConfig]:
     ]
 
 
-def told(listeners: Sequence) -> list[list]:
-    """Events of the streams of MODES, to the bit but for what a head over CTC is sure of.
-
-    That is rounded otherwise in another company: it is torch's.
-    """
-    return [
-        [each for event in listener.events if (each := to_compare(event, mode)) is not None]
-        for listener, mode in zip(listeners, MODES, strict=True)
-    ]
-
-
-def to_compare(event: Event, mode: str | None) -> object:
-    if not isinstance(event, Partial | Final | SpeechStarted | Closed):
-        return None
-    return plain(event) if mode is not None and mode.startswith("ctc") else event
-
-
-def plain(event: Event) -> object:
-    match event:
-        case Partial(start_s, duration_s, (said, *_), stable):
-            return (start_s, duration_s, said.text, stable, times(said))
-        case Final(start_s, duration_s, (said, *_)):
-            return (start_s, duration_s, said.text, event.cause, times(said))
-    return event
-
-
-def times(said) -> list[tuple]:
-    return [(word.text, word.start_s, word.end_s) for word in said.words]
+def told(listeners: Sequence) -> list[list[Event]]:
+    """All that was told, to the bit."""
+    kinds = (Partial, Final, SpeechStarted, Closed)
+    return [[event for event in each.events if isinstance(event, kinds)] for each in listeners]
 
 
 @pytest.fixture

@@ -105,15 +105,15 @@ def test_whoever_comes_into_a_slot_hears_what_it_hears_alone(make_engine, sounds
 
 
 @pytest.mark.parametrize("priority", list(StreamPriority))
-@pytest.mark.parametrize("kind", ["chunks, rnnt", "windows, tdt", *KINDS])
-def test_a_transducers_stream_tells_alone_what_it_tells_in_company_to_the_bit(
+@pytest.mark.parametrize("kind", ["chunks, rnnt", "windows, tdt", "windows, ctc", *KINDS])
+def test_a_stream_tells_alone_what_it_tells_in_company_to_the_bit(
     make_engine, together, kind: str, priority: StreamPriority
 ) -> None:
     clips = [babble(seconds, seed) for seconds, seed in ((4.5, 3), (3.1, 22), (0.9, 37), (5.2, 5))]
     engine = make_engine(random_nemo(kind), max_streams=len(clips))
-    sizes = engine.model.chunks_ms
+    sizes, modes = engine.model.chunks_ms, engine.model.modes
     configs = [
-        StreamConfig("transducer_greedy_search", endpoint=ENDPOINT, chunk_ms=sizes[i % len(sizes)])
+        StreamConfig(modes[i % len(modes)], endpoint=ENDPOINT, chunk_ms=sizes[i % len(sizes)])
         for i in range(len(clips))
     ]
     company = together(engine, clips, configs, priority)
