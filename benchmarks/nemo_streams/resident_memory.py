@@ -71,7 +71,7 @@ def main() -> None:
     rows = [row(options.archive, each) for each in PRECISIONS]
     header = ["multiplies", "weights, MB", "more in memory, MB", "times", "at most, MB"]
     about = (__doc__ or "").split("\n", 2)[2].strip()
-    body = f"{about} `{options.archive.stem}`.\n\n{table(header, rows)}\n"
+    body = f"{about}\n\n{table(header, rows)}\n"
     print(write_report("resident_memory", "Memory of a large model's weights", body))
 
 

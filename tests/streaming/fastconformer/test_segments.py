@@ -83,7 +83,7 @@ def test_a_stream_says_the_same_alone(heard: Heard) -> None:
 
 
 def spoken(finals: list[Final]) -> list[tuple]:
-    """Of each final, all but how sure it is, which is rounded otherwise in company with a prompt."""
+    """Of each final, all but how sure it is, which a prompt has rounded otherwise in company."""
     return [
         (
             final.start_s,
