@@ -20,7 +20,7 @@ from earshot.models.fastconformer.convolution import Convolution
 from earshot.models.fastconformer.encoder import FastConformerEncoder
 from earshot.models.fastconformer.layer import FastConformerLayer
 from earshot.models.fastconformer.relative_attention import MASKED, RelativeAttention
-from earshot.models.fastconformer.streaming import require_streamable
+from earshot.models.fastconformer.steps.chunk_step import require_streamable
 from earshot.models.layers.positional import positional_encoding
 from earshot.models.transducer.predictor import PredictorState
 from earshot.models.transducer.transducer import Transducer
