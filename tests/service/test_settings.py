@@ -82,7 +82,7 @@ def test_what_is_shown_can_be_read_back(tmp_path):
         ({"max_backlog_s": "inf"}, "setting max_backlog_s"),
         ({"max_wait_ms": "inf"}, "setting max_wait_ms"),
         ({"device": "tpu"}, "setting device"),
-        ({"precision": "int8"}, "setting precision"),
+        ({"precision": "int4"}, "setting precision"),
         ({"config": "missing.toml"}, "missing.toml does not exist"),
     ],
 )

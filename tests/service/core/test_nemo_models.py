@@ -145,7 +145,6 @@ async def test_a_language_reaches_a_model_with_a_prompt_and_is_not_checked_by_ot
     [
         ({"chunk_size": 4}, "chunk_size: this model hears in windows of its own"),
         ({"num_left_chunks": 4}, "have no option num_left_chunks"),
-        ({"precision": "bfloat16"}, "precision is bfloat16"),
         ({"neural_lm": "x.lm"}, "ranks what a graph search finds; there is no graph"),
         ({"graph": "nosuch.graph"}, "cannot use the graph nosuch.graph"),
     ],
