@@ -302,11 +302,7 @@ class Conv2dStem:
 class RelativeAttentionWeights:
     def __init__(
         self,
-        norm: NormWeights,
-        query: LinearWeights,
-        key: LinearWeights,
-        value: LinearWeights,
-        out: LinearWeights,
+        layers: AttentionWeights,
         bias_u: Annotated[
             Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu", writable=False)
         ],

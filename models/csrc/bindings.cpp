@@ -10,15 +10,15 @@
 
 #include "arrays/borrowed_array.h"
 #include "ctc_head.h"
-#include "dense/processors.h"
 #include "encoders/conformer_step.h"
 #include "encoders/conv1d_stem.h"
 #include "encoders/fast_conformer_bindings.h"
+#include "processors/processors.h"
 #include "texts/ctc_prefixes.h"
 #include "texts/growing_trees.h"
 #include "tree_scores.h"
 // Behind those that declare what is built.
-#include "built_for.h"
+#include "processors/built_for.h"
 
 using namespace nanobind::literals;
 

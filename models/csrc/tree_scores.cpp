@@ -2,10 +2,10 @@
 
 #include "dense/processor.h"
 // What is included from here on is for one kind of processor.
+#include "attention_layers.h"
 #include "conformer_branches.h"
 #include "dense/log_sum.h"
 #include "head_attention.h"
-#include "tree_attention.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
 namespace {
@@ -38,10 +38,10 @@ struct Work {
 };
 
 // Queries of some rows to keys and values of others, which a kind of attention chooses.
-class Attention : TreeAttention {
+class Attention : AttentionLayers {
  public:
   Attention(const AttentionWeights& weights, int size, int heads)
-      : TreeAttention(weights, size, heads) {}
+      : AttentionLayers(weights, size, heads) {}
 
   // Each node to itself and those before it.
   void look_back(Work& work) const {

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import torch
 from torch import Tensor, nn
 
 from earshot.models import _native
-from earshot.models.layers.attention import MultiHeadAttention
 from earshot.models.native.precision import Precision
 from earshot.native.dlpack import DlpackCapsule, dlpack_capsule
+
+
+class AttentionProjections(Protocol):
+    """An attention's linear layers, by the names that all kinds give them."""
+
+    linear_q: nn.Linear
+    linear_k: nn.Linear
+    linear_v: nn.Linear
+    linear_out: nn.Linear
 
 
 def processors() -> list[str]:
@@ -66,7 +76,7 @@ def feed_forward_weights(
 
 def attention_weights(
     norm: nn.Module,
-    attention: MultiHeadAttention,
+    attention: AttentionProjections,
     pos: _native.PosWeights | None = None,
     precision: Precision = "float32",
 ) -> _native.AttentionWeights:

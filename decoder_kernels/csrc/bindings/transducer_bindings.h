@@ -16,8 +16,9 @@
 
 #include "arrays/borrowed_array.h"
 #include "bindings/borrowed.h"
-#include "dense/processors.h"
 #include "transducer/label_loop.h"
+// Behind what it declares.
+#include "processors/built_for.h"
 
 namespace earshot {
 
@@ -33,17 +34,6 @@ inline JointActivation activation_of(const std::string& name) {
   throw std::invalid_argument("no joint is activated by " + name);
 }
 
-inline std::unique_ptr<LabelLoop> build_label_loop(const LoopWeights& weights,
-                                                   const std::string& processor) {
-  require_processor(processor);
-#ifdef EARSHOT_X86
-  if (processor == "avx512_bf16") return avx512_bf16::build(weights);
-  if (processor == "avx512") return avx512::build(weights);
-  if (processor == "avx2") return avx2::build(weights);
-#endif
-  return portable::build(weights);
-}
-
 inline std::unique_ptr<LabelLoop> new_label_loop(
     const LoopLayer& encoder, const LoopLayer& predictor, const LoopLayer& labels,
     const LoopLayer& durations, const HostArray<const float, 2>& embedding,
@@ -55,7 +45,7 @@ inline std::unique_ptr<LabelLoop> new_label_loop(
   for (const auto& [from_input, from_hidden] : lstm) {
     weights.lstm.push_back({from_input.weights, from_hidden.weights});
   }
-  return build_label_loop(weights, processor);
+  return built_for(processor, weights);
 }
 
 inline std::vector<FoundLabels> run_label_loop(

@@ -2,6 +2,7 @@
 
 #include "dense/processor.h"
 // What is included from here on is for one kind of processor.
+#include "../attention_layers.h"
 #include "../conformer_branches.h"
 #include "../head_attention.h"
 #include "lane_rows.h"
@@ -54,16 +55,10 @@ struct Work {
   }
 };
 
-class Attention {
+class Attention : AttentionLayers {
  public:
   Attention(const AttentionWeights& weights, int size, int heads)
-      : heads_(heads),
-        head_size_(size / heads),
-        norm_(weights.norm),
-        query_(weights.query),
-        key_(weights.key),
-        value_(weights.value),
-        out_(weights.out) {
+      : AttentionLayers(weights, size, heads) {
     if (!weights.pos) return;
     linear_pos_.emplace(weights.pos->linear_pos);
     pos_bias_u_ = weights.pos->bias_u;
@@ -91,14 +86,10 @@ class Attention {
   };
 
   Projected project_all(Work& work) const {
-    const int rows = work.x.count, size = heads_ * head_size_;
     norm_rows(norm_, work.x, work.normed);
-    Projected to{{rows, size}, {rows, size}, {rows, size}, {linear_pos_ ? rows : 0, size}};
-    project(query_, work.normed, to.queries);
-    project(key_, work.normed, to.keys);
-    project(value_, work.normed, to.values);
-    if (linear_pos_) project(*linear_pos_, work.pos_emb, to.pos);
-    return to;
+    return {projected(query_, work.normed), projected(key_, work.normed),
+            projected(value_, work.normed),
+            linear_pos_ ? projected(*linear_pos_, work.pos_emb) : Rows(0, size_)};
   }
 
   void write_columns(const Work& work, int i, const CachePlace& place, int head,
@@ -174,13 +165,6 @@ class Attention {
     column[2 * head_size_] = bias;
   }
 
-  int heads_;
-  int head_size_;
-  RowNorm norm_;
-  PackedLinear query_;
-  PackedLinear key_;
-  PackedLinear value_;
-  PackedLinear out_;
   std::optional<PackedLinear> linear_pos_;
   std::vector<float> pos_bias_u_;
   std::vector<float> pos_bias_v_;

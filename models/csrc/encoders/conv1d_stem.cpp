@@ -5,6 +5,7 @@
 #include "../activated.h"
 #include "dense/packed_linear.h"
 #include "dense/rows.h"
+#include "padded_channels.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
 namespace {
@@ -17,7 +18,7 @@ class TimeConvolution {
         kernel_(weights.kernel),
         stride_(weights.stride),
         outputs_(weights.layer.outputs),
-        layer_(with_padding(weights)) {}
+        layer_(over_padded(weights.layer, weights.layer.inputs / weights.kernel)) {}
 
   Rows operator()(const Rows& from) const {
     Rows to((from.count - kernel_) / stride_ + 1, outputs_);
@@ -29,18 +30,6 @@ class TimeConvolution {
   }
 
  private:
-  // Rows have padding behind their channels, which weighs nothing.
-  static LinearWeights with_padding(const TimeConvolutionWeights& weights) {
-    const LinearWeights& layer = weights.layer;
-    const int channels = layer.inputs / weights.kernel, width = padded(channels);
-    LinearWeights wide{layer.outputs, weights.kernel * width, {}, layer.bias, layer.precision};
-    wide.weight.resize(static_cast<std::size_t>(wide.outputs) * wide.inputs);
-    for (std::ptrdiff_t tap = 0; tap < layer.outputs * weights.kernel; ++tap) {
-      std::copy_n(&layer.weight[tap * channels], channels, &wide.weight[tap * width]);
-    }
-    return wide;
-  }
-
   Activation activation_;
   int kernel_;
   int stride_;

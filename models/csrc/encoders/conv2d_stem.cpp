@@ -5,6 +5,7 @@
 #include "dense/packed_linear.h"
 #include "dense/rows.h"
 #include "lane_rows.h"
+#include "padded_channels.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
 namespace {
@@ -136,7 +137,9 @@ class Stage {
 class Stem : public Conv2dStem {
  public:
   explicit Stem(const Conv2dStemWeights& weights)
-      : features_(weights.bins), size_(weights.out.outputs), out_(with_padding(weights)) {
+      : features_(weights.bins),
+        size_(weights.out.outputs),
+        out_(over_padded(weights.out, weights.stages.back().layer.outputs)) {
     int channels = 1;
     for (const PlaneStageWeights& each : weights.stages) {
       stages_.emplace_back(each, channels, weights.before, weights.after);
@@ -160,19 +163,6 @@ class Stem : public Conv2dStem {
   }
 
  private:
-  // Rows have padding behind their channels, which weighs nothing.
-  static LinearWeights with_padding(const Conv2dStemWeights& weights) {
-    const LinearWeights& out = weights.out;
-    const int channels = weights.stages.back().layer.outputs, width = padded(channels);
-    const int bins = out.inputs / channels;
-    LinearWeights wide{out.outputs, bins * width, {}, out.bias, out.precision};
-    wide.weight.resize(static_cast<std::size_t>(wide.outputs) * wide.inputs);
-    for (std::ptrdiff_t bin = 0; bin < static_cast<std::ptrdiff_t>(out.outputs) * bins; ++bin) {
-      std::copy_n(&out.weight[bin * channels], channels, &wide.weight[bin * width]);
-    }
-    return wide;
-  }
-
   void run_lane(const StemWindows& windows, const LaneRows& share, int i, Rows& frames) const {
     Plane plane = read(windows, share.first_lane + i, window_of(share.frames(i)));
     for (const Stage& stage : stages_) {

@@ -11,7 +11,7 @@
 #include "conv2d_stem.h"
 #include "fast_conformer_step.h"
 // Behind those that declare what is built.
-#include "../built_for.h"
+#include "processors/built_for.h"
 
 using namespace nanobind::literals;
 
@@ -67,13 +67,12 @@ void bind_layers(nb::module_& module) {
   nb::class_<RelativeAttentionWeights>(module, "RelativeAttentionWeights")
       .def(
           "__init__",
-          [](RelativeAttentionWeights* own, const NormWeights& norm, const LinearWeights& query,
-             const LinearWeights& key, const LinearWeights& value, const LinearWeights& out,
-             const Floats<1>& bias_u, const Floats<1>& bias_v, const Floats<2>& places) {
-            new (own) RelativeAttentionWeights{
-                norm, query, key, value, out, copied(bias_u), copied(bias_v), copied(places)};
+          [](RelativeAttentionWeights* own, const AttentionWeights& layers, const Floats<1>& bias_u,
+             const Floats<1>& bias_v, const Floats<2>& places) {
+            new (own)
+                RelativeAttentionWeights{layers, copied(bias_u), copied(bias_v), copied(places)};
           },
-          "norm"_a, "query"_a, "key"_a, "value"_a, "out"_a, "bias_u"_a, "bias_v"_a, "places"_a);
+          "layers"_a, "bias_u"_a, "bias_v"_a, "places"_a);
   nb::class_<FastConformerLayerWeights>(module, "FastConformerLayerWeights")
       .def(nb::init<FeedForwardWeights, RelativeAttentionWeights, ConvolutionWeights,
                     FeedForwardWeights, NormWeights>(),

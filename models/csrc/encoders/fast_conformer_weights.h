@@ -11,11 +11,7 @@ namespace earshot {
 // Attention with Transformer-XL's positions. bias_u, bias_v (h, d_k). places (P, D): projections of
 // the distances between a query and a key, the greatest first, down by one.
 struct RelativeAttentionWeights {
-  NormWeights norm;
-  LinearWeights query;
-  LinearWeights key;
-  LinearWeights value;
-  LinearWeights out;
+  AttentionWeights layers;
   std::vector<float> bias_u;
   std::vector<float> bias_v;
   std::vector<float> places;

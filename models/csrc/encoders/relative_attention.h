@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "../attention_layers.h"
 #include "../head_attention.h"
 #include "dense/floats.h"
 #include "dense/packed_linear.h"
@@ -46,17 +47,10 @@ struct HeadMemory {
   }
 };
 
-class RelativeAttention {
+class RelativeAttention : AttentionLayers {
  public:
   RelativeAttention(const RelativeAttentionWeights& weights, const FastConformerShape& shape)
-      : size_(shape.size),
-        heads_(shape.heads),
-        head_size_(shape.size / shape.heads),
-        norm_(weights.norm),
-        query_(weights.query),
-        key_(weights.key),
-        value_(weights.value),
-        out_(weights.out),
+      : AttentionLayers(weights.layers, shape.size, shape.heads),
         bias_u_(padded(shape.size)),
         bias_v_(padded(shape.size)),
         places_(weights.places, shape.size, shape.heads, shape.reach) {
@@ -97,15 +91,15 @@ class RelativeAttention {
   };
 
   Projected project_all(const Rows& normed) const {
-    const int rows = normed.count;
-    Projected to{{rows, size_}, {rows, size_}, {rows, size_}, {rows, size_}};
-    query_(normed.numbers.get(), rows, normed.stride,
+    Projected to{{normed.count, size_},
+                 {normed.count, size_},
+                 projected(key_, normed),
+                 projected(value_, normed)};
+    query_(normed.numbers.get(), normed.count, normed.stride,
            [&](int row, int column, const Floats& values) {
              store(to.to_keys[row] + column, values + load(&bias_u_[column]));
              store(to.to_places[row] + column, values + load(&bias_v_[column]));
            });
-    project(key_, normed, to.keys);
-    project(value_, normed, to.values);
     return to;
   }
 
@@ -173,14 +167,6 @@ class RelativeAttention {
             context.right < 0 ? columns : std::min(columns, heard + end)};
   }
 
-  int size_;
-  int heads_;
-  int head_size_;
-  RowNorm norm_;
-  PackedLinear query_;
-  PackedLinear key_;
-  PackedLinear value_;
-  PackedLinear out_;
   std::vector<float> bias_u_;
   std::vector<float> bias_v_;
   RelativePlaces places_;

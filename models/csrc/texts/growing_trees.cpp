@@ -2,9 +2,9 @@
 
 #include "dense/processor.h"
 // What is included from here on is for one kind of processor.
+#include "../attention_layers.h"
 #include "../conformer_branches.h"
 #include "../head_attention.h"
-#include "../tree_attention.h"
 #include "output_blocks.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
@@ -82,10 +82,10 @@ Rows rows_of(const float* numbers, int count, int size) {
 }
 
 // One layer's two attentions.
-class Attention : TreeAttention {
+class Attention : AttentionLayers {
  public:
   Attention(const AttentionWeights& weights, int size, int heads)
-      : TreeAttention(weights, size, heads) {}
+      : AttentionLayers(weights, size, heads) {}
 
   // Each node to itself and those that lead to it; their keys and values are kept.
   void look_back(Work& work, int layer) const {
@@ -128,7 +128,7 @@ class Attention : TreeAttention {
 
   Heard hear(const Rows& memory) const {
     const Rows keys = projected(key_, memory), values = projected(value_, memory);
-    Heard heard(size_ / head_size_);
+    Heard heard(heads_);
     for (int head = 0; head < size_; head += head_size_) {
       heard[head / head_size_].turn(head_size_, memory.count, [&](int i) {
         return Column{keys[i] + head, values[i] + head, 0.0F};

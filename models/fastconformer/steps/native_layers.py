@@ -10,6 +10,7 @@ from earshot.models.fastconformer.layer import FastConformerLayer
 from earshot.models.fastconformer.relative_attention import RelativeAttention
 from earshot.models.native.precision import Precision
 from earshot.models.native.weights import (
+    attention_weights,
     feed_forward_weights,
     floats,
     linear_weights,
@@ -43,11 +44,7 @@ def _attention(
     norm: nn.LayerNorm, attention: RelativeAttention, positions: Tensor, precision: Precision
 ) -> _native.RelativeAttentionWeights:
     return _native.RelativeAttentionWeights(
-        norm=norm_weights(norm),
-        query=linear_weights(attention.linear_q, precision),
-        key=linear_weights(attention.linear_k, precision),
-        value=linear_weights(attention.linear_v, precision),
-        out=linear_weights(attention.linear_out, precision),
+        layers=attention_weights(norm, attention, precision=precision),
         bias_u=floats(attention.pos_bias_u.flatten()),
         bias_v=floats(attention.pos_bias_v.flatten()),
         places=floats(attention.linear_pos(positions)),

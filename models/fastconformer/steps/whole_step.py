@@ -39,7 +39,7 @@ class NativeWhole:
         before, window = stem.window_before, stem.window_size(max(int(frames.max()), 1))
         padded = functional.pad(features, (0, 0, before, window - before - features.size(1)))
         x = self._native.stem(padded, torch.zeros_like(lengths), lengths, frames)
-        in_chunks = config.context_style == "chunked_limited" and config.contexts[0].right >= 0
+        in_chunks = config.context_style == "chunked_limited"
         return self._native.hear_alone(x, frames, config.contexts[0], in_chunks=in_chunks), frames
 
 

@@ -80,7 +80,7 @@ inline Floats operator*(const Floats& one, float other) {
   return by_part(one, [=](Part part) { return part * other; });
 }
 
-// Products that what comes after does not take unrounded.
+// Products as they are rounded, also where something is added to them.
 inline Part rounded(Part products) {
 #if defined(__has_builtin) && __has_builtin(__builtin_assoc_barrier)
   return __builtin_assoc_barrier(products);

@@ -69,7 +69,7 @@ inline void to_int8(const Floats& numbers, float scale, std::int32_t* to) {
 
 struct WholeSums {
   static constexpr bool SCALED = true, ROWS_SCALED = true, KEEPS_ROWS = false;
-  static constexpr int TURNS = 1;
+  static constexpr int TURNS = 1, LIFT = 0;
   using Start = std::int32_t;
   using Sum = IntegerPart;
 
@@ -111,8 +111,6 @@ struct WeightElement<Int8Product> : WholeSums {
   static constexpr int INPUTS = 4, LIFT = 128;
   using Given = std::uint32_t;
 
-  static Start start(float, std::int32_t sum_of_weights) { return -LIFT * sum_of_weights; }
-
   static __m512i unpacked(const Int8Product* from, int) { return _mm512_loadu_si512(from); }
 
   static void add(Sum& sum, Given given, __m512i weights) {
@@ -138,8 +136,6 @@ template <>
 struct WeightElement<Int8Product> : WholeSums {
   static constexpr int INPUTS = 2;
   using Given = std::uint32_t;
-
-  static Start start(float, std::int32_t) { return 0; }
 
 #ifdef EARSHOT_AVX512
 
@@ -183,8 +179,6 @@ template <>
 struct WeightElement<Int8Product> : WholeSums {
   static constexpr int INPUTS = 1;
   using Given = std::int32_t;
-
-  static Start start(float, std::int32_t) { return 0; }
 
   static Sum unpacked(const Int8Product* from, int) {
     using Bytes = std::int8_t __attribute__((vector_size(WIDTH / PARTS)));

@@ -26,14 +26,15 @@ class PackedLayer {
       : inputs_(weights.inputs),
         steps_((inputs_ + Kept::INPUTS - 1) / Kept::INPUTS),
         columns_(padded(weights.outputs)),
-        starts_(columns_, Kept::start(beyond, 0)),
-        bias_(Kept::ROWS_SCALED ? columns_ : 0, beyond),
+        starts_(columns_),
+        bias_(columns_, beyond),
         scales_(Kept::SCALED ? columns_ : 0, 1.0F),
         panels_(static_cast<std::size_t>(columns_) * steps_ * Kept::INPUTS) {
     for (int output = 0; output < weights.outputs; ++output) {
-      if constexpr (Kept::SCALED) scales_[output] = scale_of(weights, output);
-      start(weights, output);
+      if constexpr (Kept::SCALED) scales_[output] = Kept::scale_of(largest_weight(weights, output));
+      bias_[output] = weights.bias[output];
     }
+    for (int output = 0; output < columns_; ++output) starts_[output] = start_of(weights, output);
     Element* panel = panels_.data();
     for (int first = 0; first < columns_; first += WIDTH * vectors_at(first)) {
       panel = pack(weights, first, WIDTH * vectors_at(first), panel);
@@ -91,19 +92,14 @@ class PackedLayer {
 
   int vectors_at(int column) const { return std::min(TILE_VECTORS, (columns_ - column) / WIDTH); }
 
-  static float scale_of(const LinearWeights& weights, int output) {
-    return Kept::scale_of(Kept::SCALED ? largest_weight(weights, output) : 0.0F);
-  }
-
-  void start(const LinearWeights& weights, int output) {
-    const float bias = weights.bias[output];
+  // What an output's sums begin with, see `WeightElement`.
+  StartFor<Element> start_of(const LinearWeights& weights, int output) const {
+    if constexpr (!Kept::SCALED) return bias_[output];
+    if constexpr (!Kept::ROWS_SCALED) return bias_[output] / scales_[output];
     if constexpr (Kept::ROWS_SCALED) {
       std::int32_t sum = 0;
-      for (int i = 0; i < inputs_; ++i) sum += packed(weights, output, i).number;
-      starts_[output] = Kept::start(0.0F, sum);
-      bias_[output] = bias;
-    } else {
-      starts_[output] = Kept::start(bias / scale_of(weights, output), 0);
+      for (int i = 0; Kept::LIFT != 0 && i < inputs_; ++i) sum += packed(weights, output, i).number;
+      return -Kept::LIFT * sum;
     }
   }
 
@@ -141,8 +137,8 @@ class PackedLayer {
   int steps_;
   int columns_;
   std::vector<StartFor<Element>> starts_;  // of each output's sums
-  std::vector<float> bias_;                // where sums do not begin with it
-  std::vector<float> scales_;              // where weights are not kept as they are
+  std::vector<float> bias_;
+  std::vector<float> scales_;  // of each output; none where weights are kept as they are
   CacheLines<Element> panels_;
 };
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 
 #include "dense/floats.h"
 
@@ -21,10 +20,10 @@ namespace earshot::EARSHOT_PROCESSOR {
 //   Given                  what a row has for each turn.
 //   give(row, inputs, to)  writes a row's own (none where KEEPS_ROWS), and returns its scale.
 //   Sum                    a register of sums. ended(sum): as floats.
-//   Start                  what an output's sums begin with. start(bias, sum_of_packed_weights),
-//                          begun(starts, i): of a register's outputs.
+//   Start                  what an output's sums begin with. begun(starts, i): of a register's.
 // One with a scale of its own for each output (int8) says SCALED; others (bfloat16) need not be
-// multiplied. One whose rows have scales as well says ROWS_SCALED; its bias is added to the end.
+// multiplied. One whose rows have scales as well says ROWS_SCALED: the bias is added at the end.
+// LIFT is what such rows' numbers are raised by; sums begin lower for it.
 template <class Element>
 struct WeightElement;
 
@@ -33,7 +32,6 @@ struct FloatSums {
   static constexpr bool ROWS_SCALED = false;
   using Start = float;
   using Sum = Part;
-  static Start start(float bias, std::int32_t) { return bias; }
   static Sum begun(const Start* starts, int i) { return load_part(starts, i); }
   static Part ended(Sum sum) { return sum; }
 };

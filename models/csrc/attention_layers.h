@@ -1,4 +1,4 @@
-// The layers of an attention of a tree's nodes; who is listened to is for who derives from it.
+// The layers of an attention; who is listened to is for who derives from it.
 #pragma once
 
 #include "conformer_branches.h"
@@ -9,10 +9,11 @@
 
 namespace earshot::EARSHOT_PROCESSOR {
 
-class TreeAttention {
+class AttentionLayers {
  protected:
-  TreeAttention(const AttentionWeights& weights, int size, int heads)
+  AttentionLayers(const AttentionWeights& weights, int size, int heads)
       : size_(size),
+        heads_(heads),
         head_size_(size / heads),
         norm_(weights.norm),
         query_(weights.query),
@@ -27,6 +28,7 @@ class TreeAttention {
   }
 
   int size_;
+  int heads_;
   int head_size_;
   RowNorm norm_;
   PackedLinear query_;

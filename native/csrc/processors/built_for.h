@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "dense/processors.h"
+#include "processors/processors.h"
 
 namespace earshot {
 
