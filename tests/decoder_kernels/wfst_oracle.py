@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 from prefix_oracle import PhraseStates, common_prefix_length
 
 from earshot.decoder_kernels.boosting.phrase_trie import ROOT
@@ -75,7 +76,8 @@ class WfstOracle:
         self._oov_arcs: dict[int, list[Arc]] = defaultdict(list)
         for arc in table.oov_arcs if table else ():
             end = self._graph.loop_node if arc.target < 0 else self._graph.num_nodes + arc.target
-            moved = Arc(arc.source + self._graph.num_nodes, *arc[1:4], end)
+            weight = float(np.float32(arc.weight))  # as the search keeps it
+            moved = Arc(arc.source + self._graph.num_nodes, arc.label, arc.word, weight, end)
             source = moved.source if arc.source else self._graph.loop_node
             self._oov_arcs[source].append(moved)
 
