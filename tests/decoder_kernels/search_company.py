@@ -5,8 +5,22 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
+from emulator import built
+from hypothesis import settings
 from hypothesis import strategies as st
 from torch import Tensor
+
+
+def examples(usual: int) -> int:
+    """How many a property test draws: more where they are asked for (make thousands, make fresh).
+
+    A third on the emulated device, which takes each under three schedules: the CPU half has them
+    all, and `make cuda-fuzz` draws others.
+    """
+    asked = settings().max_examples
+    if asked > settings.get_profile("same").max_examples:
+        return asked
+    return usual // 3 if built() else usual
 
 
 @dataclass(frozen=True)

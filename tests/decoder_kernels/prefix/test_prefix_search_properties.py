@@ -11,13 +11,18 @@ from search_company import (
     advance_together,
     change_table_on_the_way,
     cut_frames,
+    examples,
     slots_for,
 )
 
 from earshot.decoder_kernels.boosting.boost import BoostPhrase, BoostTable
 from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
 
-CASES = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+CASES = settings(
+    deadline=None,
+    max_examples=examples(100),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from search_company import (
     advance_together,
     change_table_on_the_way,
     cut_frames,
+    examples,
     slots_for,
 )
 from wfst_cases import SMALL, graphs, options, tables
@@ -22,7 +23,7 @@ from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfi
 
 CASES = settings(
     deadline=None,
-    max_examples=max(150, settings().max_examples),
+    max_examples=examples(150),
     phases=(Phase.explicit, Phase.generate),  # to make one smaller takes the oracle minutes
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
