@@ -25,6 +25,7 @@ class Settings:
     interleaved. delays_stores: plain stores reach other threads at a fence or barrier, or by
     chance. finds_conflicts, finds_unwritten: whether accesses that nothing orders, and reads of
     what nobody has written, are faults. counts: whether to count what launches cost.
+    multiprocessors: of the device, by which a cooperative launch can be too large.
     """
 
     seed: int = 0
@@ -35,6 +36,7 @@ class Settings:
     finds_unwritten: bool = True
     counts: bool = False
     memory_bytes: int = 8 << 30
+    multiprocessors: int = 132
 
 
 BLOCK_THREADS = (32, 128, 256)
@@ -80,10 +82,12 @@ class Emulator:
         library.emulator_probe_error.restype = ctypes.c_char_p
         for name in ("emulator_fail_launch", "emulator_fail_allocation"):
             getattr(library, name).argtypes = [ctypes.c_uint64]
+        library.emulator_fail_call.argtypes = [ctypes.c_char_p, ctypes.c_int, ctypes.c_uint64]
 
     def restart(self, settings: Settings | None = None, block_threads: int | None = None) -> None:
         """As new, but for what lies in its memory. ``block_threads``: None for a GPU's."""
         self.library.emulator_recover()
+        self.library.emulator_recover_calls()
         self.library.emulator_clear_counts()
         for name in ("launches", "intervals", "switches", "most_threads"):
             self._set(name, 0)
@@ -120,6 +124,10 @@ class Emulator:
     def fail_allocation(self, *, after: int = 0) -> None:
         """Refuse one allocation, after so many that are not."""
         self.library.emulator_fail_allocation(after)
+
+    def fail_call(self, name: str, error: int, *, after: int = 0) -> None:
+        """Let that call of the CUDA runtime return the error once, after so many that do not."""
+        self.library.emulator_fail_call(name.encode(), error, after)
 
     def fail_for_good(self, why: str) -> None:
         """Break the device: all that is asked of it fails, until `restart`."""

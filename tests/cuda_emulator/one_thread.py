@@ -9,7 +9,8 @@ from pathlib import Path
 from translator.cpp_files import translate_files
 
 HERE = Path(__file__).parent
-ORDERS = ("weak", "relaxed", "acquire", "release", "acq_rel")
+STRONG = ("relaxed", "acquire", "release", "acq_rel")
+ORDERS = ("weak", *STRONG, *(f"{order}.cta" for order in STRONG))
 EVENTS = {"b": "barrier", "f": "fence", "r": "read", "w": "write", "u": "update", "t": "trap"}
 # As our kernels are compiled.
 NVCC = "-std=c++20 --fmad=false --expt-relaxed-constexpr -O3 -DNDEBUG -arch=compute_90 -lineinfo"

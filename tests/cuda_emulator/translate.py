@@ -26,7 +26,8 @@ def main() -> int:
         return 1
     for name, text in texts.items():
         path = options.out.with_suffix(f".{name}.cpp")
-        path.write_text(text)
+        if not path.exists() or path.read_text() != text:  # what is as it was stays compiled
+            path.write_text(text)
         sys.stdout.write(f"{path}\n")
     return 0
 

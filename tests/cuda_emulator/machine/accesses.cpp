@@ -89,7 +89,12 @@ void Accesses::mark_written(const Fiber& fiber, Space space, u64 at, u32 bytes) 
 
 void Accesses::note(Fiber& fiber, Space space, u64 at, u32 bytes, Access access, Order how,
                     int site) {
+  const bool is_together = space == Space::GLOBAL && fiber.home->is_together();
   for (u64 word = at / 4 * 4; word < at + bytes; word += 4) {
+    if (is_together) {
+      conflicts_.note_together(fiber, word, access, how, site);
+      continue;
+    }
     Word& own = space == Space::GLOBAL
                     ? device_words().at(word)
                     : fiber.home->shared_words[fiber.home->shared_offset(word) / 4];
@@ -98,9 +103,10 @@ void Accesses::note(Fiber& fiber, Space space, u64 at, u32 bytes, Access access,
 }
 
 void Accesses::order(Fiber& fiber, u64 at, Access access, Order how) {
-  if (access != Access::WRITE) fiber.clock.strong_read(at, how, fiber.home->published);
+  Published& published = *fiber.home->published;
+  if (access != Access::WRITE) fiber.clock.strong_read(at, how, published);
   if (access != Access::READ) {
-    fiber.clock.strong_write(at, how, fiber.home->published, access == Access::UPDATE);
+    fiber.clock.strong_write(at, how, published, access == Access::UPDATE);
   }
 }
 

@@ -18,7 +18,11 @@ struct Block {
   std::size_t shared_bytes = 0;
   std::vector<std::unique_ptr<Fiber>> fibers;
   u64 interval = 0;
-  Published published;
+  u32 barriers = 0;  // that it has passed
+  Published own_published;
+  Published* published = &own_published;  // or the grid's, where all blocks run together
+
+  bool is_together() const { return published != &own_published; }
 
   bool holds(u64 at, u32 bytes) const {
     const auto start = reinterpret_cast<u64>(shared.data());

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "device_memory.h"
+#include "errors.h"
 #include "fault.h"
 #include "grid.h"
 
@@ -24,6 +25,7 @@ const Named NAMED[] = {
     {"finds_unwritten", &settings.finds_unwritten},
     {"counts", &settings.counts},
     {"memory_bytes", &settings.memory_bytes},
+    {"multiprocessors", &settings.multiprocessors},
     {"launches", &grid().tally.launches},
     {"intervals", &grid().tally.intervals},
     {"switches", &grid().tally.switches},
@@ -53,6 +55,14 @@ u64 emulator_get(const char* name) {
 
 void emulator_fail_launch(u64 skipped) {
   launch_injection.arm(skipped);
+}
+
+void emulator_fail_call(const char* name, int error, u64 skipped) {
+  fail_call(name, static_cast<cudaError_t>(error), skipped);
+}
+// Of what emulator_recover does not know.
+void emulator_recover_calls() {
+  forget_failures();
 }
 
 // Valid until the next call.

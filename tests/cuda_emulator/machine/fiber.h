@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -18,12 +19,17 @@ struct Block;
 
 struct Fiber : Thread {
   Block* home = nullptr;
+  u32 barrier_places = 0;  // in clocks, of blocks that run together: how many each has passed
   u8* stack = nullptr;
   void* stack_pointer = nullptr;
-  int waits_at = NO_SITE;  // site of the barrier
+  int waits_at = NO_SITE;   // site of the barrier
+  int last_site = NO_SITE;  // of an access
   bool done = false;
   Clock clock;
   PendingStores pending;
+  u64 idle_since = 0;  // of what follows: see progress.h
+  bool is_waiting = false;
+  std::unordered_set<u64> idle_states;
   std::vector<u32> entered;   // per code block, and
   std::vector<u32> accesses;  // per site, where that is counted
 

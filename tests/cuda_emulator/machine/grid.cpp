@@ -15,6 +15,10 @@ constexpr std::size_t SHARED_GUARD_BYTES = 256;
 constexpr u64 LONG_SLICE = 1 << 14;       // so that whoever waits for another thread gives way
 constexpr std::size_t MOST_PENDING = 48;  // stores of a thread; then one arrives by chance
 
+std::string place_of(const Fiber& fiber) {
+  return ", thread " + std::to_string(fiber.thread) + " of block " + std::to_string(fiber.block);
+}
+
 }  // namespace
 
 Grid& grid() {
@@ -28,6 +32,8 @@ std::string Grid::run(const Kernel& kernel, const LaunchSize& size, const u8* pa
   kernel_ = &kernel;
   param_ = param;
   fault_.clear();
+  progress_.begin();
+  published_.clear();
   accesses_.begin(kernel, param);
   chance_.seed(settings.seed * 0x9E3779B97F4A7C15ULL + tally.launches);
   if (settings.counts != 0) counts.begin(kernel.name, size.blocks);
@@ -45,23 +51,20 @@ void Grid::walk(const LaunchSize& size) {
   std::vector<u32> waiting(size.blocks);
   std::iota(waiting.rbegin(), waiting.rend(), 0u);
   if (settings.seed != 0) std::shuffle(waiting.begin(), waiting.end(), chance_);
-  while (!waiting.empty() || !together_.empty()) {
-    while (!waiting.empty() && together_.size() < std::max<u64>(1, settings.blocks_together)) {
-      together_.push_back(start(waiting.back(), size));
-      waiting.pop_back();
-    }
+  while (fault_.empty() && (!waiting.empty() || !together_.empty())) {
+    fill(waiting, size);
     run_ready();
-    if (!fault_.empty()) return;
-    for (std::size_t i = 0; i < together_.size();) {
-      const bool is_over = meet(*together_[i]);
-      if (!fault_.empty()) return;
-      if (is_over) {
-        come_back(std::move(together_[i]));
-        together_.erase(together_.begin() + static_cast<std::ptrdiff_t>(i));
-      } else {
-        ++i;
-      }
-    }
+    if (fault_.empty()) meet_all();
+    if (fault_.empty()) look_for_waiting(waiting.size());
+  }
+}
+
+// Starts as many blocks as run together.
+void Grid::fill(std::vector<u32>& waiting, const LaunchSize& size) {
+  const u64 most = size.is_cooperative ? size.blocks : std::max<u64>(1, settings.blocks_together);
+  while (!waiting.empty() && together_.size() < most) {
+    together_.push_back(start(waiting.back(), size));
+    waiting.pop_back();
   }
 }
 
@@ -72,6 +75,7 @@ std::unique_ptr<Block> Grid::start(u32 index, const LaunchSize& size) {
   block->shared_states.assign(size.shared_bytes + STATE_MARGIN, UNWRITTEN);
   block->shared_words.assign(size.shared_bytes / 4 + 1, Word{});
   block->interval = ++next_interval_;
+  if (size.is_cooperative) block->published = &published_;
   prepare_fibers(*block, index, size);
   return block;
 }
@@ -86,7 +90,8 @@ void Grid::prepare_fibers(Block& block, u32 index, const LaunchSize& size) {
     fiber->shared = block.shared.data();
     fiber->home = &block;
     fiber->stack = take_stack();
-    fiber->clock.start(thread, size.threads);
+    if (size.is_cooperative) fiber->barrier_places = size.blocks * size.threads;
+    fiber->clock.start(index, size.is_cooperative ? index * size.threads : 0, thread);
     if (settings.counts != 0) counts.start(*fiber);
     prepare(*fiber, enter);
     block.fibers.push_back(std::move(fiber));
@@ -110,11 +115,35 @@ void Grid::run_ready() {
     }
   }
   if (settings.seed != 0) std::shuffle(ready.begin(), ready.end(), chance_);
+  bool has_moved = ready.empty();
+  progress_.begin_round();
   for (Fiber* fiber : ready) {
     left_in_slice_ = next_slice();
     switch_to(*fiber);
     if (!fault_.empty()) return;
+    if (fiber->done || fiber->waits_at != NO_SITE) {
+      has_moved = true;
+    } else {
+      progress_.look_at(*fiber);
+    }
   }
+  progress_.end_round(has_moved);
+}
+
+// Ends the launch if no thread will ever go on: each that could waits for another.
+void Grid::look_for_waiting(u64 not_started) {
+  const Fiber* one = nullptr;
+  for (const auto& block : together_) {
+    for (const auto& fiber : block->fibers) {
+      if (fiber->done || fiber->waits_at != NO_SITE) continue;
+      if (!progress_.waits(*fiber)) return;
+      one = fiber.get();
+    }
+  }
+  if (one == nullptr) return;
+  fault_ = not_started == 0 ? "threads wait for what no thread will do: "
+                            : "a block waits for one that is not resident: ";
+  fault_ += text_of(one->last_site) + place_of(*one);
 }
 
 u64 Grid::next_slice() {
@@ -128,7 +157,19 @@ void Grid::give_way() {
   switch_to_host();
 }
 
-// Lets the threads go on if all have come to the barrier; returns whether all have ended.
+// Lets the blocks go on whose threads have all come to a barrier, or come back at their end.
+void Grid::meet_all() {
+  for (std::size_t i = 0; i < together_.size() && fault_.empty();) {
+    if (meet(*together_[i])) {
+      come_back(std::move(together_[i]));
+      together_.erase(together_.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+}
+
+// Returns whether all threads have ended.
 bool Grid::meet(Block& block) {
   u32 waiting = 0;
   int site = NO_SITE;
@@ -147,16 +188,32 @@ bool Grid::meet(Block& block) {
     fault_ = "threads of a block have ended while others wait at " + text_of(site);
     return false;
   }
+  pass(block, waiting != 0);
+  return waiting == 0;
+}
+
+void Grid::pass(Block& block, bool at_barrier) {
   ++tally.intervals;
-  if (settings.counts != 0) counts.interval(block, waiting != 0);
+  if (settings.counts != 0) counts.interval(block, at_barrier);
   block.interval = ++next_interval_;
-  block.published.clear();
+  ++block.barriers;
+  block.own_published.clear();
   for (const auto& fiber : block.fibers) {
     fiber->waits_at = NO_SITE;
     fiber->pending.settle_all();  // of threads that have ended
-    fiber->clock.start(fiber->thread, fiber->threads);
   }
-  return waiting == 0;
+  if (block.is_together()) return tell_each_other(block);
+  for (const auto& fiber : block.fibers) fiber->clock.start(fiber->block, 0, fiber->thread);
+}
+
+// Of blocks that run together clocks go on: what one thread knows of other blocks, all do now.
+void Grid::tell_each_other(Block& block) {
+  Times together;
+  for (const auto& fiber : block.fibers) together.join(fiber->clock.known());
+  for (const auto& fiber : block.fibers) together.raise(fiber->clock.place(), fiber->clock.time());
+  together.raise(block.fibers.front()->barrier_places + block.fibers.front()->block,
+                 block.barriers);
+  for (const auto& fiber : block.fibers) fiber->clock.go_on(together);
 }
 
 u8* Grid::take_stack() {
@@ -178,12 +235,13 @@ void Grid::come_back(std::unique_ptr<Block> block) {
 
 void Grid::before(Fiber& fiber, u64 at, u32 bytes, Access access, Order how, int site) {
   if (left_in_slice_-- == 0) give_way();
+  fiber.last_site = site;
   accesses_.before(fiber, at, bytes, access, how, site);
 }
 
-void Grid::fence(Fiber& fiber) {
+void Grid::fence(Fiber& fiber, Order order) {
   fiber.pending.settle_all();
-  fiber.clock.fence();
+  fiber.clock.fence(order);
   if (settings.counts != 0) counts.fence();
 }
 
@@ -199,9 +257,7 @@ void Grid::add_store(Fiber& fiber, u64 at, const void* bytes, u32 size) {
 }
 
 void Grid::fault(const std::string& why, int site) {
-  const Fiber& fiber = running();
-  fault_ = why + ": " + text_of(site) + ", thread " + std::to_string(fiber.thread) + " of block " +
-           std::to_string(fiber.block);
+  fault_ = why + ": " + text_of(site) + place_of(running());
   switch_to_host();
   std::abort();  // nobody goes on with a thread that has failed
 }

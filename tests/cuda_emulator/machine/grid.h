@@ -10,6 +10,7 @@
 #include "block.h"
 #include "counts.h"
 #include "fiber.h"
+#include "progress.h"
 #include "settings.h"
 #include "thread.h"
 
@@ -19,6 +20,7 @@ struct LaunchSize {
   u32 blocks;
   u32 threads;
   std::size_t shared_bytes;
+  bool is_cooperative = false;  // all blocks run together, and may wait for each other
 };
 
 // What happened since the start, or since it was asked for anew.
@@ -36,7 +38,7 @@ class Grid {
 
   // Of the running thread.
   void before(Fiber& fiber, u64 at, u32 bytes, Access access, Order order, int site);
-  void fence(Fiber& fiber);
+  void fence(Fiber& fiber, Order order);
   void wait(Fiber& fiber, int site);
   void add_store(Fiber& fiber, u64 at, const void* bytes, u32 size);
   [[noreturn]] void fault(const std::string& why, int site);
@@ -48,8 +50,13 @@ class Grid {
   void walk(const LaunchSize& size);
   std::unique_ptr<Block> start(u32 index, const LaunchSize& size);
   void prepare_fibers(Block& block, u32 index, const LaunchSize& size);
+  void fill(std::vector<u32>& waiting, const LaunchSize& size);
   void run_ready();
+  void meet_all();
   bool meet(Block& block);
+  void pass(Block& block, bool at_barrier);
+  static void tell_each_other(Block& block);
+  void look_for_waiting(u64 not_started);
   void give_way();
   void come_back(std::unique_ptr<Block> block);
   u64 next_slice();
@@ -61,6 +68,8 @@ class Grid {
   const u8* param_ = nullptr;
   std::string fault_;
   Accesses accesses_;
+  Progress progress_;
+  Published published_;  // of blocks that run together
   std::mt19937_64 chance_;
   u64 left_in_slice_ = 0;
   u64 next_interval_ = 0;

@@ -2,6 +2,7 @@
 
 #include "device_memory.h"
 #include "grid.h"
+#include "progress.h"
 
 namespace emulator {
 
@@ -19,8 +20,8 @@ void Thread::trap(int site) {
   grid().fault("a kernel gives up", site);
 }
 
-void Thread::fence() {
-  grid().fence(static_cast<Fiber&>(*this));
+void Thread::fence(Order order) {
+  grid().fence(static_cast<Fiber&>(*this), order);
 }
 
 void Thread::reads(u64 at, u32 bytes, int site, Order order) {
@@ -34,7 +35,7 @@ void Thread::writes(u64 at, u32 bytes, int site, Order order) {
 void Thread::updates(u64 at, u32 bytes, int site, Order order) {
   auto& fiber = static_cast<Fiber&>(*this);
   grid().before(fiber, at, bytes, Access::UPDATE, order, site);
-  if (order == Order::RELEASE || order == Order::BOTH) fiber.pending.settle_all();
+  if (releases(order)) fiber.pending.settle_all();
   if (!fiber.pending.empty()) fiber.pending.settle(at, bytes);
 }
 
@@ -52,9 +53,13 @@ void Thread::put_bytes(u64 at, const void* bytes, u32 size, Order order) {
   if (order == Order::WEAK && may_wait(fiber, at, size)) {
     return grid().add_store(fiber, at, bytes, size);
   }
-  if (order == Order::RELEASE || order == Order::BOTH) fiber.pending.settle_all();
+  if (releases(order)) fiber.pending.settle_all();
   if (!fiber.pending.empty()) fiber.pending.settle(at, size);
-  std::memcpy(reinterpret_cast<void*>(at), bytes, size);
+  replace(at, bytes, size);
+}
+
+void Thread::replace(u64 at, const void* bytes, u32 size) {
+  change_memory(at, bytes, size);
 }
 
 }  // namespace emulator

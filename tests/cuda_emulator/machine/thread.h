@@ -25,8 +25,31 @@ using f32 = float;
 using f64 = double;
 
 // How strongly an access orders others: PTX's .weak, .relaxed (and .volatile), .acquire, .release
-// and .acq_rel.
-enum class Order : u8 { WEAK, RELAXED, ACQUIRE, RELEASE, BOTH };
+// and .acq_rel; then the same with the scope of a block, .cta.
+enum class Order : u8 {
+  WEAK,
+  RELAXED,
+  ACQUIRE,
+  RELEASE,
+  BOTH,
+  BLOCK_RELAXED,
+  BLOCK_ACQUIRE,
+  BLOCK_RELEASE,
+  BLOCK_BOTH
+};
+
+constexpr bool acquires(Order order) {
+  return order == Order::ACQUIRE || order == Order::BOTH || order == Order::BLOCK_ACQUIRE ||
+         order == Order::BLOCK_BOTH;
+}
+constexpr bool releases(Order order) {
+  return order == Order::RELEASE || order == Order::BOTH || order == Order::BLOCK_RELEASE ||
+         order == Order::BLOCK_BOTH;
+}
+// Whether the threads of other blocks are ordered too.
+constexpr bool reaches_all(Order order) {
+  return order != Order::WEAK && order < Order::BLOCK_RELAXED;
+}
 
 enum class Atomic : u8 { ADD, EXCH, MIN, MAX, AND, OR, XOR, CAS };
 
@@ -77,7 +100,7 @@ struct Thread {
   u32* executed = nullptr;  // per basic block, where instructions are counted
 
   void barrier(int site);
-  void fence();
+  void fence(Order order);
   [[noreturn]] void trap(int site);  // the kernel gives up
   void reads(u64 at, u32 bytes, int site, Order order);
   void writes(u64 at, u32 bytes, int site, Order order);
@@ -86,6 +109,8 @@ struct Thread {
   // Writes that other threads do not see yet may be the thread's own.
   void get_bytes(u64 at, void* bytes, u32 size, Order order) const;
   void put_bytes(u64 at, const void* bytes, u32 size, Order order);
+  // Of an atomic: at once, for all to see.
+  static void replace(u64 at, const void* bytes, u32 size);
 
   template <class T>
   T get(u64 at, Order order) const {
@@ -105,7 +130,7 @@ struct Thread {
     T before;
     std::memcpy(&before, reinterpret_cast<const void*>(at), sizeof before);
     const T after = combine<T, OPERATION>(before, operand, swap);
-    std::memcpy(reinterpret_cast<void*>(at), &after, sizeof after);
+    if (after != before) replace(at, &after, sizeof after);
     return before;
   }
 

@@ -29,8 +29,8 @@ void note(char what, int site = -1, u64 at = 0, u32 bytes = 0, Order order = Ord
 void Thread::barrier(int site) {
   note('b', site);
 }
-void Thread::fence() {
-  note('f');
+void Thread::fence(Order order) {
+  note('f', -1, 0, 0, order);
 }
 void Thread::trap(int site) {
   note('t', site);
@@ -47,6 +47,9 @@ void Thread::updates(u64 at, u32 bytes, int site, Order order) {
 }
 void Thread::get_bytes(u64 at, void* bytes, u32 size, Order) const {
   std::memcpy(bytes, reinterpret_cast<const void*>(at), size);
+}
+void Thread::replace(u64 at, const void* bytes, u32 size) {
+  std::memcpy(reinterpret_cast<void*>(at), bytes, size);
 }
 void Thread::put_bytes(u64 at, const void* bytes, u32 size, Order) {
   std::memcpy(reinterpret_cast<void*>(at), bytes, size);

@@ -14,6 +14,7 @@ struct Settings {
   u64 finds_unwritten = 1;  // reads of what nobody has written are faults
   u64 counts = 0;           // instructions, barriers, atomics, bytes
   u64 memory_bytes = u64{8} << 30;  // of the device
+  u64 multiprocessors = 132;        // how many blocks run together where all must
 };
 
 extern Settings settings;

@@ -2,54 +2,50 @@
 
 namespace emulator {
 
-void join(Times& into, const Times& from) {
-  if (from.empty()) return;
-  if (into.size() < from.size()) into.resize(from.size());
-  for (std::size_t i = 0; i < from.size(); ++i) into[i] = std::max(into[i], from[i]);
+void Clock::start(u32 block, u32 first, u32 thread) {
+  *this = Clock{};
+  block_ = block;
+  first_ = first;
+  place_ = first + thread;
 }
 
-void Clock::start(u32 thread, u32 threads) {
-  thread_ = thread;
-  threads_ = threads;
-  time_ = 1;
-  known_.clear();
-  seen_.clear();
-  released_.clear();
-}
-
-void Clock::fence() {
-  join(known_, seen_);
-  seen_.clear();
-  release();
-}
-
-void Clock::release() {
-  released_ = known_;
-  released_.resize(threads_);
-  released_[thread_] = time_;
+void Clock::go_on(const Times& together) {
+  known_ = together;
   ++time_;
 }
 
-void Clock::strong_read(u64 at, Order order, const Published& published) {
+void Clock::fence(Order order) {
+  known_.join(seen_of_block_);
+  seen_of_block_.clear();
+  if (reaches_all(order)) {
+    known_.join(seen_);
+    seen_.clear();
+  }
+  released_to_block_ = release();
+  if (reaches_all(order)) released_ = released_to_block_;
+}
+
+Times Clock::release() {
+  Times released = known_;
+  released.raise(place_, time_);
+  ++time_;
+  return released;
+}
+
+void Clock::strong_read(u64 at, Order order, Published& published) {
   const auto found = published.find(at);
   if (found == published.end()) return;
-  const bool acquires = order == Order::ACQUIRE || order == Order::BOTH;
-  join(acquires ? known_ : seen_, found->second);
+  (acquires(order) ? known_ : seen_of_block_).join(found->second.to(block_));
+  if (reaches_all(order)) (acquires(order) ? known_ : seen_).join(found->second.to_all);
 }
 
 void Clock::strong_write(u64 at, Order order, Published& published, bool is_update) {
-  if (order == Order::RELEASE || order == Order::BOTH) {
-    Times fenced = released_;
-    release();
-    std::swap(fenced, released_);
-    join(is_update ? published[at] : (published[at] = Times{}), fenced);
-    return;
-  }
-  if (released_.empty()) {
-    if (!is_update) published.erase(at);
-    return;
-  }
-  join(is_update ? published[at] : (published[at] = Times{}), released_);
+  if (!is_update) published.erase(at);
+  const Times to_block = releases(order) ? release() : released_to_block_;
+  if (to_block.empty()) return;
+  Publication& publication = published[at];
+  publication.to(block_).join(to_block);
+  if (reaches_all(order)) publication.to_all.join(releases(order) ? to_block : released_);
 }
 
 }  // namespace emulator

@@ -25,6 +25,12 @@ void Conflicts::note(Fiber& fiber, Word& word, u64 interval, u32 launch, Access 
   note_block(fiber, word, access, is_weak, site);
 }
 
+void Conflicts::note_together(const Fiber& fiber, u64 word, Access access, Order order, int site) {
+  for (const Clash& clash : grid_words_.note(fiber, word, access, order, site)) {
+    report(clash.kind, clash.earlier_site, site);
+  }
+}
+
 void Conflicts::note_thread(const Fiber& fiber, Word& word, Access access, bool is_weak, int site) {
   const auto self = static_cast<u16>(fiber.thread + 1);
   const bool writes = access != Access::READ;

@@ -1,5 +1,6 @@
 // Accesses to the same memory that nothing orders: between two barriers of a block, and between
-// blocks of one launch.
+// blocks of one launch. Blocks that run together may be ordered by what they publish (see
+// grid_words.h); of all others any two accesses conflict.
 //
 // Two accesses conflict if one of them writes, one of them is weak, and neither happens before the
 // other (PTX ISA, "Data races"). Of each word is kept who wrote it last and who has read it since.
@@ -10,11 +11,10 @@
 #include <utility>
 
 #include "fiber.h"
+#include "grid_words.h"
 #include "thread.h"
 
 namespace emulator {
-
-enum class Access : u8 { READ, WRITE, UPDATE };
 
 struct Word {
   u64 interval = 0;  // of the block, in which the thread-wise columns were written
@@ -54,10 +54,15 @@ class Conflicts {
   // `interval` tells the time between two barriers of a block from all others.
   void note(Fiber& fiber, Word& word, u64 interval, u32 launch, Access access, Order order,
             int site);
+  // Of a word at that address, in a grid whose blocks run together.
+  void note_together(const Fiber& fiber, u64 word, Access access, Order order, int site);
   bool empty() const { return found_.empty(); }
   // One line for each pair of places.
   std::string text() const;
-  void clear() { found_.clear(); }
+  void clear() {
+    found_.clear();
+    grid_words_.clear();
+  }
 
  private:
   void note_thread(const Fiber& fiber, Word& word, Access access, bool is_weak, int site);
@@ -65,6 +70,7 @@ class Conflicts {
   void report(const char* kind, int one, int other);
 
   std::map<std::pair<std::string, std::string>, u64> found_;
+  GridWords grid_words_;
 };
 
 }  // namespace emulator

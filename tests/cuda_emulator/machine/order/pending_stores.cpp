@@ -1,5 +1,7 @@
 #include "pending_stores.h"
 
+#include "progress.h"
+
 namespace emulator {
 
 void PendingStores::add(u64 at, const void* bytes, u32 size) {
@@ -48,7 +50,7 @@ void PendingStores::settle_one(u64 chance) {
 }
 
 void PendingStores::arrive(const Store& store) {
-  std::memcpy(reinterpret_cast<void*>(store.at), store.bytes, store.size);
+  change_memory(store.at, store.bytes, store.size);
 }
 
 }  // namespace emulator

@@ -11,7 +11,7 @@ FILES = """
 .file 2 "/src/csrc/search.h"
 .file 3 "/usr/local/cuda/include/atomics.hpp"
 """
-ATOMIC_ORDERS = ("relaxed", "acquire", "release", "relaxed", "acquire", "acq_rel")
+ATOMIC_ORDERS = ("relaxed", "acquire.cta", "release", "relaxed.cta", "acquire", "acq_rel")
 POINTERS = ".param .u64 {0}_0, .param .u64 {0}_1"
 LOADED = """
 .reg .pred %p, %q; .reg .b16 %h<4>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f64 %fd<4>;
@@ -130,15 +130,16 @@ def told(device: OneThread) -> list[tuple[str, str]]:
     return [(event.what, event.order) for event in device.events()]
 
 
-def test_every_access_is_announced_with_its_order(device: OneThread) -> None:
+def test_every_access_is_announced_with_its_order_and_scope(device: OneThread) -> None:
     device.transform("ordered", bytes(16), 16)
     # As nvcc and the CUDA library write them: the modifiers come in any order.
-    orders = ["weak", "weak", "relaxed", "relaxed", "acquire", "weak"]
+    orders = ["weak", "weak", "relaxed", "relaxed", "acquire.cta", "weak"]
     reads = [("read", order) for order in orders]
     writes = [("write", order) for order in ("weak", "relaxed", "relaxed", "release")]
     updates = [("update", order) for order in ATOMIC_ORDERS]
-    others = [("fence", "weak")] * 3 + [("barrier", "weak")] * 3
-    assert told(device) == reads + writes + updates + others
+    fences = [("fence", order) for order in ("acq_rel.cta", "acq_rel", "acq_rel")]
+    barriers = [("barrier", "weak")] * 3
+    assert told(device) == reads + writes + updates + fences + barriers
 
 
 def test_a_vector_is_announced_once_as_a_whole(device: OneThread) -> None:

@@ -122,7 +122,8 @@ def fence(instruction: Instruction, body: FunctionBody) -> Code:
     instruction.expect_operands(0)
     if ".".join((instruction.name, *instruction.modifiers)) not in FENCES:
         raise instruction.unknown()
-    return Code("t.fence();", Cost.MEMORY)
+    order = "BLOCK_BOTH" if instruction.modifiers[-1] == "cta" else "BOTH"
+    return Code(f"t.fence(Order::{order});", Cost.MEMORY)
 
 
 def barrier(instruction: Instruction, body: FunctionBody) -> Code:
@@ -162,7 +163,10 @@ def _access(instruction: Instruction, orders: dict[str, str], default: str) -> _
     if orders is not ATOMIC_ORDERS and ("scope" in found) != needs_scope:
         raise instruction.unknown("an order without a scope, or the reverse")
     elements = VECTORS.get(found.get("vector", ""), 1)
-    return _Access(orders.get(order, default), found.get("space", ""), elements, tuple(others))
+    strength = orders.get(order, default)
+    if found.get("scope") == "cta":
+        strength = f"BLOCK_{strength}"
+    return _Access(strength, found.get("space", ""), elements, tuple(others))
 
 
 def _begin(
