@@ -78,6 +78,7 @@ class Emulator:
         self._half = half
         self._threads = (half.prefix_threads, half.wfst_threads)
         library.emulator_get.restype = ctypes.c_uint64
+        library.emulator_allocations.restype = ctypes.c_size_t
         library.emulator_counts.restype = ctypes.c_char_p
         library.emulator_probe_error.restype = ctypes.c_char_p
         for name in ("emulator_fail_launch", "emulator_fail_allocation"):
@@ -89,7 +90,14 @@ class Emulator:
         self.library.emulator_recover()
         self.library.emulator_recover_calls()
         self.library.emulator_clear_counts()
-        for name in ("launches", "intervals", "switches", "most_threads"):
+        for name in (
+            "launches",
+            "host_launches",
+            "graph_launches",
+            "intervals",
+            "switches",
+            "most_threads",
+        ):
             self._set(name, 0)
         for name, value in asdict(settings or Settings()).items():
             self._set(name, int(value))
@@ -101,6 +109,16 @@ class Emulator:
     def launches(self) -> int:
         """Kernels started since the restart."""
         return self._get("launches")
+
+    @property
+    def host_launches(self) -> int:
+        """Of these, those that the host has asked for one by one: not by a graph."""
+        return self._get("host_launches")
+
+    @property
+    def graph_launches(self) -> int:
+        """Launches of whole graphs, since the restart."""
+        return self._get("graph_launches")
 
     @property
     def intervals(self) -> int:
@@ -116,6 +134,11 @@ class Emulator:
     def most_threads(self) -> int:
         """Of a block that was started since the restart; 0 if none was."""
         return self._get("most_threads")
+
+    @property
+    def allocations(self) -> int:
+        """Pieces of the device's memory that are in use."""
+        return int(self.library.emulator_allocations())
 
     def fail_launch(self, *, after: int = 0) -> None:
         """Refuse one launch, after so many that are not."""

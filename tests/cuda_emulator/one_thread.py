@@ -11,7 +11,8 @@ from translator.cpp_files import translate_files
 HERE = Path(__file__).parent
 STRONG = ("relaxed", "acquire", "release", "acq_rel")
 ORDERS = ("weak", *STRONG, *(f"{order}.cta" for order in STRONG))
-EVENTS = {"b": "barrier", "f": "fence", "r": "read", "w": "write", "u": "update", "t": "trap"}
+WHAT = ("barrier", "fence", "read", "write", "update", "trap", "condition")
+EVENTS = {what[0]: what for what in WHAT}  # of a condition `at` is its handle, `bytes` the value
 # As our kernels are compiled.
 NVCC = "-std=c++20 --fmad=false --expt-relaxed-constexpr -O3 -DNDEBUG -arch=compute_90 -lineinfo"
 GCC = ["g++", "-std=c++20", "-O0", "-fPIC", "-ffp-contract=off", "-w"]

@@ -6,6 +6,7 @@
 #include "errors.h"
 #include "fault.h"
 #include "grid.h"
+#include "streams.h"
 
 using namespace emulator;
 
@@ -27,6 +28,8 @@ const Named NAMED[] = {
     {"memory_bytes", &settings.memory_bytes},
     {"multiprocessors", &settings.multiprocessors},
     {"launches", &grid().tally.launches},
+    {"host_launches", &grid().tally.host_launches},
+    {"graph_launches", &grid().tally.graph_launches},
     {"intervals", &grid().tally.intervals},
     {"switches", &grid().tally.switches},
     {"most_threads", &grid().tally.most_threads},
@@ -63,6 +66,7 @@ void emulator_fail_call(const char* name, int error, u64 skipped) {
 // Of what emulator_recover does not know.
 void emulator_recover_calls() {
   forget_failures();
+  forget_captures();
 }
 
 // Valid until the next call.

@@ -26,9 +26,11 @@ struct LaunchSize {
 // What happened since the start, or since it was asked for anew.
 struct Tally {
   u64 launches = 0;
-  u64 intervals = 0;     // between two barriers
-  u64 switches = 0;      // of threads that did not wait at a barrier
-  u64 most_threads = 0;  // of a block
+  u64 host_launches = 0;   // of these, asked for one by one
+  u64 graph_launches = 0;  // of whole graphs
+  u64 intervals = 0;       // between two barriers
+  u64 switches = 0;        // of threads that did not wait at a barrier
+  u64 most_threads = 0;    // of a block
 };
 
 class Grid {

@@ -1,5 +1,6 @@
 #include "thread.h"
 
+#include "conditions.h"
 #include "device_memory.h"
 #include "grid.h"
 #include "progress.h"
@@ -18,6 +19,16 @@ void Thread::barrier(int site) {
 
 void Thread::trap(int site) {
   grid().fault("a kernel gives up", site);
+}
+
+void Thread::set_condition(u64 handle, u32 value, int site) {
+  const auto condition = find_condition(handle);
+  if (condition == nullptr || !condition->is_running) {
+    grid().fault("a kernel sets a condition of no graph that runs", site);
+  }
+  const auto at = reinterpret_cast<u64>(condition->cell);
+  writes(at, sizeof value, site, Order::WEAK);
+  put(at, value, Order::WEAK);
 }
 
 void Thread::fence(Order order) {

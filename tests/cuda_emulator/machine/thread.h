@@ -102,6 +102,8 @@ struct Thread {
   void barrier(int site);
   void fence(Order order);
   [[noreturn]] void trap(int site);  // the kernel gives up
+  // Of a graph's conditional node: cudaGraphSetConditional.
+  void set_condition(u64 handle, u32 value, int site);
   void reads(u64 at, u32 bytes, int site, Order order);
   void writes(u64 at, u32 bytes, int site, Order order);
   void updates(u64 at, u32 bytes, int site, Order order);  // an atomic read and write

@@ -5,16 +5,28 @@
 #include <cstring>
 
 #include "../machine/memory/device_memory.h"
+#include "../machine/memory/fault.h"
 
 namespace earshot::emulated {
 namespace {
 
 constexpr int kStickyErrorCode = 1;
 
+// cudaErrorStreamCaptureUnsupported: torch would ask CUDA for memory.
+constexpr int kCaptureErrorCode = 900;
+
+void require_no_capture() {
+  if (!emulator_refuses_allocation()) return;
+  throw c10::AcceleratorError({__func__, __FILE__, static_cast<std::uint32_t>(__LINE__)},
+                              kCaptureErrorCode,
+                              "emulated device: operation not permitted when stream is capturing");
+}
+
 class DeviceAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t bytes) override {
     require_working();
+    require_no_capture();
     void* memory = bytes ? emulator_allocate(bytes) : nullptr;
     if (bytes && !memory) {
       require_working();

@@ -10,7 +10,7 @@ namespace emulator {
 namespace {
 
 struct Event {
-  char what;  // of barrier, fence, reads, writes, updates, trap
+  char what;  // of barrier, fence, reads, writes, updates, trap, condition
   u64 at;
   u32 bytes;
   u32 order;
@@ -28,6 +28,9 @@ void note(char what, int site = -1, u64 at = 0, u32 bytes = 0, Order order = Ord
 
 void Thread::barrier(int site) {
   note('b', site);
+}
+void Thread::set_condition(u64 handle, u32 value, int site) {
+  note('c', site, handle, value);
 }
 void Thread::fence(Order order) {
   note('f', -1, 0, 0, order);

@@ -4,6 +4,7 @@
 
 namespace emulator {
 
+bool (*refuses_allocation)() = [] { return false; };
 Injection launch_injection;
 Injection allocation_injection;
 
@@ -36,4 +37,7 @@ void emulator_break(const char* why) {
 }
 void emulator_recover() {
   emulator::recover();
+}
+bool emulator_refuses_allocation() {
+  return emulator::refuses_allocation();
 }

@@ -12,6 +12,8 @@ extern "C" {
 // All that is asked of the device fails from now on, or no more.
 void emulator_break(const char* why);
 void emulator_recover();
+// Whether whoever asks for memory now is to be refused: a stream captures.
+bool emulator_refuses_allocation();
 }
 
 namespace emulator {
@@ -32,6 +34,9 @@ class Injection {
  private:
   u64 left_ = 0;
 };
+
+// Whether memory may not be allocated now, as a stream captures.
+extern bool (*refuses_allocation)();
 
 extern Injection launch_injection;
 extern Injection allocation_injection;

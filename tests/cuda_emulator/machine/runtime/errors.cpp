@@ -32,8 +32,10 @@ const Words WORDS_OF[] = {
     WORDS(cudaErrorMemoryAllocation, "out of memory"),
     WORDS(cudaErrorInvalidConfiguration, "invalid configuration argument"),
     WORDS(cudaErrorInvalidDeviceFunction, "invalid device function"),
+    WORDS(cudaErrorInvalidMemcpyDirection, "invalid copy direction for memcpy"),
     WORDS(cudaErrorInvalidDevice, "invalid device ordinal"),
     WORDS(cudaErrorInvalidResourceHandle, "invalid resource handle"),
+    WORDS(cudaErrorIllegalState, "the operation cannot be performed in the present state"),
     WORDS(cudaErrorLaunchFailure, "unspecified launch failure"),
     WORDS(cudaErrorCooperativeLaunchTooLarge, "too many blocks in cooperative launch"),
     WORDS(cudaErrorNotSupported, "operation not supported"),
@@ -47,6 +49,7 @@ const Words WORDS_OF[] = {
           "attempt to terminate a thread-local capture sequence from another thread"),
 };
 
+std::recursive_mutex one_call;
 std::mutex failures_mutex;
 thread_local cudaError_t last_error = cudaSuccess;
 thread_local cudaError_t told_error = cudaSuccess;  // that the words are of
@@ -55,6 +58,16 @@ thread_local std::string told_text;
 std::map<std::string, Failure>& failures() {
   static std::map<std::string, Failure> only;
   return only;
+}
+
+cudaError_t error_of(const char* call) {
+  if (const std::string why = sticky_error(); !why.empty()) {
+    return fail(cudaErrorLaunchFailure, why);
+  }
+  const std::lock_guard guard(failures_mutex);
+  const auto found = failures().find(call);
+  if (found == failures().end() || !found->second.injection.strikes()) return cudaSuccess;
+  return fail(found->second.error, std::string(call) + ", told to fail");
 }
 
 const Words& words_of(cudaError_t error) {
@@ -77,15 +90,7 @@ cudaError_t fail(cudaError_t error) {
   return fail(error, words_of(error).text);
 }
 
-cudaError_t begin_call(const char* name) {
-  if (const std::string why = sticky_error(); !why.empty()) {
-    return fail(cudaErrorLaunchFailure, why);
-  }
-  const std::lock_guard guard(failures_mutex);
-  const auto found = failures().find(name);
-  if (found == failures().end() || !found->second.injection.strikes()) return cudaSuccess;
-  return fail(found->second.error, std::string(name) + ", told to fail");
-}
+Call::Call(const char* name) : error(error_of(name)), guard_(one_call) {}
 
 void fail_call(const char* name, cudaError_t error, unsigned long long skipped) {
   const std::lock_guard guard(failures_mutex);

@@ -3,6 +3,7 @@
 
 #include <driver_types.h>
 
+#include <mutex>
 #include <string>
 
 namespace emulator {
@@ -12,9 +13,16 @@ cudaError_t fail(cudaError_t error, const std::string& text);
 // With the code's own words.
 cudaError_t fail(cudaError_t error);
 
-// What comes before anything that a call does: the failure that it was told of, or that of a
-// device which is of no more use; else success. Each call asks, by its own name.
-cudaError_t begin_call(const char* name);
+// Stands at the head of every call, by its name. One call runs at a time.
+class Call {
+ public:
+  explicit Call(const char* name);
+  // The failure that it was told of, or that of a device which is of no more use; else success.
+  const cudaError_t error;
+
+ private:
+  std::lock_guard<std::recursive_mutex> guard_;
+};
 
 // Lets the call of that name fail once, after so many that do not.
 void fail_call(const char* name, cudaError_t error, unsigned long long skipped);

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 #include <unordered_map>
 
 #include "errors.h"
-#include "fault.h"
 
 namespace emulator {
 
@@ -21,8 +19,6 @@ constexpr u32 REGISTERS = 64 << 10;
 // Of a thread. ptxas, which allots them, does not run here: no kernel takes more.
 constexpr u32 MOST_REGISTERS = 256;
 
-std::mutex one_launch;
-std::mutex shared_mutex;
 std::unordered_map<const void*, std::size_t> most_shared;
 
 // Host objects register theirs before anything else here is constructed.
@@ -32,7 +28,6 @@ std::unordered_map<const void*, const Kernel*>& functions() {
 }
 
 bool is_bad(const LaunchRequest& request) {
-  const std::lock_guard guard(shared_mutex);
   const std::size_t allowed = std::max(PLAIN_SHARED_BYTES, most_shared[request.function]);
   const dim3 &grid = request.grid, &block = request.block;
   return grid.x < 1 || block.x < 1 || block.x > MOST_THREADS ||
@@ -59,7 +54,6 @@ const Kernel* kernel_of(const void* function) {
 
 cudaError_t allow_shared_bytes(const void* function, int bytes) {
   if (bytes < 0 || bytes > static_cast<int>(MOST_SHARED_BYTES)) return fail(cudaErrorInvalidValue);
-  const std::lock_guard guard(shared_mutex);
   most_shared[function] = static_cast<std::size_t>(bytes);
   return cudaSuccess;
 }
@@ -91,14 +85,10 @@ cudaError_t prepare_launch(const LaunchRequest& request, void** args, KernelLaun
   return cudaSuccess;
 }
 
-cudaError_t run_launch(const KernelLaunch& launch) {
-  const std::lock_guard guard(one_launch);
+std::string run_kernel(const KernelLaunch& launch) {
   alignas(16) static u8 param[MOST_PARAM_BYTES];
   std::memcpy(param, launch.param.data(), static_cast<std::size_t>(launch.kernel->param_bytes));
-  const std::string why = grid().run(*launch.kernel, launch.size, param);
-  if (why.empty()) return cudaSuccess;
-  break_device(why);
-  return fail(cudaErrorLaunchFailure, why);
+  return grid().run(*launch.kernel, launch.size, param);
 }
 
 }  // namespace emulator

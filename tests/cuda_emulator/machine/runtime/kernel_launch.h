@@ -5,6 +5,7 @@
 #include <driver_types.h>
 #include <vector_types.h>
 
+#include <string>
 #include <vector>
 
 #include "grid.h"
@@ -40,7 +41,7 @@ u32 blocks_per_multiprocessor(u32 threads, std::size_t shared_bytes);
 
 // Keeps the parameter's bytes; returns the error of a launch that cannot be.
 cudaError_t prepare_launch(const LaunchRequest& request, void** args, KernelLaunch& launch);
-// A fault breaks the device.
-cudaError_t run_launch(const KernelLaunch& launch);
+// Returns what went wrong, or nothing.
+std::string run_kernel(const KernelLaunch& launch);
 
 }  // namespace emulator

@@ -42,6 +42,12 @@ FUNCTIONS = """
     ret;
 }
 .func stopped() { trap; exit; }
+.extern .func cudaGraphSetConditional
+(
+    .param .b64 cudaGraphSetConditional_param_0,
+    .param .b32 cudaGraphSetConditional_param_1
+)
+;
 """
 BODIES = {
     "calls": """
@@ -130,6 +136,13 @@ BODIES = {
         st.global.v4.u32 [%rd2], {%r1, %r2, %r3, %r4};
         mov.u64 %rd3, -9223372036854775808; mov.b32 %r1, 0f3FC00000; mov.u32 %r2, 7U;
         st.global.u64 [%rd2+16], %rd3; st.global.v2.u32 [%rd2+24], {%r1, %r2};""",
+    "condition": """
+        ld.global.u64 %rd3, [%rd1]; ld.global.u32 %r1, [%rd1+8];
+        {
+        .param .b64 param0; st.param.b64 [param0+0], %rd3;
+        .param .b32 param1; st.param.b32 [param1+0], %r1;
+        call.uni cudaGraphSetConditional, (param0, param1);
+        }""",
     "stops": "call stopped; st.global.u32 [%rd2], 1;",
 }
 
@@ -220,6 +233,13 @@ def test_parameters_lie_where_their_alignment_puts_them(device: OneThread) -> No
     place = ctypes.addressof(target)
     device.launch("many", struct.pack("<b7xQI12xQ", -2, place, 5, 6))
     assert struct.unpack("<hxxIQ", target.raw) == (-2, 5, 6)
+
+
+def test_a_condition_is_set_by_handle_and_value(device: OneThread) -> None:
+    device.transform("condition", struct.pack("<QI", 1 << 40, 3), 0)
+    assert [(event.what, event.at, event.bytes) for event in device.events()][2:] == [
+        ("condition", 1 << 40, 3)
+    ]
 
 
 def test_what_follows_a_trap_in_a_called_function_does_not_run(device: OneThread) -> None:

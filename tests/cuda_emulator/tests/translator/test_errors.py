@@ -102,6 +102,11 @@ FILES = (
         ".entry k() { .param .b32 p; st.param.b32 [p], 1; call f, (p); ret; }",
         MalformedPtx,
     ),
+    (
+        ".entry k() { .param .b32 p; .param .b32 q; call cudaGraphSetConditional, (p, q); ret; }",
+        MalformedPtx,
+    ),
+    (".entry k() { .param .b64 p; call cudaGraphSetConditional, (p); ret; }", MalformedPtx),
     (".entry k() { .loc one two three\n ret; }", MalformedPtx),
 )
 

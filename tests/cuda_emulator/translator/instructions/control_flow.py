@@ -1,11 +1,16 @@
 """Branches, calls and ends."""
 
-from translator.cpp.cpp_code import Code
+import operator
+
+from translator.cpp.cpp_code import Code, Cost
 from translator.cpp.function_body import FunctionBody
 from translator.cpp_names import argument_name, symbol_name
 from translator.errors import MalformedPtx
 from translator.ptx.instruction import Instruction, split_operands
 from translator.ptx.signature import Signature, Space
+
+# Functions of the device runtime: sizes of the arguments, and what of ours they are.
+BUILT_INS = {"cudaGraphSetConditional": ((8, 4), "set_condition")}
 
 
 def branch(instruction: Instruction, body: FunctionBody) -> Code:
@@ -42,6 +47,8 @@ def call(instruction: Instruction, body: FunctionBody) -> Code:
     if instruction.modifiers not in ((), ("uni",)) or operands or body.registers.find(name):
         raise instruction.unknown()
     callee = body.module.callee(name)
+    if callee is None and name in BUILT_INS and not results:
+        return _call_built_in(name, arguments, body)
     if callee is None:
         raise instruction.unknown(f"{name} has no body here")
     _check_spaces(body, arguments, callee.params)
@@ -86,6 +93,18 @@ def signature_in_cpp(signature: Signature) -> str:
     spaces = [f"const u8* {argument_name(space.name)}" for space in signature.params]
     spaces += [f"u8* {argument_name(space.name)}" for space in signature.results]
     return f"void {name}({', '.join(['Thread& t', *spaces])})"
+
+
+def _call_built_in(name: str, arguments: tuple[str, ...], body: FunctionBody) -> Code:
+    sizes, ours = BUILT_INS[name]
+    given = [body.arguments.get(argument, 0) for argument in arguments]
+    if len(given) != len(sizes) or any(map(operator.lt, given, sizes)):
+        raise MalformedPtx("a call with arguments that it does not fit", body.line)
+    values = [
+        f"get_own<u{8 * size}>(reinterpret_cast<u64>({argument_name(argument)}))"
+        for argument, size in zip(arguments, sizes, strict=True)
+    ]
+    return Code(f"t.{ours}({', '.join(values)}, {body.site()});", Cost.MEMORY, ends_block=True)
 
 
 def _names(operand: str, body: FunctionBody) -> tuple[str, ...]:

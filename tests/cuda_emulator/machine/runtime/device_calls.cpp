@@ -9,13 +9,15 @@ using namespace emulator;
 extern "C" {
 
 cudaError_t cudaGetDevice(int* device) {
-  if (const cudaError_t error = begin_call(__func__)) return error;
+  const Call call(__func__);
+  if (call.error != cudaSuccess) return call.error;
   *device = 0;
   return cudaSuccess;
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  if (const cudaError_t error = begin_call(__func__)) return error;
+  const Call call(__func__);
+  if (call.error != cudaSuccess) return call.error;
   if (device != 0) return fail(cudaErrorInvalidDevice);
   switch (attribute) {
     case cudaDevAttrMultiProcessorCount:
@@ -34,7 +36,8 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int* blocks, const void* function, int threads, std::size_t shared_bytes, unsigned flags) {
-  if (const cudaError_t error = begin_call(__func__)) return error;
+  const Call call(__func__);
+  if (call.error != cudaSuccess) return call.error;
   const Kernel* const kernel = kernel_of(function);
   if (kernel == nullptr) return fail(cudaErrorInvalidDeviceFunction);
   if (threads < 1 || flags > cudaOccupancyDisableCachingOverride) {

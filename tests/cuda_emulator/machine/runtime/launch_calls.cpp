@@ -6,6 +6,7 @@
 #include "errors.h"
 #include "fault.h"
 #include "kernel_launch.h"
+#include "streams.h"
 
 using namespace emulator;
 
@@ -19,14 +20,29 @@ struct Configuration {
 
 thread_local std::vector<Configuration> pushed;
 
-cudaError_t launch(const char* call, const LaunchRequest& request, void** args, cudaStream_t) {
-  if (const cudaError_t error = begin_call(call)) return error;
+cudaError_t launch_now(const KernelLaunch& launch) {
+  ++grid().tally.host_launches;
+  const std::string why = run_kernel(launch);
+  if (why.empty()) return cudaSuccess;
+  break_device(why);
+  return fail(cudaErrorLaunchFailure, why);
+}
+
+cudaError_t launch(const char* name, const LaunchRequest& request, void** args,
+                   cudaStream_t stream) {
+  const Call call(name);
+  if (call.error != cudaSuccess) return call.error;
   if (launch_injection.strikes()) {
     return fail(cudaErrorInvalidConfiguration, "a launch told to fail");
   }
-  KernelLaunch ready;
-  if (const cudaError_t error = prepare_launch(request, args, ready)) return error;
-  return run_launch(ready);
+  Capture* capture = nullptr;
+  if (const cudaError_t error = capture_of_work(stream, capture)) return error;
+  Node node;
+  node.type = cudaGraphNodeTypeKernel;
+  if (const cudaError_t error = prepare_launch(request, args, node.launch)) return error;
+  if (capture == nullptr) return launch_now(node.launch);
+  append(*capture, std::move(node));
+  return cudaSuccess;
 }
 
 }  // namespace
@@ -63,7 +79,8 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* sha
 }
 
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
-  if (const cudaError_t error = begin_call(__func__)) return error;
+  const Call call(__func__);
+  if (call.error != cudaSuccess) return call.error;
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) {
     return fail(cudaErrorInvalidValue);
   }
