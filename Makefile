@@ -176,6 +176,8 @@ gpu: $(STAMP) ## compile the CUDA half (needs nvcc); where a GPU is, check it an
 	else echo "gpu: compiled; no GPU here to run it on"; fi
 
 EMULATOR := build/cuda_emulator
+# Where tests of the mark `emulated` lie: to collect all others takes every process half a minute.
+EMULATED := tests/cuda_emulator tests/decoder_kernels tests/streaming/engine/test_devices.py
 EMULATE   = EARSHOT_EMULATOR=$(CURDIR)/$(EMULATOR) $(BIN)/python
 
 cuda-emulator: $(STAMP)
@@ -187,8 +189,9 @@ cuda-emulator: $(STAMP)
 	@PATH=$(CURDIR)/$(BIN):$$PATH cmake --build $(EMULATOR) --target all
 
 cuda-test: cuda-emulator ## run the CUDA half's kernels, as nvcc compiles them, on an emulated device; TESTS=
-	@echo "cuda-test: $(or $(TESTS),tests)"
-	@$(EMULATE) -m pytest -m emulated -n $(or $(WORKERS),auto) --maxprocesses 4 $(TESTS)
+	@echo "cuda-test: $(or $(TESTS),$(EMULATED))"
+	@$(EMULATE) -m pytest -m emulated -n $(or $(WORKERS),auto) --maxprocesses 4 \
+	  $(or $(TESTS),$(EMULATED))
 
 cuda-fuzz: cuda-emulator ## the operations of make fuzz on the emulated device; OPERATIONS= SEED=
 	@echo "cuda-fuzz: $(or $(OPERATIONS),1000000) operations, about 100 a second"
