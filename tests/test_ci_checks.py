@@ -1,6 +1,7 @@
 """Which checks run where: without nvcc strangers are told what is left out, our own checks fail."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -8,8 +9,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-TOOLS = ("bash", "dirname", "env", "sleep")
-CPU_CHECKS = ["setup", "style", "types", "layers", "test", "wheel"]
+TOOLS = ("bash", "dirname", "env", "mktemp", "rm", "sleep")
+CPU_CHECKS = [
+    "setup",
+    "layers",
+    "style",
+    "test",
+    "types",
+    "wheel",
+]  # in whatever order, but the first
 LEFT_OUT = "CUDA half: nvcc is not here"
 
 
@@ -36,7 +44,8 @@ def checks(repository_dir: Path, tmp_path: Path):
             env=kept | {"PATH": str(tmp_path)} | variables,
         )  # fmt: skip
         made = [line for line in noted.read_text().splitlines() if line.startswith("make ")]
-        return ended.returncode, ended.stdout, [line.removeprefix("make ") for line in made]
+        first, *others = (line.removeprefix("make ") for line in made)
+        return ended.returncode, ended.stdout, [first, *sorted(others)]
 
     return run
 
@@ -60,14 +69,22 @@ def test_where_cuda_is_required_its_absence_is_a_failure(checks, script, variabl
 def test_with_nvcc_the_cuda_half_is_compiled_and_run(checks) -> None:
     status, said, made = checks("run", nvcc=True)
     assert status == 0
-    assert made == ["setup", "style", "types", "layers", "gpu", "cuda-test", "test", "wheel"]
+    assert made == ["setup", "cuda-test", "gpu", "layers", "style", "test", "types", "wheel"]
     assert "left out" not in said
 
 
-def test_every_check_runs_though_one_before_it_failed(checks) -> None:
-    status, said, made = checks("checks", fails="style")
+@pytest.mark.parametrize("failing", ["style", "wheel", "test"])
+def test_every_check_runs_though_one_beside_or_before_it_failed(checks, failing) -> None:
+    status, said, made = checks("checks", fails=failing)
     assert (status, made) == (1, CPU_CHECKS)
-    assert "failed: style" in said
+    assert f"failed: {failing}\n" in said
+
+
+def test_all_checks_are_told_with_their_time(checks) -> None:
+    _, said, _ = checks("run", nvcc=True)
+    told = re.findall(r"^== (.+): \d+ s", said, re.M)
+    of_cuda = ["CUDA half", "CUDA half on an emulated device"]
+    assert sorted(told) == [*of_cuda, *CPU_CHECKS[1:]]
 
 
 def test_the_hosted_workflow_runs_the_checks_of_strangers(repository_dir: Path) -> None:
