@@ -8,7 +8,6 @@ import numpy
 from numpy.typing import NDArray
 
 from earshot.decoder_kernels._native import cpu as cpu
-from earshot.decoder_kernels._native import cuda as cuda
 from earshot.native.dlpack import Lendable
 
 class Launch:
@@ -205,6 +204,55 @@ class ResultReader:
     ) -> list[WordConfidences | None]:
         """Each lane's WordConfidences, or None."""
 
+class TokenLm:
+    """A back-off n-gram over a transducer's labels."""
+
+    def __init__(
+        self,
+        first_arc: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        token: Annotated[
+            Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        target: Annotated[
+            Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        log_prob: Annotated[
+            Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        shorter: Annotated[
+            Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        back_off: Annotated[
+            Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+
+class FoundHypothesis:
+    """What it has said in a chunk."""
+
+    @property
+    def parent(self) -> int: ...
+    @property
+    def tokens(self) -> list[int]: ...
+    @property
+    def frames(self) -> list[int]: ...
+    @property
+    def durations(self) -> list[int]: ...
+    @property
+    def log_probs(self) -> list[float]: ...
+    @property
+    def blank_log_probs(self) -> list[float]: ...
+
+class FoundBeam:
+    """The hypotheses of a lane's chunk."""
+
+    @property
+    def hypotheses(self) -> list[FoundHypothesis]: ...
+    @property
+    def finite(self) -> bool: ...
+
 class LoopLayer:
     """A linear layer of a transducer's head."""
 
@@ -296,6 +344,61 @@ class LabelLoop:
         workers: int,
     ) -> list[FoundLabels]:
         """Walk over a chunk of each lane."""
+
+    def search(
+        self,
+        lengths: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        encoded: Annotated[
+            Lendable,
+            dict(dtype="float32", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        counts: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        memory: Annotated[
+            Lendable,
+            dict(dtype="float32", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        carried: Annotated[
+            Lendable,
+            dict(dtype="int64", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        scores: Annotated[
+            Lendable, dict(dtype="float64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        memory_after: Annotated[
+            Lendable, dict(dtype="float32", shape=(None, None), order="C", device="cpu")
+        ],
+        carried_after: Annotated[
+            Lendable, dict(dtype="int64", shape=(None, None), order="C", device="cpu")
+        ],
+        scores_after: Annotated[
+            Lendable, dict(dtype="float64", shape=(None,), order="C", device="cpu")
+        ],
+        boost_links: Annotated[
+            Lendable,
+            dict(dtype="int32", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        boost_bonuses: Annotated[
+            Lendable,
+            dict(dtype="float64", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        tables: Annotated[
+            Lendable,
+            dict(dtype="int64", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        width: int,
+        in_frames: bool,
+        narrow: float,
+        lm: TokenLm | None,
+        lm_weight: float,
+        workers: int,
+    ) -> list[FoundBeam]:
+        """Search a beam over a chunk of each lane."""
+
+BEAM_CARRIED: int = 5
 
 def processors() -> list[str]:
     """The kinds of processor that this one can run code for."""

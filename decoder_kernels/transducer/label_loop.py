@@ -19,7 +19,7 @@ from earshot.decoder_kernels.boosting.boost_arena import BoostArena
 from earshot.decoder_kernels.errors import BoostTableError, InvalidInput
 from earshot.decoder_kernels.native import kernels
 from earshot.decoder_kernels.transducer.loop_weights import LoopWeights
-from earshot.native.dlpack import dlpack_capsule
+from earshot.native.dlpack import DlpackCapsule, dlpack_capsule
 
 NO_BLANK = -math.inf
 """The log-probability of the blank in a frame that labels alone have passed."""
@@ -76,6 +76,8 @@ class WalkedChunk:
 class LabelLoop:
     """Walks over chunks of streams, whose boosts are in `num_slots` slots.
 
+    native, vocab_size: for beams over the same weights (`LabelBeam`).
+
     boost_capacity: automaton states of all slots' boost tables together, 32 bytes each. processor:
     one of `kernels.processors()`, by default the fastest.
     """
@@ -87,13 +89,13 @@ class LabelLoop:
         boost_capacity: int = 0,
         processor: str | None = None,
     ) -> None:
-        self._native = weights.native(processor or kernels.processors()[0])
+        self.native = weights.native(processor or kernels.processors()[0])
+        self.vocab_size = weights.vocab_size
         self._size = weights.encoder_size
-        self._vocab_size = weights.vocab_size
         self._boosts = BoostArena(boost_capacity, num_slots, torch.device("cpu"))
         self._placed = [NO_TABLE] * num_slots
-        self._silence = LoopMemory(torch.empty(self._native.memory_size))
-        self._native.begin(dlpack_capsule(self._silence.numbers))
+        self._silence = LoopMemory(torch.empty(self.native.memory_size))
+        self.native.begin(dlpack_capsule(self._silence.numbers))
 
     def begin(self) -> LoopMemory:
         """Nothing was said."""
@@ -109,10 +111,8 @@ class LabelLoop:
         self._boosts.remove(slot)
         if table is None:
             return
-        if max(table.tokens, default=0) >= self._vocab_size:
-            raise BoostTableError(
-                f"a boosted phrase has tokens outside the {self._vocab_size} here"
-            )
+        if max(table.tokens, default=0) >= self.vocab_size:
+            raise BoostTableError(f"a boosted phrase has tokens outside the {self.vocab_size} here")
         self._boosts.place(slot, table)
         first_row = int(self._boosts.rows[slot])
         self._placed[slot] = PlacedTable(first_row, table.num_states, table.fingerprint)
@@ -131,22 +131,21 @@ class LabelLoop:
         """
         if not chunks:
             return []
-        self._check(chunks)
+        self.check(chunks)
         lengths = [len(chunk) for chunk in chunks]
-        tables = [NO_TABLE] * len(chunks) if slots is None else [self._placed[s] for s in slots]
+        tables = self.tables(slots, len(chunks))
         memory = torch.stack([each.numbers for each in before])
         carried = torch.tensor(
             [each.carried(table) for each, table in zip(before, tables, strict=True)]
         )
         blank_log_probs = torch.empty(sum(lengths))
-        found = self._native.run(
+        found = self.native.run(
             dlpack_capsule(torch.tensor(lengths)),
             dlpack_capsule(torch.cat(list(chunks)).cpu().float().contiguous()),
             dlpack_capsule(memory),
             dlpack_capsule(carried),
             dlpack_capsule(blank_log_probs),
-            dlpack_capsule(self._boosts.links),
-            dlpack_capsule(self._boosts.bonuses),
+            *self.lent_boosts(),
             dlpack_capsule(torch.tensor([(each.first_row, each.num_states) for each in tables])),
             torch.get_num_threads(),
         )
@@ -154,7 +153,16 @@ class LabelLoop:
         lanes = zip(found, memory, carried.tolist(), tables, blanks, strict=True)
         return [_walked(*lane) if lane[0].finite else None for lane in lanes]
 
-    def _check(self, chunks: Sequence[Tensor]) -> None:
+    def tables(self, slots: Sequence[int] | None, lanes: int) -> list[PlacedTable]:
+        """Whose boosts each lane has; without slots nobody's."""
+        return [NO_TABLE] * lanes if slots is None else [self._placed[slot] for slot in slots]
+
+    def lent_boosts(self) -> tuple[DlpackCapsule, DlpackCapsule]:
+        """The arena's links and bonuses."""
+        return dlpack_capsule(self._boosts.links), dlpack_capsule(self._boosts.bonuses)
+
+    def check(self, chunks: Sequence[Tensor]) -> None:
+        """Raises InvalidInput for chunks of other sizes."""
         for chunk in chunks:
             if chunk.ndim != 2 or chunk.shape[1] != self._size:
                 raise InvalidInput(f"chunks must be (T, {self._size}): {tuple(chunk.shape)}")

@@ -69,8 +69,60 @@ inline std::vector<FoundLabels> run_label_loop(
   return loop.run(chunk, workers);
 }
 
+inline std::vector<FoundBeam> search_beams(
+    const LabelLoop& loop, const HostArray<const std::int64_t, 1>& lengths,
+    const HostArray<const float, 2>& encoded, const HostArray<const std::int64_t, 1>& counts,
+    const HostArray<const float, 2>& memory, const HostArray<const std::int64_t, 2>& carried,
+    const HostArray<const double, 1>& scores, const HostArray<float, 2>& memory_after,
+    const HostArray<std::int64_t, 2>& carried_after, const HostArray<double, 1>& scores_after,
+    const HostArray<const std::int32_t, 2>& boost_links,
+    const HostArray<const double, 2>& boost_bonuses, const HostArray<const std::int64_t, 2>& tables,
+    int width, bool in_frames, double narrow, const TokenLm* lm, float lm_weight, int workers) {
+  const BeamRules rules{width, in_frames, narrow, lm, lm_weight};
+  const BeamChunk chunk{
+      .lanes = static_cast<int>(lengths.shape(0)),
+      .lengths = lengths.data(),
+      .encoded = encoded.data(),
+      .counts = counts.data(),
+      .before = {memory.data(), carried.data(), scores.data()},
+      .after = {memory_after.data(), carried_after.data(), scores_after.data()},
+      .boosts = borrow_boosts<nb::device::cpu>(boost_links, boost_bonuses),
+      .tables = tables.data(),
+  };
+  nb::gil_scoped_release released;
+  return loop.search(chunk, rules, workers);
+}
+
+inline void bind_beams(nb::module_& module) {
+  using namespace nb::literals;
+  nb::class_<TokenLm>(module, "TokenLm", "A back-off n-gram over a transducer's labels.")
+      .def(
+          "__init__",
+          [](TokenLm* own, const HostArray<const std::int64_t, 1>& first_arc,
+             const HostArray<const std::int32_t, 1>& token,
+             const HostArray<const std::int32_t, 1>& target,
+             const HostArray<const float, 1>& log_prob,
+             const HostArray<const std::int32_t, 1>& shorter,
+             const HostArray<const float, 1>& back_off) {
+            new (own) TokenLm{copied(first_arc), copied(token),   copied(target),
+                              copied(log_prob),  copied(shorter), copied(back_off)};
+          },
+          "first_arc"_a, "token"_a, "target"_a, "log_prob"_a, "shorter"_a, "back_off"_a);
+  nb::class_<FoundHypothesis>(module, "FoundHypothesis", "What it has said in a chunk.")
+      .def_ro("parent", &FoundHypothesis::parent)
+      .def_ro("tokens", &FoundHypothesis::tokens)
+      .def_ro("frames", &FoundHypothesis::frames)
+      .def_ro("durations", &FoundHypothesis::durations)
+      .def_ro("log_probs", &FoundHypothesis::log_probs)
+      .def_ro("blank_log_probs", &FoundHypothesis::blank_log_probs);
+  nb::class_<FoundBeam>(module, "FoundBeam", "The hypotheses of a lane's chunk.")
+      .def_ro("hypotheses", &FoundBeam::hypotheses)
+      .def_ro("finite", &FoundBeam::finite);
+}
+
 inline void bind_transducer(nb::module_& module) {
   using namespace nb::literals;
+  bind_beams(module);
   nb::class_<LoopLayer>(module, "LoopLayer", "A linear layer of a transducer's head.")
       .def(
           "__init__",
@@ -99,7 +151,12 @@ inline void bind_transducer(nb::module_& module) {
           "memory"_a, "Write what is remembered before the first label.")
       .def("run", &run_label_loop, "lengths"_a, "encoded"_a, "memory"_a, "carried"_a,
            "blank_log_probs"_a, "boost_links"_a, "boost_bonuses"_a, "tables"_a, "workers"_a,
-           "Walk over a chunk of each lane.");
+           "Walk over a chunk of each lane.")
+      .def("search", &search_beams, "lengths"_a, "encoded"_a, "counts"_a, "memory"_a, "carried"_a,
+           "scores"_a, "memory_after"_a, "carried_after"_a, "scores_after"_a, "boost_links"_a,
+           "boost_bonuses"_a, "tables"_a, "width"_a, "in_frames"_a, "narrow"_a, "lm"_a.none(),
+           "lm_weight"_a, "workers"_a, "Search a beam over a chunk of each lane.");
+  module.attr("BEAM_CARRIED") = static_cast<int>(BEAM_CARRIED);
   module.def("processors", &processors, "The kinds of processor that this one can run code for.");
 }
 

@@ -10,6 +10,7 @@
 #include "dense/processor.h"
 #include "transducer/lane_walk.h"
 // What is included from here on is for one kind of processor.
+#include "transducer/beam_search.h"
 #include "transducer/joint.h"
 #include "transducer/label_choice.h"
 #include "transducer/predictor.h"
@@ -60,6 +61,12 @@ class TiledLabelLoop : public LabelLoop {
       run_some(chunk, &firsts[first], first, count, &found[first]);
     });
     return found;
+  }
+
+  std::vector<FoundBeam> search(const BeamChunk& chunk, const BeamRules& rules,
+                                int workers) const override {
+    const BeamHead head{&joint_, &predictor_, &duration_frames_, inputs_, blank_, max_symbols_};
+    return search_beams(head, chunk, rules, workers);
   }
 
  private:

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "boost/boost_arena.h"
+#include "transducer/beam_chunk.h"
 #include "transducer/loop_weights.h"
 
 namespace earshot {
@@ -63,6 +64,10 @@ class LabelLoop {
   // Walks over a chunk of each lane; `workers` threads share the lanes. A lane's bits depend on
   // nothing but itself.
   virtual std::vector<FoundLabels> run(const LoopChunk& chunk, int workers) const = 0;
+
+  // Searches a beam over a chunk of each lane, likewise.
+  virtual std::vector<FoundBeam> search(const BeamChunk& chunk, const BeamRules& rules,
+                                        int workers) const = 0;
 };
 
 namespace portable {

@@ -1,0 +1,73 @@
+// What a beam search over a chunk is given, and what it leaves.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "boost/boost_arena.h"
+#include "transducer/token_lm.h"
+
+namespace earshot {
+
+// How a beam is searched. width: hypotheses kept. in_frames: whether a hypothesis that goes ahead
+// waits for the others in every frame, or at the chunk's end alone. narrow: what costs more than
+// the best by this is dropped. lm: none, or whose probabilities count to the power of `lm_weight`.
+struct BeamRules {
+  int width;
+  bool in_frames;
+  double narrow;
+  const TokenLm* lm;
+  float lm_weight;
+};
+
+// What a hypothesis remembers besides what the predictor does: frames of the next chunk that it has
+// passed already; its states in the lane's boost table and in the language model; how many labels
+// it has, and their hash.
+enum BeamCarried : int {
+  BEAM_AHEAD,
+  BEAM_BOOST_STATE,
+  BEAM_LM_STATE,
+  BEAM_LABELS,
+  BEAM_HASH,
+  BEAM_CARRIED
+};
+
+// Hypotheses as rows: of the predictor (N, S), of what else is carried (N, BEAM_CARRIED), scores.
+template <class Number, class Integer, class Score>
+struct BeamRows {
+  Number* memory;
+  Integer* carried;
+  Score* scores;
+};
+
+// Lanes as in LoopChunk. before: `counts[lane]` rows of each lane, one lane after the other. after:
+// room for `width` rows of each lane, of which the first are filled in.
+struct BeamChunk {
+  int lanes;
+  const std::int64_t* lengths;
+  const float* encoded;
+  const std::int64_t* counts;
+  BeamRows<const float, const std::int64_t, const double> before;
+  BeamRows<float, std::int64_t, double> after;
+  BoostArena boosts;
+  const std::int64_t* tables;
+};
+
+// What a hypothesis has said in a chunk, see FoundLabels and LoopChunk. parent: the hypothesis that
+// it was before the chunk.
+struct FoundHypothesis {
+  int parent;
+  std::vector<int> tokens;
+  std::vector<int> frames;
+  std::vector<int> durations;
+  std::vector<float> log_probs;
+  std::vector<float> blank_log_probs;
+};
+
+// finite: whether all outputs of the network were; where not, nothing else is of use.
+struct FoundBeam {
+  std::vector<FoundHypothesis> hypotheses;
+  bool finite = true;
+};
+
+}  // namespace earshot

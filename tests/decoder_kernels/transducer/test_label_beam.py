@@ -1,0 +1,384 @@
+"""Beams of many streams, natively: what the plain loops find, in any company and any cut."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from arpa_walk import ArpaWalk
+from beam_oracle import BeamRules, Said, beam_search
+from boost_walk import BoostWalk
+from hypothesis import given
+from hypothesis import strategies as st
+from nemo_golden import GoldenReader
+from network_head import NetworkHead
+from table_network import BLANK, numbers, table_network
+from torch import Tensor
+
+from earshot.decoder_kernels.boosting.boost import BoostPhrase, BoostTable
+from earshot.decoder_kernels.errors import InvalidConfig, InvalidInput
+from earshot.decoder_kernels.native import kernels
+from earshot.decoder_kernels.transducer.label_beam import (
+    BOOST_STATE,
+    BeamConfig,
+    BeamMemory,
+    LabelBeam,
+)
+from earshot.language.ngrams.arpa import Arpa, NGram, read_arpa
+from earshot.language.ngrams.token_lm import token_lm_of
+from earshot.models.transducer.config import TransducerConfig
+from earshot.models.transducer.transducer import Transducer
+from earshot.streaming.transducer.native_loop import label_loop_of
+
+SIZE = 6
+LABELS = 5
+CAP = 3
+NAMES = ("rnnt_offline", "tdt_offline")
+SPELLED = [chr(100 + label) for label in range(64)]
+
+
+@pytest.fixture(autouse=True)
+def without_gradients() -> Iterator[None]:
+    with torch.inference_mode():
+        yield
+
+
+def head_of(durations: tuple[int, ...], seed: int) -> Transducer:
+    """One that changes its mind by frames and by what was said, and is never quite sure."""
+    torch.manual_seed(seed)
+    config = TransducerConfig(
+        LABELS, SIZE, 8, 19, activation="tanh", durations=durations, max_symbols=CAP
+    )
+    head = Transducer(config).eval()
+    for parameter in head.parameters():
+        parameter.data.normal_(0, 0.5)
+    head.joint.output.bias.data[config.blank_id] += 1.0
+    return head
+
+
+HEADS = {"rnnt": head_of((), 4), "tdt": head_of((0, 1, 2, 5), 6)}
+kinds = st.sampled_from(sorted(HEADS))
+lengths = st.lists(st.integers(0, 7), min_size=1, max_size=6)
+sizes = st.lists(st.integers(0, 5), min_size=1, max_size=4).filter(any)
+widths = st.integers(1, 8)
+phrases = st.lists(
+    st.builds(
+        BoostPhrase,
+        st.lists(st.integers(0, LABELS - 1), min_size=1, max_size=3).map(tuple),
+        st.sampled_from([-3.0, -0.5, 0.25, 1.0, 2.5]),
+    ),
+    max_size=4,
+)
+
+
+def sound(frames: int, seed: int) -> Tensor:
+    return torch.randn(frames, SIZE, generator=torch.Generator().manual_seed(seed))
+
+
+def small_lm() -> Arpa:
+    """Two labels known, with a pair of them; the others are its unknown word."""
+    words = ["<s>", "</s>", "<unk>", "d", "e", "f"]
+    ones = [(-99, -0.2), (-1, 0), (-1.5, 0), (-0.4, -0.3), (-0.9, -0.1), (-1, 0)]
+    twos = {(0, 3): (-0.2, -0.4), (3, 4): (-0.1, -0.2), (4, 5): (-0.3, 0), (4, 3): (-0.7, 0.1)}
+    threes = {(0, 3, 4): (-0.05, 0), (3, 4, 5): (-0.6, 0), (4, 3, 4): (-1.1, 0)}
+    orders = [
+        {(word,): NGram(*each) for word, each in enumerate(ones)},
+        {pair: NGram(*each) for pair, each in twos.items()},
+        {three: NGram(*each) for three, each in threes.items()},
+    ]
+    return Arpa(words, orders)
+
+
+@dataclass
+class Heard:
+    """The hypotheses of a stream after all its chunks."""
+
+    memory: BeamMemory
+    said: list[Said] = field(default_factory=list)
+    blanks: list[list[float]] = field(default_factory=lambda: [[]])
+    length: int = 0
+
+
+NOTHING = Said(torch.empty(0), None)
+
+
+def in_pieces(beam: LabelBeam, sounds: Sequence[Tensor], pieces: Sequence[int]) -> list[Heard]:
+    """Each sound in chunks of these sizes, over and over; every lane has others."""
+    heard = [Heard(beam.begin(), [NOTHING]) for _ in sounds]
+    left, turn = list(sounds), 0
+    while any(map(len, left)):
+        taken = [pieces[(turn + lane) % len(pieces)] for lane in range(len(left))]
+        chunks = [each[:size] for each, size in zip(left, taken, strict=True)]
+        hear(beam, chunks, heard)
+        left = [each[size:] for each, size in zip(left, taken, strict=True)]
+        turn += 1
+    return heard
+
+
+def hear(
+    beam: LabelBeam,
+    chunks: Sequence[Tensor],
+    heard: Sequence[Heard],
+    slots: Sequence[int] | None = None,
+) -> None:
+    searched = beam(chunks, [each.memory for each in heard], slots)
+    for each, found, chunk in zip(heard, searched, chunks, strict=True):
+        assert found is not None
+        each.memory = found.after
+        before, blanks = each.said, each.blanks
+        each.said, each.blanks = [], []
+        for said, score in zip(found.hypotheses, found.after.scores.tolist(), strict=True):
+            old = before[said.parent]
+            each.said.append(
+                replace(
+                    old,
+                    score=score,
+                    tokens=(*old.tokens, *said.tokens),
+                    frames=(*old.frames, *(each.length + frame for frame in said.frames)),
+                    durations=(*old.durations, *said.durations),
+                    log_probs=(*old.log_probs, *said.log_probs),
+                )
+            )
+            assert len(said.blank_log_probs) == len(chunk)
+            each.blanks.append([*blanks[said.parent], *said.blank_log_probs])
+        each.length += len(chunk)
+
+
+def whole(beam: LabelBeam, encoded: Tensor) -> Heard:
+    [heard] = in_pieces(beam, [encoded], [max(len(encoded), 1)])
+    return heard
+
+
+def expected_of(head: Transducer, encoded: Tensor, config: BeamConfig, **more: Any) -> list[Said]:
+    rules = BeamRules(config.width, head.config.max_symbols, config.waits, config.narrow, **more)
+    return beam_search(NetworkHead(head), head.hear(encoded), rules)
+
+
+def assert_found(found: Heard, expected: Sequence[Said]) -> None:
+    assert [(each.tokens, each.frames) for each in found.said] == [
+        (each.tokens, each.frames) for each in expected
+    ]
+    for each, blanks, wanted in zip(found.said, found.blanks, expected, strict=True):
+        assert each.durations == (wanted.durations or (1,) * len(wanted.tokens))
+        assert each.log_probs == pytest.approx(wanted.log_probs, abs=1e-5)
+        assert each.score == pytest.approx(wanted.score, abs=1e-4)
+        passed = {frame: log_prob for frame, log_prob in enumerate(blanks) if log_prob > -1e30}
+        kept = {frame: each for frame, each in wanted.blanks.items() if frame < found.length}
+        assert passed == pytest.approx(kept, abs=1e-5)
+
+
+@pytest.mark.parametrize("with_lm", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_best_is_the_one_that_nemo_finds(
+    nemo_golden: GoldenReader, shared_dir: Path, name: str, with_lm: bool
+) -> None:
+    folder = shared_dir / "golden/nemo"
+    lm = token_lm_of(read_arpa(folder / "lm3.arpa"), SPELLED) if with_lm else None
+    head = nemo_golden(name).model.transducer
+    beam = LabelBeam(label_loop_of(head), BeamConfig(4, "chunk", lm_weight=0.3), lm)
+    rows = nemo_golden(name).rows("encoded")
+    wanted = json.loads((folder / "fusion_beam.json").read_text())[name][f"malsd_beam4_lm{with_lm}"]
+    for found, each in zip(in_pieces(beam, rows, [10_000]), wanted, strict=True):
+        ranks = found.memory.ranks
+        best = found.said[ranks.index(max(ranks))]
+        assert list(best.tokens) == each["tokens"]
+        assert list(best.frames) == each["timestamps"]
+        assert best.score == pytest.approx(each["score"], abs=1e-3)
+
+
+@given(kinds, lengths, sizes, widths, st.sampled_from([float("inf"), 4.0]))
+def test_lanes_in_chunks_find_what_the_plain_loops_do_alone(
+    kind: str, frames: list[int], pieces: list[int], width: int, narrow: float
+) -> None:
+    head, config = HEADS[kind], BeamConfig(width, narrow=narrow)
+    sounds = [sound(count, 10 * width + seed) for seed, count in enumerate(frames)]
+    heard = in_pieces(LabelBeam(label_loop_of(head), config), sounds, pieces)
+    for found, encoded in zip(heard, sounds, strict=True):
+        assert_found(found, expected_of(head, encoded, config))
+
+
+@given(kinds, st.integers(0, 12), widths, st.integers(0, 9))
+def test_who_waits_for_the_chunk_finds_what_the_plain_loops_do(
+    kind: str, length: int, width: int, seed: int
+) -> None:
+    config, encoded = BeamConfig(width, "chunk"), sound(length, seed)
+    found = whole(LabelBeam(label_loop_of(HEADS[kind]), config), encoded)
+    assert_found(found, expected_of(HEADS[kind], encoded, config))
+
+
+@pytest.mark.parametrize("processor", kernels.processors())
+@pytest.mark.parametrize("kind", sorted(HEADS))
+def test_every_processor_finds_the_same(kind: str, processor: str) -> None:
+    config = BeamConfig(4)
+    beam = LabelBeam(label_loop_of(HEADS[kind], processor=processor), config)
+    for length in (0, 1, 5, 40):
+        encoded = sound(length, length)
+        assert_found(whole(beam, encoded), expected_of(HEADS[kind], encoded, config))
+
+
+@pytest.mark.parametrize("kind", sorted(HEADS))
+def test_a_lanes_bits_depend_on_nothing_but_itself(
+    monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    beam = LabelBeam(label_loop_of(HEADS[kind]), BeamConfig(4))
+    sounds = [sound(3 + seed % 11, seed) for seed in range(24)]
+    alone = [whole(beam, encoded) for encoded in sounds]
+    for company, threads in ((2, 1), (7, 1), (24, 1), (24, 4)):
+        monkeypatch.setattr(torch, "get_num_threads", lambda threads=threads: threads)
+        together = in_pieces(beam, sounds[:company], [14])
+        for found, own in zip(together, alone, strict=False):
+            assert found.said == own.said
+            assert found.blanks == own.blanks
+            assert torch.equal(found.memory.numbers, own.memory.numbers)
+            assert torch.equal(found.memory.scores, own.memory.scores)
+
+
+@given(kinds, st.integers(0, 20), st.integers(0, 9))
+def test_a_beam_of_one_says_what_label_looping_does(kind: str, length: int, seed: int) -> None:
+    """But where a TDT has said `max_symbols` labels in a frame: the beam has it say a blank."""
+    head = HEADS[kind]
+    loop, encoded = label_loop_of(head), sound(length, seed)
+    [greedy] = loop([encoded], [loop.begin()])
+    [said] = whole(LabelBeam(loop, BeamConfig(1)), encoded).said
+    assert greedy is not None
+    capped = any(greedy.frames.count(frame) >= CAP for frame in greedy.frames)
+    if kind == "rnnt" or not capped:
+        assert said.tokens == tuple(greedy.tokens)
+        assert said.frames == tuple(greedy.frames)
+        assert said.log_probs == pytest.approx(greedy.log_probs, abs=1e-6)
+
+
+@given(kinds, phrases, sizes, widths, st.booleans())
+def test_boosts_and_a_language_model_count_as_in_the_plain_loops(
+    kind: str, boosted: list[BoostPhrase], pieces: list[int], width: int, with_lm: bool
+) -> None:
+    head, config, table = HEADS[kind], BeamConfig(width), BoostTable.compile(boosted, LABELS)
+    spelled, encoded = SPELLED[:LABELS], sound(9, len(boosted))
+    lm = token_lm_of(small_lm(), spelled) if with_lm else None
+    loop = label_loop_of(head, num_slots=1, boost_capacity=200)
+    loop.set_boost(0, table)
+    beam = LabelBeam(loop, config, lm)
+    heard, left = Heard(beam.begin(), [NOTHING]), encoded
+    for piece in (*pieces, len(encoded)):
+        hear(beam, [left[:piece]], [heard], [0])
+        left = left[piece:]
+    walk = ArpaWalk(small_lm(), spelled) if with_lm else None
+    fused = {"lm": walk, "lm_weight": config.lm_weight, "boosts": BoostWalk(table)}
+    assert_found(heard, expected_of(head, encoded, config, **fused))
+
+
+def test_a_boosted_beam_of_one_says_what_label_looping_does() -> None:
+    table = BoostTable.compile([BoostPhrase((1, 2, 0), 1.5), BoostPhrase((3,), -2.0)], LABELS)
+    loop = label_loop_of(HEADS["rnnt"], num_slots=1, boost_capacity=50)
+    loop.set_boost(0, table)
+    for seed in range(20):
+        [greedy] = loop([sound(20, seed)], [loop.begin()], [0])
+        beam = LabelBeam(loop, BeamConfig(1))
+        heard = Heard(beam.begin(), [NOTHING])
+        hear(beam, [sound(20, seed)], [heard], [0])
+        assert greedy is not None
+        assert heard.said[0].tokens == tuple(greedy.tokens)
+
+
+def test_of_steps_that_score_the_same_the_first_is_taken() -> None:
+    head = table_network({}, cap=1)
+    head.joint.output.weight[:] = 0.0
+    head.joint.output.bias[:] = torch.tensor([1.0, 1.0, 1.0, 1.0])
+    found = whole(LabelBeam(label_loop_of(head), BeamConfig(3)), numbers(1))
+    assert [each.tokens for each in found.said] == [(0,), (1,), (2,)]
+
+
+@pytest.mark.parametrize("kind", sorted(HEADS))
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_lane_that_is_not_finite_is_left_out_alone(kind: str, value: float) -> None:
+    beam, bad = LabelBeam(label_loop_of(HEADS[kind]), BeamConfig(4)), sound(6, 1)
+    bad[3] = value
+    good = [sound(4, seed) for seed in range(6)]
+    found = beam([*good[:4], bad, *good[4:]], [beam.begin()] * 7)
+    assert [each is None for each in found] == [False] * 4 + [True] + [False] * 2
+    told = [[said.tokens for said in each.hypotheses] for each in found if each is not None]
+    alone = [whole(beam, encoded) for encoded in good]
+    assert told == [[list(said.tokens) for said in each.said] for each in alone]
+
+
+@pytest.mark.parametrize("kind", sorted(HEADS))
+def test_the_memory_given_is_not_changed(kind: str) -> None:
+    beam = LabelBeam(label_loop_of(HEADS[kind]), BeamConfig(4))
+    before = whole(beam, sound(9, 0)).memory
+    copies = [each.clone() for each in (before.numbers, before.carried, before.scores)]
+    [first], [again] = (beam([sound(9, 1)], [before]) for _ in range(2))
+    assert first is not None
+    assert again is not None
+    assert first.hypotheses == again.hypotheses != []
+    for each, copy in zip((before.numbers, before.carried, before.scores), copies, strict=True):
+        assert torch.equal(each, copy)
+
+
+def test_one_hypothesis_goes_on_alone_as_it_would_have() -> None:
+    beam = LabelBeam(label_loop_of(HEADS["tdt"]), BeamConfig(4))
+    one = LabelBeam(label_loop_of(HEADS["tdt"]), BeamConfig(1))
+    before, greedy = whole(beam, sound(9, 0)).memory, whole(one, sound(9, 0)).memory
+    same = [
+        place
+        for place, each in enumerate(before.numbers)
+        if torch.equal(each[:-1], greedy.numbers[0][:-1])
+    ]
+    [found] = beam([sound(5, 1)], [before.alone(same[0])])
+    [wanted] = beam([sound(5, 1)], [greedy.alone(0)])
+    assert found is not None
+    assert wanted is not None
+    assert [each.tokens for each in found.hypotheses] == [each.tokens for each in wanted.hypotheses]
+    assert found.after.ranks == pytest.approx(wanted.after.ranks)
+
+
+def test_other_boosts_end_the_phrase_under_way() -> None:
+    loop = label_loop_of(HEADS["rnnt"], num_slots=1, boost_capacity=50)
+    beam = LabelBeam(loop, BeamConfig(2))
+    loop.set_boost(0, BoostTable.compile([BoostPhrase((label,) * 4, 1.0) for label in range(5)], 5))
+    [found] = beam([sound(12, 3)], [beam.begin()], [0])
+    assert found is not None
+    assert found.after.carried[:, BOOST_STATE].any()
+    loop.set_boost(0, None)
+    [with_none] = beam([sound(12, 4)], [found.after], [0])
+    [without] = beam([sound(12, 4)], [found.after])
+    assert with_none is not None
+    assert without is not None
+    assert with_none.hypotheses == without.hypotheses
+
+
+def test_silence_that_lasts_over_a_chunk_is_told_in_the_next() -> None:
+    head = table_network({(BLANK, 0): (BLANK, 1)}, (0, 4))
+    [heard] = in_pieces(LabelBeam(label_loop_of(head), BeamConfig(1)), [numbers(6)], [2])
+    sure = torch.tensor([0.0, 0.0, 0.0, 2.0 + BLANK]).log_softmax(-1)[BLANK]
+    assert heard.blanks[0][:4] == pytest.approx([float(sure)] * 4, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"width": 0}, {"narrow": 0.0}, {"lm_weight": -1.0}, {"lm_weight": float("nan")}]
+)
+def test_a_beam_without_width_or_with_a_weight_that_is_none_is_refused(
+    wrong: dict[str, Any],
+) -> None:
+    with pytest.raises(InvalidConfig):
+        BeamConfig(**wrong)
+
+
+def test_a_language_model_of_other_labels_is_refused() -> None:
+    with pytest.raises(InvalidConfig, match="labels"):
+        LabelBeam(label_loop_of(HEADS["rnnt"]), BeamConfig(), token_lm_of(small_lm(), SPELLED[:4]))
+
+
+def test_more_hypotheses_than_are_kept_are_refused() -> None:
+    wide = LabelBeam(label_loop_of(HEADS["rnnt"]), BeamConfig(4))
+    narrow = LabelBeam(label_loop_of(HEADS["rnnt"]), BeamConfig(2))
+    with pytest.raises(InvalidInput, match="hypotheses"):
+        narrow([sound(1, 0)], [whole(wide, sound(9, 0)).memory])
+
+
+def test_nobody_says_nothing() -> None:
+    assert LabelBeam(label_loop_of(HEADS["rnnt"]), BeamConfig())([], []) == []
