@@ -1,7 +1,7 @@
 """Beams of many streams by one transducer's head: the Python face of the native search.
 
-Alignment-length synchronous decoding (Saon 2020, section 3), modified for batches (Grigoryan 2025,
-Algorithm 1), for RNN-T and TDT: `csrc/transducer/beam_search.h` says how the work is laid out,
+Alignment-length synchronous decoding (Saon 2020), modified for batches (Grigoryan 2025), for RNN-T
+and TDT: `csrc/transducer/beam_search.h` says how the work is laid out,
 `tests/decoder_kernels/transducer/beam_oracle.py` says the same in plain loops.
 """
 

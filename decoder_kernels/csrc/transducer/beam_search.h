@@ -1,10 +1,10 @@
 // Beams of many lanes by one head: their hypotheses are rows of the same tiles.
 //
-// Alignment-length synchronous decoding (Saon 2020, section 3), modified for batches (Grigoryan
-// 2025, Algorithm 1): `tests/decoder_kernels/transducer/beam_oracle.py` says it in plain loops. In
-// each turn the hypotheses of all lanes that are to say something put a row each into one list for
-// the joint; what was said and not yet heard by the predictor is put into another before. As in
-// greedy decoding, no row is padded, and no lane waits for another.
+// Alignment-length synchronous decoding (Saon 2020), modified for batches (Grigoryan 2025):
+// `tests/decoder_kernels/transducer/beam_oracle.py` says it in plain loops. In each turn the
+// hypotheses of all lanes that are to say something put a row each into one list for the joint;
+// what was said and not yet heard by the predictor is put into another before. As in greedy
+// decoding, no row is padded, and no lane waits for another.
 #pragma once
 
 #include <cmath>

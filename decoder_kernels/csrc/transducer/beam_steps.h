@@ -63,7 +63,8 @@ struct BeamRow {
   int blank;
   float total;  // log of the sum of exponentials, before anything was added
 
-  // Bataev 2025, equation 4: the blank keeps its odds, since a language model knows none.
+  // As NeMo does by default (Bataev 2025): the blank keeps its odds, since a language model knows
+  // none.
   void fuse(const TokenLm& lm, int state, float weight, float* scores) const {
     constexpr double MOST_BLANK = 0.99;
     const float said = logits[blank] - total;

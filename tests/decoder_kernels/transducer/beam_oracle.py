@@ -1,7 +1,7 @@
 """Beam search over one utterance by a transducer's head, in plain loops.
 
-Alignment-length synchronous decoding (Saon 2020, section 3) as it was modified for batches
-(Grigoryan 2025, Algorithm 1): in each turn every hypothesis says one more label or blank, so many
+Alignment-length synchronous decoding (Saon 2020) as it was modified for batches (Grigoryan 2025),
+NeMo's MALSD: in each turn every hypothesis says one more label or blank, so many
 in a frame at most, hypotheses of the same labels become one with the sum of both probabilities, and
 the best `width` stay. A hypothesis that has left the chunk waits for the others, and competes with
 its score. `waits="frame"` lets it wait in every frame, so that nothing depends on how a stream is

@@ -1,0 +1,100 @@
+"""Greedy decoding with boosts and an n-gram of labels: what NeMo's graph code finds."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from arpa_walk import ArpaWalk
+from boost_walk import BoostWalk
+from nemo_boosts import Both, LmWalk, table_of
+from nemo_golden import GoldenReader
+from network_head import NetworkHead
+from oracles import frame_looping
+
+from earshot.language.ngrams.arpa import read_arpa
+from earshot.streaming.transducer.native_loop import label_loop_of
+
+NAMES = ("rnnt_offline", "tdt_offline")
+CAP = 10
+
+
+@pytest.fixture(autouse=True)
+def without_gradients() -> Iterator[None]:
+    with torch.inference_mode():
+        yield
+
+
+@pytest.fixture(scope="module")
+def fusion(shared_dir: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((shared_dir / "golden/nemo/fusion_beam.json").read_text())
+    return found
+
+
+@pytest.fixture(scope="module")
+def lm(shared_dir: Path) -> ArpaWalk:
+    arpa = read_arpa(shared_dir / "golden/nemo/lm3.arpa")
+    return ArpaWalk(arpa, [chr(100 + label) for label in range(64)])
+
+
+@pytest.mark.parametrize("case", ["lm0.5", "boost1.0", "lm0.3_boost1.0"])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_plain_loop_finds_what_nemo_does(
+    nemo_golden: GoldenReader, fusion: dict[str, Any], lm: ArpaWalk, name: str, case: str
+) -> None:
+    network = nemo_golden(name).model.transducer
+    boosts = BoostWalk(table_of(fusion["boosting"]))
+    fused = {
+        "lm0.5": LmWalk(lm, 0.5),
+        "boost1.0": boosts,
+        "lm0.3_boost1.0": Both(LmWalk(lm, 0.3), boosts),
+    }[case]
+    wanted = fusion[name][case]["graph_semantics"]
+    for row, each in zip(nemo_golden(name).rows("encoded"), wanted, strict=True):
+        found, _ = frame_looping(
+            NetworkHead(network),
+            network.hear(row),
+            CAP,
+            boosts=fused,  # type: ignore[arg-type]
+        )
+        assert found.tokens == each["tokens"]
+        assert found.frames == each["timestamps"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_label_looping_boosts_as_nemo_does(
+    nemo_golden: GoldenReader, fusion: dict[str, Any], name: str
+) -> None:
+    table = table_of(fusion["boosting"])
+    loop = label_loop_of(nemo_golden(name).model.transducer, 1, table.num_states)
+    loop.set_boost(0, table)
+    rows = nemo_golden(name).rows("encoded")
+    found = [loop([row], [loop.begin()], [0])[0] for row in rows]
+    for walked, each in zip(found, fusion[name]["boost1.0"]["graph_semantics"], strict=True):
+        assert walked is not None
+        assert walked.tokens == each["tokens"]
+        assert walked.frames == each["timestamps"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_boosts_are_each_streams_own(
+    nemo_golden: GoldenReader, fusion: dict[str, Any], name: str
+) -> None:
+    """NeMo's tree number 0 is the one of the data, -1 none; of number 1 they do not tell."""
+    table = table_of(fusion["boosting"])
+    loop = label_loop_of(nemo_golden(name).model.transducer, 2, table.num_states)
+    loop.set_boost(1, table)
+    told = zip(
+        nemo_golden(name).rows("encoded"),
+        fusion[name]["per_stream"]["ids"],
+        fusion[name]["per_stream"]["hyps"],
+        strict=True,
+    )
+    known = [(row, tree + 1, wanted) for row, tree, wanted in told if tree < 1]
+    rows, slots, wanted = zip(*known, strict=True)
+    for walked, each in zip(loop(rows, [loop.begin()] * 3, slots), wanted, strict=True):
+        assert walked is not None
+        assert walked.tokens == each["tokens"]
+        assert walked.frames == each["timestamps"]
