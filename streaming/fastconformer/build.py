@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from earshot.decoder_kernels.transducer.label_beam import BeamConfig, LabelBeam
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.config import DecodingConfig
 from earshot.models.errors import ModelError
@@ -21,6 +22,7 @@ from earshot.streaming.fastconformer.hearing import Hearing
 from earshot.streaming.fastconformer.hearing_choice import build_hearing
 from earshot.streaming.fastconformer.language_prompt import LanguagePrompt
 from earshot.streaming.fastconformer.model_description import describe_model
+from earshot.streaming.fastconformer.options import TRANSDUCER_BEAM
 from earshot.streaming.fastconformer.recognizer import FastConformerRecognizer
 from earshot.streaming.fastconformer.stream_rules import FastConformerRules, modes_of
 from earshot.streaming.graph_config import GraphSearchConfig
@@ -33,6 +35,7 @@ from earshot.streaming.search.ctc_searches import build_searches
 from earshot.streaming.search.search_set import SearchSet
 from earshot.streaming.stream.active_stream import StreamSettings
 from earshot.streaming.stream.stream_decoder import StreamDecoder
+from earshot.streaming.transducer.beam_decoder import BeamDecoder
 from earshot.streaming.transducer.native_loop import label_loop_of
 from earshot.streaming.transducer.transducer_decoder import TransducerDecoder
 
@@ -148,6 +151,8 @@ def _decoders(
         slots = config.max_streams
         loop = label_loop_of(model.transducer, slots, boost_capacity(config))
         found["transducer"] = TransducerDecoder(loop, loaded.tokenizer, slots)
+        beam = LabelBeam(loop, BeamConfig(_transducer_beam(config)))
+        found["transducer_beam"] = BeamDecoder(loop, beam, loaded.tokenizer, slots)
     if model.ctc is not None:
         network = NemoCtc(model.ctc, model.config.vocab_size, precision)
         searches = build_searches(
@@ -165,6 +170,12 @@ def _decoders(
     return found
 
 
+def _transducer_beam(config: EngineConfig) -> int:
+    width = config.options.get("transducer_beam", TRANSDUCER_BEAM)
+    assert isinstance(width, int)
+    return width
+
+
 def _refuse_weights(config: EngineConfig) -> None:
     if config.weights:
         names = ", ".join(f"{name}_weight" for name in config.weights)
@@ -174,7 +185,9 @@ def _refuse_weights(config: EngineConfig) -> None:
 def _refuse_beams(model: FastConformerModel, config: EngineConfig) -> None:
     asked = [name for name in ("beam_size", "token_beam") if name in config.family_options]
     if asked and model.ctc is None:
-        raise InvalidEngineConfig(f"{', '.join(asked)}: this model's head is searched greedily")
+        raise InvalidEngineConfig(f"{', '.join(asked)}: this model has no CTC head to search")
+    if "transducer_beam" in config.options and model.transducer is None:
+        raise InvalidEngineConfig("transducer_beam: this model has no transducer to search")
 
 
 def _refuse_parts(parts: ModelParts, writes_marks: bool) -> None:

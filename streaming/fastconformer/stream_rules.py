@@ -13,9 +13,11 @@ from earshot.streaming.search.search_choice import check_graph_wishes
 from earshot.streaming.stream_config import StreamConfig, check_chunk
 
 TRANSDUCER = "transducer_greedy_search"
+TRANSDUCER_BEAM = "transducer_beam_search"
 
 SEARCHES = {
     TRANSDUCER: "transducer",
+    TRANSDUCER_BEAM: "transducer_beam",
     "ctc_wfst_beam_search": "graph",
     "ctc_prefix_beam_search": "prefix",
     "ctc_greedy_search": "greedy",
@@ -25,7 +27,13 @@ SEARCHES = {
 
 def modes_of(*, transducer: bool, ctc: bool, graph: bool) -> tuple[str, ...]:
     """The modes that a model's heads and a decoding graph allow."""
-    has = {"transducer": transducer, "graph": ctc and graph, "prefix": ctc, "greedy": ctc}
+    has = {
+        "transducer": transducer,
+        "transducer_beam": transducer,
+        "graph": ctc and graph,
+        "prefix": ctc,
+        "greedy": ctc,
+    }
     return tuple(mode for mode, search in SEARCHES.items() if has[search])
 
 

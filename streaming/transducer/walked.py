@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from earshot.decoder_kernels.transducer.label_beam import SaidInChunk
 from earshot.decoder_kernels.transducer.label_loop import LabelLoop, LoopMemory, WalkedChunk
 from earshot.streaming.errors import DecodingFailed
 from earshot.streaming.stream.lane import Lane
@@ -30,12 +31,13 @@ def walk_over(loop: LabelLoop, lanes: Sequence[Lane], before: Sequence[LoopMemor
     found = loop(chunks, before, [lane.stream.slot for lane in lanes])
     for lane, walked in zip(lanes, found, strict=True):
         if walked is not None:
-            lane.output = Walked(_transcript(walked), walked.after)
+            lane.output = Walked(transcript_of_chunk(walked), walked.after)
     if None in found:
         raise DecodingFailed("the network's output is not finite")
 
 
-def _transcript(walked: WalkedChunk) -> Transcript:
+def transcript_of_chunk(walked: WalkedChunk | SaidInChunk) -> Transcript:
+    """The labels of a chunk as a stretch of frames."""
     lasting = zip(walked.frames, walked.durations, strict=True)
     return Transcript(
         tuple(walked.tokens),

@@ -105,7 +105,7 @@ async def test_files_and_streams_are_heard(serve, read, engine):
         (
             "hybrid",
             "mode=attention",
-            "mode=attention: must be one of transducer_greedy_search, ctc",
+            "mode=attention: must be one of transducer_greedy_search, transducer_beam",
         ),
         ("ctc", "mode=ctc_wfst_beam_search", "must be one of ctc_prefix_beam_search, ctc_greedy"),
         ("ctc", "chunk=240", "chunk=240: this model may be asked for 2000, 10000"),

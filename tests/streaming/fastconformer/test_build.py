@@ -22,6 +22,7 @@ from earshot.streaming.errors import InvalidEngineConfig, UnusableGraph
 from earshot.streaming.fastconformer.build import build_fastconformer
 from earshot.streaming.parts.model_parts import ModelParts
 
+TRANSDUCER_MODES = ("transducer_greedy_search", "transducer_beam_search")
 CTC_MODES = ("ctc_prefix_beam_search", "ctc_greedy_search")
 
 
@@ -43,7 +44,7 @@ def test_chunks_are_told_with_the_first_context_as_the_default() -> None:
     told = described("chunks, tdt and ctc")
     assert (told.chunk_ms, told.chunks_ms, told.buffered) == (320, (80, 160, 320), False)
     assert told.heads == ("tdt", "ctc")
-    assert told.modes == ("transducer_greedy_search", *CTC_MODES)
+    assert told.modes == (*TRANSDUCER_MODES, *CTC_MODES)
     assert (told.format, told.sample_rate_hz, told.vocab_size) == ("nemo", 16_000, len(SYMBOLS))
 
 
@@ -62,7 +63,7 @@ def test_a_graph_is_searched_by_default_where_there_is_no_transducer(digits) -> 
     graph = "ctc_wfst_beam_search"
     assert described("windows, ctc", {"graph": digits}).modes == (graph, *CTC_MODES)
     both = described("windows, rnnt and ctc", {"graph": digits})
-    assert both.modes == ("transducer_greedy_search", graph, *CTC_MODES)
+    assert both.modes == (*TRANSDUCER_MODES, graph, *CTC_MODES)
     assert both.parts["graph"] is not None
 
 

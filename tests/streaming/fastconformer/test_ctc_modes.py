@@ -139,7 +139,7 @@ def test_a_hybrid_decodes_by_its_transducer_unless_a_mode_says_otherwise(
     engine = make_engine(golden.loaded, graph=word_graph(golden.loaded), **SIZES)
     samples = golden.audio[0].numpy()
     transducer = "transducer_greedy_search"
-    assert engine.model.modes == (transducer, WFST, PREFIX, GREEDY)
+    assert engine.model.modes == (transducer, "transducer_beam_search", WFST, PREFIX, GREEDY)
     plain, asked = (sounds.transcribe(engine, samples, asking(m)) for m in (None, transducer))
     assert plain.events == asked.events
     assert set(sounds.transcribe(engine, samples, asking(WFST)).text.split()) <= set(WORDS)

@@ -30,12 +30,13 @@ NO_AUTO = replace(PROMPTED, prompt=replace(PROMPT, languages={"en-US": 0, "de-DE
 def test_heads_and_a_graph_make_modes_the_best_first() -> None:
     assert HYBRID.modes == (
         "transducer_greedy_search",
+        "transducer_beam_search",
         "ctc_wfst_beam_search",
         "ctc_prefix_beam_search",
         "ctc_greedy_search",
     )
-    assert PLAIN.modes == HYBRID.modes[2:]
-    assert RNNT.modes == HYBRID.modes[:1]
+    assert PLAIN.modes == HYBRID.modes[3:]
+    assert RNNT.modes == HYBRID.modes[:2]
     assert modes_of(transducer=True, ctc=False, graph=True) == RNNT.modes
 
 
@@ -52,6 +53,7 @@ def test_heads_and_a_graph_make_modes_the_best_first() -> None:
         (HYBRID, {"mode": "ctc_wfst_beam_search", "graph": GraphOptions(beam=9.0)}, "graph"),
         (HYBRID, {"mode": "ctc_greedy_search"}, "greedy"),
         (RNNT, {"chunk_ms": 160.0}, "transducer"),
+        (HYBRID, {"mode": "transducer_beam_search"}, "transducer_beam"),
         (PROMPTED, {"language": "de"}, "transducer"),
         (RNNT, {"language": "any"}, "transducer"),
     ],
@@ -66,7 +68,8 @@ def test_a_stream_gets_the_search_of_its_mode(rules, config, search) -> None:
         (
             RNNT,
             {"mode": "ctc_greedy_search"},
-            "mode=ctc_greedy_search: must be one of transducer_greedy_search",
+            "mode=ctc_greedy_search: must be one of transducer_greedy_search, "
+            "transducer_beam_search",
         ),
         (
             PLAIN,

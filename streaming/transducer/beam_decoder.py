@@ -1,0 +1,133 @@
+"""Streams decoded with a beam by a transducer's head."""
+
+from collections.abc import Sequence
+
+import torch
+
+from earshot.decoder_kernels.transducer.label_beam import BeamMemory, LabelBeam
+from earshot.decoder_kernels.transducer.label_loop import LabelLoop
+from earshot.models.tokenizers.tokenizer import Tokenizer
+from earshot.streaming.results.hypothesis import Best, Hypothesis, TokenHypothesis
+from earshot.streaming.stream.active_stream import ActiveStream
+from earshot.streaming.stream.lane import Ending, Lane
+from earshot.streaming.stream.rest import Rest
+from earshot.streaming.stream.segment import Segment
+from earshot.streaming.transducer.label_decoder import LabelDecoder
+from earshot.streaming.transducer.searched import Hypotheses, Searched, leading_place, search_over
+from earshot.streaming.transducer.transcript import Transcript
+
+
+class BeamDecoder(LabelDecoder[BeamMemory]):
+    """Beam search; a segment's search state are its `Hypotheses`.
+
+    An endpoint leaves the likeliest of them alone: what goes on is what was told. So does a boosted
+    word that was told leave those that have it.
+    """
+
+    def __init__(
+        self, loop: LabelLoop, beam: LabelBeam, tokenizer: Tokenizer, max_streams: int
+    ) -> None:
+        super().__init__(loop, tokenizer, beam.begin(), max_streams)
+        self._beam = beam
+        self._taken: list[Searched | None] = [None] * max_streams
+
+    def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
+        """The likeliest of each; what all hypotheses begin with is stable."""
+        return [self._best(stream) for stream in streams]
+
+    def nbest(self, stream: ActiveStream, *, ended: bool) -> list[Hypothesis]:
+        """All that differ in their texts, which end with the segment, the likeliest first."""
+        ranks = self._spoken[stream.slot].ranks
+        ranked = sorted(
+            zip(ranks, hypotheses_of(stream.segment).transcripts, strict=True),
+            key=lambda pair: -pair[0],
+        )
+        told: dict[str, TokenHypothesis] = {}
+        for _, found in ranked:
+            spelled = self._spelled(self._marks.placed(found.closed), stream)
+            told.setdefault(spelled.text, spelled)
+        return list(told.values())
+
+    def rest(self, lane: Lane, boundary: int) -> Rest | None:
+        """The frames from there on, with the labels that the likeliest hypothesis has in them."""
+        stream, searched = lane.stream, _searched(lane)
+        encoded = torch.cat((stream.segment.memory()[boundary:], lane.encoded[lane.used :]))
+        if not len(encoded):
+            return None
+        behind = searched.leading.since(lane.used)
+        labels = self._leading(stream).then(behind).since(boundary)
+        return Rest(encoded, Searched((labels,), (0,), _alone(searched.after)))
+
+    def truncate(self, stream: ActiveStream, frames: int) -> None:
+        """Leave the segment the labels of its first frames."""
+        found = hypotheses_of(stream.segment).until(frames)
+        stream.segment.truncate(frames)
+        stream.segment.search_state = found
+
+    def restart(self, endings: Sequence[Ending]) -> None:
+        """After a flush nothing was said; after an endpoint what was told is remembered."""
+        super().restart(endings)
+        for ending in endings:
+            slot = ending.stream.slot
+            self._spoken[slot] = _alone(self._spoken[slot])
+
+    def recall(self, stream: ActiveStream, memory: object) -> None:
+        """Go on from what was said, of which the segment that has just begun holds nothing."""
+        super().recall(stream, memory)
+        self._spoken[stream.slot] = _alone(self._spoken[stream.slot])
+
+    def free(self, stream: ActiveStream) -> None:
+        """Nothing was said, nothing is boosted, and nothing was taken."""
+        super().free(stream)
+        self._taken[stream.slot] = None
+
+    def _walk(self, lanes: Sequence[Lane]) -> None:
+        search_over(self._beam, lanes, [self._spoken[lane.stream.slot] for lane in lanes])
+
+    def _take(self, lane: Lane) -> None:
+        stream, searched = lane.stream, _searched(lane)
+        lane.observe(self._evidence(lane, searched.leading))
+        if self._taken[stream.slot] is searched:
+            return
+        self._taken[stream.slot] = searched
+        segment = stream.segment
+        segment.search_state = hypotheses_of(segment).then(searched, lane.used)
+        self._spoken[stream.slot] = searched.after
+        self._keep_boosted(stream)
+
+    def _keep_boosted(self, stream: ActiveStream) -> None:
+        """Leave the hypotheses that have the boosted words of the likeliest."""
+        if not stream.boosts.phrases:
+            return
+        found, memory = hypotheses_of(stream.segment), self._spoken[stream.slot]
+        leading = leading_place(memory)
+        words = self._spelled(found.transcripts[leading], stream).words
+        places = found.alike(leading, max((word.stop for word in words if word.boosted), default=0))
+        stream.segment.search_state = found.only(places)
+        self._spoken[stream.slot] = memory.only(places)
+
+    def _leading(self, stream: ActiveStream) -> Transcript:
+        place = leading_place(self._spoken[stream.slot])
+        return hypotheses_of(stream.segment).transcripts[place]
+
+    def _best(self, stream: ActiveStream) -> Best:
+        found = self._leading(stream)
+        placed = self._marks.placed(found)
+        left_out = len(found.tokens) - len(placed.tokens)
+        stable = hypotheses_of(stream.segment).stable - left_out
+        return self._spelled(placed, stream).with_stable(max(stable, 0))
+
+
+def hypotheses_of(segment: Segment) -> Hypotheses:
+    """The hypotheses of a segment so far: at its beginning one, of which nothing was heard."""
+    found = segment.search_state
+    return found if isinstance(found, Hypotheses) else Hypotheses()
+
+
+def _searched(lane: Lane) -> Searched:
+    assert isinstance(lane.output, Searched)
+    return lane.output
+
+
+def _alone(memory: BeamMemory) -> BeamMemory:
+    return memory.alone(leading_place(memory))

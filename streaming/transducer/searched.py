@@ -1,0 +1,90 @@
+"""What a beam has found in a chunk, as streams divide it among their segments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from earshot.decoder_kernels.transducer.label_beam import BeamMemory, LabelBeam, SearchedChunk
+from earshot.streaming.errors import DecodingFailed
+from earshot.streaming.stream.lane import Lane
+from earshot.streaming.transducer.transcript import NOTHING_FOUND, Transcript
+from earshot.streaming.transducer.walked import transcript_of_chunk
+
+
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """The labels of each hypothesis in a chunk, which it was before it, and the memory after it."""
+
+    transcripts: tuple[Transcript, ...]
+    parents: tuple[int, ...]
+    after: BeamMemory
+
+    @property
+    def leading(self) -> Transcript:
+        """The labels of the likeliest hypothesis."""
+        return self.transcripts[leading_place(self.after)]
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    """The labels of each hypothesis in a segment, in the order of the stream's memory."""
+
+    transcripts: tuple[Transcript, ...] = (NOTHING_FOUND,)
+
+    @property
+    def stable(self) -> int:
+        """So many labels are the first of all hypotheses."""
+        columns = zip(*(each.tokens for each in self.transcripts), strict=False)
+        alike = [len(set(column)) == 1 for column in columns]
+        return next((place for place, same in enumerate(alike) if not same), len(alike))
+
+    def then(self, searched: Searched, used: int) -> Hypotheses:
+        """With the first `used` frames of a chunk."""
+        pairs = zip(searched.parents, searched.transcripts, strict=True)
+        return Hypotheses(
+            tuple(self.transcripts[parent].then(each.until(used)) for parent, each in pairs)
+        )
+
+    def until(self, frame: int) -> Hypotheses:
+        """The first `frame` frames of the segment."""
+        return Hypotheses(tuple(each.until(frame) for each in self.transcripts))
+
+    def alike(self, leading: int, labels: int) -> list[int]:
+        """The hypotheses whose first labels are those of the leading one."""
+        wanted = self.transcripts[leading].tokens[:labels]
+        return [
+            place for place, each in enumerate(self.transcripts) if each.tokens[:labels] == wanted
+        ]
+
+    def only(self, places: Sequence[int]) -> Hypotheses:
+        """Some of them."""
+        return Hypotheses(tuple(self.transcripts[place] for place in places))
+
+
+def leading_place(memory: BeamMemory) -> int:
+    """Where the likeliest hypothesis is; of several the first."""
+    ranks = memory.ranks
+    return ranks.index(max(ranks))
+
+
+def search_over(beam: LabelBeam, lanes: Sequence[Lane], before: Sequence[BeamMemory]) -> None:
+    """Give each lane what is found in its frames, as its output.
+
+    Raises DecodingFailed where the network's output is not finite; other lanes have theirs then.
+    """
+    chunks = [lane.encoded for lane in lanes]
+    found = beam(chunks, before, [lane.stream.slot for lane in lanes])
+    for lane, searched in zip(lanes, found, strict=True):
+        if searched is not None:
+            lane.output = _searched(searched)
+    if None in found:
+        raise DecodingFailed("the network's output is not finite")
+
+
+def _searched(found: SearchedChunk) -> Searched:
+    return Searched(
+        tuple(transcript_of_chunk(each) for each in found.hypotheses),
+        tuple(each.parent for each in found.hypotheses),
+        found.after,
+    )
