@@ -22,6 +22,7 @@ from earshot.models.fastconformer.encoder import FastConformerEncoder
 from earshot.models.fastconformer.steps.choice import chunk_steps
 from earshot.models.fastconformer.steps.chunk_step import ENDLESS, ChunkStep
 from earshot.models.fastconformer.steps.torch_step import TorchChunkStep
+from earshot.models.native.precision import Precision
 from earshot.models.native.weights import processors
 
 LEFT, CHUNKS, LANES = 70, (1, 2, 7, 14), (1, 4, 16)
@@ -72,7 +73,9 @@ class Found:
     tile: float
 
 
-def make_steps(size: int) -> tuple[FastConformerEncoder, dict[int, ChunkStep]]:
+def make_steps(
+    size: int, precision: Precision = "float32"
+) -> tuple[FastConformerEncoder, dict[int, ChunkStep]]:
     """An encoder with random weights, and its native steps by chunk."""
     contexts = tuple(AttentionContext(LEFT, chunk - 1) for chunk in CHUNKS)
     config = FastConformerConfig(
@@ -82,7 +85,8 @@ def make_steps(size: int) -> tuple[FastConformerEncoder, dict[int, ChunkStep]]:
     )  # fmt: skip
     torch.manual_seed(0)
     encoder = FastConformerEncoder(config).eval().requires_grad_(False)
-    return encoder, {step.chunk: step for step in chunk_steps(encoder, config.contexts, LEFT)}
+    steps = chunk_steps(encoder, config.contexts, LEFT, precision)
+    return encoder, {step.chunk: step for step in steps}
 
 
 def measure(
@@ -90,7 +94,7 @@ def measure(
 ) -> Found:
     """Both steps in turns. Raises AssertionError where they differ."""
     other = TorchChunkStep(encoder, AttentionContext(LEFT, case.chunk - 1))
-    arms = [_arm(case, step) for step in (native, other)]
+    arms = [step_of(case, step) for step in (native, other)]
     ours, torchs = (arm() for arm in arms)
     assert isinstance(ours, torch.Tensor)
     torch.testing.assert_close(ours, torchs, atol=TOLERANCE, rtol=TOLERANCE)
@@ -103,7 +107,8 @@ def measure(
     return Found(min(taken[0]), min(taken[1]), tile_speed(case, tile))
 
 
-def _arm(case: Case, step: ChunkStep) -> Arm:
+def step_of(case: Case, step: ChunkStep) -> Arm:
+    """A chunk of its lanes, behind full rings."""
     torch.manual_seed(1)
     state, slots = step.start(case.lanes), torch.arange(case.lanes)
     state.offset += step.capacity

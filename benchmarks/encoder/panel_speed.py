@@ -27,10 +27,14 @@ class PanelProducts:
     def __init__(self, processor: str, folder: Path) -> None:
         self._program = folder / processor
         flags = ["-std=c++20", "-O3", "-ffp-contract=fast", "-Wno-psabi"]
-        flags += [f"-I{REPOSITORY / 'native' / 'csrc'}", f"-DEARSHOT_{processor.upper()}"]
+        csrc = REPOSITORY / "native" / "csrc"
+        flags += [f"-I{csrc}", f"-DEARSHOT_{processor.upper()}", "-pthread"]
         flags += [f"-DEARSHOT_PROCESSOR={processor}", "-o", str(self._program)]
-        source = Path(__file__).with_name("panel_products.cpp")
-        subprocess.run(["g++", *flags, str(source)], check=True)
+        sources = [
+            Path(__file__).with_name("panel_products.cpp"),
+            *(csrc / "threads").glob("*.cpp"),
+        ]
+        subprocess.run(["g++", *flags, *map(str, sources)], check=True)
 
     def __call__(self, shapes: Sequence[Shape]) -> list[PanelSpeed]:
         """The fastest of some rounds of each shape."""

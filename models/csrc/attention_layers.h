@@ -21,9 +21,9 @@ class AttentionLayers {
         value_(weights.value),
         out_(weights.out) {}
 
-  Rows projected(const PackedLinear& layer, const Rows& from) const {
+  Rows projected(const PackedLinear& layer, const Rows& from, Team& team = Team::alone()) const {
     Rows to(from.count, size_);
-    project(layer, from, to);
+    project(layer, from, to, team);
     return to;
   }
 

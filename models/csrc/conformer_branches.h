@@ -25,14 +25,16 @@ class FeedForward {
         activation_(activation),
         scale_(scale) {}
 
-  void add_to(Rows& x, Rows& normed) const {
-    norm_rows(norm_, x, normed);
+  int weight_bytes() const { return up_.weight_bytes(); }
+
+  void add_to(Rows& x, Rows& normed, Team& team = Team::alone()) const {
+    norm_rows(norm_, x, normed, team);
     Rows hidden(x.count, up_.columns());
-    up_(normed.numbers.get(), x.count, normed.stride,
-        [&](int row, int column, const Floats& values) {
-          store(hidden[row] + column, activated(activation_, values));
-        });
-    add_projected(down_, hidden, scale_, x);
+    const auto activate = [&](int row, int column, const Floats& values) {
+      store(hidden[row] + column, activated(activation_, values));
+    };
+    up_(normed.numbers.get(), x.count, normed.stride, activate, team);
+    add_projected(down_, hidden, scale_, x, team);
   }
 
  private:
@@ -72,14 +74,14 @@ class Convolution {
   int remembered() const { return taps_ - 1; }
 
   // What the depthwise kernel sees of each row.
-  void gate_rows(const Rows& x, Rows& normed, Rows& gated) const {
-    norm_rows(input_norm_, x, normed);
-    project(content_, normed, gated);
-    gate_(normed.numbers.get(), x.count, normed.stride,
-          [&](int row, int column, const Floats& values) {
-            float* at = gated[row] + column;
-            store(at, load(at) * sigmoid(values));
-          });
+  void gate_rows(const Rows& x, Rows& normed, Rows& gated, Team& team = Team::alone()) const {
+    norm_rows(input_norm_, x, normed, team);
+    project(content_, normed, gated, team);
+    const auto close = [&](int row, int column, const Floats& values) {
+      float* at = gated[row] + column;
+      store(at, load(at) * sigmoid(values));
+    };
+    gate_(normed.numbers.get(), x.count, normed.stride, close, team);
   }
 
   // Rows [first, first + frames) are a lane's; cache and next (k - 1, D) are what it remembers.
@@ -110,17 +112,19 @@ class Convolution {
     mix_columns(columns, before, gated, first, frames, mixed);
   }
 
-  void add_to(Rows& x, Rows& mixed) const {
-    for (int row = 0; row < x.count; ++row) {
-      norm_(mixed[row], mixed[row]);
-      for (int i = 0; i < mixed.stride; i += WIDTH) {
-        store(mixed[row] + i, activated(activation_, load(mixed[row] + i)));
-      }
-    }
-    add_projected(out_, mixed, 1.0F, x);
+  void add_to(Rows& x, Rows& mixed, Team& team = Team::alone()) const {
+    team.share(x.count, [&](int first, int count) {
+      for (int row = first; row < first + count; ++row) activate(mixed[row], mixed.stride);
+    });
+    add_projected(out_, mixed, 1.0F, x, team);
   }
 
  private:
+  void activate(float* row, int stride) const {
+    norm_(row, row);
+    for (int i = 0; i < stride; i += WIDTH) store(row + i, activated(activation_, load(row + i)));
+  }
+
   void add(const float* what, float* row) const {
     for (int i = 0; i < padded(size_); i += WIDTH) store(row + i, load(row + i) + load(what + i));
   }

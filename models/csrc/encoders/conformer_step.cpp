@@ -16,10 +16,10 @@ struct CachePlace {
   int rows;
 };
 
-// Runs for a share of lanes; all memory of a step is here. `rate`: rows for each frame put out.
+// Runs for some lanes; all memory of a step is here. `rate`: rows for each frame put out.
 struct Work {
   const LaneChunk& chunk;
-  const LaneRows& share;
+  const LaneRows& lanes;
   int rate;
   Rows x;
   Rows normed;
@@ -27,19 +27,19 @@ struct Work {
 
   Work(const LaneChunk& all_lanes, const LaneRows& own, int size, int stem_rate)
       : chunk(all_lanes),
-        share(own),
+        lanes(own),
         rate(stem_rate),
         x(own.count() * rate, size),
         normed(own.count() * rate, size),
         pos_emb(all_lanes.pos_emb == nullptr ? 0 : own.count() * rate, size) {
-    share.read(chunk.stem, chunk.frames, rate, size, x);
-    if (chunk.pos_emb != nullptr) share.read(chunk.pos_emb, chunk.frames, rate, size, pos_emb);
+    lanes.read(chunk.stem, chunk.frames, rate, size, x);
+    if (chunk.pos_emb != nullptr) lanes.read(chunk.pos_emb, chunk.frames, rate, size, pos_emb);
   }
 
-  int lane(int i) const { return share.first_lane + i; }
+  int lane(int i) const { return lanes.first_lane + i; }
   int slot(int i) const { return static_cast<int>(chunk.slots[lane(i)]); }
-  int first_row(int i) const { return share.first_rows[i] * rate; }
-  int frames(int i) const { return share.frames(i) * rate; }
+  int first_row(int i) const { return lanes.first_rows[i] * rate; }
+  int frames(int i) const { return lanes.frames(i) * rate; }
 
   // Two rows become their mean; a lane has an even number of them.
   void pool(int size) {
@@ -66,17 +66,18 @@ class Attention : AttentionLayers {
   }
 
   // Writes the new frames' columns of this layer, and adds what its heads make of all.
-  void add_to(Work& work, const CachePlace& place) const {
-    Projected rows = project_all(work);
-    HeadAttention attend(head_size_);
-    for (int i = 0; i < work.share.lanes; ++i) {
-      if (work.frames(i) == 0) continue;  // it may have no row to point at
-      for (int head = 0; head < heads_; ++head) {
+  void add_to(Work& work, const CachePlace& place, Team& team) const {
+    Projected rows = project_all(work, team);
+    team.share(work.lanes.lanes * heads_, [&](int first, int count) {
+      HeadAttention attend(head_size_);
+      for (int each = first; each < first + count; ++each) {
+        const int i = each / heads_, head = each % heads_;
+        if (work.frames(i) == 0) continue;  // it may have no row to point at
         write_columns(work, i, place, head, rows);
         attend_to_columns(work, i, place, head, rows.queries, attend);
       }
-    }
-    add_projected(out_, rows.queries, 1.0F, work.x);
+    });
+    add_projected(out_, rows.queries, 1.0F, work.x, team);
   }
 
  private:
@@ -85,11 +86,11 @@ class Attention : AttentionLayers {
     Rows queries, keys, values, pos;
   };
 
-  Projected project_all(Work& work) const {
-    norm_rows(norm_, work.x, work.normed);
-    return {projected(query_, work.normed), projected(key_, work.normed),
-            projected(value_, work.normed),
-            linear_pos_ ? projected(*linear_pos_, work.pos_emb) : Rows(0, size_)};
+  Projected project_all(Work& work, Team& team) const {
+    norm_rows(norm_, work.x, work.normed, team);
+    return {projected(query_, work.normed, team), projected(key_, work.normed, team),
+            projected(value_, work.normed, team),
+            linear_pos_ ? projected(*linear_pos_, work.pos_emb, team) : Rows(0, size_)};
   }
 
   void write_columns(const Work& work, int i, const CachePlace& place, int head,
@@ -185,26 +186,30 @@ class Layer {
     if (weights.norm_final) norm_final_.emplace(*weights.norm_final);
   }
 
+  int weight_bytes() const { return feed_forward_.weight_bytes(); }
+
   // A convolution's cache has one row a layer; pooling encoders have none.
-  void run(Work& work, const CachePlace& place) const {
-    if (macaron_) macaron_->add_to(work.x, work.normed);
-    attention_.add_to(work, place);
-    if (convolution_) convolve(work, place.first_row, place.rows);
-    feed_forward_.add_to(work.x, work.normed);
-    if (norm_final_) norm_rows(*norm_final_, work.x, work.x);
+  void run(Work& work, const CachePlace& place, Team& team) const {
+    if (macaron_) macaron_->add_to(work.x, work.normed, team);
+    attention_.add_to(work, place, team);
+    if (convolution_) convolve(work, place.first_row, place.rows, team);
+    feed_forward_.add_to(work.x, work.normed, team);
+    if (norm_final_) norm_rows(*norm_final_, work.x, work.x, team);
   }
 
  private:
-  void convolve(Work& work, int layer, int layers) const {
+  void convolve(Work& work, int layer, int layers, Team& team) const {
     Rows gated(work.x.count, size_), mixed(work.x.count, size_);
-    convolution_->gate_rows(work.x, work.normed, gated);
+    convolution_->gate_rows(work.x, work.normed, gated, team);
     const auto remembered = static_cast<std::ptrdiff_t>(convolution_->remembered()) * size_;
-    for (int i = 0; i < work.share.lanes; ++i) {
-      const float* cache = work.chunk.cnn_cache + (work.slot(i) * layers + layer) * remembered;
-      float* next = work.chunk.next_cnn_cache + (work.lane(i) * layers + layer) * remembered;
-      convolution_->convolve(gated, work.first_row(i), work.frames(i), cache, next, mixed);
-    }
-    convolution_->add_to(work.x, mixed);
+    team.share(work.lanes.lanes, [&](int first, int count) {
+      for (int i = first; i < first + count; ++i) {
+        const float* cache = work.chunk.cnn_cache + (work.slot(i) * layers + layer) * remembered;
+        float* next = work.chunk.next_cnn_cache + (work.lane(i) * layers + layer) * remembered;
+        convolution_->convolve(gated, work.first_row(i), work.frames(i), cache, next, mixed);
+      }
+    });
+    convolution_->add_to(work.x, mixed, team);
   }
 
   int size_;
@@ -229,30 +234,30 @@ class Conformer : public ConformerStep {
   }
 
   void run(const LaneChunk& chunk, int workers) const override {
-    share_out(chunk.lanes, workers,
-              [&](int first, int lanes) { run_share(chunk, {chunk.lengths, first, lanes}); });
+    share_rows(chunk.lengths, chunk.lanes, layers_.front().weight_bytes(), workers,
+               [&](const LaneRows& lanes, Team& team) { run_rows(chunk, lanes, team); });
   }
 
  private:
-  void run_share(const LaneChunk& chunk, const LaneRows& share) const {
-    Work work(chunk, share, size_, stem_rate_);
+  void run_rows(const LaneChunk& chunk, const LaneRows& lanes, Team& team) const {
+    Work work(chunk, lanes, size_, stem_rate_);
     const int layers = static_cast<int>(layers_.size());
     CachePlace place{0, layers + pool_after_ * (stem_rate_ - 1)};
     for (int layer = 0; layer <= layers; ++layer) {
       if (layer == pool_after_ && work.rate > 1) work.pool(size_);
       if (layer == layers) break;
-      layers_[layer].run(work, place);
+      layers_[layer].run(work, place, team);
       place.first_row += work.rate;
     }
-    norm_rows(after_norm_, work.x, work.x);
-    put_out(work);
+    norm_rows(after_norm_, work.x, work.x, team);
+    put_out(work, team);
   }
 
-  void put_out(const Work& work) const {
+  void put_out(const Work& work, Team& team) const {
     const int size = narrow_ ? narrow_size_ : size_;
     Rows narrow(narrow_ ? work.x.count : 0, size);
-    if (narrow_) project(*narrow_, work.x, narrow);
-    work.share.write(narrow_ ? narrow : work.x, work.chunk.frames, size, work.chunk.encoded);
+    if (narrow_) project(*narrow_, work.x, narrow, team);
+    work.lanes.write(narrow_ ? narrow : work.x, work.chunk.frames, size, work.chunk.encoded);
   }
 
   int size_;

@@ -20,12 +20,12 @@ class TimeConvolution {
         outputs_(weights.layer.outputs),
         layer_(over_padded(weights.layer, weights.layer.inputs / weights.kernel)) {}
 
-  Rows operator()(const Rows& from) const {
+  Rows operator()(const Rows& from, Team& team) const {
     Rows to((from.count - kernel_) / stride_ + 1, outputs_);
-    layer_(from[0], to.count, stride_ * from.stride,
-           [&](int row, int column, const Floats& values) {
-             store(to[row] + column, activated(activation_, values));
-           });
+    const auto activate = [&](int row, int column, const Floats& values) {
+      store(to[row] + column, activated(activation_, values));
+    };
+    layer_(from[0], to.count, stride_ * from.stride, activate, team);
     return to;
   }
 
@@ -53,34 +53,41 @@ class Stem : public Conv1dStem {
 
   void run(const float* features, const std::int64_t* begins, int lanes, int window,
            float* embedded, int workers) const override {
-    share_out(lanes, workers, [&](int first, int count) {
+    const auto run_lanes = [&](int first, int count, Team& team) {
       for (int lane = first; lane < first + count; ++lane) {
-        run_lane(features, lane, window, begins != nullptr && begins[lane] != 0, embedded);
+        run_lane(features, lane, window, begins != nullptr && begins[lane] != 0, embedded, team);
       }
-    });
+    };
+    if (lanes < workers) {
+      TeamMembers::run(workers, [&](Team& team) { run_lanes(0, lanes, team); });
+    } else {
+      share_out(lanes, workers,
+                [&](int first, int count) { run_lanes(first, count, Team::alone()); });
+    }
   }
 
  private:
-  void run_lane(const float* features, int lane, int window, bool begins, float* embedded) const {
+  void run_lane(const float* features, int lane, int window, bool begins, float* embedded,
+                Team& team) const {
     Rows x(window, features_);
     for (int i = 0; i < window; ++i) {
       const auto at = static_cast<std::ptrdiff_t>(lane) * window + i;
       x.copy(i, features + at * features_, features_);
     }
     for (const TimeConvolution& layer : layers_) {
-      x = layer(x);
+      x = layer(x, team);
       if (begins && &layer == &layers_.front()) std::fill_n(x[0], x.stride, 0.0F);
     }
-    if (out_) x = projected(x);
+    if (out_) x = projected(x, team);
     for (int i = 0; i < x.count; ++i) {
       const auto at = static_cast<std::ptrdiff_t>(lane) * x.count + i;
       std::copy_n(x[i], size_, embedded + at * size_);
     }
   }
 
-  Rows projected(const Rows& x) const {
+  Rows projected(const Rows& x, Team& team) const {
     Rows out(x.count, size_);
-    project(*out_, x, out);
+    project(*out_, x, out, team);
     return out;
   }
 

@@ -93,14 +93,19 @@ class Stage {
   int before() const { return before_; }
   int bins(int bins) const { return convolved(before_ + bins + after_); }
 
-  Plane operator()(const Plane& from) const {
+  Plane operator()(const Plane& from, Team& team) const {
     Plane to(convolved(from.frames), bins(from.bins), layer_.columns(),
              (from.first + before_) / STRIDE, length_of(from.length));
     Rows seen(to.frames * to.bins, depthwise_ ? channels_ : TAPS * channels_);
-    for (int row = 0; row < seen.count; ++row) look(from, row / to.bins, row % to.bins, seen[row]);
-    layer_(seen[0], seen.count, seen.stride, [&](int row, int column, const Floats& values) {
-      store(to.at(0, row) + column, larger(Floats{}, values));  // NaN stays NaN
+    team.share(seen.count, [&](int first, int count) {
+      for (int row = first; row < first + count; ++row) {
+        look(from, row / to.bins, row % to.bins, seen[row]);
+      }
     });
+    const auto rectify = [&](int row, int column, const Floats& values) {
+      store(to.at(0, row) + column, larger(Floats{}, values));  // NaN stays NaN
+    };
+    layer_(seen[0], seen.count, seen.stride, rectify, team);
     return to;
   }
 
@@ -148,30 +153,31 @@ class Stem : public Conv2dStem {
   }
 
   void run(const StemWindows& windows, float* embedded, int workers) const override {
-    share_out(windows.lanes, workers, [&](int first, int lanes) {
-      const LaneRows share(windows.wanted, first, lanes);
+    const auto run_rows = [&](const LaneRows& lanes, Team& team) {
       int bins = features_;
       for (const Stage& stage : stages_) bins = stage.bins(bins);
-      Rows frames(share.count(), bins * padded(stages_.back().outputs()));
-      for (int i = 0; i < lanes; ++i) {
-        if (share.frames(i) > 0) run_lane(windows, share, i, frames);
+      Rows frames(lanes.count(), bins * padded(stages_.back().outputs()));
+      for (int i = 0; i < lanes.lanes; ++i) {
+        if (lanes.frames(i) > 0) run_lane(windows, lanes, i, frames, team);
       }
       Rows out(frames.count, size_);
-      project(out_, frames, out);
-      share.write(out, windows.frames, size_, embedded);
-    });
+      project(out_, frames, out, team);
+      lanes.write(out, windows.frames, size_, embedded);
+    };
+    share_rows(windows.wanted, windows.lanes, out_.weight_bytes(), workers, run_rows);
   }
 
  private:
-  void run_lane(const StemWindows& windows, const LaneRows& share, int i, Rows& frames) const {
-    Plane plane = read(windows, share.first_lane + i, window_of(share.frames(i)));
+  void run_lane(const StemWindows& windows, const LaneRows& lanes, int i, Rows& frames,
+                Team& team) const {
+    Plane plane = read(windows, lanes.first_lane + i, window_of(lanes.frames(i)));
     for (const Stage& stage : stages_) {
       plane.silence_outside();
-      plane = stage(plane);
+      plane = stage(plane, team);
     }
     plane.silence_outside();
-    for (int frame = 0; frame < share.frames(i); ++frame) {
-      std::copy_n(plane.at(frame, 0), frames.stride, frames[share.first_rows[i] + frame]);
+    for (int frame = 0; frame < lanes.frames(i); ++frame) {
+      std::copy_n(plane.at(frame, 0), frames.stride, frames[lanes.first_rows[i] + frame]);
     }
   }
 

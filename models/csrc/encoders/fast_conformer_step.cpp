@@ -20,34 +20,44 @@ class Layer {
         second_(weights.second, Activation::SWISH, HALF),
         norm_out_(weights.norm_out) {}
 
-  void run(Rows& x, Rows& normed, const LaneRows& share, const LayerMemory& memory) const {
-    first_.add_to(x, normed);
-    attention_.add_to(x, normed, share, memory);
-    convolve(x, normed, share, memory);
-    second_.add_to(x, normed);
-    norm_rows(norm_out_, x, x);
+  int weight_bytes() const { return first_.weight_bytes(); }
+
+  void run(Rows& x, Rows& normed, const LaneRows& lanes, const LayerMemory& memory,
+           Team& team) const {
+    first_.add_to(x, normed, team);
+    attention_.add_to(x, normed, lanes, memory, team);
+    convolve(x, normed, lanes, memory, team);
+    second_.add_to(x, normed, team);
+    norm_rows(norm_out_, x, x, team);
   }
 
  private:
   static constexpr float HALF = 0.5F;
 
-  void convolve(Rows& x, Rows& normed, const LaneRows& share, const LayerMemory& memory) const {
+  void convolve(Rows& x, Rows& normed, const LaneRows& lanes, const LayerMemory& memory,
+                Team& team) const {
     Rows gated(x.count, size_), mixed(x.count, size_);
-    convolution_.gate_rows(x, normed, gated);
+    convolution_.gate_rows(x, normed, gated, team);
+    team.share(lanes.lanes, [&](int first, int count) {
+      for (int i = first; i < first + count; ++i) convolve_lane(gated, lanes, i, memory, mixed);
+    });
+    convolution_.add_to(x, mixed, team);
+  }
+
+  void convolve_lane(const Rows& gated, const LaneRows& lanes, int i, const LayerMemory& memory,
+                     Rows& mixed) const {
+    const int first = lanes.first_rows[i], frames = lanes.frames(i);
     const int remembered = convolution_.remembered();
-    for (int i = 0; i < share.lanes; ++i) {
-      const int first = share.first_rows[i], frames = share.frames(i);
-      if (memory.streams == nullptr) {
-        const int before = causal_ ? remembered : remembered / 2;
-        convolution_.convolve_alone(gated, first, frames, before, mixed);
-      } else {
-        const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(remembered) * size_;
-        const float* cache = memory.streams->cnn_cache + memory.row_of_slot(share, i) * size;
-        float* next = memory.streams->next_cnn_cache + memory.row_of_lane(share, i) * size;
-        convolution_.convolve(gated, first, frames, cache, next, mixed);
-      }
+    if (memory.streams == nullptr) {
+      const int before = causal_ ? remembered : remembered / 2;
+      convolution_.convolve_alone(gated, first, frames, before, mixed);
+      return;
     }
-    convolution_.add_to(x, mixed);
+    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(remembered) * size_;
+    const int lane = lanes.first_lane + i;
+    const float* cache = memory.streams->cnn_cache + memory.row_of_slot(lane) * size;
+    float* next = memory.streams->next_cnn_cache + memory.row_of_lane(lane) * size;
+    convolution_.convolve(gated, first, frames, cache, next, mixed);
   }
 
   int size_;
@@ -78,16 +88,17 @@ class FastConformer : public FastConformerStep {
  private:
   void run_lanes(const FastConformerChunk& chunk, const StreamMemory* memory,
                  const FrameContext& context, int workers) const {
-    share_out(chunk.lanes, workers, [&](int first, int lanes) {
-      const LaneRows share(chunk.lengths, first, lanes);
-      Rows x(share.count(), shape_.size), normed(share.count(), shape_.size);
-      share.read(chunk.stem, chunk.frames, 1, shape_.size, x);
+    const int weight_bytes = layers_.front().weight_bytes();
+    const auto run_rows = [&](const LaneRows& lanes, Team& team) {
+      Rows x(lanes.count(), shape_.size), normed(lanes.count(), shape_.size);
+      lanes.read(chunk.stem, chunk.frames, 1, shape_.size, x);
       const int layers = static_cast<int>(layers_.size());
       for (int layer = 0; layer < layers; ++layer) {
-        layers_[layer].run(x, normed, share, {memory, context, chunk.frames, layer, layers});
+        layers_[layer].run(x, normed, lanes, {memory, context, chunk.frames, layer, layers}, team);
       }
-      share.write(x, chunk.frames, shape_.size, chunk.encoded);
-    });
+      lanes.write(x, chunk.frames, shape_.size, chunk.encoded);
+    };
+    share_rows(chunk.lengths, chunk.lanes, weight_bytes, workers, run_rows);
   }
 
   FastConformerShape shape_;

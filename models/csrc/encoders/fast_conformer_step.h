@@ -47,7 +47,7 @@ class FastConformerStep {
   virtual void add(const FastConformerLayerWeights& layer) = 0;
 
   // Hears a chunk of each stream behind its memory. Changes nothing but `encoded` and the memory's
-  // last two arrays. `workers` threads share the lanes.
+  // last two arrays. `workers` threads share lanes or layers.
   virtual void run(const FastConformerChunk& chunk, const StreamMemory& memory,
                    int workers) const = 0;
 

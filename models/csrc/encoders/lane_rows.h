@@ -1,4 +1,4 @@
-// Whose rows a thread has: the real frames of its lanes, one after the other.
+// Rows of a chunk: the real frames of its lanes, one after the other; how threads share them.
 #pragma once
 
 #include <cstddef>
@@ -6,20 +6,22 @@
 #include <vector>
 
 #include "dense/rows.h"
+#include "threads/shares.h"
+#include "threads/team.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
 
-// A share of a chunk's lanes.
+// Those of some consecutive lanes.
 struct LaneRows {
   int first_lane;
   int lanes;
   std::vector<int> first_rows;  // of each lane, and the end
 
   // lengths (B,): of all lanes, frames that are real.
-  LaneRows(const std::int64_t* lengths, int first, int count)
-      : first_lane(first), lanes(count), first_rows{0} {
+  LaneRows(const std::int64_t* lengths, int first, int lane_count)
+      : first_lane(first), lanes(lane_count), first_rows{0} {
     for (int i = 0; i < lanes; ++i) {
-      first_rows.push_back(this->count() + static_cast<int>(lengths[first + i]));
+      first_rows.push_back(count() + static_cast<int>(lengths[first + i]));
     }
   }
 
@@ -50,5 +52,22 @@ struct LaneRows {
              [&](int row, std::ptrdiff_t i) { std::copy_n(from[row], size, to + i * size); });
   }
 };
+
+// Rows for which a thread multiplies with a weight about as long as it reads one of its bytes.
+inline constexpr int ROWS_A_BYTE = 4;
+
+// Calls `run(rows, team)` for shares of the lanes (B,), a thread for each, alone in its team; where
+// lanes are few, or threads would read weights for longer than they multiply them, once for all
+// lanes, by a team that shares each layer.
+template <class Run>
+void share_rows(const std::int64_t* lengths, int lanes, int weight_bytes, int workers, Run run) {
+  const LaneRows all(lengths, 0, lanes);
+  if (lanes >= workers && all.count() >= workers * weight_bytes * ROWS_A_BYTE) {
+    share_out(lanes, workers,
+              [&](int first, int count) { run(LaneRows(lengths, first, count), Team::alone()); });
+  } else {
+    TeamMembers::run(workers, [&](Team& team) { run(all, team); });
+  }
+}
 
 }  // namespace earshot::EARSHOT_PROCESSOR

@@ -1,4 +1,4 @@
-// Attention of a share's lanes with Transformer-XL's positions (Dai 2019, section 3.3).
+// Attention of lanes with Transformer-XL's positions (Dai 2019, section 3.3).
 #pragma once
 
 #include <algorithm>
@@ -25,11 +25,9 @@ struct LayerMemory {
   int layers;
 
   // Rows of arrays (S, L, …) and (B, L, …).
-  std::ptrdiff_t row_of_slot(const LaneRows& share, int i) const {
-    return streams->slots[share.first_lane + i] * layers + layer;
-  }
-  std::ptrdiff_t row_of_lane(const LaneRows& share, int i) const {
-    return static_cast<std::ptrdiff_t>(share.first_lane + i) * layers + layer;
+  std::ptrdiff_t row_of_slot(int lane) const { return streams->slots[lane] * layers + layer; }
+  std::ptrdiff_t row_of_lane(int lane) const {
+    return static_cast<std::ptrdiff_t>(lane) * layers + layer;
   }
 };
 
@@ -59,19 +57,21 @@ class RelativeAttention : AttentionLayers {
   }
 
   // Adds what heads make of what each row hears, and writes the rows' columns for the memory.
-  void add_to(Rows& x, Rows& normed, const LaneRows& share, const LayerMemory& memory) const {
-    norm_rows(norm_, x, normed);
-    Projected rows = project_all(normed);
-    Scratch scratch(head_size_);
-    for (int i = 0; i < share.lanes; ++i) {
-      if (share.frames(i) == 0) continue;  // it may have no row to point at
-      for (int head = 0; head < heads_; ++head) {
-        const HeadMemory own = memory_of(share, memory, i, head);
-        remember(rows, share, i, head, own);
-        attend(rows, share, i, head, own, memory, scratch);
+  void add_to(Rows& x, Rows& normed, const LaneRows& lanes, const LayerMemory& memory,
+              Team& team) const {
+    norm_rows(norm_, x, normed, team);
+    Projected rows = project_all(normed, team);
+    team.share(lanes.lanes * heads_, [&](int first, int count) {
+      Scratch scratch(head_size_);
+      for (int each = first; each < first + count; ++each) {
+        const int i = each / heads_, head = each % heads_;
+        if (lanes.frames(i) == 0) continue;  // it may have no row to point at
+        const HeadMemory own = memory_of(memory, lanes.first_lane + i, head);
+        remember(rows, lanes, i, head, own);
+        attend(rows, lanes, i, head, own, memory, scratch);
       }
-    }
-    add_projected(out_, rows.to_keys, 1.0F, x);
+    });
+    add_projected(out_, rows.to_keys, 1.0F, x, team);
   }
 
  private:
@@ -90,42 +90,42 @@ class RelativeAttention : AttentionLayers {
     explicit Scratch(int head_size) : heads(head_size) {}
   };
 
-  Projected project_all(const Rows& normed) const {
+  Projected project_all(const Rows& normed, Team& team) const {
     Projected to{{normed.count, size_},
                  {normed.count, size_},
-                 projected(key_, normed),
-                 projected(value_, normed)};
-    query_(normed.numbers.get(), normed.count, normed.stride,
-           [&](int row, int column, const Floats& values) {
-             store(to.to_keys[row] + column, values + load(&bias_u_[column]));
-             store(to.to_places[row] + column, values + load(&bias_v_[column]));
-           });
+                 projected(key_, normed, team),
+                 projected(value_, normed, team)};
+    const auto meet = [&](int row, int column, const Floats& values) {
+      store(to.to_keys[row] + column, values + load(&bias_u_[column]));
+      store(to.to_places[row] + column, values + load(&bias_v_[column]));
+    };
+    query_(normed.numbers.get(), normed.count, normed.stride, meet, team);
     return to;
   }
 
-  HeadMemory memory_of(const LaneRows& share, const LayerMemory& memory, int i, int head) const {
+  HeadMemory memory_of(const LayerMemory& memory, int lane, int head) const {
     if (memory.streams == nullptr) return {};
     const StreamMemory& streams = *memory.streams;
     const std::ptrdiff_t width = 2 * head_size_, capacity = streams.capacity;
-    const std::int64_t offset = streams.offsets[streams.slots[share.first_lane + i]];
+    const std::int64_t offset = streams.offsets[streams.slots[lane]];
     const auto heard = static_cast<int>(std::min<std::int64_t>(offset, streams.left));
     return {
-        .ring = streams.att_cache +
-                (memory.row_of_slot(share, i) * heads_ + head) * (capacity + 1) * width,
+        .ring =
+            streams.att_cache + (memory.row_of_slot(lane) * heads_ + head) * (capacity + 1) * width,
         .own = streams.att_columns +
-               (memory.row_of_lane(share, i) * heads_ + head) * memory.frames * width,
+               (memory.row_of_lane(lane) * heads_ + head) * memory.frames * width,
         .capacity = streams.capacity,
         .first = heard == 0 ? 0 : static_cast<int>((offset - heard) % capacity),
         .heard = heard,
     };
   }
 
-  void remember(const Projected& rows, const LaneRows& share, int i, int head,
+  void remember(const Projected& rows, const LaneRows& lanes, int i, int head,
                 const HeadMemory& own) const {
     if (own.own == nullptr) return;
     const int from = head * head_size_;
-    for (int frame = 0; frame < share.frames(i); ++frame) {
-      const int row = share.first_rows[i] + frame;
+    for (int frame = 0; frame < lanes.frames(i); ++frame) {
+      const int row = lanes.first_rows[i] + frame;
       float* column = own.own + static_cast<std::ptrdiff_t>(frame) * 2 * head_size_;
       std::copy_n(rows.keys[row] + from, head_size_, column);
       std::copy_n(rows.values[row] + from, head_size_, column + head_size_);
@@ -133,9 +133,9 @@ class RelativeAttention : AttentionLayers {
   }
 
   // Puts what a head makes of a lane's columns in place of its queries.
-  void attend(Projected& rows, const LaneRows& share, int i, int head, const HeadMemory& own,
+  void attend(Projected& rows, const LaneRows& lanes, int i, int head, const HeadMemory& own,
               const LayerMemory& memory, Scratch& scratch) const {
-    const int first = share.first_rows[i], frames = share.frames(i), from = head * head_size_;
+    const int first = lanes.first_rows[i], frames = lanes.frames(i), from = head * head_size_;
     const int columns = own.heard + frames;
     scratch.columns.turn(head_size_, columns, [&](int column) {
       if (column < own.heard) {

@@ -11,6 +11,7 @@
 #include "dense/rows.h"
 #include "dense/sum_tile.h"
 #include "dense/weight_element.h"
+#include "threads/team.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
 
@@ -21,6 +22,8 @@ class PackedLayer {
   using Given = GivenFor<Element>;
 
  public:
+  static constexpr int WEIGHT_BYTES = sizeof(Element);
+
   // beyond: what the outputs of padding are.
   explicit PackedLayer(const LinearWeights& weights, float beyond = 0.0F)
       : inputs_(weights.inputs),
@@ -44,49 +47,60 @@ class PackedLayer {
   // Outputs, with padding.
   int columns() const { return columns_; }
 
-  // Gives `then(row, column, values)` what becomes of each row, sixteen columns at a time.
+  // Gives `then(row, column, values)` what becomes of each row, sixteen columns at a time; the team
+  // shares the panels.
   template <class Then>
-  void operator()(const float* rows, int count, int stride, Then then) const {
+  void operator()(const float* rows, int count, int stride, Then then,
+                  Team& team = Team::alone()) const {
     if constexpr (Kept::KEEPS_ROWS) {
-      multiply(rows, count, stride, then);
+      multiply(rows, count, stride, then, team);
     } else {
       const int given_stride = (steps_ + WIDTH - 1) / WIDTH * WIDTH * Kept::TURNS;
       CacheLines<Given> given(static_cast<std::size_t>(std::min(count, ROWS_GIVEN)) * given_stride);
       for (int first = 0; first < count; first += ROWS_GIVEN) {
         const int taken = std::min(ROWS_GIVEN, count - first);
         float scales[ROWS_GIVEN];
-        for (int i = 0; i < taken; ++i) {
-          scales[i] = Kept::give(rows + static_cast<std::ptrdiff_t>(first + i) * stride, inputs_,
-                                 given.data() + static_cast<std::ptrdiff_t>(i) * given_stride);
-        }
-        multiply(given.data(), taken, given_stride, [&](int row, int column, const Floats& values) {
-          then(first + row, column, finished(values, scales[row], column));
+        team.share(taken, [&](int from, int shared) {
+          for (int i = from; i < from + shared; ++i) {
+            scales[i] = Kept::give(rows + static_cast<std::ptrdiff_t>(first + i) * stride, inputs_,
+                                   given.data() + static_cast<std::ptrdiff_t>(i) * given_stride);
+          }
         });
+        const auto then_finished = [&](int row, int column, const Floats& values) {
+          then(first + row, column, finished(values, scales[row], column));
+        };
+        multiply(given.data(), taken, given_stride, then_finished, team);
       }
     }
   }
 
  private:
-  static constexpr int ROWS_GIVEN = 8 * TILE_ROWS;  // that stay near while panels pass by
+  static constexpr int ROWS_GIVEN = 8 * TILE_ROWS;    // that stay near while panels pass by
+  static constexpr int PANEL = WIDTH * TILE_VECTORS;  // columns; the last panel may have fewer
 
   template <class Then>
-  void multiply(const Given* rows, int count, int stride, Then then) const {
-    const Element* panel = panels_.data();
-    for (int first = 0; first < columns_;) {
-      const int vectors = vectors_at(first);
-      for (int row = 0, tiles = (count + TILE_ROWS - 1) / TILE_ROWS; tiles > 0; --tiles) {
-        const int taken = (count - row + tiles - 1) / tiles;  // tiles are as like as can be
-        float sums[TILE_ROWS * TILE_VECTORS * WIDTH];
-        sum_tile_of<Element>(taken, vectors)(rows + static_cast<std::ptrdiff_t>(row) * stride,
-                                             stride, panel, steps_, &starts_[first], sums);
-        for (int i = 0; i < taken * vectors; ++i) {
-          const int column = first + WIDTH * (i % vectors);
-          then(row + i / vectors, column, scaled(load(sums + WIDTH * i), column));
-        }
-        row += taken;
+  void multiply(const Given* rows, int count, int stride, Then then, Team& team) const {
+    team.share((columns_ + PANEL - 1) / PANEL, [&](int first, int panels) {
+      for (int panel = first; panel < first + panels; ++panel) {
+        multiply_panel(panel, rows, count, stride, then);
       }
-      panel += static_cast<std::size_t>(steps_) * Kept::INPUTS * WIDTH * vectors;
-      first += WIDTH * vectors;
+    });
+  }
+
+  template <class Then>
+  void multiply_panel(int number, const Given* rows, int count, int stride, Then then) const {
+    const int first = PANEL * number, vectors = vectors_at(first);
+    const Element* panel = panels_.data() + static_cast<std::size_t>(steps_) * Kept::INPUTS * first;
+    for (int row = 0, tiles = (count + TILE_ROWS - 1) / TILE_ROWS; tiles > 0; --tiles) {
+      const int taken = (count - row + tiles - 1) / tiles;  // tiles are as like as can be
+      float sums[TILE_ROWS * PANEL];
+      sum_tile_of<Element>(taken, vectors)(rows + static_cast<std::ptrdiff_t>(row) * stride, stride,
+                                           panel, steps_, &starts_[first], sums);
+      for (int i = 0; i < taken * vectors; ++i) {
+        const int column = first + WIDTH * (i % vectors);
+        then(row + i / vectors, column, scaled(load(sums + WIDTH * i), column));
+      }
+      row += taken;
     }
   }
 

@@ -23,10 +23,16 @@ class PackedLinear {
     return std::visit([](const auto& layer) { return layer.columns(); }, layer_);
   }
 
+  // Of a weight as it is kept.
+  int weight_bytes() const {
+    return std::visit([](const auto& layer) { return layer.WEIGHT_BYTES; }, layer_);
+  }
+
   // See `PackedLayer`.
   template <class Then>
-  void operator()(const float* rows, int count, int stride, Then then) const {
-    std::visit([&](const auto& layer) { layer(rows, count, stride, then); }, layer_);
+  void operator()(const float* rows, int count, int stride, Then then,
+                  Team& team = Team::alone()) const {
+    std::visit([&](const auto& layer) { layer(rows, count, stride, then, team); }, layer_);
   }
 
  private:
@@ -45,19 +51,22 @@ class PackedLinear {
 
 // to = layer(from).
 template <class Linear>
-void project(const Linear& layer, const Rows& from, Rows& to) {
-  layer(from.numbers.get(), from.count, from.stride,
-        [&](int row, int column, const Floats& values) { store(to[row] + column, values); });
+void project(const Linear& layer, const Rows& from, Rows& to, Team& team = Team::alone()) {
+  const auto keep = [&](int row, int column, const Floats& values) {
+    store(to[row] + column, values);
+  };
+  layer(from.numbers.get(), from.count, from.stride, keep, team);
 }
 
 // x += scale * layer(from).
 template <class Linear>
-void add_projected(const Linear& layer, const Rows& from, float scale, Rows& x) {
-  layer(from.numbers.get(), from.count, from.stride,
-        [&](int row, int column, const Floats& values) {
-          float* at = x[row] + column;
-          store(at, load(at) + values * scale);
-        });
+void add_projected(const Linear& layer, const Rows& from, float scale, Rows& x,
+                   Team& team = Team::alone()) {
+  const auto add = [&](int row, int column, const Floats& values) {
+    float* at = x[row] + column;
+    store(at, load(at) + values * scale);
+  };
+  layer(from.numbers.get(), from.count, from.stride, add, team);
 }
 
 }  // namespace earshot::EARSHOT_PROCESSOR

@@ -8,6 +8,7 @@
 #include "dense/floats.h"
 #include "dense/layer_weights.h"
 #include "dense/rows.h"
+#include "threads/team.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
 
@@ -62,8 +63,10 @@ class RowNorm {
   std::vector<float> real_;  // 1 where a row has a number, 0 in its padding
 };
 
-inline void norm_rows(const RowNorm& norm, const Rows& from, Rows& to) {
-  for (int row = 0; row < from.count; ++row) norm(from[row], to[row]);
+inline void norm_rows(const RowNorm& norm, const Rows& from, Rows& to, Team& team = Team::alone()) {
+  team.share(from.count, [&](int first, int count) {
+    for (int row = first; row < first + count; ++row) norm(from[row], to[row]);
+  });
 }
 
 }  // namespace earshot::EARSHOT_PROCESSOR

@@ -19,12 +19,12 @@ def check(request, repository_dir: Path, tmp_path: Path):
         kind = [] if processor == "portable" else [f"-DEARSHOT_{processor.upper()}"]
         warnings = ["-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
         csrc = repository_dir / "native" / "csrc"
-        pool = csrc / "threads" / "thread_pool.cpp"
+        threads = sorted((csrc / "threads").glob("*.cpp"))
         program = tmp_path / name
         flags = ["-std=c++20", "-O1", *warnings, f"-I{csrc}", "-pthread", *kind]
         flags.append(f"-DEARSHOT_PROCESSOR={processor}")
         source = FOLDER / f"{name}.cpp"
-        subprocess.run(["g++", *flags, source, pool, "-o", program], check=True)
+        subprocess.run(["g++", *flags, source, *threads, "-o", program], check=True)
         done = subprocess.run([program], text=True, capture_output=True, check=False)
         return done.stderr if done.returncode else ""
 
