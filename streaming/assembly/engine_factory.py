@@ -13,6 +13,7 @@ import torch
 from earshot.decoder_kernels.errors import KernelError
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.checkpoint import load_model
+from earshot.models.native.given_up import give_up
 from earshot.streaming.assembly.families import build_recognizer
 from earshot.streaming.assembly.freed_memory import return_freed_memory
 from earshot.streaming.cores import usable_cores
@@ -82,7 +83,9 @@ def _recognizer(
     place = _device(device)
     # The parts first: they tell at once what a model takes long to load.
     read = read_parts(parts, str(place))
-    recognizer = build_recognizer(load_model(model or bundled_model_dir(), place), config, read)
+    loaded = load_model(model or bundled_model_dir(), place)
+    give_up(loaded.model)
+    recognizer = build_recognizer(loaded, config, read)
     return_freed_memory()
     return recognizer
 

@@ -18,6 +18,7 @@ from earshot.models.fastconformer.positions import relative_positions
 from earshot.models.fastconformer.steps.native_layers import layer_weights
 from earshot.models.fastconformer.steps.native_stem import NativeConv2dStem
 from earshot.models.fastconformer.steps.state import FastConformerState
+from earshot.models.native.given_up import free_copied
 from earshot.models.native.precision import Precision
 from earshot.models.native.weights import processors
 from earshot.native.dlpack import dlpack_capsule
@@ -35,7 +36,7 @@ class Reach:
 
 
 class NativeEncoder:
-    """Stem and layers whose weights were copied, layer by layer.
+    """Stem and layers whose weights were copied, and freed layer by layer of who gave them up.
 
     encoder: on the CPU, in float32. processor: one of `processors()`, by default the fastest.
     precision: of linear layers.
@@ -63,6 +64,7 @@ class NativeEncoder:
         for layer in encoder.layers:
             assert isinstance(layer, FastConformerLayer)
             self._step.add(layer_weights(layer, positions, precision))
+            free_copied(layer)
 
     def hear(
         self, stem: Tensor, frames: Tensor, state: FastConformerState, slots: Tensor, left: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -33,6 +34,7 @@ from earshot.models.fastconformer.steps.native_step import NativeChunkStep
 from earshot.models.fastconformer.steps.state import FastConformerState
 from earshot.models.fastconformer.steps.torch_step import TorchChunkStep
 from earshot.models.fastconformer.steps.whole_step import NativeWhole
+from earshot.models.native.given_up import give_up
 
 CHUNK = max(context.right for context in CONTEXTS) + 1
 ROUNDING = 1e-5
@@ -261,3 +263,17 @@ def test_real_sizes_are_torchs(size: int, context: tuple[int, int]) -> None:
             for step, state in zip(steps, states, strict=True)
         )
         assert_near(found, expected, 1e-4)
+
+
+@torch.no_grad()
+def test_layers_that_were_given_up_are_freed_as_they_are_copied() -> None:
+    kept = odd_encoder()
+    given = copy.deepcopy(kept)
+    give_up(given)
+    native = [NativeEncoder(each, Reach(CHUNK, CHUNK), "portable") for each in (kept, given)]
+    frames, context = torch.tensor([CHUNK]), AttentionContext(-1, -1)
+    stem = torch.randn(1, CHUNK, kept.config.size)
+    expected, found = (each.hear_alone(stem, frames, context, in_chunks=False) for each in native)
+    assert torch.equal(found, expected)
+    assert all(weights.is_meta for weights in given.layers.parameters())
+    assert not any(weights.is_meta for weights in kept.layers.parameters())
