@@ -1,4 +1,4 @@
-"""What the encoder costs beside a decoder: a FastConformer of 114 million parameters, in torch."""
+"""What the encoder costs beside a decoder: a FastConformer of 114 million parameters, native."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import torch
 from benchmarks.transducer.timed_arms import Clock
 from earshot.models.fastconformer.config import AttentionContext, FastConformerConfig
 from earshot.models.fastconformer.encoder import FastConformerEncoder
+from earshot.models.fastconformer.steps.choice import chunk_steps
 from earshot.models.fastconformer.steps.chunk_step import ENDLESS
-from earshot.models.fastconformer.steps.torch_step import TorchChunkStep
 
 FEATURE_HZ = 100
 CONTEXT = AttentionContext(70, 13)
@@ -28,12 +28,13 @@ class EncoderCost:
     """An encoder with random weights, and streams whose left context is full."""
 
     def __init__(self, config: FastConformerConfig) -> None:
-        self._encoder = FastConformerEncoder(config).eval().requires_grad_(False)
-        self._step = TorchChunkStep(self._encoder, config.contexts[0])
+        encoder = FastConformerEncoder(config).eval().requires_grad_(False)
+        self._config = config
+        [self._step] = chunk_steps(encoder, config.contexts, config.contexts[0].left)
 
     def __call__(self, lanes: int, clock: Clock) -> float:
         """Seconds for a second of audio of one stream, of `lanes` in one step; the best of some."""
-        config = self._encoder.config
+        config = self._config
         state, slots = self._step.start(lanes), torch.arange(lanes)
         state.offset += self._step.capacity
         windows = torch.randn(lanes, self._step.window, config.features_size)
