@@ -85,7 +85,7 @@ class BeamMemory:
         )
 
     def under(self, table: PlacedTable) -> Tensor:
-        """What is carried, with states in this table."""
+        """The numbers that are carried, with states in this table."""
         if self.boosts == table.fingerprint:
             return self.carried
         carried = self.carried.clone()

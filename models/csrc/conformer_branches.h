@@ -25,8 +25,6 @@ class FeedForward {
         activation_(activation),
         scale_(scale) {}
 
-  int weight_bytes() const { return up_.weight_bytes(); }
-
   void add_to(Rows& x, Rows& normed, Team& team = Team::alone()) const {
     norm_rows(norm_, x, normed, team);
     Rows hidden(x.count, up_.columns());

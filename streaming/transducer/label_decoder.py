@@ -1,4 +1,4 @@
-"""What all decoders of a transducer's head have in common: slots that remember, and boosts."""
+"""Slots that remember, and boosts: all that decoders of a transducer's head have in common."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class LabelDecoder(ABC, Generic[Memory]):
         return boosts.told
 
     def memory_of(self, stream: ActiveStream) -> object:
-        """What is remembered, which is never changed."""
+        """The memory of the stream, which is never changed."""
         return self._spoken[stream.slot]
 
     def recall(self, stream: ActiveStream, memory: object) -> None:

@@ -10,7 +10,7 @@ LIMIT_S = 120
 
 
 def compiled(name: str, sanitizer: str, csrc: Path, folder: Path) -> Path:
-    """The program `{name}_check.cpp` with all of `csrc/threads`."""
+    """The check of that name in C++, with all of `csrc/threads`."""
     program = folder / f"{name}_{sanitizer}"
     sources = [HERE / f"{name}_check.cpp", *sorted((csrc / "threads").glob("*.cpp"))]
     flags = ["-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{csrc}", "-pthread"]

@@ -16,7 +16,7 @@ struct CachePlace {
   int rows;
 };
 
-// Runs for some lanes; all memory of a step is here. `rate`: rows for each frame put out.
+// All memory of a step. `rate`: rows for each frame put out.
 struct Work {
   const LaneChunk& chunk;
   const LaneRows& lanes;
@@ -36,8 +36,7 @@ struct Work {
     if (chunk.pos_emb != nullptr) lanes.read(chunk.pos_emb, chunk.frames, rate, size, pos_emb);
   }
 
-  int lane(int i) const { return lanes.first_lane + i; }
-  int slot(int i) const { return static_cast<int>(chunk.slots[lane(i)]); }
+  int slot(int i) const { return static_cast<int>(chunk.slots[i]); }
   int first_row(int i) const { return lanes.first_rows[i] * rate; }
   int frames(int i) const { return lanes.frames(i) * rate; }
 
@@ -149,7 +148,7 @@ class Attention : AttentionLayers {
 
   Columns<float> new_columns(const Work& work, int i, const CachePlace& place, int head) const {
     const LaneChunk& chunk = work.chunk;
-    return columns(chunk.att_columns, work.lane(i), place, head, chunk.frames, work.rate);
+    return columns(chunk.att_columns, i, place, head, chunk.frames, work.rate);
   }
 
   // A positional key, and what u and v make of both parts.
@@ -186,8 +185,6 @@ class Layer {
     if (weights.norm_final) norm_final_.emplace(*weights.norm_final);
   }
 
-  int weight_bytes() const { return feed_forward_.weight_bytes(); }
-
   // A convolution's cache has one row a layer; pooling encoders have none.
   void run(Work& work, const CachePlace& place, Team& team) const {
     if (macaron_) macaron_->add_to(work.x, work.normed, team);
@@ -205,7 +202,7 @@ class Layer {
     team.share(work.lanes.lanes, [&](int first, int count) {
       for (int i = first; i < first + count; ++i) {
         const float* cache = work.chunk.cnn_cache + (work.slot(i) * layers + layer) * remembered;
-        float* next = work.chunk.next_cnn_cache + (work.lane(i) * layers + layer) * remembered;
+        float* next = work.chunk.next_cnn_cache + (i * layers + layer) * remembered;
         convolution_->convolve(gated, work.first_row(i), work.frames(i), cache, next, mixed);
       }
     });
@@ -234,12 +231,12 @@ class Conformer : public ConformerStep {
   }
 
   void run(const LaneChunk& chunk, int workers) const override {
-    share_rows(chunk.lengths, chunk.lanes, layers_.front().weight_bytes(), workers,
-               [&](const LaneRows& lanes, Team& team) { run_rows(chunk, lanes, team); });
+    TeamMembers::run(workers, [&](Team& team) { run(chunk, team); });
   }
 
  private:
-  void run_rows(const LaneChunk& chunk, const LaneRows& lanes, Team& team) const {
+  void run(const LaneChunk& chunk, Team& team) const {
+    const LaneRows lanes(chunk.lengths, chunk.lanes);
     Work work(chunk, lanes, size_, stem_rate_);
     const int layers = static_cast<int>(layers_.size());
     CachePlace place{0, layers + pool_after_ * (stem_rate_ - 1)};

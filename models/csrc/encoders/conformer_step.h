@@ -31,7 +31,7 @@ class ConformerStep {
  public:
   virtual ~ConformerStep() = default;
 
-  // Changes nothing but the last three arrays. `workers` threads share lanes or layers.
+  // Changes nothing but the last three arrays. `workers` threads share each layer.
   virtual void run(const LaneChunk& chunk, int workers) const = 0;
 };
 

@@ -53,17 +53,11 @@ class Stem : public Conv1dStem {
 
   void run(const float* features, const std::int64_t* begins, int lanes, int window,
            float* embedded, int workers) const override {
-    const auto run_lanes = [&](int first, int count, Team& team) {
-      for (int lane = first; lane < first + count; ++lane) {
+    TeamMembers::run(workers, [&](Team& team) {
+      for (int lane = 0; lane < lanes; ++lane) {
         run_lane(features, lane, window, begins != nullptr && begins[lane] != 0, embedded, team);
       }
-    };
-    if (lanes < workers) {
-      TeamMembers::run(workers, [&](Team& team) { run_lanes(0, lanes, team); });
-    } else {
-      share_out(lanes, workers,
-                [&](int first, int count) { run_lanes(first, count, Team::alone()); });
-    }
+    });
   }
 
  private:

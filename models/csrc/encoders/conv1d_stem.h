@@ -32,7 +32,7 @@ class Conv1dStem {
 
   // features (B, W, F) to embedded (B, T, D); a lane's bits depend on nothing but itself. begins
   // (B,), or null for none: where it is not 0 the first convolution's first frame lies before all
-  // sound, and is zero. `workers` threads share lanes or layers.
+  // sound, and is zero. `workers` threads share each layer.
   virtual void run(const float* features, const std::int64_t* begins, int lanes, int window,
                    float* embedded, int workers) const = 0;
 };

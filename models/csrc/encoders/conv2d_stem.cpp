@@ -153,7 +153,8 @@ class Stem : public Conv2dStem {
   }
 
   void run(const StemWindows& windows, float* embedded, int workers) const override {
-    const auto run_rows = [&](const LaneRows& lanes, Team& team) {
+    TeamMembers::run(workers, [&](Team& team) {
+      const LaneRows lanes(windows.wanted, windows.lanes);
       int bins = features_;
       for (const Stage& stage : stages_) bins = stage.bins(bins);
       Rows frames(lanes.count(), bins * padded(stages_.back().outputs()));
@@ -163,14 +164,13 @@ class Stem : public Conv2dStem {
       Rows out(frames.count, size_);
       project(out_, frames, out, team);
       lanes.write(out, windows.frames, size_, embedded);
-    };
-    share_rows(windows.wanted, windows.lanes, out_.weight_bytes(), workers, run_rows);
+    });
   }
 
  private:
   void run_lane(const StemWindows& windows, const LaneRows& lanes, int i, Rows& frames,
                 Team& team) const {
-    Plane plane = read(windows, lanes.first_lane + i, window_of(lanes.frames(i)));
+    Plane plane = read(windows, i, window_of(lanes.frames(i)));
     for (const Stage& stage : stages_) {
       plane.silence_outside();
       plane = stage(plane, team);

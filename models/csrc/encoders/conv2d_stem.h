@@ -50,7 +50,7 @@ class Conv2dStem {
 
   // Writes embedded (B, T, D), but for frames that are not wanted. What lies outside of the sound
   // is zero before each convolution. A lane's bits depend on nothing but itself. `workers` threads
-  // share lanes or layers.
+  // share each layer.
   virtual void run(const StemWindows& windows, float* embedded, int workers) const = 0;
 };
 

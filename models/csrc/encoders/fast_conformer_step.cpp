@@ -20,8 +20,6 @@ class Layer {
         second_(weights.second, Activation::SWISH, HALF),
         norm_out_(weights.norm_out) {}
 
-  int weight_bytes() const { return first_.weight_bytes(); }
-
   void run(Rows& x, Rows& normed, const LaneRows& lanes, const LayerMemory& memory,
            Team& team) const {
     first_.add_to(x, normed, team);
@@ -54,9 +52,8 @@ class Layer {
       return;
     }
     const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(remembered) * size_;
-    const int lane = lanes.first_lane + i;
-    const float* cache = memory.streams->cnn_cache + memory.row_of_slot(lane) * size;
-    float* next = memory.streams->next_cnn_cache + memory.row_of_lane(lane) * size;
+    const float* cache = memory.streams->cnn_cache + memory.row_of_slot(i) * size;
+    float* next = memory.streams->next_cnn_cache + memory.row_of_lane(i) * size;
     convolution_.convolve(gated, first, frames, cache, next, mixed);
   }
 
@@ -88,8 +85,8 @@ class FastConformer : public FastConformerStep {
  private:
   void run_lanes(const FastConformerChunk& chunk, const StreamMemory* memory,
                  const FrameContext& context, int workers) const {
-    const int weight_bytes = layers_.front().weight_bytes();
-    const auto run_rows = [&](const LaneRows& lanes, Team& team) {
+    TeamMembers::run(workers, [&](Team& team) {
+      const LaneRows lanes(chunk.lengths, chunk.lanes);
       Rows x(lanes.count(), shape_.size), normed(lanes.count(), shape_.size);
       lanes.read(chunk.stem, chunk.frames, 1, shape_.size, x);
       const int layers = static_cast<int>(layers_.size());
@@ -97,8 +94,7 @@ class FastConformer : public FastConformerStep {
         layers_[layer].run(x, normed, lanes, {memory, context, chunk.frames, layer, layers}, team);
       }
       lanes.write(x, chunk.frames, shape_.size, chunk.encoded);
-    };
-    share_rows(chunk.lengths, chunk.lanes, weight_bytes, workers, run_rows);
+    });
   }
 
   FastConformerShape shape_;

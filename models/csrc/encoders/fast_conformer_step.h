@@ -47,7 +47,7 @@ class FastConformerStep {
   virtual void add(const FastConformerLayerWeights& layer) = 0;
 
   // Hears a chunk of each stream behind its memory. Changes nothing but `encoded` and the memory's
-  // last two arrays. `workers` threads share lanes or layers.
+  // last two arrays. `workers` threads share each layer.
   virtual void run(const FastConformerChunk& chunk, const StreamMemory& memory,
                    int workers) const = 0;
 

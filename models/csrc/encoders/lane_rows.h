@@ -1,4 +1,4 @@
-// Rows of a chunk: the real frames of its lanes, one after the other; how threads share them.
+// Rows of a chunk: the real frames of its lanes, one after the other.
 #pragma once
 
 #include <cstddef>
@@ -6,23 +6,16 @@
 #include <vector>
 
 #include "dense/rows.h"
-#include "threads/shares.h"
-#include "threads/team.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
 
-// Those of some consecutive lanes.
 struct LaneRows {
-  int first_lane;
   int lanes;
   std::vector<int> first_rows;  // of each lane, and the end
 
-  // lengths (B,): of all lanes, frames that are real.
-  LaneRows(const std::int64_t* lengths, int first, int lane_count)
-      : first_lane(first), lanes(lane_count), first_rows{0} {
-    for (int i = 0; i < lanes; ++i) {
-      first_rows.push_back(count() + static_cast<int>(lengths[first + i]));
-    }
+  // lengths (B,): frames that are real.
+  LaneRows(const std::int64_t* lengths, int lane_count) : lanes(lane_count), first_rows{0} {
+    for (int i = 0; i < lanes; ++i) first_rows.push_back(count() + static_cast<int>(lengths[i]));
   }
 
   int count() const { return first_rows.back(); }
@@ -33,7 +26,7 @@ struct LaneRows {
   template <class Each>
   void for_rows(int frames_of_chunk, int rate, Each each) const {
     for (int i = 0; i < lanes; ++i) {
-      const auto first = static_cast<std::ptrdiff_t>(first_lane + i) * frames_of_chunk * rate;
+      const auto first = static_cast<std::ptrdiff_t>(i) * frames_of_chunk * rate;
       for (int frame = 0; frame < frames(i) * rate; ++frame) {
         each(first_rows[i] * rate + frame, first + frame);
       }
@@ -52,22 +45,5 @@ struct LaneRows {
              [&](int row, std::ptrdiff_t i) { std::copy_n(from[row], size, to + i * size); });
   }
 };
-
-// Rows for which a thread multiplies with a weight about as long as it reads one of its bytes.
-inline constexpr int ROWS_A_BYTE = 4;
-
-// Calls `run(rows, team)` for shares of the lanes (B,), a thread for each, alone in its team; where
-// lanes are few, or threads would read weights for longer than they multiply them, once for all
-// lanes, by a team that shares each layer.
-template <class Run>
-void share_rows(const std::int64_t* lengths, int lanes, int weight_bytes, int workers, Run run) {
-  const LaneRows all(lengths, 0, lanes);
-  if (lanes >= workers && all.count() >= workers * weight_bytes * ROWS_A_BYTE) {
-    share_out(lanes, workers,
-              [&](int first, int count) { run(LaneRows(lengths, first, count), Team::alone()); });
-  } else {
-    TeamMembers::run(workers, [&](Team& team) { run(all, team); });
-  }
-}
 
 }  // namespace earshot::EARSHOT_PROCESSOR

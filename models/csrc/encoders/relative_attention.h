@@ -66,7 +66,7 @@ class RelativeAttention : AttentionLayers {
       for (int each = first; each < first + count; ++each) {
         const int i = each / heads_, head = each % heads_;
         if (lanes.frames(i) == 0) continue;  // it may have no row to point at
-        const HeadMemory own = memory_of(memory, lanes.first_lane + i, head);
+        const HeadMemory own = memory_of(memory, i, head);
         remember(rows, lanes, i, head, own);
         attend(rows, lanes, i, head, own, memory, scratch);
       }

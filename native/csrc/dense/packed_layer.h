@@ -22,8 +22,6 @@ class PackedLayer {
   using Given = GivenFor<Element>;
 
  public:
-  static constexpr int WEIGHT_BYTES = sizeof(Element);
-
   // beyond: what the outputs of padding are.
   explicit PackedLayer(const LinearWeights& weights, float beyond = 0.0F)
       : inputs_(weights.inputs),

@@ -23,11 +23,6 @@ class PackedLinear {
     return std::visit([](const auto& layer) { return layer.columns(); }, layer_);
   }
 
-  // Of a weight as it is kept.
-  int weight_bytes() const {
-    return std::visit([](const auto& layer) { return layer.WEIGHT_BYTES; }, layer_);
-  }
-
   // See `PackedLayer`.
   template <class Then>
   void operator()(const float* rows, int count, int stride, Then then,
