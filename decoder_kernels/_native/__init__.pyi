@@ -8,6 +8,7 @@ import numpy
 from numpy.typing import NDArray
 
 from earshot.decoder_kernels._native import cpu as cpu
+from earshot.decoder_kernels._native import cuda as cuda
 from earshot.native.dlpack import Lendable
 
 class Launch:

@@ -34,6 +34,7 @@ ngram 1={len(WORDS) + 2}
 WHOLE = {"endpointing": "false"}
 MODES = (
     "transducer_greedy_search",
+    "transducer_beam_search",
     "ctc_wfst_beam_search",
     "ctc_prefix_beam_search",
     "ctc_greedy_search",
@@ -158,7 +159,8 @@ async def test_a_hybrid_is_decoded_as_the_mode_says(hybrid: Server, clips: list[
         mode: alternatives(await posted(hybrid, clips[0], mode=mode, alternatives=3, **WHOLE))
         for mode in MODES
     }
-    transducer, graph, prefix, greedy = found.values()
+    transducer, beam, graph, prefix, greedy = found.values()
+    assert 1 <= len(beam) <= 3
     assert transducer == alternatives(await posted(hybrid, clips[0], **WHOLE))
     assert set(" ".join(graph).split()) <= set(WORDS)
     assert [len(each) for each in (transducer, graph, prefix, greedy)] == [1, 3, 3, 1]
