@@ -17,7 +17,12 @@ from torch import Tensor
 
 from earshot.decoder_kernels.errors import InvalidConfig, InvalidInput
 from earshot.decoder_kernels.native import kernels
-from earshot.decoder_kernels.transducer.label_loop import NO_TABLE, LabelLoop, PlacedTable
+from earshot.decoder_kernels.transducer.label_loop import (
+    NO_TABLE,
+    ChunkLabels,
+    LabelLoop,
+    PlacedTable,
+)
 from earshot.decoder_kernels.transducer.token_lm import TokenLm
 from earshot.native.dlpack import dlpack_capsule
 
@@ -62,9 +67,9 @@ class BeamMemory:
     boosts: int = NO_TABLE.fingerprint
 
     @property
-    def ranks(self) -> list[float]:
-        """Each score for each label and one more: no text wins because it is short."""
-        return (self.scores / (self.carried[:, LABELS] + 1)).tolist()
+    def leading(self) -> int:
+        """The likeliest hypothesis; of several the first."""
+        return int(self.scores.argmax())
 
     def alone(self, place: int) -> BeamMemory:
         """One hypothesis, as if nothing had been said before that costs anything."""
@@ -94,15 +99,10 @@ class BeamMemory:
 
 
 @dataclass(frozen=True)
-class SaidInChunk:
-    """One hypothesis over a chunk; see `WalkedChunk`. parent: which it was in the memory before."""
+class SaidInChunk(ChunkLabels):
+    """One hypothesis over a chunk. parent: which it was in the memory before."""
 
     parent: int
-    tokens: list[int]
-    frames: list[int]
-    durations: list[int]
-    log_probs: list[float]
-    blank_log_probs: list[float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,10 +215,10 @@ def _searched(
 
 def _said(found: kernels.FoundHypothesis) -> SaidInChunk:
     return SaidInChunk(
-        found.parent,
         found.tokens,
         found.frames,
         found.durations,
         found.log_probs,
         found.blank_log_probs,
+        found.parent,
     )

@@ -57,8 +57,8 @@ class LoopMemory:
 
 
 @dataclass(frozen=True, eq=False)
-class WalkedChunk:
-    """The labels of a chunk's T frames, and what is remembered after it.
+class ChunkLabels:
+    """The labels of a chunk's T frames.
 
     frames: where each label was found. durations: frames that each lasts (1 of an RNN-T), which may
     reach beyond the chunk. log_probs: of each label, by the network alone. blank_log_probs: of each
@@ -70,6 +70,12 @@ class WalkedChunk:
     durations: list[int]
     log_probs: list[float]
     blank_log_probs: list[float]
+
+
+@dataclass(frozen=True, eq=False)
+class WalkedChunk(ChunkLabels):
+    """The labels of a chunk, and the memory after it."""
+
     after: LoopMemory
 
 

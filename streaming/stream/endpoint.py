@@ -71,6 +71,18 @@ class EndpointDetector:
                 return Endpoint(rule, self.frames, self.blank_run)
         return None
 
+    def reconsider(self, evidence: FrameEvidence) -> None:
+        """Take the decoder's new mind of the frames so far; rules go by it from the next one on.
+
+        Speech that has begun stays so.
+        """
+        assert len(evidence.spoken) == self.frames
+        if self.speech_frame is None and True in evidence.spoken:
+            self.speech_frame = list(evidence.spoken).index(True)
+        pairs = zip(evidence.silent, evidence.spoken, strict=True)
+        quiet = [silent and not spoken for silent, spoken in pairs]
+        self.blank_run = quiet[::-1].index(False) if False in quiet else len(quiet)
+
     def skip(self, spoken: Sequence[bool]) -> None:
         """Walk over frames of a flush, whose end is the segment's end whatever the rules say."""
         if self.speech_frame is None and True in spoken:

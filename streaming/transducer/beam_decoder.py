@@ -13,7 +13,7 @@ from earshot.streaming.stream.lane import Ending, Lane
 from earshot.streaming.stream.rest import Rest
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.transducer.label_decoder import LabelDecoder
-from earshot.streaming.transducer.searched import Hypotheses, Searched, leading_place, search_over
+from earshot.streaming.transducer.searched import Hypotheses, Searched, search_over
 from earshot.streaming.transducer.transcript import Transcript
 
 
@@ -36,17 +36,15 @@ class BeamDecoder(LabelDecoder[BeamMemory]):
         return [self._best(stream) for stream in streams]
 
     def nbest(self, stream: ActiveStream, *, ended: bool) -> list[Hypothesis]:
-        """All that differ in their texts, which end with the segment, the likeliest first."""
-        ranks = self._spoken[stream.slot].ranks
-        ranked = sorted(
-            zip(ranks, hypotheses_of(stream.segment).transcripts, strict=True),
-            key=lambda pair: -pair[0],
-        )
+        """All that differ in their texts, the likeliest first; of the others those with words."""
+        found = hypotheses_of(stream.segment).transcripts
+        order = self._spoken[stream.slot].scores.argsort(descending=True, stable=True)
         told: dict[str, TokenHypothesis] = {}
-        for _, found in ranked:
-            spelled = self._spelled(self._marks.placed(found.closed), stream)
+        for place in order.tolist():
+            spelled = self._spelled(self._marks.placed(found[place].closed), stream)
             told.setdefault(spelled.text, spelled)
-        return list(told.values())
+        first, *others = told.values()
+        return [first, *(each for each in others if each.text)]
 
     def rest(self, lane: Lane, boundary: int) -> Rest | None:
         """The frames from there on, with the labels that the likeliest hypothesis has in them."""
@@ -86,28 +84,33 @@ class BeamDecoder(LabelDecoder[BeamMemory]):
 
     def _take(self, lane: Lane) -> None:
         stream, searched = lane.stream, _searched(lane)
+        slot, segment = stream.slot, stream.segment
+        if self._taken[slot] is searched:
+            return
+        before = hypotheses_of(segment)
+        self._reconsider(lane, before, searched)
         lane.observe(self._evidence(lane, searched.leading))
-        if self._taken[stream.slot] is searched:
-            return
-        self._taken[stream.slot] = searched
-        segment = stream.segment
-        segment.search_state = hypotheses_of(segment).then(searched, lane.used)
-        self._spoken[stream.slot] = searched.after
-        self._keep_boosted(stream)
+        found, memory = before.then(searched, lane.used), searched.after
+        places = self._boosted_alike(stream, found, memory.leading)
+        found, memory = found.only(places), memory.only(places)
+        segment.search_state, self._spoken[slot], self._taken[slot] = found, memory, searched
 
-    def _keep_boosted(self, stream: ActiveStream) -> None:
-        """Leave the hypotheses that have the boosted words of the likeliest."""
+    def _reconsider(self, lane: Lane, before: Hypotheses, searched: Searched) -> None:
+        """Have endpoints hear what comes to lead say its earlier words too."""
+        parent = searched.parents[searched.after.leading]
+        if not lane.observed and parent != self._spoken[lane.stream.slot].leading:
+            evidence = self._evidence(lane, before.transcripts[parent])
+            lane.stream.segment.detector.reconsider(evidence)
+
+    def _boosted_alike(self, stream: ActiveStream, found: Hypotheses, leading: int) -> list[int]:
+        """The hypotheses that have the boosted words of the leading one."""
         if not stream.boosts.phrases:
-            return
-        found, memory = hypotheses_of(stream.segment), self._spoken[stream.slot]
-        leading = leading_place(memory)
+            return list(range(len(found.transcripts)))
         words = self._spelled(found.transcripts[leading], stream).words
-        places = found.alike(leading, max((word.stop for word in words if word.boosted), default=0))
-        stream.segment.search_state = found.only(places)
-        self._spoken[stream.slot] = memory.only(places)
+        return found.alike(leading, max((word.stop for word in words if word.boosted), default=0))
 
     def _leading(self, stream: ActiveStream) -> Transcript:
-        place = leading_place(self._spoken[stream.slot])
+        place = self._spoken[stream.slot].leading
         return hypotheses_of(stream.segment).transcripts[place]
 
     def _best(self, stream: ActiveStream) -> Best:
@@ -130,4 +133,4 @@ def _searched(lane: Lane) -> Searched:
 
 
 def _alone(memory: BeamMemory) -> BeamMemory:
-    return memory.alone(leading_place(memory))
+    return memory.alone(memory.leading)

@@ -23,7 +23,7 @@ class Searched:
     @property
     def leading(self) -> Transcript:
         """The labels of the likeliest hypothesis."""
-        return self.transcripts[leading_place(self.after)]
+        return self.transcripts[self.after.leading]
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,6 @@ class Hypotheses:
     def only(self, places: Sequence[int]) -> Hypotheses:
         """Some of them."""
         return Hypotheses(tuple(self.transcripts[place] for place in places))
-
-
-def leading_place(memory: BeamMemory) -> int:
-    """Where the likeliest hypothesis is; of several the first."""
-    ranks = memory.ranks
-    return ranks.index(max(ranks))
 
 
 def search_over(beam: LabelBeam, lanes: Sequence[Lane], before: Sequence[BeamMemory]) -> None:

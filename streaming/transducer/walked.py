@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from earshot.decoder_kernels.transducer.label_beam import SaidInChunk
-from earshot.decoder_kernels.transducer.label_loop import LabelLoop, LoopMemory, WalkedChunk
+from earshot.decoder_kernels.transducer.label_loop import ChunkLabels, LabelLoop, LoopMemory
 from earshot.streaming.errors import DecodingFailed
 from earshot.streaming.stream.lane import Lane
 from earshot.streaming.transducer.transcript import Transcript
@@ -36,7 +35,7 @@ def walk_over(loop: LabelLoop, lanes: Sequence[Lane], before: Sequence[LoopMemor
         raise DecodingFailed("the network's output is not finite")
 
 
-def transcript_of_chunk(walked: WalkedChunk | SaidInChunk) -> Transcript:
+def transcript_of_chunk(walked: ChunkLabels) -> Transcript:
     """The labels of a chunk as a stretch of frames."""
     lasting = zip(walked.frames, walked.durations, strict=True)
     return Transcript(

@@ -1,8 +1,6 @@
 """Greedy decoding with boosts and an n-gram of labels: what NeMo's graph code finds."""
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +10,9 @@ from boost_walk import BoostWalk
 from nemo_boosts import Both, LmWalk, table_of
 from nemo_golden import GoldenReader
 from network_head import NetworkHead
-from oracles import frame_looping
+from oracles import Found, frame_looping
 
-from earshot.language.ngrams.arpa import read_arpa
+from earshot.decoder_kernels.transducer.label_loop import WalkedChunk
 from earshot.streaming.transducer.native_loop import label_loop_of
 
 NAMES = ("rnnt_offline", "tdt_offline")
@@ -27,16 +25,10 @@ def without_gradients() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module")
-def fusion(shared_dir: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((shared_dir / "golden/nemo/fusion_beam.json").read_text())
-    return found
-
-
-@pytest.fixture(scope="module")
-def lm(shared_dir: Path) -> ArpaWalk:
-    arpa = read_arpa(shared_dir / "golden/nemo/lm3.arpa")
-    return ArpaWalk(arpa, [chr(100 + label) for label in range(64)])
+def assert_nemos(found: WalkedChunk | Found | None, wanted: dict[str, Any]) -> None:
+    assert found is not None
+    assert found.tokens == wanted["tokens"]
+    assert found.frames == wanted["timestamps"]
 
 
 @pytest.mark.parametrize("case", ["lm0.5", "boost1.0", "lm0.3_boost1.0"])
@@ -59,8 +51,7 @@ def test_the_plain_loop_finds_what_nemo_does(
             CAP,
             boosts=fused,  # type: ignore[arg-type]
         )
-        assert found.tokens == each["tokens"]
-        assert found.frames == each["timestamps"]
+        assert_nemos(found, each)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -73,9 +64,7 @@ def test_label_looping_boosts_as_nemo_does(
     rows = nemo_golden(name).rows("encoded")
     found = [loop([row], [loop.begin()], [0])[0] for row in rows]
     for walked, each in zip(found, fusion[name]["boost1.0"]["graph_semantics"], strict=True):
-        assert walked is not None
-        assert walked.tokens == each["tokens"]
-        assert walked.frames == each["timestamps"]
+        assert_nemos(walked, each)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -95,6 +84,4 @@ def test_boosts_are_each_streams_own(
     known = [(row, tree + 1, wanted) for row, tree, wanted in told if tree < 1]
     rows, slots, wanted = zip(*known, strict=True)
     for walked, each in zip(loop(rows, [loop.begin()] * 3, slots), wanted, strict=True):
-        assert walked is not None
-        assert walked.tokens == each["tokens"]
-        assert walked.frames == each["timestamps"]
+        assert_nemos(walked, each)

@@ -96,3 +96,30 @@ def test_no_turn_ends_before_it_began():
 def test_no_turn_ends_where_no_pause_would():
     never = EndpointConfig(silence_ms=None)
     assert observe_turn(detector(never), "..x..x", 4) is None
+
+
+def reconsider(detector, text) -> None:
+    silent, spoken = [c == "." for c in text], [c == "x" for c in text]
+    detector.reconsider(FrameEvidence(silent, spoken))
+
+
+def test_speech_that_was_taken_for_silence_counts_from_where_it_was():
+    watch = detector()
+    observe(watch, "." * 12)
+    reconsider(watch, "..x" + "." * 9)
+    assert watch.speech_frame == 2
+    assert observe(watch, "...") == Endpoint("silence", 13, 10)
+
+
+def test_speech_that_has_begun_stays_so_whatever_is_thought_of_it_later():
+    watch = detector()
+    observe(watch, "..x..")
+    reconsider(watch, ".....")
+    assert (watch.speech_frame, watch.blank_run) == (2, 5)
+
+
+def test_other_evidence_moves_no_frame():
+    watch = detector()
+    observe(watch, "x...")
+    reconsider(watch, "x..?")
+    assert (watch.frames, watch.blank_run) == (4, 0)

@@ -23,7 +23,7 @@ from scripted_transducer import (
     frame,
     scripted_transducer,
 )
-from speaker import QUICK, Script, Speaker, Told, step
+from speaker import ENDLESS, QUICK, Script, Speaker, Told, step
 
 from earshot.decoder_kernels.transducer.label_beam import BeamConfig, LabelBeam
 from earshot.streaming.results.hypothesis import Best
@@ -88,6 +88,28 @@ def test_what_hypotheses_differ_in_is_not_stable() -> None:
     best = best_of(speaker)
     assert best.hypothesis.text == "一二三三三三"
     assert best.stable_words == 1
+
+
+def test_a_long_pause_that_may_hold_a_word_holds_none() -> None:
+    """Each frame is surely none: that there are many of them makes no word."""
+    speaker = speaker_of(decoder_of(), chunk=1, config=ENDLESS).say([torn(BLANK, 0, 5.0)] * 130)
+    assert best_of(speaker).hypothesis.text == ""
+
+
+def test_a_word_that_comes_to_lead_late_was_heard_when_it_was_said() -> None:
+    """Silence is likelier than a word in each of two frames, and not than one in either."""
+    script = [torn(BLANK, 0, 0.1), torn(BLANK, 0, 0.9)]
+    speaker = speaker_of(decoder_of(), chunk=1).say(script[:1])
+    assert best_of(speaker).hypothesis.text == ""
+    assert speaker.stream.segment.detector.speech_frame is None
+    speaker.say(script[1:])
+    assert (best_of(speaker).hypothesis.text, tuple(best_of(speaker).hypothesis.frames)) == (
+        "一",
+        (0,),
+    )
+    assert speaker.stream.segment.detector.speech_frame == 0
+    speaker.say([QUIET] * 3)
+    assert [(each.cause, each.text) for each in speaker.finals] == [("endpoint", "一")]
 
 
 def test_an_endpoint_leaves_the_likeliest_alone() -> None:
