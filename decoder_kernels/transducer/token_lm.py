@@ -45,6 +45,10 @@ class TokenLm:
             raise InvalidConfig("a token LM's state 0 has all labels, and its start is a state")
         if not _within(self.token, self.vocab_size) or not _within(self.target, states):
             raise InvalidConfig("a token LM's arcs lead from labels to states")
+        if not self._goes_by_labels():
+            raise InvalidConfig("a token LM's arcs of a state go by their labels")
+        if not (self.log_prob.isfinite().all() and self.back_off.isfinite().all()):
+            raise InvalidConfig("a token LM's logarithms must be finite")
         ids = torch.arange(states)[1:]
         if bool(((self.shorter[1:] < 0) | (self.shorter[1:] >= ids)).any()):
             raise InvalidConfig("a shorter context has a smaller number")
@@ -52,6 +56,11 @@ class TokenLm:
     def _has_every_label(self) -> bool:
         tokens = self.token[: self.vocab_size]
         return self.vocab_size > 0 and torch.equal(tokens.long(), torch.arange(self.vocab_size))
+
+    def _goes_by_labels(self) -> bool:
+        begins = torch.zeros(len(self.token) + 1, dtype=torch.bool)
+        begins[self.first_arc.long()] = True
+        return bool(((self.token.long().diff() > 0) | begins[1:-1]).all())
 
     @property
     def vocab_size(self) -> int:

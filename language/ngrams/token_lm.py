@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import torch
@@ -36,7 +37,10 @@ class _Automaton:
         unknown = next((ids[word] for word in UNKNOWN_WORDS if word in ids), None)
         self._words = [unknown if word is None else word for word in words]
         self._orders = arpa.orders
-        self._label = {word: label for label, word in enumerate(words) if word is not None}
+        self._labels: dict[int, list[int]] = defaultdict(list)
+        for label, word in enumerate(words):
+            if word is not None:
+                self._labels[word].append(label)
         start = ids.get(SENTENCE_START)
         self._first: Context = () if start is None else (start,)
         self._contexts = self._known_contexts()
@@ -47,12 +51,12 @@ class _Automaton:
         counts = torch.tensor([0, *map(len, arcs)])
         flat = [arc for each in arcs for arc in each]
         shorter = [self._states[context[1:]] for context in self._contexts]
-        back_offs = [self._back_off(context) * NATURAL for context in self._contexts]
+        back_offs = [_natural(self._back_off(context)) for context in self._contexts]
         return TokenLm(
             counts.cumsum(0),
             torch.tensor([label for label, _, _ in flat], dtype=torch.int32),
             torch.tensor([target for _, target, _ in flat], dtype=torch.int32),
-            torch.tensor([log * NATURAL for _, _, log in flat], dtype=torch.float32),
+            torch.tensor([_natural(log) for _, _, log in flat], dtype=torch.float32),
             torch.tensor(shorter, dtype=torch.int32),
             torch.tensor(back_offs, dtype=torch.float32),
             self._state(self._first),
@@ -74,8 +78,7 @@ class _Automaton:
         known: dict[Context, dict[int, NGram]] = {context: {} for context in contexts}
         for ngrams in self._orders[1:]:
             for words, ngram in ngrams.items():
-                label = self._label.get(words[-1])
-                if label is not None:
+                for label in self._labels.get(words[-1], ()):
                     known[words[:-1]][label] = ngram
         return known
 
@@ -111,3 +114,8 @@ class _Automaton:
             return 0.0
         kept = self._orders[len(context) - 1].get(context)
         return 0.0 if kept is None else kept.log10_back_off
+
+
+def _natural(log10: float) -> float:
+    """The natural logarithm; of less than an ARPA's "never" that one's."""
+    return max(log10, LEAST_LOG10) * NATURAL

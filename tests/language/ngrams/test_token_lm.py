@@ -113,3 +113,54 @@ def test_arrays_that_are_of_no_model_are_refused(wrong: dict[str, list[float] | 
     start = given.pop("start")
     with pytest.raises(InvalidConfig):
         TokenLm(**{name: torch.tensor(each) for name, each in given.items()}, start=start)
+
+
+def test_a_back_off_beyond_a_floats_range_is_never(tmp_path: Path) -> None:
+    path = tmp_path / "lm.arpa"
+    path.write_text(ARPA.replace("-0.3 a -0.25", "-0.3 a -1e308"))
+    model = token_lm_of(read_arpa(path), ["b", "a", "never"])
+    assert bool(model.back_off.isfinite().all())
+    assert float(model.back_off.min()) == pytest.approx(-99 * math.log(10))
+
+
+def test_labels_of_one_spelling_have_its_n_grams_each(tmp_path: Path) -> None:
+    path = tmp_path / "lm.arpa"
+    path.write_text(ARPA)
+    model = token_lm_of(read_arpa(path), ["b", "a", "b"])
+    assert costs(model, [1, 0]) == costs(model, [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        ({"back_off": torch.full((1,), -math.inf)}, "finite"),
+        ({"log_prob": torch.tensor([-1.0, math.nan])}, "finite"),
+    ],
+)
+def test_logarithms_that_are_not_finite_are_refused(
+    changed: dict[str, torch.Tensor], complaint: str
+) -> None:
+    numbers = {"log_prob": torch.tensor([-1.0, -2.0]), "back_off": torch.zeros(1)} | changed
+    with pytest.raises(InvalidConfig, match=complaint):
+        TokenLm(
+            torch.tensor([0, 2]),
+            torch.tensor([0, 1]),
+            torch.tensor([0, 0]),
+            numbers["log_prob"],
+            torch.tensor([0]),
+            numbers["back_off"],
+            0,
+        )
+
+
+def test_arcs_out_of_their_labels_order_are_refused() -> None:
+    with pytest.raises(InvalidConfig, match="by their labels"):
+        TokenLm(
+            torch.tensor([0, 2, 4]),
+            torch.tensor([0, 1, 1, 0]),
+            torch.tensor([0, 1, 0, 0]),
+            torch.zeros(4),
+            torch.tensor([0, 0]),
+            torch.zeros(2),
+            0,
+        )
