@@ -12,11 +12,16 @@ SHARED = REPOSITORY.parent / "shared"
 RESULTS = REPOSITORY / "docs" / "benchmarks"
 
 
+def resident_bytes(name: str = "VmRSS") -> int:
+    """Memory of this process that is in RAM now, or another line of its status."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    line = next(line for line in status.splitlines() if line.startswith(f"{name}:"))
+    return int(line.split()[1]) * 1024
+
+
 def resident_mb() -> float:
     """Memory of this process that is in RAM now."""
-    status = Path("/proc/self/status").read_text()
-    line = next(line for line in status.splitlines() if line.startswith("VmRSS"))
-    return int(line.split()[1]) / 1024
+    return resident_bytes() / 1024**2
 
 
 def processor_name() -> str:

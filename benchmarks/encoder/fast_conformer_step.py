@@ -9,18 +9,19 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
+from benchmarks.encoder.full_rings import FullRings
 from benchmarks.encoder.panel_speed import PanelProducts, Shape
 from benchmarks.report import table, write_report
 from earshot.models.fastconformer.config import AttentionContext, FastConformerConfig
 from earshot.models.fastconformer.encoder import FastConformerEncoder
 from earshot.models.fastconformer.steps.choice import chunk_steps
-from earshot.models.fastconformer.steps.chunk_step import ENDLESS, ChunkStep
+from earshot.models.fastconformer.steps.chunk_step import ChunkStep
 from earshot.models.fastconformer.steps.torch_step import TorchChunkStep
 from earshot.models.native.precision import Precision
 from earshot.models.native.weights import processors
@@ -32,8 +33,6 @@ FRAME_S, STEM_MACS = 0.08, 3.9e6
 """Of a frame; of a frame's three convolutions of 256 channels over 80 bins."""
 STEM_INPUTS = 256 * 11
 TOLERANCE = 1e-4
-
-Arm = Callable[[], object]
 
 
 @dataclass(frozen=True)
@@ -94,9 +93,8 @@ def measure(
 ) -> Found:
     """Both steps in turns. Raises AssertionError where they differ."""
     other = TorchChunkStep(encoder, AttentionContext(LEFT, case.chunk - 1))
-    arms = [step_of(case, step) for step in (native, other)]
+    arms = [FullRings(step, case.lanes).hear for step in (native, other)]
     ours, torchs = (arm() for arm in arms)
-    assert isinstance(ours, torch.Tensor)
     torch.testing.assert_close(ours, torchs, atol=TOLERANCE, rtol=TOLERANCE)
     taken: tuple[list[float], list[float]] = ([], [])
     for _ in range(rounds):
@@ -105,17 +103,6 @@ def measure(
             arm()
             own.append(time.thread_time() - began)
     return Found(min(taken[0]), min(taken[1]), tile_speed(case, tile))
-
-
-def step_of(case: Case, step: ChunkStep) -> Arm:
-    """A chunk of its lanes, behind full rings."""
-    torch.manual_seed(1)
-    state, slots = step.start(case.lanes), torch.arange(case.lanes)
-    state.offset += step.capacity
-    state.att_cache.normal_()
-    windows = torch.randn(case.lanes, step.window, 80)
-    lengths = torch.full((case.lanes,), ENDLESS)
-    return lambda: step.hear(state, slots, windows, lengths).encoded
 
 
 def tile_speed(case: Case, tile: PanelProducts) -> float:

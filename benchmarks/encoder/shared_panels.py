@@ -10,14 +10,15 @@ from __future__ import annotations
 import argparse
 import multiprocessing as mp
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
 
 import torch
 
-from benchmarks.encoder.fast_conformer_step import Arm, Case, make_steps, step_of
+from benchmarks.encoder.fast_conformer_step import Case, make_steps
+from benchmarks.encoder.full_rings import FullRings
 from benchmarks.report import table, write_report
 from earshot.models.fastconformer.steps.chunk_step import ChunkStep
 from earshot.models.native.precision import Precision
@@ -25,6 +26,8 @@ from earshot.models.native.precision import Precision
 WORKERS = 2
 LANES = (1, 2, 4, 16)
 PRECISIONS: tuple[Precision, ...] = ("float32", "int8")
+
+Arm = Callable[[], object]
 
 
 @dataclass(frozen=True)
@@ -35,14 +38,19 @@ class Beside:
     process: mp.process.BaseProcess
 
 
-def step_when_asked(step: dict[int, ChunkStep], orders: Connection, start: Barrier) -> None:
+def arm_of(case: Case, steps: dict[int, ChunkStep]) -> Arm:
+    """Hears a chunk; of no lanes it does nothing."""
+    return FullRings(steps[case.chunk], case.lanes).hear if case.lanes else lambda: None
+
+
+def step_when_asked(steps: dict[int, ChunkStep], orders: Connection, start: Barrier) -> None:
     """For each case the seconds of one step of it, until None comes."""
     torch.set_num_threads(1)
     arms: dict[Case, Arm] = {}
     with torch.inference_mode():
         while (case := orders.recv()) is not None:
             if case not in arms:
-                arms[case] = step_of(case, step[case.chunk]) if case.lanes else lambda: None
+                arms[case] = arm_of(case, steps)
             arm = arms[case]
             start.wait()
             began = time.perf_counter()
@@ -78,11 +86,11 @@ def rows_of(size: int, precision: Precision, rounds: int) -> Iterator[list[str]]
     _, steps = make_steps(size, precision)
     start = mp.get_context("fork").Barrier(WORKERS)
     beside = [fork_beside(steps, start) for _ in range(WORKERS)]
-    for chunk, step in steps.items():
+    for chunk in steps:
         for lanes in LANES:
             case = Case(size, chunk, lanes)
             torch.set_num_threads(WORKERS)
-            arm = step_of(case, step)
+            arm = arm_of(case, steps)
             times = [(processes_s(case, beside), threads_s(arm)) for _ in range(rounds + 1)][1:]
             apart, together = (min(column) for column in zip(*times, strict=True))
             row = [f"{size}", precision, f"{1000 * chunk * 0.08:.0f}", f"{lanes}"]

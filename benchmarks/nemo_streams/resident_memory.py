@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.report import REPOSITORY, table, write_report
+from benchmarks.report import REPOSITORY, resident_bytes, table, write_report
 from earshot.models.native.precision import Precision
 
 PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16", "int8")
@@ -29,20 +29,14 @@ def measured(archive: Path, precision: Precision) -> tuple[float, float, float]:
 
     torch.set_num_threads(1)
     torch.randn(9, 9) @ torch.randn(9, 9)
-    before = resident_mb("RssAnon")
+    before = resident_bytes("RssAnon")
     config = EngineConfig(max_streams=1, precision=precision)
     engine = build_engine(archive, {}, config, device="cpu")
-    after = resident_mb("RssAnon")
+    after = resident_bytes("RssAnon")
     assert engine.model.precision == precision
     packed = engine.model.parameters * BYTES[precision] / MEGABYTE
-    return packed, after - before, resident_mb("VmHWM") - before
-
-
-def resident_mb(name: str) -> float:
-    """A line of this process's status."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    own = next(line for line in lines if line.startswith(f"{name}:"))
-    return int(own.split()[1]) * 1024 / MEGABYTE
+    most = resident_bytes("VmHWM")
+    return packed, (after - before) / MEGABYTE, (most - before) / MEGABYTE
 
 
 def row(archive: Path, precision: Precision) -> list[str]:

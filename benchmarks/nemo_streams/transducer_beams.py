@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from benchmarks.encoder.full_rings import FullRings
 from benchmarks.report import table, write_report
 from benchmarks.transducer.encoder_cost import FEATURE_HZ, encoder_config
 from benchmarks.transducer.paper_tables import SHAPES
@@ -24,7 +25,6 @@ from earshot.decoder_kernels.transducer.label_loop import LabelLoop
 from earshot.models.fastconformer.config import AttentionContext
 from earshot.models.fastconformer.encoder import FastConformerEncoder
 from earshot.models.fastconformer.steps.choice import chunk_steps
-from earshot.models.fastconformer.steps.chunk_step import ENDLESS
 from earshot.models.transducer.transducer import Transducer
 from earshot.streaming.transducer.native_loop import label_loop_of
 
@@ -69,14 +69,11 @@ class Shape:
 def encoding(encoder: FastConformerEncoder, shape: Shape) -> Work:
     """The steps of a round by the native encoder."""
     [step] = chunk_steps(encoder, [AttentionContext(LEFT, shape.frames - 1)], LEFT)
-    state, slots = step.start(shape.lanes), torch.arange(shape.lanes)
-    state.offset += step.capacity
-    windows = torch.randn(shape.lanes, step.window, encoder.config.features_size)
-    lengths = torch.full((shape.lanes,), ENDLESS)
+    rings = FullRings(step, shape.lanes)
 
     def run() -> None:
         for _ in range(shape.steps):
-            step.step(state, slots, windows, lengths)
+            rings.move_on()
 
     return run
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import torch
-
+from benchmarks.encoder.full_rings import FullRings
 from benchmarks.transducer.timed_arms import Clock
 from earshot.models.fastconformer.config import AttentionContext, FastConformerConfig
 from earshot.models.fastconformer.encoder import FastConformerEncoder
 from earshot.models.fastconformer.steps.choice import chunk_steps
-from earshot.models.fastconformer.steps.chunk_step import ENDLESS
 
 FEATURE_HZ = 100
 CONTEXT = AttentionContext(70, 13)
@@ -29,19 +27,14 @@ class EncoderCost:
 
     def __init__(self, config: FastConformerConfig) -> None:
         encoder = FastConformerEncoder(config).eval().requires_grad_(False)
-        self._config = config
         [self._step] = chunk_steps(encoder, config.contexts, config.contexts[0].left)
 
     def __call__(self, lanes: int, clock: Clock) -> float:
         """Seconds for a second of audio of one stream, of `lanes` in one step; the best of some."""
-        config = self._config
-        state, slots = self._step.start(lanes), torch.arange(lanes)
-        state.offset += self._step.capacity
-        windows = torch.randn(lanes, self._step.window, config.features_size)
-        lengths, taken = torch.full((lanes,), ENDLESS), []
+        rings, taken = FullRings(self._step, lanes), []
         for _ in range(STEPS):
             began = clock()
-            self._step.step(state, slots, windows, lengths)
+            rings.move_on()
             taken.append(clock() - began)
-        audio_s = self._step.chunk * config.subsampling_factor / FEATURE_HZ
+        audio_s = self._step.chunk * self._step.config.subsampling_factor / FEATURE_HZ
         return min(taken) / (lanes * audio_s)

@@ -68,12 +68,10 @@ bool Team::take_part() {
 }
 
 void Team::follow() {
-  std::uint64_t loop = loop_.load(std::memory_order_acquire);
-  while (loop != DISMISSED) {
+  std::uint64_t seen = loop_.load(std::memory_order_acquire);
+  for (; seen != DISMISSED; seen = changed(loop_, seen)) {
     while (take_part()) {
     }
-    loop = loop_.load(std::memory_order_acquire);
-    if (loop != DISMISSED && next_of(loop) >= parts_of(loop)) loop = changed(loop_, loop);
   }
 }
 

@@ -67,8 +67,9 @@ class TeamMembers {
  public:
   template <class Lead>
   static void run(int threads, const Lead& lead) {
-    Team team(threads);
-    run_shares(threads, threads, [&](int member) {
+    const int members = std::max(threads, 1);
+    Team team(members);
+    run_shares(members, members, [&](int member) {
       if (member != 0) return team.follow();
       const Dismissal at_the_end{team};
       lead(team);

@@ -1,6 +1,6 @@
 // Kernels to be nodes of graphs: small things, whose order one can read off, and conditions that
 // they set.
-#include <cstring>
+#include "named_probes.h"
 
 namespace {
 
@@ -59,16 +59,8 @@ __global__ void writes_outside(const __grid_constant__ Given given) {
 }
 
 using Probe = void (*)(Given);
-struct Named {
-  const char* name;
-  Probe probe;
-};
 
-#define NAMED(probe) \
-  Named {            \
-    #probe, probe    \
-  }
-const Named PROBES[] = {
+const Named<Probe> PROBES[] = {
     NAMED(appends_digit),       NAMED(counts_down),        NAMED(sets_condition),
     NAMED(sets_from_memory),    NAMED(sets_twice),         NAMED(sets_behind_a_barrier),
     NAMED(sets_in_two_threads), NAMED(sets_in_all_blocks), NAMED(writes_outside),
@@ -78,8 +70,5 @@ const Named PROBES[] = {
 
 // What the runtime knows the kernel by; nullptr where there is none.
 extern "C" const void* emulator_graph_kernel(const char* name) {
-  for (const Named& each : PROBES) {
-    if (std::strcmp(each.name, name) == 0) return reinterpret_cast<const void*>(each.probe);
-  }
-  return nullptr;
+  return reinterpret_cast<const void*>(find_probe(PROBES, name));
 }

@@ -1,7 +1,7 @@
 // Kernels whose blocks wait for each other, right and wrong.
-#include <cstring>
 
 #include "grid_barrier.h"
+#include "named_probes.h"
 
 namespace {
 
@@ -120,16 +120,8 @@ __global__ void reads_for_long(const __grid_constant__ Given given) {
 }
 
 using Probe = void (*)(Given);
-struct Named {
-  const char* name;
-  Probe probe;
-};
 
-#define NAMED(probe) \
-  Named {            \
-    #probe, probe    \
-  }
-const Named PROBES[] = {
+const Named<Probe> PROBES[] = {
     NAMED(meets_by_release_and_acquire),
     NAMED(meets_by_fences),
     NAMED(arrives_without_a_release),
@@ -147,19 +139,12 @@ const Named PROBES[] = {
     NAMED(reads_for_long),
 };
 
-Probe find(const char* name) {
-  for (const Named& each : PROBES) {
-    if (std::strcmp(each.name, name) == 0) return each.probe;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 // Return 0, the device's error, or -1 where there is no such probe.
 extern "C" int emulator_grid_probe(const char* name, int is_cooperative, int blocks, int threads,
                                    int* memory, int size) {
-  const Probe probe = find(name);
+  const Probe probe = find_probe(PROBES, name);
   if (probe == nullptr) return -1;
   Given given{memory, size};
   void* args[] = {&given};
@@ -172,7 +157,7 @@ extern "C" int emulator_grid_probe(const char* name, int is_cooperative, int blo
 
 extern "C" int emulator_grid_probe_fits(const char* name, int threads, int shared_bytes,
                                         int* blocks) {
-  const Probe probe = find(name);
+  const Probe probe = find_probe(PROBES, name);
   if (probe == nullptr) return -1;
   int multiprocessors = 0;
   int of_each = 0;

@@ -1,9 +1,9 @@
 // Kernels that do something wrong, one thing each, and some that do it right: what the emulated
 // device must find, and must not.
 #include <cstdint>
-#include <cstring>
 
 #include "block/block.h"
+#include "named_probes.h"
 
 namespace {
 
@@ -195,16 +195,7 @@ __global__ void takes_two_parameters(int* memory, int size) {
   memory[0] = size;
 }
 
-struct Named {
-  const char* name;
-  Probe probe;
-};
-
-#define NAMED(probe) \
-  Named {            \
-    #probe, probe    \
-  }
-const Named PROBES[] = {
+const Named<Probe> PROBES[] = {
     NAMED(nothing_wrong),
     NAMED(reads_behind_an_allocation),
     NAMED(writes_before_an_allocation),
@@ -235,12 +226,10 @@ const Named PROBES[] = {
 // Returns 0, the device's error, or -1 where there is no such probe.
 extern "C" int emulator_probe(const char* name, int blocks, int threads, int shared_bytes,
                               int* memory, int size) {
-  for (const Named& each : PROBES) {
-    if (std::strcmp(each.name, name) != 0) continue;
-    each.probe<<<blocks, threads, shared_bytes>>>(Given{memory, size});
-    return cudaGetLastError();
-  }
-  return -1;
+  const Probe probe = find_probe(PROBES, name);
+  if (probe == nullptr) return -1;
+  probe<<<blocks, threads, shared_bytes>>>(Given{memory, size});
+  return cudaGetLastError();
 }
 
 extern "C" int emulator_probe_of_two(int* memory, int size) {

@@ -1,7 +1,6 @@
 // Behaviours of a team of threads, one for each name on the command line; exits with 0 where it
 // holds. test_team.py compiles this file, with ThreadSanitizer too.
 #include <atomic>
-#include <cstdio>
 #include <map>
 #include <numeric>
 #include <stdexcept>
@@ -9,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "behaviours.h"
 #include "threads/team.h"
 
 namespace {
@@ -123,10 +123,5 @@ const std::map<std::string, bool (*)()> BEHAVIOURS = {
 }  // namespace
 
 int main(int count, char** arguments) {
-  for (int i = 1; i < count; ++i) {
-    if (BEHAVIOURS.at(arguments[i])()) continue;
-    std::fprintf(stderr, "not so: %s\n", arguments[i]);
-    return 1;
-  }
-  return 0;
+  return check_named(BEHAVIOURS, count, arguments);
 }

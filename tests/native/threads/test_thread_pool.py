@@ -1,10 +1,10 @@
 """The pool of threads alone, in C++, and again under ThreadSanitizer."""
 
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
-from thread_check import SANITIZERS, compiled, require
 
+PROGRAM = "thread_pool_check"
 BEHAVIOURS = (
     "runs_more_shares_than_threads",
     "grows_to_the_largest_number_asked_for",
@@ -16,15 +16,6 @@ BEHAVIOURS = (
 )
 
 
-@pytest.fixture(scope="module", params=SANITIZERS)
-def check(
-    request: pytest.FixtureRequest, repository_dir: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    """The compiled program."""
-    csrc = repository_dir / "native" / "csrc"
-    return compiled("thread_pool", request.param, csrc, tmp_path_factory.mktemp("thread_pool"))
-
-
 @pytest.mark.parametrize("behaviour", BEHAVIOURS)
-def test_the_pool(check: Path, behaviour: str) -> None:
-    require(check, behaviour)
+def test_the_pool(require: Callable[[str], None], behaviour: str) -> None:
+    require(behaviour)

@@ -5,13 +5,13 @@
 
 #include <atomic>
 #include <barrier>
-#include <cstdio>
 #include <map>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "behaviours.h"
 #include "threads/thread_pool.h"
 
 namespace {
@@ -121,10 +121,5 @@ const std::map<std::string, bool (*)()> BEHAVIOURS = {
 }  // namespace
 
 int main(int count, char** arguments) {
-  for (int i = 1; i < count; ++i) {
-    if (BEHAVIOURS.at(arguments[i])()) continue;
-    std::fprintf(stderr, "not so: %s\n", arguments[i]);
-    return 1;
-  }
-  return 0;
+  return check_named(BEHAVIOURS, count, arguments);
 }
