@@ -22,7 +22,7 @@ from earshot.streaming.fastconformer.hearing import Hearing
 from earshot.streaming.fastconformer.hearing_choice import build_hearing
 from earshot.streaming.fastconformer.language_prompt import LanguagePrompt
 from earshot.streaming.fastconformer.model_description import describe_model
-from earshot.streaming.fastconformer.options import TRANSDUCER_BEAM
+from earshot.streaming.fastconformer.options import USUAL_BEAM
 from earshot.streaming.fastconformer.recognizer import FastConformerRecognizer
 from earshot.streaming.fastconformer.stream_rules import FastConformerRules, modes_of
 from earshot.streaming.graph_config import GraphSearchConfig
@@ -171,7 +171,7 @@ def _decoders(
 
 
 def _transducer_beam(config: EngineConfig) -> int:
-    width = config.options.get("transducer_beam", TRANSDUCER_BEAM)
+    width = config.options.get("transducer_beam", USUAL_BEAM)
     assert isinstance(width, int)
     return width
 

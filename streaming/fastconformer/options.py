@@ -4,7 +4,7 @@ import math
 
 from earshot.streaming.parts.option import Option
 
-TRANSDUCER_BEAM = 4
+USUAL_BEAM = 4
 """Hypotheses of a transducer's stream, where nobody says."""
 
 MOST_BEAM = 64
