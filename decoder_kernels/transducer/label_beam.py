@@ -17,12 +17,8 @@ from torch import Tensor
 
 from earshot.decoder_kernels.errors import InvalidConfig, InvalidInput
 from earshot.decoder_kernels.native import kernels
-from earshot.decoder_kernels.transducer.label_loop import (
-    NO_TABLE,
-    ChunkLabels,
-    LabelLoop,
-    PlacedTable,
-)
+from earshot.decoder_kernels.transducer.label_loop import ChunkLabels, LabelLoop
+from earshot.decoder_kernels.transducer.placed_boosts import NO_TABLE, PlacedTable
 from earshot.decoder_kernels.transducer.token_lm import TokenLm
 from earshot.native.dlpack import dlpack_capsule
 

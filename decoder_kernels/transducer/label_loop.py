@@ -15,26 +15,14 @@ import torch
 from torch import Tensor
 
 from earshot.decoder_kernels.boosting.boost import BoostTable
-from earshot.decoder_kernels.boosting.boost_arena import BoostArena
-from earshot.decoder_kernels.errors import BoostTableError, InvalidInput
+from earshot.decoder_kernels.errors import InvalidInput
 from earshot.decoder_kernels.native import kernels
 from earshot.decoder_kernels.transducer.loop_weights import LoopWeights
+from earshot.decoder_kernels.transducer.placed_boosts import NO_TABLE, PlacedBoosts, PlacedTable
 from earshot.native.dlpack import DlpackCapsule, dlpack_capsule
 
 NO_BLANK = -math.inf
 """The log-probability of the blank in a frame that labels alone have passed."""
-
-
-@dataclass(frozen=True)
-class PlacedTable:
-    """Where a slot's boosts lie in the arena, and which they are; as it stands, none."""
-
-    first_row: int = -1
-    num_states: int = 0
-    fingerprint: int = -1
-
-
-NO_TABLE = PlacedTable()
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +66,23 @@ class WalkedChunk(ChunkLabels):
 
     after: LoopMemory
 
+    @staticmethod
+    def nothing(memory: LoopMemory) -> WalkedChunk:
+        """No frames, behind what was said."""
+        return WalkedChunk([], [], [], [], [], memory)
+
+    def then(self, other: WalkedChunk) -> WalkedChunk:
+        """This and what follows it, as one."""
+        passed = len(self.blank_log_probs)
+        return WalkedChunk(
+            self.tokens + other.tokens,
+            self.frames + [passed + frame for frame in other.frames],
+            self.durations + other.durations,
+            self.log_probs + other.log_probs,
+            self.blank_log_probs + other.blank_log_probs,
+            other.after,
+        )
+
 
 class LabelLoop:
     """Walks over chunks of streams, whose boosts are in `num_slots` slots.
@@ -98,8 +103,7 @@ class LabelLoop:
         self.native = weights.native(processor or kernels.processors()[0])
         self.vocab_size = weights.vocab_size
         self._size = weights.encoder_size
-        self._boosts = BoostArena(boost_capacity, num_slots, torch.device("cpu"))
-        self._placed = [NO_TABLE] * num_slots
+        self._boosts = PlacedBoosts(self.vocab_size, num_slots, boost_capacity, torch.device("cpu"))
         self._silence = LoopMemory(torch.empty(self.native.memory_size))
         self.native.begin(dlpack_capsule(self._silence.numbers))
 
@@ -113,15 +117,7 @@ class LabelLoop:
         With another table no phrase is under way. Raises BoostTableError for tokens outside the
         labels, CapacityExceeded where the table does not fit; the slot is then without one.
         """
-        self._placed[slot] = NO_TABLE
-        self._boosts.remove(slot)
-        if table is None:
-            return
-        if max(table.tokens, default=0) >= self.vocab_size:
-            raise BoostTableError(f"a boosted phrase has tokens outside the {self.vocab_size} here")
-        self._boosts.place(slot, table)
-        first_row = int(self._boosts.rows[slot])
-        self._placed[slot] = PlacedTable(first_row, table.num_states, table.fingerprint)
+        self._boosts.set(slot, table)
 
     def __call__(
         self,
@@ -161,11 +157,12 @@ class LabelLoop:
 
     def tables(self, slots: Sequence[int] | None, lanes: int) -> list[PlacedTable]:
         """Whose boosts each lane has; without slots nobody's."""
-        return [NO_TABLE] * lanes if slots is None else [self._placed[slot] for slot in slots]
+        return self._boosts.of(slots, lanes)
 
     def lent_boosts(self) -> tuple[DlpackCapsule, DlpackCapsule]:
         """The arena's links and bonuses."""
-        return dlpack_capsule(self._boosts.links), dlpack_capsule(self._boosts.bonuses)
+        arena = self._boosts.arena
+        return dlpack_capsule(arena.links), dlpack_capsule(arena.bonuses)
 
     def check(self, chunks: Sequence[Tensor]) -> None:
         """Raises InvalidInput for chunks of other sizes."""

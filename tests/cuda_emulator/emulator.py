@@ -43,6 +43,10 @@ BLOCK_THREADS = (32, 128, 256)
 """With which tests of the kernels and of streams run on the emulated device."""
 
 
+BLOCK_THREADS_OF = ("prefix_threads", "wfst_threads", "loop_threads")
+"""Threads of a block that a half takes where nobody says."""
+
+
 def schedule(block_threads: int, test: str) -> Settings:
     """Of the tests: in order with the fewest threads, else as hostile as the test's name seeds."""
     if block_threads == BLOCK_THREADS[0]:
@@ -76,7 +80,7 @@ class Emulator:
         self.device = device
         self.library = library
         self._half = half
-        self._threads = (half.prefix_threads, half.wfst_threads)
+        self._threads = {name: getattr(half, name) for name in BLOCK_THREADS_OF}
         library.emulator_get.restype = ctypes.c_uint64
         library.emulator_allocations.restype = ctypes.c_size_t
         library.emulator_counts.restype = ctypes.c_char_p
@@ -101,9 +105,8 @@ class Emulator:
             self._set(name, 0)
         for name, value in asdict(settings or Settings()).items():
             self._set(name, int(value))
-        prefix, wfst = self._threads
-        self._half.prefix_threads = block_threads or prefix
-        self._half.wfst_threads = block_threads or wfst
+        for name, threads in self._threads.items():
+            setattr(self._half, name, block_threads or threads)
 
     @property
     def launches(self) -> int:

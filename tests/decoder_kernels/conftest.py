@@ -31,6 +31,15 @@ def device(request: pytest.FixtureRequest) -> Iterator[torch.device]:
         yield require_half(request.param)
 
 
+@pytest.fixture(params=[pytest.param("cuda", marks=pytest.mark.gpu), *EMULATED])
+def gpu_device(request: pytest.FixtureRequest) -> Iterator[torch.device]:
+    """Each device but the CPU, for what runs on GPUs alone."""
+    if isinstance(request.param, int):
+        yield from emulated(request.node, request.param)
+    else:
+        yield require_half(request.param)
+
+
 def emulated(test: pytest.Function, block_threads: int) -> Iterator[torch.device]:
     """The emulated device with blocks of so many threads, in an order that the test's name seeds.
 

@@ -4,6 +4,7 @@
 
 #include "bindings/alignment.h"
 #include "bindings/borrowed.h"
+#include "bindings/looping_bindings.h"
 #include "bindings/prefix_bindings.h"
 #include "bindings/results_bindings.h"
 #include "bindings/transducer_bindings.h"
@@ -57,5 +58,6 @@ NB_MODULE(_native, module) {
   nanobind::module_ cuda_half = module.def_submodule("cuda", "The CUDA half.");
   earshot::bind_prefix<earshot::CudaPrefix<nanobind::device::cuda>>(cuda_half);
   earshot::bind_wfst<earshot::CudaWfst<nanobind::device::cuda>>(cuda_half);
+  earshot::bind_looping<nanobind::device::cuda>(cuda_half);
 #endif
 }

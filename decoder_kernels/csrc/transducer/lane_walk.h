@@ -13,7 +13,7 @@ struct LaneWalk {
   int labels_in_frame = 0;
 
   // Goes on by what the joint says to the frame; returns by how many frames.
-  int take(bool is_label, int duration, int max_symbols) {
+  constexpr int take(bool is_label, int duration, int max_symbols) {
     const bool must_leave = !is_label || ++labels_in_frame >= max_symbols;
     const int advance = duration == 0 && must_leave ? 1 : duration;
     if (advance > 0) labels_in_frame = 0;

@@ -8,6 +8,7 @@
 #include "dense/packed_linear.h"
 #include "dense/rows.h"
 #include "transducer/loop_weights.h"
+#include "transducer/memory_layout.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
 
@@ -15,19 +16,6 @@ namespace earshot::EARSHOT_PROCESSOR {
 struct Saying {
   int token;
   float* memory;
-};
-
-// Where a lane's memory has what; parts begin sixteen floats apart.
-struct MemoryLayout {
-  int joint;
-  int hidden;
-  int layers;
-
-  static constexpr int SAID = 0;
-  int hidden_of(int layer) const { return joint + 2 * layer * hidden; }
-  int cell_of(int layer) const { return hidden_of(layer) + hidden; }
-  int skipped_blank() const { return hidden_of(layers); }
-  int size() const { return skipped_blank() + 1; }
 };
 
 // One layer's gates, side by side, each of padded(H) columns.
@@ -91,8 +79,8 @@ class Predictor {
  public:
   explicit Predictor(const LoopWeights& weights)
       : inputs_(weights.lstm.front().from_input.inputs),
-        layout_{padded(weights.predictor.outputs), padded(weights.hidden()),
-                static_cast<int>(weights.lstm.size())},
+        layout_(MemoryLayout::of(weights.predictor.outputs, weights.hidden(),
+                                 static_cast<int>(weights.lstm.size()))),
         hidden_(weights.hidden()),
         project_(weights.predictor) {
     const auto labels = static_cast<std::size_t>(weights.labels.outputs);

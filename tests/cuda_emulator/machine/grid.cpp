@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t SHARED_GUARD_BYTES = 256;
 constexpr u64 LONG_SLICE = 1 << 14;       // so that whoever waits for another thread gives way
+constexpr u64 RESIDENT_SLICE = 1 << 8;    // where blocks wait for each other all the time
 constexpr std::size_t MOST_PENDING = 48;  // stores of a thread; then one arrives by chance
 
 std::string place_of(const Fiber& fiber) {
@@ -48,6 +49,7 @@ std::string Grid::run(const Kernel& kernel, const LaunchSize& size, const u8* pa
 // --- blocks and threads
 
 void Grid::walk(const LaunchSize& size) {
+  long_slice_ = size.is_cooperative ? RESIDENT_SLICE : LONG_SLICE;
   std::vector<u32> waiting(size.blocks);
   std::iota(waiting.rbegin(), waiting.rend(), 0u);
   if (settings.seed != 0) std::shuffle(waiting.begin(), waiting.end(), chance_);
@@ -147,7 +149,8 @@ void Grid::look_for_waiting(u64 not_started) {
 }
 
 u64 Grid::next_slice() {
-  return settings.mean_slice == 0 ? LONG_SLICE : 1 + chance_() % (2 * settings.mean_slice);
+  if (settings.mean_slice > 0) return 1 + chance_() % (2 * settings.mean_slice);
+  return long_slice_;
 }
 
 void Grid::give_way() {

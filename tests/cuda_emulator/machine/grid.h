@@ -74,6 +74,7 @@ class Grid {
   Published published_;  // of blocks that run together
   std::mt19937_64 chance_;
   u64 left_in_slice_ = 0;
+  u64 long_slice_ = 0;  // where no switch is forced
   u64 next_interval_ = 0;
   std::vector<std::unique_ptr<Block>> together_;  // blocks under way
   std::vector<u8*> free_stacks_;

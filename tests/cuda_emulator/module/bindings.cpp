@@ -1,6 +1,7 @@
 // The CUDA half for the emulated device: what bindings.cpp binds for a real one.
 #include <nanobind/nanobind.h>
 
+#include "bindings/looping_bindings.h"
 #include "bindings/prefix_bindings.h"
 #include "bindings/wfst_bindings.h"
 
@@ -16,4 +17,5 @@ NB_MODULE(_emulated, module) {
   module.doc() = "The CUDA half of the kernels, for the emulated device.";
   earshot::bind_prefix<earshot::CudaPrefix<EmulatedDevice>>(module);
   earshot::bind_wfst<earshot::CudaWfst<EmulatedDevice>>(module);
+  earshot::bind_looping<EmulatedDevice>(module);
 }

@@ -1,41 +1,33 @@
 """Label looping: every stream finds what the papers' plain loop does, and NeMo, in any company."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from label_heads import (
+    CONFIG,
+    CONFIGS,
+    HEADS,
+    SIZE,
+    assert_found,
+    expected_of,
+    in_pieces,
+    sound,
+    whole,
+)
 from nemo_golden import TDT, TRANSDUCERS, GoldenReader
-from network_head import NetworkHead
-from oracles import Found, frame_looping
 from table_network import BLANK, Table, numbers, table_network
-from torch import Tensor
 
 from earshot.decoder_kernels.errors import InvalidInput
 from earshot.decoder_kernels.native import kernels
-from earshot.decoder_kernels.transducer.label_loop import NO_BLANK, LabelLoop, LoopMemory
+from earshot.decoder_kernels.transducer.label_loop import NO_BLANK, LabelLoop
 from earshot.decoder_kernels.transducer.loop_weights import LoopWeights
-from earshot.models.transducer.config import TransducerConfig
 from earshot.models.transducer.transducer import Transducer
 from earshot.streaming.transducer.native_loop import label_loop_of, loop_weights_of
 
-SIZE = 6
-CONFIG = TransducerConfig(
-    vocab_size=5,
-    encoder_size=SIZE,
-    predictor_size=8,
-    joint_size=19,
-    activation="tanh",
-    max_symbols=3,
-)
-CONFIGS = {
-    "rnnt": CONFIG,
-    "tdt": replace(CONFIG, predictor_layers=2, durations=(0, 1, 2, 5), predictor_size=18),
-    "sigmoid": replace(CONFIG, activation="sigmoid", vocab_size=17),
-}
-SEEDS = {"rnnt": 4, "tdt": 6, "sigmoid": 35}
 CHUNK = 5
 CAPS = (10, 2)
 RNNT: tuple[int, ...] = ()
@@ -45,6 +37,7 @@ sizes = st.lists(st.integers(0, 5), min_size=1, max_size=4).filter(any)
 labels = st.integers(0, BLANK)
 places = st.tuples(labels, st.integers(0, 7))
 tables = st.dictionaries(places, st.tuples(labels, st.integers(0, 2)))
+kinds = st.sampled_from(sorted(HEADS))
 kinds_of_durations = st.sampled_from([RNNT, (0, 1, 4), (2, 0, 3), (1, 2, 9)])
 
 
@@ -53,81 +46,6 @@ def without_gradients() -> Iterator[None]:
     """As the engine's thread is."""
     with torch.inference_mode():
         yield
-
-
-def head_of(kind: str) -> Transducer:
-    """One that changes its mind by frames and by what was said, and finds blanks too."""
-    torch.manual_seed(SEEDS[kind])
-    config = CONFIGS[kind]
-    head = Transducer(config).eval()
-    for parameter in head.parameters():
-        parameter.data.normal_(0, 0.8)
-    head.joint.output.bias.data[config.blank_id] += 1.5
-    return head
-
-
-HEADS = {kind: head_of(kind) for kind in CONFIGS}
-kinds = st.sampled_from(sorted(HEADS))
-
-
-def sound(frames: int, seed: int) -> Tensor:
-    return torch.randn(frames, SIZE, generator=torch.Generator().manual_seed(seed))
-
-
-def expected_of(head: Transducer, encoded: Tensor) -> Found:
-    return frame_looping(NetworkHead(head), head.hear(encoded), head.config.max_symbols)[0]
-
-
-@dataclass
-class Heard:
-    """What a stream has said in all its chunks."""
-
-    memory: LoopMemory
-    tokens: list[int] = field(default_factory=list)
-    frames: list[int] = field(default_factory=list)
-    durations: list[int] = field(default_factory=list)
-    log_probs: list[float] = field(default_factory=list)
-    blank_log_probs: list[float] = field(default_factory=list)
-
-
-def in_pieces(loop: LabelLoop, sounds: Sequence[Tensor], pieces: Sequence[int]) -> list[Heard]:
-    """Each sound in chunks of these sizes, over and over; all lanes go on until the last ends.
-
-    Every lane has other sizes than its neighbour.
-    """
-    heard = [Heard(loop.begin()) for _ in sounds]
-    left, turn = list(sounds), 0
-    while any(map(len, left)):
-        taken = [pieces[(turn + lane) % len(pieces)] for lane in range(len(left))]
-        chunks = [each[:size] for each, size in zip(left, taken, strict=True)]
-        hear(loop, chunks, heard)
-        left = [each[size:] for each, size in zip(left, taken, strict=True)]
-        turn += 1
-    return heard
-
-
-def hear(loop: LabelLoop, chunks: Sequence[Tensor], heard: Sequence[Heard]) -> None:
-    walked = loop(chunks, [each.memory for each in heard])
-    for each, found, chunk in zip(heard, walked, chunks, strict=True):
-        assert found is not None
-        each.memory = found.after
-        each.frames += [len(each.blank_log_probs) + frame for frame in found.frames]
-        for name in ("tokens", "durations", "log_probs", "blank_log_probs"):
-            getattr(each, name).extend(getattr(found, name))
-        assert len(found.blank_log_probs) == len(chunk)
-
-
-def whole(loop: LabelLoop, encoded: Tensor) -> Heard:
-    [heard] = in_pieces(loop, [encoded], [max(len(encoded), 1)])
-    return heard
-
-
-def assert_found(found: Heard, expected: Found, length: int) -> None:
-    assert found.tokens == expected.tokens
-    assert found.frames == expected.frames
-    assert found.durations == (expected.durations or [1] * len(expected.tokens))
-    assert found.log_probs == pytest.approx(expected.log_probs, abs=1e-5)
-    assert len(found.blank_log_probs) == length
 
 
 @pytest.mark.parametrize("kind", sorted(HEADS))
