@@ -11,6 +11,7 @@
     ├── BoostTableError    a phrase or weight that no boost table can hold
     ├── CapacityExceeded   the boost tables of all streams do not fit together
     ├── LanguageModelError text or options that no language model can be made of
+    ├── LmImageError       a file that is no language model's image, or a damaged one
     └── GraphError         a decoding graph that cannot be built, read or used
         ├── InvalidGraph           arrays that contradict each other, costs that are no numbers
         ├── UnsafeEpsilonCycle     the search could go round without a frame, for gain
@@ -72,6 +73,15 @@ class LanguageModelError(KernelError):
     def unreadable(cls, error: Exception, source: str) -> "LanguageModelError":
         """The error of a file that cannot be opened, unzipped or written."""
         return cls(f"{source}: {getattr(error, 'strerror', None) or error}")
+
+
+class LmImageError(KernelError):
+    """A file that is no image of a language model, a damaged one, or one of another version."""
+
+    @classmethod
+    def unreadable(cls, error: Exception, source: str) -> "LmImageError":
+        """The error of a file that cannot be opened or mapped."""
+        return cls(f"{source} cannot be read: {getattr(error, 'strerror', None) or error}")
 
 
 class GraphError(KernelError):

@@ -205,6 +205,78 @@ class ResultReader:
     ) -> list[WordConfidences | None]:
         """Each lane's WordConfidences, or None."""
 
+class LmPacked:
+    """What an image has."""
+
+    @property
+    def order(self) -> int: ...
+    @property
+    def words(self) -> int: ...
+    @property
+    def text_bytes(self) -> int: ...
+    @property
+    def rows(self) -> list[int]: ...
+    @property
+    def states(self) -> int: ...
+    @property
+    def holes(self) -> int: ...
+    @property
+    def clamped(self) -> int: ...
+
+class LmPacker:
+    """Makes an image of ARPA text that comes in pieces."""
+
+    def __init__(self, folder: str, memory: int) -> None: ...
+    def feed(self, piece: bytes, source: str) -> None:
+        """Raises GraphSourceError, naming the line, and OSError."""
+
+    def finish(self, path: str, source: str) -> LmPacked:
+        """Write all but the header and the checksums."""
+
+    @property
+    def is_complete(self) -> bool: ...
+
+class LmImage:
+    """A language model's image in memory."""
+
+    def __init__(
+        self,
+        content: Annotated[
+            Lendable, dict(dtype="uint8", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        *,
+        order: int,
+        words: int,
+        text_bytes: int,
+        rows: Sequence[int],
+        states: int,
+        unknown_cost: int,
+    ) -> None: ...
+    def find_word(self, word: str) -> int:
+        """A word's number, or NO_WORD."""
+
+    def text_of(self, number: int) -> bytes:
+        """The UTF-8 of a word."""
+
+    def find(self, state: int, word: int) -> tuple[int, int]:
+        """What a word costs after a state, and the state after it."""
+
+    def look_up(
+        self,
+        states: Annotated[
+            Lendable, dict(dtype="uint32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        words: Annotated[
+            Lendable, dict(dtype="uint32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        costs: Annotated[Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu")],
+        after: Annotated[Lendable, dict(dtype="uint32", shape=(None,), order="C", device="cpu")],
+    ) -> None:
+        """Write for each state and word its cost, and the state after it."""
+
+    def back_off(self, state: int) -> int:
+        """What it costs to leave all words of a state."""
+
 class TokenLm:
     """A back-off n-gram over a transducer's labels."""
 

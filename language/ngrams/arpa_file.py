@@ -1,15 +1,16 @@
-"""Models as ARPA files, plain or gzipped by their name."""
+"""Models as ARPA files, plain or gzipped by their name, and as images of what these say."""
 
 import gzip
 import math
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Protocol, cast
 
 import numpy as np
 
 from earshot.decoder_kernels.errors import LanguageModelError
+from earshot.decoder_kernels.lm.lm_pack import packing
 from earshot.language.ngrams.arpa import LEAST_LOG10
 from earshot.language.ngrams.counts import Floats
 from earshot.language.ngrams.levels import word_columns
@@ -17,6 +18,12 @@ from earshot.language.ngrams.model import NGramModel
 
 LINES_PER_WRITE = 20_000
 COMPRESSION = 9
+
+
+class _Sink(Protocol):
+    """Takes text."""
+
+    def write(self, piece: bytes, /) -> int: ...
 
 
 def write_arpa(
@@ -39,6 +46,17 @@ def write_arpa(
         raise LanguageModelError.unreadable(error, str(path)) from error
 
 
+def write_image(
+    path: Path, model: NGramModel, progress: Callable[[float], None] = lambda done: None
+) -> None:
+    """Write the model as an image: the bytes that packing its ARPA file gives.
+
+    Raises LmImageError if it cannot be written.
+    """
+    with packing(path, path.name) as packer:
+        _write_sections(packer, model, progress)
+
+
 def _write(
     file: IO[bytes], zipped: bool, model: NGramModel, progress: Callable[[float], None]
 ) -> None:
@@ -50,7 +68,7 @@ def _write(
         _write_sections(cast(IO[bytes], stream), model, progress)
 
 
-def _write_sections(file: IO[bytes], model: NGramModel, progress: Callable[[float], None]) -> None:
+def _write_sections(file: _Sink, model: NGramModel, progress: Callable[[float], None]) -> None:
     counts = (f"ngram {n}={len(level)}\n" for n, level in enumerate(model.levels) if n)
     file.write(f"\\data\\\n{''.join(counts)}".encode())
     written = 0

@@ -4,9 +4,9 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from earshot.decoder_kernels.errors import GraphError, LanguageModelError
+from earshot.decoder_kernels.errors import GraphError, LanguageModelError, LmImageError
 from earshot.language.ngrams.arpa import read_arpa
-from earshot.language.ngrams.arpa_file import write_arpa
+from earshot.language.ngrams.arpa_file import write_arpa, write_image
 from earshot.language.ngrams.kneser_ney import estimate
 from earshot.language.ngrams.mixture import mix, tune
 from earshot.language.ngrams.model import NGramModel
@@ -14,7 +14,7 @@ from earshot.language.ngrams.perplexity import ArpaScores
 from earshot.language.ngrams.pruning import prune
 from earshot.language.ngrams.text import Text, choose_vocabulary
 from earshot.language.text.text_files import read_sentences
-from earshot.service.commands import lm_train
+from earshot.service.commands import lm_images, lm_train
 from earshot.service.commands.options.build_files import read_words, require_place, require_readable
 from earshot.service.commands.options.console import Stages, progress_stages, say, tell
 from earshot.service.errors import StartupError
@@ -26,7 +26,7 @@ MAX_NGRAMS = 30_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare build, clean, perplexity and train."""
+    """Declare build, clean, perplexity, train, pack and info."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     _add_build(actions.add_parser("build", help="from text files", allow_abbrev=False))
     _add_clean(actions.add_parser("clean", help="print text as it is spoken", allow_abbrev=False))
@@ -36,13 +36,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     lm_train.add_arguments(
         actions.add_parser("train", help="a neural one, by a recipe", allow_abbrev=False)
     )
+    lm_images.add_pack_arguments(
+        actions.add_parser("pack", help="make an image of an ARPA file", allow_abbrev=False)
+    )
+    lm_images.add_info_arguments(
+        actions.add_parser("info", help="describe an image", allow_abbrev=False)
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Do it; returns 0."""
     try:
         code: int = arguments.do(arguments)
-    except (GraphError, LanguageModelError) as error:
+    except (GraphError, LanguageModelError, LmImageError) as error:
         raise StartupError(f"{arguments.action}: {error}") from error
     return code
 
@@ -83,8 +89,9 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
     )
     _add_as_is(parser)
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="ARPA to write, zipped if .gz"
-    )
+        "--out", type=Path, required=True, metavar="FILE",
+        help="ARPA to write, zipped if .gz; an image if .lm",
+    )  # fmt: skip
     parser.set_defaults(do=_build)
 
 
@@ -126,7 +133,8 @@ def _build(arguments: argparse.Namespace) -> int:
         bar(f"pruning {models[0].num_ngrams:,} n-grams", None)
         pruned = prune(models[0], arguments.max_ngrams)
         name = arguments.out.name
-        write_arpa(arguments.out, pruned, lambda done: bar(f"writing {name}", done))
+        write = write_image if arguments.out.suffix == lm_images.SUFFIX else write_arpa
+        write(arguments.out, pruned, lambda done: bar(f"writing {name}", done))
     counts = ", ".join(f"{len(level):,} {n}-grams" for n, level in enumerate(pruned.levels) if n)
     say(f"{arguments.out}: {counts}, of {text.num_words:,} words of text")
     if pruned.num_ngrams > arguments.max_ngrams:

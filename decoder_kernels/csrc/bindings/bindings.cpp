@@ -4,6 +4,7 @@
 
 #include "bindings/alignment.h"
 #include "bindings/borrowed.h"
+#include "bindings/lm_bindings.h"
 #include "bindings/looping_bindings.h"
 #include "bindings/prefix_bindings.h"
 #include "bindings/results_bindings.h"
@@ -50,6 +51,7 @@ NB_MODULE(_native, module) {
   earshot::bind_wfst_shape(module);
   earshot::bind_alignment(module);
   earshot::bind_results(module);
+  earshot::bind_lm(module);
   earshot::bind_transducer(module);
   nanobind::module_ cpu_half = module.def_submodule("cpu", "The CPU half.");
   earshot::bind_prefix<earshot::CpuPrefix>(cpu_half);

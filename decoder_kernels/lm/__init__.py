@@ -1,0 +1,1 @@
+"""Language models at run time: images that are mapped into memory, one file each."""

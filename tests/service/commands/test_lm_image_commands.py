@@ -1,0 +1,81 @@
+"""`earshot lm pack`, `earshot lm info`, and images that `earshot lm build` writes."""
+
+from pathlib import Path
+
+import pytest
+
+from earshot.decoder_kernels.lm.lm_image import LmImage
+from earshot.service.commands.cli import main
+
+ARPA = r"""
+\data\
+ngram 1=3
+ngram 2=1
+
+\1-grams:
+-99 <s> -0.5
+-0.5 </s>
+-0.5 a
+
+\2-grams:
+-0.25 <s> a
+
+\end\
+"""
+
+
+@pytest.fixture
+def arpa(tmp_path: Path) -> Path:
+    path = tmp_path / "lm.arpa"
+    path.write_text(ARPA)
+    return path
+
+
+def lm(*words: object) -> int:
+    return main(["lm", *map(str, words)])
+
+
+def test_pack_writes_an_image_and_says_what_is_in_it(capsys, arpa: Path, tmp_path: Path) -> None:
+    assert lm("pack", arpa, tmp_path / "my.lm") == 0
+    said = capsys.readouterr()
+    assert "3 1-grams, 1 2-grams; 0.0 MB" in said.out
+    assert "beyond" not in said.err
+    assert LmImage(tmp_path / "my.lm").order == 2
+
+
+def test_pack_tells_of_numbers_that_an_image_cannot_say(capsys, arpa: Path, tmp_path: Path) -> None:
+    arpa.write_text(ARPA.replace("-0.5 a", "-50 a"))
+    assert lm("pack", arpa, tmp_path / "my.lm") == 0
+    assert "1 numbers are beyond what an image says" in capsys.readouterr().err
+
+
+def test_pack_refuses_what_is_no_model_in_one_line(capsys, arpa: Path, tmp_path: Path) -> None:
+    arpa.write_text(ARPA.replace("-0.5 a", "-0.5"))
+    assert lm("pack", arpa, tmp_path / "my.lm") == 2
+    assert "pack: lm.arpa, line 9: '-0.5' is not a 1-gram" in capsys.readouterr().err
+    assert lm("pack", arpa, arpa) == 2
+    assert lm("pack", arpa, tmp_path / "my.lm", "--memory", 0) == 2
+    assert lm("pack", tmp_path / "nothing", tmp_path / "my.lm") == 2
+
+
+def test_info_checks_all_of_an_image(capsys, arpa: Path, tmp_path: Path) -> None:
+    image = tmp_path / "my.lm"
+    lm("pack", arpa, image)
+    assert lm("info", image, "--check") == 0
+    assert "all checksums are right" in capsys.readouterr().out
+    content = bytearray(image.read_bytes())
+    content[4100] ^= 1
+    image.write_bytes(content)
+    assert lm("info", image) == 0
+    assert lm("info", image, "--check") == 2
+    assert "my.lm is damaged in its megabyte 0" in capsys.readouterr().err
+    assert lm("info", arpa) == 2
+
+
+def test_build_writes_the_image_of_what_it_would_write_as_text(tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("a b c a b\nb c d a\na b d\n" * 5)
+    for name in ("my.arpa", "built.lm"):
+        assert lm("build", text, "--as-is", "--order", 4, "--out", tmp_path / name) == 0
+    lm("pack", tmp_path / "my.arpa", tmp_path / "packed.lm")
+    assert (tmp_path / "built.lm").read_bytes() == (tmp_path / "packed.lm").read_bytes()
