@@ -42,6 +42,7 @@ class LmImage:
     """
 
     def __init__(self, path: Path, unknown_cost: int = NEVER) -> None:
+        self.path = path
         self.name = path.name or str(path)
         self._content = _mapped(path, self.name)
         self.header = LmHeader.read(self.name, self._content[:HEADER_BYTES], len(self._content))
