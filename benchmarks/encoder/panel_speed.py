@@ -32,6 +32,7 @@ class PanelProducts:
         flags += [f"-DEARSHOT_PROCESSOR={processor}", "-o", str(self._program)]
         sources = [
             Path(__file__).with_name("panel_products.cpp"),
+            csrc / "dense" / "packed_linear.cpp",
             *(csrc / "threads").glob("*.cpp"),
         ]
         subprocess.run(["g++", *flags, *map(str, sources)], check=True)

@@ -11,6 +11,12 @@
 
 namespace earshot::EARSHOT_PROCESSOR {
 
+// Compiled once, in packed_linear.cpp: they take most of a compiler's time.
+extern template SumTile<float> sum_tile_of<float>(int, int);
+extern template SumTile<Bfloat16> sum_tile_of<Bfloat16>(int, int);
+extern template SumTile<Int8> sum_tile_of<Int8>(int, int);
+extern template SumTile<Int8Product> sum_tile_of<Int8Product>(int, int);
+
 // In the precision that the weights ask for; in bfloat16 those that are int8 a row stay that.
 class PackedLinear {
  public:
@@ -34,12 +40,7 @@ class PackedLinear {
   using Layer = std::variant<PackedLayer<float>, PackedLayer<Bfloat16>, PackedLayer<Int8>,
                              PackedLayer<Int8Product>>;
 
-  static Layer packed(const LinearWeights& weights, float beyond) {
-    if (weights.precision == Precision::FLOAT32) return PackedLayer<float>(weights, beyond);
-    if (weights.precision == Precision::INT8) return PackedLayer<Int8Product>(weights, beyond);
-    if (are_int8_rows(weights)) return PackedLayer<Int8>(weights, beyond);
-    return PackedLayer<Bfloat16>(weights, beyond);
-  }
+  static Layer packed(const LinearWeights& weights, float beyond);
 
   Layer layer_;
 };

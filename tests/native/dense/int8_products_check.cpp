@@ -56,13 +56,14 @@ Scaled scaled_weights(const LinearWeights& weights, int output) {
   return found;
 }
 
-float expected(const LinearWeights& weights, int output, const float* row) {
-  const Scaled own = scaled_weights(weights, output), given = scaled_row(row, weights.inputs);
+float expected(const Scaled& weights, float bias, const Scaled& row) {
   std::int64_t sum = 0;
-  for (int i = 0; i < weights.inputs; ++i) sum += std::int64_t{own.numbers[i]} * given.numbers[i];
-  const volatile float of_weights = static_cast<float>(sum) * own.scale;
-  const volatile float product = of_weights * given.scale;
-  return product + weights.bias[output];
+  for (std::size_t i = 0; i < row.numbers.size(); ++i) {
+    sum += std::int64_t{weights.numbers[i]} * row.numbers[i];
+  }
+  const volatile float of_weights = static_cast<float>(sum) * weights.scale;
+  const volatile float product = of_weights * row.scale;
+  return product + bias;
 }
 
 LinearWeights drawn(int outputs, int inputs, Random& random, auto number) {
@@ -83,6 +84,9 @@ bool holds(int rows, int inputs, int outputs, Random& random, auto number) {
   for (int row = 0; row < rows; ++row) {
     for (int i = 0; i < inputs; ++i) given[row * stride + i] = number(random);
   }
+  std::vector<Scaled> outputs_scaled, rows_scaled;
+  for (int i = 0; i < outputs; ++i) outputs_scaled.push_back(scaled_weights(weights, i));
+  for (int i = 0; i < rows; ++i) rows_scaled.push_back(scaled_row(&given[i * stride], inputs));
   bool held = true;
   int told = 0;
   layer(given.data(), rows, stride, [&](int row, int column, const Floats& values) {
@@ -90,7 +94,9 @@ bool holds(int rows, int inputs, int outputs, Random& random, auto number) {
     store(found, values);
     for (int i = 0; i < WIDTH; ++i, ++told) {
       const int output = column + i;
-      const float own = output < outputs ? expected(weights, output, &given[row * stride]) : BEYOND;
+      const float own = output < outputs ? expected(outputs_scaled[output], weights.bias[output],
+                                                    rows_scaled[row])
+                                         : BEYOND;
       const bool spoiled = output >= outputs && std::isnan(found[i]);  // of a row without a scale
       if (same(found[i], own) || spoiled) continue;
       std::fprintf(stderr, "row %d of %d, output %d of %d, %d inputs: %a for %a\n", row, rows,
