@@ -28,6 +28,11 @@ SCRIPTS  = $(shell git ls-files 'web/*.js')
 SEARCH_PROPERTIES := tests/decoder_kernels/wfst/test_wfst_properties.py \
                      tests/decoder_kernels/prefix/test_prefix_search_properties.py
 GPU_CHECK = benchmarks/cuda/gpu_check.py $(if $(GRAPH),--graph $(GRAPH)) $(if $(ONLY),--only $(ONLY))
+INSTALL  = $(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt
+# One a line, with those of the tests and of the tools.
+DEPENDENCIES := import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+                extras = project["optional-dependencies"]; \
+                print(*project["dependencies"], *extras["test"], *extras["dev"], sep="\n")
 PYTHON_OK := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
 # Its name server may be silent for longer than any timeout of Python's.
 ANSWERS  = timeout 10 $(PYTHON) -c 'import sys, urllib.request as web; web.urlopen(sys.argv[1], timeout=5)'
@@ -74,14 +79,14 @@ $(STAMP): pyproject.toml constraints.txt $(NATIVE)
 	@echo "setup: creating $(VENV) with $(PYTHON)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "setup: installing the build tools"
-	@$(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt \
-	  pip scikit-build-core nanobind cmake ninja
-	@index=$$($(MAKE) -s --no-print-directory torch-index) && \
-	$(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt \
-	  $${index:+--extra-index-url "$$index"} torch
-	@echo "setup: installing the dependencies and compiling the kernels (some minutes)"
-	@$(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt \
-	  --no-build-isolation -e '.[test,dev]'
+	@$(INSTALL) pip scikit-build-core nanobind cmake ninja
+	@echo "setup: compiling the kernels (some minutes) while the dependencies are installed"
+	@$(INSTALL) --no-deps --no-build-isolation -e . & kernels=$$!; failed=0; \
+	{ index=$$($(MAKE) -s --no-print-directory torch-index) && \
+	  $(INSTALL) $${index:+--extra-index-url "$$index"} torch && \
+	  $(BIN)/python -c '$(DEPENDENCIES)' >$(VENV)/dependencies.txt && \
+	  $(INSTALL) -r $(VENV)/dependencies.txt; } || failed=1; \
+	wait $$kernels && test $$failed = 0
 	@touch $@
 	@echo "setup: ready; next: make serve"
 

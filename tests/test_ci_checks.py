@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-TOOLS = ("bash", "dirname", "env", "mktemp", "rm", "sleep")
+TOOLS = ("bash", "dirname", "env", "mktemp", "nproc", "rm", "sleep")
 CPU_CHECKS = [
     "setup",
     "layers",
@@ -35,7 +35,7 @@ def checks(repository_dir: Path, tmp_path: Path):
         for name in ("make", "dpkg", "node", *(["nvcc"] if nvcc else [])):
             program = tmp_path / name
             program.write_text(
-                f'#!/bin/sh\necho "{name} $1" >>{noted}\ntest "{name} $1" != "make {fails}"\n'
+                f'#!/bin/sh\necho "{name} $*" >>{noted}\ntest "{name} $1" != "make {fails}"\n'
             )
             program.chmod(0o755)
         kept = {k: v for k, v in os.environ.items() if k not in ("EARSHOT_REQUIRE_CUDA", "PATH")}
@@ -44,7 +44,7 @@ def checks(repository_dir: Path, tmp_path: Path):
             env=kept | {"PATH": str(tmp_path)} | variables,
         )  # fmt: skip
         made = [line for line in noted.read_text().splitlines() if line.startswith("make ")]
-        first, *others = (line.removeprefix("make ") for line in made)
+        first, *others = (line.split()[1] for line in made)
         return ended.returncode, ended.stdout, [first, *sorted(others)]
 
     return run
@@ -85,6 +85,12 @@ def test_all_checks_are_told_with_their_time(checks) -> None:
     told = re.findall(r"^== (.+): \d+ s", said, re.M)
     of_cuda = ["CUDA half", "CUDA half on an emulated device"]
     assert sorted(told) == [*of_cuda, *CPU_CHECKS[1:]]
+
+
+def test_one_process_more_than_there_are_cores_runs_the_tests(checks, tmp_path: Path) -> None:
+    checks("checks", OMP_NUM_THREADS="1")
+    workers = len(os.sched_getaffinity(0)) + 1
+    assert f"make test WORKERS={workers}\n" in (tmp_path / "noted").read_text()
 
 
 def test_the_hosted_workflow_runs_the_checks_of_strangers(repository_dir: Path) -> None:
