@@ -1,6 +1,7 @@
 """A part of a model that nobody knew, from its file beside the model to a request's final."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import soundfile
 from shouting_part import SHOUTING
 
 from earshot.models.bundled import bundled_model_dir
+from earshot.service.core.engine_port import EngineHost
 from earshot.service.core.engine_setup import load_engine, served_model
 from earshot.service.settings import Settings
 from earshot.streaming.errors import InvalidStreamConfig
@@ -18,19 +20,37 @@ from earshot.streaming.parts.tagger import TAGGER
 from earshot.streaming.stream_config import StreamConfig
 
 
-@pytest.fixture
-def settings(tmp_path: Path, monkeypatch) -> Settings:
+@pytest.fixture(scope="module", autouse=True)
+def _known_here() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(PARTS, SHOUTING.name, SHOUTING)
+        yield
+
+
+def model_in(folder: Path) -> Settings:
     """A model with the toy beside it, and without other parts: it is loaded faster."""
-    monkeypatch.setitem(PARTS, SHOUTING.name, SHOUTING)
     for file in bundled_model_dir().iterdir():
         if file.name not in (GRAPH.file, NEURAL_LM.file, TAGGER.file):
-            (tmp_path / file.name).symlink_to(file)
-    (tmp_path / SHOUTING.file).write_text("1")
-    return Settings.load(model=tmp_path, max_streams=4)
+            (folder / file.name).symlink_to(file)
+    (folder / SHOUTING.file).write_text("1")
+    return Settings.load(model=folder, max_streams=4)
 
 
-@pytest.fixture(params=[1, 2])
-def engine(request, settings: Settings):
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    return model_in(tmp_path_factory.mktemp("with"))
+
+
+@pytest.fixture(scope="module")
+def without(tmp_path_factory: pytest.TempPathFactory) -> tuple[EngineHost, Settings]:
+    """An engine of a model that the toy does not lie beside."""
+    settings = model_in(tmp_path_factory.mktemp("without"))
+    (settings.model / SHOUTING.file).unlink()
+    return load_engine(settings), settings
+
+
+@pytest.fixture(scope="module", params=[1, 2])
+def engine(request: pytest.FixtureRequest, settings: Settings) -> Iterator[EngineHost]:
     """One engine, or two in processes of their own."""
     engine = load_engine(settings, engines=request.param)
     engine.start()
@@ -76,15 +96,15 @@ async def test_a_value_that_is_none_is_refused(serve):
     assert "shout=loud: must be true or false" in answer.json()["err_msg"]
 
 
-def test_a_model_is_described_with_and_without_it(settings, engine):
+def test_a_model_is_described_with_it(settings, engine):
     assert served_model(engine, settings).details["shouting"] == {"words": 1}
-    (settings.model / SHOUTING.file).unlink()
-    without = load_engine(settings)
-    assert served_model(without, settings).details["shouting"] is None
 
 
-def test_a_stream_that_asks_for_it_where_it_is_not_is_refused(settings):
-    (settings.model / SHOUTING.file).unlink()
-    engine = load_engine(settings)
+def test_a_model_is_described_without_it(without):
+    assert served_model(*without).details["shouting"] is None
+
+
+def test_a_stream_that_asks_for_it_where_it_is_not_is_refused(without):
+    engine, _ = without
     with pytest.raises(InvalidStreamConfig, match="shout: there is no shouting part here"):
         engine.rules.choose_search(StreamConfig(parts={"shout": True}))
