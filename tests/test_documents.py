@@ -41,8 +41,13 @@ PAPERS = {
 PAPER_ROW = re.compile(r"^\| (Table|Figure)s? ([\d, ]+) \|(.+)\|(.*)\|(.*)\|(.+)\|$", re.MULTILINE)
 
 
-def told(root: Path) -> Iterator[tuple[Path, str]]:
-    """Documents whole; of sources what they say of themselves."""
+@pytest.fixture(scope="module")
+def told(repository_dir: Path) -> list[tuple[Path, str]]:
+    """Files and their texts: documents whole, of sources what they say of themselves."""
+    return list(texts(repository_dir))
+
+
+def texts(root: Path) -> Iterator[tuple[Path, str]]:
     yield from ((file, file.read_text()) for file in root.glob("*.md"))
     for name in FOLDERS:
         for file in (root / name).rglob("*"):
@@ -71,8 +76,10 @@ def endings(repository_dir: Path) -> frozenset[str]:
     return frozenset(found)
 
 
-def test_every_path_that_is_named_exists(repository_dir: Path, endings: frozenset[str]) -> None:
-    named = [(file, each[1]) for file, text in told(repository_dir) for each in PATH.finditer(text)]
+def test_every_path_that_is_named_exists(
+    repository_dir: Path, told: list[tuple[Path, str]], endings: frozenset[str]
+) -> None:
+    named = [(file, each[1]) for file, text in told for each in PATH.finditer(text)]
     assert len(named) > 400
     lost = [
         f"{file.relative_to(repository_dir)}: {path}"
@@ -84,10 +91,8 @@ def test_every_path_that_is_named_exists(repository_dir: Path, endings: frozense
     assert lost == []
 
 
-def test_every_module_that_is_named_exists(repository_dir: Path) -> None:
-    named = [
-        (file, each[0]) for file, text in told(repository_dir) for each in MODULE.finditer(text)
-    ]
+def test_every_module_that_is_named_exists(told: list[tuple[Path, str]]) -> None:
+    named = [(file, each[0]) for file, text in told for each in MODULE.finditer(text)]
     assert named
     lost = [f"{file}: {name}" for file, name in named if not is_there(name)]
     assert lost == []
