@@ -189,7 +189,7 @@ cuda-emulator: $(STAMP)
 	@command -v nvcc >/dev/null || { echo "make cuda-test: missing: nvcc (the CUDA toolkit)" >&2; exit 1; }
 	@echo "cuda-test: building the CUDA half for the emulated device"
 	@PATH=$(CURDIR)/$(BIN):$$PATH cmake -G Ninja -S tests/cuda_emulator -B $(EMULATOR) \
-	  -DCMAKE_BUILD_TYPE=Release -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python \
+	  -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=g++ -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python \
 	  -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir) >/dev/null
 	@PATH=$(CURDIR)/$(BIN):$$PATH cmake --build $(EMULATOR) --target all
 
