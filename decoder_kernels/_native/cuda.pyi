@@ -300,3 +300,139 @@ class WfstMemory:
         """
         Where keys, costs, histories and backpointers begin in a slot's memory.
         """
+
+class LoopWeights:
+    """A head's weights on the device."""
+
+    def __init__(
+        self,
+        *,
+        encoder: Annotated[
+            Lendable,
+            dict(dtype="float32", shape=(None, None), order="C", device="cuda", writable=False),
+        ],
+        encoder_bias: Annotated[
+            Lendable, dict(dtype="float32", shape=(None,), order="C", device="cuda", writable=False)
+        ],
+        answer: Annotated[
+            Lendable,
+            dict(dtype="float32", shape=(None, None), order="C", device="cuda", writable=False),
+        ],
+        answer_bias: Annotated[
+            Lendable, dict(dtype="float32", shape=(None,), order="C", device="cuda", writable=False)
+        ],
+        project: Annotated[
+            Lendable,
+            dict(dtype="float32", shape=(None, None), order="C", device="cuda", writable=False),
+        ],
+        project_bias: Annotated[
+            Lendable, dict(dtype="float32", shape=(None,), order="C", device="cuda", writable=False)
+        ],
+        table: Annotated[
+            Lendable,
+            dict(dtype="float32", shape=(None, None), order="C", device="cuda", writable=False),
+        ],
+        recurrent: Annotated[
+            Lendable,
+            dict(dtype="float32", shape=(None, None), order="C", device="cuda", writable=False),
+        ],
+        gate_bias: Annotated[
+            Lendable,
+            dict(dtype="float32", shape=(None, None), order="C", device="cuda", writable=False),
+        ],
+        duration_frames: Annotated[
+            Lendable, dict(dtype="int32", shape=(None,), order="C", device="cuda", writable=False)
+        ],
+    ) -> None: ...
+
+class LoopLanes:
+    """Arrays for lanes on the device."""
+
+    def __init__(
+        self,
+        *,
+        numbers: Annotated[
+            Lendable, dict(dtype="int32", shape=(None, None), order="C", device="cuda")
+        ],
+        words: Annotated[Lendable, dict(dtype="int32", shape=(None,), order="C", device="cuda")],
+        encoded: Annotated[
+            Lendable,
+            dict(
+                dtype="float32", shape=(None, None, None), order="C", device="cuda", writable=False
+            ),
+        ],
+        heard: Annotated[
+            Lendable, dict(dtype="float32", shape=(None, None, None), order="C", device="cuda")
+        ],
+        memory: Annotated[
+            Lendable, dict(dtype="float32", shape=(None, None), order="C", device="cuda")
+        ],
+        fresh: Annotated[
+            Lendable, dict(dtype="float32", shape=(None, None, None), order="C", device="cuda")
+        ],
+        answers: Annotated[
+            Lendable, dict(dtype="float32", shape=(None, None), order="C", device="cuda")
+        ],
+        blank_log_probs: Annotated[
+            Lendable, dict(dtype="float32", shape=(None, None), order="C", device="cuda")
+        ],
+        found: Annotated[
+            Lendable, dict(dtype="int32", shape=(None, None, None), order="C", device="cuda")
+        ],
+        log_probs: Annotated[
+            Lendable, dict(dtype="float32", shape=(None, None), order="C", device="cuda")
+        ],
+        boost_links: Annotated[
+            Lendable,
+            dict(dtype="int32", shape=(None, None), order="C", device="cuda", writable=False),
+        ],
+        boost_bonuses: Annotated[
+            Lendable,
+            dict(dtype="float64", shape=(None, None), order="C", device="cuda", writable=False),
+        ],
+    ) -> None: ...
+
+class LabelLooping:
+    """Greedy decoding of many lanes on the device."""
+
+    def __init__(
+        self,
+        *,
+        weights: LoopWeights,
+        lanes: LoopLanes,
+        activation: str,
+        max_symbols: int,
+        order: str,
+        threads: int,
+    ) -> None: ...
+    def run_by_launches(self, lanes: int, stream: int) -> None:
+        """Walk step by step, as the host reads what is left."""
+
+    def run_as_one_kernel(self, lanes: int, stream: int) -> None:
+        """Walk in one launch, whose blocks wait for each other."""
+
+    def capture(self, lanes: int) -> None:
+        """Make a graph for so many lanes."""
+
+    def run_as_graph(self, lanes: int, stream: int) -> None:
+        """Walk by the graph that was captured."""
+
+LENGTH: int = 0
+
+FRAME: int = 1
+
+FOUND: int = 9
+
+FINITE: int = 10
+
+BOOST_ROW: int = 3
+
+BOOST_STATE: int = 2
+
+LOOP_WORDS: int = 5
+
+BOOST_STATES: int = 4
+
+LANE_NUMBERS: int = 11
+
+loop_threads: int = 256

@@ -1,13 +1,12 @@
 """Label looping on a GPU: what `LabelLoop` finds, with no label or blank on its way to the host.
 
-Bataev 2024, Algorithm 3, as one kernel or as a graph with loops in it (Galvez 2024, section 3);
+Bataev 2024, as one kernel or as a graph with loops in it (Galvez 2024, section 3);
 `csrc/looping` says how the work is laid out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
 
 import torch
 from torch import Tensor
@@ -15,16 +14,13 @@ from torch import Tensor
 from earshot.decoder_kernels.boosting.boost import BoostTable
 from earshot.decoder_kernels.device_errors import device_errors
 from earshot.decoder_kernels.errors import InvalidInput
-from earshot.decoder_kernels.native import native_half
 from earshot.decoder_kernels.transducer.device_loop_config import DeviceLoopConfig, LoopMode
 from earshot.decoder_kernels.transducer.label_loop import LabelLoop, LoopMemory, WalkedChunk
 from earshot.decoder_kernels.transducer.loop_arrays import HeadArrays, LaneRoom
+from earshot.decoder_kernels.transducer.loop_half import loop_half
 from earshot.decoder_kernels.transducer.loop_piece import LoopPiece
 from earshot.decoder_kernels.transducer.loop_weights import LoopWeights
 from earshot.decoder_kernels.transducer.placed_boosts import PlacedBoosts, PlacedTable
-
-if TYPE_CHECKING:
-    from earshot.decoder_kernels.native import kernels
 
 
 class DeviceLabelLoop:
@@ -47,7 +43,7 @@ class DeviceLabelLoop:
         self.config = config
         self.device = device
         self.vocab_size = weights.vocab_size
-        self._half = cast("type[kernels.cuda]", native_half(device))
+        self._half = loop_half(device)
         silence = LabelLoop(weights).begin().numbers
         self._silence = LoopMemory(silence.to(device))
         self._head = HeadArrays.of(weights, device)
@@ -59,7 +55,7 @@ class DeviceLabelLoop:
             lanes=self._lanes.lent(self._half),
             activation=weights.activation,
             max_symbols=weights.max_symbols,
-            by_frames=config.by_frames,
+            order=config.order,
             threads=config.block_threads or self._half.loop_threads,
         )
         if config.mode is LoopMode.FULL_GRAPH:
@@ -101,7 +97,7 @@ class DeviceLabelLoop:
     def _walk(
         self, chunks: Sequence[Tensor], before: Sequence[LoopMemory], tables: list[PlacedTable]
     ) -> list[WalkedChunk | None]:
-        """As many lanes as there is room for, piece by piece."""
+        """Lanes for which there is room, piece by piece."""
         walked: list[WalkedChunk | None] = [WalkedChunk.nothing(memory) for memory in before]
         step = self.config.max_frames
         for first in range(0, max(map(len, chunks)), step):

@@ -22,18 +22,31 @@ class LoopMode(StrEnum):
     NO_GRAPHS = "no_graphs"
 
 
+class LoopOrder(StrEnum):
+    """Who waits for whom.
+
+    LABELS: whoever has found a label, for the others' (Bataev 2024, Algorithm 3). FRAMES: whoever
+    has found its frame's blank, for the others' (Algorithm 1 there and in Galvez 2024). FREE:
+    nobody, as on the CPU.
+    """
+
+    LABELS = "labels"
+    FRAMES = "frames"
+    FREE = "free"
+
+
 @dataclass(frozen=True)
 class DeviceLoopConfig:
     """How a loop runs. Raises InvalidConfig for values that make none.
 
-    max_lanes, max_frames: that are walked at once; more are walked in pieces. by_frames: all lanes
-    keep to one frame (Bataev 2024, Algorithm 1), for comparison. block_threads: change no result.
+    max_lanes, max_frames: that are walked at once; more are walked in pieces. order, block_threads:
+    change no result.
     """
 
     max_lanes: int
     max_frames: int = 32
     mode: LoopMode = LoopMode.KERNEL
-    by_frames: bool = False
+    order: LoopOrder = LoopOrder.FREE
     block_threads: int | None = None
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""What label looping on a GPU reads and writes there: a head's weights, and arrays for lanes."""
+"""Arrays of label looping on a GPU: a head's weights, and room for lanes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from earshot.decoder_kernels.transducer.loop_half import LoopHalf
 from earshot.decoder_kernels.transducer.loop_weights import LoopWeights
 from earshot.native.dlpack import dlpack_capsule
 
@@ -64,7 +65,7 @@ class HeadArrays:
             ),
         )
 
-    def lent(self, half: type[kernels.cuda]) -> kernels.cuda.LoopWeights:
+    def lent(self, half: LoopHalf) -> kernels.cuda.LoopWeights:
         """The arrays, for native code."""
         return half.LoopWeights(
             encoder=dlpack_capsule(self.encoder),
@@ -102,7 +103,7 @@ class LaneArrays:
     log_probs: Tensor
     boosts: BoostArena
 
-    def lent(self, half: type[kernels.cuda]) -> kernels.cuda.LoopLanes:
+    def lent(self, half: LoopHalf) -> kernels.cuda.LoopLanes:
         """The arrays, for native code."""
         return half.LoopLanes(
             numbers=dlpack_capsule(self.numbers),
@@ -129,7 +130,7 @@ class LaneRoom:
     max_symbols: int
     memory_size: int
 
-    def arrays(self, head: HeadArrays, half: type[kernels.cuda], boosts: BoostArena) -> LaneArrays:
+    def arrays(self, head: HeadArrays, half: LoopHalf, boosts: BoostArena) -> LaneArrays:
         """The arrays, on the head's device."""
         device, lanes, room = head.table.device, self.lanes, self.frames * self.max_symbols
         layers, hidden = head.gate_bias.shape[0], head.project.shape[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -12,10 +11,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from earshot.decoder_kernels.transducer.label_loop import LoopMemory, WalkedChunk
 from earshot.decoder_kernels.transducer.loop_arrays import LaneArrays
+from earshot.decoder_kernels.transducer.loop_half import LoopHalf
 from earshot.decoder_kernels.transducer.placed_boosts import PlacedTable
-
-if TYPE_CHECKING:
-    from earshot.decoder_kernels.native import kernels
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +23,7 @@ class LoopPiece:
     before: Sequence[LoopMemory]
     tables: Sequence[PlacedTable]
 
-    def write(self, lanes: LaneArrays, half: type[kernels.cuda], rung: int) -> None:
+    def write(self, lanes: LaneArrays, half: LoopHalf, rung: int) -> None:
         """Fill the arrays of the first `rung` lanes; those behind the last have no frames."""
         count = len(self.frames)
         encoded = pad_sequence(list(self.frames), batch_first=True)
@@ -34,7 +31,7 @@ class LoopPiece:
         lanes.memory[:count].copy_(torch.stack([each.numbers for each in self.before]))
         lanes.numbers[:, :rung].copy_(self._numbers(half, rung))
 
-    def _numbers(self, half: type[kernels.cuda], rung: int) -> Tensor:
+    def _numbers(self, half: LoopHalf, rung: int) -> Tensor:
         numbers = torch.zeros(half.LANE_NUMBERS, rung, dtype=torch.int32)
         carried = [
             memory.carried(table) for memory, table in zip(self.before, self.tables, strict=True)
@@ -50,7 +47,7 @@ class LoopPiece:
             numbers[row, : len(values)] = torch.tensor(values)
         return numbers
 
-    def read(self, lanes: LaneArrays, half: type[kernels.cuda]) -> list[WalkedChunk | None]:
+    def read(self, lanes: LaneArrays, half: LoopHalf) -> list[WalkedChunk | None]:
         """What the lanes have found; None for one whose network's output was not finite."""
         count = len(self.frames)
         found = FoundOnDevice.of(lanes, half, count)
@@ -61,7 +58,7 @@ class LoopPiece:
 
 @dataclass(frozen=True, eq=False)
 class FoundOnDevice:
-    """What lanes have found, on the host; their memory still on the device."""
+    """The labels that lanes have found, on the host; their memory still on the device."""
 
     frame: list[int]
     boost_state: list[int]
@@ -73,13 +70,15 @@ class FoundOnDevice:
     memory: Tensor
 
     @staticmethod
-    def of(lanes: LaneArrays, half: type[kernels.cuda], count: int) -> FoundOnDevice:
-        """Of the first lanes."""
+    def of(lanes: LaneArrays, half: LoopHalf, count: int) -> FoundOnDevice:
+        """The labels of the first lanes."""
         numbers = lanes.numbers[:, :count].cpu()
-        rows = (half.FRAME, half.BOOST_STATE, half.FOUND, half.FINITE)
         most = int(numbers[half.FOUND].max())
         return FoundOnDevice(
-            *(numbers[row].tolist() for row in rows),
+            frame=numbers[half.FRAME].tolist(),
+            boost_state=numbers[half.BOOST_STATE].tolist(),
+            labels=numbers[half.FOUND].tolist(),
+            finite=numbers[half.FINITE].tolist(),
             found=lanes.found[:, :count, :most].cpu(),
             log_probs=lanes.log_probs[:count, :most].cpu(),
             blank_log_probs=lanes.blank_log_probs[:count].cpu(),

@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -14,6 +15,13 @@
 #include "looping/device_loop.h"
 
 namespace earshot {
+
+inline cuda::LoopOrder order_of(const std::string& name) {
+  if (name == "labels") return cuda::LoopOrder::BY_LABELS;
+  if (name == "frames") return cuda::LoopOrder::BY_FRAMES;
+  if (name == "free") return cuda::LoopOrder::FREELY;
+  throw std::invalid_argument("no loop has the order " + name);
+}
 
 // A head's weights on the device, and arrays for its lanes, borrowed for as long as this lives.
 template <class Device>
@@ -43,11 +51,10 @@ class LoopOnDevice {
   };
 
   LoopOnDevice(Weights weights, Lanes lanes, const std::string& activation, int max_symbols,
-               bool by_frames, int threads)
+               const std::string& order, int threads)
       : weights_(std::move(weights)),
         lanes_(std::move(lanes)),
-        work_{by_frames ? cuda::LoopOrder::BY_FRAMES : cuda::LoopOrder::BY_LABELS, threads,
-              borrow(activation_of(activation), max_symbols)} {}
+        work_{order_of(order), threads, borrow(activation_of(activation), max_symbols)} {}
   LoopOnDevice(const LoopOnDevice&) = delete;
 
   void run_by_launches(int lanes, std::intptr_t stream) const {
@@ -193,8 +200,9 @@ void bind_looping(nb::module_ submodule) {
           "answers"_a, "blank_log_probs"_a, "found"_a, "log_probs"_a, "boost_links"_a,
           "boost_bonuses"_a);
   nb::class_<L>(submodule, "LabelLooping", "Greedy decoding of many lanes on the device.")
-      .def(nb::init<typename L::Weights, typename L::Lanes, const std::string&, int, bool, int>(),
-           nb::kw_only(), "weights"_a, "lanes"_a, "activation"_a, "max_symbols"_a, "by_frames"_a,
+      .def(nb::init<typename L::Weights, typename L::Lanes, const std::string&, int,
+                    const std::string&, int>(),
+           nb::kw_only(), "weights"_a, "lanes"_a, "activation"_a, "max_symbols"_a, "order"_a,
            "threads"_a)
       .def("run_by_launches", &L::run_by_launches, "lanes"_a, "stream"_a,
            "Walk step by step, as the host reads what is left.")

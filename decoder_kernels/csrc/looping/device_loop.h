@@ -9,8 +9,9 @@
 
 namespace earshot::cuda {
 
-// BY_LABELS: Bataev 2024, Algorithm 3. BY_FRAMES: Algorithm 1 there and in Galvez 2024.
-enum class LoopOrder { BY_LABELS, BY_FRAMES };
+// BY_LABELS: Bataev 2024, Algorithm 3. BY_FRAMES: Algorithm 1 there and in Galvez 2024. FREELY: the
+// former without lock step.
+enum class LoopOrder { BY_LABELS, BY_FRAMES, FREELY };
 
 struct LoopWork {
   LoopOrder order;

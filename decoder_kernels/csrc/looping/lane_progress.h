@@ -25,6 +25,15 @@ struct ByFrames {
   static KERNEL_FN int next_turn(int /*turn*/, int frame, bool /*is_label*/) { return frame; }
 };
 
+// There is one turn, in which nobody waits for anybody: whoever has a blank is at its next frame
+// when the others' labels are heard. As the CPU's loop does it (transducer/label_loop.h).
+struct Freely {
+  static constexpr bool SAYS_AT_ONCE = true;
+
+  static KERNEL_FN int first_turn(int /*frame*/) { return 0; }
+  static KERNEL_FN int next_turn(int turn, int /*frame*/, bool /*is_label*/) { return turn; }
+};
+
 // One lane's numbers, changed by one thread.
 class LaneProgress {
  public:

@@ -1,4 +1,4 @@
-// Functions of floats as the CPU's loop computes them (dense/floats.h), one at a time.
+// Functions of floats as the CPU's loop has them (native/csrc/dense/floats.h), one at a time.
 #pragma once
 
 #include "block/block_cuda.h"

@@ -1,9 +1,21 @@
-#include "looping/captured_graph.h"
+#include "block/captured_graph.h"
 #include "looping/device_loop.h"
 #include "looping/step_launches.h"
 
 namespace earshot::cuda {
 namespace {
+
+template <class Run>
+void in_order(LoopOrder order, const Run& run) {
+  switch (order) {
+    case LoopOrder::BY_LABELS:
+      return run.template operator()<ByLabels>();
+    case LoopOrder::BY_FRAMES:
+      return run.template operator()<ByFrames>();
+    case LoopOrder::FREELY:
+      return run.template operator()<Freely>();
+  }
+}
 
 template <class Order>
 void launch_steps(const LoopWork& work, cudaStream_t stream) {
@@ -66,16 +78,12 @@ void fill_graph(const LoopWork& work, cudaGraph_t graph) {
 
 void run_by_launches(const LoopWork& work, std::intptr_t stream) {
   const auto on = reinterpret_cast<cudaStream_t>(stream);
-  if (work.params.lanes == 0) return;
-  work.order == LoopOrder::BY_LABELS ? launch_steps<ByLabels>(work, on)
-                                     : launch_steps<ByFrames>(work, on);
+  in_order(work.order, [&]<class Order>() { launch_steps<Order>(work, on); });
 }
 
 void run_as_one_kernel(const LoopWork& work, std::intptr_t stream) {
   const auto on = reinterpret_cast<cudaStream_t>(stream);
-  if (work.params.lanes == 0) return;
-  work.order == LoopOrder::BY_LABELS ? launch_loop<ByLabels>(work, on)
-                                     : launch_loop<ByFrames>(work, on);
+  in_order(work.order, [&]<class Order>() { launch_loop<Order>(work, on); });
 }
 
 struct LoopGraph::Executable {
@@ -83,8 +91,7 @@ struct LoopGraph::Executable {
     const OwnGraph graph;
     work.params.looks = graph.condition();
     work.params.goes_on = graph.condition();
-    work.order == LoopOrder::BY_LABELS ? fill_graph<ByLabels>(work, graph.get())
-                                       : fill_graph<ByFrames>(work, graph.get());
+    in_order(work.order, [&]<class Order>() { fill_graph<Order>(work, graph.get()); });
     check_cuda(cudaGraphInstantiate(&graph_exec, graph.get(), 0));
   }
   ~Executable() { cudaGraphExecDestroy(graph_exec); }

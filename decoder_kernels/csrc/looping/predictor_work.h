@@ -10,7 +10,7 @@ namespace earshot::cuda {
 
 inline constexpr int ROWS_OF_GATES = 4, ROWS_OF_SAID = 8, GATES = 4;
 
-struct PredictorRows {
+struct PredictorTile {
   const GridPlace& place;
   const LoopParams& params;
   const int* lanes;
@@ -33,35 +33,34 @@ KERNEL_FN void remember(const float (&gates)[GATES], float* cell, float* fresh) 
 }
 
 // What the gates of a layer have before its products: of the label, or of nothing yet.
-KERNEL_FN const float* gates_before(const PredictorRows& those, int layer, int row) {
-  const HeadOnDevice& head = those.params.head;
+KERNEL_FN const float* gates_before(const PredictorTile& tile, int layer, int row) {
+  const HeadOnDevice& head = tile.params.head;
   if (layer > 0) return head.gate_bias + layer * GATES * head.hidden;
-  const long long token = those.params.of(those.lanes[row], TOKEN);
+  const long long token = tile.params.of(tile.lanes[row], TOKEN);
   return head.table + token * GATES * head.hidden;
 }
 
-KERNEL_FN void gate_tile(const PredictorRows& those, int layer, int first_unit, float* staged) {
-  const HeadOnDevice& head = those.params.head;
-  const MemoryLayout& layout = those.params.layout;
+KERNEL_FN void gate_tile(const PredictorTile& tile, int layer, int first_unit, float* staged) {
+  const HeadOnDevice& head = tile.params.head;
+  const MemoryLayout& layout = tile.params.layout;
   const int hidden = head.hidden, below = layer == 0 ? 0 : hidden;
-  stage_rows<ROWS_OF_GATES>(those.place, those.rows, below + hidden, staged, [&](int row, int i) {
-    return i < below ? those.fresh(row, layer - 1)[i]
-                     : those.memory(row)[layout.hidden_of(layer) + i - below];
+  stage_rows<ROWS_OF_GATES>(tile.place, tile.rows, below + hidden, staged, [&](int row, int i) {
+    return i < below ? tile.fresh(row, layer - 1)[i]
+                     : tile.memory(row)[layout.hidden_of(layer) + i - below];
   });
-  const int unit = first_unit + those.place.thread;
+  const int unit = first_unit + tile.place.thread;
   if (unit >= hidden) return;
   float sums[GATES][ROWS_OF_GATES] = {};
-  for (int row = 0; row < those.rows; ++row) {
-    const float* before = gates_before(those, layer, row);
+  for (int row = 0; row < tile.rows; ++row) {
+    const float* before = gates_before(tile, layer, row);
     for (int gate = 0; gate < GATES; ++gate) sums[gate][row] = before[gate * hidden + unit];
   }
   const long long first_input = layer == 0 ? 0 : (2 * layer - 1) * hidden;
   add_products(staged, below + hidden, head.recurrent + first_input * GATES * hidden + unit,
                GATES * hidden, hidden, sums);
-  for (int row = 0; row < those.rows; ++row) {
+  for (int row = 0; row < tile.rows; ++row) {
     const float gates[GATES] = {sums[0][row], sums[1][row], sums[2][row], sums[3][row]};
-    remember(gates, those.memory(row) + layout.cell_of(layer) + unit,
-             those.fresh(row, layer) + unit);
+    remember(gates, tile.memory(row) + layout.cell_of(layer) + unit, tile.fresh(row, layer) + unit);
   }
 }
 
@@ -72,22 +71,22 @@ KERNEL_FN void hear_label(const GridPlace& place, const LoopParams& params, cons
   const TilesOf tiles(count, ROWS_OF_GATES, params.head.hidden, place.threads);
   for (int item = place.block; item < tiles.count(); item += place.blocks) {
     const int first = item / tiles.column_tiles * ROWS_OF_GATES;
-    const PredictorRows those{place, params, lanes + first, min(count - first, ROWS_OF_GATES)};
-    gate_tile(those, layer, item % tiles.column_tiles * place.threads, staged);
+    const PredictorTile tile{place, params, lanes + first, min(count - first, ROWS_OF_GATES)};
+    gate_tile(tile, layer, item % tiles.column_tiles * place.threads, staged);
   }
 }
 
-KERNEL_FN void said_tile(const PredictorRows& those, int first_column, float* staged) {
-  const HeadOnDevice& head = those.params.head;
-  stage_rows<ROWS_OF_SAID>(those.place, those.rows, head.hidden, staged,
-                           [&](int row, int i) { return those.fresh(row, head.layers - 1)[i]; });
-  const int column = first_column + those.place.thread;
+KERNEL_FN void said_tile(const PredictorTile& tile, int first_column, float* staged) {
+  const HeadOnDevice& head = tile.params.head;
+  stage_rows<ROWS_OF_SAID>(tile.place, tile.rows, head.hidden, staged,
+                           [&](int row, int i) { return tile.fresh(row, head.layers - 1)[i]; });
+  const int column = first_column + tile.place.thread;
   if (column >= head.joint) return;
   float sums[1][ROWS_OF_SAID];
   for (float& sum : sums[0]) sum = head.project_bias[column];
   add_products(staged, head.hidden, head.project_weight + column, head.joint, 0, sums);
-  for (int row = 0; row < those.rows; ++row) {
-    those.memory(row)[MemoryLayout::SAID + column] = sums[0][row];
+  for (int row = 0; row < tile.rows; ++row) {
+    tile.memory(row)[MemoryLayout::SAID + column] = sums[0][row];
   }
 }
 
@@ -97,10 +96,10 @@ KERNEL_FN void keep_fresh(const GridPlace& place, const LoopParams& params, cons
   const HeadOnDevice& head = params.head;
   const int of_lane = head.layers * head.hidden;
   for (int row = place.block; row < count; row += place.blocks) {
-    const PredictorRows those{place, params, lanes + row, 1};
+    const PredictorTile tile{place, params, lanes + row, 1};
     for (int i = place.thread; i < of_lane; i += place.threads) {
       const int layer = i / head.hidden, unit = i % head.hidden;
-      those.memory(0)[params.layout.hidden_of(layer) + unit] = those.fresh(0, layer)[unit];
+      tile.memory(0)[params.layout.hidden_of(layer) + unit] = tile.fresh(0, layer)[unit];
     }
   }
 }
@@ -111,8 +110,8 @@ KERNEL_FN void say(const GridPlace& place, const LoopParams& params, const int* 
   const TilesOf tiles(count, ROWS_OF_SAID, params.head.joint, place.threads);
   for (int item = place.block; item < tiles.count(); item += place.blocks) {
     const int first = item / tiles.column_tiles * ROWS_OF_SAID;
-    const PredictorRows those{place, params, lanes + first, min(count - first, ROWS_OF_SAID)};
-    said_tile(those, item % tiles.column_tiles * place.threads, staged);
+    const PredictorTile tile{place, params, lanes + first, min(count - first, ROWS_OF_SAID)};
+    said_tile(tile, item % tiles.column_tiles * place.threads, staged);
   }
   keep_fresh(place, params, lanes, count);
 }

@@ -67,9 +67,9 @@ def test_a_graph_is_one_launch_a_chunk_and_nothing_is_captured_while_serving(
 def test_single_launches_are_as_many_as_the_turns_need(emulator: Emulator) -> None:
     loop = loop_on(emulator, LoopMode.NO_GRAPHS)
     assert tokens_of(loop) == EXPECTED
-    turns = max(map(len, EXPECTED))
+    turns = 5 + max(map(len, EXPECTED))
     assert emulator.graph_launches == 0
-    assert emulator.host_launches > 3 + turns * (3 + LAYERS + 1)
+    assert 3 < emulator.host_launches <= 4 + turns * (4 + LAYERS)
 
 
 def test_what_a_loop_has_allocated_is_freed_with_it(emulator: Emulator) -> None:

@@ -12,15 +12,24 @@ from label_heads import CONFIG, HEADS, SIZE, assert_found, expected_of, in_piece
 from torch import Tensor
 
 from earshot.decoder_kernels.boosting.boost import BoostPhrase, BoostTable
-from earshot.decoder_kernels.errors import CapacityExceeded, InvalidConfig, InvalidInput
+from earshot.decoder_kernels.errors import (
+    BackendMissing,
+    CapacityExceeded,
+    InvalidConfig,
+    InvalidInput,
+)
 from earshot.decoder_kernels.transducer.device_loop import DeviceLabelLoop
-from earshot.decoder_kernels.transducer.device_loop_config import DeviceLoopConfig, LoopMode
+from earshot.decoder_kernels.transducer.device_loop_config import (
+    DeviceLoopConfig,
+    LoopMode,
+    LoopOrder,
+)
 from earshot.decoder_kernels.transducer.label_loop import LabelLoop, WalkedChunk
 from earshot.models.transducer.transducer import Transducer
 from earshot.streaming.transducer.native_loop import label_loop_of, loop_weights_of
 
 STATES = 200
-both_orders = pytest.mark.parametrize("by_frames", [False, True], ids=["labels", "frames"])
+all_orders = pytest.mark.parametrize("order", list(LoopOrder))
 all_modes = pytest.mark.parametrize("mode", list(LoopMode))
 all_heads = pytest.mark.parametrize("kind", sorted(HEADS))
 
@@ -43,15 +52,15 @@ def loop_on(
     return DeviceLabelLoop(loop_weights_of(head), device, config, slots, STATES if slots else 0)
 
 
-@both_orders
+@all_orders
 @all_modes
 @all_heads
 def test_lanes_in_chunks_find_what_the_papers_loop_does_alone(
-    gpu_device: torch.device, kind: str, mode: LoopMode, by_frames: bool
+    gpu_device: torch.device, kind: str, mode: LoopMode, order: LoopOrder
 ) -> None:
     """More of them than there is room for, in longer chunks."""
     sounds = [sound(count, seed) for seed, count in enumerate((7, 0, 4, 5, 1, 2))]
-    loop = loop_on(gpu_device, HEADS[kind], mode, by_frames=by_frames)
+    loop = loop_on(gpu_device, HEADS[kind], mode, order=order)
     heard = in_pieces(loop, sounds, [3, 0, 6])
     for found, encoded in zip(heard, sounds, strict=True):
         assert_found(found, expected_of(HEADS[kind], encoded), len(encoded))
@@ -166,6 +175,11 @@ def test_nobody_says_nothing(gpu_device: torch.device) -> None:
     assert loop([], []) == []
     [found] = walked(loop, [sound(0, 0)])
     assert found.tokens == found.blank_log_probs == []
+
+
+def test_a_cpu_has_no_loop_of_kernels() -> None:
+    with pytest.raises(BackendMissing, match="for GPUs"):
+        loop_on(torch.device("cpu"), HEADS["rnnt"])
 
 
 @pytest.mark.parametrize("name", ["max_lanes", "max_frames", "block_threads"])
