@@ -217,6 +217,8 @@ class LmPacked:
     @property
     def rows(self) -> list[int]: ...
     @property
+    def tallies(self) -> int: ...
+    @property
     def states(self) -> int: ...
     @property
     def holes(self) -> int: ...
@@ -249,6 +251,7 @@ class LmImage:
         words: int,
         text_bytes: int,
         rows: Sequence[int],
+        tallies: int,
         states: int,
         unknown_cost: int,
     ) -> None: ...

@@ -5,14 +5,14 @@
     header      4,096 bytes, little endian, see `_FIELDS`
     ends, text  (V,) int64, where the UTF-8 of each word's text ends; then all that text
     by_text     (V,) uint32, the words by the bytes of their texts
-    costs       (V,) uint16, 2^-10 nat each: those of the words alone, the likeliest first
-    ranks       which words, and rows below the highest order, are states (`csrc/lm/lm_layout.h`)
-    rows        lines of 32 bytes, six rows each: a word of 24 bits, a cost of 16
-    states      (S + 1,) first child, suffix, back-off, mask of children
-    bases       (1 + S // 65,536,) uint64: the row that first children are counted from
+    words       lines of 28: costs of 2^-10 nat, the likeliest word first, and which are states
+    rows        lines of 12: a word of 24 bits, a cost of 16, and which are states
+    states      lines of 8: children, suffix, back-off, mask of children
+    state_bases uint32, of each 65,536 lines of rows: the state that theirs are counted from
+    row_bases   uint64, of each 65,536 lines of states: the row that theirs are counted from
     checksums   (C,) uint32, the CRC-32 of each megabyte behind the header
 
-Each part begins at a multiple of 64 bytes.
+A line has 64 bytes (`csrc/lm/lm_layout.h`); each part begins at a multiple of 64.
 """
 
 import struct
@@ -23,18 +23,19 @@ from dataclasses import dataclass
 from earshot.decoder_kernels.errors import LmImageError
 
 MAGIC = b"EARGRAML"
-VERSION = 1
+VERSION = 2
 HEADER_BYTES = 4096
 ALIGNMENT = 64
 MAX_ORDER = 6
 BLOCK_BYTES = 1 << 20
+LINES_OF_A_BASE = 1 << 16
 NO_WORD = (1 << 24) - 1
 MAX_STATES = (1 << 32) - 2
 MAX_COUNT = 1 << 40
 
-# Magic, version, order, size of the file | words, bytes of text, rows of each order, states, holes
-# | checksums of the words' texts, of the checksums and of the header, which is the last field.
-_FIELDS = struct.Struct(f"<8sIIQ QQ{MAX_ORDER}QQQ 16sII")
+# Magic, version, order, size of the file | words, bytes of text, rows of each order, tallies,
+# states, holes | checksums of the words' texts, of the checksums and of the header, the last field.
+_FIELDS = struct.Struct(f"<8sIIQ QQ{MAX_ORDER}QQQQ 16sII")
 
 
 @dataclass(frozen=True)
@@ -42,13 +43,15 @@ class LmHeader:
     """Counts of an image.
 
     rows: n-grams of each order, those of single words apart; ``holes`` of them are contexts that
-    the model does not list. vocabulary: a checksum of the words' texts, 16 bytes.
+    the model does not list. tallies: rows beside them, that count others.
+    vocabulary: a checksum of the words' texts, 16 bytes.
     """
 
     order: int
     words: int
     text_bytes: int
     rows: tuple[int, ...]
+    tallies: int
     states: int
     holes: int
     vocabulary: bytes
@@ -83,7 +86,7 @@ class LmHeader:
         """The header, (4096,) bytes."""
         fields = _FIELDS.pack(
             MAGIC, VERSION, self.order, self.file_size, self.words, self.text_bytes, *self.rows,
-            self.states, self.holes, self.vocabulary, self.checksums, 0,
+            self.tallies, self.states, self.holes, self.vocabulary, self.checksums, 0,
         )  # fmt: skip
         start = fields[:-4]
         return (start + struct.pack("<I", zlib.crc32(start))).ljust(HEADER_BYTES, b"\0")
@@ -101,8 +104,10 @@ class LmHeader:
         *counts, vocabulary, checksums, own = counts
         if own != zlib.crc32(content[: _FIELDS.size - 4]):
             raise LmImageError(f"{name} is damaged: the checksum of its header is wrong")
-        words, text_bytes, *rows, states, holes = counts
-        header = cls(order, words, text_bytes, tuple(rows), states, holes, vocabulary, checksums)
+        words, text_bytes, *rows, tallies, states, holes = counts
+        header = cls(
+            order, words, text_bytes, tuple(rows), tallies, states, holes, vocabulary, checksums
+        )
         if not header._is_possible() or told_size != header.file_size:
             raise LmImageError(f"{name} is damaged: its counts contradict each other")
         if file_size != told_size:
@@ -116,27 +121,29 @@ class LmHeader:
             and 1 <= self.words < NO_WORD
             and not rows[0]
             and not any(rows[self.order :])
-            and max(*rows, self.text_bytes, self.holes) <= MAX_COUNT
-            and 1 <= self.states <= min(MAX_STATES, 1 + self._items)
+            and max(*rows, self.text_bytes, self.holes, self.tallies) <= MAX_COUNT
+            and 1 <= self.states <= min(MAX_STATES, 1 + self._most_contexts)
         )
 
     @property
-    def _items(self) -> int:
+    def _most_contexts(self) -> int:
         """Words, and rows below the highest order."""
         return 0 if self.order == 1 else self.words + sum(self.rows[: self.order - 1])
 
     def _ends(self) -> Iterator[int]:
         """Where the parts end, one after the other (`csrc/lm/lm_parts.h`)."""
         at = HEADER_BYTES
+        row_lines = -(-(sum(self.rows) + self.tallies) // 12)
+        state_lines = -(-self.states // 8)
         for length, size in (
             (self.words, 8),
             (self.text_bytes, 1),
             (self.words, 4),
-            (self.words, 2),
-            (-(-self._items // 224), 32),
-            (-(-sum(self.rows) // 6), 32),
-            (self.states + 1, 12),
-            (-(-(self.states + 1) // (1 << 16)), 8),
+            (-(-self.words // 28), 64),
+            (row_lines, 64),
+            (state_lines, 64),
+            (-(-row_lines // LINES_OF_A_BASE), 4),
+            (-(-state_lines // LINES_OF_A_BASE), 8),
         ):
             at += -at % ALIGNMENT + length * size
             yield at

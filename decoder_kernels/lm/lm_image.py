@@ -53,6 +53,7 @@ class LmImage:
             words=header.words,
             text_bytes=header.text_bytes,
             rows=header.rows,
+            tallies=header.tallies,
             states=header.states,
             unknown_cost=unknown_cost,
         )

@@ -59,8 +59,8 @@ class LmPacker:
             file.seek(texts_at + -texts_at % ALIGNMENT)
             vocabulary = hashlib.blake2b(file.read(packed.text_bytes), digest_size=16).digest()
             counts = LmHeader(
-                packed.order, packed.words, packed.text_bytes, tuple(packed.rows), packed.states,
-                packed.holes, vocabulary,
+                packed.order, packed.words, packed.text_bytes, tuple(packed.rows), packed.tallies,
+                packed.states, packed.holes, vocabulary,
             )  # fmt: skip
             _seal(file, counts)
         self._check_texts(LmImage(path))

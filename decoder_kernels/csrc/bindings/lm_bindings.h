@@ -27,10 +27,10 @@ class BorrowedImage {
  public:
   BorrowedImage(HostArray<const std::uint8_t, 1> content, int order, std::uint64_t words,
                 std::uint64_t text_bytes, std::array<std::uint64_t, cpu::LM_MAX_ORDER> rows,
-                std::uint64_t states, int unknown_cost)
+                std::uint64_t tallies, std::uint64_t states, int unknown_cost)
       : content_(content),
-        image_(content.data(), content.size(), LmCounts{order, words, text_bytes, rows, states},
-               unknown_cost) {}
+        image_(content.data(), content.size(),
+               LmCounts{order, words, text_bytes, rows, tallies, states}, unknown_cost) {}
 
   const LmImage& image() const { return image_; }
 
@@ -92,6 +92,7 @@ inline void bind_lm_packer(nb::module_& module) {
       .def_prop_ro("words", [](const LmPacked& packed) { return packed.counts.words; })
       .def_prop_ro("text_bytes", [](const LmPacked& packed) { return packed.counts.text_bytes; })
       .def_prop_ro("rows", [](const LmPacked& packed) { return packed.counts.rows; })
+      .def_prop_ro("tallies", [](const LmPacked& packed) { return packed.counts.tallies; })
       .def_prop_ro("states", [](const LmPacked& packed) { return packed.counts.states; })
       .def_ro("holes", &LmPacked::holes)
       .def_ro("clamped", &LmPacked::clamped);
@@ -118,9 +119,10 @@ inline void bind_lm(nb::module_& module) {
   bind_lm_packer(module);
   nb::class_<BorrowedImage>(module, "LmImage", "A language model's image in memory.")
       .def(nb::init<HostArray<const std::uint8_t, 1>, int, std::uint64_t, std::uint64_t,
-                    std::array<std::uint64_t, cpu::LM_MAX_ORDER>, std::uint64_t, int>(),
-           "content"_a, nb::kw_only(), "order"_a, "words"_a, "text_bytes"_a, "rows"_a, "states"_a,
-           "unknown_cost"_a)
+                    std::array<std::uint64_t, cpu::LM_MAX_ORDER>, std::uint64_t, std::uint64_t,
+                    int>(),
+           "content"_a, nb::kw_only(), "order"_a, "words"_a, "text_bytes"_a, "rows"_a, "tallies"_a,
+           "states"_a, "unknown_cost"_a)
       .def(
           "find_word",
           [](const BorrowedImage& own, std::string_view word) { return own.image().find(word); },

@@ -17,6 +17,11 @@ struct LmFound {
   std::uint32_t state;  // the longest state that context and word end with
 };
 
+// Rows.
+struct LmRange {
+  std::uint64_t begin, end;
+};
+
 class LmLookup {
  public:
   KERNEL_FN explicit LmLookup(const LmView& view) : view_(view) {}
@@ -28,19 +33,21 @@ class LmLookup {
     bool priced = false;
     state = state < view_.num_states ? state : LM_ROOT;
     for (int left = view_.order; left > 0 && state != LM_ROOT; --left) {
-      const LmState& at = view_.states[state];
-      const std::uint64_t row = child(state, at.mask, word);
+      const LmStateLine& line = line_of(state);
+      const std::uint32_t place = state % LM_STATES_TOGETHER;
+      const std::uint64_t row =
+          line.masks[place] & lm_mask(word) ? row_of(children(state), word) : LM_NO_ROW;
       if (row != LM_NO_ROW) {
         const std::uint32_t cost = cost_of(row);
         if (!priced && cost != LM_NO_COST) {
           found.cost += static_cast<std::int32_t>(cost);
           priced = true;
         }
-        if (found.state == LM_NO_STATE) found.state = state_of(view_.num_words + row);
+        if (found.state == LM_NO_STATE) found.state = state_of_row(row);
         if (priced && found.state != LM_NO_STATE) return found;
       }
-      if (!priced) found.cost += at.back_off;
-      state = at.suffix < state ? at.suffix : LM_ROOT;
+      if (!priced) found.cost += line.back_offs[place];
+      state = suffix_of(state);
     }
     return alone(found, priced, word);
   }
@@ -50,64 +57,107 @@ class LmLookup {
     std::int32_t cost = 0;
     state = state < view_.num_states ? state : LM_ROOT;
     for (int left = view_.order; left > 0 && state != LM_ROOT; --left) {
-      const LmState& at = view_.states[state];
-      cost += at.back_off;
-      state = at.suffix < state ? at.suffix : LM_ROOT;
+      cost += line_of(state).back_offs[state % LM_STATES_TOGETHER];
+      state = suffix_of(state);
     }
     return cost;
   }
 
-  // The row of a state's child by its word, or LM_NO_ROW.
-  KERNEL_FN std::uint64_t child(std::uint32_t state, std::uint32_t mask, std::uint32_t word) const {
-    if (!(mask & lm_mask(word))) return LM_NO_ROW;
-    std::uint64_t begin = first_child(state);
-    std::uint64_t end = first_child(state + 1);
-    while (begin < end) {
-      const std::uint64_t middle = begin + (end - begin) / 2;
+  // Most states have few children, of which 4 bits say how many: theirs begin behind those of the
+  // states before them in the line. Of many the row before them says it.
+  KERNEL_FN LmRange children(std::uint32_t state) const {
+    const LmStateLine& line = line_of(state);
+    const std::uint32_t own = state % LM_STATES_TOGETHER;
+    LmRange found{0, view_.row_bases[state / LM_STATES_TOGETHER >> LM_BASE_SHIFT] + line.first_row};
+    for (std::uint32_t place = 0; place <= own; ++place) {
+      const std::uint32_t size = line.sizes >> 4 * place & LM_MANY;
+      found.begin = at_most(found.end);
+      found.end = found.begin + size;
+      if (size != LM_MANY) continue;
+      const std::uint64_t count = found.begin < view_.num_rows ? tally_of(found.begin) : 0;
+      found.begin = at_most(found.begin + 1);
+      found.end = found.begin + count;
+    }
+    return LmRange{found.begin, at_most(found.end)};
+  }
+
+  // The row that has a word, or LM_NO_ROW.
+  KERNEL_FN std::uint64_t row_of(LmRange among, std::uint32_t word) const {
+    while (among.begin < among.end) {
+      const std::uint64_t middle = among.begin + (among.end - among.begin) / 2;
       const std::uint32_t there = word_of(middle);
       if (there == word) return middle;
       if (there < word) {
-        begin = middle + 1;
+        among.begin = middle + 1;
       } else {
-        end = middle;
+        among.end = middle;
       }
     }
     return LM_NO_ROW;
   }
 
-  KERNEL_FN std::uint64_t first_child(std::uint32_t state) const {
-    const std::uint64_t row = view_.bases[state >> LM_BASE_SHIFT] + view_.states[state].first_child;
-    return row < view_.num_rows ? row : view_.num_rows;
-  }
-
   KERNEL_FN std::uint32_t word_of(std::uint64_t row) const {
-    const std::uint8_t* at = view_.rows + lm_row_at(row);
+    const std::uint8_t* at = bytes_of(row);
     return at[0] | at[1] << 8 | at[2] << 16;
   }
 
   KERNEL_FN std::uint32_t cost_of(std::uint64_t row) const {
-    const std::uint8_t* at = view_.rows + lm_row_at(row);
+    const std::uint8_t* at = bytes_of(row);
     return at[3] | at[4] << 8;
   }
 
-  // That of a word or row, or LM_NO_STATE.
-  KERNEL_FN std::uint32_t state_of(std::uint64_t item) const {
-    if (item >= view_.num_items) return LM_NO_STATE;
-    const LmRank& rank = view_.ranks[item / LM_RANKED_BITS];
-    const std::uint32_t place = item % LM_RANKED_BITS;
-    if (!(rank.bits[place / 32] >> place % 32 & 1)) return LM_NO_STATE;
-    std::uint32_t state = 1 + rank.before;
-    for (std::uint32_t i = 0; i < place / 32; ++i) state += count_bits(rank.bits[i]);
-    state += count_bits(rank.bits[place / 32] & ((1u << place % 32) - 1));
-    return state < view_.num_states ? state : LM_NO_STATE;
+  // How many rows behind it are of one state.
+  KERNEL_FN std::uint64_t tally_of(std::uint64_t row) const {
+    return word_of(row) | std::uint64_t{cost_of(row)} << 24;
+  }
+
+  // LM_NO_STATE where a row is none.
+  KERNEL_FN std::uint32_t state_of_row(std::uint64_t row) const {
+    if (row >= view_.num_inner) return LM_NO_STATE;
+    const std::uint64_t line = row / LM_ROWS_TOGETHER;
+    const std::uint32_t ranked = view_.rows[line].ranked;
+    const std::uint32_t before =
+        view_.state_bases[line >> LM_BASE_SHIFT] + (ranked >> LM_ROWS_TOGETHER);
+    return state_at(before, ranked, row % LM_ROWS_TOGETHER);
+  }
+
+  KERNEL_FN std::uint32_t state_of_word(std::uint32_t word) const {
+    const LmWordLine& line = view_.words[word / LM_WORDS_TOGETHER];
+    return state_at(line.before, line.bits, word % LM_WORDS_TOGETHER);
   }
 
  private:
+  KERNEL_FN const LmStateLine& line_of(std::uint32_t state) const {
+    return view_.states[state / LM_STATES_TOGETHER];
+  }
+
+  KERNEL_FN std::uint32_t suffix_of(std::uint32_t state) const {
+    const std::uint32_t suffix = line_of(state).suffixes[state % LM_STATES_TOGETHER];
+    return suffix < state ? suffix : LM_ROOT;
+  }
+
+  KERNEL_FN const std::uint8_t* bytes_of(std::uint64_t row) const {
+    return view_.rows[row / LM_ROWS_TOGETHER].rows[row % LM_ROWS_TOGETHER];
+  }
+
+  KERNEL_FN std::uint64_t at_most(std::uint64_t row) const {
+    return row < view_.num_rows ? row : view_.num_rows;
+  }
+
+  KERNEL_FN std::uint32_t state_at(std::uint32_t before, std::uint32_t bits,
+                                   std::uint32_t place) const {
+    if (!(bits >> place & 1)) return LM_NO_STATE;
+    const std::uint32_t state = before + count_bits(bits & ((1u << place) - 1));
+    return state < view_.num_states ? state : LM_NO_STATE;
+  }
+
   // At the end of all back-offs.
   KERNEL_FN LmFound alone(LmFound found, bool priced, std::uint32_t word) const {
     if (word >= view_.num_words) return LmFound{found.cost + view_.unknown_cost, LM_ROOT};
-    if (!priced) found.cost += view_.costs[word];
-    if (found.state == LM_NO_STATE) found.state = state_of(word);
+    if (!priced) {
+      found.cost += view_.words[word / LM_WORDS_TOGETHER].costs[word % LM_WORDS_TOGETHER];
+    }
+    if (found.state == LM_NO_STATE) found.state = state_of_word(word);
     if (found.state == LM_NO_STATE) found.state = LM_ROOT;
     return found;
   }

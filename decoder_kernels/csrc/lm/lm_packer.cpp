@@ -122,6 +122,22 @@ NGramFile LmPacker::contexts_missing(int order, std::uint64_t& missing) {
   return found;
 }
 
+// Contexts with many children have a row more.
+std::uint64_t LmPacker::tallies_of(NGramFile& level) {
+  const int length = level.order() - 1;
+  std::vector<std::uint32_t> context;
+  std::uint64_t tallies = 0, children = 0;
+  level.rewind();
+  while (level.next()) {
+    if (context.empty() || compare_words(context.data(), level.words(), length) != 0) {
+      context.assign(level.words(), level.words() + length);
+      children = 0;
+    }
+    tallies += ++children == cpu::LM_MANY;
+  }
+  return tallies;
+}
+
 LmPacked LmPacker::finish(const std::string& path) {
   parser_.finish();
   add_missing_contexts();
@@ -129,7 +145,10 @@ LmPacked LmPacker::finish(const std::string& path) {
   counts.order = parser_.order();
   counts.words = words_.size();
   counts.text_bytes = words_.text_bytes();
-  for (std::size_t i = 0; i < levels_.size(); ++i) counts.rows[i + 1] = levels_[i].size();
+  for (std::size_t i = 0; i < levels_.size(); ++i) {
+    counts.rows[i + 1] = levels_[i].size();
+    counts.tallies += tallies_of(levels_[i]);
+  }
   LmWriter(path, counts).write(words_, word_probs_, word_back_offs_, levels_);
   return packed_;
 }

@@ -43,6 +43,7 @@ class LmPacker : private ArpaSink {
   void number_words();
   void add_missing_contexts();
   NGramFile contexts_missing(int order, std::uint64_t& missing);
+  static std::uint64_t tallies_of(NGramFile& level);
   float steps(double log10, double most);
 
   std::string folder_;

@@ -14,22 +14,27 @@ struct LmCounts {
   std::uint64_t words;
   std::uint64_t text_bytes;
   std::array<std::uint64_t, cpu::LM_MAX_ORDER> rows;  // of each order; of the first none
+  std::uint64_t tallies;                              // rows that count others
   std::uint64_t states;
 
   std::uint64_t all_rows() const {
-    std::uint64_t all = 0;
+    std::uint64_t all = tallies;
     for (const std::uint64_t of_order : rows) all += of_order;
     return all;
   }
-  // Words and rows that may be states.
-  std::uint64_t items() const { return order == 1 ? 0 : words + all_rows() - rows[order - 1]; }
+  // Rows below the highest order, which may be states (and as many more as it has tallies).
+  std::uint64_t inner_rows() const { return all_rows() - rows[order - 1]; }
+  // The most states that there can be: a word is none where there are no longer n-grams.
+  std::uint64_t most_states() const {
+    return 1 + (order == 1 ? 0 : words) + inner_rows() - tallies;
+  }
 };
 
 struct LmParts {
   static constexpr std::uint64_t HEADER_BYTES = 4096;
   static constexpr std::uint64_t ALIGNMENT = 64;
 
-  std::uint64_t ends, text, by_text, costs, ranks, rows, states, bases, end;
+  std::uint64_t ends, text, by_text, words, rows, states, state_bases, row_bases, end;
 
   explicit LmParts(const LmCounts& counts) {
     std::uint64_t at = HEADER_BYTES;
@@ -41,16 +46,18 @@ struct LmParts {
     ends = place(counts.words, sizeof(std::uint64_t));
     text = place(counts.text_bytes, 1);
     by_text = place(counts.words, sizeof(std::uint32_t));
-    costs = place(counts.words, sizeof(std::uint16_t));
-    ranks = place(pieces(counts.items(), cpu::LM_RANKED_BITS), sizeof(cpu::LmRank));
-    rows = place(pieces(counts.all_rows(), cpu::LM_ROWS_TOGETHER), cpu::LM_LINE_BYTES);
-    states = place(counts.states + 1, sizeof(cpu::LmState));
-    bases = place(bases_of(counts.states), sizeof(std::uint64_t));
+    words = place(pieces(counts.words, cpu::LM_WORDS_TOGETHER), cpu::LM_LINE_BYTES);
+    const std::uint64_t row_lines = pieces(counts.all_rows(), cpu::LM_ROWS_TOGETHER);
+    rows = place(row_lines, cpu::LM_LINE_BYTES);
+    const std::uint64_t state_lines = pieces(counts.states, cpu::LM_STATES_TOGETHER);
+    states = place(state_lines, cpu::LM_LINE_BYTES);
+    state_bases = place(bases_of(row_lines), sizeof(std::uint32_t));
+    row_bases = place(bases_of(state_lines), sizeof(std::uint64_t));
     end = at;
   }
 
-  static std::uint64_t bases_of(std::uint64_t states) {
-    return pieces(states + 1, std::uint64_t{1} << cpu::LM_BASE_SHIFT);
+  static std::uint64_t bases_of(std::uint64_t lines) {
+    return pieces(lines, std::uint64_t{1} << cpu::LM_BASE_SHIFT);
   }
   static std::uint64_t pieces(std::uint64_t whole, std::uint64_t piece) {
     return (whole + piece - 1) / piece;
@@ -61,13 +68,13 @@ struct LmParts {
 inline cpu::LmView lm_view(const std::uint8_t* content, const LmCounts& counts) {
   const LmParts at(counts);
   return cpu::LmView{
-      .costs = reinterpret_cast<const std::uint16_t*>(content + at.costs),
-      .ranks = reinterpret_cast<const cpu::LmRank*>(content + at.ranks),
-      .rows = content + at.rows,
-      .states = reinterpret_cast<const cpu::LmState*>(content + at.states),
-      .bases = reinterpret_cast<const std::uint64_t*>(content + at.bases),
+      .words = reinterpret_cast<const cpu::LmWordLine*>(content + at.words),
+      .rows = reinterpret_cast<const cpu::LmRowLine*>(content + at.rows),
+      .states = reinterpret_cast<const cpu::LmStateLine*>(content + at.states),
+      .state_bases = reinterpret_cast<const std::uint32_t*>(content + at.state_bases),
+      .row_bases = reinterpret_cast<const std::uint64_t*>(content + at.row_bases),
       .num_rows = counts.all_rows(),
-      .num_items = counts.items(),
+      .num_inner = counts.inner_rows(),
       .num_words = static_cast<std::uint32_t>(counts.words),
       .num_states = static_cast<std::uint32_t>(counts.states),
       .unknown = cpu::LM_NO_WORD,

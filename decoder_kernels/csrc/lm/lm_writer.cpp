@@ -49,7 +49,7 @@ void MappedFile::shrink(std::size_t size) {
 }
 
 LmCounts LmWriter::with_room(LmCounts counts) {
-  counts.states = 1 + counts.items();
+  counts.states = counts.most_states();
   return counts;
 }
 
@@ -59,11 +59,14 @@ LmWriter::LmWriter(const std::string& path, LmCounts& counts)
       parts_(room_),
       file_(path, parts_.end),
       view_(lm_view(file_.data(), room_)),
-      states_(reinterpret_cast<cpu::LmState*>(file_.data() + parts_.states)),
-      ranks_(reinterpret_cast<cpu::LmRank*>(file_.data() + parts_.ranks)),
-      bases_(LmParts::bases_of(room_.states)) {
+      words_(reinterpret_cast<cpu::LmWordLine*>(file_.data() + parts_.words)),
+      rows_(reinterpret_cast<cpu::LmRowLine*>(file_.data() + parts_.rows)),
+      states_(reinterpret_cast<cpu::LmStateLine*>(file_.data() + parts_.states)),
+      state_bases_((parts_.row_bases - parts_.state_bases) / sizeof(std::uint32_t)),
+      row_bases_((parts_.end - parts_.row_bases) / sizeof(std::uint64_t)) {
   if (room_.states >= cpu::LM_NO_STATE) throw std::length_error("more than 2^32 - 2 contexts");
-  view_.bases = bases_.data();
+  view_.state_bases = state_bases_.data();
+  view_.row_bases = row_bases_.data();
   view_.num_states = 0;
 }
 
@@ -80,13 +83,13 @@ void LmWriter::write(const Vocabulary& words, const std::vector<double>& costs,
 void LmWriter::write_words(const Vocabulary& words, const std::vector<double>& costs) {
   auto* ends = reinterpret_cast<std::uint64_t*>(file_.data() + parts_.ends);
   auto* text = reinterpret_cast<char*>(file_.data() + parts_.text);
-  auto* rounded = reinterpret_cast<std::uint16_t*>(file_.data() + parts_.costs);
   std::uint64_t end = 0;
   for (std::uint32_t word = 0; word < words.size(); ++word) {
     const std::string_view one = words.text_of(word);
     std::memcpy(text + end, one.data(), one.size());
     ends[word] = end += one.size();
-    rounded[word] = static_cast<std::uint16_t>(std::lround(costs[word]));
+    words_[word / cpu::LM_WORDS_TOGETHER].costs[word % cpu::LM_WORDS_TOGETHER] =
+        static_cast<std::uint16_t>(std::lround(costs[word]));
   }
   const std::vector<std::uint32_t> by_text = words.by_text();
   std::copy(by_text.begin(), by_text.end(),
@@ -94,43 +97,66 @@ void LmWriter::write_words(const Vocabulary& words, const std::vector<double>& c
 }
 
 void LmWriter::write_states_of_words(const std::vector<double>& back_offs, NGramFile* above) {
-  add_state(Children{0, 0}, cpu::LM_ROOT, 0, 0.0);  // its children, the words, have no rows
+  add_state(Children{}, cpu::LM_ROOT, 0, 0.0);  // its children, the words, have no rows
   if (counts_.order == 1) return;
   start_children(above);
   for (std::uint32_t word = 0; word < counts_.words; ++word) {
-    add_item(children_of(&word, 1, above), cpu::LM_ROOT, back_offs[word]);
+    cpu::LmWordLine& line = words_[word / cpu::LM_WORDS_TOGETHER];
+    const std::uint32_t place = word % cpu::LM_WORDS_TOGETHER;
+    if (place == 0) line.before = view_.num_states;
+    add_item(children_of(&word, 1, above), cpu::LM_ROOT, back_offs[word], line.bits, place);
   }
 }
 
 // The contexts of an order's n-grams are the states of the order below, one after the other.
 void LmWriter::write_level(NGramFile& level, NGramFile* above) {
   const cpu::LmView& view = view_;
-  std::uint32_t context = std::max(first_context_, cpu::LM_ROOT + 1);
-  first_context_ = view.num_states;
+  std::uint32_t context = first_context_;
+  first_context_ = view.num_states - 1;
+  cpu::LmRange children{next_row_, next_row_};
   level.rewind();
   start_children(above);
-  for (; level.next(); ++next_row_) {
+  while (level.next()) {
     const cpu::LmLookup lookup(view);
-    while (lookup.first_child(context + 1) <= next_row_) ++context;
+    while (children.end <= next_row_) children = lookup.children(++context);
+    while (next_row_ < children.begin) start_row();  // the tally, which is there
+    start_row();
+    const std::uint64_t row = next_row_ - 1;
     const std::uint32_t word = level.words()[level.order() - 1];
-    write_row(word, level.cost(), carried_[context]);
+    write_row(level.cost(), word, carried_[context]);
     if (above == nullptr) continue;
-    const std::uint32_t suffix = lookup.find(states_[context].suffix, word).state;
-    add_item(children_of(level.words(), level.order(), above), suffix, level.back_off());
+    const std::uint32_t shorter =
+        states_[context / cpu::LM_STATES_TOGETHER].suffixes[context % cpu::LM_STATES_TOGETHER];
+    add_item(children_of(level.words(), level.order(), above), lookup.find(shorter, word).state,
+             level.back_off(), rows_[row / cpu::LM_ROWS_TOGETHER].ranked,
+             row % cpu::LM_ROWS_TOGETHER);
   }
 }
 
-void LmWriter::write_row(std::uint32_t word, float cost, float carried) {
+void LmWriter::start_row() {
+  const std::uint64_t row = next_row_++;
+  if (row % cpu::LM_ROWS_TOGETHER != 0) return;
+  const std::uint64_t line = row / cpu::LM_ROWS_TOGETHER;
+  std::uint32_t& base = state_bases_[line >> cpu::LM_BASE_SHIFT];
+  if (line % (1u << cpu::LM_BASE_SHIFT) == 0) base = view_.num_states;
+  rows_[line].ranked = (view_.num_states - base) << cpu::LM_ROWS_TOGETHER;
+}
+
+void LmWriter::write_row(float cost, std::uint32_t word, float carried) {
   const std::uint32_t rounded =
       std::isinf(cost)
           ? cpu::LM_NO_COST
           : static_cast<std::uint32_t>(std::clamp(std::lround(cost - carried), 0L, MOST_COST));
-  std::uint8_t* at = file_.data() + parts_.rows + cpu::lm_row_at(next_row_);
+  put_row(next_row_ - 1, word, rounded);
+}
+
+void LmWriter::put_row(std::uint64_t row, std::uint32_t word, std::uint32_t cost) {
+  std::uint8_t* at = rows_[row / cpu::LM_ROWS_TOGETHER].rows[row % cpu::LM_ROWS_TOGETHER];
   at[0] = static_cast<std::uint8_t>(word);
   at[1] = static_cast<std::uint8_t>(word >> 8);
   at[2] = static_cast<std::uint8_t>(word >> 16);
-  at[3] = static_cast<std::uint8_t>(rounded);
-  at[4] = static_cast<std::uint8_t>(rounded >> 8);
+  at[3] = static_cast<std::uint8_t>(cost);
+  at[4] = static_cast<std::uint8_t>(cost >> 8);
 }
 
 void LmWriter::start_children(NGramFile* above) {
@@ -140,54 +166,59 @@ void LmWriter::start_children(NGramFile* above) {
 }
 
 LmWriter::Children LmWriter::children_of(const std::uint32_t* words, int length, NGramFile* above) {
-  Children found{next_child_, 0};
+  Children found{.first = next_child_};
   while (has_child_ && compare_words(above->words(), words, length) == 0) {
     found.mask |= cpu::lm_mask(above->words()[length]);
-    ++next_child_;
+    ++found.count;
     has_child_ = above->next();
   }
+  next_child_ += found.count;
+  if (found.count < cpu::LM_MANY) return found;
+  ++next_child_;
+  put_row(found.first, found.count & cpu::LM_NO_WORD,
+          static_cast<std::uint32_t>(found.count >> 24));
   return found;
 }
 
-void LmWriter::add_item(const Children& children, std::uint32_t suffix, double back_off) {
-  cpu::LmRank& rank = ranks_[next_item_ / cpu::LM_RANKED_BITS];
-  const std::uint32_t place = next_item_++ % cpu::LM_RANKED_BITS;
-  if (place == 0) rank.before = view_.num_states - 1;
+void LmWriter::add_item(const Children& children, std::uint32_t suffix, double back_off,
+                        std::uint32_t& bits, std::uint32_t place) {
   const double exact = back_off + carried_[suffix];
   const int rounded =
       static_cast<int>(std::clamp(std::lround(exact), -MOST_BACK_OFF, MOST_BACK_OFF));
-  if (children.mask == 0 && rounded == 0) return;
-  rank.bits[place / 32] |= 1u << place % 32;
+  if (children.count == 0 && rounded == 0) return;
+  bits |= 1u << place;
   add_state(children, suffix, rounded, exact - rounded);
 }
 
 void LmWriter::add_state(const Children& children, std::uint32_t suffix, int back_off,
                          double carried) {
   const std::uint32_t state = view_.num_states++;
-  const std::uint32_t block = state >> cpu::LM_BASE_SHIFT;
-  if (state % (1u << cpu::LM_BASE_SHIFT) == 0) bases_[block] = children.first;
-  const std::uint64_t first = children.first - bases_[block];
-  if (first > UINT32_MAX) throw std::length_error("too many n-grams after neighbouring contexts");
-  states_[state] =
-      cpu::LmState{static_cast<std::uint32_t>(first), suffix, static_cast<std::int16_t>(back_off),
-                   static_cast<std::uint16_t>(children.mask)};
+  const std::uint32_t number = state / cpu::LM_STATES_TOGETHER;
+  const std::uint32_t place = state % cpu::LM_STATES_TOGETHER;
+  cpu::LmStateLine& line = states_[number];
+  std::uint64_t& base = row_bases_[number >> cpu::LM_BASE_SHIFT];
+  if (place == 0) {
+    if (number % (1u << cpu::LM_BASE_SHIFT) == 0) base = children.first;
+    if (children.first - base > UINT32_MAX) {
+      throw std::length_error("too many n-grams after neighbouring contexts");
+    }
+    line.first_row = static_cast<std::uint32_t>(children.first - base);
+  }
+  line.sizes |= static_cast<std::uint32_t>(std::min<std::uint64_t>(children.count, cpu::LM_MANY))
+                << 4 * place;
+  line.suffixes[place] = suffix;
+  line.back_offs[place] = static_cast<std::int16_t>(back_off);
+  line.masks[place] = static_cast<std::uint8_t>(children.mask);
   carried_.push_back(static_cast<float>(carried));
-  end_children();
 }
 
-// The state behind the last one says where its children end; the next state says the same.
-void LmWriter::end_children() {
-  const std::uint32_t state = view_.num_states;
-  const std::uint32_t block = state >> cpu::LM_BASE_SHIFT;
-  if (state % (1u << cpu::LM_BASE_SHIFT) == 0) bases_[block] = next_child_;
-  states_[state].first_child = static_cast<std::uint32_t>(next_child_ - bases_[block]);
-}
-
+// The bases move up to the states that there are.
 void LmWriter::finish() {
   counts_.states = view_.num_states;
   const LmParts parts(counts_);
-  const std::uint64_t bytes = sizeof(std::uint64_t) * LmParts::bases_of(counts_.states);
-  std::memcpy(file_.data() + parts.bases, bases_.data(), bytes);
+  std::memcpy(file_.data() + parts.state_bases, state_bases_.data(),
+              parts.row_bases - parts.state_bases);
+  std::memcpy(file_.data() + parts.row_bases, row_bases_.data(), parts.end - parts.row_bases);
   file_.shrink(parts.end);
 }
 

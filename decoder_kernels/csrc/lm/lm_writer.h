@@ -43,22 +43,26 @@ class LmWriter {
 
  private:
   struct Children {
-    std::uint64_t first;  // row
-    std::uint32_t mask;   // 0 where there are none
+    std::uint64_t first = 0;  // row
+    std::uint64_t count = 0;
+    std::uint32_t mask = 0;
   };
 
   static LmCounts with_room(LmCounts counts);
   void write_words(const Vocabulary& words, const std::vector<double>& costs);
   void write_states_of_words(const std::vector<double>& back_offs, NGramFile* above);
   void write_level(NGramFile& level, NGramFile* above);
-  void write_row(std::uint32_t word, float cost, float carried);
+  void write_row(float cost, std::uint32_t word, float carried);
+  void put_row(std::uint64_t row, std::uint32_t word, std::uint32_t cost);
+  // Lines of rows begin with the states before them.
+  void start_row();
   // Those of an n-gram among the sorted n-grams of the next order.
   Children children_of(const std::uint32_t* words, int length, NGramFile* above);
   void start_children(NGramFile* above);
-  // A state for the next item, if it needs one.
-  void add_item(const Children& children, std::uint32_t suffix, double back_off);
+  // A state for an item, if it needs one: then its bit is set.
+  void add_item(const Children& children, std::uint32_t suffix, double back_off,
+                std::uint32_t& bits, std::uint32_t place);
   void add_state(const Children& children, std::uint32_t suffix, int back_off, double carried);
-  void end_children();
   void finish();
 
   LmCounts& counts_;
@@ -66,15 +70,16 @@ class LmWriter {
   LmParts parts_;
   MappedFile file_;
   cpu::LmView view_;
-  cpu::LmState* states_;
-  cpu::LmRank* ranks_;
-  std::vector<std::uint64_t> bases_;
-  std::vector<float> carried_;  // by state
-  std::uint64_t next_item_ = 0;
+  cpu::LmWordLine* words_;
+  cpu::LmRowLine* rows_;
+  cpu::LmStateLine* states_;
+  std::vector<std::uint32_t> state_bases_;
+  std::vector<std::uint64_t> row_bases_;
+  std::vector<float> carried_;       // by state
   std::uint64_t next_row_ = 0;       // of the order that is written
   std::uint64_t next_child_ = 0;     // of the order above it
   bool has_child_ = false;           // whether `above` stands at one
-  std::uint32_t first_context_ = 0;  // the first state of the order below
+  std::uint32_t first_context_ = 0;  // the state before those of the order below
 };
 
 }  // namespace earshot

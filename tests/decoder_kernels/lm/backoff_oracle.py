@@ -1,5 +1,6 @@
 """Random n-gram models, their ARPA text, and what words cost by the definition of back-off."""
 
+import itertools
 import math
 import random
 from collections.abc import Iterable, Sequence
@@ -97,4 +98,17 @@ def random_model(
         for ngram in costs
         if len(ngram) < order and draw.random() < 0.7
     }
+    return BackoffModel(order, costs, back_offs)
+
+
+def crowded_model(seed: int, order: int = 4) -> BackoffModel:
+    """A model whose contexts have as many children as a state says itself, and some more."""
+    draw = random.Random(seed)
+    words = [f"w{i}" for i in range(50)]
+    costs: dict[NGram, float] = {(word,): draw.randint(0, 20_000) for word in words}
+    for n in range(2, order + 1):
+        for context in itertools.product(words[:3], repeat=n - 1):
+            for word in draw.sample(words, draw.choice([0, 1, 2, 13, 14, 15, 16, 17, 50])):
+                costs[(*context, word)] = draw.randint(0, 20_000)
+    back_offs = {ngram: draw.randint(-3_000, 9_000) for ngram in costs if len(ngram) < order}
     return BackoffModel(order, costs, back_offs)

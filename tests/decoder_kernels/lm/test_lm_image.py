@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from backoff_oracle import random_model
+from backoff_oracle import crowded_model, random_model
 
 from earshot.decoder_kernels.errors import LmImageError
 from earshot.decoder_kernels.lm.lm_header import _FIELDS, HEADER_BYTES
@@ -20,6 +20,13 @@ from earshot.decoder_kernels.lm.lm_pack import pack_arpa
 def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     folder = tmp_path_factory.mktemp("good")
     pack_arpa(random_model(12, 4).write(folder), folder / "model.lm")
+    return (folder / "model.lm").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    folder = tmp_path_factory.mktemp("crowded")
+    pack_arpa(crowded_model(1, 3).write(folder), folder / "model.lm")
     return (folder / "model.lm").read_bytes()
 
 
@@ -76,7 +83,7 @@ def test_a_file_that_has_grown_is_refused(tmp_path: Path, good: bytes) -> None:
 
 
 def test_another_version_is_named(tmp_path: Path, good: bytes) -> None:
-    with pytest.raises(LmImageError, match="of version 9; this is version 1: pack it again"):
+    with pytest.raises(LmImageError, match="of version 9; this is version 2: pack it again"):
         opened(tmp_path, good[:8] + b"\x09" + good[9:])
 
 
@@ -90,7 +97,7 @@ def test_no_file_and_no_image_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", [1 << 32, 1 << 40, 1 << 63, (1 << 64) - 1])
-@pytest.mark.parametrize("field", range(10))
+@pytest.mark.parametrize("field", range(11))
 def test_counts_that_lie_are_refused(tmp_path: Path, good: bytes, field: int, value: int) -> None:
     at = 16 + 8 * field  # the file's size, then all counts but holes
     with pytest.raises(LmImageError, match="contradict"):
@@ -98,7 +105,7 @@ def test_counts_that_lie_are_refused(tmp_path: Path, good: bytes, field: int, va
 
 
 @pytest.mark.parametrize("value", [0, 1, 2, 3, 50, 100, 500])
-@pytest.mark.parametrize("field", range(11))
+@pytest.mark.parametrize("field", range(12))
 def test_counts_that_fit_the_file_lead_nowhere_else(
     tmp_path: Path, good: bytes, field: int, value: int
 ) -> None:
@@ -110,12 +117,13 @@ def test_counts_that_fit_the_file_lead_nowhere_else(
 
 
 @pytest.mark.parametrize("seed", range(300))
-def test_damaged_pages_lead_nowhere(tmp_path: Path, good: bytes, seed: int) -> None:
+def test_damaged_pages_lead_nowhere(tmp_path: Path, good: bytes, crowded: bytes, seed: int) -> None:
     """Also states whose suffixes go in circles, and children of other states."""
     draw = Random(seed)
-    damaged = bytearray(good)
+    whole = draw.choice([good, crowded])
+    damaged = bytearray(whole)
     for _ in range(draw.choice([1, 10, 1000])):
-        at = draw.randrange(HEADER_BYTES, len(good) - 4)
+        at = draw.randrange(HEADER_BYTES, len(whole) - 4)
         value = draw.choice([0, 1, draw.randrange(256), 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF])
         damaged[at : at + 4] = struct.pack("<I", value)
     use(opened(tmp_path, bytes(damaged)))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from backoff_oracle import BackoffModel, random_model
+from backoff_oracle import BackoffModel, crowded_model, random_model
 
 from earshot.decoder_kernels.lm.lm_image import NEVER, ROOT, LmImage
 from earshot.decoder_kernels.lm.lm_pack import pack_arpa
@@ -42,6 +42,17 @@ def test_costs_are_those_of_the_definition(tmp_path: Path, seed: int) -> None:
         known = word in model.words or {"<unk>", "<UNK>"} & model.words
         said = word if word in model.words else "".join({"<unk>", "<UNK>"} & model.words)
         history = [*history, said] if known else []
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_contexts_may_have_many_children(tmp_path: Path, seed: int) -> None:
+    model = crowded_model(seed, 2 + seed % 4)
+    image = packed(model, tmp_path)
+    words = [word for word in random_text(model, seed, 1_000) if word in model.words]
+    state = ROOT
+    for place, number in enumerate(image.find_words(words).tolist()):
+        cost, state = image.find(state, number)
+        assert cost == model.cost(words[:place], words[place])
 
 
 @pytest.mark.parametrize("seed", range(60))
