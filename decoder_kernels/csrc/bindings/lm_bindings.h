@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "arrays/borrowed_array.h"
+#include "lm/lm_batch.h"
 #include "lm/lm_image.h"
 #include "lm/lm_packer.h"
 
@@ -40,11 +41,7 @@ class BorrowedImage {
     nb::gil_scoped_release released;
     const cpu::LmLookup lookup = image_.lookup();
     const std::size_t size = std::min({states.size(), words.size(), costs.size(), after.size()});
-    for (std::size_t i = 0; i < size; ++i) {
-      const cpu::LmFound found = lookup.find(states.data()[i], words.data()[i]);
-      costs.data()[i] = found.cost;
-      after.data()[i] = found.state;
-    }
+    LmBatch(lookup).find(states.data(), words.data(), size, costs.data(), after.data());
   }
 
   std::pair<std::int32_t, std::uint32_t> find(std::uint32_t state, std::uint32_t word) const {

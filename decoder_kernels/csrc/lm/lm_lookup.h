@@ -22,34 +22,48 @@ struct LmRange {
   std::uint64_t begin, end;
 };
 
+// A lookup on its way.
+struct LmQuery {
+  std::uint32_t state;
+  std::uint32_t word;
+  std::int32_t left;  // states
+  bool priced;        // whether the longest n-gram has been found
+  bool at_children;   // whether the state has been read, and `among` may have the word
+  LmRange among;
+  LmFound found;
+};
+
 class LmLookup {
  public:
   KERNEL_FN explicit LmLookup(const LmView& view) : view_(view) {}
 
   // A word that the image lacks is its unknown word, or costs `unknown_cost` and leaves no context.
   KERNEL_FN LmFound find(std::uint32_t state, std::uint32_t word) const {
-    if (word >= view_.num_words) word = view_.unknown;
-    LmFound found{0, LM_NO_STATE};
-    bool priced = false;
-    state = state < view_.num_states ? state : LM_ROOT;
-    for (int left = view_.order; left > 0 && state != LM_ROOT; --left) {
-      const LmStateLine& line = line_of(state);
-      const std::uint32_t place = state % LM_STATES_TOGETHER;
-      const std::uint64_t row =
-          line.masks[place] & lm_mask(word) ? row_of(children(state), word) : LM_NO_ROW;
-      if (row != LM_NO_ROW) {
-        const std::uint32_t cost = cost_of(row);
-        if (!priced && cost != LM_NO_COST) {
-          found.cost += static_cast<std::int32_t>(cost);
-          priced = true;
-        }
-        if (found.state == LM_NO_STATE) found.state = state_of_row(row);
-        if (priced && found.state != LM_NO_STATE) return found;
-      }
-      if (!priced) found.cost += line.back_offs[place];
-      state = suffix_of(state);
+    LmQuery query = begin(state, word);
+    while (step(query)) continue;
+    return query.found;
+  }
+
+  // The same in steps: each reads a line that the one before has asked memory for, so that many
+  // lookups can wait together. Steps are due until one returns false.
+  KERNEL_FN LmQuery begin(std::uint32_t state, std::uint32_t word) const {
+    LmQuery query{.state = state < view_.num_states ? state : LM_ROOT,
+                  .word = word < view_.num_words ? word : view_.unknown,
+                  .left = view_.order,
+                  .priced = false,
+                  .at_children = false,
+                  .among = {0, 0},
+                  .found = {0, LM_NO_STATE}};
+    fetch(query);
+    return query;
+  }
+
+  KERNEL_FN bool step(LmQuery& query) const {
+    if (query.state == LM_ROOT || query.left == 0) {
+      query.found = alone(query.found, query.priced, query.word);
+      return false;
     }
-    return alone(found, priced, word);
+    return query.at_children ? search(query) : enter(query);
   }
 
   // What is paid for leaving the words of a state, all of them.
@@ -79,21 +93,6 @@ class LmLookup {
       found.end = found.begin + count;
     }
     return LmRange{found.begin, at_most(found.end)};
-  }
-
-  // The row that has a word, or LM_NO_ROW.
-  KERNEL_FN std::uint64_t row_of(LmRange among, std::uint32_t word) const {
-    while (among.begin < among.end) {
-      const std::uint64_t middle = among.begin + (among.end - among.begin) / 2;
-      const std::uint32_t there = word_of(middle);
-      if (there == word) return middle;
-      if (there < word) {
-        among.begin = middle + 1;
-      } else {
-        among.end = middle;
-      }
-    }
-    return LM_NO_ROW;
   }
 
   KERNEL_FN std::uint32_t word_of(std::uint64_t row) const {
@@ -127,6 +126,67 @@ class LmLookup {
   }
 
  private:
+  KERNEL_FN void fetch(const LmQuery& query) const {
+    if (query.state != LM_ROOT) {
+      prefetch(&line_of(query.state));
+    } else if (query.word < view_.num_words) {
+      prefetch(&view_.words[query.word / LM_WORDS_TOGETHER]);
+    }
+  }
+
+  KERNEL_FN bool enter(LmQuery& query) const {
+    if (!(line_of(query.state).masks[query.state % LM_STATES_TOGETHER] & lm_mask(query.word))) {
+      return leave(query);
+    }
+    query.at_children = true;
+    query.among = children(query.state);
+    return narrow(query);
+  }
+
+  // By bisection.
+  KERNEL_FN bool search(LmQuery& query) const {
+    const std::uint64_t middle = middle_of(query.among);
+    const std::uint32_t there = word_of(middle);
+    if (there == query.word) return take(query, middle);
+    if (there < query.word) {
+      query.among.begin = middle + 1;
+    } else {
+      query.among.end = middle;
+    }
+    return narrow(query);
+  }
+
+  KERNEL_FN bool narrow(LmQuery& query) const {
+    if (query.among.begin >= query.among.end) return leave(query);
+    prefetch(bytes_of(middle_of(query.among)));
+    return true;
+  }
+
+  KERNEL_FN bool take(LmQuery& query, std::uint64_t row) const {
+    const std::uint32_t cost = cost_of(row);
+    if (!query.priced && cost != LM_NO_COST) {
+      query.found.cost += static_cast<std::int32_t>(cost);
+      query.priced = true;
+    }
+    if (query.found.state == LM_NO_STATE) query.found.state = state_of_row(row);
+    return !(query.priced && query.found.state != LM_NO_STATE) && leave(query);
+  }
+
+  KERNEL_FN bool leave(LmQuery& query) const {
+    if (!query.priced) {
+      query.found.cost += line_of(query.state).back_offs[query.state % LM_STATES_TOGETHER];
+    }
+    query.state = suffix_of(query.state);
+    query.at_children = false;
+    --query.left;
+    fetch(query);
+    return true;
+  }
+
+  KERNEL_FN static std::uint64_t middle_of(const LmRange& among) {
+    return among.begin + (among.end - among.begin) / 2;
+  }
+
   KERNEL_FN const LmStateLine& line_of(std::uint32_t state) const {
     return view_.states[state / LM_STATES_TOGETHER];
   }
