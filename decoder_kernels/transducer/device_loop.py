@@ -7,6 +7,7 @@ Bataev 2024, as one kernel or as a graph with loops in it (Galvez 2024, section 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 import torch
 from torch import Tensor
@@ -28,10 +29,11 @@ class DeviceLabelLoop:
 
     All arrays are made here, and all graphs captured. `device` needs its half of the native module
     (BackendMissing). boost_capacity: see `LabelLoop`. Raises DeviceError for what the device
-    refuses.
+    refuses. Not for several threads, or streams of the device, at a time.
     """
 
     @device_errors()
+    @torch.inference_mode()
     def __init__(
         self,
         weights: LoopWeights,
@@ -59,19 +61,22 @@ class DeviceLabelLoop:
             threads=config.block_threads or self._half.loop_threads,
         )
         if config.mode is LoopMode.FULL_GRAPH:
-            for rung in config.ladder:
-                self._native.capture(rung)
+            with self._current_device():
+                for rung in config.ladder:
+                    self._native.capture(rung)
 
     def begin(self) -> LoopMemory:
         """Nothing was said."""
         return self._silence
 
     @device_errors()
+    @torch.inference_mode()
     def set_boost(self, slot: int, table: BoostTable | None) -> None:
         """Boost a slot's phrases from its next chunk on, or none: as `LabelLoop.set_boost`."""
         self._boosts.set(slot, table)
 
     @device_errors()
+    @torch.inference_mode()
     def __call__(
         self,
         chunks: Sequence[Tensor],
@@ -98,12 +103,15 @@ class DeviceLabelLoop:
         self, chunks: Sequence[Tensor], before: Sequence[LoopMemory], tables: list[PlacedTable]
     ) -> list[WalkedChunk | None]:
         """Lanes for which there is room, piece by piece."""
-        walked: list[WalkedChunk | None] = [WalkedChunk.nothing(memory) for memory in before]
+        walked: list[WalkedChunk | None] = [
+            WalkedChunk.nothing(memory.under(table))
+            for memory, table in zip(before, tables, strict=True)
+        ]
         step = self.config.max_frames
         for first in range(0, max(map(len, chunks)), step):
             going = {i: each for i, each in enumerate(walked) if each and len(chunks[i]) > first}
             piece = LoopPiece(
-                [chunks[i][first : first + step].to(self.device) for i in going],
+                [chunks[i][first : first + step].to(self.device, torch.float32) for i in going],
                 [each.after for each in going.values()],
                 [tables[i] for i in going],
             )
@@ -121,6 +129,17 @@ class DeviceLabelLoop:
 
     def _run(self, rung: int) -> None:
         stream = torch.get_device_module(self.device).current_stream(self.device).cuda_stream
+        with self._current_device():
+            self._launch(rung, stream)
+
+    def _current_device(self) -> AbstractContextManager[None]:
+        """The device, for what the CUDA runtime is asked without naming one."""
+        guard: AbstractContextManager[None] = torch.get_device_module(self.device).device(
+            self.device
+        )
+        return guard
+
+    def _launch(self, rung: int, stream: int) -> None:
         match self.config.mode:
             case LoopMode.KERNEL:
                 self._native.run_as_one_kernel(rung, stream)

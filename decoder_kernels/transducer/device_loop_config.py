@@ -25,9 +25,9 @@ class LoopMode(StrEnum):
 class LoopOrder(StrEnum):
     """Who waits for whom.
 
-    LABELS: whoever has found a label, for the others' (Bataev 2024, Algorithm 3). FRAMES: whoever
-    has found its frame's blank, for the others' (Algorithm 1 there and in Galvez 2024). FREE:
-    nobody, as on the CPU.
+    LABELS: a lane that has found a label waits for the others' (Bataev 2024, Algorithm 3). FRAMES:
+    a lane that has found its frame's blank waits for the others' (Algorithm 1 there and in Galvez
+    2024). FREE: no lane waits, as on the CPU.
     """
 
     LABELS = "labels"

@@ -43,6 +43,10 @@ class LoopMemory:
         """Frames ahead, and the state in this table."""
         return self.ahead, self.boost_state if self.boosts == table.fingerprint else 0
 
+    def under(self, table: PlacedTable) -> LoopMemory:
+        """The memory as it is with these boosts."""
+        return LoopMemory(self.numbers, *self.carried(table), table.fingerprint)
+
 
 @dataclass(frozen=True, eq=False)
 class ChunkLabels:
@@ -136,7 +140,7 @@ class LabelLoop:
         self.check(chunks)
         lengths = [len(chunk) for chunk in chunks]
         tables = self.tables(slots, len(chunks))
-        memory = torch.stack([each.numbers for each in before])
+        memory = torch.stack([each.numbers.cpu() for each in before])
         carried = torch.tensor(
             [each.carried(table) for each, table in zip(before, tables, strict=True)]
         )

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from earshot.decoder_kernels.transducer.loop_half import LoopHalf
-from earshot.decoder_kernels.transducer.loop_weights import LoopWeights
+from earshot.decoder_kernels.transducer.loop_weights import Linear, LoopWeights
 from earshot.native.dlpack import dlpack_capsule
 
 if TYPE_CHECKING:
@@ -40,24 +40,28 @@ class HeadArrays:
     @staticmethod
     def of(weights: LoopWeights, device: torch.device) -> HeadArrays:
         """The weights, copied to the device."""
-        (labels, label_bias), (durations, duration_bias) = weights.labels, weights.durations
-        (entered, entered_bias), (kept, kept_bias) = weights.lstm[0]
+        (encoder, encoder_bias), (predictor, predictor_bias), labels, durations = (
+            _floats(each)
+            for each in (weights.encoder, weights.predictor, weights.labels, weights.durations)
+        )
+        (entered, entered_bias), (kept, kept_bias) = map(_floats, weights.lstm[0])
         recurrent, biases = [kept.T], [torch.zeros_like(kept_bias)]
-        for (from_below, below_bias), (from_hidden, hidden_bias) in weights.lstm[1:]:
+        for layer in weights.lstm[1:]:
+            (from_below, below_bias), (from_hidden, hidden_bias) = map(_floats, layer)
             recurrent += [from_below.T, from_hidden.T]
             biases.append(below_bias + hidden_bias)
 
         def there(tensor: Tensor) -> Tensor:
-            return tensor.detach().float().contiguous().to(device)
+            return tensor.contiguous().to(device)
 
         return HeadArrays(
-            encoder=there(weights.encoder[0].T),
-            encoder_bias=there(weights.encoder[1]),
-            answer=there(torch.cat([labels, durations]).T),
-            answer_bias=there(torch.cat([label_bias, duration_bias])),
-            project=there(weights.predictor[0].T),
-            project_bias=there(weights.predictor[1]),
-            table=there(weights.embedding @ entered.T + entered_bias + kept_bias),
+            encoder=there(encoder.T),
+            encoder_bias=there(encoder_bias),
+            answer=there(torch.cat([labels[0], durations[0]]).T),
+            answer_bias=there(torch.cat([labels[1], durations[1]])),
+            project=there(predictor.T),
+            project_bias=there(predictor_bias),
+            table=there(weights.embedding.detach().float() @ entered.T + entered_bias + kept_bias),
             recurrent=there(torch.cat(recurrent)),
             gate_bias=there(torch.stack(biases)),
             duration_frames=torch.tensor(
@@ -154,3 +158,9 @@ class LaneRoom:
             log_probs=floats(lanes, room),
             boosts=boosts,
         )
+
+
+def _floats(layer: Linear) -> Linear:
+    """The layer in float32: half as many bits would round what is added up here."""
+    weight, bias = layer
+    return weight.detach().float(), bias.detach().float()

@@ -28,7 +28,9 @@ class LoopPiece:
         count = len(self.frames)
         encoded = pad_sequence(list(self.frames), batch_first=True)
         lanes.encoded[:count, : encoded.shape[1]].copy_(encoded)
-        lanes.memory[:count].copy_(torch.stack([each.numbers for each in self.before]))
+        lanes.memory[:count].copy_(
+            torch.stack([each.numbers.to(lanes.memory.device) for each in self.before])
+        )
         lanes.numbers[:, :rung].copy_(self._numbers(half, rung))
 
     def _numbers(self, half: LoopHalf, rung: int) -> Tensor:

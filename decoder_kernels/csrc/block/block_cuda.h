@@ -99,7 +99,9 @@ __global__ void __launch_bounds__(MAX_BLOCK_THREADS)
 inline constexpr std::size_t PLAIN_SHARED_BYTES = 48 << 10;  // a block may have more if told so
 
 inline void check_cuda(cudaError_t error) {
-  if (error != cudaSuccess) throw LaunchFailed(cudaGetErrorString(error));
+  if (error == cudaSuccess) return;
+  cudaGetLastError();  // the next launch is not to be blamed for it
+  throw LaunchFailed(cudaGetErrorString(error));
 }
 
 template <class Kernel, class Params>

@@ -7,10 +7,15 @@
 
 namespace earshot::cuda {
 
+// Of calls that free what nobody needs: what they say is not the next launch's fault.
+inline void forget(cudaError_t error) {
+  if (error != cudaSuccess) cudaGetLastError();
+}
+
 class OwnStream {
  public:
   OwnStream() { check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
-  ~OwnStream() { cudaStreamDestroy(stream_); }
+  ~OwnStream() { forget(cudaStreamDestroy(stream_)); }
   OwnStream(const OwnStream&) = delete;
 
   cudaStream_t get() const { return stream_; }
@@ -22,7 +27,7 @@ class OwnStream {
 class OwnGraph {
  public:
   OwnGraph() { check_cuda(cudaGraphCreate(&graph_, 0)); }
-  ~OwnGraph() { cudaGraphDestroy(graph_); }
+  ~OwnGraph() { forget(cudaGraphDestroy(graph_)); }
   OwnGraph(const OwnGraph&) = delete;
 
   cudaGraph_t get() const { return graph_; }
@@ -47,7 +52,7 @@ class Capture {
   }
   ~Capture() {
     cudaGraph_t graph = nullptr;
-    if (captures_) cudaStreamEndCapture(stream_.get(), &graph);
+    if (captures_) forget(cudaStreamEndCapture(stream_.get(), &graph));
   }
   Capture(const Capture&) = delete;
 

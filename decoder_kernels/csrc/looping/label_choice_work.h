@@ -90,15 +90,16 @@ KERNEL_FN ScoredLabel likeliest_boosted(const GridPlace& place, const AnswerRow&
   return others.better(boosted);
 }
 
-// In frames; NO_DURATION where an answer is not finite.
+// In frames; NO_DURATION where an answer is not a number, or none is finite.
 inline constexpr int NO_DURATION = -1;
 KERNEL_FN int duration_of(const HeadOnDevice& head, const float* logits, bool is_label) {
   if (head.durations == 0) return is_label ? 0 : 1;
   int best = 0;
   for (int i = 0; i < head.durations; ++i) {
-    if (!isfinite(logits[i])) return NO_DURATION;
+    if (isnan(logits[i])) return NO_DURATION;
     if (logits[i] > logits[best]) best = i;
   }
+  if (!isfinite(logits[best])) return NO_DURATION;
   return head.duration_frames[best];
 }
 

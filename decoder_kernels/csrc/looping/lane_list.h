@@ -8,8 +8,8 @@ namespace earshot::cuda {
 
 // A block's own, in the order of lanes: all blocks have the same, and divide it among them.
 struct LaneList {
-  int* marks;  // (words_of(params.lanes),)
-  int* lanes;  // (params.lanes,)
+  unsigned* marks;  // (words_of(params.lanes),)
+  int* lanes;       // (params.lanes,)
 
   static KERNEL_HOST_FN int words_of(int lanes) { return (lanes + 31) / 32; }
 
@@ -21,7 +21,7 @@ struct LaneList {
     for (int i = place.thread; i < words; i += place.threads) marks[i] = 0;
     place.sync();
     for (int lane = place.thread; lane < params.lanes; lane += place.threads) {
-      if (params.of(lane, number) == wanted) atomicOr(&marks[lane / 32], 1 << lane % 32);
+      if (params.of(lane, number) == wanted) atomicOr(&marks[lane / 32], 1U << lane % 32);
     }
     place.sync();
     for (int lane = place.thread; lane < params.lanes; lane += place.threads) {
@@ -38,7 +38,7 @@ struct LaneList {
     int count = 0;
     for (int i = 0; i < lane / 32; ++i) count += __popc(marks[i]);
     if (lane % 32 == 0) return count;
-    return count + __popc(marks[lane / 32] & ((1 << lane % 32) - 1));
+    return count + __popc(marks[lane / 32] & ((1U << lane % 32) - 1));
   }
 };
 

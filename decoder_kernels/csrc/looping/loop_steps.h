@@ -13,7 +13,7 @@ struct LoopScratch {
   ScoredLabel* labels;  // REDUCTION_PARTS
   float* totals;        // REDUCTION_PARTS
   float* staged;        // rows of a tile
-  int* marks;           // LaneList::words_of(params.lanes)
+  unsigned* marks;      // LaneList::words_of(params.lanes)
   int* lanes;           // params.lanes
 
   static KERNEL_HOST_FN int staged_floats(const HeadOnDevice& head) {
@@ -32,8 +32,8 @@ struct LoopScratch {
       : labels(reinterpret_cast<ScoredLabel*>(shared)),
         totals(reinterpret_cast<float*>(labels + REDUCTION_PARTS)),
         staged(totals + REDUCTION_PARTS),
-        marks(reinterpret_cast<int*>(staged + staged_floats(params.head))),
-        lanes(marks + LaneList::words_of(params.lanes)) {}
+        marks(reinterpret_cast<unsigned*>(staged + staged_floats(params.head))),
+        lanes(reinterpret_cast<int*>(marks + LaneList::words_of(params.lanes))) {}
   KERNEL_FN LaneList list() const { return {marks, lanes}; }
 };
 

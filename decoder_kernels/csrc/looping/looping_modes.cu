@@ -94,7 +94,7 @@ struct LoopGraph::Executable {
     in_order(work.order, [&]<class Order>() { fill_graph<Order>(work, graph.get()); });
     check_cuda(cudaGraphInstantiate(&graph_exec, graph.get(), 0));
   }
-  ~Executable() { cudaGraphExecDestroy(graph_exec); }
+  ~Executable() { forget(cudaGraphExecDestroy(graph_exec)); }
 
   cudaGraphExec_t graph_exec = nullptr;
 };

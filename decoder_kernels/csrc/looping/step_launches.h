@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 
 #include "looping/device_loop.h"
 #include "looping/loop_kernels.h"
@@ -23,12 +24,20 @@ inline int blocks_of_said(const LoopWork& work) {
   return TilesOf(work.params.lanes, ROWS_OF_SAID, work.params.head.joint, work.threads).count();
 }
 
-// Kernels that have more shared memory than a block may have untold.
+// Lets a kernel have more shared memory than a block may have untold: as much as the device has, so
+// that no loop lowers what another needs.
 template <class Params>
 void allow_scratch(void (*kernel)(Params), std::size_t bytes) {
   if (bytes <= PLAIN_SHARED_BYTES) return;
-  check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(bytes)));
+  int device = 0, most = 0;
+  check_cuda(cudaGetDevice(&device));
+  check_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  if (bytes > static_cast<std::size_t>(most)) {
+    throw LaunchFailed("label looping over a head of this size takes " + std::to_string(bytes) +
+                       " bytes of shared memory; a block of this device has " +
+                       std::to_string(most));
+  }
+  check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
 }
 
 // Launches on a stream, which may be one that is captured.

@@ -1,4 +1,4 @@
-// A transducer's head as it was trained: decoder_kernels/transducer/label_loop.py fills it in.
+// A transducer's head as it was trained: decoder_kernels/transducer/loop_weights.py fills it in.
 #pragma once
 
 #include <vector>

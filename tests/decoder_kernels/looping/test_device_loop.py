@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from earshot.decoder_kernels.boosting.boost import BoostPhrase, BoostTable
 from earshot.decoder_kernels.errors import (
     BackendMissing,
     CapacityExceeded,
+    DeviceError,
     InvalidConfig,
     InvalidInput,
 )
@@ -114,15 +116,16 @@ def test_a_lane_that_is_not_finite_is_left_out_alone(
     assert told == [expected_of(HEADS["tdt"], encoded).tokens for encoded in good]
 
 
-@pytest.mark.parametrize("seed", range(2))
+@all_orders
+@all_modes
 @pytest.mark.parametrize("kind", ["rnnt", "tdt"])
 def test_boosts_choose_the_labels_that_they_choose_on_the_cpu(
-    gpu_device: torch.device, kind: str, seed: int
+    gpu_device: torch.device, kind: str, mode: LoopMode, order: LoopOrder
 ) -> None:
-    tables = [table_by_chance(HEADS[kind], 3 * seed + number) for number in range(3)]
+    tables = [random_table(HEADS[kind], seed) for seed in range(3)]
     loops: list[LabelLoop | DeviceLabelLoop] = [
         label_loop_of(HEADS[kind], num_slots=3, boost_capacity=STATES),
-        loop_on(gpu_device, HEADS[kind], slots=3),
+        loop_on(gpu_device, HEADS[kind], mode, slots=3, order=order),
     ]
     results = []
     for loop in loops:
@@ -137,7 +140,7 @@ def test_boosts_choose_the_labels_that_they_choose_on_the_cpu(
     assert len(results[0]) == 6
 
 
-def table_by_chance(head: Transducer, seed: int) -> BoostTable:
+def random_table(head: Transducer, seed: int) -> BoostTable:
     chance = torch.Generator().manual_seed(seed)
     labels = head.config.vocab_size
 
@@ -149,6 +152,72 @@ def table_by_chance(head: Transducer, seed: int) -> BoostTable:
         for i in range(4)
     ]
     return BoostTable.compile(phrases, labels)
+
+
+@pytest.mark.parametrize("kind", ["rnnt", "tdt"])
+def test_heads_of_half_as_many_bits_are_computed_in_float32(
+    gpu_device: torch.device, kind: str
+) -> None:
+    head = deepcopy(HEADS[kind]).bfloat16()
+    [expected] = walked(label_loop_of(head), [sound(9, 4)])
+    [found] = walked(loop_on(gpu_device, head), [sound(9, 4)])
+    assert found.tokens == expected.tokens != []
+    assert torch.allclose(found.after.numbers.cpu(), expected.after.numbers, atol=1e-5)
+
+
+def test_a_chunk_of_another_type_changes_no_other(gpu_device: torch.device) -> None:
+    loop = loop_on(gpu_device, HEADS["tdt"])
+    [alone] = walked(loop, [sound(5, 1)])
+    assert walked(loop, [sound(5, 0).half(), sound(5, 1)])[1].log_probs == alone.log_probs
+
+
+def test_a_duration_that_never_comes_is_no_fault(gpu_device: torch.device) -> None:
+    head = deepcopy(HEADS["tdt"])
+    head.joint.output.bias.data[-1] = -float("inf")
+    [expected] = walked(label_loop_of(head), [sound(9, 4)])
+    [found] = walked(loop_on(gpu_device, head), [sound(9, 4)])
+    assert (found.tokens, found.durations) == (expected.tokens, expected.durations)
+
+
+def test_memories_go_on_from_one_loop_in_the_other(gpu_device: torch.device) -> None:
+    loops = [label_loop_of(HEADS["tdt"]), loop_on(gpu_device, HEADS["tdt"])]
+    expected = expected_of(HEADS["tdt"], sound(8, 2))
+    for first, then in (loops, loops[::-1]):
+        [begun] = walked(first, [sound(8, 2)[:4]])
+        [ended] = [each for each in then([sound(8, 2)[4:]], [begun.after]) if each]
+        assert begun.tokens + ended.tokens == expected.tokens
+
+
+def test_boosts_that_come_back_after_an_empty_chunk_begin_anew(gpu_device: torch.device) -> None:
+    loop = loop_on(gpu_device, HEADS["rnnt"], slots=1)
+    loop.set_boost(0, random_table(HEADS["rnnt"], 0))
+    memory = replace(loop.begin(), boost_state=1, boosts=random_table(HEADS["rnnt"], 1).fingerprint)
+    [found] = [each for each in loop([sound(0, 0)], [memory], [0]) if each]
+    [walked_on] = [each for each in loop([sound(1, 0)], [memory], [0]) if each]
+    assert found.after.boost_state == 0
+    assert found.after.boosts == walked_on.after.boosts
+
+
+@pytest.mark.parametrize("joint_size", [1600, 7600])
+def test_heads_that_take_much_shared_memory_are_walked_or_refused_by_name(
+    gpu_device: torch.device, joint_size: int
+) -> None:
+    head = Transducer(replace(CONFIG, joint_size=joint_size)).eval()
+    encoded = sound(1, 0)
+    if joint_size == 1600:
+        [found] = walked(loop_on(gpu_device, head, max_lanes=1), [encoded])
+        assert found.tokens == expected_of(head, encoded).tokens
+    else:
+        with pytest.raises(DeviceError, match="shared memory; a block of this device has"):
+            loop_on(gpu_device, head, LoopMode.FULL_GRAPH)
+        walked(loop_on(gpu_device, HEADS["rnnt"]), [encoded])
+
+
+def test_a_memory_for_each_chunk_is_asked_for(gpu_device: torch.device) -> None:
+    loop = loop_on(gpu_device, HEADS["rnnt"])
+    walked(loop, [sound(1, 0)])
+    with pytest.raises(ValueError, match="zip"):
+        loop([sound(1, 0)] * 2, [loop.begin()])
 
 
 @pytest.mark.no_launch
