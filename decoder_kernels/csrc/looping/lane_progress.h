@@ -1,8 +1,8 @@
 // What a lane does with what was said, and in which turn it asks again.
 #pragma once
 
+#include "head/lane_walk.h"
 #include "looping/label_choice_work.h"
-#include "transducer/lane_walk.h"
 
 namespace earshot::cuda {
 

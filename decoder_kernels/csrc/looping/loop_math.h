@@ -2,7 +2,7 @@
 #pragma once
 
 #include "block/block_cuda.h"
-#include "transducer/loop_weights.h"
+#include "head/joint_activation.h"
 
 namespace earshot::cuda {
 

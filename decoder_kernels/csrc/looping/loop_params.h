@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "boost/boost_arena.h"
-#include "transducer/loop_weights.h"
-#include "transducer/memory_layout.h"
+#include "head/joint_activation.h"
+#include "head/memory_layout.h"
 
 namespace earshot {
 

@@ -8,7 +8,7 @@
 
 #include "boost/boost_automaton.h"
 #include "dense/processor.h"
-#include "transducer/lane_walk.h"
+#include "head/lane_walk.h"
 // What is included from here on is for one kind of processor.
 #include "transducer/beam_search.h"
 #include "transducer/joint.h"

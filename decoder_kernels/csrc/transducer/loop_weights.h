@@ -4,10 +4,9 @@
 #include <vector>
 
 #include "dense/layer_weights.h"
+#include "head/joint_activation.h"
 
 namespace earshot {
-
-enum class JointActivation { RELU, SIGMOID, TANH };
 
 // An LSTM's layer (Graves 2012, section 2.2): gates from its input and from what it said last, in
 // the order input, forget, cell, output, of H rows each. The biases of both have to be added.

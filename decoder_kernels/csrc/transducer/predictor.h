@@ -7,8 +7,8 @@
 
 #include "dense/packed_linear.h"
 #include "dense/rows.h"
+#include "head/memory_layout.h"
 #include "transducer/loop_weights.h"
-#include "transducer/memory_layout.h"
 
 namespace earshot::EARSHOT_PROCESSOR {
 
