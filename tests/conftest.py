@@ -121,12 +121,17 @@ def whole_golden_dir(shared_dir: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def nemo_golden(shared_dir: Path) -> "GoldenReader":
+def nemo_golden_dir(shared_dir: Path) -> Path:
+    """Outputs of the real NeMo code, with the models they were made from."""
+    return existing(shared_dir / "golden" / "nemo")
+
+
+@pytest.fixture(scope="session")
+def nemo_golden(nemo_golden_dir: Path) -> "GoldenReader":
     """Models of the real NeMo by name, and what it made of four clips."""
     from nemo_golden import read_nemo_golden
 
-    folder = existing(shared_dir / "golden" / "nemo")
-    return functools.partial(read_nemo_golden, folder)
+    return functools.partial(read_nemo_golden, nemo_golden_dir)
 
 
 @pytest.fixture(scope="session")

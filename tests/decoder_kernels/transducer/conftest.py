@@ -16,16 +16,16 @@ LABELS = 64
 
 
 @pytest.fixture(scope="session")
-def fusion(shared_dir: Path) -> dict[str, Any]:
+def fusion(nemo_golden_dir: Path) -> dict[str, Any]:
     """The golden results, by model."""
-    found: dict[str, Any] = json.loads((shared_dir / "golden/nemo/fusion_beam.json").read_text())
+    found: dict[str, Any] = json.loads((nemo_golden_dir / "fusion_beam.json").read_text())
     return found
 
 
 @pytest.fixture(scope="session")
-def arpa(shared_dir: Path) -> Arpa:
+def arpa(nemo_golden_dir: Path) -> Arpa:
     """The n-gram of labels that they were found with."""
-    return read_arpa(shared_dir / "golden/nemo/lm3.arpa")
+    return read_arpa(nemo_golden_dir / "lm3.arpa")
 
 
 @pytest.fixture(scope="session")
