@@ -1,8 +1,8 @@
 """NeMo's own label looping (nemo_toolkit 3.0.0, PyPI) with the weights of a head of ours.
 
 `INSTALL` brings what its decoders import, without NeMo's other requirements: packages that they
-name but that greedy decoding on a CPU never calls are hollow here. NeMo takes the logarithm of its
-softmax at every evaluation on a CPU, as it does for whoever runs it there.
+name but that greedy decoding never calls are hollow here. NeMo takes the logarithm of its softmax
+at every evaluation on a CPU, as it does for whoever runs it there.
 """
 
 from __future__ import annotations
@@ -35,13 +35,20 @@ HOLLOW = (
 """Packages whose own module would import most of NeMo."""
 
 
-def nemo_label_looping(head: Transducer, folder: Path) -> Decode:
-    """A decoder with this head's weights. Raises NotRun where `folder` does not hold NeMo."""
+def nemo_label_looping(
+    head: Transducer, folder: Path, device: str = "cpu", *, with_graphs: bool = False
+) -> Decode:
+    """A decoder with this head's weights, on the device that batches are on.
+
+    with_graphs: CUDA graphs, of which NeMo takes one kind or none, as it finds the machine. Raises
+    NotRun where `folder` does not hold NeMo.
+    """
     nemo = _nemo(folder)
-    computer = _computer(nemo, head, _predictor(nemo, head), _joint(nemo, head))
+    networks = [each.to(device) for each in (_predictor(nemo, head), _joint(nemo, head))]
+    computer = _computer(nemo, head, *networks, with_graphs=with_graphs)
 
     def decode(batch: Batch) -> list[Labels]:
-        found = computer(batch.frames, torch.tensor(batch.lengths))[0]
+        found = computer(batch.frames, torch.tensor(batch.lengths, device=device))[0]
         counts = found.current_lengths.tolist()
         tokens, frames = found.transcript.tolist(), found.timestamps.tolist()
         rows = zip(tokens, frames, counts, strict=True)
@@ -75,7 +82,7 @@ def _nemo(folder: Path) -> SimpleNamespace:
     """The classes of NeMo that are used here."""
     if not (folder / "nemo").is_dir():
         raise NotRun(f"no NeMo in {folder}: {INSTALL}")
-    if str(folder) not in sys.path:
+    if ASR not in sys.modules:  # the folder itself may be on the path from the start
         sys.path.append(str(folder))
         for name in HOLLOW:
             sys.modules[name] = package = _Hollow(name)
@@ -124,7 +131,9 @@ def _copy(ours: torch.nn.Module, theirs: torch.nn.Module) -> None:
     theirs.load_state_dict(ours.state_dict())
 
 
-def _computer(nemo: SimpleNamespace, head: Transducer, predictor: Any, joint: Any) -> Any:
+def _computer(
+    nemo: SimpleNamespace, head: Transducer, predictor: Any, joint: Any, *, with_graphs: bool
+) -> Any:
     config = head.config
     told: dict[str, Any] = {"durations": list(config.durations)} if config.durations else {}
     return (nemo.Tdt if told else nemo.Rnnt)(
@@ -132,6 +141,6 @@ def _computer(nemo: SimpleNamespace, head: Transducer, predictor: Any, joint: An
         joint,
         config.blank_id,
         max_symbols_per_step=config.max_symbols,
-        allow_cuda_graphs=False,
+        allow_cuda_graphs=with_graphs,
         **told,
     )

@@ -50,13 +50,17 @@ class Timed:
 
 
 def measure(
-    arms: Sequence[Arm], batch: Batch, budget_s: float, clock: Clock
+    arms: Sequence[Arm],
+    batch: Batch,
+    budget_s: float,
+    clock: Clock,
+    most_differing: float = MOST_DIFFERING,
 ) -> tuple[dict[str, Timed], list[Labels]]:
     """The best time of each arm, and the labels that all agree on.
 
     Of what the first arm does not decode the second one's labels are the measure. Every arm runs
     once, and again in turns until it has had its share of `budget_s`. Raises SystemExit where more
-    than MOST_DIFFERING of an arm's utterances differ.
+    than `most_differing` of an arm's utterances differ.
     """
     taken: dict[str, list[float]] = {arm.name: [] for arm in arms}
     expected: list[Labels] = []
@@ -65,7 +69,7 @@ def measure(
         found = _run(arm, batch, taken, clock)
         if not arm.is_other:
             expected += found[len(expected) :]
-            differ[arm.name] = _checked(arm, found, expected)
+            differ[arm.name] = _checked(arm, found, expected, most_differing)
     while again := [arm for arm in arms if sum(taken[arm.name]) < budget_s / len(arms)]:
         for arm in again:
             _run(arm, batch, taken, clock)
@@ -96,8 +100,8 @@ def _run(arm: Arm, batch: Batch, taken: dict[str, list[float]], clock: Clock) ->
     return found
 
 
-def _checked(arm: Arm, found: list[Labels], expected: list[Labels]) -> float:
+def _checked(arm: Arm, found: list[Labels], expected: list[Labels], most_differing: float) -> float:
     share = differing(found, expected[: len(found)])
-    if share > MOST_DIFFERING:
+    if share > most_differing:
         raise SystemExit(f"{arm.name}: {share:.1%} of the utterances have other labels")
     return share
