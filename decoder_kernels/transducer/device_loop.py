@@ -111,12 +111,12 @@ class DeviceLabelLoop:
         for first in range(0, max(map(len, chunks)), step):
             going = {i: each for i, each in enumerate(walked) if each and len(chunks[i]) > first}
             piece = LoopPiece(
-                [chunks[i][first : first + step].to(self.device, torch.float32) for i in going],
+                [chunks[i][first : first + step].to(self.device) for i in going],
                 [each.after for each in going.values()],
                 [tables[i] for i in going],
             )
             for (i, each), found in zip(going.items(), self._walk_piece(piece), strict=True):
-                walked[i] = found and each.then(found)
+                walked[i] = found and (each.then(found) if first else found)
         return walked
 
     def _walk_piece(self, piece: LoopPiece) -> list[WalkedChunk | None]:
@@ -124,10 +124,11 @@ class DeviceLabelLoop:
             return []
         rung = next(each for each in self.config.ladder if each >= len(piece.frames))
         piece.write(self._lanes, self._half, rung)
-        self._run(rung)
+        self.run(rung)
         return piece.read(self._lanes, self._half)
 
-    def _run(self, rung: int) -> None:
+    def run(self, rung: int) -> None:
+        """A walk over what the arrays hold for the first `rung` lanes, one of the ladder."""
         stream = torch.get_device_module(self.device).current_stream(self.device).cuda_stream
         with self._current_device():
             self._launch(rung, stream)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import torch
 from emulator import Emulator, built
 from label_heads import HEADS, expected_of, sound
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from earshot.decoder_kernels.errors import DeviceError
 from earshot.decoder_kernels.transducer.device_loop import DeviceLabelLoop
@@ -51,6 +55,42 @@ def test_one_kernel_is_three_launches_a_chunk(emulator: Emulator) -> None:
     loop = loop_on(emulator, LoopMode.KERNEL)
     assert tokens_of(loop) == EXPECTED
     assert (emulator.host_launches, emulator.graph_launches) == (3, 0)
+
+
+def test_more_lanes_ask_the_device_no_more_often(emulator: Emulator) -> None:
+    """A turn's six operations there and five copies: what it takes, who is where, what it found."""
+    loop = loop_on(emulator, LoopMode.KERNEL, lanes=12)
+    for lanes in (2, 12):
+        chunks = [sound(5, seed).to(emulator.device) for seed in range(lanes)]
+        with Asked(emulator.device) as asked:
+            loop(chunks, [loop.begin()] * lanes)
+        assert Counter(asked.names) == {
+            "cat": 1, "index_copy_": 1, "stack": 1, "copy_": 2, "split_with_sizes_copy": 1,
+            "to": 5,
+        }  # fmt: skip
+
+
+class Asked(TorchDispatchMode):
+    """Names of torch's operations that a device has work with: none is who looks or makes room."""
+
+    def __init__(self, device: torch.device) -> None:
+        super().__init__()
+        self._device = device
+        self.names: list[str] = []
+
+    def __torch_dispatch__(self, function: Any, _: Any, given: Any = (), named: Any = None) -> Any:
+        found = function(*given, **(named or {}))
+        name, asked = function.overloadpacket.__name__, [*tree_leaves((given, named, found))]
+        tensors = [each for each in asked if isinstance(each, torch.Tensor)]
+        places = {each.untyped_storage().data_ptr() for each in tensors}
+        is_work = len(places) > 1 or not (function.is_view or name == "to")
+        if (
+            is_work
+            and "empty" not in name
+            and any(each.device.type == self._device.type for each in tensors)
+        ):
+            self.names.append(name)
+        return found
 
 
 def test_a_graph_is_one_launch_a_chunk_and_nothing_is_captured_while_serving(
