@@ -18,7 +18,7 @@ except ImportError as error:
 if not hasattr(kernels, "cpu"):  # the folder of the stubs alone looks like a package
     raise BackendMissing(_NOT_BUILT)
 
-__all__ = ["NativeHalf", "kernels", "native_half"]
+__all__ = ["NativeHalf", "has_half", "kernels", "native_half"]
 
 
 class NativeHalf(Protocol):
@@ -41,6 +41,11 @@ class NativeHalf(Protocol):
 
     def wfst_workspace_bytes(self, shape: kernels.WfstShape) -> int:
         """Bytes that one block of a WFST search works in."""
+
+
+def has_half(kind: str) -> bool:
+    """Whether kernels for devices of this kind were built."""
+    return hasattr(kernels, kind)
 
 
 def native_half(device: torch.device) -> NativeHalf:

@@ -19,6 +19,7 @@ from pydantic_settings import (
 from earshot.models.native.precision import PrecisionChoice
 from earshot.service.errors import StartupError
 from earshot.service.part_settings import PART_FILES, PART_OPTIONS, PartSettings
+from earshot.streaming.fastconformer.options import MOST_BEAM, USUAL_BEAM, LoopChoice
 
 ENV_PREFIX = "EARSHOT_"
 CONFIG_ENV = f"{ENV_PREFIX}CONFIG"
@@ -70,6 +71,16 @@ class Settings(PartSettings):
         30.0, ge=0, le=10_000, description="how long a chunk waits for others"
     )
     beam_size: int = Field(10, ge=1, description="hypotheses kept by the prefix search")
+
+    transducer_beam: int | None = Field(
+        None,
+        ge=1,
+        le=MOST_BEAM,
+        description=f"hypotheses of a transducer's beam search; {USUAL_BEAM} if absent",
+    )
+    transducer_loop: LoopChoice = Field(
+        "auto", description="where and how a transducer is decoded greedily"
+    )
 
     max_streams: int | None = Field(
         None,

@@ -218,3 +218,9 @@ def emulated() -> "Iterator[torch.device]":
         device = emulated_device.register(device_library.LIBRARY, device_library.DEVICE_MEMORY)
         patch.setattr(kernels, device.type, stand_in_half(), raising=False)
         yield device
+
+
+@pytest.fixture
+def emulator(emulated: "torch.device") -> "torch.device":
+    """The emulated GPU with nvcc's kernels. Where it was not built, its tests are not collected."""
+    return emulated

@@ -169,5 +169,12 @@ def _engine_config(settings: Settings, engines: int) -> EngineConfig:
         threads=settings.threads,
         precision=settings.precision,
         beam_size=settings.beam_size,
+        options=_family_options(settings),
         **engine_fields(settings.of_parts),
     )
+
+
+def _family_options(settings: Settings) -> dict[str, object]:
+    """Options for the sake of a model's family, which refuses what it does not know."""
+    asked = {name: getattr(settings, name) for name in ("transducer_beam", "transducer_loop")}
+    return {name: value for name, value in asked.items() if value not in (None, "auto")}

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 import torch
 
 from earshot.decoder_kernels.errors import KernelError
+from earshot.decoder_kernels.native import has_half
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.native.given_up import give_up
@@ -124,7 +125,8 @@ def _tells_of_memory(error: Exception) -> bool:
 
 def _device(choice: DeviceChoice) -> torch.device:
     if choice == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        can = torch.cuda.is_available() and has_half("cuda")
+        return torch.device("cuda" if can else "cpu")
     if choice == "cuda" and not torch.cuda.is_available():
         raise InvalidEngineConfig("device cuda: torch finds no CUDA device")
     return torch.device(choice)

@@ -12,7 +12,7 @@ from earshot.streaming.errors import InvalidEngineConfig, InvalidStreamConfig
 from earshot.streaming.fastconformer.build import build_fastconformer
 from earshot.streaming.fastconformer.options import FASTCONFORMER_OPTIONS
 from earshot.streaming.parts.model_parts import ModelParts
-from earshot.streaming.parts.option import Option
+from earshot.streaming.parts.option import Choice, Option
 from earshot.streaming.u2.build import build_u2
 from earshot.streaming.u2.options import U2_OPTIONS
 
@@ -28,7 +28,7 @@ class Family:
     """
 
     build: Build
-    options: tuple[Option, ...] = ()
+    options: tuple[Option | Choice, ...] = ()
     precisions: tuple[Precision, ...] = ("float32",)
 
 
@@ -66,7 +66,9 @@ def build_recognizer(
     return family.build(loaded, config, fitted)
 
 
-def _check_options(name: str, known: tuple[Option, ...], asked: Mapping[str, object]) -> None:
+def _check_options(
+    name: str, known: tuple[Option | Choice, ...], asked: Mapping[str, object]
+) -> None:
     """Raises InvalidEngineConfig for an option that the family does not have, or out of range."""
     options = {option.name: option for option in known}
     for option, value in asked.items():

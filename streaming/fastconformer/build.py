@@ -36,6 +36,7 @@ from earshot.streaming.search.search_set import SearchSet
 from earshot.streaming.stream.active_stream import StreamSettings
 from earshot.streaming.stream.stream_decoder import StreamDecoder
 from earshot.streaming.transducer.beam_decoder import BeamDecoder
+from earshot.streaming.transducer.greedy_loop import device_loop_of
 from earshot.streaming.transducer.native_loop import label_loop_of
 from earshot.streaming.transducer.transducer_decoder import TransducerDecoder
 
@@ -55,7 +56,7 @@ def build_fastconformer(
     """
     model = fastconformer_of(loaded)
     _refuse_weights(config)
-    _refuse_beams(model, config)
+    _refuse_searches(model, config)
     config = replace(config, graph_search=config.graph_search.of(UNKNOWN))
     precision = encoder_precision(model.encoder, config.precision)
     feature_ms = model.config.features.frame_shift_ms
@@ -150,7 +151,8 @@ def _decoders(
     if model.transducer is not None:
         slots = config.max_streams
         loop = label_loop_of(model.transducer, slots, boost_capacity(config))
-        found["transducer"] = TransducerDecoder(loop, loaded.tokenizer, slots)
+        greedy = device_loop_of(model.transducer, config) or loop
+        found["transducer"] = TransducerDecoder(greedy, loaded.tokenizer, slots)
         beam = LabelBeam(loop, BeamConfig(_transducer_beam(config)))
         found["transducer_beam"] = BeamDecoder(loop, beam, loaded.tokenizer, slots)
     if model.ctc is not None:
@@ -182,12 +184,13 @@ def _refuse_weights(config: EngineConfig) -> None:
         raise InvalidEngineConfig(f"{names}: no scorer of this model's family has a weight")
 
 
-def _refuse_beams(model: FastConformerModel, config: EngineConfig) -> None:
+def _refuse_searches(model: FastConformerModel, config: EngineConfig) -> None:
     asked = [name for name in ("beam_size", "token_beam") if name in config.family_options]
     if asked and model.ctc is None:
         raise InvalidEngineConfig(f"{', '.join(asked)}: this model has no CTC head to search")
-    if "transducer_beam" in config.options and model.transducer is None:
-        raise InvalidEngineConfig("transducer_beam: this model has no transducer to search")
+    for name in ("transducer_beam", "transducer_loop"):
+        if name in config.options and model.transducer is None:
+            raise InvalidEngineConfig(f"{name}: this model has no transducer")
 
 
 def _refuse_parts(parts: ModelParts, writes_marks: bool) -> None:

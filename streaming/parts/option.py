@@ -48,6 +48,20 @@ class Option:
             )
 
 
+@dataclass(frozen=True)
+class Choice:
+    """One of some words that an operator may set for a family's sake."""
+
+    name: str
+    words: tuple[str, ...]
+
+    def check(self, value: object) -> None:
+        """Raises InvalidStreamConfig for any other."""
+        if value not in self.words:
+            known = ", ".join(self.words)
+            raise InvalidStreamConfig(f"{self.name} is {value!r}, none of {known}")
+
+
 def by_field(options: Iterable[Option], values: Mapping[str, object]) -> dict[str, dict[str, Any]]:
     """The values by the config's fields that take them; None counts as not named."""
     found: dict[str, dict[str, Any]] = defaultdict(dict)

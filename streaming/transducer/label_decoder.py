@@ -8,7 +8,6 @@ from typing import Generic, TypeVar
 
 from earshot.decoder_kernels.boosting.boost import BoostTable
 from earshot.decoder_kernels.errors import CapacityExceeded
-from earshot.decoder_kernels.transducer.label_loop import LabelLoop
 from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.streaming.boosting.boosting import CompiledBoosts, compile_boosts
 from earshot.streaming.events import BoostWarning
@@ -19,6 +18,7 @@ from earshot.streaming.stream.endpoint import Endpoint, FrameEvidence
 from earshot.streaming.stream.lane import Ending, Lane
 from earshot.streaming.stream.segment_boundary import word_boundary
 from earshot.streaming.stream_config import Boost, StreamConfig
+from earshot.streaming.transducer.greedy_loop import GreedyLoop
 from earshot.streaming.transducer.marks import Marks
 from earshot.streaming.transducer.transcript import Transcript
 
@@ -41,7 +41,7 @@ class LabelDecoder(ABC, Generic[Memory]):
     counts = SearchCounts()
 
     def __init__(
-        self, loop: LabelLoop, tokenizer: Tokenizer, silence: Memory, max_streams: int
+        self, loop: GreedyLoop, tokenizer: Tokenizer, silence: Memory, max_streams: int
     ) -> None:
         self._loop = loop
         self._tokenizer = tokenizer

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 import torch
 
-from earshot.decoder_kernels.transducer.label_loop import LabelLoop, LoopMemory
+from earshot.decoder_kernels.transducer.label_loop import LoopMemory
 from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.streaming.results.hypothesis import Best, Hypothesis
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.lane import Lane
 from earshot.streaming.stream.rest import Rest
 from earshot.streaming.stream.segment import Segment
+from earshot.streaming.transducer.greedy_loop import GreedyLoop
 from earshot.streaming.transducer.label_decoder import LabelDecoder
 from earshot.streaming.transducer.told_best import ToldBest
 from earshot.streaming.transducer.transcript import NOTHING_FOUND, Transcript
@@ -20,7 +21,7 @@ from earshot.streaming.transducer.walked import Walked, walk_over
 class TransducerDecoder(LabelDecoder[LoopMemory]):
     """Greedy decoding; a segment's search state is its transcript."""
 
-    def __init__(self, loop: LabelLoop, tokenizer: Tokenizer, max_streams: int) -> None:
+    def __init__(self, loop: GreedyLoop, tokenizer: Tokenizer, max_streams: int) -> None:
         super().__init__(loop, tokenizer, loop.begin(), max_streams)
         self._told: list[ToldBest | None] = [None] * max_streams
 

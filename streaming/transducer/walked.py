@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from earshot.decoder_kernels.transducer.label_loop import ChunkLabels, LabelLoop, LoopMemory
+from earshot.decoder_kernels.transducer.label_loop import ChunkLabels, LoopMemory
 from earshot.streaming.errors import DecodingFailed
 from earshot.streaming.stream.lane import Lane
+from earshot.streaming.transducer.greedy_loop import GreedyLoop
 from earshot.streaming.transducer.transcript import Transcript
 
 
@@ -21,7 +22,7 @@ class Walked:
     after: LoopMemory
 
 
-def walk_over(loop: LabelLoop, lanes: Sequence[Lane], before: Sequence[LoopMemory]) -> None:
+def walk_over(loop: GreedyLoop, lanes: Sequence[Lane], before: Sequence[LoopMemory]) -> None:
     """Give each lane what is found in its frames, as its output.
 
     Raises DecodingFailed where the network's output is not finite; other lanes have theirs then.

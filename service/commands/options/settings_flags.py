@@ -11,8 +11,8 @@ from earshot.service.settings import Settings
 
 ENGINE_SETTINGS = (
     "config", "model", *PART_FILES, "device", "precision", "chunk_size", "num_left_chunks",
-    "threads", "beam_size", *PART_OPTIONS, "max_batch", "max_wait_ms", "max_backlog_s",
-    "boost_weight", "max_phrases", "silence_ms",
+    "threads", "beam_size", "transducer_beam", "transducer_loop", *PART_OPTIONS, "max_batch",
+    "max_wait_ms", "max_backlog_s", "boost_weight", "max_phrases", "silence_ms",
 )  # fmt: skip
 """What matters to commands that decode without a server."""
 

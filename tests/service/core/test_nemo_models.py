@@ -147,8 +147,16 @@ async def test_a_language_reaches_a_model_with_a_prompt_and_is_not_checked_by_ot
         ({"num_left_chunks": 4}, "have no option num_left_chunks"),
         ({"neural_lm": "x.lm"}, "ranks what a graph search finds; there is no graph"),
         ({"graph": "nosuch.graph"}, "cannot use the graph nosuch.graph"),
+        ({"transducer_beam": 4}, "transducer_beam: this model has no transducer"),
+        ({"transducer_loop": "cpu"}, "transducer_loop: this model has no transducer"),
     ],
 )
 def test_settings_that_it_has_no_place_for_are_refused_at_the_start(model, settings, complaint):
     with pytest.raises(StartupError, match=complaint):
         load_engine(Settings.load(model=model, **settings))
+
+
+@pytest.mark.parametrize("model", ["hybrid"], indirect=True)
+def test_a_gpus_loop_is_refused_at_the_start_where_there_is_no_gpu(model):
+    with pytest.raises(StartupError, match="transducer_loop is kernel: the model is on no GPU"):
+        load_engine(Settings.load(model=model, device="cpu", transducer_loop="kernel"))

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from earshot.streaming.errors import InvalidStreamConfig
-from earshot.streaming.parts.option import Option, by_field
+from earshot.streaming.parts.option import Choice, Option, by_field
 
 WEIGHT = Option("weight", "number", ("weights", "scorer"), low=0, high=10)
 COUNT = Option("count", "integer", ("parts", "count"), low=1, high=9)
@@ -34,6 +34,14 @@ def test_values_of_its_kind_and_range_pass(option, value):
 def test_others_are_refused(option, value, complaint):
     with pytest.raises(InvalidStreamConfig, match=complaint):
         option.check(value)
+
+
+@pytest.mark.parametrize("value", ["nowhere", 1, None])
+def test_other_words_than_those_of_a_choice_are_refused(value):
+    choice = Choice("where", ("here", "there"))
+    choice.check("there")
+    with pytest.raises(InvalidStreamConfig, match=f"where is {value!r}, none of here, there"):
+        choice.check(value)
 
 
 def test_values_land_in_their_fields_and_those_not_named_nowhere():
