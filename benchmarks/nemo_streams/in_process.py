@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from benchmarks.peers.turns import Turn
 from benchmarks.server.batching import clips
 from benchmarks.server.sherpa_in_process import cells_of, take_turns
 from benchmarks.server.spoken_hour import RATE_HZ
+from earshot.models.native.precision import Precision
 
 RATE = 8
 """Features of an encoder frame."""
@@ -89,15 +91,16 @@ class Contest:
             child = [str(peer_python), "-m", "benchmarks.nemo_streams.peer_turns", str(theirs)]
             return [*child, "--together", str(together), *self.files.flags(int8)]
 
+        earshot = [
+            sys.executable, "-m", "benchmarks.server.engine_turns", str(ours), "--together",
+            str(together), "--model", str(self.model), "--greedy", "--chunk-size",
+            str(self.frames), "--precision",
+        ]  # fmt: skip
         return {
             "sherpa-onnx fp32": sherpa(int8=False),
             "sherpa-onnx int8": sherpa(int8=True),
-            "Earshot": [
-                sys.executable, "-m", "benchmarks.server.engine_turns", str(ours), "--together",
-                str(together), "--model", str(self.model), "--greedy", "--chunk-size",
-                str(self.frames),
-            ],
-        }  # fmt: skip
+            **{f"Earshot {precision}": [*earshot, precision] for precision in get_args(Precision)},
+        }
 
 
 def rows(

@@ -30,11 +30,12 @@ def main() -> None:
     parser.add_argument("--greedy", action="store_true", help="else with all defaults")
     parser.add_argument("--chunk-size", type=int)
     parser.add_argument("--num-left-chunks", type=int)
+    parser.add_argument("--precision", default="auto")
     asked = parser.parse_args()
     settings = Settings.load(
         model=asked.model, graph="none" if asked.greedy else None, threads=1,
         chunk_size=asked.chunk_size, num_left_chunks=asked.num_left_chunks,
-        max_streams=asked.together, max_backlog_s=BACKLOG_S,
+        max_streams=asked.together, max_backlog_s=BACKLOG_S, precision=asked.precision,
     )  # fmt: skip
     with running_engine(settings) as engine:
         config = greedy_of(engine.model.modes) if asked.greedy else StreamConfig()
