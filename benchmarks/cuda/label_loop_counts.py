@@ -14,6 +14,7 @@ from pathlib import Path
 import torch
 from emulator import Emulator, Settings, load
 
+from benchmarks.report import table
 from benchmarks.transducer.speaking_heads import HeadShape, speaking_head
 from earshot.decoder_kernels.transducer.device_loop import DeviceLabelLoop
 from earshot.decoder_kernels.transducer.device_loop_config import (
@@ -29,12 +30,18 @@ SHAPE = HeadShape("114 M", 512, 1)
 DURATIONS = {"RNN-T": (), "TDT": (0, 1, 2, 3, 4)}
 
 
+HEADER = (
+    "head", "lanes", "order", "mode", "labels", "calls", "kernels", "grid barriers", "critical",
+    "MB",
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Row:
     """One chunk of all lanes.
 
-    calls: of the host, to launch something. meetings: of a grid's blocks. megabytes: read and
-    written in the device's memory, as threads ask for them.
+    calls: of the host, to launch something. grid_barriers: that all blocks wait at. megabytes: read
+    and written in the device's memory, as threads ask for them.
     """
 
     head: str
@@ -44,14 +51,14 @@ class Row:
     labels: int
     calls: int
     kernels: int
-    meetings: int
+    grid_barriers: int
     critical_instructions: int
     megabytes: float
 
     def __str__(self) -> str:
         return (
             f"| {self.head} | {self.lanes} | {self.order} | {self.mode} | {self.labels} "
-            f"| {self.calls} | {self.kernels} | {self.meetings} "
+            f"| {self.calls} | {self.kernels} | {self.grid_barriers} "
             f"| {self.critical_instructions:,} | {self.megabytes:,.0f} |"
         )
 
@@ -100,8 +107,7 @@ def main() -> None:
     parser.add_argument("--lanes", type=int, nargs="+", default=[1, 4])
     asked = parser.parse_args()
     emulator = load(asked.build_dir)
-    print("| head | lanes | order | mode | labels | calls | kernels | meetings | critical | MB |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print(table(HEADER, []))
     with torch.inference_mode():
         for row in rows(emulator, asked.lanes):
             print(row, flush=True)

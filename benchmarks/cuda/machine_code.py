@@ -27,18 +27,18 @@ KERNELS = {
     "Reset": "prefix reset",
     "run_loopINS0_8ByLabels": "label loop, labels",
     "run_loopINS0_8ByFrames": "label loop, frames",
-    "run_loopINS0_6Freely": "label loop, free",
+    "run_loopINS0_4Free": "label loop, free",
     "BeginStepINS0_8ByLabels": "loop begin, labels",
     "BeginStepINS0_8ByFrames": "loop begin, frames",
-    "BeginStepINS0_6Freely": "loop begin, free",
+    "BeginStepINS0_4Free": "loop begin, free",
     "ChooseStepINS0_8ByLabels": "loop choice, labels",
     "ChooseStepINS0_8ByFrames": "loop choice, frames",
-    "ChooseStepINS0_6Freely": "loop choice, free",
+    "ChooseStepINS0_4Free": "loop choice, free",
     "FramesStep": "loop frames",
     "AnswerStep": "loop answers",
     "HearStep": "loop LSTM layer",
     "SayStep": "loop projection",
-    "TellStep": "loop conditions",
+    "ConditionStep": "loop conditions",
 }
 """Part of the mangled name, the longer before what it contains."""
 

@@ -89,7 +89,7 @@ class HeadArrays:
 class LaneArrays:
     """Room for B lanes of T frames each.
 
-    numbers `(N, B)`: whole numbers of each lane, see `LaneNumber` in `csrc/looping/loop_params.h`.
+    numbers `(N, B)`: integers of each lane, see `LaneNumber` in `csrc/looping/loop_params.h`.
     encoded `(B, T, D)`: encoder frames; heard `(B, T, J)`: as the joint takes them. memory
     `(B, S)`: what predictors remember. found `(3, B, T max_symbols)`: labels, their frames and
     durations. log_probs: theirs.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class LoopHalf(Protocol):
     """Label looping on one kind of GPU.
 
-    LENGTH to FINITE: rows of a lane's whole numbers, of LANE_NUMBERS. LOOP_WORDS: that a grid
+    LENGTH to FINITE: rows of a lane's integers, of LANE_NUMBERS. LOOP_WORDS: that a grid
     shares. loop_threads: of a block, where a config does not say.
     """
 

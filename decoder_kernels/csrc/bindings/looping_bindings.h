@@ -19,7 +19,7 @@ namespace earshot {
 inline cuda::LoopOrder order_of(const std::string& name) {
   if (name == "labels") return cuda::LoopOrder::BY_LABELS;
   if (name == "frames") return cuda::LoopOrder::BY_FRAMES;
-  if (name == "free") return cuda::LoopOrder::FREELY;
+  if (name == "free") return cuda::LoopOrder::FREE;
   throw std::invalid_argument("no loop has the order " + name);
 }
 

@@ -9,9 +9,9 @@
 
 namespace earshot::cuda {
 
-// BY_LABELS: Bataev 2024, Algorithm 3. BY_FRAMES: Algorithm 1 there and in Galvez 2024. FREELY: the
+// BY_LABELS: Bataev 2024, Algorithm 3. BY_FRAMES: Algorithm 1 there and in Galvez 2024. FREE: the
 // former without lock step.
-enum class LoopOrder { BY_LABELS, BY_FRAMES, FREELY };
+enum class LoopOrder { BY_LABELS, BY_FRAMES, FREE };
 
 struct LoopWork {
   LoopOrder order;

@@ -27,7 +27,7 @@ struct ByFrames {
 
 // There is one turn, in which nobody waits for anybody: whoever has a blank is at its next frame
 // when the others' labels are heard. As the CPU's loop does it (transducer/label_loop.h).
-struct Freely {
+struct Free {
   static constexpr bool SAYS_AT_ONCE = true;
 
   static KERNEL_FN int first_turn(int /*frame*/) { return 0; }

@@ -20,13 +20,13 @@ struct GridPlace {
   KERNEL_FN void sync() const { __syncthreads(); }
 };
 
-// Where all blocks of a grid meet that are resident together: a counter that only rises, with a
+// A barrier of all blocks of a grid, which are resident together: a counter that only rises, with a
 // release by who comes and an acquire by who leaves.
-class GridMeeting {
+class GridBarrier {
  public:
-  KERNEL_FN explicit GridMeeting(std::int32_t* arrived) : arrived_(arrived) {}
+  KERNEL_FN explicit GridBarrier(std::int32_t* arrived) : arrived_(arrived) {}
 
-  KERNEL_FN void meet(const GridPlace& place) {
+  KERNEL_FN void wait(const GridPlace& place) {
     expected_ += place.blocks;
     place.sync();
     if (place.thread == 0) {

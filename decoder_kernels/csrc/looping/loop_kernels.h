@@ -50,10 +50,11 @@ struct SayStep {
   }
 };
 
-// Whether loops go on, told to the host and, where it has conditions, to the graph; by one block.
+// Sets, by one block, whether the loops go on: for the host and, where it has conditions, for the
+// graph.
 //
 // The inner condition is 0 since its loop has ended: who lets the outer one go on sets both.
-struct TellStep {
+struct ConditionStep {
   int turns;  // that have passed by this step
   int label_turns;
   bool of_outer_loop;
@@ -94,16 +95,16 @@ __global__ void __launch_bounds__(MAX_BLOCK_THREADS)
 class ResidentLoop {
  public:
   KERNEL_FN ResidentLoop(const LoopBlock& block, const LoopParams& params)
-      : block_(block), params_(params), meeting_(params.words + ARRIVED) {}
+      : block_(block), params_(params), barrier_(params.words + ARRIVED) {}
 
   template <class Order>
   KERNEL_FN void run() {
     int label_turn = 0;
     for (int turn = 0; goes_on(); ++turn) {
       while (answer_lanes(block_, params_, turn) > 0) {
-        meet();
+        sync_grid();
         choose_labels<Order>(block_, params_, turn, label_turn);
-        meet();
+        sync_grid();
         if (Order::SAYS_AT_ONCE) say(label_turn++);
       }
       if (!Order::SAYS_AT_ONCE) say(label_turn++);
@@ -111,22 +112,22 @@ class ResidentLoop {
   }
 
  private:
-  KERNEL_FN void meet() { meeting_.meet(block_.place); }
+  KERNEL_FN void sync_grid() { barrier_.wait(block_.place); }
   KERNEL_FN bool goes_on() const {
     return block_.list(params_, TURN_OF_SEARCH, NO_TURN) < params_.lanes;
   }
   KERNEL_FN void say(int label_turn) {
     for (int layer = 0; layer < params_.head.layers; ++layer) {
       if (hear_labels(block_, params_, label_turn, layer) == 0) return;  // all blocks see so
-      meet();
+      sync_grid();
     }
     say_labels(block_, params_, label_turn);
-    meet();
+    sync_grid();
   }
 
   const LoopBlock& block_;
   const LoopParams& params_;
-  GridMeeting meeting_;
+  GridBarrier barrier_;
 };
 
 template <class Order>

@@ -36,7 +36,7 @@ struct HeadOnDevice {
   constexpr int answers() const { return labels + 1 + durations; }
 };
 
-// Of each lane, in rows of whole numbers. LENGTH: frames of its chunk. FRAME: where it stands;
+// Of each lane, in rows of integers. LENGTH: frames of its chunk. FRAME: where it stands;
 // before, frames that a duration has skipped. TURN_OF_SEARCH: of the loop, in which it wants an
 // answer, NO_TURN where it has no frames left. TURN_OF_LABEL: in which it found its last label,
 // TOKEN. FOUND: labels. FINITE: whether all answers were.

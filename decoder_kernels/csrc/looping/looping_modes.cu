@@ -12,8 +12,8 @@ void in_order(LoopOrder order, const Run& run) {
       return run.template operator()<ByLabels>();
     case LoopOrder::BY_FRAMES:
       return run.template operator()<ByFrames>();
-    case LoopOrder::FREELY:
-      return run.template operator()<Freely>();
+    case LoopOrder::FREE:
+      return run.template operator()<Free>();
   }
 }
 

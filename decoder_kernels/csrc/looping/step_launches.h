@@ -56,7 +56,7 @@ class StepLaunches {
     cuda::allow_scratch(run_step<ChooseStep<Order>>, bytes);
     cuda::allow_scratch(run_step<HearStep>, bytes);
     cuda::allow_scratch(run_step<SayStep>, bytes);
-    cuda::allow_scratch(run_step<TellStep>, bytes);
+    cuda::allow_scratch(run_step<ConditionStep>, bytes);
   }
 
   StepLaunches on(cudaStream_t stream) const { return {work_, conditions_, stream}; }
@@ -67,17 +67,17 @@ class StepLaunches {
   }
   void begin() const {
     begin_lanes();
-    tell({0, 0, true, conditions_});
+    set_conditions({0, 0, true, conditions_});
   }
   void look_once() const {
     launch(AnswerStep{}, blocks_of_answers(work_));
     launch(ChooseStep<Order>{}, work_.params.lanes);
     if (Order::SAYS_AT_ONCE) say();
-    tell({0, Order::SAYS_AT_ONCE ? 1 : 0, false, conditions_});
+    set_conditions({0, Order::SAYS_AT_ONCE ? 1 : 0, false, conditions_});
   }
   void end_turn() const {
     if (!Order::SAYS_AT_ONCE) say();
-    tell({1, Order::SAYS_AT_ONCE ? 0 : 1, true, conditions_});
+    set_conditions({1, Order::SAYS_AT_ONCE ? 0 : 1, true, conditions_});
   }
 
   bool is_set(LoopWord word) const {
@@ -98,7 +98,7 @@ class StepLaunches {
     }
     launch(SayStep{}, std::max(blocks_of_said(work_), work_.params.lanes));
   }
-  void tell(const TellStep& step) const { launch(step, 1); }
+  void set_conditions(const ConditionStep& step) const { launch(step, 1); }
 
   template <class Step>
   void launch(const Step& step, int blocks) const {
