@@ -18,6 +18,7 @@ from earshot.training.synthetic.engines import ESPEAK_VARIANTS
 
 if TYPE_CHECKING:
     import torch
+    from emulator import Emulator
     from nemo_golden import GoldenReader
 
 # Set before any test module imports torch: a step of a tiny model is slower on two threads than on
@@ -221,6 +222,11 @@ def emulated() -> "Iterator[torch.device]":
 
 
 @pytest.fixture
-def emulator(emulated: "torch.device") -> "torch.device":
+def emulator(emulated: "torch.device") -> "Emulator":
     """The emulated GPU with nvcc's kernels. Where it was not built, its tests are not collected."""
-    return emulated
+    from emulator import built
+
+    found = built()
+    assert found is not None
+    assert found.device == emulated
+    return found

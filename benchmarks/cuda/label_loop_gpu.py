@@ -20,13 +20,12 @@ from pathlib import Path
 import torch
 
 from benchmarks.report import REPOSITORY, table, write_report
-from benchmarks.transducer.decoding import Batch, Decode, Labels
-from benchmarks.transducer.native_label_looping import native_label_looping
+from benchmarks.transducer.decoding import Batch, Decode
+from benchmarks.transducer.native_label_looping import decoding_by, native_label_looping
 from benchmarks.transducer.nemo_label_looping import nemo_label_looping
 from benchmarks.transducer.paper_tables import KINDS, SHAPES
 from benchmarks.transducer.speaking_heads import SEED, random_batch, speaking_head
-from benchmarks.transducer.timed_arms import Arm, Timed, measure
-from benchmarks.wfst.streams import NotRun
+from benchmarks.transducer.timed_arms import Arm, Timed, arms_that_run, measure
 from earshot.decoder_kernels.transducer.device_loop import DeviceLabelLoop
 from earshot.decoder_kernels.transducer.device_loop_config import (
     DeviceLoopConfig,
@@ -69,18 +68,6 @@ class ChunkTime:
         return f"{1000 * self.host_s:.2f} / {1000 * self.device_s:.2f}"
 
 
-def looped(head: Transducer, lanes: int, frames: int, mode: LoopMode, order: LoopOrder) -> Decode:
-    """Earshot's loop on the GPU, for so many lanes and frames at once."""
-    config = DeviceLoopConfig(lanes, frames, mode, order)
-    loop = DeviceLabelLoop(loop_weights_of(head), torch.device("cuda"), config)
-
-    def decode(batch: Batch) -> list[Labels]:
-        walked = loop(batch.utterances(), [loop.begin()] * len(batch.lengths))
-        return [Labels(each.tokens, each.frames) for each in walked if each is not None]
-
-    return decode
-
-
 def on_cpu(head: Transducer) -> Decode:
     """The loop of the CPU, which the frames are copied to."""
     decode = native_label_looping(head)
@@ -92,18 +79,14 @@ def arms(head: Transducer, batch: Batch, nemo: Path, missing: dict[str, str]) ->
     lanes, frames = batch.frames.shape[:2]
     found = [Arm("Earshot, one thread of the CPU", on_cpu(head))]
     for mode, order in SETTINGS:
-        name = f"Earshot, {mode.value}, {order.value}"
-        found.append(Arm(name, looped(head, lanes, frames, mode, order)))
+        config = DeviceLoopConfig(lanes, frames, mode, order)
+        loop = DeviceLabelLoop(loop_weights_of(head), torch.device("cuda"), config)
+        found.append(Arm(f"Earshot, {mode.value}, {order.value}", decoding_by(loop)))
     peers: dict[str, Callable[[], Decode]] = {
         NEMO: partial(nemo_label_looping, head, nemo, "cuda"),
         WITH_GRAPHS: partial(nemo_label_looping, head, nemo, "cuda", with_graphs=True),
     }
-    for name, make in peers.items():
-        try:
-            found.append(Arm(name, make()))
-        except NotRun as error:
-            missing[name] = str(error)
-    return found
+    return [*found, *arms_that_run(peers, missing)]
 
 
 def utterances(

@@ -29,9 +29,8 @@ from benchmarks.transducer.frame_loops import in_lock_step, one_by_one
 from benchmarks.transducer.native_label_looping import native_label_looping
 from benchmarks.transducer.nemo_label_looping import nemo_label_looping
 from benchmarks.transducer.speaking_heads import SEED, HeadShape, random_batch, speaking_head
-from benchmarks.transducer.timed_arms import Arm, Clock, Timed, evaluations, measure
+from benchmarks.transducer.timed_arms import Arm, Clock, Timed, arms_that_run, evaluations, measure
 from benchmarks.transducer.torch_label_looping import TorchLabelLooping
-from benchmarks.wfst.streams import NotRun
 from earshot.models.transducer.transducer import Transducer
 
 FEATURE_HZ = 100
@@ -103,11 +102,7 @@ def arms(head: Transducer, nemo: Path, missing: dict[str, str]) -> list[Arm]:
         NEMO: partial(nemo_label_looping, head, nemo),
         NATIVE: partial(native_label_looping, head),
     }
-    for name, make in optional.items():
-        try:
-            found.append(Arm(name, make()))
-        except NotRun as error:
-            missing[name] = str(error)
+    found += arms_that_run(optional, missing)
     ctc: Decode = ctc_greedy(head.config.encoder_size, head.config.vocab_size)
     return [*found, Arm("CTC, greedy", ctc, is_other=True)]
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor, nn
 
 from benchmarks.transducer.decoding import Batch, Decode, Labels, differing
+from benchmarks.wfst.streams import NotRun
 
 MOST_DIFFERING = 0.02
 """Utterances that rounding may decide otherwise."""
@@ -33,6 +34,17 @@ class Arm:
     def part(self, batch: Batch) -> Batch:
         """Those utterances."""
         return batch if self.most is None else batch.first(self.most)
+
+
+def arms_that_run(makers: Mapping[str, Callable[[], Decode]], missing: dict[str, str]) -> list[Arm]:
+    """Decoders by name that can be made here; of others the reason is noted in `missing`."""
+    found = []
+    for name, make in makers.items():
+        try:
+            found.append(Arm(name, make()))
+        except NotRun as error:
+            missing[name] = str(error)
+    return found
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,13 @@ from torch import Tensor
 
 from earshot.decoder_kernels.boosting.boost import BoostTable
 from earshot.decoder_kernels.device_errors import device_errors
-from earshot.decoder_kernels.errors import InvalidInput
 from earshot.decoder_kernels.transducer.device_loop_config import DeviceLoopConfig, LoopMode
-from earshot.decoder_kernels.transducer.label_loop import LabelLoop, LoopMemory, WalkedChunk
+from earshot.decoder_kernels.transducer.label_loop import (
+    LabelLoop,
+    LoopMemory,
+    WalkedChunk,
+    check_chunks,
+)
 from earshot.decoder_kernels.transducer.loop_arrays import HeadArrays, LaneRoom
 from earshot.decoder_kernels.transducer.loop_half import loop_half
 from earshot.decoder_kernels.transducer.loop_piece import LoopPiece
@@ -94,10 +98,7 @@ class DeviceLabelLoop:
 
     def check(self, chunks: Sequence[Tensor]) -> None:
         """Raises InvalidInput for chunks of other sizes."""
-        size = len(self._head.encoder)
-        for chunk in chunks:
-            if chunk.ndim != 2 or chunk.shape[1] != size:
-                raise InvalidInput(f"chunks must be (T, {size}): {tuple(chunk.shape)}")
+        check_chunks(chunks, len(self._head.encoder))
 
     def _walk(
         self, chunks: Sequence[Tensor], before: Sequence[LoopMemory], tables: list[PlacedTable]

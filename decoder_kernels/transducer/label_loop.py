@@ -170,9 +170,14 @@ class LabelLoop:
 
     def check(self, chunks: Sequence[Tensor]) -> None:
         """Raises InvalidInput for chunks of other sizes."""
-        for chunk in chunks:
-            if chunk.ndim != 2 or chunk.shape[1] != self._size:
-                raise InvalidInput(f"chunks must be (T, {self._size}): {tuple(chunk.shape)}")
+        check_chunks(chunks, self._size)
+
+
+def check_chunks(chunks: Sequence[Tensor], size: int) -> None:
+    """Raises InvalidInput for chunks that are not `(T, size)`."""
+    for chunk in chunks:
+        if chunk.ndim != 2 or chunk.shape[1] != size:
+            raise InvalidInput(f"chunks must be (T, {size}): {tuple(chunk.shape)}")
 
 
 def _walked(

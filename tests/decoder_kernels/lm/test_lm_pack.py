@@ -5,30 +5,21 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from arpa_sections import SECTIONS
 from backoff_oracle import random_model
 
 from earshot.decoder_kernels.errors import GraphSourceError, LmImageError
 from earshot.decoder_kernels.lm.lm_image import LmImage
 from earshot.decoder_kernels.lm.lm_pack import pack_arpa, packing
 
-SMALL = r"""by hand
+SMALL = (
+    r"""by hand
 \data\
 ngram 1=4
 ngram 2=2
-
-\1-grams:
--99	<s>	-0.5
--1.0 </s>
--0.25	a	0.125
--inf	naïve
-
-\2-grams:
--0.5	<s> a
--0.75 a </s>
-
-\end\
-what follows is not read
 """
+    + SECTIONS
+)
 
 
 def pack(folder: Path, content: str | bytes) -> LmImage:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -70,19 +70,24 @@ class Heard:
 
 
 def in_pieces(loop: Loop, sounds: Sequence[Tensor], pieces: Sequence[int]) -> list[Heard]:
-    """Each sound in chunks of these sizes, over and over; all lanes go on until the last ends.
+    """Each sound in chunks of these sizes."""
+    heard = [Heard(loop.begin()) for _ in sounds]
+    for chunks in turns(sounds, pieces):
+        hear(loop, chunks, heard)
+    return heard
+
+
+def turns(sounds: Sequence[Tensor], pieces: Sequence[int]) -> Iterator[list[Tensor]]:
+    """A chunk of each sound, of these sizes over and over, until the last sound ends.
 
     Every lane has other sizes than its neighbour.
     """
-    heard = [Heard(loop.begin()) for _ in sounds]
     left, turn = list(sounds), 0
     while any(map(len, left)):
         taken = [pieces[(turn + lane) % len(pieces)] for lane in range(len(left))]
-        chunks = [each[:size] for each, size in zip(left, taken, strict=True)]
-        hear(loop, chunks, heard)
+        yield [each[:size] for each, size in zip(left, taken, strict=True)]
         left = [each[size:] for each, size in zip(left, taken, strict=True)]
         turn += 1
-    return heard
 
 
 def hear(loop: Loop, chunks: Sequence[Tensor], heard: Sequence[Heard]) -> None:

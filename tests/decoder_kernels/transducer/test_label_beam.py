@@ -13,6 +13,7 @@ from beam_oracle import BeamRules, Said, beam_search
 from boost_walk import BoostWalk
 from hypothesis import given
 from hypothesis import strategies as st
+from label_heads import turns
 from nemo_golden import GoldenReader
 from network_head import NetworkHead
 from table_network import BLANK, numbers, table_network
@@ -109,15 +110,10 @@ NOTHING = Said(torch.empty(0), None)
 
 
 def in_pieces(beam: LabelBeam, sounds: Sequence[Tensor], pieces: Sequence[int]) -> list[Heard]:
-    """Each sound in chunks of these sizes, over and over; every lane has others."""
+    """Each sound in chunks of these sizes."""
     heard = [Heard(beam.begin(), [NOTHING]) for _ in sounds]
-    left, turn = list(sounds), 0
-    while any(map(len, left)):
-        taken = [pieces[(turn + lane) % len(pieces)] for lane in range(len(left))]
-        chunks = [each[:size] for each, size in zip(left, taken, strict=True)]
+    for chunks in turns(sounds, pieces):
         hear(beam, chunks, heard)
-        left = [each[size:] for each, size in zip(left, taken, strict=True)]
-        turn += 1
     return heard
 
 

@@ -2,31 +2,22 @@ import gzip
 from pathlib import Path
 
 import pytest
+from arpa_sections import SECTIONS
 from hypothesis import given
 from hypothesis import strategies as st
 
 from earshot.decoder_kernels.errors import GraphSourceError
 from earshot.language.ngrams.arpa import MAX_LINE_BYTES, MAX_NGRAMS, NGram, read_arpa
 
-BIGRAM = r"""made by hand
+BIGRAM = (
+    r"""made by hand
 
 \data\
 ngram 1=4
 ngram  2 = 2
-
-\1-grams:
--99	<s>	-0.5
--1.0 </s>
--0.25	a	0.125
--inf	naïve
-
-\2-grams:
--0.5	<s> a
--0.75 a </s>
-
-\end\
-what follows is not read
 """
+    + SECTIONS
+)
 
 
 def written(tmp_path: Path, text: str | bytes) -> Path:

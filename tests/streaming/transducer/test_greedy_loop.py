@@ -7,6 +7,7 @@ from typing import get_args
 
 import pytest
 import torch
+from emulator import Emulator
 from random_nemo import random_nemo
 
 from earshot.decoder_kernels.errors import BackendMissing
@@ -71,9 +72,7 @@ def test_the_choices_are_the_modes_of_a_gpu_and_two_more() -> None:
 @pytest.mark.parametrize(
     ("loop", "mode"), [("auto", LoopMode.KERNEL), *((mode.value, mode) for mode in LoopMode)]
 )
-def test_a_model_on_a_gpu_is_walked_there(
-    emulator: torch.device, loop: str, mode: LoopMode
-) -> None:
-    found = device_loop_of(head_on(emulator), asked(loop))
+def test_a_model_on_a_gpu_is_walked_there(emulator: Emulator, loop: str, mode: LoopMode) -> None:
+    found = device_loop_of(head_on(emulator.device), asked(loop))
     assert found is not None
     assert (found.config.mode, found.config.max_lanes) == (mode, 3)
