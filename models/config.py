@@ -16,7 +16,9 @@ from earshot.models.config_checks import (
     require_optional,
     require_range,
 )
+from earshot.models.config_limits import MAX_BLOCKS, MAX_DIMENSION, MAX_VOCABULARY
 from earshot.models.errors import ConfigError, quote
+from earshot.models.transducer_config import TransducerConfig
 from earshot.models.whisper_decoder_config import WhisperDecoderConfig
 
 EncoderKind = Literal["conformer", "transformer"]
@@ -27,9 +29,6 @@ FeatureKind = Literal["kaldi", "whisper", "nemo"]
 Activation = Literal["swish", "relu", "gelu"]
 ConvNorm = Literal["layer_norm", "batch_norm"]
 
-MAX_DIMENSION = 16_384
-MAX_BLOCKS = 256
-MAX_VOCABULARY = 1_000_000
 MAX_PHONES = 1_000
 PHONE_BLANK = 0
 """The phone head's blank; its phones follow."""
@@ -275,7 +274,9 @@ class ModelConfig:
     """One U2/U2++ model. Build it from a mapping with `from_dict`, the inverse of `to_dict`.
 
     `phones` names the units of a second CTC head, 1 the first of them, 0 its blank; none, no head.
-    It puts out `phone_rate` frames for each of the encoder's.
+    It puts out `phone_rate` frames for each of the encoder's. `transducer`: a head over the same
+    units, by the same ids, whose own blank comes after all of them; None, no head. Unit `blank_id`
+    is a label that it never learns.
     """
 
     vocab_size: int
@@ -289,6 +290,7 @@ class ModelConfig:
     loss: LossConfig = field(default_factory=LossConfig)
     phones: tuple[str, ...] = ()
     phone_rate: int = 1
+    transducer: TransducerConfig | None = None
 
     def __post_init__(self) -> None:
         require_range(self, "vocab_size", 2, MAX_VOCABULARY)
@@ -307,14 +309,30 @@ class ModelConfig:
         )
         if isinstance(self.decoder, WhisperDecoderConfig):
             self._require_width(self.decoder.size)
+        if self.transducer is not None:
+            self._require_head(self.transducer)
 
     def _require_width(self, size: int) -> None:
         width = self.encoder.encoded_size
         require(width == size, f"a Whisper decoder of {size} cannot hear frames of {width}")
 
+    def _require_head(self, head: TransducerConfig) -> None:
+        width = self.encoder.encoded_size
+        require(
+            head.encoder_size == width,
+            f"a transducer of encoder_size={head.encoder_size} cannot hear frames of {width}",
+        )
+        require(
+            head.vocab_size == self.vocab_size,
+            f"a transducer of vocab_size={head.vocab_size} cannot say {self.vocab_size} units",
+        )
+
     def to_dict(self) -> dict[str, Any]:
-        """Nested plain values, as JSON can hold them."""
-        return asdict(self)
+        """Nested plain values, as JSON can hold them; no transducer is not named."""
+        values = asdict(self)
+        if self.transducer is None:
+            del values["transducer"]
+        return values
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> ModelConfig:
@@ -322,7 +340,7 @@ class ModelConfig:
         nested = {
             name: read_section(_section_kind(name, values[name]), values[name], name)
             for name in _SECTIONS
-            if name in values
+            if name in values and not (name == "transducer" and values[name] is None)
         }
         return read_section(cls, {**values, **nested}, "model")
 
@@ -333,6 +351,7 @@ _SECTIONS: dict[str, type[Any]] = {
     "decoder": DecoderConfig,
     "decoding": DecodingConfig,
     "loss": LossConfig,
+    "transducer": TransducerConfig,
 }
 
 

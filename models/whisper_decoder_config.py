@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from earshot.models.config_limits import MAX_BLOCKS, MAX_DIMENSION, MAX_VOCABULARY
 from earshot.models.errors import ConfigError
 
-MAX_SIZE = 16_384
-MAX_VOCABULARY = 1_000_000
-MAX_BLOCKS = 256
 MAX_WINDOW_FRAMES = 1_500
 """Of 20 ms: the 30 s of every published Whisper. Its encoder hears that much silence at once."""
 
@@ -57,9 +55,9 @@ class WhisperDecoderConfig:
 
 _MOST = {
     "vocab_size": MAX_VOCABULARY,
-    "positions": MAX_SIZE,
-    "size": MAX_SIZE,
-    "attention_heads": MAX_SIZE,
+    "positions": MAX_DIMENSION,
+    "size": MAX_DIMENSION,
+    "attention_heads": MAX_DIMENSION,
     "num_blocks": MAX_BLOCKS,
 }
 

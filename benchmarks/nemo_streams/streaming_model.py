@@ -23,7 +23,7 @@ from earshot.models.fastconformer.config import (
     FastConformerModelConfig,
 )
 from earshot.models.fastconformer.model import FastConformerModel
-from earshot.models.transducer.config import TransducerConfig
+from earshot.models.transducer_config import TransducerConfig
 
 LEFT = 70
 RIGHTS = (13, 6, 1, 0)

@@ -17,8 +17,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from benchmarks.transducer.decoding import Batch
 from benchmarks.transducer.torch_label_looping import TorchLabelLooping
-from earshot.models.transducer.config import TransducerConfig
 from earshot.models.transducer.transducer import Transducer
+from earshot.models.transducer_config import TransducerConfig
 
 LABELS_HZ = 3.5
 """Labels a second of audio, as of English in 1,024 pieces: 0.28 a frame of 80 ms."""

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from earshot.models.checkpoints.filled_network import fill
 from earshot.models.checkpoints.layout import without_memory
 from earshot.models.config import ModelConfig
-from earshot.models.errors import ModelError, TokenizerError
+from earshot.models.errors import ModelError, TokenizerError, quote
 from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.models.tokenizers.units import CtcUnits
 from earshot.models.u2.u2 import U2Model
@@ -78,6 +78,9 @@ def assemble(
         raise TokenizerError(
             f"the units table has {tokenizer.vocab_size} units, the model {config.vocab_size}"
         )
+    if config.transducer is not None and config.blank_id not in tokenizer.silent_units:
+        symbol = quote(tokenizer.token(config.blank_id))
+        raise TokenizerError(f"a transducer could say {symbol}, which is the CTC head's blank")
     fill(model, weights)
     ctc = CtcUnits(config.blank_id, config.phones)
     return LoadedModel(name, model, tokenizer, model_format, ctc=ctc)

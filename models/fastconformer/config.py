@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from earshot.models.config import MAX_BLOCKS, MAX_DIMENSION, MAX_VOCABULARY, ConvNorm, FeatureConfig
+from earshot.models.config import ConvNorm, FeatureConfig
 from earshot.models.config_checks import require, require_choice, require_range
+from earshot.models.config_limits import MAX_BLOCKS, MAX_DIMENSION, MAX_VOCABULARY
 from earshot.models.errors import quote
-from earshot.models.transducer.config import TransducerConfig
+from earshot.models.transducer_config import TransducerConfig
 
 Subsampling = Literal["dw_striding", "striding"]
 ContextStyle = Literal["regular", "chunked_limited"]

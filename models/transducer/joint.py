@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from earshot.models.transducer.config import JointActivation, TransducerConfig
+from earshot.models.transducer_config import JointActivation, TransducerConfig
 
 ACTIVATIONS = {"relu": torch.relu, "sigmoid": torch.sigmoid, "tanh": torch.tanh}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from earshot.models.transducer.config import TransducerConfig
 from earshot.models.transducer.joint import Joint
 from earshot.models.transducer.predictor import Predictor, PredictorState
+from earshot.models.transducer_config import TransducerConfig
 
 
 class Transducer(nn.Module):

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from earshot.models.config import ModelConfig
 from earshot.models.layers.ctc import CtcHead
 from earshot.models.layers.phone_head import PhoneHead
+from earshot.models.transducer.transducer import Transducer
 from earshot.models.u2.decoder import BidirectionalDecoder, TransformerDecoder
 from earshot.models.u2.encoder import Encoder
 from earshot.models.whisper_decoder.network import WhisperDecoder
@@ -14,10 +15,15 @@ from earshot.models.whisper_decoder_config import WhisperDecoderConfig
 
 
 class U2Model(nn.Module):
-    """Encoder, CTC head and decoder under one configuration; maybe a CTC head over phones."""
+    """Encoder, CTC head and decoder under one configuration.
+
+    phone_ctc, transducer: heads over phones, and over the tokens once more; None where the
+    configuration has none.
+    """
 
     decoder: TransformerDecoder | BidirectionalDecoder | WhisperDecoder
     phone_ctc: PhoneHead | None
+    transducer: Transducer | None
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -29,6 +35,7 @@ class U2Model(nn.Module):
         if config.phones:
             self.phone_ctc = PhoneHead(len(config.phones), config.phone_rate, size)
         self.decoder = _build_decoder(config, size)
+        self.transducer = Transducer(config.transducer) if config.transducer else None
 
     @property
     def blank_id(self) -> int:

@@ -6,6 +6,7 @@ import pytest
 
 from earshot.models.config import EncoderConfig, ModelConfig
 from earshot.models.errors import ConfigError
+from earshot.models.transducer_config import TransducerConfig
 from earshot.models.u2.u2 import U2Model
 
 
@@ -95,7 +96,9 @@ def test_knows_whether_it_can_stream(options, streamable):
 
 
 def test_any_value_anywhere_is_taken_or_refused_but_nothing_else(tiny_config):
-    values, refused = tiny_config.to_dict(), 0
+    size = tiny_config.encoder.encoded_size
+    head = TransducerConfig(tiny_config.vocab_size, size, predictor_size=4, joint_size=4)
+    values, refused = replace(tiny_config, transducer=head).to_dict(), 0
     junk = (None, "x", -1, 0, 10**30, math.inf, math.nan, [], {}, {"a": 1}, True, 2.5)
     sections = [name for name, value in values.items() if isinstance(value, dict)]
     places = [("", name) for name in values]

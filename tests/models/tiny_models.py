@@ -8,6 +8,7 @@ import torch
 from earshot.models.config import DecoderConfig, EncoderConfig, ModelConfig
 from earshot.models.tokenizers.char import CharTokenizer
 from earshot.models.tokenizers.units import UnitTable
+from earshot.models.transducer_config import TransducerConfig
 from earshot.models.u2.u2 import U2Model
 
 TINY = ModelConfig(
@@ -48,6 +49,18 @@ TINY_ENCODERS: dict[str, dict[str, Any]] = {
         "pool_after_block": 1,
     },
 }
+
+
+TINY_HEADS = {
+    "rnnt": TransducerConfig(
+        vocab_size=11, encoder_size=16, predictor_size=8, joint_size=12, max_symbols=3
+    ),
+    "tdt": TransducerConfig(
+        vocab_size=11, encoder_size=16, predictor_size=8, joint_size=12, predictor_layers=2,
+        activation="tanh", durations=(0, 1, 2, 4), max_symbols=3,
+    ),
+}  # fmt: skip
+"""Transducers over what tiny encoders put out, in tokens of the tiny tokenizer."""
 
 
 def make_tiny_model(**encoder: Any) -> U2Model:

@@ -20,7 +20,7 @@ from earshot.models.fastconformer.config import (
 from earshot.models.fastconformer.model import FastConformerModel
 from earshot.models.tokenizers.char import CharTokenizer
 from earshot.models.tokenizers.units import CtcUnits, UnitTable
-from earshot.models.transducer.config import TransducerConfig
+from earshot.models.transducer_config import TransducerConfig
 
 RATE_HZ = 16_000
 SYMBOLS = (*"一二三四五六七八九", *"abcdefgh", "\u2581")

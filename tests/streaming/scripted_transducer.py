@@ -14,8 +14,8 @@ from torch import Tensor
 from earshot.models.tokenizers.char import CharTokenizer
 from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.models.tokenizers.units import UnitTable
-from earshot.models.transducer.config import TransducerConfig
 from earshot.models.transducer.transducer import Transducer
+from earshot.models.transducer_config import TransducerConfig
 
 UNITS = ("一", "二", "三", "四", "<EOU>")
 DURATIONS = (0, 1, 2, 4)

@@ -10,7 +10,7 @@ from typing import Any
 from earshot.models.checkpoints.nemo.section import Section
 from earshot.models.errors import ConfigError, quote
 from earshot.models.fastconformer.config import PromptConfig
-from earshot.models.transducer.config import TransducerConfig
+from earshot.models.transducer_config import TransducerConfig
 
 MAX_SYMBOLS = 10
 """Within one frame, where the configuration says nothing."""

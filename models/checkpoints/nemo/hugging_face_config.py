@@ -26,7 +26,7 @@ from earshot.models.fastconformer.config import (
     FastConformerModelConfig,
     PromptConfig,
 )
-from earshot.models.transducer.config import JointActivation, TransducerConfig
+from earshot.models.transducer_config import JointActivation, TransducerConfig
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from random_nemo import CHUNKS, SMALL
 from earshot.models.config import FeatureConfig
 from earshot.models.fastconformer.config import FastConformerConfig, FastConformerModelConfig
 from earshot.models.fastconformer.model import FastConformerModel
-from earshot.models.transducer.config import TransducerConfig
+from earshot.models.transducer_config import TransducerConfig
 
 UNITS = 48
 

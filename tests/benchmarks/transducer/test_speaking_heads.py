@@ -13,7 +13,7 @@ from benchmarks.transducer.speaking_heads import (
     speaking_head,
 )
 from benchmarks.transducer.torch_label_looping import TorchLabelLooping
-from earshot.models.transducer.config import TransducerConfig
+from earshot.models.transducer_config import TransducerConfig
 
 RATE_HZ = 12.5
 

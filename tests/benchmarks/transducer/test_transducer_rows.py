@@ -16,8 +16,8 @@ from benchmarks.transducer.native_label_looping import native_label_looping
 from benchmarks.transducer.nemo_label_looping import INSTALL, nemo_label_looping
 from benchmarks.transducer.torch_label_looping import TorchLabelLooping
 from benchmarks.wfst.streams import NotRun
-from earshot.models.transducer.config import TransducerConfig
 from earshot.models.transducer.transducer import Transducer
+from earshot.models.transducer_config import TransducerConfig
 
 KINDS = {"RNN-T": (), "TDT": (0, 1, 2, 3, 4)}
 ROWS = {

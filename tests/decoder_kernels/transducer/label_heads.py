@@ -14,8 +14,8 @@ from torch import Tensor
 
 from earshot.decoder_kernels.transducer.device_loop import DeviceLabelLoop
 from earshot.decoder_kernels.transducer.label_loop import LabelLoop, LoopMemory
-from earshot.models.transducer.config import TransducerConfig
 from earshot.models.transducer.transducer import Transducer
+from earshot.models.transducer_config import TransducerConfig
 
 Loop: TypeAlias = LabelLoop | DeviceLabelLoop
 SIZE = 6

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from earshot.models.transducer.config import TransducerConfig
 from earshot.models.transducer.transducer import Transducer
+from earshot.models.transducer_config import TransducerConfig
 
 BLANK = 3
 NUMBERS = 8

@@ -33,8 +33,8 @@ from earshot.decoder_kernels.transducer.label_beam import (
 )
 from earshot.language.ngrams.arpa import Arpa, NGram
 from earshot.language.ngrams.token_lm import token_lm_of
-from earshot.models.transducer.config import TransducerConfig
 from earshot.models.transducer.transducer import Transducer
+from earshot.models.transducer_config import TransducerConfig
 from earshot.streaming.transducer.native_loop import label_loop_of
 
 SIZE = 6

@@ -17,8 +17,8 @@ from earshot.decoder_kernels.boosting.boost import BoostPhrase, BoostTable
 from earshot.decoder_kernels.errors import BoostTableError, CapacityExceeded
 from earshot.decoder_kernels.transducer.label_loop import LabelLoop, LoopMemory
 from earshot.decoder_kernels.transducer.placed_boosts import NO_TABLE
-from earshot.models.transducer.config import TransducerConfig
 from earshot.models.transducer.transducer import Transducer
+from earshot.models.transducer_config import TransducerConfig
 from earshot.streaming.transducer.native_loop import label_loop_of
 
 SIZE = 5

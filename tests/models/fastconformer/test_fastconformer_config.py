@@ -13,7 +13,7 @@ from earshot.models.fastconformer.config import (
     FastConformerModelConfig,
     PromptConfig,
 )
-from earshot.models.transducer.config import TransducerConfig
+from earshot.models.transducer_config import TransducerConfig
 
 ENCODER = FastConformerConfig(
     features_size=80, size=8, layers=1, heads=2, feed_forward_size=8, stem_channels=4

@@ -6,8 +6,8 @@ import pytest
 import torch
 from nemo_golden import TRANSDUCERS, GoldenReader, NemoGolden
 
-from earshot.models.transducer.config import TransducerConfig
 from earshot.models.transducer.transducer import Transducer
+from earshot.models.transducer_config import TransducerConfig
 
 TOLERANCE = 1e-4
 CONFIG = TransducerConfig(vocab_size=5, encoder_size=6, predictor_size=4, joint_size=3)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from earshot.models.config import MAX_DIMENSION, MAX_VOCABULARY
 from earshot.models.config_checks import require, require_choice, require_range
+from earshot.models.config_limits import MAX_DIMENSION, MAX_VOCABULARY
 from earshot.models.errors import quote
 
 JointActivation = Literal["relu", "sigmoid", "tanh"]
@@ -43,6 +43,7 @@ class TransducerConfig:
         self._require_durations()
 
     def _require_durations(self) -> None:
+        require(isinstance(self.durations, tuple), "durations are not a list of frames")
         for frames in self.durations:
             good = type(frames) is int and 0 <= frames <= MAX_DURATION
             require(good, f"durations: {quote(frames)} is not within 0..{MAX_DURATION}")

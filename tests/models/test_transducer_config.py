@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from earshot.models.errors import ConfigError
-from earshot.models.transducer.config import TransducerConfig
+from earshot.models.transducer_config import TransducerConfig
 
 CONFIG = TransducerConfig(vocab_size=5, encoder_size=6, predictor_size=4, joint_size=3)
 
