@@ -25,6 +25,9 @@ class Joint(nn.Module):
 
         Labels come first, then the blank, then the durations of a TDT.
         """
-        joined = ACTIVATIONS[self.activation](frames + labels)
-        logits: Tensor = self.output(joined)
+        logits: Tensor = self.output(self.activated(frames, labels))
         return logits
+
+    def activated(self, frames: Tensor, labels: Tensor) -> Tensor:
+        """The hidden units (…, J) of projected frames and labels, which the output reads."""
+        return ACTIVATIONS[self.activation](frames + labels)

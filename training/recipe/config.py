@@ -16,6 +16,7 @@ from earshot.training.recipe.optimiser_config import OptimiserConfig
 from earshot.training.recipe.ranges import Ranges
 from earshot.training.recipe.recipe_file import read_with_common, section
 from earshot.training.recipe.recipe_value import read_value
+from earshot.training.recipe.transducer_config import TransducerTrainingConfig
 
 Kept: TypeAlias = Literal["best", "last"]
 Stored: TypeAlias = Literal["float32", "float16", "int8"]
@@ -278,6 +279,7 @@ class Recipe:
     phones: PhoneConfig | None = None
     start: StartConfig | None = None
     distil: DistilConfig | None = None
+    transducer: TransducerTrainingConfig | None = None
 
     def __post_init__(self) -> None:
         if not self.name or {"/", "\0"} & set(self.name) or self.name in (".", ".."):
@@ -297,6 +299,7 @@ class Recipe:
         self._check_encoder()
         self._check_decoder()
         self._check_teacher()
+        self._check_head()
 
     def _check_encoder(self) -> None:
         net, start = self.network, self.start
@@ -340,6 +343,18 @@ class Recipe:
                 f"{WHISPER_SECONDS:.0f}"
             )
 
+    def _check_head(self) -> None:
+        if self.transducer is None:
+            return
+        if self.start is None or self.start.model is None:
+            raise RecipeError("transducer: a head grows on a trained model, which [start] names")
+        if self.phones is not None or self.distil is not None:
+            raise RecipeError("transducer: nothing else is learnt beside the head")
+        if self.optimiser.group_rates or self.optimiser.frozen_groups:
+            raise RecipeError("transducer: the head learns by peak_rate, all else stays as it is")
+        if self.checkpoints.start_share > 0:
+            raise RecipeError("checkpoints.start_share: a head begins with nothing")
+
     @property
     def teacher(self) -> Path | None:
         """The Whisper that is learnt from, None where none is."""
@@ -375,6 +390,7 @@ SECTIONS = {
     "phones": PhoneConfig,
     "start": StartConfig,
     "distil": DistilConfig,
+    "transducer": TransducerTrainingConfig,
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 import torch
@@ -34,16 +35,19 @@ from earshot.training.recipe.whisper_decoding import (
     take_whisper_decoder,
 )
 from earshot.training.recipe.whisper_network import take_whisper, whisper_config
+from earshot.training.transducer.grown_model import grown_model
 
 TOKENS = PREFIX + EMBEDDING
 
 
 def encoder_config(recipe: Recipe) -> EncoderConfig:
-    """The encoder's: a causal conformer of dynamic chunks, or Whisper's in chunks.
+    """The encoder's: a causal conformer of dynamic chunks, Whisper's in chunks, or that of a start.
 
-    Raises ModelError for a Whisper that is missing or broken.
+    Raises ModelError for a Whisper or a model that is missing or broken.
     """
     net = recipe.network
+    if recipe.transducer is not None:
+        return _start_config(recipe).encoder
     if net.encoder == "whisper":
         assert recipe.start is not None
         return whisper_config(net, recipe.start)
@@ -64,7 +68,15 @@ def encoder_config(recipe: Recipe) -> EncoderConfig:
 
 
 def feature_config(recipe: Recipe) -> FeatureConfig:
-    """The features that the encoder hears. Raises ModelError like `encoder_config`."""
+    """The features that the encoder hears. Raises ModelError like `encoder_config`.
+
+    RecipeError for a model under a head that hears others than those that are kept on disk.
+    """
+    if recipe.transducer is not None:
+        features = _start_config(recipe).features
+        if recipe.waveform is None and features != FeatureConfig():
+            raise RecipeError("transducer: this model hears features of sound, see [waveform]")
+        return features
     if recipe.network.encoder != "whisper":
         return FeatureConfig()
     return FeatureConfig(kind="whisper", num_mel_bins=encoder_config(recipe).input_dim)
@@ -159,6 +171,9 @@ def start_model(recipe: Recipe, vocab_size: int) -> U2Model:
     """The model that a recipe with a [start] begins with. Raises like `build_model`."""
     start = recipe.start
     assert start is not None
+    if recipe.transducer is not None:
+        assert start.model is not None
+        return grown_model(start.model, recipe.transducer, recipe.optimiser.seed)
     if start.model is not None:
         torch.manual_seed(recipe.optimiser.seed)
         model = U2Model(model_config(recipe, vocab_size))
@@ -170,6 +185,18 @@ def start_model(recipe: Recipe, vocab_size: int) -> U2Model:
     take_whisper(model.encoder, start.whisper)
     _take_decoder(model, recipe)
     return model
+
+
+@lru_cache(maxsize=8)
+def _config_of(model_dir: Path) -> ModelConfig:
+    return u2_of(load_model(model_dir)).config
+
+
+def _start_config(recipe: Recipe) -> ModelConfig:
+    """The configuration of the model that a head grows on."""
+    assert recipe.start is not None
+    assert recipe.start.model is not None
+    return _config_of(recipe.start.model)
 
 
 def _take_decoder(model: U2Model, recipe: Recipe) -> None:

@@ -8,6 +8,7 @@ import torch
 
 from earshot.models.checkpoints.own_format import save_model
 from earshot.models.tokenizers.model_tokenizer import load_tokenizer
+from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.models.u2.u2 import U2Model
 from earshot.models.whisper_tokenizer.files import write_tables
 from earshot.training.errors import TrainingStateError
@@ -19,6 +20,8 @@ from earshot.training.run.prepare import units_folder
 from earshot.training.run.run_identity import units_checksum
 from earshot.training.run.saved_file import taking_up
 from earshot.training.run.training_state import SavedRun
+from earshot.training.transducer.grown_model import start_of
+from earshot.training.transducer.kept_files import keep_files
 
 STORED: dict[Stored, torch.dtype] = {
     "float32": torch.float32,
@@ -37,7 +40,7 @@ def export(recipe: Recipe, run: Path, output: Path) -> None:
     tokenizer = load_tokenizer(units_folder(recipe))
     if units_checksum(tokenizer) != saved.units:
         raise TrainingStateError(f"{run} writes other units than those of {units_folder(recipe)}")
-    model = U2Model(model_config(recipe, tokenizer.vocab_size))
+    model = _network(recipe, tokenizer.vocab_size)
     with taking_up(run):
         weights = average_checkpoints(saved.checkpoints)
         model.load_state_dict(weights)
@@ -45,8 +48,31 @@ def export(recipe: Recipe, run: Path, output: Path) -> None:
     if share > 0.0:
         began = start_model(recipe, tokenizer.vocab_size).state_dict()
         model.load_state_dict(mixed_with(weights, began, share))
-    decoding, stored = recipe_decoding(recipe), STORED[recipe.checkpoints.stored]
+    stored = STORED[recipe.checkpoints.stored]
+    if recipe.transducer is not None:
+        _save_grown(recipe, model, tokenizer, output, stored)
+        return
+    decoding = recipe_decoding(recipe)
     languages = [] if decoding is None else [recipe.network.language]
     save_model(make_folder(output), model, tokenizer, recipe.name, stored, languages)
     if decoding is not None:
         write_tables(output, decoding.tables)
+
+
+def _network(recipe: Recipe, vocab_size: int) -> U2Model:
+    """The network that the run's weights are of."""
+    if recipe.transducer is not None:
+        return start_model(recipe, vocab_size)
+    return U2Model(model_config(recipe, vocab_size))
+
+
+def _save_grown(
+    recipe: Recipe, model: U2Model, tokenizer: Tokenizer, output: Path, stored: torch.dtype
+) -> None:
+    """The model with its head, and all else that the one it grew on has."""
+    assert recipe.start is not None
+    assert recipe.start.model is not None
+    start = start_of(recipe.start.model)
+    folder = make_folder(output)
+    save_model(folder, model, tokenizer, recipe.name, stored, start.languages, start.writer)
+    keep_files(recipe.start.model, folder)

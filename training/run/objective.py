@@ -15,6 +15,7 @@ from earshot.training.distil.distil_loss import DistilLoss
 from earshot.training.network.joint_loss import joint_loss
 from earshot.training.phones.phones import PhoneLoss
 from earshot.training.recipe.config import Recipe
+from earshot.training.transducer.head_loss import HeadLoss
 
 CROP_SAMPLES = 8_000  # of silence after the last word that a decoder hears: 0.5 s
 
@@ -36,6 +37,7 @@ class Objective:
     phones: PhoneLoss | None = None
     distil: DistilLoss | None = None
     decoder: DecoderLoss | None = None
+    head: HeadLoss | None = None
 
     @property
     def side_head(self) -> nn.Module | None:
@@ -46,6 +48,9 @@ class Objective:
         self, batch: Batch, examples: Sequence[Example], step: int, chunk: tuple[int, int]
     ) -> Losses:
         """The losses of update `step`; `chunk` is its size and the number of left chunks."""
+        if self.head is not None:
+            nats = self.head.of(batch, chunk)
+            return Losses(nats, {"loss_per_token": float(nats.detach())})
         self.model.train()
         if self.recipe.distil is not None and self.recipe.distil.alone:
             self.model.encoder(batch.features, batch.feature_lengths, *chunk)

@@ -35,6 +35,9 @@ from earshot.training.run.small_state import load_small, rewarmed, save_small
 from earshot.training.run.stop_signal import StopSignal
 from earshot.training.run.time_limit import TimeLimit
 from earshot.training.run.training_state import Progress, load_state, save_state
+from earshot.training.transducer.grown_model import head_weights
+from earshot.training.transducer.head_loss import HeadLoss
+from earshot.training.transducer.head_yardstick import HeadYardstick
 
 LOG_FILE = "log.jsonl"
 
@@ -61,6 +64,12 @@ def build_optimiser(groups: Sequence[RateGroup], config: OptimiserConfig) -> tor
     )
 
 
+def trained_weights(model: U2Model, recipe: Recipe) -> list[tuple[str, nn.Parameter]]:
+    """All weights of a model, or those of the head that alone is learnt, by their names."""
+    grown = recipe.transducer is not None
+    return list(head_weights(model) if grown else model.named_parameters())
+
+
 class Trainer:
     """Trains `model`, on the device it is on; everything it writes goes to `folder`."""
 
@@ -74,16 +83,17 @@ class Trainer:
         config = recipe.optimiser
         self._identity = run_identity(recipe, prepared.sampler.utterances, prepared.tokenizer)
         torch.manual_seed(config.seed)
-        self.yardstick: PhoneYardstick | DistilYardstick | None = None
+        self.yardstick: PhoneYardstick | DistilYardstick | HeadYardstick | None = None
         self.objective = Objective(
             recipe,
             model,
             self._build_phone_loss(),
             self._build_distil(),
             self._build_decoder_loss(),
+            self._build_head_loss(),
         )
         side = [] if self.side_head is None else list(self.side_head.named_parameters())
-        trained = [*model.named_parameters(), *side]
+        trained = [*trained_weights(model, recipe), *side]
         self._groups = rate_groups(trained, config)
         self.optimiser = build_optimiser(self._groups, config)
         parameters = [parameter for _, parameter in trained]
@@ -127,10 +137,22 @@ class Trainer:
         frame_samples = shift * self.model.encoder.subsampling_rate
         return DecoderLoss(self.model, texts, frame_samples, silent_window(self.model.eval()))
 
+    def _build_head_loss(self) -> HeadLoss | None:
+        config = self.recipe.transducer
+        if config is None:
+            return None
+        self.yardstick = HeadYardstick(self.prepared.dev, self.prepared.tokenizer)
+        return HeadLoss(self.model, config)
+
     @property
     def side_head(self) -> nn.Module | None:
         """Parameters that are trained beside the model, if there are any."""
         return self.objective.side_head
+
+    @property
+    def _travels(self) -> bool:
+        """Whether the model's weights in half precision are all that a run needs to go on."""
+        return self.side_head is None and self.recipe.transducer is None
 
     def resume(self) -> bool:
         """Takes up the state saved in the folder; False if there is none. The log is cut to it.
@@ -141,7 +163,7 @@ class Trainer:
         progress = load_state(
             self.folder, self._identity, self.model, self.optimiser, self.side_head
         )
-        if progress is None and self.side_head is None:
+        if progress is None and self._travels:
             progress = load_small(self.folder, self._identity, self.model)
             if progress is not None:
                 torch.manual_seed(self.recipe.optimiser.seed + progress.step)
@@ -251,7 +273,7 @@ class Trainer:
 
     def _save(self) -> None:
         require_usable(self.model)
-        if self.side_head is None:
+        if self._travels:
             save_small(self.folder, self._identity, self.model, self.progress)
         save_state(
             self.folder,

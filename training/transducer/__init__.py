@@ -1,0 +1,1 @@
+"""How a transducer's head learns on an encoder that stays as it is."""
