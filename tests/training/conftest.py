@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import soundfile
 
+from earshot.training.recipe.checkpoint_config import CheckpointConfig
 from earshot.training.recipe.config import (
     AugmentConfig,
-    CheckpointConfig,
     DataConfig,
     NetworkConfig,
     Recipe,

@@ -6,10 +6,11 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from earshot.models.config import ConvNorm, FeatureConfig, InputLayer, Positions
 from earshot.training.errors import RecipeError
+from earshot.training.recipe.checkpoint_config import CheckpointConfig
 from earshot.training.recipe.data_root import DataPath, Roots
 from earshot.training.recipe.distil_config import WHISPER_SECONDS, DistilConfig
 from earshot.training.recipe.optimiser_config import OptimiserConfig
@@ -18,8 +19,6 @@ from earshot.training.recipe.recipe_file import read_with_common, section
 from earshot.training.recipe.recipe_value import read_value
 from earshot.training.recipe.transducer_config import TransducerTrainingConfig
 
-Kept: TypeAlias = Literal["best", "last"]
-Stored: TypeAlias = Literal["float32", "float16", "int8"]
 CORPUS_KEYS = (
     "draws_first_epoch", "draws_per_epoch", "joined_corpora", "narrow_corpora", "whole_corpora",
 )  # fmt: skip
@@ -237,31 +236,6 @@ class StartConfig:
     def __post_init__(self) -> None:
         if (self.model is None) == (self.whisper is None):
             raise RecipeError("start: needs one of model and whisper")
-
-
-@dataclass(frozen=True)
-class CheckpointConfig:
-    """How often to log, save and measure, and how many checkpoints to average: `keep`.
-
-    The best by word error rate in tokens; or, of a model that is to hear phones, the last. stored:
-    how the exported model's weights lie on a disk; int8 is a scale a row, a quarter of float32.
-    """
-
-    log_every: int = 20
-    save_every: int = 250  # updates, with a look at the development set
-    save_minutes: float = 5.0  # the state alone, in between
-    dev_utterances: int = 300
-    average: int = 8
-    start_share: float = 0.0  # of the weights that the run started from, in the average
-    keep: Kept = "best"
-    stored: Stored = "float16"
-
-    def __post_init__(self) -> None:
-        Ranges("checkpoints", self).at_least(
-            1, "log_every", "save_every", "dev_utterances", "average"
-        )
-        Ranges("checkpoints", self).above_zero("save_minutes")
-        Ranges("checkpoints", self).between(0, 0.99, "start_share")
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from earshot.models.u2.u2 import U2Model
 from earshot.models.whisper_decoder_config import WhisperDecoderConfig
 from earshot.training.errors import RecipeError
 from earshot.training.files.cmudict import phone_names, read_lexicon
+from earshot.training.network.grown_model import grown_model
 from earshot.training.network.initialisation import InitConfig, initialise
 from earshot.training.recipe.config import Recipe
 from earshot.training.recipe.whisper_decoding import (
@@ -35,7 +36,6 @@ from earshot.training.recipe.whisper_decoding import (
     take_whisper_decoder,
 )
 from earshot.training.recipe.whisper_network import take_whisper, whisper_config
-from earshot.training.transducer.grown_model import grown_model
 
 TOKENS = PREFIX + EMBEDDING
 
@@ -173,7 +173,8 @@ def start_model(recipe: Recipe, vocab_size: int) -> U2Model:
     assert start is not None
     if recipe.transducer is not None:
         assert start.model is not None
-        return grown_model(start.model, recipe.transducer, recipe.optimiser.seed)
+        head = recipe.transducer.head(_start_config(recipe))
+        return grown_model(start.model, head, recipe.optimiser.seed)
     if start.model is not None:
         torch.manual_seed(recipe.optimiser.seed)
         model = U2Model(model_config(recipe, vocab_size))

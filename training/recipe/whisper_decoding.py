@@ -19,9 +19,9 @@ from earshot.models.whisper_tokenizer.files import TokenTables
 from earshot.models.whisper_tokenizer.tokenizer import WhisperTokenizer
 from earshot.training.errors import RecipeError
 from earshot.training.recipe.config import NetworkConfig
-from earshot.training.recipe.used_tokens import used_tokens
-from earshot.training.recipe.whisper_tokens import tokenizer_beside
-from earshot.training.recipe.written_words import require_spaces
+from earshot.training.whisper_text.used_tokens import used_tokens
+from earshot.training.whisper_text.whisper_tokens import tokenizer_beside
+from earshot.training.whisper_text.written_words import require_spaces
 
 PREFIX = "decoder."
 EMBEDDING = "token_embedding.weight"

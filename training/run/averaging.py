@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from earshot.training.errors import TrainingStateError
-from earshot.training.recipe.config import Kept
+from earshot.training.recipe.checkpoint_config import Kept
 from earshot.training.run.saved_file import read_saved, taking_up
 
 

@@ -13,14 +13,15 @@ from earshot.models.u2.u2 import U2Model
 from earshot.models.whisper_tokenizer.files import write_tables
 from earshot.training.errors import TrainingStateError
 from earshot.training.files.output_folder import make_folder
-from earshot.training.recipe.config import Recipe, Stored
+from earshot.training.network.grown_model import start_of
+from earshot.training.recipe.checkpoint_config import Stored
+from earshot.training.recipe.config import Recipe
 from earshot.training.recipe.recipe_model import model_config, recipe_decoding, start_model
 from earshot.training.run.averaging import average_checkpoints, mixed_with
 from earshot.training.run.prepare import units_folder
 from earshot.training.run.run_identity import units_checksum
 from earshot.training.run.saved_file import taking_up
 from earshot.training.run.training_state import SavedRun
-from earshot.training.transducer.grown_model import start_of
 from earshot.training.transducer.kept_files import keep_files
 
 STORED: dict[Stored, torch.dtype] = {

@@ -17,7 +17,8 @@ from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.training.corpus.utterance import Utterance
 from earshot.training.errors import TrainingStateError
 from earshot.training.files.made_of import file_checksum
-from earshot.training.recipe.config import CheckpointConfig, NetworkConfig, Recipe
+from earshot.training.recipe.checkpoint_config import CheckpointConfig
+from earshot.training.recipe.config import NetworkConfig, Recipe
 
 Identity: TypeAlias = dict[str, Any]
 # The rate only needs to know the end of a schedule when it decays.

@@ -17,6 +17,7 @@ from earshot.training.distil.decoder_loss import DecoderLoss
 from earshot.training.distil.distil_loss import DistilLoss
 from earshot.training.distil.distil_yardstick import DistilYardstick
 from earshot.training.files.output_folder import make_folder
+from earshot.training.network.grown_model import head_weights
 from earshot.training.phones.phone_yardstick import PhoneYardstick
 from earshot.training.phones.phones import PhoneLabels, PhoneLoss
 from earshot.training.phones.spoken_words import spoken_words
@@ -35,7 +36,6 @@ from earshot.training.run.small_state import load_small, rewarmed, save_small
 from earshot.training.run.stop_signal import StopSignal
 from earshot.training.run.time_limit import TimeLimit
 from earshot.training.run.training_state import Progress, load_state, save_state
-from earshot.training.transducer.grown_model import head_weights
 from earshot.training.transducer.head_loss import HeadLoss
 from earshot.training.transducer.head_yardstick import HeadYardstick
 

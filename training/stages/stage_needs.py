@@ -7,7 +7,7 @@ from earshot.training.data.speech import training_utterances
 from earshot.training.recipe.config import Recipe
 from earshot.training.recipe.data_root import require_data
 from earshot.training.recipe.whisper_decoding import whole_decoding
-from earshot.training.recipe.written_words import require_written
+from earshot.training.whisper_text.written_words import require_written
 
 
 def require_stage(recipe: Recipe) -> None:

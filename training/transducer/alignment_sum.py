@@ -146,7 +146,7 @@ def _backward_sums(leaving: Tensor, kinds: Sequence[EdgeKind], ends: Tensor) -> 
 
 
 def _after(ahead: Tensor, kind: EdgeKind, diagonals: int) -> Tensor:
-    """Of each node the sum behind an edge (N, B, U + 1)."""
+    """The sums (N, B, U + 1) behind an edge of each node."""
     return _shifted(ahead[kind.diagonals : kind.diagonals + diagonals], -kind.labels)
 
 

@@ -63,7 +63,7 @@ def _joined(
 
 
 def _among(labels: Tensor, windows: Tensor) -> Tensor:
-    """What lies in the windows (B, T, S, …) of what each number of labels has (B, U + 1, …)."""
+    """Rows (B, U + 1, …) of each number of labels, as the windows have them (B, T, S, …)."""
     rows = torch.arange(len(labels), device=labels.device).view(-1, 1, 1)
     return labels[rows, windows]
 

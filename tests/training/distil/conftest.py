@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from earshot.training.recipe.checkpoint_config import CheckpointConfig
 from earshot.training.recipe.config import (
     AugmentConfig,
-    CheckpointConfig,
     NetworkConfig,
     Recipe,
     StartConfig,

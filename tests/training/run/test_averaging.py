@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from earshot.training.errors import TrainingStateError
-from earshot.training.recipe.config import Kept
+from earshot.training.recipe.checkpoint_config import Kept
 from earshot.training.run.averaging import ScoredCheckpoint, average_checkpoints, keep, mixed_with
 
 

@@ -16,7 +16,8 @@ from earshot.models.checkpoints.checkpoint import load_model
 from earshot.training.data.sampler import FIRST_SHUFFLED_EPOCH
 from earshot.training.errors import Diverged, NoPlace, RecipeError, TrainingStateError
 from earshot.training.measuring.greedy import greedy_texts
-from earshot.training.recipe.config import Recipe, StartConfig, Stored, UnitsConfig
+from earshot.training.recipe.checkpoint_config import Stored
+from earshot.training.recipe.config import Recipe, StartConfig, UnitsConfig
 from earshot.training.recipe.recipe_model import build_model
 from earshot.training.run.export import export
 from earshot.training.run.prepare import Prepared, prepare

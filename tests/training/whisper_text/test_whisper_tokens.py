@@ -11,7 +11,7 @@ import pytest
 from earshot.models.checkpoints.whisper.checkpoint import WhisperCheckpoint, read_whisper
 from earshot.models.whisper_tokenizer.files import TokenTables, read_tables, write_tables
 from earshot.training.errors import RecipeError
-from earshot.training.recipe.whisper_tokens import tokenizer_beside
+from earshot.training.whisper_text.whisper_tokens import tokenizer_beside
 
 FOLDER = Path(__file__).resolve().parents[2] / "golden" / "whisper" / "hugging_face"
 ENGLISH = 51_864

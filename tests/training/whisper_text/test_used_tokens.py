@@ -7,7 +7,7 @@ import pytest
 
 from earshot.models.whisper_tokenizer.tokenizer import read_whisper_tokenizer
 from earshot.training.errors import CorpusError
-from earshot.training.recipe.used_tokens import used_tokens
+from earshot.training.whisper_text.used_tokens import used_tokens
 
 TOKENIZER = read_whisper_tokenizer(
     Path(__file__).resolve().parents[2] / "golden" / "whisper" / "hugging_face"

@@ -8,7 +8,7 @@ import pytest
 
 from earshot.models.whisper_tokenizer.tokenizer import WhisperTokenizer, read_whisper_tokenizer
 from earshot.training.errors import RecipeError
-from earshot.training.recipe.written_words import require_written
+from earshot.training.whisper_text.written_words import require_written
 
 
 @pytest.fixture(scope="module")

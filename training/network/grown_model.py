@@ -11,20 +11,20 @@ from torch import nn
 
 from earshot.models.checkpoints.assembly import LoadedModel, u2_of
 from earshot.models.checkpoints.checkpoint import load_model
+from earshot.models.transducer_config import TransducerConfig
 from earshot.models.u2.u2 import U2Model
 from earshot.training.errors import RecipeError
-from earshot.training.recipe.transducer_config import TransducerTrainingConfig
 
 
-def grown_model(start: Path, config: TransducerTrainingConfig, seed: int) -> U2Model:
-    """The model at `start` with the head that `config` names; nothing but the head has gradients.
+def grown_model(start: Path, config: TransducerConfig, seed: int) -> U2Model:
+    """The model at `start` with a fresh head; nothing but the head has gradients.
 
     Raises ModelError for a start that is missing or broken, RecipeError for one that has a head.
     """
     loaded = start_of(start)
     old = u2_of(loaded)
     torch.manual_seed(seed)
-    model = U2Model(replace(old.config, transducer=config.head(old.config)))
+    model = U2Model(replace(old.config, transducer=config))
     missing, superfluous = model.load_state_dict(old.state_dict(), strict=False)
     assert not superfluous
     assert all(name.startswith("transducer.") for name in missing)
@@ -46,5 +46,5 @@ def start_of(start: Path) -> LoadedModel:
 
 
 def head_weights(model: U2Model) -> Iterator[tuple[str, nn.Parameter]]:
-    """What is trained of a grown model, by its names in it."""
+    """Weights that a grown model learns, by their names in it."""
     return ((name, each) for name, each in model.named_parameters() if each.requires_grad)

@@ -1,0 +1,1 @@
+"""Texts as the tokens that Whisper's decoder has, and the words that it can write."""
