@@ -35,6 +35,7 @@ from earshot.streaming.u2.engine_precision import engine_precision
 from earshot.streaming.u2.model_description import describe_model
 from earshot.streaming.u2.pass_weights import engine_weights
 from earshot.streaming.u2.second_pass_choice import second_pass_steps
+from earshot.streaming.u2.segment_cut import SegmentCut
 from earshot.streaming.u2.stream_rules import U2Rules
 
 
@@ -71,6 +72,7 @@ class TwoPass:
         )
         spoken = segment_searches(model.transducer, loaded.tokenizer, config)
         self._search = SearchSet({**searches, **spoken})
+        self._cut = SegmentCut(self._search, heads)
         self._blank_id = model.blank_id
         self._encode = EncodeStep(model, heads, self._slots, self.settings, precision)
         weights = engine_weights(model.config.decoding, config.weights)
@@ -170,7 +172,7 @@ class TwoPass:
         return ending_of(
             lane,
             lambda ended: self._nbest(stream, ended=ended),
-            lambda endpoint: self._search.cut_between_words(stream, endpoint),
+            lambda endpoint: self._cut(stream, endpoint),
         )
 
     def _nbest(self, stream: ActiveStream, *, ended: bool) -> list[Hypothesis]:

@@ -17,7 +17,7 @@ KINDS: dict[str, tuple[int, ...]] = {"rnnt": (), "tdt": (0, 1, 2)}
 BINS = range(16, 70, 6)
 """Of the digits, as the model that hears tones has them."""
 FIRST_DIGIT = 3
-QUIET = 16.0
+QUIET = 18.0
 """The blank's logit; a tone's is the logarithm of its power."""
 NEVER = -1e4
 

@@ -25,7 +25,7 @@ class FoundInSegment:
 
 
 class BeamSegments(SegmentSearch[FoundInSegment]):
-    """Hypotheses, of which the first labels that all share are stable; no told word narrows them."""
+    """Hypotheses; the first labels that all share are stable, and no told word narrows them."""
 
     def __init__(self, loop: LabelLoop, beam: LabelBeam, tokenizer: Tokenizer) -> None:
         super().__init__(loop, tokenizer, FoundInSegment(Hypotheses(), beam.begin()))
