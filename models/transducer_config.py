@@ -55,6 +55,11 @@ class TransducerConfig:
         )
 
     @property
+    def kind(self) -> Literal["rnnt", "tdt"]:
+        """Which of the two it is."""
+        return "tdt" if self.durations else "rnnt"
+
+    @property
     def blank_id(self) -> int:
         """V."""
         return self.vocab_size

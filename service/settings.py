@@ -19,7 +19,7 @@ from pydantic_settings import (
 from earshot.models.native.precision import PrecisionChoice
 from earshot.service.errors import StartupError
 from earshot.service.part_settings import PART_FILES, PART_OPTIONS, PartSettings
-from earshot.streaming.fastconformer.options import MOST_BEAM, USUAL_BEAM, LoopChoice
+from earshot.streaming.transducer.options import MOST_BEAM, USUAL_BEAM, LoopChoice
 
 ENV_PREFIX = "EARSHOT_"
 CONFIG_ENV = f"{ENV_PREFIX}CONFIG"

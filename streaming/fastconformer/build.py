@@ -22,7 +22,6 @@ from earshot.streaming.fastconformer.hearing import Hearing
 from earshot.streaming.fastconformer.hearing_choice import build_hearing
 from earshot.streaming.fastconformer.language_prompt import LanguagePrompt
 from earshot.streaming.fastconformer.model_description import describe_model
-from earshot.streaming.fastconformer.options import USUAL_BEAM
 from earshot.streaming.fastconformer.recognizer import FastConformerRecognizer
 from earshot.streaming.fastconformer.stream_rules import FastConformerRules, modes_of
 from earshot.streaming.graph_config import GraphSearchConfig
@@ -38,6 +37,7 @@ from earshot.streaming.stream.stream_decoder import StreamDecoder
 from earshot.streaming.transducer.beam_decoder import BeamDecoder
 from earshot.streaming.transducer.greedy_loop import device_loop_of
 from earshot.streaming.transducer.native_loop import label_loop_of
+from earshot.streaming.transducer.options import refuse_transducer_options, transducer_beam
 from earshot.streaming.transducer.transducer_decoder import TransducerDecoder
 
 UNKNOWN = DecodingConfig()
@@ -153,7 +153,7 @@ def _decoders(
         loop = label_loop_of(model.transducer, slots, boost_capacity(config))
         greedy = device_loop_of(model.transducer, config) or loop
         found["transducer"] = TransducerDecoder(greedy, loaded.tokenizer, slots)
-        beam = LabelBeam(loop, BeamConfig(_transducer_beam(config)))
+        beam = LabelBeam(loop, BeamConfig(transducer_beam(config)))
         found["transducer_beam"] = BeamDecoder(loop, beam, loaded.tokenizer, slots)
     if model.ctc is not None:
         network = NemoCtc(model.ctc, model.config.vocab_size, precision)
@@ -172,12 +172,6 @@ def _decoders(
     return found
 
 
-def _transducer_beam(config: EngineConfig) -> int:
-    width = config.options.get("transducer_beam", USUAL_BEAM)
-    assert isinstance(width, int)
-    return width
-
-
 def _refuse_weights(config: EngineConfig) -> None:
     if config.weights:
         names = ", ".join(f"{name}_weight" for name in config.weights)
@@ -188,9 +182,8 @@ def _refuse_searches(model: FastConformerModel, config: EngineConfig) -> None:
     asked = [name for name in ("beam_size", "token_beam") if name in config.family_options]
     if asked and model.ctc is None:
         raise InvalidEngineConfig(f"{', '.join(asked)}: this model has no CTC head to search")
-    for name in ("transducer_beam", "transducer_loop"):
-        if name in config.options and model.transducer is None:
-            raise InvalidEngineConfig(f"{name}: this model has no transducer")
+    if model.transducer is None:
+        refuse_transducer_options(config)
 
 
 def _refuse_parts(parts: ModelParts, writes_marks: bool) -> None:

@@ -32,5 +32,5 @@ def _heads(config: FastConformerModelConfig) -> tuple[str, ...]:
     """The heads that there are, the default first."""
     found = []
     if config.transducer is not None:
-        found.append("tdt" if config.transducer.durations else "rnnt")
+        found.append(config.transducer.kind)
     return (*found, *(["ctc"] if config.has_ctc else []))

@@ -7,7 +7,7 @@ from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.search.decoding_mode import mode_of
 from earshot.streaming.stream_config import StreamConfig
 
-SearchKind: TypeAlias = Literal["greedy", "prefix", "graph"]
+SearchKind: TypeAlias = Literal["greedy", "prefix", "graph", "transducer", "transducer_beam"]
 """How the first pass searches a stream."""
 
 
@@ -46,6 +46,10 @@ def _by_mode(config: StreamConfig, has_graph: bool) -> SearchKind:
     match mode_of(config):
         case "ctc_greedy_search":
             return "greedy"
+        case "transducer_greedy_search":
+            return "transducer"
+        case "transducer_beam_search":
+            return "transducer_beam"
         case "ctc_wfst_beam_search" if wanted is False:
             raise InvalidStreamConfig("mode ctc_wfst_beam_search contradicts lm=off")
         case "ctc_wfst_beam_search" | "attention_rescoring" if has_graph and wanted is not False:

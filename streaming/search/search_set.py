@@ -74,12 +74,6 @@ class SearchSet:
         stream.config, stream.search = config, name
         return self._boost(stream, boosts)
 
-    def cut_between_words(self, stream: ActiveStream, endpoint: Endpoint) -> int:
-        """Shorten the segment so that it ends between words; the rest is the next segment's."""
-        boundary = self.boundary(stream, endpoint)
-        self.truncate(stream, boundary)
-        return boundary
-
     def boundary(self, stream: ActiveStream, endpoint: Endpoint) -> int:
         """The frame between words at which a segment that grew too long may end."""
         [best] = self.best([stream])

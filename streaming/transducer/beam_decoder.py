@@ -7,7 +7,7 @@ import torch
 from earshot.decoder_kernels.transducer.label_beam import BeamMemory, LabelBeam
 from earshot.decoder_kernels.transducer.label_loop import LabelLoop
 from earshot.models.tokenizers.tokenizer import Tokenizer
-from earshot.streaming.results.hypothesis import Best, Hypothesis, TokenHypothesis
+from earshot.streaming.results.hypothesis import Best, Hypothesis
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.lane import Ending, Lane
 from earshot.streaming.stream.rest import Rest
@@ -39,12 +39,7 @@ class BeamDecoder(LabelDecoder[BeamMemory]):
         """All that differ in their texts, the likeliest first; of the others those with words."""
         found = hypotheses_of(stream.segment).transcripts
         order = self._spoken[stream.slot].scores.argsort(descending=True, stable=True)
-        told: dict[str, TokenHypothesis] = {}
-        for place in order.tolist():
-            spelled = self._spelled(self._marks.placed(found[place].closed), stream)
-            told.setdefault(spelled.text, spelled)
-        first, *others = told.values()
-        return [first, *(each for each in others if each.text)]
+        return self._spelling.alternatives((found[place] for place in order.tolist()), stream)
 
     def rest(self, lane: Lane, boundary: int) -> Rest | None:
         """The frames from there on, with the labels that the likeliest hypothesis has in them."""
@@ -106,7 +101,7 @@ class BeamDecoder(LabelDecoder[BeamMemory]):
         """The hypotheses that have the boosted words of the leading one."""
         if not stream.boosts.phrases:
             return list(range(len(found.transcripts)))
-        words = self._spelled(found.transcripts[leading], stream).words
+        words = self._spelling.heard(found.transcripts[leading], stream).words
         return found.alike(leading, max((word.stop for word in words if word.boosted), default=0))
 
     def _leading(self, stream: ActiveStream) -> Transcript:
@@ -114,11 +109,8 @@ class BeamDecoder(LabelDecoder[BeamMemory]):
         return hypotheses_of(stream.segment).transcripts[place]
 
     def _best(self, stream: ActiveStream) -> Best:
-        found = self._leading(stream)
-        placed = self._marks.placed(found)
-        left_out = len(found.tokens) - len(placed.tokens)
-        stable = hypotheses_of(stream.segment).stable - left_out
-        return self._spelled(placed, stream).with_stable(max(stable, 0))
+        stable = hypotheses_of(stream.segment).stable
+        return self._spelling.best(self._leading(stream), stable, stream)
 
 
 def hypotheses_of(segment: Segment) -> Hypotheses:

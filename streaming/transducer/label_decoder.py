@@ -11,7 +11,6 @@ from earshot.decoder_kernels.errors import CapacityExceeded
 from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.streaming.boosting.boosting import CompiledBoosts, compile_boosts
 from earshot.streaming.events import BoostWarning
-from earshot.streaming.results.hypothesis import TokenHypothesis
 from earshot.streaming.results.search_counts import SearchCounts
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.endpoint import Endpoint, FrameEvidence
@@ -19,7 +18,7 @@ from earshot.streaming.stream.lane import Ending, Lane
 from earshot.streaming.stream.segment_boundary import word_boundary
 from earshot.streaming.stream_config import Boost, StreamConfig
 from earshot.streaming.transducer.greedy_loop import GreedyLoop
-from earshot.streaming.transducer.marks import Marks
+from earshot.streaming.transducer.spelling import Spelling
 from earshot.streaming.transducer.transcript import Transcript
 
 TURN_ENDS = ("<EOU>",)
@@ -47,10 +46,10 @@ class LabelDecoder(ABC, Generic[Memory]):
         self._tokenizer = tokenizer
         self._silence = silence
         self._spoken = [silence] * max_streams
-        self._marks = Marks(tokenizer.units.symbols)
+        self._spelling = Spelling(tokenizer)
         ids = tokenizer.units.ids
         unknown = (ids[symbol] for symbol in UNKNOWN if symbol in ids)
-        self._unspoken = (self._marks.ids | tokenizer.silent_units).difference(unknown)
+        self._unspoken = (self._spelling.marks.ids | tokenizer.silent_units).difference(unknown)
         self._turn_ends = frozenset(ids[symbol] for symbol in TURN_ENDS if symbol in ids)
 
     @abstractmethod
@@ -80,7 +79,7 @@ class LabelDecoder(ABC, Generic[Memory]):
         """The widest gap near the segment's end."""
         stream = lane.stream
         # Marks stay where they were found: none is to be divided from its word.
-        found = self._spelled(self._leading(stream), stream)
+        found = self._spelling.heard(self._leading(stream), stream)
         return word_boundary(endpoint, found, stream.settings.chunking.frame_ms)
 
     def restart(self, endings: Sequence[Ending]) -> None:
@@ -119,9 +118,6 @@ class LabelDecoder(ABC, Generic[Memory]):
     def _evidence(self, lane: Lane, found: Transcript) -> FrameEvidence:
         threshold = lane.stream.config.endpoint.blank_threshold
         return found.evidence(threshold, self._turn_ends, self._unspoken)
-
-    def _spelled(self, found: Transcript, stream: ActiveStream) -> TokenHypothesis:
-        return TokenHypothesis(found, self._tokenizer, stream.boosts)
 
     def _boosted(self, stream: ActiveStream, boosts: CompiledBoosts) -> CompiledBoosts:
         """The boosts that the stream's slot now has: none where they do not fit."""

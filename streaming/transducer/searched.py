@@ -71,12 +71,13 @@ def search_over(beam: LabelBeam, lanes: Sequence[Lane], before: Sequence[BeamMem
     found = beam(chunks, before, [lane.stream.slot for lane in lanes])
     for lane, searched in zip(lanes, found, strict=True):
         if searched is not None:
-            lane.output = _searched(searched)
+            lane.output = searched_chunk(searched)
     if None in found:
         raise DecodingFailed("the network's output is not finite")
 
 
-def _searched(found: SearchedChunk) -> Searched:
+def searched_chunk(found: SearchedChunk) -> Searched:
+    """The labels of a chunk's hypotheses as stretches of frames."""
     return Searched(
         tuple(transcript_of_chunk(each) for each in found.hypotheses),
         tuple(each.parent for each in found.hypotheses),

@@ -32,7 +32,7 @@ class TransducerDecoder(LabelDecoder[LoopMemory]):
     def nbest(self, stream: ActiveStream, *, ended: bool) -> list[Hypothesis]:
         """The one path, which ends with the segment."""
         found = transcript_of(stream.segment).closed
-        return [self._spelled(self._marks.placed(found), stream)]
+        return [self._spelling.told(found, stream)]
 
     def rest(self, lane: Lane, boundary: int) -> Rest | None:
         """The frames from there on, with the labels that were found in them."""
@@ -71,8 +71,7 @@ class TransducerDecoder(LabelDecoder[LoopMemory]):
     def _best(self, stream: ActiveStream) -> Best:
         found, told = transcript_of(stream.segment), self._told[stream.slot]
         if told is None or not told.holds(stream, found):
-            spelled = self._spelled(self._marks.placed(found), stream)
-            best = spelled.with_stable(len(spelled.tokens))
+            best = self._spelling.best(found, len(found.tokens), stream)
             told = ToldBest(stream.segment, stream.boosts, found, best)
             self._told[stream.slot] = told
         return told.best

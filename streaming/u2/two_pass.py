@@ -29,11 +29,13 @@ from earshot.streaming.stream.lane import Ending, Lane
 from earshot.streaming.stream.replay import ReplayPoint
 from earshot.streaming.stream.segment_end import ending_of
 from earshot.streaming.stream_config import Boost, StreamConfig
+from earshot.streaming.transducer.segments.segment_searches import segment_searches
 from earshot.streaming.u2.encode import EncodeStep
 from earshot.streaming.u2.engine_precision import engine_precision
 from earshot.streaming.u2.model_description import describe_model
 from earshot.streaming.u2.pass_weights import engine_weights
 from earshot.streaming.u2.second_pass_choice import second_pass_steps
+from earshot.streaming.u2.segment_cut import SegmentCut
 from earshot.streaming.u2.stream_rules import U2Rules
 
 
@@ -43,7 +45,8 @@ class TwoPass:
     parts: of the model; a decoding graph among them is searched. Raises ModelError for another
     family's model, NotStreamable for one that was not trained in chunks, UnusableGraph for a graph
     of other units, KernelError where a search cannot be built, InvalidEngineConfig for weights of
-    no scorer, and for a precision that the model's networks do not have here.
+    no scorer, for a precision that the model's networks do not have here, and for options of a
+    transducer's head that is not there.
     """
 
     def __init__(self, loaded: LoadedModel, config: EngineConfig, parts: ModelParts) -> None:
@@ -58,17 +61,18 @@ class TwoPass:
         precision = engine_precision(model, config.precision)
         heads = ctc_heads(model, precision)
         self._slots = model.encoder.initial_state(config.max_streams + 1, frames, device)
-        self._search = SearchSet(
-            build_searches(
-                heads,
-                loaded.tokenizer,
-                words,
-                config,
-                vocab_size=model.config.vocab_size,
-                max_segment_frames=self.settings.max_segment_frames,
-                device=device,
-            )
+        searches = build_searches(
+            heads,
+            loaded.tokenizer,
+            words,
+            config,
+            vocab_size=model.config.vocab_size,
+            max_segment_frames=self.settings.max_segment_frames,
+            device=device,
         )
+        spoken = segment_searches(model.transducer, loaded.tokenizer, config)
+        self._search = SearchSet({**searches, **spoken})
+        self._cut = SegmentCut(self._search, heads)
         self._blank_id = model.blank_id
         self._encode = EncodeStep(model, heads, self._slots, self.settings, precision)
         weights = engine_weights(model.config.decoding, config.weights)
@@ -81,7 +85,8 @@ class TwoPass:
         description = describe_model(loaded, self.settings, parts, precision)
         self.model = replace(description, most_earned=most_earned(graph_search))
         self._beam_size = config.beam_size
-        self.rules = U2Rules(graph_search, weights, parts.names, description.chunks_ms)
+        rules = (graph_search, weights, parts.names, description.chunks_ms)
+        self.rules = U2Rules(description.modes, *rules)
 
     @property
     def counts(self) -> SearchCounts:
@@ -167,7 +172,7 @@ class TwoPass:
         return ending_of(
             lane,
             lambda ended: self._nbest(stream, ended=ended),
-            lambda endpoint: self._search.cut_between_words(stream, endpoint),
+            lambda endpoint: self._cut(stream, endpoint),
         )
 
     def _nbest(self, stream: ActiveStream, *, ended: bool) -> list[Hypothesis]:

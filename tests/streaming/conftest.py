@@ -78,6 +78,7 @@ class ToneModel(U2Model):
 
     right_decoder = None
     whisper_decoder = None
+    transducer = None
 
     def __init__(self) -> None:
         nn.Module.__init__(self)  # none of a real network's parts

@@ -65,13 +65,14 @@ def scripted_transducer(max_symbols: int = 1) -> Transducer:
     for layer in (head.joint.encoder, head.joint.output):
         layer.weight.data.copy_(torch.eye(SIZE))
     head.joint.predictor.weight.data[:BLANK, :BLANK] = torch.eye(BLANK)
-    _remember_the_last(head)
+    remember_the_last(head)
     return head
 
 
-def _remember_the_last(head: Transducer) -> None:
-    lstm, size = head.predictor.lstm, BLANK + 1
+def remember_the_last(head: Transducer) -> None:
+    """The predictor puts out the last label alone, of one as wide as labels and blank."""
+    lstm, size = head.predictor.lstm, head.config.vocab_size + 1
     gates = lstm.bias_ih_l0.data.view(4, size)
     gates[0], gates[1], gates[3] = SURE, -SURE, SURE  # take in, forget, put out
     lstm.weight_ih_l0.data.view(4, size, size)[2] = torch.eye(size)
-    head.predictor.embed.weight.data[:BLANK, :BLANK] = torch.eye(BLANK)
+    head.predictor.embed.weight.data[: size - 1, : size - 1] = torch.eye(size - 1)

@@ -149,7 +149,7 @@ def test_marks_that_begin_an_utterance_are_not_counted_as_stable(
 ) -> None:
     decoder = decoder_of()
     speaker = speaker_of(decoder, chunk=5).say([ONE, TWO, QUIET, THREE, QUIET])
-    monkeypatch.setattr(decoder._marks, "ids", frozenset({0}))
+    monkeypatch.setattr(decoder._spelling.marks, "ids", frozenset({0}))
     best = best_of(speaker)
     assert (best.hypothesis.text, best.stable_words) == ("二三", 0)
 

@@ -40,6 +40,6 @@ def test_a_label_may_last_beyond_what_was_heard_so_far(decoder, stream) -> None:
 
 
 def test_marks_of_a_final_are_told_with_their_words(decoder, stream, monkeypatch) -> None:
-    monkeypatch.setattr(decoder, "_marks", Marks(("<unk>", "▁so", ".")))
+    monkeypatch.setattr(decoder._spelling, "marks", Marks(("<unk>", "▁so", ".")))
     [found] = decoder.nbest(stream, ended=True)
     assert found.frames == (0, 0)

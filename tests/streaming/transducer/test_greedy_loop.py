@@ -18,8 +18,8 @@ from earshot.models.transducer.transducer import Transducer
 from earshot.streaming.assembly.families import build_recognizer
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import InvalidEngineConfig
-from earshot.streaming.fastconformer.options import LoopChoice
 from earshot.streaming.transducer.greedy_loop import device_loop_of
+from earshot.streaming.transducer.options import LoopChoice
 
 
 def head_on(device: torch.device | str) -> Transducer:

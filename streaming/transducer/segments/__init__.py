@@ -1,0 +1,1 @@
+"""Transducers over segments: encoder and predictor begin anew with each."""
