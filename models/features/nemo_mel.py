@@ -38,7 +38,7 @@ class NemoMel(nn.Module, LogMel):
         nn.Module.__init__(self)
         self.register_buffer("filters", None)
         LogMel.__init__(self, config or FeatureConfig(kind="nemo"))
-        self.register_buffer("window", torch.hann_window(WINDOW, periodic=False))
+        self.register_buffer("window", torch.hann_window(WINDOW, periodic=False, device="cpu"))
         self.before, self.after = WINDOW // 2 + 1, WINDOW // 2
         self.frame_length = self.before + self.after
         self.closing = self.after - self.frame_shift
@@ -84,6 +84,9 @@ class NemoMel(nn.Module, LogMel):
         return torch.stack(samples, dim=-1)[..., 1:]
 
     def _mel_filters(self) -> Tensor:
+        filters = torch.empty(FFT_SIZE // 2 + 1, self.size)
+        if filters.is_meta:  # to compute them there would import all of torch's compiler
+            return filters
         return slaney_filters(self.size, FFT_SIZE, self.config.sample_rate_hz)
 
     def _power(self, frames: Tensor) -> Tensor:

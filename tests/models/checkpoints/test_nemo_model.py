@@ -4,6 +4,8 @@ import gzip
 import io
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -174,6 +176,19 @@ def test_a_boastful_configuration_takes_no_memory(tmp_path):
     path = write_archive(tmp_path / "tiny.nemo", values, tensors=weights(options(CTC)))
     with pytest.raises(MissingKeys):
         load_model(path)
+
+
+def test_no_model_brings_torchs_compiler_with_it(tmp_path):
+    values = options(CTC)
+    path = write_archive(tmp_path / "tiny.nemo", values, tensors=weights(values))
+    script = (
+        "import sys; from pathlib import Path\n"
+        "from earshot.models.checkpoints.checkpoint import load_model\n"
+        f"load_model(Path({str(path)!r}))\n"
+        "heavy = {'sympy', 'torch._dynamo'} & set(sys.modules)\n"
+        "sys.exit(f'loaded: {heavy}' if heavy else 0)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 class Attack:
