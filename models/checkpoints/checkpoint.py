@@ -18,6 +18,7 @@ from earshot.models.checkpoints.nemo_model import claims_nemo, load_nemo_model, 
 from earshot.models.checkpoints.own_format import load_own_model
 from earshot.models.checkpoints.wenet import load_wenet_model
 from earshot.models.errors import CheckpointError, NotACheckpoint
+from earshot.models.native.late_weights import bring_all
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class CheckpointFormat:
     """How one kind of model lies on a disk, as a directory or a file.
 
     description: for who has named something else. claims: whether a path holds one. weights: the
-    file that makes a model what it is.
+    file that makes a model what it is. Modules of a loaded model may wait for their weights.
     """
 
     description: str
@@ -58,8 +59,13 @@ FORMATS: list[CheckpointFormat] = [
 """Asked in this order; another model family puts its own first."""
 
 
-def load_model(path: Path | str, device: torch.device | str = "cpu") -> LoadedModel:
+def load_model(
+    path: Path | str, device: torch.device | str = "cpu", *, late: bool = False
+) -> LoadedModel:
     """Loads a model of any format onto `device`.
+
+    late: on the CPU, leave in the file what layers may wait for, for whoever packs them one by one
+    (`models/native/late_weights.py`).
 
     Raises CheckpointError (which kind of broken it is, see earshot.models.errors), ConfigError or
     TokenizerError.
@@ -74,6 +80,8 @@ def load_model(path: Path | str, device: torch.device | str = "cpu") -> LoadedMo
             raise NotACheckpoint(f"{path} is a file; a model here is {', or '.join(described)}")
         raise CheckpointError(f"{path} holds neither {', nor '.join(described)}")
     loaded = known.load(path)
-    loaded.model.to(device)
+    if not late:
+        bring_all(loaded.model)
+        loaded.model.to(device)
     directory = path if path.is_dir() else None
     return replace(loaded, directory=directory, weights=known.weights(path))

@@ -15,7 +15,9 @@ from torch import Tensor
 
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.checkpoints.files.small_file import MAX_CONFIG_BYTES
-from earshot.models.checkpoints.files.torch_archive import OpenFile, read_state_dict
+from earshot.models.checkpoints.files.stored_tensors import StoredFile
+from earshot.models.checkpoints.files.torch_archive import OpenFile
+from earshot.models.checkpoints.files.torch_index import index_state_dict
 from earshot.models.checkpoints.files.yaml_text import parse_yaml
 from earshot.models.checkpoints.filled_network import fill
 from earshot.models.checkpoints.layout import without_memory
@@ -53,7 +55,10 @@ def nemo_file(path: Path) -> Path:
 
 
 def load_nemo_model(path: Path) -> LoadedModel:
-    """Raises CheckpointError, ConfigError or TokenizerError, see earshot.models.errors."""
+    """A model whose encoder's layers wait for their weights (`models/native/late_weights.py`).
+
+    Raises CheckpointError, ConfigError or TokenizerError, see earshot.models.errors.
+    """
     with open_nemo(nemo_file(path)) as archive:
         options = _read_options(archive)
         config = read_config(options)
@@ -65,7 +70,7 @@ def load_nemo_model(path: Path) -> LoadedModel:
         weights = rename_tensors(_read_weights(archive))
     with without_memory():
         model = FastConformerModel(config)
-    fill(model, weights, given_up=True)
+    fill(model, weights, given_up=True, late=model.encoder.layers)
     return LoadedModel(
         path.stem if path.is_file() else path.name,
         model,
@@ -85,9 +90,10 @@ def _read_options(archive: NemoArchive) -> Mapping[str, Any]:
 
 def _read_weights(archive: NemoArchive) -> dict[str, Tensor]:
     member = archive.member(WEIGHTS)
+    name = f"{archive.source}: {member.name}"
     with archive.open(member) as file:
-        name = f"{archive.source}: {member.name}"
-        return read_state_dict(OpenFile(file, name, member.size))
+        kept = StoredFile(archive.file, name, member.offset)
+        return index_state_dict(OpenFile(file, name, member.size), kept)
 
 
 def prompt_languages(config: FastConformerModelConfig) -> tuple[str, ...]:

@@ -24,10 +24,16 @@ NEVER_NEGATIVE = ("running_var", "features.filters")
 
 
 def check_tensors(expected: Mapping[str, Tensor], found: Mapping[str, Tensor]) -> None:
+    """Raises what `check_shapes` and `check_numbers` do."""
+    check_shapes(expected, found)
+    for key, tensor in found.items():
+        check_numbers(key, tensor)
+
+
+def check_shapes(expected: Mapping[str, Tensor], found: Mapping[str, Tensor]) -> None:
     """Raises MissingKeys, UnknownKeys or ShapeMismatch unless names and shapes agree.
 
-    Raises UnusableNumbers for a floating-point tensor whose dtype is none of 16 bits or more, and
-    DamagedWeights for NaN and infinity, which would fail every stream, one by one.
+    Raises UnusableNumbers for a floating-point tensor whose dtype is none of 16 bits or more.
     """
     if missing := expected.keys() - found.keys():
         raise MissingKeys(missing)
@@ -41,11 +47,18 @@ def check_tensors(expected: Mapping[str, Tensor], found: Mapping[str, Tensor]) -
             )
         if found[key].dtype not in (FLOATS if tensor.is_floating_point() else COUNTS):
             raise UnusableNumbers(f"{key} holds {found[key].dtype}, which no network of ours takes")
-        taken = found[key].float()
-        if not _is_finite(taken):
-            raise DamagedWeights(key)
-        if key.endswith(NEVER_NEGATIVE) and bool((taken < 0).any()):
-            raise DamagedWeights(key, "numbers below zero")
+
+
+def check_numbers(key: str, tensor: Tensor) -> None:
+    """Raises DamagedWeights for NaN and infinity, which would fail every stream, one by one.
+
+    And for numbers below zero in the tensor of a name that has none.
+    """
+    taken = tensor.float()
+    if not _is_finite(taken):
+        raise DamagedWeights(key)
+    if key.endswith(NEVER_NEGATIVE) and bool((taken < 0).any()):
+        raise DamagedWeights(key, "numbers below zero")
 
 
 def _is_finite(tensor: Tensor) -> bool:

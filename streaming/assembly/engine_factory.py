@@ -84,7 +84,7 @@ def _recognizer(
     place = _device(device)
     # The parts first: they tell at once what a model takes long to load.
     read = read_parts(parts, str(place))
-    loaded = load_model(model or bundled_model_dir(), place)
+    loaded = load_model(model or bundled_model_dir(), place, late=place.type == "cpu")
     give_up(loaded.model)
     recognizer = build_recognizer(loaded, config, read)
     return_freed_memory()

@@ -46,7 +46,7 @@ class CachedHearing:
         steps = chunk_steps(encoder, contexts, _capacity(contexts), precision)
         self._steps = {step.chunk: step for step in steps}
         self._state: FastConformerState = steps[0].start(slots)
-        self._device = encoder.pre_encode.out.weight.device
+        self._device = steps[0].device
         self.chunking = _chunking(steps[0], feature_ms)
         self.chunkings = [_chunking(step, feature_ms) for step in steps]
 

@@ -77,15 +77,27 @@ def read_archive(source: Source) -> object:
 
 
 def _read_open(source: OpenFile) -> object:
-    _check_container(source)
+    check_container(source)
+    return load_container(source)
+
+
+def load_container(source: OpenFile, device: str = "cpu") -> object:
+    """What a checkpoint that was checked holds; on "meta" the shapes of its tensors alone.
+
+    Raises NotACheckpoint and UnsafeCheckpoint.
+    """
     source.file.seek(0)
     try:
-        return torch.load(source.file, map_location="cpu", weights_only=True)
+        return torch.load(source.file, map_location=device, weights_only=True)
     except READ_ERRORS as error:
         raise _explain(source, error) from error
 
 
-def _check_container(source: OpenFile) -> None:
+def check_container(source: OpenFile) -> None:
+    """Raises NotACheckpoint for what is no checkpoint, or not all of one.
+
+    Raises UnsafeCheckpoint for one that is too large, or would unpack to more than it is.
+    """
     try:
         source.file.seek(0)
         start = source.file.read(len(LEGACY_MAGIC))
@@ -136,15 +148,17 @@ def _explain(source: Source, error: BaseException) -> NotACheckpoint | UnsafeChe
     return NotACheckpoint(f"{source} is damaged or truncated")
 
 
-def check_state_dict(source: Source, content: object) -> dict[str, Tensor]:
+def check_state_dict(source: Source, content: object, device: str = "cpu") -> dict[str, Tensor]:
     """The flat name-to-tensor mapping that `content`, read from `source`, should be.
+
+    device: that it was read to, "meta" for shapes alone.
 
     Raises NotACheckpoint for anything else, UnsafeCheckpoint for tensors that claim far more
     memory than their file.
     """
     if not isinstance(content, Mapping) or not content:
         raise NotACheckpoint(f"{source} holds no mapping of names to tensors")
-    wrong = [key for key, value in content.items() if not _is_plain(key, value)]
+    wrong = [key for key, value in content.items() if not _is_plain(key, value, device)]
     if wrong:
         raise NotACheckpoint(
             f"{source} holds something other than a dense tensor at {quote(wrong[0])}"
@@ -155,12 +169,12 @@ def check_state_dict(source: Source, content: object) -> dict[str, Tensor]:
     return state
 
 
-def _is_plain(key: object, value: object) -> bool:
+def _is_plain(key: object, value: object, device: str) -> bool:
     return (
         isinstance(key, str)
         and isinstance(value, Tensor)
         and value.layout == torch.strided
-        and value.device.type == "cpu"  # and not "meta", of a shape alone
+        and value.device.type == device  # and not "meta" where that was not asked for
         and not value.is_nested
         and not value.is_quantized
         and not value.is_complex()

@@ -59,7 +59,7 @@ class ChunkStep(ABC):
         self.capacity = self.left if capacity is None else capacity
         if self.capacity < self.left:
             raise ValueError(f"rings of {self.capacity} frames do not hold {self.left}")
-        self._device = self.stem.out.weight.device
+        self.device = self.stem.out.weight.device
 
     @abstractmethod
     def hear(
@@ -83,7 +83,7 @@ class ChunkStep(ABC):
 
     def start(self, slots: int) -> FastConformerState:
         """The state of so many streams that have heard nothing."""
-        return FastConformerState.zeros(self.config, slots, self.capacity, self._device)
+        return FastConformerState.zeros(self.config, slots, self.capacity, self.device)
 
     def step(
         self, state: FastConformerState, slots: Tensor, windows: Tensor, lengths: Tensor

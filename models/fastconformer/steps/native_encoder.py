@@ -19,6 +19,7 @@ from earshot.models.fastconformer.steps.native_layers import layer_weights
 from earshot.models.fastconformer.steps.native_stem import NativeConv2dStem
 from earshot.models.fastconformer.steps.state import FastConformerState
 from earshot.models.native.given_up import free_copied
+from earshot.models.native.late_weights import bring_weights
 from earshot.models.native.precision import Precision
 from earshot.models.native.weights import processors
 from earshot.native.dlpack import dlpack_capsule
@@ -38,8 +39,8 @@ class Reach:
 class NativeEncoder:
     """Stem and layers whose weights were copied, and freed layer by layer of who gave them up.
 
-    encoder: on the CPU, in float32. processor: one of `processors()`, by default the fastest.
-    precision: of linear layers.
+    encoder: on the CPU, in float32; its layers may wait for their weights. processor: one of
+    `processors()`, by default the fastest. precision: of linear layers.
     """
 
     def __init__(
@@ -63,8 +64,8 @@ class NativeEncoder:
         positions = relative_positions(reach.queries, reach.keys, like)
         for layer in encoder.layers:
             assert isinstance(layer, FastConformerLayer)
-            self._step.add(layer_weights(layer, positions, precision))
-            free_copied(layer)
+            self._step.add(_taken(layer, positions, precision))
+        free_copied(encoder.pre_encode)
 
     def hear(
         self, stem: Tensor, frames: Tensor, state: FastConformerState, slots: Tensor, left: int
@@ -118,3 +119,13 @@ class NativeEncoder:
     def _require(self, queries: int, keys: int) -> None:
         if queries > self._reach.queries or keys > self._reach.keys:
             raise ValueError(f"{queries} frames that hear {keys} are beyond {self._reach}")
+
+
+def _taken(
+    layer: FastConformerLayer, positions: Tensor, precision: Precision
+) -> _native.FastConformerLayerWeights:
+    """Its weights, which are in memory for that alone where it has waited for them."""
+    bring_weights(layer)
+    weights = layer_weights(layer, positions, precision)
+    free_copied(layer)
+    return weights

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from earshot.models.fastconformer.config import AttentionContext
@@ -23,6 +24,7 @@ class NativeChunkStep(ChunkStep):
     ) -> None:
         """native: of the same encoder, may be other contexts' as well; see `ChunkStep`."""
         super().__init__(encoder, context, capacity)
+        self.device = torch.device("cpu")  # the stem may have given its memory up
         self._native = native
 
     def hear(

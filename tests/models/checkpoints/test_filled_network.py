@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 from torch import Tensor, nn
 
+from earshot.models.checkpoints.files.stored_tensors import StoredFile, StoredPlace, store
 from earshot.models.checkpoints.filled_network import fill
 from earshot.models.checkpoints.layout import without_memory
+from earshot.models.errors import DamagedWeights, NotACheckpoint
+from earshot.models.native.late_weights import bring_all, bring_weights
 
 
 def network() -> nn.Module:
@@ -58,3 +63,63 @@ def test_other_floats_become_float32() -> None:
     [found, _] = filled(given, torch.randn(3, 2), given_up=True)
     assert found.dtype == torch.float32
     assert torch.equal(found, given.float())
+
+
+def stored(path: Path, tensor: Tensor) -> Tensor:
+    """A tensor whose numbers are in a file of its own."""
+    path.write_bytes(tensor.numpy().tobytes())
+    left = torch.empty(tensor.shape, dtype=tensor.dtype, device="meta")
+    with path.open("rb") as file:
+        store(left, StoredPlace(StoredFile(file, str(path)), 0))
+    return left
+
+
+def half_late(folder: Path, one: Tensor, other: Tensor) -> nn.Module:
+    """A network with its weights in files, of which `other` may come late."""
+    made = network()
+    weights = {
+        "one.weight": stored(folder / "one", one),
+        "other.weight": stored(folder / "other", other),
+    }
+    fill(made, weights, given_up=True, late=[made.get_submodule("other")])
+    return made
+
+
+def test_weights_in_a_file_come_when_they_are_brought(tmp_path):
+    given = [torch.randn(3, 2), torch.randn(3, 2)]
+    made = half_late(tmp_path, *given)
+    one, other = made.parameters()
+    assert torch.equal(one, given[0])
+    assert other.is_meta
+    bring_all(made)
+    one, other = made.parameters()
+    assert torch.equal(other, given[1])
+    assert not other.requires_grad
+    assert torch.equal(one, given[0])
+
+
+def test_weights_in_memory_do_not_wait():
+    made = network()
+    given = torch.randn(3, 2)
+    fill(made, {"one.weight": given, "other.weight": given}, late=[made.get_submodule("other")])
+    assert all(torch.equal(weights, given) for weights in made.parameters())
+
+
+def test_weights_that_wait_are_checked_before(tmp_path):
+    with pytest.raises(DamagedWeights, match=r"other\.weight"):
+        half_late(tmp_path, torch.randn(3, 2), torch.full((3, 2), torch.nan))
+
+
+def test_weights_that_have_changed_while_they_waited_are_checked_again(tmp_path):
+    made = half_late(tmp_path, torch.randn(3, 2), torch.randn(3, 2))
+    with (tmp_path / "other").open("r+b") as file:
+        file.write(torch.full((3, 2), torch.inf).numpy().tobytes())
+    with pytest.raises(DamagedWeights, match="weight"):
+        bring_weights(made.get_submodule("other"))
+
+
+def test_weights_whose_file_was_cut_while_they_waited_are_a_named_error(tmp_path):
+    made = half_late(tmp_path, torch.randn(3, 2), torch.randn(3, 2))
+    (tmp_path / "other").write_bytes(b"")
+    with pytest.raises(NotACheckpoint, match="other has become shorter"):
+        bring_all(made)

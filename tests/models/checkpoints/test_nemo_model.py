@@ -26,6 +26,7 @@ from earshot.models.errors import (
     UnsafeCheckpoint,
 )
 from earshot.models.fastconformer.model import FastConformerModel
+from earshot.models.native.late_weights import bring_all
 from earshot.models.tokenizers.units import CtcUnits
 
 CTC, RNNT = "EncDecCTCModel", "EncDecRNNTModel"
@@ -189,6 +190,20 @@ def test_no_model_brings_torchs_compiler_with_it(tmp_path):
         "sys.exit(f'loaded: {heavy}' if heavy else 0)"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.parametrize("mode", ["w:", "w:gz"])
+def test_layers_may_wait_for_their_weights(tmp_path, mode):
+    values = options(CTC)
+    tensors = weights(values)
+    path = write_archive(tmp_path / "tiny.nemo", values, mode=mode, tensors=tensors)
+    expected, late = load_model(path).model, load_model(path, late=True).model
+    waiting = {name for name, weight in late.named_parameters() if weight.is_meta}
+    assert waiting == {name for name, _ in late.named_parameters() if ".layers." in name}
+    path.unlink()
+    bring_all(late)
+    for name, weight in expected.state_dict().items():
+        assert torch.equal(late.state_dict()[name], weight), name
 
 
 class Attack:

@@ -275,5 +275,5 @@ def test_layers_that_were_given_up_are_freed_as_they_are_copied() -> None:
     stem = torch.randn(1, CHUNK, kept.config.size)
     expected, found = (each.hear_alone(stem, frames, context, in_chunks=False) for each in native)
     assert torch.equal(found, expected)
-    assert all(weights.is_meta for weights in given.layers.parameters())
-    assert not any(weights.is_meta for weights in kept.layers.parameters())
+    assert all(weights.is_meta for weights in given.parameters())
+    assert not any(weights.is_meta for weights in kept.parameters())

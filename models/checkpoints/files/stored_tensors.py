@@ -1,0 +1,87 @@
+"""Tensors that are still in their file: shapes are in memory, numbers are read when wanted.
+
+They are torch's tensors on the device "meta", so that views of them lie in the file as well.
+Numbers are read and not mapped: a mapped file that shrinks kills whoever looks at it, and one that
+changes has numbers that nobody has checked.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from dataclasses import dataclass
+from typing import IO
+
+import torch
+from torch import Tensor
+
+from earshot.models.errors import NotACheckpoint
+
+PLACE = "stored_place"
+"""Of a storage: where its bytes lie."""
+
+
+class StoredFile:
+    """A part of a file, which stays open for as long as some tensor lies in it.
+
+    name: for errors. begin: the part's first byte.
+    """
+
+    def __init__(self, file: IO[bytes], name: str, begin: int = 0) -> None:
+        self._descriptor, self._name, self._begin = os.dup(file.fileno()), name, begin
+        weakref.finalize(self, os.close, self._descriptor)
+
+    def read(self, offset: int, count: int) -> bytearray:
+        """So many bytes of the part. Raises NotACheckpoint where they are no longer there."""
+        content, done = bytearray(count), 0
+        while done < count:
+            rest, place = memoryview(content)[done:], self._begin + offset + done
+            try:
+                got = os.preadv(self._descriptor, [rest], place)
+            except OSError as error:
+                raise NotACheckpoint(f"cannot read {self._name}: {error}") from error
+            if got == 0:
+                raise NotACheckpoint(f"{self._name} has become shorter while it was read")
+            done += got
+        return content
+
+
+@dataclass(frozen=True)
+class StoredPlace:
+    """Where a storage's bytes begin in a file."""
+
+    file: StoredFile
+    offset: int
+
+
+def store(tensor: Tensor, place: StoredPlace) -> None:
+    """Have a tensor on "meta", and all views of it, lie in a file."""
+    setattr(tensor.untyped_storage(), PLACE, place)
+
+
+def is_stored(tensor: Tensor) -> bool:
+    """Whether its numbers are in a file alone."""
+    return hasattr(tensor.untyped_storage(), PLACE)
+
+
+def in_memory(tensor: Tensor) -> Tensor:
+    """A tensor with its numbers, in memory of its own if it was stored; others as they are.
+
+    Raises NotACheckpoint for a file that no longer holds them.
+    """
+    place = getattr(tensor.untyped_storage(), PLACE, None)
+    if not isinstance(place, StoredPlace):
+        return tensor
+    if not tensor.numel():
+        return torch.empty(tensor.shape, dtype=tensor.dtype)
+    begin = place.offset + tensor.storage_offset() * tensor.element_size()
+    content = place.file.read(begin, span(tensor))
+    return torch.frombuffer(content, dtype=tensor.dtype).as_strided(tensor.shape, tensor.stride())
+
+
+def span(tensor: Tensor) -> int:
+    """Bytes of its storage from the tensor's first number to the end of its last."""
+    if not tensor.numel():
+        return 0
+    steps = zip(tensor.shape, tensor.stride(), strict=True)
+    return tensor.element_size() * (1 + sum((size - 1) * stride for size, stride in steps))
