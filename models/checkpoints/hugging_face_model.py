@@ -13,6 +13,7 @@ from torch import Tensor
 
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.checkpoints.files.hugging_face_folder import (
+    INDEXED,
     find_weights,
     read_json,
     read_weights,
@@ -46,7 +47,7 @@ def hugging_face_weights(folder: Path) -> Path:
 
 
 def load_hugging_face_model(folder: Path) -> LoadedModel:
-    """The model of a folder.
+    """The model of a folder, whose layers wait for their weights (`native/late_weights.py`).
 
     The network is laid out without memory first, so a configuration can never make us allocate
     more than the weight file holds. Raises CheckpointError (which kind of broken it is, see
@@ -57,7 +58,8 @@ def load_hugging_face_model(folder: Path) -> LoadedModel:
         network = FastConformerModel(config.model)
     labels = config.model.vocab_size
     tokenizer = read_hugging_face_tokenizer(folder / "tokenizer.json", labels)
-    fill(network, renamed(read_weights(folder)) | _computed(config), given_up=True)
+    weights = renamed(read_weights(folder, INDEXED)) | _computed(config)
+    fill(network, weights, given_up=True, late=list(network.encoder.layers))
     return LoadedModel(
         folder.name,
         network,

@@ -70,7 +70,7 @@ def load_nemo_model(path: Path) -> LoadedModel:
         weights = rename_tensors(_read_weights(archive))
     with without_memory():
         model = FastConformerModel(config)
-    fill(model, weights, given_up=True, late=model.encoder.layers)
+    fill(model, weights, given_up=True, late=list(model.encoder.layers))
     return LoadedModel(
         path.stem if path.is_file() else path.name,
         model,

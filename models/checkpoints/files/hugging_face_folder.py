@@ -14,6 +14,7 @@ from typing import Any
 from torch import Tensor
 
 from earshot.models.checkpoints.files.safetensors_file import read_safetensors_file
+from earshot.models.checkpoints.files.safetensors_index import index_safetensors_file
 from earshot.models.checkpoints.files.small_file import read_small_text
 from earshot.models.errors import (
     CheckpointError,
@@ -26,6 +27,8 @@ from earshot.models.errors import (
 Reader = Callable[[Path], dict[str, Tensor]]
 SAFETENSORS: Mapping[str, Reader] = {"model.safetensors": read_safetensors_file}
 """What newer releases write."""
+INDEXED: Mapping[str, Reader] = {"model.safetensors": index_safetensors_file}
+"""The same, for whoever reads their tensors one by one (`stored_tensors.py`)."""
 INDEX = "{}.index.json"
 PLAIN_NAME = re.compile(r"[\w-][\w.-]*", re.ASCII)
 

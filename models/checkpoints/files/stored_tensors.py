@@ -74,7 +74,7 @@ def in_memory(tensor: Tensor) -> Tensor:
         return tensor
     if not tensor.numel():
         return torch.empty(tensor.shape, dtype=tensor.dtype)
-    begin = place.offset + tensor.storage_offset() * tensor.element_size()
+    begin = place.offset + int(tensor.storage_offset()) * tensor.element_size()
     content = place.file.read(begin, span(tensor))
     return torch.frombuffer(content, dtype=tensor.dtype).as_strided(tensor.shape, tensor.stride())
 

@@ -59,13 +59,15 @@ def _members(source: OpenFile) -> dict[int, int] | None:
 def _is_ours(source: OpenFile) -> bool:
     """Whether its numbers have this machine's order of bytes.
 
-    Asked of torch's own reader, which a file must not tell something else: to turn the bytes of
-    tensors without memory, torch would write to address 0.
+    Torch's own reader is asked, as a file may tell another one something else: to turn the bytes of
+    a tensor on "meta", torch would write to address 0.
     """
     source.file.seek(0)
     reader = torch._C.PyTorchFileReader(source.file)
-    told = reader.get_record("byteorder") if reader.has_record("byteorder") else b"little"
-    return bytes(told) == sys.byteorder.encode()
+    try:
+        return bytes(reader.get_record("byteorder")) == sys.byteorder.encode()
+    except RuntimeError:  # older files do not say: torch takes them as they are
+        return True
 
 
 def _begin(source: OpenFile, member: zipfile.ZipInfo) -> int:
@@ -78,8 +80,9 @@ def _begin(source: OpenFile, member: zipfile.ZipInfo) -> int:
 def _place(source: OpenFile, tensor: Tensor, members: Mapping[int, int], file: StoredFile) -> None:
     """Raises NotACheckpoint for a tensor that reaches beyond a member."""
     storage = tensor.untyped_storage()
-    offset = getattr(storage, "_checkpoint_offset", None)  # as torch.load has it on "meta"
+    offset = getattr(storage, "_checkpoint_offset", None)  # which torch.load tells on "meta"
     end = tensor.storage_offset() * tensor.element_size() + span(tensor)
-    if members.get(offset) != storage.nbytes() or end > storage.nbytes():
+    has_place = isinstance(offset, int) and members.get(offset) == storage.nbytes()
+    if not has_place or end > storage.nbytes():
         raise NotACheckpoint(f"{source} is damaged or truncated")
     store(tensor, StoredPlace(file, offset))
