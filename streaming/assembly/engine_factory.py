@@ -81,14 +81,19 @@ def default_engines(device: DeviceChoice, threads: int | None) -> int:
 def _recognizer(
     model: Path | None, parts: Mapping[str, Path], config: EngineConfig, device: DeviceChoice
 ) -> Recognizer:
-    place = _device(device)
+    recognizer = _built(model, parts, config, _device(device))
+    return_freed_memory()  # what was read of the model is gone by now
+    return recognizer
+
+
+def _built(
+    model: Path | None, parts: Mapping[str, Path], config: EngineConfig, place: torch.device
+) -> Recognizer:
     # The parts first: they tell at once what a model takes long to load.
     read = read_parts(parts, str(place))
     loaded = load_model(model or bundled_model_dir(), place, late=place.type == "cpu")
     give_up(loaded.model)
-    recognizer = build_recognizer(loaded, config, read)
-    return_freed_memory()
-    return recognizer
+    return build_recognizer(loaded, config, read)
 
 
 @contextmanager

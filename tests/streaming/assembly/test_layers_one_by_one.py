@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 from nemo_writer import options, weights, write_archive
 from torch import nn
 
+from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.errors import NotACheckpoint
 from earshot.models.fastconformer.steps import native_encoder
 from earshot.models.native.late_weights import bring_weights
+from earshot.streaming.assembly import engine_factory
 from earshot.streaming.assembly.engine_factory import build_engine
 from earshot.streaming.engine_config import EngineConfig
 
@@ -50,3 +55,22 @@ def test_an_archive_that_is_cut_while_layers_are_packed_is_a_named_error(
     monkeypatch.setattr(native_encoder, "bring_weights", cutting)
     with pytest.raises(NotACheckpoint, match=r"tiny\.nemo: model_weights\.ckpt has become shorter"):
         build_engine(archive, {}, EngineConfig(max_streams=1), device="cpu")
+
+
+def test_the_network_is_gone_when_freed_memory_is_given_back(archive, monkeypatch) -> None:
+    networks: list[weakref.ref[nn.Module]] = []
+    left: list[bool] = []
+
+    def noting(*args, **kwargs):
+        loaded = load_model(*args, **kwargs)
+        networks.append(weakref.ref(loaded.model))
+        return loaded
+
+    def give_back() -> None:
+        gc.collect()
+        left.extend(network() is not None for network in networks)
+
+    monkeypatch.setattr(engine_factory, "load_model", noting)
+    monkeypatch.setattr(engine_factory, "return_freed_memory", give_back)
+    build_engine(archive, {}, EngineConfig(max_streams=1), device="cpu")
+    assert left == [False]
