@@ -40,7 +40,7 @@ def index_safetensors_file(path: Path) -> dict[str, Tensor]:
 
 
 def _header(path: Path) -> tuple[dict[str, Any], int, StoredFile]:
-    """What is told of each tensor, where the header ends, and the file."""
+    """The description of each tensor, the place where the header ends, and the file."""
     with path.open("rb") as file:
         size = int.from_bytes(file.read(LENGTH), "little")
         header = json.loads(file.read(size))
