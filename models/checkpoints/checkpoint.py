@@ -80,7 +80,7 @@ def load_model(
             raise NotACheckpoint(f"{path} is a file; a model here is {', or '.join(described)}")
         raise CheckpointError(f"{path} holds neither {', nor '.join(described)}")
     loaded = known.load(path)
-    if not late:
+    if not late or torch.device(device).type != "cpu":
         bring_all(loaded.model)
         loaded.model.to(device)
     directory = path if path.is_dir() else None

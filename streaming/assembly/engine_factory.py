@@ -91,7 +91,7 @@ def _built(
 ) -> Recognizer:
     # The parts first: they tell at once what a model takes long to load.
     read = read_parts(parts, str(place))
-    loaded = load_model(model or bundled_model_dir(), place, late=place.type == "cpu")
+    loaded = load_model(model or bundled_model_dir(), place, late=True)
     give_up(loaded.model)
     return build_recognizer(loaded, config, read)
 

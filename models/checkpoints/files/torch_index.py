@@ -80,9 +80,11 @@ def _begin(source: OpenFile, member: zipfile.ZipInfo) -> int:
 def _place(source: OpenFile, tensor: Tensor, members: Mapping[int, int], file: StoredFile) -> None:
     """Raises NotACheckpoint for a tensor that reaches beyond a member."""
     storage = tensor.untyped_storage()
-    offset = getattr(storage, "_checkpoint_offset", None)  # which torch.load tells on "meta"
+    offset: int | None = getattr(
+        storage, "_checkpoint_offset", None
+    )  # which torch.load tells on "meta"
     end = tensor.storage_offset() * tensor.element_size() + span(tensor)
-    has_place = isinstance(offset, int) and members.get(offset) == storage.nbytes()
-    if not has_place or end > storage.nbytes():
+    size = None if offset is None else members.get(offset)
+    if offset is None or size != storage.nbytes() or end > size:
         raise NotACheckpoint(f"{source} is damaged or truncated")
     store(tensor, StoredPlace(file, offset))
