@@ -80,9 +80,8 @@ def _begin(source: OpenFile, member: zipfile.ZipInfo) -> int:
 def _place(source: OpenFile, tensor: Tensor, members: Mapping[int, int], file: StoredFile) -> None:
     """Raises NotACheckpoint for a tensor that reaches beyond a member."""
     storage = tensor.untyped_storage()
-    offset: int | None = getattr(
-        storage, "_checkpoint_offset", None
-    )  # which torch.load tells on "meta"
+    # On "meta" torch.load tells each storage where it has found it.
+    offset: int | None = getattr(storage, "_checkpoint_offset", None)
     end = tensor.storage_offset() * tensor.element_size() + span(tensor)
     size = None if offset is None else members.get(offset)
     if offset is None or size != storage.nbytes() or end > size:
