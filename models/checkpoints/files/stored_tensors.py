@@ -75,13 +75,11 @@ def in_memory(tensor: Tensor) -> Tensor:
     if not tensor.numel():
         return torch.empty(tensor.shape, dtype=tensor.dtype)
     begin = place.offset + int(tensor.storage_offset()) * tensor.element_size()
-    content = place.file.read(begin, span(tensor))
+    content = place.file.read(begin, _span(tensor))
     return torch.frombuffer(content, dtype=tensor.dtype).as_strided(tensor.shape, tensor.stride())
 
 
-def span(tensor: Tensor) -> int:
+def _span(tensor: Tensor) -> int:
     """Bytes of its storage from the tensor's first number to the end of its last."""
-    if not tensor.numel():
-        return 0
     steps = zip(tensor.shape, tensor.stride(), strict=True)
     return tensor.element_size() * (1 + sum((size - 1) * stride for size, stride in steps))

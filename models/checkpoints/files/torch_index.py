@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from earshot.models.checkpoints.files.stored_tensors import StoredFile, StoredPlace, span, store
+from earshot.models.checkpoints.files.stored_tensors import StoredFile, StoredPlace, store
 from earshot.models.checkpoints.files.torch_archive import (
     READ_ERRORS,
     OpenFile,
@@ -78,12 +78,10 @@ def _begin(source: OpenFile, member: zipfile.ZipInfo) -> int:
 
 
 def _place(source: OpenFile, tensor: Tensor, members: Mapping[int, int], file: StoredFile) -> None:
-    """Raises NotACheckpoint for a tensor that reaches beyond a member."""
+    """Raises NotACheckpoint for a tensor that reaches beyond a member: its storage has grown."""
     storage = tensor.untyped_storage()
     # On "meta" torch.load tells each storage where it has found it.
     offset: int | None = getattr(storage, "_checkpoint_offset", None)
-    end = tensor.storage_offset() * tensor.element_size() + span(tensor)
-    size = None if offset is None else members.get(offset)
-    if offset is None or size != storage.nbytes() or end > size:
+    if offset is None or members.get(offset) != storage.nbytes():
         raise NotACheckpoint(f"{source} is damaged or truncated")
     store(tensor, StoredPlace(file, offset))
