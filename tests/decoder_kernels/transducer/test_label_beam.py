@@ -24,6 +24,7 @@ from earshot.decoder_kernels.errors import InvalidConfig, InvalidInput
 from earshot.decoder_kernels.native import kernels
 from earshot.decoder_kernels.transducer.label_beam import (
     BOOST_STATE,
+    LM_STATE,
     BeamConfig,
     BeamMemory,
     LabelBeam,
@@ -31,6 +32,7 @@ from earshot.decoder_kernels.transducer.label_beam import (
 from earshot.decoder_kernels.transducer.label_beam import (
     LABELS as LABELS_SAID,
 )
+from earshot.decoder_kernels.transducer.token_lm import TokenLm
 from earshot.language.ngrams.arpa import Arpa, NGram
 from earshot.language.ngrams.token_lm import token_lm_of
 from earshot.models.transducer.transducer import Transducer
@@ -242,17 +244,33 @@ def test_a_lanes_bits_depend_on_nothing_but_itself(
 
 @given(kinds, st.integers(0, 20), st.integers(0, 9))
 def test_a_beam_of_one_says_what_label_looping_does(kind: str, length: int, seed: int) -> None:
-    """But where a TDT has said `max_symbols` labels in a frame: the beam has it say a blank."""
     head = HEADS[kind]
     loop, encoded = label_loop_of(head), sound(length, seed)
     [greedy] = loop([encoded], [loop.begin()])
     [said] = whole(LabelBeam(loop, BeamConfig(1)), encoded).said
     assert greedy is not None
-    capped = any(greedy.frames.count(frame) >= CAP for frame in greedy.frames)
-    if kind == "rnnt" or not capped:
-        assert said.tokens == tuple(greedy.tokens)
-        assert said.frames == tuple(greedy.frames)
-        assert said.log_probs == pytest.approx(greedy.log_probs, abs=1e-6)
+    assert said.tokens == tuple(greedy.tokens)
+    assert said.frames == tuple(greedy.frames)
+    assert said.log_probs == pytest.approx(greedy.log_probs, abs=1e-6)
+
+
+@pytest.mark.parametrize("cap", [1, 2])
+def test_a_beam_of_one_leaves_a_full_frame_as_label_looping_does(cap: int) -> None:
+    """What is said next has a long duration: it is not the blank's that takes it on."""
+    torch.manual_seed(11)
+    config = TransducerConfig(LABELS, SIZE, 8, 19, durations=(0, 4), max_symbols=cap)
+    head = Transducer(config).eval()
+    for parameter in head.parameters():
+        parameter.data.normal_(0, 1.0)
+    loop, capped = label_loop_of(head), 0
+    for seed in range(20):
+        [greedy] = loop([sound(20, seed)], [loop.begin()])
+        [said] = whole(LabelBeam(loop, BeamConfig(1)), sound(20, seed)).said
+        assert greedy is not None
+        assert (said.tokens, said.frames) == (tuple(greedy.tokens), tuple(greedy.frames))
+        full = (frame for frame in greedy.frames if greedy.frames.count(frame) == cap)
+        capped += sum(greedy.durations[greedy.frames.index(frame)] == 0 for frame in full)
+    assert capped
 
 
 @given(kinds, phrases, sizes, widths, st.booleans())
@@ -272,6 +290,51 @@ def test_boosts_and_a_language_model_count_as_in_the_plain_loops(
     walk = ArpaWalk(small_lm(), spelled) if with_lm else None
     fused = {"lm": walk, "lm_weight": config.lm_weight, "boosts": BoostWalk(table)}
     assert_found(heard, expected_of(head, encoded, config, **fused))
+
+
+@pytest.mark.parametrize("kind", sorted(HEADS))
+def test_each_lane_has_a_weight_of_its_own_for_the_language_model(kind: str) -> None:
+    head, spelled = HEADS[kind], SPELLED[:LABELS]
+    config, weights = BeamConfig(4), [0.0, 0.3, 2.0]
+    beam = LabelBeam(label_loop_of(head), config, token_lm_of(small_lm(), spelled))
+    sounds = [sound(12, 5)] * 3
+    found = beam(sounds, [beam.begin()] * 3, lm_weights=weights)
+    told = [each.after.scores.tolist() for each in found if each is not None]
+    for scores, weight in zip(told, weights, strict=True):
+        walk = ArpaWalk(small_lm(), spelled)
+        wanted = expected_of(head, sounds[0], config, lm=walk, lm_weight=weight)
+        assert scores == pytest.approx([each.score for each in wanted], abs=1e-4)
+    assert (
+        told[0] == whole(LabelBeam(label_loop_of(head), config), sounds[0]).memory.scores.tolist()
+    )
+
+
+def test_a_weight_that_changes_finds_the_language_models_state_as_it_is() -> None:
+    """What was said under a weight of 0 is what the language model stands behind."""
+    lm = token_lm_of(small_lm(), SPELLED[:LABELS])
+    beam = LabelBeam(label_loop_of(HEADS["rnnt"]), BeamConfig(1), lm)
+    [found] = beam([sound(20, 5)], [beam.begin()], lm_weights=[0.0])
+    assert found is not None
+    said = found.hypotheses[0].tokens
+    state = lm.start
+    for label in said:
+        while not (places := _arcs_of(lm, state, label)):
+            state = int(lm.shorter[state])
+        state = int(lm.target[places[0]])
+    assert state != lm.start
+    assert int(found.after.carried[0, LM_STATE]) == state
+
+
+def _arcs_of(lm: TokenLm, state: int, label: int) -> list[int]:
+    arcs = range(int(lm.first_arc[state]), int(lm.first_arc[state + 1]))
+    return [arc for arc in arcs if int(lm.token[arc]) == label]
+
+
+@pytest.mark.parametrize("weights", [[0.3], [0.3, -0.1], [0.3, float("nan")], [0.3, float("inf")]])
+def test_weights_that_are_none_of_all_lanes_are_refused(weights: list[float]) -> None:
+    beam = LabelBeam(label_loop_of(HEADS["rnnt"]), BeamConfig())
+    with pytest.raises(InvalidInput, match="lm_weights"):
+        beam([sound(2, 0)] * 2, [beam.begin()] * 2, lm_weights=weights)
 
 
 def test_a_boosted_beam_of_one_says_what_label_looping_does() -> None:
