@@ -129,6 +129,11 @@ class LabelBeam:
         numbers = loop.begin().numbers.unsqueeze(0)
         self._silence = BeamMemory(numbers, carried, torch.zeros(1, dtype=torch.float64))
 
+    @property
+    def lm_weight(self) -> float:
+        """The language model's where a lane names none."""
+        return self._config.lm_weight
+
     def begin(self) -> BeamMemory:
         """Nothing was said."""
         return self._silence

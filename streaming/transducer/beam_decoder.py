@@ -7,6 +7,7 @@ import torch
 from earshot.decoder_kernels.transducer.label_beam import BeamMemory, LabelBeam
 from earshot.decoder_kernels.transducer.label_loop import LabelLoop
 from earshot.models.tokenizers.tokenizer import Tokenizer
+from earshot.streaming.parts.transducer_lm import lm_weight_of
 from earshot.streaming.results.hypothesis import Best, Hypothesis
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.lane import Ending, Lane
@@ -75,7 +76,10 @@ class BeamDecoder(LabelDecoder[BeamMemory]):
         self._taken[stream.slot] = None
 
     def _walk(self, lanes: Sequence[Lane]) -> None:
-        search_over(self._beam, lanes, [self._spoken[lane.stream.slot] for lane in lanes])
+        memories = [self._spoken[lane.stream.slot] for lane in lanes]
+        usual = self._beam.lm_weight
+        weights = [lm_weight_of(lane.stream.config, usual) for lane in lanes]
+        search_over(self._beam, lanes, memories, weights)
 
     def _take(self, lane: Lane) -> None:
         stream, searched = lane.stream, _searched(lane)

@@ -62,13 +62,18 @@ class Hypotheses:
         return Hypotheses(tuple(self.transcripts[place] for place in places))
 
 
-def search_over(beam: LabelBeam, lanes: Sequence[Lane], before: Sequence[BeamMemory]) -> None:
+def search_over(
+    beam: LabelBeam,
+    lanes: Sequence[Lane],
+    before: Sequence[BeamMemory],
+    lm_weights: Sequence[float],
+) -> None:
     """Give each lane what is found in its frames, as its output.
 
     Raises DecodingFailed where the network's output is not finite; other lanes have theirs then.
     """
     chunks = [lane.encoded for lane in lanes]
-    found = beam(chunks, before, [lane.stream.slot for lane in lanes])
+    found = beam(chunks, before, [lane.stream.slot for lane in lanes], lm_weights)
     for lane, searched in zip(lanes, found, strict=True):
         if searched is not None:
             lane.output = searched_chunk(searched)
