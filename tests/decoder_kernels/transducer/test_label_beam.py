@@ -77,14 +77,15 @@ def test_the_best_is_the_one_that_nemo_finds(
     nemo_golden: GoldenReader,
     fusion: dict[str, Any],
     arpa: Arpa,
-    spelled: list[str],
     name: str,
     with_lm: bool,
 ) -> None:
-    lm = token_lm_of(arpa, spelled) if with_lm else None
-    head = nemo_golden(name).model.transducer
+    """With its own file of a language model, and the labels' own spellings."""
+    golden = nemo_golden(name)
+    lm = token_lm_of(arpa, golden.loaded.tokenizer.units.symbols) if with_lm else None
+    head = golden.model.transducer
     beam = LabelBeam(label_loop_of(head), BeamConfig(4, "chunk", lm_weight=0.3), lm)
-    rows = nemo_golden(name).rows("encoded")
+    rows = golden.rows("encoded")
     wanted = fusion[name][f"malsd_beam4_lm{with_lm}"]
     for found, each in zip(in_pieces(beam, rows, [10_000]), wanted, strict=True):
         # NeMo ranks whole utterances so: no text wins because it is short.
