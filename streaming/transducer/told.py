@@ -1,4 +1,4 @@
-"""What was made of a segment's labels, kept for as long as no label comes."""
+"""Answers about a segment's labels, kept for as long as no label comes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Told(Generic[T]):
-    """What was told of a segment. Most chunks bring no label, short ones above all.
+    """An answer about a segment's labels. Most chunks bring none, short ones above all.
 
-    found: the labels of which it was told. answer: what was told.
+    found: the labels that it is about.
     """
 
     segment: Segment
@@ -26,7 +26,7 @@ class Told(Generic[T]):
 
     @classmethod
     def of(cls, stream: ActiveStream, found: Transcript, answer: T) -> Told[T]:
-        """Told of these labels of the stream's segment."""
+        """An answer about these labels of the stream's segment."""
         return cls(stream.segment, stream.boosts, found, answer)
 
     def holds(self, stream: ActiveStream, found: Transcript) -> bool:
