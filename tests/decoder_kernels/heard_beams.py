@@ -15,8 +15,8 @@ from torch import Tensor
 
 from earshot.decoder_kernels.transducer.label_beam import BeamConfig, BeamMemory, LabelBeam
 from earshot.language.ngrams.arpa import Arpa, NGram
-from earshot.models.transducer.config import TransducerConfig
 from earshot.models.transducer.transducer import Transducer
+from earshot.models.transducer_config import TransducerConfig
 
 SIZE = 6
 LABELS = 5
