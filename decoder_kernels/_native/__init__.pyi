@@ -465,11 +465,13 @@ class LabelLoop:
             Lendable,
             dict(dtype="int64", shape=(None, None), order="C", device="cpu", writable=False),
         ],
+        lm_weights: Annotated[
+            Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
         width: int,
         in_frames: bool,
         narrow: float,
         lm: TokenLm | None,
-        lm_weight: float,
         workers: int,
     ) -> list[FoundBeam]:
         """Search a beam over a chunk of each lane."""

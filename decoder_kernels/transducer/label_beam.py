@@ -25,6 +25,9 @@ from earshot.native.dlpack import dlpack_capsule
 AHEAD, BOOST_STATE, LM_STATE, LABELS, _HASH = range(kernels.BEAM_CARRIED)
 """Columns of what a hypothesis carries besides the predictor's memory."""
 
+MOST_LM_WEIGHT = 1e6
+"""What a float multiplies without ever coming to infinity."""
+
 
 @dataclass(frozen=True)
 class BeamConfig:
@@ -33,7 +36,7 @@ class BeamConfig:
     width: hypotheses kept. waits: until when one that goes ahead waits for the others, and competes
     with them: with "frame" nothing depends on how a stream is cut into chunks, "chunk" is NeMo's
     rule. narrow: what costs more nats than the best by this is dropped. lm_weight: the power of a
-    language model's probabilities. Raises InvalidConfig.
+    language model's probabilities where a lane names none. Raises InvalidConfig.
     """
 
     width: int = 4
@@ -44,8 +47,8 @@ class BeamConfig:
     def __post_init__(self) -> None:
         if self.width < 1 or not self.narrow > 0:
             raise InvalidConfig("a beam has one hypothesis at least, and is wider than 0")
-        if not 0 <= self.lm_weight < math.inf:
-            raise InvalidConfig(f"lm_weight is {self.lm_weight}, must be 0 or more")
+        if not 0 <= self.lm_weight <= MOST_LM_WEIGHT:
+            raise InvalidConfig(f"lm_weight is {self.lm_weight}, must be 0 to {MOST_LM_WEIGHT:g}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +129,11 @@ class LabelBeam:
         numbers = loop.begin().numbers.unsqueeze(0)
         self._silence = BeamMemory(numbers, carried, torch.zeros(1, dtype=torch.float64))
 
+    @property
+    def lm_weight(self) -> float:
+        """The language model's where a lane names none."""
+        return self._config.lm_weight
+
     def begin(self) -> BeamMemory:
         """Nothing was said."""
         return self._silence
@@ -135,12 +143,14 @@ class LabelBeam:
         chunks: Sequence[Tensor],
         before: Sequence[BeamMemory],
         slots: Sequence[int] | None = None,
+        lm_weights: Sequence[float] | None = None,
     ) -> list[SearchedChunk | None]:
         """Search each stream's encoder frames `(T_i, D)` from what was said before them.
 
-        slots: whose boosts count; without them nobody's do. None for a stream for which the
+        slots: whose boosts count; without them nobody's do. lm_weights: the language model's in
+        each stream, 0 for none; without them the config's. None for a stream for which the
         network's output is not finite; the others' hypotheses are whole. Raises InvalidInput for
-        chunks of other sizes, and for more hypotheses than are kept.
+        chunks of other sizes, more hypotheses than are kept, and weights that are none.
         """
         if not chunks:
             return []
@@ -149,13 +159,20 @@ class LabelBeam:
         if not all(1 <= count <= self._config.width for count in counts):
             raise InvalidInput(f"a stream has 1 to {self._config.width} hypotheses: {counts}")
         tables = self._loop.tables(slots, len(chunks))
+        weights = self._weights(lm_weights, len(chunks))
         after = self._room(len(chunks))
-        found = self._search(chunks, before, tables, after)
+        found = self._search(chunks, before, tables, weights, after)
         width = self._config.width
         return [
             _searched(each, after, lane * width, table) if each.finite else None
             for lane, (each, table) in enumerate(zip(found, tables, strict=True))
         ]
+
+    def _weights(self, asked: Sequence[float] | None, lanes: int) -> Tensor:
+        weights = [self._config.lm_weight] * lanes if asked is None else list(asked)
+        if len(weights) != lanes or not all(0 <= each <= MOST_LM_WEIGHT for each in weights):
+            raise InvalidInput(f"{lanes} lanes need as many lm_weights, of 0 or more: {weights}")
+        return torch.tensor(weights, dtype=torch.float32)
 
     def _room(self, lanes: int) -> BeamMemory:
         rows = lanes * self._config.width
@@ -170,6 +187,7 @@ class LabelBeam:
         chunks: Sequence[Tensor],
         before: Sequence[BeamMemory],
         tables: Sequence[PlacedTable],
+        weights: Tensor,
         after: BeamMemory,
     ) -> list[kernels.FoundBeam]:
         carried = [each.under(table) for each, table in zip(before, tables, strict=True)]
@@ -186,11 +204,11 @@ class LabelBeam:
             dlpack_capsule(after.scores),
             *self._loop.lent_boosts(),
             dlpack_capsule(torch.tensor([(each.first_row, each.num_states) for each in tables])),
+            dlpack_capsule(weights),
             config.width,
             config.waits == "frame",
             config.narrow,
             self._lm,
-            config.lm_weight,
             torch.get_num_threads(),
         )
 

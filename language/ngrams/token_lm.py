@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
-from earshot.decoder_kernels.errors import GraphSourceError
 from earshot.decoder_kernels.transducer.token_lm import TokenLm
 from earshot.language.ngrams.arpa import LEAST_LOG10, SENTENCE_START, UNKNOWN_WORDS, Arpa, NGram
+from earshot.language.ngrams.label_words import label_words
 
 Context = tuple[int, ...]
 
@@ -18,22 +18,25 @@ NATURAL = math.log(10)
 
 
 def token_lm_of(arpa: Arpa, labels: Sequence[str]) -> TokenLm:
-    """The model of the labels that are spelled so in it.
+    """The model of labels, which are spelled or numbered in it: see `label_words`.
 
     A label that it has not costs what its unknown word does, whatever stands before it. Raises
-    GraphSourceError for a model that knows none of the labels.
+    GraphSourceError for a model of other words.
     """
-    return _Automaton(arpa, labels).built()
+    return token_lm_by(arpa, label_words(arpa.words, labels).words)
+
+
+def token_lm_by(arpa: Arpa, words: Sequence[str | None]) -> TokenLm:
+    """The model of labels that are these words in it; None is one that it has not."""
+    return _Automaton(arpa, words).built()
 
 
 class _Automaton:
     """States are the contexts that an n-gram begins with, shorter ones first."""
 
-    def __init__(self, arpa: Arpa, labels: Sequence[str]) -> None:
+    def __init__(self, arpa: Arpa, labels: Sequence[str | None]) -> None:
         ids = {word: number for number, word in enumerate(arpa.words)}
-        words = [ids.get(label) for label in labels]
-        if all(word is None for word in words):
-            raise GraphSourceError("the model knows none of the labels")
+        words = [None if label is None else ids[label] for label in labels]
         unknown = next((ids[word] for word in UNKNOWN_WORDS if word in ids), None)
         self._words = [unknown if word is None else word for word in words]
         self._orders = arpa.orders

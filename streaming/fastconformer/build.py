@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from earshot.decoder_kernels.transducer.label_beam import BeamConfig, LabelBeam
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.config import DecodingConfig
 from earshot.models.errors import ModelError
@@ -29,6 +28,7 @@ from earshot.streaming.parts.graph import GRAPH
 from earshot.streaming.parts.model_parts import ModelParts
 from earshot.streaming.parts.neural_lm import NEURAL_LM
 from earshot.streaming.parts.tagger import TAGGER
+from earshot.streaming.parts.transducer_lm import TRANSDUCER_LM
 from earshot.streaming.search.ctc_decoder import CtcDecoder
 from earshot.streaming.search.ctc_searches import build_searches
 from earshot.streaming.search.search_set import SearchSet
@@ -36,8 +36,9 @@ from earshot.streaming.stream.active_stream import StreamSettings
 from earshot.streaming.stream.stream_decoder import StreamDecoder
 from earshot.streaming.transducer.beam_decoder import BeamDecoder
 from earshot.streaming.transducer.greedy_loop import device_loop_of
+from earshot.streaming.transducer.label_beam import label_beam_of
 from earshot.streaming.transducer.native_loop import label_loop_of
-from earshot.streaming.transducer.options import refuse_transducer_options, transducer_beam
+from earshot.streaming.transducer.options import refuse_transducer_options
 from earshot.streaming.transducer.transducer_decoder import TransducerDecoder
 
 UNKNOWN = DecodingConfig()
@@ -56,7 +57,7 @@ def build_fastconformer(
     """
     model = fastconformer_of(loaded)
     _refuse_weights(config)
-    _refuse_searches(model, config)
+    _refuse_searches(model, config, parts)
     config = replace(config, graph_search=config.graph_search.of(UNKNOWN))
     precision = encoder_precision(model.encoder, config.precision)
     feature_ms = model.config.features.frame_shift_ms
@@ -153,7 +154,7 @@ def _decoders(
         loop = label_loop_of(model.transducer, slots, boost_capacity(config))
         greedy = device_loop_of(model.transducer, config) or loop
         found["transducer"] = TransducerDecoder(greedy, loaded.tokenizer, slots)
-        beam = LabelBeam(loop, BeamConfig(transducer_beam(config)))
+        beam = label_beam_of(loop, config, parts)
         found["transducer_beam"] = BeamDecoder(loop, beam, loaded.tokenizer, slots)
     if model.ctc is not None:
         network = NemoCtc(model.ctc, model.config.vocab_size, precision)
@@ -173,17 +174,19 @@ def _decoders(
 
 
 def _refuse_weights(config: EngineConfig) -> None:
-    if config.weights:
-        names = ", ".join(f"{name}_weight" for name in config.weights)
+    if others := [f"{name}_weight" for name in config.weights if name != TRANSDUCER_LM.name]:
+        names = ", ".join(others)
         raise InvalidEngineConfig(f"{names}: no scorer of this model's family has a weight")
 
 
-def _refuse_searches(model: FastConformerModel, config: EngineConfig) -> None:
+def _refuse_searches(model: FastConformerModel, config: EngineConfig, parts: ModelParts) -> None:
     asked = [name for name in ("beam_size", "token_beam") if name in config.family_options]
     if asked and model.ctc is None:
         raise InvalidEngineConfig(f"{', '.join(asked)}: this model has no CTC head to search")
     if model.transducer is None:
         refuse_transducer_options(config)
+        if TRANSDUCER_LM.name in parts.names:
+            raise InvalidEngineConfig(f"a {TRANSDUCER_LM.title}: this model has no transducer")
 
 
 def _refuse_parts(parts: ModelParts, writes_marks: bool) -> None:

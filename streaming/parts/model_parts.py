@@ -34,7 +34,7 @@ class ModelParts:
         self.model = model.without_network()  # parts fit what is beside it
         self.settings = settings or {}
         self.precision: PrecisionChoice = precision
-        self._read = read
+        self._read = dict(read)
         self._fitted: dict[str, object] = {}
         for name in read:
             needs = _known(name).needs
@@ -53,6 +53,8 @@ class ModelParts:
             comes_along = part.help is None
             has_it = comes_along or part.name in self._read
             self._fitted[part.name] = part.fit(self._read.get(part.name), self) if has_it else None
+            if part.name in self._read:
+                self._read[part.name] = None  # what was read may be many times what fits
         return cast("T | None", self._fitted[part.name])
 
     def rescorers(self, weight_of: Callable[[str, StreamConfig], float]) -> list[Rescorer]:

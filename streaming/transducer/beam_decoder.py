@@ -7,6 +7,7 @@ import torch
 from earshot.decoder_kernels.transducer.label_beam import BeamMemory, LabelBeam
 from earshot.decoder_kernels.transducer.label_loop import LabelLoop
 from earshot.models.tokenizers.tokenizer import Tokenizer
+from earshot.streaming.parts.transducer_lm import lm_weight_of
 from earshot.streaming.results.hypothesis import Best, Hypothesis
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.lane import Ending, Lane
@@ -14,6 +15,7 @@ from earshot.streaming.stream.rest import Rest
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.transducer.label_decoder import LabelDecoder
 from earshot.streaming.transducer.searched import Hypotheses, Searched, search_over
+from earshot.streaming.transducer.told import Told
 from earshot.streaming.transducer.transcript import Transcript
 
 
@@ -30,6 +32,8 @@ class BeamDecoder(LabelDecoder[BeamMemory]):
         super().__init__(loop, tokenizer, beam.begin(), max_streams)
         self._beam = beam
         self._taken: list[Searched | None] = [None] * max_streams
+        self._told: list[Told[tuple[int, Best]] | None] = [None] * max_streams
+        self._last_boosted: list[Told[int] | None] = [None] * max_streams
 
     def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
         """The likeliest of each; what all hypotheses begin with is stable."""
@@ -52,10 +56,19 @@ class BeamDecoder(LabelDecoder[BeamMemory]):
         return Rest(encoded, Searched((labels,), (0,), _alone(searched.after)))
 
     def truncate(self, stream: ActiveStream, frames: int) -> None:
-        """Leave the segment the labels of its first frames."""
-        found = hypotheses_of(stream.segment).until(frames)
+        """Leave the segment the labels of its first frames, and those that lose no half of a word.
+
+        The leading hypothesis stays: between its words the segment is cut.
+        """
+        found, memory = hypotheses_of(stream.segment), self._spoken[stream.slot]
+        places = [
+            place
+            for place, each in enumerate(found.transcripts)
+            if place == memory.leading or not self._cuts_a_word(each, stream, frames)
+        ]
         stream.segment.truncate(frames)
-        stream.segment.search_state = found
+        stream.segment.search_state = found.only(places).until(frames)
+        self._spoken[stream.slot] = memory.only(places)
 
     def restart(self, endings: Sequence[Ending]) -> None:
         """After a flush nothing was said; after an endpoint what was told is remembered."""
@@ -70,12 +83,16 @@ class BeamDecoder(LabelDecoder[BeamMemory]):
         self._spoken[stream.slot] = _alone(self._spoken[stream.slot])
 
     def free(self, stream: ActiveStream) -> None:
-        """Nothing was said, nothing is boosted, and nothing was taken."""
+        """Nothing was said, nothing is boosted, and nothing was taken or told."""
         super().free(stream)
-        self._taken[stream.slot] = None
+        slot = stream.slot
+        self._taken[slot], self._told[slot], self._last_boosted[slot] = None, None, None
 
     def _walk(self, lanes: Sequence[Lane]) -> None:
-        search_over(self._beam, lanes, [self._spoken[lane.stream.slot] for lane in lanes])
+        memories = [self._spoken[lane.stream.slot] for lane in lanes]
+        usual = self._beam.lm_weight
+        weights = [lm_weight_of(lane.stream.config, usual) for lane in lanes]
+        search_over(self._beam, lanes, memories, weights)
 
     def _take(self, lane: Lane) -> None:
         stream, searched = lane.stream, _searched(lane)
@@ -86,8 +103,9 @@ class BeamDecoder(LabelDecoder[BeamMemory]):
         self._reconsider(lane, before, searched)
         lane.observe(self._evidence(lane, searched.leading))
         found, memory = before.then(searched, lane.used), searched.after
-        places = self._boosted_alike(stream, found, memory.leading)
-        found, memory = found.only(places), memory.only(places)
+        if stream.boosts.phrases:
+            places = found.alike(memory.leading, self._boosted_labels(stream, found, memory))
+            found, memory = found.only(places), memory.only(places)
         segment.search_state, self._spoken[slot], self._taken[slot] = found, memory, searched
 
     def _reconsider(self, lane: Lane, before: Hypotheses, searched: Searched) -> None:
@@ -97,20 +115,32 @@ class BeamDecoder(LabelDecoder[BeamMemory]):
             evidence = self._evidence(lane, before.transcripts[parent])
             lane.stream.segment.detector.reconsider(evidence)
 
-    def _boosted_alike(self, stream: ActiveStream, found: Hypotheses, leading: int) -> list[int]:
-        """The hypotheses that have the boosted words of the leading one."""
-        if not stream.boosts.phrases:
-            return list(range(len(found.transcripts)))
-        words = self._spelling.heard(found.transcripts[leading], stream).words
-        return found.alike(leading, max((word.stop for word in words if word.boosted), default=0))
+    def _boosted_labels(self, stream: ActiveStream, found: Hypotheses, memory: BeamMemory) -> int:
+        """So many labels of the leading hypothesis are until its last boosted word's end."""
+        leading, told = found.transcripts[memory.leading], self._last_boosted[stream.slot]
+        if told is None or not told.holds(stream, leading):
+            words = self._spelling.heard(leading, stream).words
+            labels = max((word.stop for word in words if word.boosted), default=0)
+            told = self._last_boosted[stream.slot] = Told.of(stream, leading, labels)
+        return told.answer
+
+    def _cuts_a_word(self, found: Transcript, stream: ActiveStream, frame: int) -> bool:
+        """Whether a word has labels before the frame and others from there on, but for marks."""
+        told = self._spelling.told(found, stream)
+        frames, words = told.frames, told.words
+        return any(frames[word.first] < frame <= frames[word.stop - 1] for word in words)
 
     def _leading(self, stream: ActiveStream) -> Transcript:
         place = self._spoken[stream.slot].leading
         return hypotheses_of(stream.segment).transcripts[place]
 
     def _best(self, stream: ActiveStream) -> Best:
-        stable = hypotheses_of(stream.segment).stable
-        return self._spelling.best(self._leading(stream), stable, stream)
+        found, stable = self._leading(stream), hypotheses_of(stream.segment).stable
+        told = self._told[stream.slot]
+        if told is None or not told.holds(stream, found) or told.answer[0] != stable:
+            best = self._spelling.best(found, stable, stream)
+            told = self._told[stream.slot] = Told.of(stream, found, (stable, best))
+        return told.answer[1]
 
 
 def hypotheses_of(segment: Segment) -> Hypotheses:

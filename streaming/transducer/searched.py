@@ -28,47 +28,58 @@ class Searched:
 
 @dataclass(frozen=True)
 class Hypotheses:
-    """The labels of each hypothesis in a segment, in the order of the stream's memory."""
+    """The labels of each hypothesis in a segment, in the order of the stream's memory.
+
+    stable: so many labels are the first of all. No hypothesis that comes of them has others there,
+    so what a chunk brings is compared from there on alone.
+    """
 
     transcripts: tuple[Transcript, ...] = (NOTHING_FOUND,)
-
-    @property
-    def stable(self) -> int:
-        """So many labels are the first of all hypotheses."""
-        columns = zip(*(each.tokens for each in self.transcripts), strict=False)
-        alike = [len(set(column)) == 1 for column in columns]
-        return next((place for place, same in enumerate(alike) if not same), len(alike))
+    stable: int = 0
 
     def then(self, searched: Searched, used: int) -> Hypotheses:
         """With the first `used` frames of a chunk."""
         pairs = zip(searched.parents, searched.transcripts, strict=True)
-        return Hypotheses(
+        return self._with(
             tuple(self.transcripts[parent].then(each.until(used)) for parent, each in pairs)
         )
 
     def until(self, frame: int) -> Hypotheses:
         """The first `frame` frames of the segment."""
-        return Hypotheses(tuple(each.until(frame) for each in self.transcripts))
+        return Hypotheses()._with(tuple(each.until(frame) for each in self.transcripts))
 
     def alike(self, leading: int, labels: int) -> list[int]:
         """The hypotheses whose first labels are those of the leading one."""
-        wanted = self.transcripts[leading].tokens[:labels]
-        return [
-            place for place, each in enumerate(self.transcripts) if each.tokens[:labels] == wanted
-        ]
+        some = slice(self.stable, max(self.stable, labels))
+        wanted = self.transcripts[leading].tokens[some]
+        return [place for place, each in enumerate(self.transcripts) if each.tokens[some] == wanted]
 
     def only(self, places: Sequence[int]) -> Hypotheses:
-        """Some of them."""
-        return Hypotheses(tuple(self.transcripts[place] for place in places))
+        """Some of them, in their order."""
+        if len(places) == len(self.transcripts):
+            return self
+        return self._with(tuple(self.transcripts[place] for place in places))
+
+    def _with(self, transcripts: tuple[Transcript, ...]) -> Hypotheses:
+        """Others, which begin with the stable labels too."""
+        stable, least = self.stable, min(len(each.tokens) for each in transcripts)
+        while stable < least and len({each.tokens[stable] for each in transcripts}) == 1:
+            stable += 1
+        return Hypotheses(transcripts, stable)
 
 
-def search_over(beam: LabelBeam, lanes: Sequence[Lane], before: Sequence[BeamMemory]) -> None:
+def search_over(
+    beam: LabelBeam,
+    lanes: Sequence[Lane],
+    before: Sequence[BeamMemory],
+    lm_weights: Sequence[float],
+) -> None:
     """Give each lane what is found in its frames, as its output.
 
     Raises DecodingFailed where the network's output is not finite; other lanes have theirs then.
     """
     chunks = [lane.encoded for lane in lanes]
-    found = beam(chunks, before, [lane.stream.slot for lane in lanes])
+    found = beam(chunks, before, [lane.stream.slot for lane in lanes], lm_weights)
     for lane, searched in zip(lanes, found, strict=True):
         if searched is not None:
             lane.output = searched_chunk(searched)

@@ -34,6 +34,19 @@ class Transcript:
         """The labels' log-probability."""
         return sum(self.token_log_probs)
 
+    def says_as(self, other: Transcript) -> bool:
+        """Whether both have the same labels, in the same frames and as likely.
+
+        Of labels that came from one transcript to both none is looked at: they are the same
+        objects.
+        """
+        return (
+            self.tokens == other.tokens
+            and self.frames == other.frames
+            and self.ends == other.ends
+            and self.token_log_probs == other.token_log_probs
+        )
+
     def then(self, later: Transcript) -> Transcript:
         """This stretch and the one after it as one."""
         return Transcript(

@@ -13,7 +13,7 @@ from earshot.streaming.stream.rest import Rest
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.transducer.greedy_loop import GreedyLoop
 from earshot.streaming.transducer.label_decoder import LabelDecoder
-from earshot.streaming.transducer.told_best import ToldBest
+from earshot.streaming.transducer.told import Told
 from earshot.streaming.transducer.transcript import NOTHING_FOUND, Transcript
 from earshot.streaming.transducer.walked import Walked, walk_over
 
@@ -23,7 +23,7 @@ class TransducerDecoder(LabelDecoder[LoopMemory]):
 
     def __init__(self, loop: GreedyLoop, tokenizer: Tokenizer, max_streams: int) -> None:
         super().__init__(loop, tokenizer, loop.begin(), max_streams)
-        self._told: list[ToldBest | None] = [None] * max_streams
+        self._told: list[Told[Best] | None] = [None] * max_streams
 
     def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
         """The one path of each, in which every label is stable."""
@@ -72,9 +72,9 @@ class TransducerDecoder(LabelDecoder[LoopMemory]):
         found, told = transcript_of(stream.segment), self._told[stream.slot]
         if told is None or not told.holds(stream, found):
             best = self._spelling.best(found, len(found.tokens), stream)
-            told = ToldBest(stream.segment, stream.boosts, found, best)
+            told = Told.of(stream, found, best)
             self._told[stream.slot] = told
-        return told.best
+        return told.answer
 
 
 def transcript_of(segment: Segment) -> Transcript:

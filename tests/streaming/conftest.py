@@ -222,9 +222,11 @@ def engines_made() -> Iterator[Callable[..., Engine]]:
     """Makes and starts engines; stops them on the way out."""
     engines: list[Engine] = []
 
-    def make(loaded: LoadedModel, observer=None, graph=None, sentences=None, **options) -> Engine:
+    def make(
+        loaded: LoadedModel, observer=None, graph=None, sentences=None, labels=None, **options
+    ) -> Engine:
         config = EngineConfig(**{"threads": 1, **options})
-        given = {"graph": graph, "neural_lm": sentences}
+        given = {"graph": graph, "neural_lm": sentences, "transducer_lm": labels}
         parts = {name: part for name, part in given.items() if part is not None}
         recognizer = build_recognizer(loaded, config, parts)
         engine = Engine(recognizer, config, observer)

@@ -77,8 +77,9 @@ inline std::vector<FoundBeam> search_beams(
     const HostArray<std::int64_t, 2>& carried_after, const HostArray<double, 1>& scores_after,
     const HostArray<const std::int32_t, 2>& boost_links,
     const HostArray<const double, 2>& boost_bonuses, const HostArray<const std::int64_t, 2>& tables,
-    int width, bool in_frames, double narrow, const TokenLm* lm, float lm_weight, int workers) {
-  const BeamRules rules{width, in_frames, narrow, lm, lm_weight};
+    const HostArray<const float, 1>& lm_weights, int width, bool in_frames, double narrow,
+    const TokenLm* lm, int workers) {
+  const BeamRules rules{width, in_frames, narrow, lm};
   const BeamChunk chunk{
       .lanes = static_cast<int>(lengths.shape(0)),
       .lengths = lengths.data(),
@@ -88,6 +89,7 @@ inline std::vector<FoundBeam> search_beams(
       .after = {memory_after.data(), carried_after.data(), scores_after.data()},
       .boosts = borrow_boosts<nb::device::cpu>(boost_links, boost_bonuses),
       .tables = tables.data(),
+      .lm_weights = lm_weights.data(),
   };
   nb::gil_scoped_release released;
   return loop.search(chunk, rules, workers);
@@ -154,8 +156,8 @@ inline void bind_transducer(nb::module_& module) {
            "Walk over a chunk of each lane.")
       .def("search", &search_beams, "lengths"_a, "encoded"_a, "counts"_a, "memory"_a, "carried"_a,
            "scores"_a, "memory_after"_a, "carried_after"_a, "scores_after"_a, "boost_links"_a,
-           "boost_bonuses"_a, "tables"_a, "width"_a, "in_frames"_a, "narrow"_a, "lm"_a.none(),
-           "lm_weight"_a, "workers"_a, "Search a beam over a chunk of each lane.");
+           "boost_bonuses"_a, "tables"_a, "lm_weights"_a, "width"_a, "in_frames"_a, "narrow"_a,
+           "lm"_a.none(), "workers"_a, "Search a beam over a chunk of each lane.");
   module.attr("BEAM_CARRIED") = static_cast<int>(BEAM_CARRIED);
   module.def("processors", &processors, "The kinds of processor that this one can run code for.");
 }

@@ -11,13 +11,12 @@ namespace earshot {
 
 // How a beam is searched. width: hypotheses kept. in_frames: whether a hypothesis that goes ahead
 // waits for the others in every frame, or at the chunk's end alone. narrow: what costs more than
-// the best by this is dropped. lm: none, or whose probabilities count to the power of `lm_weight`.
+// the best by this is dropped. lm: a language model, or none.
 struct BeamRules {
   int width;
   bool in_frames;
   double narrow;
   const TokenLm* lm;
-  float lm_weight;
 };
 
 // What a hypothesis remembers besides what the predictor does: frames of the next chunk that it has
@@ -41,7 +40,8 @@ struct BeamRows {
 };
 
 // Lanes as in LoopChunk. before: `counts[lane]` rows of each lane, one lane after the other. after:
-// room for `width` rows of each lane, of which the first are filled in.
+// room for `width` rows of each lane, of which the first are filled in. lm_weights: the power of
+// the language model's probabilities in each lane.
 struct BeamChunk {
   int lanes;
   const std::int64_t* lengths;
@@ -51,6 +51,7 @@ struct BeamChunk {
   BeamRows<float, std::int64_t, double> after;
   BoostArena boosts;
   const std::int64_t* tables;
+  const float* lm_weights;
 };
 
 // What a hypothesis has said in a chunk, see FoundLabels and LoopChunk. parent: the hypothesis that

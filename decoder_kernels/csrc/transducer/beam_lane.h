@@ -61,10 +61,11 @@ class BeamLane {
   static constexpr int NO_STEP = -1;
   static constexpr int NOT_ASKED = -1;
 
-  BeamLane(const BeamRules& rules, cpu::BoostAutomaton boosts, int length, int blank,
-           int max_symbols, int memory_size)
+  BeamLane(const BeamRules& rules, cpu::BoostAutomaton boosts, float lm_weight, int length,
+           int blank, int max_symbols, int memory_size)
       : rules_(&rules),
         boosts_(boosts),
+        lm_weight_(lm_weight),
         length_(length),
         blank_(blank),
         max_symbols_(max_symbols),
@@ -106,18 +107,21 @@ class BeamLane {
   // What one hypothesis may say; overwrites the row.
   void hear(const BeamHypothesis& said, BeamRow row, LikelyDurations& durations,
             BeamScratch& room) {
-    const bool fused = rules_->lm != nullptr || !boosts_.empty();
+    // Of no weight it is as if there were none: what it says of nobody may cost nothing.
+    const bool has_lm = rules_->lm != nullptr && lm_weight_ > 0;
+    const bool fused = has_lm || !boosts_.empty();
     const float* raw = row.logits;
     if (fused) raw = room.keep(row.logits, row.columns);
-    if (rules_->lm != nullptr)
-      row.fuse(*rules_->lm, said.lm_state, rules_->lm_weight, room.scores());
+    if (has_lm) row.fuse(*rules_->lm, said.lm_state, lm_weight_, room.scores());
     if (!boosts_.empty()) row.boost({boosts_, said.boost_state}, room.seen);
     const auto place = static_cast<int>(&said - beam_.data());
     StepOffers offers(row, raw, durations, said.score, place, best_);
-    if (said.in_frame >= max_symbols_) {
-      offers.blank_alone();
-    } else {
+    if (said.in_frame < max_symbols_) {
       offers.all();
+    } else if (rules_->in_frames) {
+      offers.leave();
+    } else {
+      offers.blank_alone();
     }
   }
 
@@ -234,6 +238,7 @@ class BeamLane {
 
   const BeamRules* rules_;
   cpu::BoostAutomaton boosts_;
+  float lm_weight_;
   int length_;
   int blank_;
   int max_symbols_;

@@ -61,7 +61,7 @@ class BeamWalk {
  private:
   BeamLane started(int lane, std::int64_t first_row) const {
     const std::int64_t* table = chunk_.tables + static_cast<std::ptrdiff_t>(lane) * 2;
-    BeamLane own(rules_, cpu::BoostAutomaton(chunk_.boosts, table[0]),
+    BeamLane own(rules_, cpu::BoostAutomaton(chunk_.boosts, table[0]), chunk_.lm_weights[lane],
                  static_cast<int>(chunk_.lengths[lane]), head_.blank, head_.max_symbols, size());
     for (std::int64_t row = first_row; row < first_row + chunk_.counts[lane]; ++row) {
       const float* memory = chunk_.before.memory + row * size();

@@ -149,7 +149,22 @@ class StepOffers {
         hypothesis_(hypothesis),
         best_(best) {}
 
+  // As NeMo does: with the likeliest duration.
   void blank_alone() { offer(row_.blank, durations_.favourite); }
+
+  // As greedy decoding does: to the next frame, whatever durations would be likely.
+  void leave() {
+    const float logit = row_.logits[row_.blank];
+    if (!(logit > NEVER)) return;
+    best_.offer({
+        .score = score_of(logit, 0.0F),
+        .hypothesis = hypothesis_,
+        .token = row_.blank,
+        .advance = 1,
+        .duration = 1,
+        .log_prob = raw_[row_.blank] - row_.total,
+    });
+  }
 
   // Sixteen columns at a time: few hold anything that is good enough.
   void all() {

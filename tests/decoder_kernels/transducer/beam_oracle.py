@@ -5,7 +5,7 @@ NeMo's MALSD: in each turn every hypothesis says one more label or blank, so man
 in a frame at most, hypotheses of the same labels become one with the sum of both probabilities, and
 the best `width` stay. A hypothesis that has left the chunk waits for the others, and competes with
 its score. `waits="frame"` lets it wait in every frame, so that nothing depends on how a stream is
-cut.
+cut; after the most labels of a frame it goes on to the next, as greedy decoding does.
 """
 
 from __future__ import annotations
@@ -126,6 +126,10 @@ def _steps(
 ) -> Iterator[Step]:
     """The best of labels and blank with durations; a blank alone after `max_symbols`."""
     alone = labels.log_softmax(-1)
+    if said.in_frame >= rules.max_symbols and rules.waits == "frame":
+        leaving = said.score + float(_fused(alone, said, rules)[-1])
+        yield Step(leaving, said, head.blank, 1, 1, float(alone[-1]))
+        return
     lasting = durations.log_softmax(-1).double() if head.durations else torch.zeros(1).double()
     scores = _fused(alone, said, rules)[:, None] + lasting
     if said.in_frame >= rules.max_symbols:

@@ -2,46 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import torch
 from arpa_walk import ArpaWalk
-from beam_oracle import BeamRules, Said, beam_search
 from boost_walk import BoostWalk
+from heard_beams import (
+    HEADS,
+    LABELS,
+    NOTHING,
+    SIZE,
+    SPELLED,
+    Heard,
+    assert_found,
+    expected_of,
+    hear,
+    in_pieces,
+    small_lm,
+    sound,
+    whole,
+)
 from hypothesis import given
 from hypothesis import strategies as st
-from label_heads import turns
 from nemo_golden import GoldenReader
-from network_head import NetworkHead
 from table_network import BLANK, numbers, table_network
-from torch import Tensor
 
 from earshot.decoder_kernels.boosting.boost import BoostPhrase, BoostTable
 from earshot.decoder_kernels.errors import InvalidConfig, InvalidInput
 from earshot.decoder_kernels.native import kernels
 from earshot.decoder_kernels.transducer.label_beam import (
     BOOST_STATE,
+    LM_STATE,
     BeamConfig,
-    BeamMemory,
     LabelBeam,
 )
 from earshot.decoder_kernels.transducer.label_beam import (
     LABELS as LABELS_SAID,
 )
-from earshot.language.ngrams.arpa import Arpa, NGram
+from earshot.decoder_kernels.transducer.token_lm import TokenLm
+from earshot.language.ngrams.arpa import Arpa
 from earshot.language.ngrams.token_lm import token_lm_of
 from earshot.models.transducer.transducer import Transducer
 from earshot.models.transducer_config import TransducerConfig
 from earshot.streaming.transducer.native_loop import label_loop_of
 
-SIZE = 6
-LABELS = 5
-CAP = 3
 NAMES = ("rnnt_offline", "tdt_offline")
-SPELLED = [chr(100 + label) for label in range(64)]
 
 
 @pytest.fixture(autouse=True)
@@ -50,20 +57,6 @@ def without_gradients() -> Iterator[None]:
         yield
 
 
-def head_of(durations: tuple[int, ...], seed: int) -> Transducer:
-    """One that changes its mind by frames and by what was said, and is never quite sure."""
-    torch.manual_seed(seed)
-    config = TransducerConfig(
-        LABELS, SIZE, 8, 19, activation="tanh", durations=durations, max_symbols=CAP
-    )
-    head = Transducer(config).eval()
-    for parameter in head.parameters():
-        parameter.data.normal_(0, 0.5)
-    head.joint.output.bias.data[config.blank_id] += 1.0
-    return head
-
-
-HEADS = {"rnnt": head_of((), 4), "tdt": head_of((0, 1, 2, 5), 6)}
 kinds = st.sampled_from(sorted(HEADS))
 lengths = st.lists(st.integers(0, 7), min_size=1, max_size=6)
 sizes = st.lists(st.integers(0, 5), min_size=1, max_size=4).filter(any)
@@ -78,111 +71,21 @@ phrases = st.lists(
 )
 
 
-def sound(frames: int, seed: int) -> Tensor:
-    return torch.randn(frames, SIZE, generator=torch.Generator().manual_seed(seed))
-
-
-def small_lm() -> Arpa:
-    """Two labels known, with a pair of them; the others are its unknown word."""
-    words = ["<s>", "</s>", "<unk>", "d", "e", "f"]
-    ones = [(-99, -0.2), (-1, 0), (-1.5, 0), (-0.4, -0.3), (-0.9, -0.1), (-1, 0)]
-    twos = {(0, 3): (-0.2, -0.4), (3, 4): (-0.1, -0.2), (4, 5): (-0.3, 0), (4, 3): (-0.7, 0.1)}
-    threes = {(0, 3, 4): (-0.05, 0), (3, 4, 5): (-0.6, 0), (4, 3, 4): (-1.1, 0)}
-    orders = [
-        {(word,): NGram(*each) for word, each in enumerate(ones)},
-        {pair: NGram(*each) for pair, each in twos.items()},
-        {three: NGram(*each) for three, each in threes.items()},
-    ]
-    return Arpa(words, orders)
-
-
-@dataclass
-class Heard:
-    """The hypotheses of a stream after all its chunks."""
-
-    memory: BeamMemory
-    said: list[Said] = field(default_factory=list)
-    blanks: list[list[float]] = field(default_factory=lambda: [[]])
-    length: int = 0
-
-
-NOTHING = Said(torch.empty(0), None)
-
-
-def in_pieces(beam: LabelBeam, sounds: Sequence[Tensor], pieces: Sequence[int]) -> list[Heard]:
-    """Each sound in chunks of these sizes."""
-    heard = [Heard(beam.begin(), [NOTHING]) for _ in sounds]
-    for chunks in turns(sounds, pieces):
-        hear(beam, chunks, heard)
-    return heard
-
-
-def hear(
-    beam: LabelBeam,
-    chunks: Sequence[Tensor],
-    heard: Sequence[Heard],
-    slots: Sequence[int] | None = None,
-) -> None:
-    searched = beam(chunks, [each.memory for each in heard], slots)
-    for each, found, chunk in zip(heard, searched, chunks, strict=True):
-        assert found is not None
-        each.memory = found.after
-        before, blanks = each.said, each.blanks
-        each.said, each.blanks = [], []
-        for said, score in zip(found.hypotheses, found.after.scores.tolist(), strict=True):
-            old = before[said.parent]
-            each.said.append(
-                replace(
-                    old,
-                    score=score,
-                    tokens=(*old.tokens, *said.tokens),
-                    frames=(*old.frames, *(each.length + frame for frame in said.frames)),
-                    durations=(*old.durations, *said.durations),
-                    log_probs=(*old.log_probs, *said.log_probs),
-                )
-            )
-            assert len(said.blank_log_probs) == len(chunk)
-            each.blanks.append([*blanks[said.parent], *said.blank_log_probs])
-        each.length += len(chunk)
-
-
-def whole(beam: LabelBeam, encoded: Tensor) -> Heard:
-    [heard] = in_pieces(beam, [encoded], [max(len(encoded), 1)])
-    return heard
-
-
-def expected_of(head: Transducer, encoded: Tensor, config: BeamConfig, **more: Any) -> list[Said]:
-    rules = BeamRules(config.width, head.config.max_symbols, config.waits, config.narrow, **more)
-    return beam_search(NetworkHead(head), head.hear(encoded), rules)
-
-
-def assert_found(found: Heard, expected: Sequence[Said]) -> None:
-    assert [(each.tokens, each.frames) for each in found.said] == [
-        (each.tokens, each.frames) for each in expected
-    ]
-    for each, blanks, wanted in zip(found.said, found.blanks, expected, strict=True):
-        assert each.durations == (wanted.durations or (1,) * len(wanted.tokens))
-        assert each.log_probs == pytest.approx(wanted.log_probs, abs=1e-5)
-        assert each.score == pytest.approx(wanted.score, abs=1e-4)
-        passed = {frame: log_prob for frame, log_prob in enumerate(blanks) if log_prob > -1e30}
-        kept = {frame: each for frame, each in wanted.blanks.items() if frame < found.length}
-        assert passed == pytest.approx(kept, abs=1e-5)
-
-
 @pytest.mark.parametrize("with_lm", [False, True])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_best_is_the_one_that_nemo_finds(
     nemo_golden: GoldenReader,
     fusion: dict[str, Any],
     arpa: Arpa,
-    spelled: list[str],
     name: str,
     with_lm: bool,
 ) -> None:
-    lm = token_lm_of(arpa, spelled) if with_lm else None
-    head = nemo_golden(name).model.transducer
+    """With its own file of a language model, and the labels' own spellings."""
+    golden = nemo_golden(name)
+    lm = token_lm_of(arpa, golden.loaded.tokenizer.units.symbols) if with_lm else None
+    head = golden.model.transducer
     beam = LabelBeam(label_loop_of(head), BeamConfig(4, "chunk", lm_weight=0.3), lm)
-    rows = nemo_golden(name).rows("encoded")
+    rows = golden.rows("encoded")
     wanted = fusion[name][f"malsd_beam4_lm{with_lm}"]
     for found, each in zip(in_pieces(beam, rows, [10_000]), wanted, strict=True):
         # NeMo ranks whole utterances so: no text wins because it is short.
@@ -242,17 +145,33 @@ def test_a_lanes_bits_depend_on_nothing_but_itself(
 
 @given(kinds, st.integers(0, 20), st.integers(0, 9))
 def test_a_beam_of_one_says_what_label_looping_does(kind: str, length: int, seed: int) -> None:
-    """But where a TDT has said `max_symbols` labels in a frame: the beam has it say a blank."""
     head = HEADS[kind]
     loop, encoded = label_loop_of(head), sound(length, seed)
     [greedy] = loop([encoded], [loop.begin()])
     [said] = whole(LabelBeam(loop, BeamConfig(1)), encoded).said
     assert greedy is not None
-    capped = any(greedy.frames.count(frame) >= CAP for frame in greedy.frames)
-    if kind == "rnnt" or not capped:
-        assert said.tokens == tuple(greedy.tokens)
-        assert said.frames == tuple(greedy.frames)
-        assert said.log_probs == pytest.approx(greedy.log_probs, abs=1e-6)
+    assert said.tokens == tuple(greedy.tokens)
+    assert said.frames == tuple(greedy.frames)
+    assert said.log_probs == pytest.approx(greedy.log_probs, abs=1e-6)
+
+
+@pytest.mark.parametrize("cap", [1, 2])
+def test_a_beam_of_one_leaves_a_full_frame_as_label_looping_does(cap: int) -> None:
+    """What is said next has a long duration: it is not the blank's that takes it on."""
+    torch.manual_seed(11)
+    config = TransducerConfig(LABELS, SIZE, 8, 19, durations=(0, 4), max_symbols=cap)
+    head = Transducer(config).eval()
+    for parameter in head.parameters():
+        parameter.data.normal_(0, 1.0)
+    loop, capped = label_loop_of(head), 0
+    for seed in range(20):
+        [greedy] = loop([sound(20, seed)], [loop.begin()])
+        [said] = whole(LabelBeam(loop, BeamConfig(1)), sound(20, seed)).said
+        assert greedy is not None
+        assert (said.tokens, said.frames) == (tuple(greedy.tokens), tuple(greedy.frames))
+        full = (frame for frame in greedy.frames if greedy.frames.count(frame) == cap)
+        capped += sum(greedy.durations[greedy.frames.index(frame)] == 0 for frame in full)
+    assert capped
 
 
 @given(kinds, phrases, sizes, widths, st.booleans())
@@ -272,6 +191,51 @@ def test_boosts_and_a_language_model_count_as_in_the_plain_loops(
     walk = ArpaWalk(small_lm(), spelled) if with_lm else None
     fused = {"lm": walk, "lm_weight": config.lm_weight, "boosts": BoostWalk(table)}
     assert_found(heard, expected_of(head, encoded, config, **fused))
+
+
+@pytest.mark.parametrize("kind", sorted(HEADS))
+def test_each_lane_has_a_weight_of_its_own_for_the_language_model(kind: str) -> None:
+    head, spelled = HEADS[kind], SPELLED[:LABELS]
+    config, weights = BeamConfig(4), [0.0, 0.3, 2.0]
+    beam = LabelBeam(label_loop_of(head), config, token_lm_of(small_lm(), spelled))
+    sounds = [sound(12, 5)] * 3
+    found = beam(sounds, [beam.begin()] * 3, lm_weights=weights)
+    told = [each.after.scores.tolist() for each in found if each is not None]
+    for scores, weight in zip(told, weights, strict=True):
+        walk = ArpaWalk(small_lm(), spelled)
+        wanted = expected_of(head, sounds[0], config, lm=walk, lm_weight=weight)
+        assert scores == pytest.approx([each.score for each in wanted], abs=1e-4)
+    assert (
+        told[0] == whole(LabelBeam(label_loop_of(head), config), sounds[0]).memory.scores.tolist()
+    )
+
+
+def test_a_weight_that_changes_finds_the_language_models_state_as_it_is() -> None:
+    """What was said under a weight of 0 is what the language model stands behind."""
+    lm = token_lm_of(small_lm(), SPELLED[:LABELS])
+    beam = LabelBeam(label_loop_of(HEADS["rnnt"]), BeamConfig(1), lm)
+    [found] = beam([sound(20, 5)], [beam.begin()], lm_weights=[0.0])
+    assert found is not None
+    said = found.hypotheses[0].tokens
+    state = lm.start
+    for label in said:
+        while not (places := _arcs_of(lm, state, label)):
+            state = int(lm.shorter[state])
+        state = int(lm.target[places[0]])
+    assert state != lm.start
+    assert int(found.after.carried[0, LM_STATE]) == state
+
+
+def _arcs_of(lm: TokenLm, state: int, label: int) -> list[int]:
+    arcs = range(int(lm.first_arc[state]), int(lm.first_arc[state + 1]))
+    return [arc for arc in arcs if int(lm.token[arc]) == label]
+
+
+@pytest.mark.parametrize("weights", [[0.3], [0.3, -0.1], [0.3, float("nan")], [0.3, float("inf")]])
+def test_weights_that_are_none_of_all_lanes_are_refused(weights: list[float]) -> None:
+    beam = LabelBeam(label_loop_of(HEADS["rnnt"]), BeamConfig())
+    with pytest.raises(InvalidInput, match="lm_weights"):
+        beam([sound(2, 0)] * 2, [beam.begin()] * 2, lm_weights=weights)
 
 
 def test_a_boosted_beam_of_one_says_what_label_looping_does() -> None:

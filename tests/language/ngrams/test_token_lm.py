@@ -82,7 +82,7 @@ def test_the_longest_known_context_is_asked_and_each_that_is_not_costs_its_back_
 def test_a_model_of_other_labels_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "lm.arpa"
     path.write_text(ARPA)
-    with pytest.raises(GraphSourceError, match="none of the labels"):
+    with pytest.raises(GraphSourceError, match="no model of these labels"):
         token_lm_of(read_arpa(path), ["x", "y"])
 
 

@@ -149,11 +149,74 @@ async def test_a_language_reaches_a_model_with_a_prompt_and_is_not_checked_by_ot
         ({"graph": "nosuch.graph"}, "cannot use the graph nosuch.graph"),
         ({"transducer_beam": 4}, "transducer_beam: this model has no transducer"),
         ({"transducer_loop": "cpu"}, "transducer_loop: this model has no transducer"),
+        ({"transducer_lm": "nosuch.arpa"}, r"transducer_lm: nosuch\.arpa: cannot be read: No such"),
+        ({"transducer_lm_weight": 1}, "is set, and there is no language model of labels"),
     ],
 )
 def test_settings_that_it_has_no_place_for_are_refused_at_the_start(model, settings, complaint):
     with pytest.raises(StartupError, match=complaint):
         load_engine(Settings.load(model=model, **settings))
+
+
+NUMBERED = """\\data\\
+ngram 1=6
+
+\\1-grams:
+-3 <unk>
+-3 <s>
+-1 d
+-1 e
+-0.1 f
+-2 g
+
+\\end\\
+"""
+"""By NeMo's characters of numbers: of the first four labels, the third likelier than others."""
+
+
+@pytest.fixture
+def numbered(tmp_path) -> Path:
+    (tmp_path / "lm.arpa").write_text(NUMBERED)
+    return tmp_path / "lm.arpa"
+
+
+def test_a_model_of_labels_needs_a_transducer(model, numbered):
+    with pytest.raises(StartupError, match="language model of labels: this model has no trans"):
+        load_engine(Settings.load(model=model, transducer_lm=numbered))
+    with pytest.raises(StartupError, match="transducer_lm: models of the family 'u2' take none"):
+        load_engine(Settings.load(transducer_lm=numbered))
+
+
+class TestLmOfLabels:
+    """A hybrid served with a language model of its labels."""
+
+    @pytest.fixture
+    def model(self, tmp_path, numbered) -> Path:
+        values = options("EncDecHybridRNNTCTCBPEModel", **WORDPIECES)
+        return write_archive(tmp_path / "tiny.nemo", values, {"vocab.txt": PIECES})
+
+    @pytest.fixture
+    def settings(self, model, numbered) -> Settings:
+        return Settings.load(model=model, transducer_lm=numbered, max_streams=4)
+
+    def test_it_is_told_with_the_model(self, served):
+        told = {"order": 1, "ngrams": 6, "labels": 4, "numbered": True}
+        assert served.details["transducer_lm"] == told
+
+    async def test_a_request_may_weigh_it(self, serve, engine):
+        query = f"/v1/listen?{AUDIO}&mode=transducer_beam_search"
+        texts = []
+        async with serve() as server, server.client() as client:
+            for wish in ("", "&transducer_lm_weight=0", "&lm=off", "&transducer_lm_weight=10"):
+                answer = await client.post(query + wish, content=sound())
+                assert answer.status_code == 200
+                [channel] = answer.json()["results"]["channels"]
+                texts.append(channel["alternatives"][0]["transcript"])
+        assert texts[1] == texts[2] != texts[3]
+
+    async def test_other_modes_have_no_weight_for_it(self, refused, engine):
+        complaint = "transducer_lm_weight: mode transducer_beam_search alone asks such a model"
+        assert complaint in await refused("transducer_lm_weight=1")
 
 
 @pytest.mark.parametrize("model", ["hybrid"], indirect=True)

@@ -106,6 +106,11 @@ def test_a_neural_language_model_is_refused(digits) -> None:
         described("windows, ctc", {"graph": digits, "neural_lm": scorer})
 
 
+def test_a_model_of_labels_without_a_transducer_is_refused() -> None:
+    with pytest.raises(InvalidEngineConfig, match="of labels: this model has no transducer"):
+        described("windows, ctc", {"transducer_lm": object()})
+
+
 def test_a_graph_without_a_ctc_head_is_refused(digits) -> None:
     with pytest.raises(UnusableGraph, match="no CTC head"):
         described("windows, tdt", {"graph": digits})

@@ -23,6 +23,7 @@ PLAIN = replace(
     CTC, modes=modes_of(transducer=False, ctc=True, graph=False), graph=None, parts=frozenset()
 )
 RNNT = replace(PLAIN, modes=modes_of(transducer=True, ctc=False, graph=False))
+WITH_LM = replace(RNNT, parts=frozenset({"transducer_lm"}))
 PROMPTED = replace(RNNT, prompt=PROMPT)
 NO_AUTO = replace(PROMPTED, prompt=replace(PROMPT, languages={"en-US": 0, "de-DE": 1}))
 
@@ -54,6 +55,17 @@ def test_heads_and_a_graph_make_modes_the_best_first() -> None:
         (HYBRID, {"mode": "ctc_greedy_search"}, "greedy"),
         (RNNT, {"chunk_ms": 160.0}, "transducer"),
         (HYBRID, {"mode": "transducer_beam_search"}, "transducer_beam"),
+        (
+            WITH_LM,
+            {"mode": "transducer_beam_search", "weights": {"transducer_lm": 0.5}},
+            "transducer_beam",
+        ),
+        (
+            WITH_LM,
+            {"mode": "transducer_beam_search", "graph": GraphOptions(lm=True)},
+            "transducer_beam",
+        ),
+        (WITH_LM, {"graph": GraphOptions(lm=False)}, "transducer"),
         (PROMPTED, {"language": "de"}, "transducer"),
         (RNNT, {"language": "any"}, "transducer"),
     ],
@@ -104,6 +116,31 @@ def test_a_stream_gets_the_search_of_its_mode(rules, config, search) -> None:
             CTC,
             {"weights": {"ctc": 1.0, "reverse": 0.3}},
             "ctc_weight, reverse_weight: no scorer of this model has a weight",
+        ),
+        (
+            RNNT,
+            {"mode": "transducer_beam_search", "weights": {"transducer_lm": 0.5}},
+            "transducer_lm_weight: there is no language model of labels here",
+        ),
+        (
+            WITH_LM,
+            {"weights": {"transducer_lm": 0.5}},
+            "transducer_lm_weight: mode transducer_beam_search alone asks such a model",
+        ),
+        (
+            WITH_LM,
+            {"mode": "transducer_beam_search", "weights": {"ctc": 0.5, "transducer_lm": 0.5}},
+            "ctc_weight: no scorer of this model has a weight",
+        ),
+        (
+            WITH_LM,
+            {"mode": "transducer_beam_search", "graph": GraphOptions(lm=True, beam=9.0)},
+            "beam: no decoding graph is searched, there is none here",
+        ),
+        (
+            WITH_LM,
+            {"graph": GraphOptions(lm=True)},
+            "lm=on: there is none here",
         ),
         (
             PROMPTED,

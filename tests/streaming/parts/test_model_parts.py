@@ -20,7 +20,8 @@ from earshot.streaming.stream_config import StreamConfig
 def test_a_model_may_have_none(tone_model):
     parts = ModelParts(tone_model, {})
     assert [parts.get(part) for part in (LETTERS, GRAPH, NEURAL_LM)] == [None, None, None]
-    assert parts.descriptions() == {"graph": None, "neural_lm": None, "tagger": None}
+    described = ("graph", "neural_lm", "tagger", "transducer_lm")
+    assert parts.descriptions() == dict.fromkeys(described)
 
 
 def test_one_that_nobody_knows_is_refused(tone_model):
