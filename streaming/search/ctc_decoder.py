@@ -16,7 +16,7 @@ from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.endpoint import Endpoint
 from earshot.streaming.stream.lane import Ending, Lane
 from earshot.streaming.stream.rest import Rest
-from earshot.streaming.stream.segment_boundary import off_label
+from earshot.streaming.stream.segment_boundary import earliest_boundary, off_label
 from earshot.streaming.stream_config import Boost, StreamConfig
 
 
@@ -60,7 +60,8 @@ class CtcDecoder:
         [best] = self._searches.best([stream])
         units = self._outputs([_behind(lane, 0)])[0].posteriors.tokens
         frames, blank_id = stream.segment.frames, self._network.blank_id
-        return off_label(boundary, frames, units, blank_id, best.hypothesis.frames)
+        earliest = earliest_boundary(endpoint, stream.settings.chunking.frame_ms)
+        return off_label(boundary, earliest, frames, units, blank_id, best.hypothesis.frames)
 
     def rest(self, lane: Lane, boundary: int) -> Rest | None:
         """The frames from there on; the search of the next segment begins with them."""

@@ -18,8 +18,7 @@ def word_boundary(endpoint: Endpoint, best: Hypothesis, frame_ms: float) -> int:
     enough to be one. A segment without a gap (one endless word) is cut where it ends. The boundary
     lies in the segment's second half, so every cut makes progress.
     """
-    window = int(min(BOUNDARY_WINDOW_MS / frame_ms, endpoint.frames / 2))
-    earliest = endpoint.frames - window
+    earliest = earliest_boundary(endpoint, frame_ms)
     gaps = _word_gaps(best)
     if endpoint.blank_run * frame_ms >= MIN_SILENCE_MS:
         gaps.append((endpoint.frames - endpoint.blank_run, endpoint.frames))
@@ -29,11 +28,22 @@ def word_boundary(endpoint: Endpoint, best: Hypothesis, frame_ms: float) -> int:
     return max(boundaries)[1] if boundaries else endpoint.frames
 
 
+def earliest_boundary(endpoint: Endpoint, frame_ms: float) -> int:
+    """The first frame at which a segment may be cut: what lies behind it is still there."""
+    return endpoint.frames - int(min(BOUNDARY_WINDOW_MS / frame_ms, endpoint.frames / 2))
+
+
 def off_label(
-    boundary: int, frames: int, units: Sequence[int], blank_id: int, spikes: Collection[int]
+    boundary: int,
+    earliest: int,
+    frames: int,
+    units: Sequence[int],
+    blank_id: int,
+    spikes: Collection[int],
 ) -> int:
     """The boundary, moved to an end of the label that lasts over it: else both sides would say it.
 
+    earliest: see `earliest_boundary`; a label that begins before it and does not end is divided.
     units: the likeliest of each of the segment's `frames`, and of those behind it that are known;
     of CTC, which says a label that lasts once. spikes: the frames that emitted labels. One that has
     spiked before the boundary stays on the left where it ends within the segment.
@@ -44,7 +54,7 @@ def off_label(
     is_left = any(first <= frame < boundary for frame in spikes)
     if is_left and stop <= frames and stop < len(units):
         return stop
-    return first or boundary
+    return first if first >= earliest else boundary
 
 
 def _lasting(boundary: int, units: Sequence[int]) -> tuple[int, int]:

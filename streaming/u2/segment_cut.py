@@ -6,9 +6,9 @@ from earshot.streaming.search.ctc_network import CtcNetwork
 from earshot.streaming.search.search_set import SearchSet
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.endpoint import Endpoint
-from earshot.streaming.stream.segment_boundary import off_label
+from earshot.streaming.stream.segment_boundary import earliest_boundary, off_label
 
-EARLY = frozenset(("transducer", "transducer_beam"))
+EARLY_SEARCHES = frozenset(("transducer", "transducer_beam"))
 """Searches that may find a label where its sound begins, not where it is clearest."""
 
 
@@ -25,14 +25,18 @@ class SegmentCut:
 
     def __call__(self, stream: ActiveStream, endpoint: Endpoint) -> int:
         """Shorten the segment; return the frame where the next one begins."""
-        boundary = self._searches.boundary(stream, endpoint)
-        if stream.search in EARLY:
-            boundary = self._off_label(stream, boundary)
+        frames = stream.segment.frames
+        # A cut that failed on its way has left the segment short already.
+        boundary = frames if frames < endpoint.frames else self._boundary(stream, endpoint)
         self._searches.truncate(stream, boundary)
         return boundary
 
-    def _off_label(self, stream: ActiveStream, boundary: int) -> int:
+    def _boundary(self, stream: ActiveStream, endpoint: Endpoint) -> int:
+        boundary = self._searches.boundary(stream, endpoint)
+        if stream.search not in EARLY_SEARCHES:
+            return boundary
         [best] = self._searches.best([stream])
         units = self._heads.ctc_log_probs(stream.segment.memory()).argmax(dim=-1).tolist()
         frames, blank_id = stream.segment.frames, self._heads.blank_id
-        return off_label(boundary, frames, units, blank_id, best.hypothesis.frames)
+        earliest = earliest_boundary(endpoint, stream.settings.chunking.frame_ms)
+        return off_label(boundary, earliest, frames, units, blank_id, best.hypothesis.frames)

@@ -34,7 +34,7 @@ class TransducerTrainingConfig:
 
     def __post_init__(self) -> None:
         ranges = Ranges("transducer", self)
-        ranges.at_least(2, "window_labels")
+        ranges.at_least(3, "window_labels")
         ranges.at_least(0, "sigma")
         ranges.between(0, 0.9, "dropout")
 

@@ -5,13 +5,19 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-NOT_KEPT = (".py", ".md")
-"""Code, and what was written about the model as it was."""
+KEPT = (
+    "LICENSE*", "NOTICE*", "lexicon.txt", "lexicon.txt.xz", "lm.graph", "lm.graph.xz",
+    "letters.safetensors", "neural_lm.safetensors", "tagger.safetensors",
+)  # fmt: skip
+"""Files for which a head changes nothing, by their names."""
 
 
 def keep_files(start: Path, output: Path) -> None:
-    """Copies files of `start` that `output` has not: a head changes nothing for them."""
-    for path in sorted(start.iterdir()):
-        there = output / path.name
-        if path.is_file() and path.suffix not in NOT_KEPT and not there.exists():
-            shutil.copyfile(path, there)
+    """Copies what lies beside the network of `start`, in place of what `output` has of it."""
+    if start.resolve() == output.resolve():
+        return
+    for pattern in KEPT:
+        for there in output.glob(pattern):
+            there.unlink()
+        for path in start.glob(pattern):
+            shutil.copyfile(path, output / path.name)

@@ -28,7 +28,8 @@ def label_windows(
     """Numbers of labels (B, T, S), S up to `width`, about those that CTC expects at each frame.
 
     log_probs (B, T, V) of a CTC head with lengths (B,), tokens (B, U) padded on the right with
-    lengths (B,). The first frame's begin with none, the last one's end with all.
+    lengths (B,). width: at least 3, so that a path is left; the first frame's windows begin with
+    none, the last one's end with all, where the labels fit into the frames at all.
     """
     expected = expected_labels(log_probs, lengths, tokens, token_lengths, blank_id)
     size = min(width, tokens.size(1) + 1)

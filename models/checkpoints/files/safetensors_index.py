@@ -16,6 +16,8 @@ from earshot.models.errors import NotACheckpoint
 
 LENGTH = 8
 """Bytes of the header's length, before the header."""
+MOST_HEADER = 100_000_000
+"""Bytes of a header, by the format."""
 METADATA = "__metadata__"
 DTYPES = {
     "F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16,
@@ -34,7 +36,7 @@ def index_safetensors_file(path: Path) -> dict[str, Tensor]:
         if any(each["dtype"] not in DTYPES for each in header.values()):
             return read_safetensors_file(path)
         return {name: _stored(told, file, begin) for name, told in header.items()}
-    except (*READ_ERRORS, ValueError, LookupError) as error:
+    except (*READ_ERRORS, ValueError, LookupError, RecursionError) as error:
         reason = str(error).partition("\n")[0]
         raise NotACheckpoint(f"{path} is not a safetensors file: {reason}") from error
 
@@ -43,6 +45,8 @@ def _header(path: Path) -> tuple[dict[str, Any], int, StoredFile]:
     """The description of each tensor, the place where the header ends, and the file."""
     with path.open("rb") as file:
         size = int.from_bytes(file.read(LENGTH), "little")
+        if size > MOST_HEADER:  # another file than the one that was checked
+            raise ValueError(f"a header of {size} bytes")
         header = json.loads(file.read(size))
         header.pop(METADATA, None)
         return header, LENGTH + size, StoredFile(file, str(path))

@@ -29,10 +29,21 @@ class StoredFile:
 
     def __init__(self, file: IO[bytes], name: str, begin: int = 0) -> None:
         self._descriptor, self._name, self._begin = os.dup(file.fileno()), name, begin
+        self._state = self._now()
         weakref.finalize(self, os.close, self._descriptor)
 
+    def _now(self) -> tuple[int, int]:
+        """The file's size, and when somebody wrote to it last."""
+        found = os.fstat(self._descriptor)
+        return found.st_size, found.st_mtime_ns
+
     def read(self, offset: int, count: int) -> bytearray:
-        """So many bytes of the part. Raises NotACheckpoint where they are no longer there."""
+        """So many bytes of the part. Raises NotACheckpoint where they are not those of before."""
+        size, written = self._now()
+        if size < self._state[0]:
+            raise NotACheckpoint(f"{self._name} has become shorter while it was read")
+        if (size, written) != self._state:
+            raise NotACheckpoint(f"{self._name} was written to while it was read")
         content, done = bytearray(count), 0
         while done < count:
             rest, place = memoryview(content)[done:], self._begin + offset + done

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -110,12 +111,28 @@ def test_weights_that_wait_are_checked_before(tmp_path):
         half_late(tmp_path, torch.randn(3, 2), torch.full((3, 2), torch.nan))
 
 
-def test_weights_that_have_changed_while_they_waited_are_checked_again(tmp_path):
+def write_over(path: Path, tensor: Tensor) -> None:
+    """Other numbers in the same place, a moment later."""
+    with path.open("r+b") as file:
+        file.write(tensor.numpy().tobytes())
+    written_ns = path.stat().st_mtime_ns + 1_000_000_000
+    os.utime(path, ns=(written_ns, written_ns))
+
+
+def test_weights_that_were_written_over_while_they_waited_are_none(tmp_path):
     made = half_late(tmp_path, torch.randn(3, 2), torch.randn(3, 2))
-    with (tmp_path / "other").open("r+b") as file:
-        file.write(torch.full((3, 2), torch.inf).numpy().tobytes())
-    with pytest.raises(DamagedWeights, match="weight"):
+    write_over(tmp_path / "other", torch.randn(3, 2))
+    with pytest.raises(NotACheckpoint, match="other was written to while it was read"):
         bring_weights(made.get_submodule("other"))
+
+
+def test_a_file_that_was_replaced_by_another_is_read_on(tmp_path):
+    given = torch.randn(3, 2)
+    made = half_late(tmp_path, torch.randn(3, 2), given)
+    (tmp_path / "new").write_bytes(torch.randn(3, 2).numpy().tobytes())
+    (tmp_path / "new").replace(tmp_path / "other")
+    bring_all(made)
+    assert torch.equal(dict(made.named_parameters())["other.weight"], given)
 
 
 def test_weights_whose_file_was_cut_while_they_waited_are_a_named_error(tmp_path):

@@ -6,7 +6,11 @@ from earshot.decoder_kernels.prefix.prefix_search import PrefixHypothesis
 from earshot.streaming.boosting.boosting import NO_BOOSTS
 from earshot.streaming.results.hypothesis import SpokenWord, TokenHypothesis
 from earshot.streaming.stream.endpoint import Endpoint
-from earshot.streaming.stream.segment_boundary import off_label, word_boundary
+from earshot.streaming.stream.segment_boundary import (
+    earliest_boundary,
+    off_label,
+    word_boundary,
+)
 
 FRAME_MS = 40.0
 
@@ -91,17 +95,27 @@ BLANK = 9
 )
 def test_a_label_that_lasts_over_a_boundary_is_one_sides(boundary, spikes, expected):
     units = [1, BLANK, BLANK, BLANK, 3, 3, 3, BLANK]
-    assert off_label(boundary, 7, units, BLANK, spikes) == expected
+    assert off_label(boundary, 1, 7, units, BLANK, spikes) == expected
 
 
 def test_a_label_whose_end_is_unknown_or_another_segments_is_the_right_sides():
-    assert off_label(3, 3, [1, 2, 2, 2, BLANK], BLANK, [1]) == 1
-    assert off_label(3, 4, [1, 2, 2, 2], BLANK, [1]) == 1
+    assert off_label(3, 1, 3, [1, 2, 2, 2, BLANK], BLANK, [1]) == 1
+    assert off_label(3, 1, 4, [1, 2, 2, 2], BLANK, [1]) == 1
 
 
 def test_a_boundary_never_comes_to_the_start():
-    assert off_label(2, 4, [2, 2, 2, 2], BLANK, [0]) == 2
+    assert off_label(2, 1, 4, [2, 2, 2, 2], BLANK, [0]) == 2
 
 
 def test_the_end_of_all_that_is_known_is_no_place_within_a_label():
-    assert off_label(3, 3, [1, 2, 2], BLANK, [1]) == 3
+    assert off_label(3, 1, 3, [1, 2, 2], BLANK, [1]) == 3
+
+
+def test_a_cut_goes_no_further_back_than_what_is_still_there():
+    endpoint = Endpoint("max_utterance", 500, 0)
+    earliest = earliest_boundary(endpoint, FRAME_MS)
+    assert earliest == 375
+    units = [3] + [5] * 499
+    assert off_label(400, earliest, 500, units, BLANK, [0, 480]) == 400
+    units = [3] * 380 + [5] * 120
+    assert off_label(400, earliest, 500, units, BLANK, [0, 480]) == 380

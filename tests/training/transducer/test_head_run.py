@@ -32,6 +32,7 @@ def start(tone_recipe: Recipe, tmp_path_factory: pytest.TempPathFactory) -> Path
     open_run(tone_recipe, run, CPU).run()
     export(tone_recipe, run, model)
     (model / "lexicon.txt").write_text("low L OW\n")
+    (model / "LICENSE.md").write_text("as you like\n")
     (model / "CARD.md").write_text("what the model was\n")
     return model
 
@@ -71,9 +72,13 @@ def test_a_head_learns_to_write_and_its_model_stays(
 
 def test_an_exported_model_keeps_what_it_had(recipe: Recipe, tmp_path: Path) -> None:
     open_run(recipe, tmp_path / "run", CPU).run(stop_at_step=65)
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "lm.graph").touch()
     export(recipe, tmp_path / "run", tmp_path / "model")
     assert (tmp_path / "model" / "lexicon.txt").read_text() == "low L OW\n"
+    assert (tmp_path / "model" / "LICENSE.md").read_text() == "as you like\n"
     assert not (tmp_path / "model" / "CARD.md").exists()
+    assert not (tmp_path / "model" / "lm.graph").exists()  # of what was there before
     head = load_model(tmp_path / "model").model.config.transducer
     assert head.durations == recipe.transducer.durations
 
@@ -136,7 +141,7 @@ def test_a_head_that_cannot_be_is_refused(
         open_run(replace(recipe, transducer=config), tmp_path / "run", CPU)
 
 
-@pytest.mark.parametrize("changes", [{"dropout": 0.95}, {"sigma": -0.1}, {"window_labels": 1}])
+@pytest.mark.parametrize("changes", [{"dropout": 0.95}, {"sigma": -0.1}, {"window_labels": 2}])
 def test_numbers_out_of_range_are_refused(changes: dict[str, float]) -> None:
     with pytest.raises(RecipeError, match=f"transducer.{next(iter(changes))}"):
         replace(RNNT, **changes)
