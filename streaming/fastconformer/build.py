@@ -9,6 +9,8 @@ from earshot.models.config import DecodingConfig
 from earshot.models.errors import ModelError
 from earshot.models.fastconformer.model import FastConformerModel
 from earshot.models.native.precision import Precision
+from earshot.models.tokenizers.tokenizer import Tokenizer
+from earshot.models.transducer.transducer import Transducer
 from earshot.streaming.boosting.boost_capacity import boost_capacity
 from earshot.streaming.boosting.limited_boosts import most_earned
 from earshot.streaming.engine.model_description import ModelDescription
@@ -150,12 +152,7 @@ def _decoders(
     """By the searches that streams may have."""
     found: dict[str, StreamDecoder] = {}
     if model.transducer is not None:
-        slots = config.max_streams
-        loop = label_loop_of(model.transducer, slots, boost_capacity(config))
-        greedy = device_loop_of(model.transducer, config) or loop
-        found["transducer"] = TransducerDecoder(greedy, loaded.tokenizer, slots)
-        beam = label_beam_of(loop, config, parts)
-        found["transducer_beam"] = BeamDecoder(loop, beam, loaded.tokenizer, slots)
+        found.update(_label_decoders(model.transducer, loaded.tokenizer, config, parts))
     if model.ctc is not None:
         network = NemoCtc(model.ctc, model.config.vocab_size, precision)
         searches = build_searches(
@@ -171,6 +168,19 @@ def _decoders(
         decoder = CtcDecoder(network, SearchSet(searches), config.beam_size)
         found.update(dict.fromkeys(searches, decoder))
     return found
+
+
+def _label_decoders(
+    head: Transducer, tokenizer: Tokenizer, config: EngineConfig, parts: ModelParts
+) -> dict[str, StreamDecoder]:
+    """Greedy decoding of a transducer, on the head's GPU if it is on one, and a beam."""
+    slots = config.max_streams
+    loop = label_loop_of(head, slots, boost_capacity(config))
+    greedy = device_loop_of(head, config) or loop
+    return {
+        "transducer": TransducerDecoder(greedy, tokenizer, slots),
+        "transducer_beam": BeamDecoder(loop, label_beam_of(loop, config, parts), tokenizer, slots),
+    }
 
 
 def _refuse_weights(config: EngineConfig) -> None:

@@ -85,8 +85,9 @@ class TwoPass:
         description = describe_model(loaded, self.settings, parts, precision)
         self.model = replace(description, most_earned=most_earned(graph_search))
         self._beam_size = config.beam_size
-        rules = (graph_search, weights, parts.names, description.chunks_ms)
-        self.rules = U2Rules(description.modes, *rules)
+        self.rules = U2Rules(
+            description.modes, graph_search, weights, parts.names, description.chunks_ms
+        )
 
     @property
     def counts(self) -> SearchCounts:
