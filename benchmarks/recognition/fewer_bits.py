@@ -52,11 +52,15 @@ def row(precision: str, chosen: Sequence[Utterance], exact: Heard, own: Heard) -
     """A line of the table."""
     truths = [each.text for each in chosen]
     errors, before = WordErrors.of(truths, own.texts), WordErrors.of(truths, exact.texts)
-    # Where float32 has heard nothing, whatever is heard now has changed.
-    changed = WordErrors.of([text or "-" for text in exact.texts], [t or "-" for t in own.texts])
     more, margin = difference(errors, before)
     told = f"{more:+.2f} ± {margin:.2f}"
-    return precision, f"{own.factor:.3f}", f"{errors.percent:.2f}", f"{changed.percent:.2f}", told
+    others = changed(exact.texts, own.texts)
+    return precision, f"{own.factor:.3f}", f"{errors.percent:.2f}", f"{others.percent:.2f}", told
+
+
+def changed(exact: Sequence[str], own: Sequence[str]) -> WordErrors:
+    """Words that others have become. Where nothing was heard, whatever is heard now has changed."""
+    return WordErrors.of([text or "-" for text in exact], [text or "-" for text in own])
 
 
 def difference(one: WordErrors, other: WordErrors) -> tuple[float, float]:

@@ -16,17 +16,16 @@ from pathlib import Path
 
 import torch
 
+from benchmarks.recognition.fewer_bits import EXACT, changed
 from benchmarks.recognition.served_wer import DEV, Heard, Served
 from benchmarks.report import table, write_report
 from benchmarks.wfst.bundled import recordings
-from benchmarks.wfst.word_errors import WordErrors
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.native.precision import PrecisionChoice
 from earshot.streaming.stream_config import StreamConfig
 from earshot.training.corpus.utterance import Utterance
 
 FRAMES = 16
-EXACT: PrecisionChoice = "float32"
 BY_CTC = (
     "ctc_greedy_search",
     "ctc_prefix_beam_search",
@@ -78,8 +77,8 @@ def hear(arm: Arm, chosen: Sequence[Utterance], audio_s: float) -> Found:
 def row(arm: Arm, found: Found, exact: Found, corpora: Sequence[str]) -> list[str]:
     """A line of the table."""
     rates = [str(found.heard.of(corpus).errors()) for corpus in corpora]
-    changed = WordErrors.of([text or "-" for text in exact.heard.texts], found.heard.texts)
-    told = "" if arm.precision == EXACT else f"{changed.percent:.2f}"
+    others = changed(exact.heard.texts, found.heard.texts).percent
+    told = "" if arm.precision == EXACT else f"{others:.2f}"
     return [arm.name, arm.precision, *rates, told, f"{found.factor:.3f}"]
 
 

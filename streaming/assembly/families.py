@@ -13,7 +13,6 @@ from earshot.streaming.fastconformer.build import build_fastconformer
 from earshot.streaming.fastconformer.options import FASTCONFORMER_OPTIONS
 from earshot.streaming.parts.model_parts import ModelParts
 from earshot.streaming.parts.option import Choice, Option
-from earshot.streaming.parts.transducer_lm import TRANSDUCER_LM
 from earshot.streaming.u2.build import build_u2
 from earshot.streaming.u2.options import U2_OPTIONS
 
@@ -26,17 +25,15 @@ class Family:
 
     options: what an engine may be asked for this family's sake, `EngineConfig.family_options`.
     precisions: that an engine may be asked for besides "auto".
-    without: parts that none of its models has a place for.
     """
 
     build: Build
     options: tuple[Option | Choice, ...] = ()
     precisions: tuple[Precision, ...] = ("float32",)
-    without: tuple[str, ...] = ()
 
 
 FAMILIES: dict[str, Family] = {
-    "u2": Family(build_u2, U2_OPTIONS, get_args(Precision), without=(TRANSDUCER_LM.name,)),
+    "u2": Family(build_u2, U2_OPTIONS, get_args(Precision)),
     "fastconformer": Family(build_fastconformer, FASTCONFORMER_OPTIONS, get_args(Precision)),
 }
 """Families by `LoadedModel.family`."""
@@ -48,8 +45,7 @@ def build_recognizer(
     """The recogniser of a model with its parts, as `read_parts` has read them.
 
     Raises InvalidEngineConfig for a family that nobody registered, for options and a precision that
-    the family does not have, for a part that has no place in it, and for one without the part that
-    it needs. The family raises
+    the family does not have, and for a part without the one that it needs. The family raises
     NotStreamable for a model that was not trained in chunks, UnusableGraph for a graph of other
     units, KernelError where the sizes asked for make no search.
     """
@@ -66,9 +62,6 @@ def build_recognizer(
         raise InvalidEngineConfig(
             f"precision is {config.precision}: models of the family {loaded.family!r} have {known}"
         )
-    for name in family.without:
-        if name in (parts or {}):
-            raise InvalidEngineConfig(f"{name}: models of the family {loaded.family!r} take none")
     fitted = ModelParts(loaded, parts or {}, config.parts, config.precision)
     return family.build(loaded, config, fitted)
 

@@ -40,7 +40,7 @@ from earshot.streaming.transducer.beam_decoder import BeamDecoder
 from earshot.streaming.transducer.greedy_loop import device_loop_of
 from earshot.streaming.transducer.label_beam import label_beam_of
 from earshot.streaming.transducer.native_loop import label_loop_of
-from earshot.streaming.transducer.options import refuse_transducer_options
+from earshot.streaming.transducer.options import refuse_transducer
 from earshot.streaming.transducer.transducer_decoder import TransducerDecoder
 
 UNKNOWN = DecodingConfig()
@@ -194,9 +194,7 @@ def _refuse_searches(model: FastConformerModel, config: EngineConfig, parts: Mod
     if asked and model.ctc is None:
         raise InvalidEngineConfig(f"{', '.join(asked)}: this model has no CTC head to search")
     if model.transducer is None:
-        refuse_transducer_options(config)
-        if TRANSDUCER_LM.name in parts.names:
-            raise InvalidEngineConfig(f"a {TRANSDUCER_LM.title}: this model has no transducer")
+        refuse_transducer(config, parts)
 
 
 def _refuse_parts(parts: ModelParts, writes_marks: bool) -> None:

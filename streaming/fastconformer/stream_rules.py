@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from earshot.models.fastconformer.config import PromptConfig
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.fastconformer.language_prompt import LanguagePrompt
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.parts.table import check_parameters
-from earshot.streaming.parts.transducer_lm import BEAM, TRANSDUCER_LM
+from earshot.streaming.parts.transducer_lm import TRANSDUCER_LM, without_granted
 from earshot.streaming.search.search_choice import check_graph_wishes
 from earshot.streaming.stream_config import StreamConfig, check_chunk
 
@@ -54,9 +54,8 @@ class FastConformerRules:
     def choose_search(self, config: StreamConfig) -> str:
         """The mode's search. Raises InvalidStreamConfig for what the model cannot do."""
         search = SEARCHES[self._mode(config)]
-        lm_of_labels = search == BEAM and TRANSDUCER_LM.name in self.parts
-        wishes = replace(config, graph=replace(config.graph, lm=None)) if lm_of_labels else config
-        check_graph_wishes(wishes, self.graph, self._why_no_graph(config, search))
+        why_none = self._why_no_graph(config, search)
+        check_graph_wishes(without_granted(config, self.parts), self.graph, why_none)
         check_chunk(config.chunk_ms, self.chunks_ms)
         check_parameters(config, search, self.parts)
         if others := [f"{name}_weight" for name in config.weights if name != TRANSDUCER_LM.name]:

@@ -10,7 +10,7 @@ A back-off n-gram in the ARPA format, such as KenLM's `lmplz` makes, by itself o
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,12 +24,16 @@ if TYPE_CHECKING:
     from earshot.decoder_kernels.transducer.token_lm import TokenLm
     from earshot.language.ngrams.arpa import Arpa
     from earshot.language.ngrams.label_words import LabelWords
+    from earshot.models.config import DecodingConfig
     from earshot.streaming.parts.model_parts import ModelParts
 
 log = logging.getLogger(__name__)
 
 BEAM = "transducer_beam"
 """The search that asks it."""
+
+MODE = "transducer_beam_search"
+"""The mode of that search."""
 
 NAME = "transducer_lm"
 SHOWN = 5
@@ -69,6 +73,13 @@ def lm_weight_of(config: StreamConfig, usual: float) -> float:
     return 0.0 if config.graph.lm is False else config.weights.get(NAME, usual)
 
 
+def without_granted(config: StreamConfig, parts: frozenset[str]) -> StreamConfig:
+    """The config but for `lm=on` and `lm=off` where they are said of the model of labels."""
+    if config.mode != MODE or NAME not in parts:
+        return config
+    return replace(config, graph=replace(config.graph, lm=None))
+
+
 def _load(path: Path, device: str) -> LmFile:
     """Raises InvalidEngineConfig for a file that is no ARPA model."""
     from earshot.decoder_kernels.errors import GraphSourceError
@@ -105,6 +116,13 @@ def _tell(file: LmFile, found: LabelWords) -> None:
         log.warning("%s: %d words of %s are no labels: %s", NAME, count, file.source, shown)
 
 
+def _recommended(model: DecodingConfig) -> float:
+    """Nobody recommends one: the kernel's own."""
+    from earshot.decoder_kernels.transducer.label_beam import BeamConfig
+
+    return BeamConfig.lm_weight
+
+
 def _describe(found: LabelLm) -> LabelLmDescription:
     return found.about
 
@@ -112,7 +130,7 @@ def _describe(found: LabelLm) -> LabelLmDescription:
 def _check(name: str, config: StreamConfig, search: str) -> None:
     """Raises InvalidStreamConfig where a stream weighs what is never asked."""
     if search != BEAM:
-        raise InvalidStreamConfig(f"{name}: mode transducer_beam_search alone asks such a model")
+        raise InvalidStreamConfig(f"{name}: mode {MODE} alone asks such a model")
     if config.graph.lm is False:
         raise InvalidStreamConfig(f"{name} contradicts lm=off")
 
@@ -136,4 +154,5 @@ TRANSDUCER_LM: Part[LabelLm] = Part(
         Option("transducer_lm_weight", "number", ("weights", NAME), low=0, high=MAX_WEIGHT),
     ),
     check=_check,
+    recommended=_recommended,
 )  # fmt: skip

@@ -19,15 +19,15 @@ WenetMode: TypeAlias = Literal[
 TransducerMode: TypeAlias = Literal["transducer_greedy_search", "transducer_beam_search"]
 DecodingMode: TypeAlias = WenetMode | TransducerMode
 
-DECODING_MODES: tuple[WenetMode, ...] = get_args(WenetMode)
+WENET_MODES: tuple[WenetMode, ...] = get_args(WenetMode)
 TRANSDUCER_MODES: tuple[TransducerMode, ...] = get_args(TransducerMode)
 
 
 def mode_of(config: StreamConfig) -> DecodingMode:
     """The mode that a stream asks for, or else the first. Raises InvalidStreamConfig."""
     if config.mode is None:
-        return DECODING_MODES[0]
-    known: tuple[DecodingMode, ...] = (*DECODING_MODES, *TRANSDUCER_MODES)
+        return WENET_MODES[0]
+    known: tuple[DecodingMode, ...] = (*WENET_MODES, *TRANSDUCER_MODES)
     for mode in known:
         if mode == config.mode:
             return mode

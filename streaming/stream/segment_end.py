@@ -14,12 +14,14 @@ from earshot.streaming.stream.rest import Division, Rest
 def ending_of(
     lane: Lane,
     nbest: Callable[[bool], Sequence[Hypothesis]],
-    cut_between_words: Callable[[Endpoint], int],
+    between_words: Callable[[Endpoint], int],
+    truncate: Callable[[int], None],
 ) -> Ending | None:
     """The lane's segment with its n-best, if it ends in this step; after `Lane.observe`.
 
     nbest: the hypotheses, best first, of an utterance that ends here, or (False) only of words.
-    cut_between_words: shortens a segment that grew too long, and returns where the next one starts.
+    between_words: where a segment that grew too long is to be cut. truncate: leaves it so many
+    frames; where that fails it may be done again, and the place stays.
     """
     stream, endpoint = lane.stream, lane.endpoint
     if endpoint is None:
@@ -27,8 +29,11 @@ def ending_of(
     if endpoint.rule != "max_utterance":
         boundary = pause_boundary(endpoint, stream.settings.chunking.frame_ms)
         return Ending(stream, "endpoint", boundary, list(nbest(True)))
-    lane.division = lane.division or Division(cut_between_words(endpoint))
-    return Ending(stream, "max_utterance", lane.division.boundary, list(nbest(False)))
+    lane.division = lane.division or Division(between_words(endpoint))
+    boundary = lane.division.boundary
+    if boundary < stream.segment.frames:
+        truncate(boundary)
+    return Ending(stream, "max_utterance", boundary, list(nbest(False)))
 
 
 class Dividing(Protocol):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import InvalidEngineConfig
 from earshot.streaming.parts.option import Choice, Option
+from earshot.streaming.parts.transducer_lm import TRANSDUCER_LM
+
+if TYPE_CHECKING:  # without torch: settings read the options
+    from earshot.streaming.parts.model_parts import ModelParts
 
 USUAL_BEAM = 4
 """Hypotheses of a transducer's stream, where nobody says."""
@@ -29,8 +33,10 @@ def transducer_beam(config: EngineConfig) -> int:
     return width
 
 
-def refuse_transducer_options(config: EngineConfig) -> None:
-    """Raises InvalidEngineConfig for options of a transducer, for a model without one."""
+def refuse_transducer(config: EngineConfig, parts: ModelParts) -> None:
+    """Raises InvalidEngineConfig for what only a transducer has a place for; of a model without."""
     for option in TRANSDUCER_OPTIONS:
         if option.name in config.options:
             raise InvalidEngineConfig(f"{option.name}: this model has no transducer")
+    if TRANSDUCER_LM.name in parts.names:
+        raise InvalidEngineConfig(f"a {TRANSDUCER_LM.title}: this model has no transducer")

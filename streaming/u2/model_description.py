@@ -8,7 +8,7 @@ from earshot.streaming.engine.model_description import ModelDescription
 from earshot.streaming.parts.described_model import described_model
 from earshot.streaming.parts.graph import GRAPH
 from earshot.streaming.parts.model_parts import ModelParts
-from earshot.streaming.search.decoding_mode import DECODING_MODES, TRANSDUCER_MODES
+from earshot.streaming.search.decoding_mode import TRANSDUCER_MODES, WENET_MODES
 from earshot.streaming.stream.active_stream import StreamSettings
 
 
@@ -19,7 +19,7 @@ def describe_model(
     has_graph = parts.get(GRAPH) is not None
     head = u2_of(loaded).transducer
     modes = (
-        *(mode for mode in DECODING_MODES if has_graph or mode != "ctc_wfst_beam_search"),
+        *(mode for mode in WENET_MODES if has_graph or mode != "ctc_wfst_beam_search"),
         *(() if head is None else TRANSDUCER_MODES),
     )
     heads = (

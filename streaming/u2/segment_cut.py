@@ -1,6 +1,8 @@
-"""The cut of a segment that grew too long, between its words."""
+"""Where a segment that grew too long is cut: between its words."""
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 from earshot.streaming.search.ctc_network import CtcNetwork
 from earshot.streaming.search.search_set import SearchSet
@@ -8,33 +10,27 @@ from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.endpoint import Endpoint
 from earshot.streaming.stream.segment_boundary import earliest_boundary, off_label
 
-EARLY_SEARCHES = frozenset(("transducer", "transducer_beam"))
-"""Searches that may find a label where its sound begins, not where it is clearest."""
-
 
 class SegmentCut:
-    """Leaves a segment its first words. What lies behind is heard again by the next one.
+    """The cut between two words: half of one would be heard again by the next segment.
 
-    What remained there of a word would be said twice: a word that a transducer has found ends where
-    the CTC head says so.
+    early: searches that find a label where its sound begins, not where it is clearest. What such a
+    one has found ends where the CTC head says so.
     """
 
-    def __init__(self, searches: SearchSet, heads: CtcNetwork) -> None:
+    def __init__(self, searches: SearchSet, heads: CtcNetwork, early: Collection[str]) -> None:
         self._searches = searches
         self._heads = heads
+        self._early = early
 
-    def __call__(self, stream: ActiveStream, endpoint: Endpoint) -> int:
-        """Shorten the segment; return the frame where the next one begins."""
-        frames = stream.segment.frames
-        # A cut that failed on its way has left the segment short already.
-        boundary = frames if frames < endpoint.frames else self._boundary(stream, endpoint)
-        self._searches.truncate(stream, boundary)
+    def place(self, stream: ActiveStream, endpoint: Endpoint) -> int:
+        """The frame where the next segment is to begin."""
+        boundary = self._searches.boundary(stream, endpoint)
+        if stream.search in self._early:
+            return self._off_label(stream, endpoint, boundary)
         return boundary
 
-    def _boundary(self, stream: ActiveStream, endpoint: Endpoint) -> int:
-        boundary = self._searches.boundary(stream, endpoint)
-        if stream.search not in EARLY_SEARCHES:
-            return boundary
+    def _off_label(self, stream: ActiveStream, endpoint: Endpoint, boundary: int) -> int:
         [best] = self._searches.best([stream])
         units = self._heads.ctc_log_probs(stream.segment.memory()).argmax(dim=-1).tolist()
         frames, blank_id = stream.segment.frames, self._heads.blank_id

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.parts.table import check_parameters
-from earshot.streaming.search.decoding_mode import DECODING_MODES
+from earshot.streaming.parts.transducer_lm import without_granted
+from earshot.streaming.search.decoding_mode import WENET_MODES
 from earshot.streaming.search.search_choice import SearchKind, choose_search
 from earshot.streaming.stream_config import StreamConfig, check_chunk
 from earshot.streaming.u2.pass_weights import PassWeights
@@ -31,12 +32,12 @@ class U2Rules:
         nothing here, and for parameters of parts that are not here or not asked, too.
         """
         self._check_mode(config.mode)
-        kind = choose_search(config, self.graph)
+        kind = choose_search(without_granted(config, self.parts), self.graph)
         check_chunk(config.chunk_ms, self.chunks_ms)
         self.weights.changed_by(config.weights)
         check_parameters(config, kind, self.parts)
         return kind
 
     def _check_mode(self, mode: str | None) -> None:
-        if mode not in (None, *self.modes, *DECODING_MODES):
+        if mode not in (None, *self.modes, *WENET_MODES):
             raise InvalidStreamConfig(f"mode={mode}: must be one of {', '.join(self.modes)}")

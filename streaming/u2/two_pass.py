@@ -70,9 +70,9 @@ class TwoPass:
             max_segment_frames=self.settings.max_segment_frames,
             device=device,
         )
-        spoken = segment_searches(model.transducer, loaded.tokenizer, config)
+        spoken = segment_searches(model.transducer, loaded.tokenizer, config, parts)
         self._search = SearchSet({**searches, **spoken})
-        self._cut = SegmentCut(self._search, heads)
+        self._cut = SegmentCut(self._search, heads, early=spoken)
         self._blank_id = model.blank_id
         self._encode = EncodeStep(model, heads, self._slots, self.settings, precision)
         weights = engine_weights(model.config.decoding, config.weights)
@@ -173,7 +173,8 @@ class TwoPass:
         return ending_of(
             lane,
             lambda ended: self._nbest(stream, ended=ended),
-            lambda endpoint: self._cut(stream, endpoint),
+            lambda endpoint: self._cut.place(stream, endpoint),
+            lambda frames: self._search.truncate(stream, frames),
         )
 
     def _nbest(self, stream: ActiveStream, *, ended: bool) -> list[Hypothesis]:

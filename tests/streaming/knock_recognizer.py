@@ -139,7 +139,8 @@ class KnockRecognizer:
 
     def ending(self, lane: Lane) -> Ending | None:
         """One that grew too long is cut where it is."""
-        return ending_of(lane, partial(self._nbest, lane.stream), _frames_of)
+        nbest = partial(self._nbest, lane.stream)
+        return ending_of(lane, nbest, _frames_of, lane.stream.segment.truncate)
 
     def heard(self, stream: ActiveStream) -> Knocks:
         """What the stream's segment says."""

@@ -1,9 +1,10 @@
-"""Quick word error rates by CTC greedy search, in batches, for a look at a model in training."""
+"""Quick word error rates by greedy search, in batches, for a look at a model in training."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 import jiwer
 import torch
@@ -15,6 +16,10 @@ from earshot.models.u2.u2 import U2Model
 from earshot.training.data.batch import Batch, pad, with_flush
 from earshot.training.data.silence import silence_of
 from earshot.training.data.speech import Speech
+from earshot.training.measuring.greedy_labels import greedy_labels
+
+Decode: TypeAlias = Callable[[U2Model, Tensor, Tensor, int], list[list[int]]]
+"""From padded features `(B, T, F)`, their lengths `(B,)` and a chunk size to each row's tokens."""
 
 BATCH_FRAMES = 6000
 
@@ -56,9 +61,24 @@ def greedy_tokens(
     ]
 
 
+def transducer_tokens(
+    model: U2Model, features: Tensor, lengths: Tensor, chunk_size: int
+) -> list[list[int]]:
+    """The same by the transducer's head, of a model that has one."""
+    assert model.transducer is not None
+    head = model.transducer
+    encoded, encoded_lengths = model.encoder(features, lengths, chunk_size, -1)
+    rows = zip(encoded, encoded_lengths.tolist(), strict=True)
+    return [greedy_labels(head, row[:length]) for row, length in rows]
+
+
 @torch.no_grad()
 def greedy_texts(
-    model: U2Model, tokenizer: Tokenizer, speech: Speech, chunk_size: int
+    model: U2Model,
+    tokenizer: Tokenizer,
+    speech: Speech,
+    chunk_size: int,
+    decode: Decode = greedy_tokens,
 ) -> list[str]:
     """What the model makes of each utterance; nothing of one too short for an encoder frame."""
     device = next(model.parameters()).device
@@ -68,19 +88,23 @@ def greedy_texts(
     for places in length_batches([counts[index] for index in usable]):
         indices = [usable[place] for place in places]
         batch = heard_batch(model, speech, indices).to(device)
-        found = greedy_tokens(model, batch.features, batch.feature_lengths, chunk_size)
+        found = decode(model, batch.features, batch.feature_lengths, chunk_size)
         for index, tokens in zip(indices, found, strict=True):
             texts[index] = tokenizer.decode(tokens)
     return texts
 
 
 def greedy_error_rates(
-    model: U2Model, tokenizer: Tokenizer, speech: Speech, chunk_size: int
+    model: U2Model,
+    tokenizer: Tokenizer,
+    speech: Speech,
+    chunk_size: int,
+    decode: Decode = greedy_tokens,
 ) -> dict[str, float]:
     """Word error rate by corpus. Leaves the model in evaluation mode."""
     model.eval()
     pairs: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    texts = greedy_texts(model, tokenizer, speech, chunk_size)
+    texts = greedy_texts(model, tokenizer, speech, chunk_size, decode)
     for utterance, text in zip(speech.utterances, texts, strict=True):
         pairs[utterance.corpus].append((utterance.text, text))
     return {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 
 import torch
@@ -35,7 +34,11 @@ from earshot.training.recipe.whisper_decoding import (
     decoding_of,
     take_whisper_decoder,
 )
-from earshot.training.recipe.whisper_network import take_whisper, whisper_config
+from earshot.training.recipe.whisper_network import (
+    start_config,
+    take_whisper,
+    whisper_config,
+)
 
 TOKENS = PREFIX + EMBEDDING
 
@@ -47,7 +50,7 @@ def encoder_config(recipe: Recipe) -> EncoderConfig:
     """
     net = recipe.network
     if recipe.transducer is not None:
-        return _start_config(recipe).encoder
+        return _beneath(recipe).encoder
     if net.encoder == "whisper":
         assert recipe.start is not None
         return whisper_config(net, recipe.start)
@@ -73,7 +76,7 @@ def feature_config(recipe: Recipe) -> FeatureConfig:
     RecipeError for a model under a head that hears others than those that are kept on disk.
     """
     if recipe.transducer is not None:
-        features = _start_config(recipe).features
+        features = _beneath(recipe).features
         if recipe.waveform is None and features != FeatureConfig():
             raise RecipeError("transducer: this model hears features of sound, see [waveform]")
         return features
@@ -144,7 +147,7 @@ def _window_frames(recipe: Recipe) -> int:
     """Frames of the windows that Whisper's decoder knows."""
     assert recipe.teacher is not None
     start = None if recipe.start is None else recipe.start.model
-    decoder = None if start is None else u2_of(load_model(start)).config.decoder
+    decoder = None if start is None else start_config(start).decoder
     if isinstance(decoder, WhisperDecoderConfig):
         return decoder.window_frames
     whole = encoder_shape(replace(encoder_config(recipe), pool_after_block=None))
@@ -173,7 +176,7 @@ def start_model(recipe: Recipe, vocab_size: int) -> U2Model:
     assert start is not None
     if recipe.transducer is not None:
         assert start.model is not None
-        head = recipe.transducer.head(_start_config(recipe))
+        head = recipe.transducer.head(_beneath(recipe))
         return grown_model(start.model, head, recipe.optimiser.seed)
     if start.model is not None:
         torch.manual_seed(recipe.optimiser.seed)
@@ -188,16 +191,11 @@ def start_model(recipe: Recipe, vocab_size: int) -> U2Model:
     return model
 
 
-@lru_cache(maxsize=8)
-def _config_of(model_dir: Path) -> ModelConfig:
-    return u2_of(load_model(model_dir)).config
-
-
-def _start_config(recipe: Recipe) -> ModelConfig:
+def _beneath(recipe: Recipe) -> ModelConfig:
     """The configuration of the model that a head grows on."""
     assert recipe.start is not None
     assert recipe.start.model is not None
-    return _config_of(recipe.start.model)
+    return start_config(recipe.start.model)
 
 
 def _take_decoder(model: U2Model, recipe: Recipe) -> None:

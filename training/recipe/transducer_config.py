@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from earshot.models.config import ModelConfig
 from earshot.models.errors import ConfigError
 from earshot.models.transducer_config import JointActivation, TransducerConfig
 from earshot.training.errors import RecipeError
 from earshot.training.recipe.ranges import Ranges
-
-if TYPE_CHECKING:
-    from earshot.models.config import ModelConfig
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from earshot.models.checkpoints.assembly import u2_of
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.checkpoints.whisper.checkpoint import read_whisper
 from earshot.models.checkpoints.whisper.dims import WhisperDims
-from earshot.models.config import EncoderConfig
+from earshot.models.config import EncoderConfig, ModelConfig
 from earshot.models.u2.encoder import Encoder
 from earshot.models.u2.whisper_start import start_from_whisper, whisper_encoder_config
 from earshot.training.errors import RecipeError
@@ -24,8 +24,9 @@ def whisper_dims(path: Path) -> WhisperDims:
 
 
 @lru_cache(maxsize=8)
-def _encoder_of(model_dir: Path) -> EncoderConfig:
-    return u2_of(load_model(model_dir)).config.encoder
+def start_config(model_dir: Path) -> ModelConfig:
+    """The configuration of a model that a run starts from. Raises ModelError if there is none."""
+    return u2_of(load_model(model_dir)).config
 
 
 def whisper_config(net: NetworkConfig, start: StartConfig) -> EncoderConfig:
@@ -41,7 +42,7 @@ def whisper_config(net: NetworkConfig, start: StartConfig) -> EncoderConfig:
         )
         return _with_dropout(config, net.dropout_rate)
     assert start.model is not None
-    found = _encoder_of(start.model)
+    found = start_config(start.model).encoder
     if found.input_layer != "whisper":
         raise RecipeError(f"start.model: {start.model} does not come from a Whisper")
     for key in ("pool_after_block", "narrow"):

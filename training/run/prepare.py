@@ -34,7 +34,11 @@ from earshot.training.distil.targets import Targets
 from earshot.training.distil.written_texts import WrittenTexts
 from earshot.training.errors import CorpusError
 from earshot.training.files.made_of import keep_made
-from earshot.training.measuring.greedy import greedy_error_rates
+from earshot.training.measuring.greedy import (
+    greedy_error_rates,
+    greedy_tokens,
+    transducer_tokens,
+)
 from earshot.training.recipe.config import Recipe
 from earshot.training.recipe.recipe_model import feature_config, time_shape
 from earshot.training.run.cmvn import compute_cmvn
@@ -71,8 +75,12 @@ class Prepared:
     texts: WrittenTexts | None = None
 
     def dev_errors(self, model: U2Model) -> dict[str, float]:
-        """Word error rate by corpus of the development subset, CTC greedy, chunk by chunk."""
-        return greedy_error_rates(model, self.tokenizer, self.dev, self.dev_chunk_size)
+        """Word error rate by corpus of the development subset, greedily, chunk by chunk.
+
+        By the transducer's head of a model that has one, else by CTC.
+        """
+        decode = greedy_tokens if model.transducer is None else transducer_tokens
+        return greedy_error_rates(model, self.tokenizer, self.dev, self.dev_chunk_size, decode)
 
 
 def units_folder(recipe: Recipe) -> Path:

@@ -37,7 +37,6 @@ from earshot.training.run.stop_signal import StopSignal
 from earshot.training.run.time_limit import TimeLimit
 from earshot.training.run.training_state import Progress, load_state, save_state
 from earshot.training.transducer.head_loss import HeadLoss
-from earshot.training.transducer.head_yardstick import HeadYardstick
 
 LOG_FILE = "log.jsonl"
 
@@ -83,7 +82,7 @@ class Trainer:
         config = recipe.optimiser
         self._identity = run_identity(recipe, prepared.sampler.utterances, prepared.tokenizer)
         torch.manual_seed(config.seed)
-        self.yardstick: PhoneYardstick | DistilYardstick | HeadYardstick | None = None
+        self.yardstick: PhoneYardstick | DistilYardstick | None = None
         self.objective = Objective(
             recipe,
             model,
@@ -139,10 +138,7 @@ class Trainer:
 
     def _build_head_loss(self) -> HeadLoss | None:
         config = self.recipe.transducer
-        if config is None:
-            return None
-        self.yardstick = HeadYardstick(self.prepared.dev, self.prepared.tokenizer)
-        return HeadLoss(self.model, config)
+        return None if config is None else HeadLoss(self.model, config)
 
     @property
     def side_head(self) -> nn.Module | None:

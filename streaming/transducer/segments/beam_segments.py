@@ -10,6 +10,7 @@ from torch import Tensor
 from earshot.decoder_kernels.transducer.label_beam import BeamMemory, LabelBeam, SearchedChunk
 from earshot.decoder_kernels.transducer.label_loop import LabelLoop
 from earshot.models.tokenizers.tokenizer import Tokenizer
+from earshot.streaming.parts.transducer_lm import lm_weight_of
 from earshot.streaming.results.hypothesis import Best, Hypothesis
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.transducer.searched import Hypotheses, searched_chunk
@@ -48,9 +49,14 @@ class BeamSegments(SegmentSearch[FoundInSegment]):
         return self._spelling.best(leading, found.hypotheses.stable, stream)
 
     def _walk(
-        self, chunks: Sequence[Tensor], before: Sequence[FoundInSegment], slots: Sequence[int]
+        self,
+        chunks: Sequence[Tensor],
+        before: Sequence[FoundInSegment],
+        streams: Sequence[ActiveStream],
     ) -> list[FoundInSegment | None]:
-        found = self._beam(chunks, [each.after for each in before], slots)
+        slots = [stream.slot for stream in streams]
+        weights = [lm_weight_of(stream.config, self._beam.lm_weight) for stream in streams]
+        found = self._beam(chunks, [each.after for each in before], slots, weights)
         return [
             None if searched is None else _behind(said, searched, len(chunk))
             for said, searched, chunk in zip(before, found, chunks, strict=True)

@@ -35,8 +35,9 @@ class GreedySegments(SegmentSearch[Walked]):
         return self._spelling.best(found, len(found.tokens), stream)
 
     def _walk(
-        self, chunks: Sequence[Tensor], before: Sequence[Walked], slots: Sequence[int]
+        self, chunks: Sequence[Tensor], before: Sequence[Walked], streams: Sequence[ActiveStream]
     ) -> list[Walked | None]:
+        slots = [stream.slot for stream in streams]
         found = self._loop(chunks, [each.after for each in before], slots)
         return [
             None if walked is None else _behind(said, walked)

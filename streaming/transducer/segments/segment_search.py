@@ -25,7 +25,8 @@ Found = TypeVar("Found")
 class SegmentSearch(ABC, Generic[Found]):
     """See `Search`. What was found is kept in the segment, boosts are in the slots of `loop`.
 
-    What a segment says depends on its frames and its boosts alone, however it was cut into chunks.
+    What a segment says depends on its frames and what its stream asks for, however it was cut into
+    chunks.
     """
 
     counts = SearchCounts()
@@ -38,7 +39,7 @@ class SegmentSearch(ABC, Generic[Found]):
 
     @abstractmethod
     def _walk(
-        self, chunks: Sequence[Tensor], before: Sequence[Found], slots: Sequence[int]
+        self, chunks: Sequence[Tensor], before: Sequence[Found], streams: Sequence[ActiveStream]
     ) -> list[Found | None]:
         """All that is found once each stream's frames `(T_i, D)` are heard behind those before.
 
@@ -66,7 +67,7 @@ class SegmentSearch(ABC, Generic[Found]):
         return compile_boosts(boosts, self._tokenizer)
 
     def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
-        """Boosts are all that there is. Raises CapacityExceeded where they do not fit."""
+        """Boosts are all that lies in a slot. Raises CapacityExceeded where they do not fit."""
         assert boosts.table is None or isinstance(boosts.table, BoostTable)
         self._loop.set_boost(stream.slot, boosts.table)
 
@@ -76,7 +77,7 @@ class SegmentSearch(ABC, Generic[Found]):
 
     def _go_on(self, streams: Sequence[ActiveStream], chunks: Sequence[Tensor]) -> None:
         before = [self._found(stream) for stream in streams]
-        after = self._walk(chunks, before, [stream.slot for stream in streams])
+        after = self._walk(chunks, before, streams)
         if any(each is None for each in after):
             raise DecodingFailed("the network's output is not finite")
         for stream, found in zip(streams, after, strict=True):

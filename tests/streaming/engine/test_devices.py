@@ -23,7 +23,7 @@ from earshot.models.neural_lm.lm_file import NEURAL_LM_FILE, load_neural_lm
 from earshot.models.neural_lm.sentence_scorer import SentenceScorer
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.events import Closed, Final, Word
-from earshot.streaming.search.decoding_mode import DECODING_MODES
+from earshot.streaming.search.decoding_mode import WENET_MODES
 from earshot.streaming.stream_config import Boost, StreamConfig
 
 CLIPS = ("iced-coffee", "seven", "the-door")
@@ -133,7 +133,7 @@ def on_the_emulated_device(
 
 @pytest.mark.emulated
 @pytest.mark.parametrize(
-    ("mode", "block_threads"), list(zip(DECODING_MODES, cycle(SIZES), strict=False))
+    ("mode", "block_threads"), list(zip(WENET_MODES, cycle(SIZES), strict=False))
 )
 def test_no_operation_mixes_devices(
     on_a_cpu, on_the_emulated_device, block_threads, clips, sounds, mode
@@ -147,7 +147,7 @@ def test_no_operation_mixes_devices(
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("mode", DECODING_MODES)
+@pytest.mark.parametrize("mode", WENET_MODES)
 def test_a_gpu_hears_what_the_cpu_hears(make_engine, on_a_cpu, graph, clips, sounds, mode) -> None:
     expected = heard(on_a_cpu, clips, mode, sounds)
     engine = make_engine(bundled("cuda"), graph=graph, sentences=sentences("cuda"), **SMALL)

@@ -3,15 +3,15 @@
 import pytest
 
 from earshot.streaming.errors import InvalidStreamConfig
-from earshot.streaming.search.decoding_mode import DECODING_MODES, mode_of
+from earshot.streaming.search.decoding_mode import WENET_MODES, mode_of
 from earshot.streaming.stream_config import StreamConfig
 
 
 def test_who_names_none_gets_the_first():
-    assert mode_of(StreamConfig()) == DECODING_MODES[0] == "attention_rescoring"
+    assert mode_of(StreamConfig()) == WENET_MODES[0] == "attention_rescoring"
 
 
-@pytest.mark.parametrize("mode", DECODING_MODES)
+@pytest.mark.parametrize("mode", WENET_MODES)
 def test_a_mode_is_called_by_its_name(mode):
     assert mode_of(StreamConfig(mode=mode)) == mode
 

@@ -28,6 +28,11 @@ def lane_of(
     return Lane(stream, Cut(8, 8, last), endpoint=endpoint)
 
 
+def never(frames: int) -> None:
+    """What is not to be asked."""
+    raise AssertionError(f"the segment is shortened to {frames}")
+
+
 @dataclass
 class Noted:
     """A decoder that notes what it is asked, in order. fails: calls of its that are to fail."""
@@ -92,19 +97,26 @@ def test_one_whose_division_failed_half_way_is_divided_at_the_same_place(name: s
     assert (ending.boundary, ending.rest, lane.stream.segment.frames) == (12, REST, 12)
 
 
-def test_a_segment_is_cut_once_though_its_hypotheses_fail() -> None:
-    lane, decoder, cuts = lane_of("max_utterance"), Noted(fails=["nbest"]), [12, 6]
+@pytest.mark.parametrize("name", ["truncate", "nbest"])
+def test_a_segment_is_cut_once_though_a_step_behind_it_fails(name: str) -> None:
+    lane, decoder, cuts = lane_of("max_utterance"), Noted(fails=[name]), [12, 6]
 
     def ending():
         return ending_of(
             lane,
             lambda ended: decoder.nbest(lane.stream, ended=ended),
             lambda endpoint: cuts.pop(0),
+            lambda frames: decoder.truncate(lane.stream, frames),
         )
 
-    with pytest.raises(RuntimeError):
+    with pytest.raises(RuntimeError, match=name):
         ending()
-    assert (ending().boundary, cuts) == (12, [6])
+    assert (ending().boundary, cuts, lane.stream.segment.frames) == (12, [6], 12)
+
+
+def test_a_segment_without_a_gap_is_not_shortened() -> None:
+    ending = ending_of(lane_of("max_utterance"), lambda ended: [ended], lambda endpoint: 20, never)
+    assert (ending.cause, ending.boundary) == ("max_utterance", 20)
 
 
 def ends_of(lane: Lane):
@@ -112,7 +124,7 @@ def ends_of(lane: Lane):
     decoder = Noted()
     return [
         divided_ending(lane, decoder),
-        ending_of(lane, lambda ended: [ended], lambda endpoint: 12),
+        ending_of(lane, lambda ended: [ended], lambda endpoint: 12, never),
     ]
 
 
@@ -134,5 +146,5 @@ def test_an_endpoint_in_the_last_chunk_of_a_flush_leaves_the_rest_to_the_next() 
 
 
 def test_a_segment_that_is_heard_again_ends_in_the_middle_of_its_pause() -> None:
-    ending = ending_of(lane_of("silence"), lambda ended: [ended], lambda endpoint: 12)
+    ending = ending_of(lane_of("silence"), lambda ended: [ended], lambda endpoint: 12, never)
     assert (ending.cause, ending.boundary, ending.hypotheses) == ("endpoint", 15, [True])

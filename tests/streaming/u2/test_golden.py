@@ -10,7 +10,7 @@ from earshot.decoder_kernels.graph.graph import Arc, Graph, units_checksum
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.streaming.events import Configured, Partial, UnboostablePhrase
-from earshot.streaming.search.decoding_mode import DECODING_MODES
+from earshot.streaming.search.decoding_mode import WENET_MODES
 from earshot.streaming.stream_config import (
     Boost,
     EndpointConfig,
@@ -113,7 +113,7 @@ def test_both_recordings_come_out_of_a_graph_in_company(
             assert said == [word.text for word in words][: partial.stable_words]
 
 
-@pytest.mark.parametrize("mode", sorted(set(DECODING_MODES) - {"ctc_wfst_beam_search"}))
+@pytest.mark.parametrize("mode", sorted(set(WENET_MODES) - {"ctc_wfst_beam_search"}))
 def test_company_changes_nothing(make_engine, wenet, recordings, sounds, mode):
     """Twenty streams join, leave, restart and wait at random; the two must not notice."""
     options = {"chunk_size": 8, "num_left_chunks": 4, "max_streams": 24, "max_batch": 7}

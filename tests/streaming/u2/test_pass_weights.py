@@ -12,19 +12,23 @@ MODEL = PassWeights.of(DecodingConfig(ctc_weight=0.3, reverse_weight=0.4, neural
 
 
 def test_what_nobody_names_the_model_says():
-    assert PassWeights(0.3, 0.4, {"neural_lm": 0.6}) == MODEL.changed_by({})
+    assert PassWeights(0.3, 0.4, {"neural_lm": 0.6, "transducer_lm": 0.3}) == MODEL.changed_by({})
 
 
 def test_the_engine_counts_before_the_model_and_a_stream_before_both():
     engine = MODEL.changed_by({"reverse": 0.0, "neural_lm": 0.1})
-    assert engine.changed_by({"neural_lm": 0.2}) == PassWeights(0.3, 0.0, {"neural_lm": 0.2})
+    changed = PassWeights(0.3, 0.0, {"neural_lm": 0.2, "transducer_lm": 0.3})
+    assert engine.changed_by({"neural_lm": 0.2}) == changed
 
 
 @pytest.mark.parametrize(
     ("asked", "complaint"),
     [
         ({"reverse": 1.5}, "reverse_weight is 1.5"),
-        ({"large_lm": 0.5}, "large_lm_weight: there are ctc, reverse, neural_lm alone"),
+        (
+            {"large_lm": 0.5},
+            "large_lm_weight: there are ctc, reverse, neural_lm, transducer_lm alone",
+        ),
     ],
 )
 def test_what_no_scorer_can_count_is_refused(asked, complaint, graph_engine, sounds):

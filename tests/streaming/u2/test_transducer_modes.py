@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,13 @@ import pytest
 from company import listeners_in_company
 from tone_transducer import KINDS, with_transducer
 
+from earshot.language.ngrams.arpa import read_arpa
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.errors import InvalidEngineConfig, InvalidStreamConfig
 from earshot.streaming.events import Configured, Partial
+from earshot.streaming.graph_config import GraphOptions
+from earshot.streaming.parts.transducer_lm import LmFile
 from earshot.streaming.stream_config import (
     Boost,
     EndpointConfig,
@@ -202,3 +206,67 @@ def test_a_loop_of_a_gpu_needs_one(
 ) -> None:
     with pytest.raises(InvalidEngineConfig, match="kernel: the model is on no GPU"):
         make_engine(spoken_model, options={"transducer_loop": "kernel"})
+
+
+@pytest.fixture
+def model_of_labels(tmp_path: Path) -> LmFile:
+    """Digits, of which 五 is likelier than others."""
+    ones = "".join(f"{-0.1 if each == '五' else -3} {each}\n" for each in "一二三四五六七八九")
+    path = tmp_path / "lm.arpa"
+    path.write_text(f"\\data\\\nngram 1=11\n\n\\1-grams:\n-3 <unk>\n-3 <s>\n{ones}\n\\end\\\n")
+    return LmFile(read_arpa(path), path.name)
+
+
+@pytest.fixture
+def guided(
+    make_engine: Callable[..., Engine], spoken_model: LoadedModel, model_of_labels: LmFile
+) -> Engine:
+    weights = {"weights": {"transducer_lm": 1.0}}
+    return make_engine(spoken_model, labels=model_of_labels, **ROOM, **weights)
+
+
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        ({}, "五"),
+        ({"graph": GraphOptions(lm=True)}, "五"),
+        ({"graph": GraphOptions(lm=False)}, "八"),
+        ({"weights": {"transducer_lm": 0.0}}, "八"),
+    ],
+)
+def test_a_model_of_labels_counts_in_a_beam_as_a_stream_asks(
+    guided: Engine, sounds: Any, asked: dict[str, Any], text: str
+) -> None:
+    clip = np.concatenate((sounds.noise(0.2), chord(sounds)))
+    heard = sounds.transcribe(guided, clip, StreamConfig(mode=MODES[1], **asked))
+    assert heard.text[0] == text
+    greedy = sounds.transcribe(guided, clip, StreamConfig(mode=MODES[0]))
+    assert greedy.text[0] == "八"
+
+
+@pytest.mark.parametrize(
+    ("asked", "complaint"),
+    [
+        (
+            {"mode": MODES[0], "weights": {"transducer_lm": 1.0}},
+            "mode transducer_beam_search alone",
+        ),
+        ({"mode": MODES[0], "graph": GraphOptions(lm=True)}, "lm=on"),
+        (
+            {"mode": MODES[1], "weights": {"transducer_lm": 1.0}, "graph": GraphOptions(lm=False)},
+            "contradicts lm=off",
+        ),
+    ],
+)
+def test_a_model_of_labels_that_is_asked_in_vain_is_refused(
+    guided: Engine, sounds: Any, asked: dict[str, Any], complaint: str
+) -> None:
+    with pytest.raises(InvalidStreamConfig, match=complaint):
+        guided.open(StreamConfig(**asked), sounds.Listener())
+
+
+def test_a_model_of_labels_needs_a_head(
+    make_engine: Callable[..., Engine], tone_model: LoadedModel, model_of_labels: LmFile
+) -> None:
+    with pytest.raises(InvalidEngineConfig, match="language model of labels: this model has no"):
+        make_engine(tone_model, labels=model_of_labels)

@@ -12,13 +12,13 @@ import torch
 from earshot.models.checkpoints.assembly import u2_of
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.training.errors import RecipeError
+from earshot.training.measuring.greedy import greedy_texts, transducer_tokens
 from earshot.training.recipe.config import PhoneConfig, Recipe, StartConfig, WaveformConfig
 from earshot.training.recipe.transducer_config import TransducerTrainingConfig
 from earshot.training.run.export import export
 from earshot.training.run.run import open_run
 from earshot.training.run.small_state import SMALL_FILE
 from earshot.training.run.trainer import LOG_FILE
-from earshot.training.transducer.head_yardstick import HeadYardstick
 
 CPU = torch.device("cpu")
 RNNT = TransducerTrainingConfig(predictor_size=16, joint_size=24, dropout=0.0, window_labels=12)
@@ -66,7 +66,7 @@ def test_a_head_learns_to_write_and_its_model_stays(
     grown = u2_of(loaded)
     assert all(torch.equal(grown.state_dict()[name], each) for name, each in before.items())
     dev = trainer.prepared.dev
-    texts = HeadYardstick(dev, loaded.tokenizer).texts(grown, 8)
+    texts = greedy_texts(grown, loaded.tokenizer, dev, 8, transducer_tokens)
     assert texts == [utterance.text for utterance in dev.utterances]
 
 

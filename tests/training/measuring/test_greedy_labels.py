@@ -8,7 +8,7 @@ from tiny_models import TINY_HEADS
 
 from earshot.models.transducer.transducer import Transducer
 from earshot.streaming.transducer.native_loop import label_loop_of
-from earshot.training.transducer.greedy_labels import greedy_labels
+from earshot.training.measuring.greedy_labels import greedy_labels
 
 
 @pytest.mark.parametrize("kind", TINY_HEADS)
