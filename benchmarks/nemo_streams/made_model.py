@@ -1,7 +1,11 @@
-"""The benchmark's model in files: NeMo's archive for Earshot, exports of it for sherpa-onnx."""
+"""The benchmark's model in files: NeMo's archive for Earshot, exports of it for sherpa-onnx.
+
+By itself it writes the archive into a folder, for `earshot bench ... -- --model`.
+"""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +14,12 @@ import torch
 from benchmarks.nemo_streams.in_process import Contest
 from benchmarks.nemo_streams.nemo_archive import sentencepieces, write_archive
 from benchmarks.nemo_streams.peer_export import PeerFiles, export_apart
-from benchmarks.nemo_streams.streaming_model import VOCABULARY, model_config, speaking_model
+from benchmarks.nemo_streams.streaming_model import (
+    SIZES,
+    VOCABULARY,
+    model_config,
+    speaking_model,
+)
 from benchmarks.report import SHARED
 from benchmarks.server.batching import clips
 
@@ -19,12 +28,12 @@ HELD, FITTED = slice(16), slice(40, 56)
 MODEL = "model.nemo"
 
 
-def made_model(folder: Path) -> Path:
-    """The archive in a folder, written where it is not there yet: some minutes."""
+def made_model(folder: Path, size: str = "114m") -> Path:
+    """The archive in a folder, of one of the `SIZES`; written where it is not there yet: minutes."""
     path = folder / MODEL
     if not path.exists():
         recordings = [torch.from_numpy(samples) for samples in clips(FITTED.stop)]
-        model = speaking_model(model_config(), recordings[FITTED], recordings[HELD])
+        model = speaking_model(model_config(size), recordings[FITTED], recordings[HELD])
         lines = (SHARED / "speech" / "train.tsv").read_text(encoding="utf-8").splitlines()[1:]
         texts = [line.split("\t")[4] for line in lines]
         write_archive(path, model, sentencepieces(texts, VOCABULARY))
@@ -40,3 +49,17 @@ def contests_of(folder: Path, rights: Sequence[int], peer_python: Path) -> list[
             export_apart(model, files.folder, peer_python, right)
         found.append(Contest(model, files, right + 1))
     return found
+
+
+def main() -> None:
+    """Write the archive and say where it is."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--size", choices=SIZES, default="114m", help="millions of parameters")
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    print(made_model(arguments.folder, arguments.size))
+
+
+if __name__ == "__main__":
+    main()

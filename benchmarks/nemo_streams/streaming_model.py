@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -28,7 +29,7 @@ from earshot.models.transducer_config import TransducerConfig
 LEFT = 70
 RIGHTS = (13, 6, 1, 0)
 """Of the contexts: chunks of 1.12 s, 560, 160 and 80 ms."""
-MELS, VOCABULARY, PREDICTOR = 80, 1024, 640
+VOCABULARY, PREDICTOR = 1024, 640
 FRAMES_HZ = 12.5
 GAINS = {"linear_out": 0.2, "linear2": 0.5, "pointwise_conv2": 0.5}
 """Of the layers that end a branch."""
@@ -38,18 +39,35 @@ RIDGE = 1.0
 """Added to the frames' covariance before they are whitened, in mean variances."""
 
 
-def model_config() -> FastConformerModelConfig:
-    """An RNN-T of 114 million parameters."""
+@dataclass(frozen=True)
+class NetworkSize:
+    """Of an encoder of `layers` of `size`, and of the LSTM beside it."""
+
+    size: int
+    layers: int
+    mels: int
+    predictor_layers: int
+
+
+SIZES = {"114m": NetworkSize(512, 17, 80, 1), "600m": NetworkSize(1024, 24, 128, 2)}
+"""NeMo's, by their millions of parameters."""
+HEADS, FEED_FORWARD, STEM_CHANNELS = 8, 4, 256
+"""Heads, width of the feed-forward layers in the encoder's, and channels of the stem, of both."""
+
+
+def model_config(name: str = "114m") -> FastConformerModelConfig:
+    """An RNN-T of one of the `SIZES`."""
+    asked = SIZES[name]
     return FastConformerModelConfig(
         VOCABULARY,
         FastConformerConfig(
-            MELS, 512, 17, 8, 2048, 256,
+            asked.mels, asked.size, asked.layers, HEADS, FEED_FORWARD * asked.size, STEM_CHANNELS,
             causal_stem=True, causal_convolution=True, conv_norm="layer_norm", normalise="none",
             contexts=tuple(AttentionContext(LEFT, right) for right in RIGHTS),
             context_style="chunked_limited",
         ),
-        FeatureConfig(kind="nemo", num_mel_bins=MELS),
-        TransducerConfig(VOCABULARY, 512, PREDICTOR, PREDICTOR),
+        FeatureConfig(kind="nemo", num_mel_bins=asked.mels),
+        TransducerConfig(VOCABULARY, asked.size, PREDICTOR, PREDICTOR, asked.predictor_layers),
     )  # fmt: skip
 
 
