@@ -29,7 +29,7 @@ MODEL = "model.nemo"
 
 
 def made_model(folder: Path, size: str = "114m") -> Path:
-    """The archive in a folder, of one of the `SIZES`; written where it is not there yet: minutes."""
+    """The archive in a folder, of one of the `SIZES`; written where it is not yet: minutes."""
     path = folder / MODEL
     if not path.exists():
         recordings = [torch.from_numpy(samples) for samples in clips(FITTED.stop)]
