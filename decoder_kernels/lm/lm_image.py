@@ -23,6 +23,8 @@ COST_STEPS = 1024
 NEVER = 65534
 """The most that a word costs alone, 64 nats: how ARPA files write zero, and what an unknown word
 costs of a model that has none."""
+MOST_BACK_OFF = 32767
+"""The most that a back-off costs or gains."""
 ROOT = 0
 """The state of no words."""
 SENTENCE_START = "<s>"
