@@ -15,7 +15,7 @@ NATS = math.log(10.0)
 
 
 def random_arpa(seed: int, order: int | None = None, words: Sequence[str] = WORDS) -> Arpa:
-    """A model whose n-grams are drawn: contexts, suffixes and starts of sentences may be missing."""
+    """A model of random n-grams; contexts, suffixes and the start of sentences may be missing."""
     draw = random.Random(seed)
     texts = ["<s>", "</s>", *words] if draw.random() < 0.9 else ["</s>", *words]
     ends = [i for i, text in enumerate(texts) if text != "<s>"]
@@ -83,9 +83,9 @@ class Costs:
             history = history[1:]
         return paid + self.costs[*history, word]
 
-    def sentence(self, words: Iterable[str]) -> float:
+    def sentence(self, words: Iterable[str], start: tuple[str, ...] | None = None) -> float:
         """Of a text and its end, by the longest n-grams."""
-        total, history = 0.0, self.start
+        total, history = 0.0, self.start if start is None else start
         for word in (*words, "</s>"):
             total += self.word(history, word)
             history = self.after(history, word)

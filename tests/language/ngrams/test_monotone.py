@@ -42,7 +42,8 @@ def test_all_numbers_are_such_as_images_have(seed: int) -> None:
     model = monotone(drawn(seed))
     unit = round(1024 * model.step)
     for costs in model.costs:
-        assert costs.min(initial=0) >= 0 and costs.max(initial=0) * unit <= NEVER
+        assert costs.min(initial=0) >= 0
+        assert costs.max(initial=0) * unit <= NEVER
     for back_offs in model.back_offs:
         assert np.abs(back_offs).max(initial=0) * unit <= MOST_BACK_OFF
 
