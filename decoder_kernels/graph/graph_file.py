@@ -10,9 +10,10 @@ is unpacked into memory when it is read.
     texts     (words,) int64, where the UTF-8 of each word's text ends; then all that text
     small_lm  if there is one: the image of the graph's language model (`LmImage`), as a whole file
 
-Each part begins at a multiple of 64 bytes, the image at one of 4,096. Version 1 had no image. All sizes follow from the counts in the header, so there
-are no offsets to distrust. The checksum covers everything but itself. It tells damage, not malice:
-what a search relies on is checked again (see `Graph`), so that no file can lead it astray.
+Each part begins at a multiple of 64 bytes, the image at one of 4,096. Version 1 had no image. All
+sizes follow from the counts in the header, so there are no offsets to distrust. The checksum covers
+everything but itself. It tells damage, not malice: what a search relies on is checked again (see
+`Graph`), and a lookup holds to its bounds, so that no file can lead it astray.
 """
 
 import hashlib

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from earshot.decoder_kernels.errors import GraphSourceError
 from earshot.decoder_kernels.lm.lm_image import COST_STEPS, MOST_BACK_OFF, NEVER
 from earshot.language.ngrams.arpa import (
+    MOST_LOG10_BACK_OFF,
     SENTENCE_END,
     SENTENCE_START,
     UNKNOWN_WORDS,
@@ -133,7 +134,7 @@ class _Rounding:
         words, logs = words.reshape(size, order), logs.reshape(size, 2)
         usable = self._usable(words)
         words, logs = words[usable], logs[usable]
-        costs, back_offs = self._steps(logs[:, 0], NEVER), self._steps(logs[:, 1], MOST_BACK_OFF)
+        costs, back_offs = self._steps(logs[:, 0], 0, NEVER), self._back_offs(logs[:, 1])
         # After the end of a sentence nothing is forgotten.
         back_offs[words[:, -1] == self._end] = 0
         return _Rows(words, costs, back_offs)
@@ -147,9 +148,15 @@ class _Rounding:
         usable &= self._kept[words[:, 1:-1]].all(axis=1)
         return usable
 
-    def _steps(self, logs: npt.NDArray[np.float64], most: int) -> Longs:
-        limit = self._most(most)
-        return np.clip(np.rint(logs * (-NATS / self._step)), -limit, limit).astype(np.int64)
+    def _back_offs(self, logs: npt.NDArray[np.float64]) -> Longs:
+        # A gain that is rounded is still one that ARPA files may have.
+        most_gain = math.floor(MOST_LOG10_BACK_OFF * NATS * COST_STEPS)
+        return self._steps(logs, most_gain, MOST_BACK_OFF)
+
+    def _steps(self, logs: npt.NDArray[np.float64], most_gain: int, most: int) -> Longs:
+        """Logarithms as costs; the limits are an image's steps."""
+        steps = np.rint(logs * (-NATS / self._step))
+        return np.clip(steps, -self._most(most_gain), self._most(most)).astype(np.int64)
 
     def _most(self, image_steps: int) -> int:
         return math.floor(image_steps / COST_STEPS / self._step)
