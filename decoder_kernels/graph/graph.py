@@ -145,6 +145,7 @@ class Graph:
         loop_node: int = -1,
         unknown_cost: float = 0.0,
         units_checksum: str = "",
+        small_lm: "LmImage | None" = None,
     ) -> "Graph":
         """A graph of arcs in any order. Raises InvalidGraph."""
         num_nodes = len(finals)
@@ -172,6 +173,7 @@ class Graph:
             loop_node=loop_node,
             unknown_cost=unknown_cost,
             units_checksum=units_checksum,
+            small_lm=small_lm,
         )
 
     @classmethod
