@@ -142,7 +142,8 @@ class _Rounding:
     def _usable(self, words: Ints) -> Mask:
         first, last = words[:, 0], words[:, -1]
         if words.shape[1] == 1:
-            return self._kept[last] | (last == self._start) | (last == self._end)
+            alone: Mask = self._kept[last] | (last == self._start) | (last == self._end)
+            return alone
         usable: Mask = self._kept[last] | (last == self._end)
         usable &= self._kept[first] | (first == self._start)
         usable &= self._kept[words[:, 1:-1]].all(axis=1)
@@ -170,7 +171,7 @@ class _Rounding:
 
 
 def _with_ends(below: _Rows, longer: Ints) -> _Rows:
-    """What n-grams begin and end with is put into the order below, where it is not there."""
+    """The order below, with what longer n-grams begin and end with."""
     needed = np.concatenate((longer[:, :-1], longer[:, 1:]))
     lacking = np.full(len(needed), LACKING)
     words = np.concatenate((below.words, needed))
