@@ -8,7 +8,8 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,9 @@ from earshot.decoder_kernels.errors import GraphMismatch, InvalidGraph
 from earshot.decoder_kernels.graph.epsilon_cycles import refuse_unsafe_cycles
 from earshot.decoder_kernels.graph.wfst_key import LABEL_BITS, NODE_BITS
 from earshot.decoder_kernels.graph.wfst_options import MAX_COST
+
+if TYPE_CHECKING:
+    from earshot.decoder_kernels.lm.lm_image import LmImage, Words
 
 Topology = Literal["compact", "normal", "explicit"]
 TOPOLOGIES: tuple[Topology, ...] = ("compact", "normal", "explicit")
@@ -86,6 +90,9 @@ class Graph:
     """Cost of a word outside the vocabulary at ``loop_node``."""
     units_checksum: str
     """Of the list of units that the graph was built for; empty if unknown."""
+    small_lm: "LmImage | None" = None
+    """The language model in the arcs: of any text it says what the cheapest path costs, to the bit.
+    None if it is not known, as of graphs that others have composed."""
 
     def __post_init__(self) -> None:
         _check_scalars(self)
@@ -104,6 +111,16 @@ class Graph:
     def num_arcs(self) -> int:
         """A."""
         return len(self.labels)
+
+    @cached_property
+    def small_lm_words(self) -> "Words":
+        """(W,): the number of each word id in `small_lm`, NO_WORD of word 0.
+
+        Raises ValueError where there is none.
+        """
+        if self.small_lm is None:
+            raise ValueError("the graph has no language model of its own")
+        return self.small_lm.find_words(self.word_texts)
 
     def require_units(self, units: Sequence[str]) -> None:
         """Raises GraphMismatch if the graph was not built for this list of units."""
@@ -128,6 +145,7 @@ class Graph:
         loop_node: int = -1,
         unknown_cost: float = 0.0,
         units_checksum: str = "",
+        small_lm: "LmImage | None" = None,
     ) -> "Graph":
         """A graph of arcs in any order. Raises InvalidGraph."""
         num_nodes = len(finals)
@@ -155,6 +173,7 @@ class Graph:
             loop_node=loop_node,
             unknown_cost=unknown_cost,
             units_checksum=units_checksum,
+            small_lm=small_lm,
         )
 
     @classmethod

@@ -8,10 +8,12 @@ is unpacked into memory when it is read.
     header    160 bytes, little endian, see `_HEADER`
     arrays    first_arc, first_label, labels, words, weights, targets, finals: those of `Graph`
     texts     (words,) int64, where the UTF-8 of each word's text ends; then all that text
+    small_lm  if there is one: the image of the graph's language model (`LmImage`), as a whole file
 
-Each part begins at a multiple of 64 bytes. All sizes follow from the counts in the header, so there
-are no offsets to distrust. The checksum covers everything but itself. It tells damage, not malice:
-what a search relies on is checked again (see `Graph`), so that no file can lead it astray.
+Each part begins at a multiple of 64 bytes, the image at one of 4,096. Version 1 had no image. All
+sizes follow from the counts in the header, so there are no offsets to distrust. The checksum covers
+everything but itself. It tells damage, not malice: what a search relies on is checked again (see
+`Graph`), and a lookup holds to its bounds, so that no file can lead it astray.
 """
 
 import hashlib
@@ -27,21 +29,25 @@ from typing import IO, Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from earshot.decoder_kernels.errors import GraphFileError
+from earshot.decoder_kernels.errors import GraphFileError, LmImageError
 from earshot.decoder_kernels.graph.graph import TOPOLOGIES, Graph
+from earshot.decoder_kernels.graph.wfst_options import MAX_COST
+from earshot.decoder_kernels.lm.lm_image import COST_STEPS, LmImage
 
 MAGIC = b"EARGRAPH"
-VERSION = 1
+VERSION = 2
+READABLE = (1, VERSION)
 ALIGNMENT = 64
+IMAGE_ALIGNMENT = 4096
 XZ_MAGIC = b"\xfd7zXZ\x00"
 XZ_PRESET = 9
 MAX_UNPACKED_BYTES = 2 << 30
 """A packed file is for graphs that are shipped; a small file must not fill the memory."""
 
 # magic, version, topology, file size, checksum | start, vocabulary, blank, loop, cost of an unknown
-# word, checksum of the units | nodes, arcs, words, bytes of text
+# word, checksum of the units | nodes, arcs, words, bytes of text, bytes of the image
 _LEAD = struct.Struct("<8sIIQ16s")
-_REST = struct.Struct("<iiiid16sQQQQ")
+_REST = struct.Struct("<iiiid16sQQQQQ")
 _HEADER_BYTES = 160
 _CHECKSUM = slice(24, 40)
 _NO_UNITS = bytes(16)
@@ -86,6 +92,7 @@ class _Counts:
     arcs: int
     words: int
     text_bytes: int
+    image_bytes: int
 
     def parts(self) -> Iterator[tuple[str, np.dtype[np.generic], int, int]]:
         """Name, type, length and offset of each part."""
@@ -105,6 +112,8 @@ class _Counts:
             at += -at % ALIGNMENT
             yield name, dtype, length, at
             at += length * dtype.itemsize
+        if self.image_bytes:
+            yield "image", np.dtype("u1"), self.image_bytes, at + -at % IMAGE_ALIGNMENT
 
     @property
     def file_size(self) -> int:
@@ -119,14 +128,16 @@ def write_graph(path: Path, graph: Graph) -> None:
     """
     texts = [text.encode() for text in graph.word_texts]
     ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
-    counts = _Counts(graph.num_nodes, graph.num_arcs, len(texts), int(ends[-1]))
-    of_words: dict[str, npt.NDArray[Any]] = {
+    image = b"" if graph.small_lm is None else graph.small_lm.content
+    counts = _Counts(graph.num_nodes, graph.num_arcs, len(texts), int(ends[-1]), len(image))
+    others: dict[str, npt.NDArray[Any]] = {
         "ends": ends,
         "text": np.frombuffer(b"".join(texts), np.uint8),
+        "image": np.frombuffer(image, np.uint8),
     }
     content = np.zeros(counts.file_size, np.uint8)
     for name, dtype, length, at in counts.parts():
-        array: npt.NDArray[Any] = of_words[name] if name in of_words else getattr(graph, name)
+        array: npt.NDArray[Any] = others[name] if name in others else getattr(graph, name)
         content[at : at + length * dtype.itemsize] = array.astype(dtype, copy=False).view(np.uint8)
     header = _header(graph, counts, bytes(16))
     content[: len(header)] = np.frombuffer(header, np.uint8)
@@ -150,6 +161,7 @@ def read_graph(path: Path) -> Graph:
         for name, dtype, length, at in counts.parts()
     }
     texts = _texts(name, parts.pop("ends"), parts.pop("text"))
+    image = parts.pop("image", None)
     return Graph(
         topology=TOPOLOGIES[topology],
         start=start,
@@ -159,6 +171,7 @@ def read_graph(path: Path) -> Graph:
         loop_node=loop_node,
         unknown_cost=unknown_cost,
         units_checksum="" if units == _NO_UNITS else units.hex(),
+        small_lm=None if image is None else _opened(path, image, unknown_cost),
         **parts,
     )
 
@@ -170,7 +183,7 @@ def _checked_header(
     if len(content) < _HEADER_BYTES or content[: len(MAGIC)].tobytes() != MAGIC:
         raise GraphFileError(f"{name} is not a compiled graph")
     _, version, topology, file_size, checksum = _LEAD.unpack(content[: _LEAD.size].tobytes())
-    if version != VERSION:
+    if version not in READABLE:
         raise GraphFileError(
             f"{name} is a compiled graph of version {version}; this is version {VERSION}: "
             "build it again"
@@ -204,7 +217,18 @@ def _header(graph: Graph, counts: _Counts, checksum: bytes) -> bytes:
         counts.arcs,
         counts.words,
         counts.text_bytes,
+        counts.image_bytes,
     )
+
+
+def _opened(path: Path, image: npt.NDArray[np.uint8], unknown_cost: float) -> LmImage:
+    """The image within a graph; a word that it lacks costs what one does that the graph lacks."""
+    if not abs(unknown_cost) <= MAX_COST:  # written so that NaN fails, as `Graph` says
+        unknown_cost = 0.0
+    try:
+        return LmImage(path, round(unknown_cost * COST_STEPS), image.data)
+    except LmImageError as error:
+        raise GraphFileError(f"the language model in {error}") from error
 
 
 def _checksum(content: npt.NDArray[np.uint8]) -> bytes:

@@ -13,6 +13,7 @@ MAX_COST = 10_000.0
 
 MAX_SCALE = 100.0
 MAX_BEAM = 1e9
+SCALE_STEPS = 1 << 16
 
 
 def fixed(cost: float) -> int:
@@ -33,7 +34,9 @@ class WfstOptions:
     max_active: of these at most so many survive, the cheapest.
     lattice_beam: alternatives this much worse than the best are remembered for the n-best list.
     acoustic_scale: multiplies the log-probabilities.
-    graph_scale: multiplies the costs of the graph, final ones too.
+    graph_scale: multiplies the costs of the graph, final ones too; rounded to a multiple of 2^-16.
+        Costs of a built graph are multiples of 2^-8 nats, so that what a path pays is an integer of
+        the search, the same wherever on the path its parts lie.
     blank_skip: in frames where blank is more probable than this, no arc but blank's is followed;
         1 for never.
     """
@@ -55,6 +58,7 @@ class WfstOptions:
             raise InvalidConfig(f"acoustic_scale and graph_scale must lie in 0..{MAX_SCALE:g}")
         if not 0.0 < self.blank_skip <= 1.0:
             raise InvalidConfig("blank_skip is a probability above 0")
+        object.__setattr__(self, "graph_scale", round(self.graph_scale * SCALE_STEPS) / SCALE_STEPS)
 
     @property
     def fixed_beams(self) -> tuple[int, int]:

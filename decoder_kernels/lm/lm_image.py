@@ -23,6 +23,8 @@ COST_STEPS = 1024
 NEVER = 65534
 """The most that a word costs alone, 64 nats: how ARPA files write zero, and what an unknown word
 costs of a model that has none."""
+MOST_BACK_OFF = 32767
+"""The most that a back-off costs or gains."""
 ROOT = 0
 """The state of no words."""
 SENTENCE_START = "<s>"
@@ -38,14 +40,20 @@ class LmImage:
 
     Opening reads the header and the file's size alone. Costs are negative natural logarithms, in
     2^-10 nat. A state is what of the words so far the model can tell from less (`ROOT`: nothing).
+    ``content`` is the image where it is only a part of what `path` holds; else all of that file is
+    mapped. ``unknown_cost`` is what a word costs that the model lacks, if it has no unknown word.
     Raises LmImageError for what is no image, is cut off, of another version or contradicts itself.
     """
 
-    def __init__(self, path: Path, unknown_cost: int = NEVER) -> None:
+    def __init__(
+        self, path: Path, unknown_cost: int = NEVER, content: memoryview | None = None
+    ) -> None:
         self.path = path
         self.name = path.name or str(path)
-        self._content = _mapped(path, self.name)
-        self.header = LmHeader.read(self.name, self._content[:HEADER_BYTES], len(self._content))
+        self._content = memoryview(_mapped(path, self.name)) if content is None else content
+        self.header = LmHeader.read(
+            self.name, self._content[:HEADER_BYTES].tobytes(), len(self._content)
+        )
         header = self.header
         self._native = kernels.LmImage(
             np.frombuffer(self._content, np.uint8, header.content_end),
@@ -62,6 +70,11 @@ class LmImage:
     def order(self) -> int:
         """The n of the longest n-grams."""
         return self.header.order
+
+    @property
+    def content(self) -> memoryview:
+        """All bytes of the image, read only."""
+        return self._content
 
     def find_words(self, texts: Iterable[str]) -> Words:
         """The numbers (W,) of words; NO_WORD for those that the model lacks."""
@@ -122,7 +135,7 @@ class LmImage:
                 raise LmImageError(f"{self.name} is damaged in its megabyte {block}")
 
 
-def block_sums(content: mmap.mmap, header: LmHeader) -> list[int]:
+def block_sums(content: mmap.mmap | memoryview, header: LmHeader) -> list[int]:
     """The checksums (C,) of what lies between the header and them."""
     end = header.checksums_at
     return [

@@ -9,12 +9,13 @@ import numpy as np
 
 from earshot.decoder_kernels.errors import GraphSourceError
 from earshot.decoder_kernels.graph.graph import NO_WORD_TEXT, ArcColumns, Graph, units_checksum
-from earshot.language.graphs.composition import DELTA, compose_lexicon
+from earshot.language.graphs.composition import compose_lexicon
 from earshot.language.graphs.detours import without_detours
 from earshot.language.graphs.explicit import explicit_graph
 from earshot.language.graphs.fst import Fst
 from earshot.language.graphs.grammar import Grammar, grammar_of
 from earshot.language.graphs.lexicon import MAX_SPELLING, Lexicon, Spelling, lexicon_fst
+from earshot.language.graphs.small_lm import small_lm_of
 from earshot.language.ngrams.arpa import (
     SENTENCE_END,
     SENTENCE_START,
@@ -22,6 +23,8 @@ from earshot.language.ngrams.arpa import (
     Arpa,
     read_arpa,
 )
+from earshot.language.ngrams.monotone import monotone
+from earshot.language.ngrams.stepped_model import STEP, require_step, stepped_model
 
 GraphForm = Literal["compact", "normal", "explicit-compact", "explicit-normal"]
 GRAPH_FORMS: tuple[GraphForm, ...] = ("compact", "normal", "explicit-compact", "explicit-normal")
@@ -73,14 +76,18 @@ def build_graph(
     *,
     form: GraphForm = "compact",
     only: Sequence[str] | None = None,
-    delta: float = DELTA,
+    step: float = STEP,
+    with_small_lm: bool = True,
     progress: Progress = lambda what, done: None,
 ) -> Build:
     """Build the graph of an ARPA file; with ``only``, of these words of it.
 
-    Costs are exact up to ``delta / 2`` for each arc. Raises GraphSourceError (a file that cannot be
-    used, no words left, kaldifst missing) or another GraphError.
+    The model is rounded to multiples of ``step`` nats and made monotone; then a path costs what the
+    model says, to the bit. The graph has that model with it (`Graph.small_lm`), unless it is to be
+    without. Raises GraphSourceError (a file or a step that cannot be used, no words left, kaldifst
+    missing) or another GraphError, and LmImageError where no image can be written.
     """
+    require_step(step)
     arpa = read_arpa(lm, lambda done: progress(f"reading {lm.name}", done))
     lexicon, unspelled = _spelled(arpa, spell, only, progress)
     _require_tokens(lexicon, units)
@@ -90,14 +97,16 @@ def build_graph(
         )
     word_ids = {text: i for i, text in enumerate(lexicon, start=1)}
     progress("building the grammar", None)
-    grammar = grammar_of(arpa, word_ids, len(word_ids) + 1)
-    graph = _composed(lexicon, word_ids, grammar, units, form, delta, progress)
+    model = monotone(stepped_model(arpa, word_ids, step))
+    grammar = grammar_of(model, word_ids, len(word_ids) + 1)
+    small_lm = small_lm_of(model) if with_small_lm else None
+    graph = _composed(lexicon, word_ids, grammar, units, form, progress)
     known = set(arpa.words)
     return Build(
-        graph=graph,
+        graph=replace(graph, small_lm=small_lm),
         words=len(lexicon),
         ngrams=sum(map(len, arpa.orders)),
-        ngrams_used=grammar.ngrams_used,
+        ngrams_used=model.listed,
         redundant_states=grammar.states_dropped,
         unspelled=tuple(unspelled),
         unknown=tuple(word for word in only or () if word not in known),
@@ -110,13 +119,12 @@ def _composed(
     grammar: Grammar,
     units: Units,
     form: GraphForm,
-    delta: float,
     progress: Progress,
 ) -> Graph:
     """L over G, determinized, minimized and laid out in the form asked for."""
     back_off = len(word_ids) + 1
     letters = lexicon_fst(lexicon, word_ids, len(units.symbols), back_off, units.separator)
-    lg = compose_lexicon(letters.fst, grammar.fst, lambda what: progress(what, None), delta)
+    lg = compose_lexicon(letters.fst, grammar.fst, lambda what: progress(what, None))
     progress("laying out the graph", None)
     texts = (NO_WORD_TEXT, *word_ids)
     graph = _implicit(lg, letters.first_symbol, grammar, units, texts, form)

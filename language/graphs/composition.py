@@ -14,12 +14,13 @@ MAX_STATES = 60_000_000
 """Where determinization gives up: more would not fit the search's keys."""
 
 DELTA = 2.0**-16
-"""To what minimization rounds costs. Kaldi rounds to 1/1024, for a thousandth less nodes."""
+"""Below what costs are the same. A grammar's are whole steps of 2^-8 nats and more, which stay so:
+Kaldi's 1/1024 would do too, but costs that are no such steps would then be off by it."""
 
 Report = Callable[[str], None]
 
 
-def compose_lexicon(lexicon: Fst, grammar: Fst, report: Report, delta: float = DELTA) -> Fst:
+def compose_lexicon(lexicon: Fst, grammar: Fst, report: Report) -> Fst:
     """Minimal deterministic LG; disambiguation symbols are still among its labels.
 
     Raises GraphSourceError if kaldifst is missing, or if nothing, or too much, comes out.
@@ -36,10 +37,10 @@ def compose_lexicon(lexicon: Fst, grammar: Fst, report: Report, delta: float = D
         del left, right
         report(f"determinizing {composed.num_states:,} states")
         # Tropical: the cost of a text stays that of its best path, exactly.
-        if kaldifst.determinize_star(composed, use_log=False, max_states=MAX_STATES):
+        if kaldifst.determinize_star(composed, DELTA, MAX_STATES, use_log=False):
             raise GraphSourceError(f"the graph would have more than {MAX_STATES} states")
         report(f"minimizing {composed.num_states:,} states")
-        kaldifst.minimize_encoded(composed, delta)
+        kaldifst.minimize_encoded(composed, DELTA)
         path = here / "out.fst"
         kaldifst.StdConstFst(composed).write(str(path))
         return read_fst(path)

@@ -37,4 +37,5 @@ def describe_graph(graph: Graph) -> dict[str, object]:
         "units_checksum": graph.units_checksum or "unknown",
         "takes_unknown_words": graph.loop_node >= 0,
         "unknown_word_cost": round(graph.unknown_cost, 4),
+        "small_lm_ngrams": 0 if graph.small_lm is None else graph.small_lm.header.num_ngrams,
     }

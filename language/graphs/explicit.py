@@ -32,6 +32,7 @@ def explicit_graph(graph: Graph, rule: Rule) -> Graph:
         blank_id=graph.blank_id,
         unknown_cost=graph.unknown_cost,
         units_checksum=graph.units_checksum,
+        small_lm=graph.small_lm,
     )
 
 

@@ -44,6 +44,7 @@ def implicit_graph(graph: Graph) -> Graph:
         blank_id=graph.blank_id,
         unknown_cost=graph.unknown_cost,
         units_checksum=graph.units_checksum,
+        small_lm=graph.small_lm,
     )
 
 

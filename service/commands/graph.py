@@ -4,15 +4,15 @@ import argparse
 import json
 from pathlib import Path
 
-from earshot.decoder_kernels.errors import GraphError, NoCompactRule
+from earshot.decoder_kernels.errors import GraphError, LmImageError, NoCompactRule
 from earshot.decoder_kernels.graph.graph import TOPOLOGIES, Graph
 from earshot.decoder_kernels.graph.graph_file import read_graph, write_graph
 from earshot.language.graphs.build import GRAPH_FORMS, Build, build_graph
-from earshot.language.graphs.composition import DELTA
 from earshot.language.graphs.description import describe_graph
 from earshot.language.graphs.foreign import import_graph
 from earshot.language.graphs.implicit import implicit_graph
 from earshot.language.graphs.open_ended import open_ended
+from earshot.language.ngrams.stepped_model import STEP
 from earshot.models.errors import ModelError
 from earshot.service.commands.graph_units import GRAPH_UNITS, kind_of, load, spelling_of, units_of
 from earshot.service.commands.options.build_files import read_words, require_place, require_readable
@@ -21,8 +21,6 @@ from earshot.service.errors import StartupError
 from earshot.streaming.words.graph_fit import fitting_units
 
 NAMES_SHOWN = 8
-MAX_COST_STEP = 0.25
-"""Beyond that words lose their order."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Do it; returns 0."""
     try:
         code: int = arguments.do(arguments)
-    except (GraphError, ModelError) as error:
+    except (GraphError, LmImageError, ModelError) as error:
         raise StartupError(f"{arguments.action}: {error}") from error
     return code
 
@@ -62,9 +60,16 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cost-step",
         type=float,
-        default=DELTA,
+        default=STEP,
         metavar="NATS",
-        help="round arcs' costs to its multiples; 0.015625 packs graphs a fifth smaller",
+        help="round the language model to its multiples, a power of two from 0.00390625 (the "
+        "default) to 0.25",
+    )
+    parser.add_argument(
+        "--no-small-lm",
+        action="store_true",
+        help="leave out the language model itself; the graph is smaller, and no larger model can "
+        "take its place at run time",
     )
     _add_model(parser, "the bundled model if absent")
     _add_output(parser)
@@ -111,8 +116,6 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 def _build(arguments: argparse.Namespace) -> int:
     require_place(arguments.out, [arguments.lm, arguments.lexicon, arguments.words])
-    if not 0.0 < arguments.cost_step <= MAX_COST_STEP:
-        raise StartupError(f"--cost-step is {arguments.cost_step}: 0 < NATS <= {MAX_COST_STEP:g}")
     model = load(arguments.model)
     spelling = spelling_of(model, kind_of(model, arguments.units), arguments.lexicon)
     only = None if arguments.words is None else read_words(arguments.words)
@@ -123,7 +126,8 @@ def _build(arguments: argparse.Namespace) -> int:
             spelling.units,
             form=arguments.topology,
             only=only,
-            delta=arguments.cost_step,
+            step=arguments.cost_step,
+            with_small_lm=not arguments.no_small_lm,
             progress=bar,
         )
         bar(f"writing {arguments.out.name}", None)

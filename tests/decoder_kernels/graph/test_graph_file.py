@@ -147,8 +147,8 @@ def test_a_place_that_cannot_be_written_is_named(graph: Graph, tmp_path: Path) -
         (b"", "is empty"),
         (b"EARGRAPH", "not a compiled graph"),
         (b"x" * 500, "not a compiled graph"),
-        (b"EARGRAPH" + struct.pack("<I", 2) + b"\0" * 500, "version 2; this is version 1"),
-        (b"EARGRAPH" + struct.pack("<I", 1) + b"\0" * 500, "sizes in its header"),
+        (b"EARGRAPH" + struct.pack("<I", 3) + b"\0" * 500, "version 3; this is version 2"),
+        (b"EARGRAPH" + struct.pack("<I", 2) + b"\0" * 500, "sizes in its header"),
     ],
 )
 def test_what_is_no_compiled_graph_is_refused(

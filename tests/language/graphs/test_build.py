@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from stepped_cases import Costs
 
 from earshot.decoder_kernels.errors import GraphSourceError
 from earshot.decoder_kernels.graph.graph import units_checksum
@@ -20,14 +21,14 @@ from earshot.language.graphs.explicit import explicit_graph
 from earshot.language.graphs.fst import read_fst, write_fst
 from earshot.language.graphs.grammar import grammar_of
 from earshot.language.graphs.lexicon import lexicon_fst
-from earshot.language.ngrams.arpa import read_arpa
+from earshot.language.ngrams.arpa import Arpa, NGram, read_arpa
+from earshot.language.ngrams.monotone import monotone
+from earshot.language.ngrams.stepped_model import STEP, stepped_model
 
 BLANK, VOCAB_SIZE = 0, 3
 UNITS = Units(["<blank>", "x", "y"], BLANK)
 SEPARATED = Units(["<blank>", "x", "y", "_"], BLANK, separator=3)
 WORDS = ("a", "b", "c")
-FINE = 1e-6  # minimization that keeps costs as they are
-EXACT = {"abs": 1e-3}
 
 NGrams = dict[tuple[str, ...], tuple[float, float]]
 
@@ -38,10 +39,6 @@ class Model:
 
     orders: list[NGrams]
     lexicon: dict[str, list[tuple[int, ...]]]
-
-    @property
-    def ngrams(self) -> NGrams:
-        return {words: costs for ngrams in self.orders for words, costs in ngrams.items()}
 
     def write(self, path: Path) -> Path:
         lines = ["\\data\\", *(f"ngram {i}={len(n)}" for i, n in enumerate(self.orders, 1))]
@@ -54,39 +51,20 @@ class Model:
         path.write_text("\n".join([*lines, "\\end\\", ""]))
         return path
 
-    def costs(
-        self, words: tuple[str, ...], start: tuple[str, ...] = ("<s>",)
-    ) -> tuple[float, float]:
-        """Of a text: by the book, and the least one if backing off is free to all.
+    @property
+    def said(self) -> Costs:
+        """What the model says once it is rounded and monotone."""
+        texts = list(dict.fromkeys(word for words in self.orders[0] for word in words))
+        numbers = {text: i for i, text in enumerate(texts)}
+        orders = [
+            {tuple(numbers[word] for word in words): NGram(*logs) for words, logs in ngrams.items()}
+            for ngrams in self.orders
+        ]
+        return Costs.of(monotone(stepped_model(Arpa(texts, orders), self.lexicon)))
 
-        A static graph allows the second. It may back off to any shorter history before a word;
-        what it forgets, it has forgotten for the words to come.
-        """
-        ngrams, span = self.ngrams, len(self.orders) - 1
-
-        def backing_off(history: tuple[str, ...], count: int) -> float:
-            return sum(-ngrams.get(history[i:], (0.0, 0.0))[1] for i in range(count))
-
-        def of_word(history: tuple[str, ...], word: str) -> float:
-            for i in range(len(history) + 1):
-                if (*history[i:], word) in ngrams:
-                    return backing_off(history, i) - ngrams[*history[i:], word][0]
-            return math.inf
-
-        start = start if span else ()
-        book, history = 0.0, start
-        free = {start: 0.0}
-        for word in (*words, "</s>"):
-            book += of_word(history, word)
-            history = (*history, word)[-span:] if span else ()
-            ahead: dict[tuple[str, ...], float] = {}
-            for before, cost in free.items():
-                for i in range(len(before) + 1):
-                    after = (*before[i:], word)[-span:] if span else ()
-                    found = cost + backing_off(before, i) + of_word(before[i:], word)
-                    ahead[after] = min(ahead.get(after, math.inf), found)
-            free = ahead
-        return book * math.log(10), min(free.values()) * math.log(10)
+    def costs(self, words: tuple[str, ...]) -> float:
+        """Of a text, in nats."""
+        return self.said.sentence(words) * STEP
 
     def texts(self, tokens: tuple[int, ...]) -> set[tuple[str, ...]]:
         """All that a sequence of tokens can spell."""
@@ -120,7 +98,7 @@ def models(draw: st.DrawFn) -> Model:
 
 def build(model: Model, path: Path, units: Units = UNITS, **rest):
     lm = model.write(path / "lm.arpa")
-    return build_graph(lm, lambda word: model.lexicon.get(word, ()), units, delta=FINE, **rest)
+    return build_graph(lm, lambda word: model.lexicon.get(word, ()), units, **rest)
 
 
 def in_words(costs, graph) -> dict[tuple[str, ...], float]:
@@ -137,8 +115,8 @@ def test_lg_has_every_text_at_its_cost_and_no_other(model: Model, tmp_path, text
     graph = build(model, tmp_path).graph
     for length in range(5):
         for tokens in itertools.product(range(1, VOCAB_SIZE), repeat=length):
-            expected = {words: model.costs(words)[1] for words in model.texts(tokens)}
-            assert in_words(texts_of(graph, tokens), graph) == pytest.approx(expected, **EXACT)
+            expected = {words: model.costs(words) for words in model.texts(tokens)}
+            assert in_words(texts_of(graph, tokens), graph) == expected
 
 
 @few
@@ -155,7 +133,7 @@ def test_explicit_graph_is_lg_under_the_ctc_rule(
             for tokens in frames_to_tokens(frames, rule):
                 for words, cost in texts_of(graph, tokens).items():
                     expected[words] = min(cost, expected.get(words, math.inf))
-            assert texts_of(explicit, frames) == pytest.approx(expected, **EXACT)
+            assert texts_of(explicit, frames) == expected
 
 
 def textbook_topology(rule: str, first_symbol: int, num_symbols: int) -> kaldifst.StdVectorFst:
@@ -191,8 +169,10 @@ def test_explicit_graph_is_the_composition_of_the_recipes(
     word_ids = {word: i for i, word in enumerate(graph.word_texts) if i}
     back_off = len(graph.word_texts)
     letters = lexicon_fst(model.lexicon, word_ids, VOCAB_SIZE, back_off)
-    grammar = grammar_of(read_arpa(tmp_path / "lm.arpa"), word_ids, back_off)
-    write_fst(tmp_path / "lg.fst", compose_lexicon(letters.fst, grammar.fst, str, FINE))
+    grammar = grammar_of(
+        monotone(stepped_model(read_arpa(tmp_path / "lm.arpa"), word_ids)), word_ids, back_off
+    )
+    write_fst(tmp_path / "lg.fst", compose_lexicon(letters.fst, grammar.fst, str))
     lg = kaldifst.StdConstFst.read(str(tmp_path / "lg.fst"))
     num_symbols = int(letters.fst.ilabels.max()) + 1 - letters.first_symbol
     topology = textbook_topology(rule, letters.first_symbol, num_symbols)
@@ -201,7 +181,7 @@ def test_explicit_graph_is_the_composition_of_the_recipes(
     for length in range(5):
         for frames in itertools.product(range(VOCAB_SIZE), repeat=length):
             expected = texts_of_fst(tlg, [frame + 1 for frame in frames])
-            assert texts_of(graph, frames) == pytest.approx(expected, **EXACT)
+            assert texts_of(graph, frames) == expected
 
 
 @few
@@ -217,8 +197,8 @@ def test_a_separator_stands_between_words_and_may_end_a_text(model, tmp_path, te
             expected: dict[tuple[str, ...], float] = {}
             if list(tokens) in (text, text[:-1]):
                 spelled = [[w for w, s in model.lexicon.items() if run in s] for run in runs]
-                expected = {words: model.costs(words)[1] for words in itertools.product(*spelled)}
-            assert in_words(texts_of(graph, tokens), graph) == pytest.approx(expected, **EXACT)
+                expected = {words: model.costs(words) for words in itertools.product(*spelled)}
+            assert in_words(texts_of(graph, tokens), graph) == expected
 
 
 UNIGRAMS = {
@@ -247,8 +227,8 @@ BIGRAM = Model([UNIGRAMS, BIGRAMS], SPELLINGS)
 def test_costs_are_those_added_up_by_hand(tokens, words, log10_prob, tmp_path, texts_of) -> None:
     graph = build(BIGRAM, tmp_path).graph
     cost = in_words(texts_of(graph, tokens), graph)[words]
-    assert cost == pytest.approx(-log10_prob * math.log(10), **EXACT)
-    assert BIGRAM.costs(words) == pytest.approx((cost, cost), **EXACT)
+    assert cost == pytest.approx(-log10_prob * math.log(10), abs=5 * STEP / 2)
+    assert BIGRAM.costs(words) == cost
 
 
 def test_a_graph_knows_what_it_was_built_for(tmp_path) -> None:
@@ -263,9 +243,9 @@ def test_a_graph_knows_what_it_was_built_for(tmp_path) -> None:
 
 def test_any_word_may_start_at_the_loop_with_an_empty_history(tmp_path, texts_of) -> None:
     graph = build(BIGRAM, tmp_path).graph
-    assert graph.unknown_cost == pytest.approx(3.0 * math.log(10))
+    assert graph.unknown_cost == round(3.0 * math.log(10) / STEP) * STEP
     from_loop = in_words(texts_of(replace(graph, start=graph.loop_node), (2,)), graph)
-    assert from_loop["b",] == pytest.approx((1.5 + 0.5) * math.log(10), **EXACT)
+    assert from_loop["b",] == pytest.approx((1.5 + 0.5) * math.log(10), abs=STEP)
 
 
 @few
@@ -274,14 +254,14 @@ def test_the_loop_is_where_the_history_is_empty(model: Model, tmp_path, texts_of
     graph = build(model, tmp_path).graph
     from_loop = replace(graph, start=graph.loop_node)
     for tokens in itertools.product(range(1, VOCAB_SIZE), repeat=2):
-        expected = {words: model.costs(words, ())[1] for words in model.texts(tokens)}
-        assert in_words(texts_of(from_loop, tokens), graph) == pytest.approx(expected, **EXACT)
+        expected = {words: model.said.sentence(words, ()) * STEP for words in model.texts(tokens)}
+        assert in_words(texts_of(from_loop, tokens), graph) == expected
 
 
 def test_an_unknown_word_costs_as_much_as_the_rarest_if_the_model_has_none(tmp_path) -> None:
     unigrams = {words: costs for words, costs in UNIGRAMS.items() if words != ("<unk>",)}
     graph = build(Model([unigrams, BIGRAMS], SPELLINGS), tmp_path).graph
-    assert graph.unknown_cost == pytest.approx(1.5 * math.log(10))
+    assert graph.unknown_cost == round(1.5 * math.log(10) / STEP) * STEP
 
 
 def test_words_without_spelling_are_left_out_and_named(tmp_path) -> None:

@@ -83,10 +83,23 @@ def test_build_rounds_costs_to_the_step_asked_for(lm, compiled) -> None:
     assert not np.all(exact * 8 == np.round(exact * 8))
 
 
+def test_build_puts_the_language_model_into_the_graph_unless_it_is_to_be_without(
+    capsys, lm, compiled
+) -> None:
+    assert graph("build", "--lm", lm, "--out", compiled) == 0
+    small_lm = read_graph(compiled).small_lm
+    assert small_lm is not None
+    assert small_lm.order == 2
+    count = small_lm.header.num_ngrams
+    assert f"small lm ngrams      {count}\n" in capsys.readouterr().out
+    assert graph("build", "--lm", lm, "--out", compiled, "--no-small-lm") == 0
+    assert read_graph(compiled).small_lm is None
+
+
 @pytest.mark.parametrize("step", ["0", "-1", "0.5", "nan"])
 def test_build_refuses_a_step_that_is_none(capsys, lm, compiled, step: str) -> None:
     assert graph("build", "--lm", lm, "--out", compiled, f"--cost-step={step}") == 2
-    assert f"--cost-step is {float(step)}" in capsys.readouterr().err
+    assert f"build: a step of {float(step):g} nats is no power of two" in capsys.readouterr().err
     assert not compiled.exists()
 
 
