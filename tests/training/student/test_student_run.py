@@ -8,9 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import soundfile
 import torch
 
+from benchmarks.server.batching import run_all
 from earshot.models.checkpoints.checkpoint import load_model
+from earshot.streaming.assembly.engine_factory import build_engine
+from earshot.streaming.engine_config import EngineConfig
+from earshot.streaming.stream_config import StreamConfig
 from earshot.training.errors import NoPlace, RecipeError, TrainingStateError
 from earshot.training.recipe.config import NetworkConfig, PhoneConfig, Recipe, StartConfig
 from earshot.training.recipe.student_config import StudentConfig
@@ -34,6 +39,17 @@ def weights(trainer: Trainer) -> dict[str, torch.Tensor]:
     return {**trainer.model.state_dict(), **side.state_dict(prefix="side.")}
 
 
+def served(model: Path, recordings: list[Path]) -> list[str]:
+    """What clients of an engine get."""
+    config = EngineConfig(max_streams=4, max_file_lanes=4, threads=1)
+    engine = build_engine(model, {}, config, device="cpu")
+    engine.start()
+    audio = [soundfile.read(path, dtype="float32")[0] for path in recordings]
+    texts = run_all(engine, audio, StreamConfig(interim_results=False))
+    engine.stop(timeout_s=10)
+    return texts
+
+
 def test_a_student_learns_to_write_and_its_archive_writes_the_same(
     recipe: Recipe, tmp_path: Path
 ) -> None:
@@ -48,7 +64,9 @@ def test_a_student_learns_to_write_and_its_archive_writes_the_same(
     assert [each.name for each in (tmp_path / "model").iterdir()] == ["student.nemo"]
     loaded, dev = load_model(tmp_path / "model"), trainer.prepared.dev
     texts = student_texts(loaded.model, loaded.tokenizer, dev)
-    assert texts == [utterance.text for utterance in dev.utterances]
+    said = [utterance.text for utterance in dev.utterances]
+    assert texts == said
+    assert served(tmp_path / "model", [utterance.path for utterance in dev.utterances]) == said
 
 
 def test_an_archive_holds_the_average_of_the_checkpoints(recipe: Recipe, tmp_path: Path) -> None:
