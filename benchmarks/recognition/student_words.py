@@ -56,7 +56,7 @@ def verdict(heard: Mapping[Arm, Found]) -> str:
 
 
 def main() -> None:
-    """Run it and write docs/benchmarks/student_words.md."""
+    """Run it and write its page."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -17,7 +17,7 @@ from earshot.training.recipe.optimiser_config import OptimiserConfig
 from earshot.training.recipe.ranges import Ranges
 from earshot.training.recipe.recipe_file import read_with_common, section
 from earshot.training.recipe.recipe_value import read_value
-from earshot.training.recipe.student_config import StudentConfig
+from earshot.training.recipe.student_config import StudentConfig, check_student
 from earshot.training.recipe.transducer_config import TransducerTrainingConfig
 
 CORPUS_KEYS = (
@@ -276,7 +276,8 @@ class Recipe:
         self._check_decoder()
         self._check_teacher()
         self._check_head()
-        self._check_student()
+        if self.student is not None:
+            check_student(self)
 
     def _check_encoder(self) -> None:
         net, start = self.network, self.start
@@ -331,24 +332,6 @@ class Recipe:
             raise RecipeError("transducer: the head learns by peak_rate, all else stays as it is")
         if self.checkpoints.start_share > 0:
             raise RecipeError("checkpoints.start_share: a head begins with nothing")
-
-    def _check_student(self) -> None:
-        if self.student is None:
-            return
-        if self.start is None or self.start.model is None:
-            raise RecipeError("student: it learns from a trained model, which [start] names")
-        if (self.phones, self.distil, self.transducer) != (None, None, None):
-            raise RecipeError("student: nothing else is learnt beside it")
-        if self.network != NetworkConfig():
-            raise RecipeError("network: a student's sizes are those of [student]")
-        if self.waveform is None:
-            raise RecipeError("student: two models hear the same sound, which [waveform] changes")
-        if self.optimiser.group_rates or self.optimiser.frozen_groups:
-            raise RecipeError("student: all of it learns by peak_rate")
-        if self.checkpoints.start_share > 0:
-            raise RecipeError("checkpoints.start_share: a student begins with nothing")
-        if self.checkpoints.stored != "float32":
-            raise RecipeError("checkpoints.stored: a student's archive holds float32")
 
     @property
     def teacher(self) -> Path | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from earshot.models.config import FeatureConfig
 from earshot.models.errors import ConfigError
@@ -15,6 +16,9 @@ from earshot.models.layers.subsampling import StemShape
 from earshot.models.transducer_config import JointActivation, TransducerConfig
 from earshot.training.errors import RecipeError
 from earshot.training.recipe.ranges import Ranges
+
+if TYPE_CHECKING:
+    from earshot.training.recipe.config import Recipe
 
 STEM = StemShape((1, 1, 1), (2, 2, 2))
 """Of a causal stem of rate 8: a frame hears nothing behind the feature frame at its own place."""
@@ -102,3 +106,21 @@ class StudentConfig:
             activation=self.activation,
             max_symbols=self.max_symbols,
         )
+
+
+def check_student(recipe: Recipe) -> None:
+    """Other sections, which have nothing to say beside a student's. Raises RecipeError."""
+    if recipe.start is None or recipe.start.model is None:
+        raise RecipeError("student: it learns from a trained model, which [start] names")
+    if (recipe.phones, recipe.distil, recipe.transducer) != (None, None, None):
+        raise RecipeError("student: nothing else is learnt beside it")
+    if recipe.network != type(recipe.network)():
+        raise RecipeError("network: a student's sizes are those of [student]")
+    if recipe.waveform is None:
+        raise RecipeError("student: two models hear the same sound, which [waveform] changes")
+    if recipe.optimiser.group_rates or recipe.optimiser.frozen_groups:
+        raise RecipeError("student: all of it learns by peak_rate")
+    if recipe.checkpoints.start_share > 0:
+        raise RecipeError("checkpoints.start_share: a student begins with nothing")
+    if recipe.checkpoints.stored != "float32":
+        raise RecipeError("checkpoints.stored: a student's archive holds float32")

@@ -16,7 +16,7 @@ RATE_HZ = 16_000
 def nemo_options(
     config: FastConformerModelConfig, pieces: Sequence[str], model_name: str, ctc_weight: float
 ) -> dict[str, Any]:
-    """What stands in model_config.yaml.
+    """The mapping that stands in model_config.yaml.
 
     model_name: of the archive's member with the pieces' sentencepiece model. Of what is for
     training only what NeMo cannot be without is there: nothing is dropped out, so that the joint's

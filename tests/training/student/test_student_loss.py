@@ -19,6 +19,7 @@ from earshot.training.run.run import open_run
 from earshot.training.run.trainer import Trainer
 from earshot.training.student.student_loss import StudentLoss, frames_of_pairs
 from earshot.training.student.student_units import student_units, teacher_units
+from earshot.training.transducer.label_windows import expected_labels, windows_about
 from earshot.training.transducer.transducer_loss import transducer_losses
 
 
@@ -56,6 +57,22 @@ def test_pairs_of_frames_come_one_frame_later() -> None:
     assert frames_of_pairs(pairs, 4).tolist() == [[0.0, 0.5, 2.0, 3.0]]
     assert frames_of_pairs(pairs, 6).tolist() == [[0.0, 0.5, 2.0, 3.0, 3.0, 3.0]]
     assert frames_of_pairs(pairs, 2).tolist() == [[0.0, 0.5]]
+
+
+def test_the_narrowest_windows_leave_a_path_whatever_the_teacher_hears() -> None:
+    """From 6 on: two labels may fall into one of the student's frames."""
+    torch.manual_seed(0)
+    for _ in range(60):
+        pairs = int(torch.randint(1, 15, ()))
+        labels = int(torch.randint(1, 2 * pairs + 1, ()))
+        log_probs = (4 * torch.randn(1, 2 * pairs, 6)).log_softmax(dim=-1)
+        tokens = torch.randint(1, 6, (1, labels))
+        counts, lengths = torch.tensor([labels]), torch.tensor([2 * pairs])
+        expected = expected_labels(log_probs, lengths, tokens, counts, 0)
+        at_frames = frames_of_pairs(expected[:, ::2], pairs + 1)
+        windows = windows_about(at_frames, tokens, counts, 6)
+        assert (windows[0, 0, 0], windows[0, -1, -1]) == (0, labels)
+        assert bool((windows[0, 1:, 0] <= windows[0, :-1, -1]).all())  # neighbours meet
 
 
 def test_a_student_s_units_are_its_teacher_s_by_sentencepiece_s_ids(teacher: Path) -> None:
