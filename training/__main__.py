@@ -162,7 +162,12 @@ def _add_recipe_actions(actions: argparse._SubParsersAction[argparse.ArgumentPar
     for action in (training, exporting):
         action.add_argument("--run", type=Path, help="checkpoints and log")
     training.add_argument("--device", choices=DEVICE_CHOICES, default="auto")
-    exporting.add_argument("--output", type=Path, required=True, help="model directory to write")
+    exporting.add_argument(
+        "--output",
+        type=Path,
+        required=True,
+        help="model directory to write; a student's may be a .nemo",
+    )
     evaluating.add_argument("--model", type=Path, required=True, help="model directory")
     evaluating.add_argument("--rates", type=Path, help="file for rates by corpus and speaker")
     evaluating.add_argument(

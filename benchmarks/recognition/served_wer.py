@@ -91,7 +91,7 @@ class Served:
     """An engine of a model, heard in chunks of one size; with the bundled graph, or another.
 
     And with the bundled neural language model. chunk_frames: `WHOLE` for finals that hear their
-    segments as a whole.
+    segments as a whole. bare: with neither of them, as a model of another family is served.
     """
 
     def __init__(
@@ -100,6 +100,7 @@ class Served:
         chunk_frames: float,
         graph: Path | None = None,
         precision: PrecisionChoice = "auto",
+        bare: bool = False,
     ) -> None:
         whole = chunk_frames == WHOLE
         config = EngineConfig(
@@ -108,7 +109,7 @@ class Served:
             chunk_size=None if whole else int(chunk_frames),
         )  # fmt: skip
         self._chunk_ms = WHOLE if whole else None
-        own = find_parts()
+        own = {} if bare else find_parts()
         parts = own if graph is None else {**own, "graph": graph}
         self._engine = build_engine(model, parts, config, device="cpu")
         self._engine.start()

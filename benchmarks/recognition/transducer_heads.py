@@ -37,12 +37,17 @@ BY_LABELS = ("transducer_greedy_search", "transducer_beam_search")
 
 @dataclass(frozen=True)
 class Arm:
-    """One way to decode a model."""
+    """One way to decode a model.
+
+    frames: of a chunk. bare: without the bundled model's graph and language model.
+    """
 
     name: str
     model: Path
     mode: str
     precision: PrecisionChoice = EXACT
+    frames: int = FRAMES
+    bare: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,7 @@ def arms(rnnt: Path, tdt: Path) -> Iterator[Arm]:
 
 def hear(arm: Arm, chosen: Sequence[Utterance], audio_s: float) -> Found:
     """All recordings by an arm."""
-    served = Served(arm.model, FRAMES, precision=arm.precision)
+    served = Served(arm.model, arm.frames, precision=arm.precision, bare=arm.bare)
     began = time.process_time()
     heard = served.hear(chosen, StreamConfig(mode=arm.mode, interim_results=False))
     factor = (time.process_time() - began) / audio_s

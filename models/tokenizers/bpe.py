@@ -22,6 +22,12 @@ class BpeTokenizer(PieceTokenizer):
         super().__init__(units if isinstance(units, UnitTable) else UnitTable.read(units))
         self._model = read_sentencepiece(_read_file(model_path), str(model_path))
 
+    @property
+    def proto(self) -> bytes:
+        """Sentencepiece's model, as in its file."""
+        found: bytes = self._model.serialized_model_proto()
+        return found
+
     def split(self, text: str) -> list[str]:
         """Sentencepiece's segmentation, CJK characters split off first."""
         tokens: list[str] = []
@@ -35,7 +41,7 @@ class BpeTokenizer(PieceTokenizer):
     def save(self, directory: Path) -> None:
         """Writes units.txt and bpe.model."""
         (directory / "units.txt").write_text(self.units.to_text(), encoding="utf-8")
-        (directory / "bpe.model").write_bytes(self._model.serialized_model_proto())
+        (directory / "bpe.model").write_bytes(self.proto)
 
 
 def read_sentencepiece(proto: bytes, source: str) -> sentencepiece.SentencePieceProcessor:

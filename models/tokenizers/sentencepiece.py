@@ -22,6 +22,12 @@ class SentencePieceTokenizer(PieceTokenizer):
         special = {piece for unit, piece in enumerate(pieces) if self._is_special(unit, piece)}
         super().__init__(UnitTable.of(pieces, source), special)
 
+    @property
+    def proto(self) -> bytes:
+        """Sentencepiece's model, as in its file."""
+        found: bytes = self._model.serialized_model_proto()
+        return found
+
     def split(self, text: str) -> list[str]:
         """Sentencepiece's segmentation."""
         pieces: list[str] = self._model.encode_as_pieces(text)
@@ -30,7 +36,7 @@ class SentencePieceTokenizer(PieceTokenizer):
     def save(self, directory: Path) -> None:
         """Writes units.txt and bpe.model."""
         (directory / "units.txt").write_text(self.units.to_text(), encoding="utf-8")
-        (directory / "bpe.model").write_bytes(self._model.serialized_model_proto())
+        (directory / "bpe.model").write_bytes(self.proto)
 
     def _is_special(self, unit: int, piece: str) -> bool:
         silent = self._model.is_unknown(unit) or self._model.is_control(unit)

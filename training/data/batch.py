@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,12 +34,19 @@ class CleanSound:
     speed: float
 
 
+class CleanFeatures(NamedTuple):
+    """Features `(B, T, F)` of a batch before noise, rooms and channel, and their numbers `(B,)`."""
+
+    features: Tensor
+    lengths: Tensor
+
+
 @dataclass(frozen=True)
 class Batch:
     """The tensors of one update, padded with zeros on the right.
 
     Features `(B, T, F)` and tokens `(B, U)` with lengths `(B,)`; seconds of audio in all; how the
-    rows sounded before, where a teacher is to hear them.
+    rows sounded before, where a teacher is to hear them, or its own features of that.
     """
 
     features: Tensor
@@ -47,9 +55,11 @@ class Batch:
     token_lengths: Tensor
     seconds: float
     clean: Sequence[CleanSound] = ()
+    clean_features: CleanFeatures | None = None
 
     def to(self, device: torch.device) -> Batch:
         """The same batch on `device`."""
+        clean = self.clean_features
         return Batch(
             self.features.to(device),
             self.feature_lengths.to(device),
@@ -57,6 +67,7 @@ class Batch:
             self.token_lengths.to(device),
             self.seconds,
             self.clean,
+            clean and CleanFeatures(*(each.to(device) for each in clean)),
         )
 
 

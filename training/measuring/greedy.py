@@ -82,15 +82,25 @@ def greedy_texts(
 ) -> list[str]:
     """What the model makes of each utterance; nothing of one too short for an encoder frame."""
     device = next(model.parameters()).device
+
+    def tokens(indices: Sequence[int]) -> list[list[int]]:
+        batch = heard_batch(model, speech, indices).to(device)
+        return decode(model, batch.features, batch.feature_lengths, chunk_size)
+
+    return texts_by(tokens, tokenizer, speech)
+
+
+def texts_by(
+    tokens: Callable[[Sequence[int]], list[list[int]]], tokenizer: Tokenizer, speech: Speech
+) -> list[str]:
+    """Texts of all utterances, nothing of one without a frame; `tokens` is given some at a time."""
     texts = [""] * len(speech)
     counts = [speech.frame_count(index) for index in range(len(speech))]
     usable = [index for index, count in enumerate(counts) if count]
     for places in length_batches([counts[index] for index in usable]):
         indices = [usable[place] for place in places]
-        batch = heard_batch(model, speech, indices).to(device)
-        found = decode(model, batch.features, batch.feature_lengths, chunk_size)
-        for index, tokens in zip(indices, found, strict=True):
-            texts[index] = tokenizer.decode(tokens)
+        for index, found in zip(indices, tokens(indices), strict=True):
+            texts[index] = tokenizer.decode(found)
     return texts
 
 
@@ -103,8 +113,12 @@ def greedy_error_rates(
 ) -> dict[str, float]:
     """Word error rate by corpus. Leaves the model in evaluation mode."""
     model.eval()
+    return error_rates(speech, greedy_texts(model, tokenizer, speech, chunk_size, decode))
+
+
+def error_rates(speech: Speech, texts: Sequence[str]) -> dict[str, float]:
+    """Word error rate of the utterances' texts by corpus."""
     pairs: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    texts = greedy_texts(model, tokenizer, speech, chunk_size, decode)
     for utterance, text in zip(speech.utterances, texts, strict=True):
         pairs[utterance.corpus].append((utterance.text, text))
     return {

@@ -45,6 +45,6 @@ def start_of(start: Path) -> LoadedModel:
     return loaded
 
 
-def head_weights(model: U2Model) -> Iterator[tuple[str, nn.Parameter]]:
+def head_weights(model: nn.Module) -> Iterator[tuple[str, nn.Parameter]]:
     """Weights that a grown model learns, by their names in it."""
     return ((name, each) for name, each in model.named_parameters() if each.requires_grad)

@@ -17,6 +17,7 @@ from earshot.training.recipe.optimiser_config import OptimiserConfig
 from earshot.training.recipe.ranges import Ranges
 from earshot.training.recipe.recipe_file import read_with_common, section
 from earshot.training.recipe.recipe_value import read_value
+from earshot.training.recipe.student_config import StudentConfig, check_student
 from earshot.training.recipe.transducer_config import TransducerTrainingConfig
 
 CORPUS_KEYS = (
@@ -254,6 +255,7 @@ class Recipe:
     start: StartConfig | None = None
     distil: DistilConfig | None = None
     transducer: TransducerTrainingConfig | None = None
+    student: StudentConfig | None = None
 
     def __post_init__(self) -> None:
         if not self.name or {"/", "\0"} & set(self.name) or self.name in (".", ".."):
@@ -274,6 +276,8 @@ class Recipe:
         self._check_decoder()
         self._check_teacher()
         self._check_head()
+        if self.student is not None:
+            check_student(self)
 
     def _check_encoder(self) -> None:
         net, start = self.network, self.start
@@ -365,6 +369,7 @@ SECTIONS = {
     "start": StartConfig,
     "distil": DistilConfig,
     "transducer": TransducerTrainingConfig,
+    "student": StudentConfig,
 }
 
 

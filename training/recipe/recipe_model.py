@@ -27,6 +27,7 @@ from earshot.training.files.cmudict import phone_names, read_lexicon
 from earshot.training.network.grown_model import grown_model
 from earshot.training.network.initialisation import InitConfig, initialise
 from earshot.training.recipe.config import Recipe
+from earshot.training.recipe.student_config import STEM
 from earshot.training.recipe.whisper_decoding import (
     EMBEDDING,
     PREFIX,
@@ -75,6 +76,8 @@ def feature_config(recipe: Recipe) -> FeatureConfig:
 
     RecipeError for a model under a head that hears others than those that are kept on disk.
     """
+    if recipe.student is not None:
+        return recipe.student.features
     if recipe.transducer is not None:
         features = _beneath(recipe).features
         if recipe.waveform is None and features != FeatureConfig():
@@ -87,6 +90,8 @@ def feature_config(recipe: Recipe) -> FeatureConfig:
 
 def time_shape(recipe: Recipe) -> StemShape:
     """Feature frames for each of the encoder's, and how many it looks ahead."""
+    if recipe.student is not None:
+        return STEM
     return encoder_shape(encoder_config(recipe))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 
 from earshot.models.checkpoints.own_format import save_model
+from earshot.models.fastconformer.model import FastConformerModel
 from earshot.models.tokenizers.model_tokenizer import load_tokenizer
 from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.models.u2.u2 import U2Model
@@ -17,11 +18,14 @@ from earshot.training.network.grown_model import start_of
 from earshot.training.recipe.checkpoint_config import Stored
 from earshot.training.recipe.config import Recipe
 from earshot.training.recipe.recipe_model import model_config, recipe_decoding, start_model
+from earshot.training.recipe.student_config import StudentConfig
 from earshot.training.run.averaging import average_checkpoints, mixed_with
 from earshot.training.run.prepare import units_folder
 from earshot.training.run.run_identity import units_checksum
 from earshot.training.run.saved_file import taking_up
 from earshot.training.run.training_state import SavedRun
+from earshot.training.student.nemo_archive import archive_place, write_archive
+from earshot.training.student.student_units import student_units
 from earshot.training.transducer.kept_files import keep_files
 
 STORED: dict[Stored, torch.dtype] = {
@@ -34,13 +38,16 @@ STORED: dict[Stored, torch.dtype] = {
 def export(recipe: Recipe, run: Path, output: Path) -> None:
     """Averages the best checkpoints of `run` and writes them to `output`, stored as it is told.
 
-    Raises TrainingStateError for a run that is none, broken, or of another recipe or other units,
-    NoPlace for an output that is a file.
+    A student becomes an archive of NeMo's, `output` itself or in that folder. Raises
+    TrainingStateError for a run that is none, broken, or of another recipe or other units, NoPlace
+    for an output that cannot be written.
     """
     saved = SavedRun.read(run)
+    if recipe.student is not None:
+        _export_student(recipe, recipe.student, saved, run, output)
+        return
     tokenizer = load_tokenizer(units_folder(recipe))
-    if units_checksum(tokenizer) != saved.units:
-        raise TrainingStateError(f"{run} writes other units than those of {units_folder(recipe)}")
+    _require_units(recipe, tokenizer, saved, run)
     model = _network(recipe, tokenizer.vocab_size)
     with taking_up(run):
         weights = average_checkpoints(saved.checkpoints)
@@ -58,6 +65,22 @@ def export(recipe: Recipe, run: Path, output: Path) -> None:
     save_model(make_folder(output), model, tokenizer, recipe.name, stored, languages)
     if decoding is not None:
         write_tables(output, decoding.tables)
+
+
+def _require_units(recipe: Recipe, tokenizer: Tokenizer, saved: SavedRun, run: Path) -> None:
+    if units_checksum(tokenizer) != saved.units:
+        raise TrainingStateError(f"{run} writes other units than those of {units_folder(recipe)}")
+
+
+def _export_student(
+    recipe: Recipe, config: StudentConfig, saved: SavedRun, run: Path, output: Path
+) -> None:
+    tokenizer = student_units(units_folder(recipe))
+    _require_units(recipe, tokenizer, saved, run)
+    model = FastConformerModel(config.network(tokenizer.vocab_size))
+    with taking_up(run):
+        model.load_state_dict(average_checkpoints(saved.checkpoints))
+    write_archive(archive_place(output, recipe.name), model, tokenizer, config.ctc_weight)
 
 
 def _network(recipe: Recipe, vocab_size: int) -> U2Model:

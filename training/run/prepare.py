@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from earshot.models.config import FeatureConfig
+from earshot.models.fastconformer.model import FastConformerModel
 from earshot.models.tokenizers.model_tokenizer import load_tokenizer
 from earshot.models.tokenizers.tokenizer import Tokenizer
-from earshot.models.u2.u2 import U2Model
 from earshot.training.corpus.manifest import read_noise
 from earshot.training.data.augment import Augmenter, Features
 from earshot.training.data.batch import Batch, BatchBuilder
@@ -35,13 +35,17 @@ from earshot.training.distil.written_texts import WrittenTexts
 from earshot.training.errors import CorpusError
 from earshot.training.files.made_of import keep_made
 from earshot.training.measuring.greedy import (
+    error_rates,
     greedy_error_rates,
     greedy_tokens,
     transducer_tokens,
 )
+from earshot.training.network.trained_model import TrainedModel
 from earshot.training.recipe.config import Recipe
 from earshot.training.recipe.recipe_model import feature_config, time_shape
 from earshot.training.run.cmvn import compute_cmvn
+from earshot.training.student.student_texts import student_texts
+from earshot.training.student.student_units import student_units
 from earshot.training.texts.units import UNITS_FILE, train_units
 from earshot.training.waveform.clips import Clips
 from earshot.training.waveform.load import build_sound
@@ -74,11 +78,13 @@ class Prepared:
     targets: Targets | None = None
     texts: WrittenTexts | None = None
 
-    def dev_errors(self, model: U2Model) -> dict[str, float]:
+    def dev_errors(self, model: TrainedModel) -> dict[str, float]:
         """Word error rate by corpus of the development subset, greedily, chunk by chunk.
 
         By the transducer's head of a model that has one, else by CTC.
         """
+        if isinstance(model, FastConformerModel):
+            return error_rates(self.dev, student_texts(model, self.tokenizer, self.dev))
         decode = greedy_tokens if model.transducer is None else transducer_tokens
         return greedy_error_rates(model, self.tokenizer, self.dev, self.dev_chunk_size, decode)
 
@@ -93,6 +99,8 @@ def units_folder(recipe: Recipe) -> Path:
 def make_units(recipe: Recipe, speech: Speech) -> Tokenizer:
     """The run's units, made of the transcripts the first time, and again when those change."""
     folder = units_folder(recipe)
+    if recipe.student is not None:
+        return student_units(folder)
     if recipe.start is None or recipe.start.model is None:
         texts = [utterance.text for utterance in speech.utterances if utterance.text]
         checksum = hashlib.sha256("\n".join(texts).encode()).hexdigest()

@@ -10,11 +10,13 @@ import torch
 
 from earshot.training.errors import DeviceMissing, RecipeError
 from earshot.training.files.output_folder import make_folder
+from earshot.training.network.trained_model import TrainedModel
 from earshot.training.recipe.config import Recipe
 from earshot.training.recipe.data_root import require_data
 from earshot.training.recipe.recipe_model import build_model
-from earshot.training.run.prepare import prepare
+from earshot.training.run.prepare import Prepared, prepare
 from earshot.training.run.trainer import Trainer
+from earshot.training.student.student_model import fresh_student
 
 DeviceChoice = Literal["auto", "cpu", "cuda"]
 DEVICE_CHOICES: tuple[DeviceChoice, ...] = ("auto", "cpu", "cuda")
@@ -47,7 +49,15 @@ def open_run(recipe: Recipe, folder: Path, device: torch.device) -> Trainer:
     make_folder(folder)  # now, and not when everything is decoded
     torch.set_num_threads(min(recipe.optimiser.threads, os.cpu_count() or 1))
     prepared = prepare(recipe, device)
-    model = build_model(recipe, prepared.tokenizer.vocab_size, prepared.mean, prepared.istd)
+    model = _fresh(recipe, prepared)
     trainer = Trainer(recipe, prepared, model.to(device), folder)
     trainer.resume()
     return trainer
+
+
+def _fresh(recipe: Recipe, prepared: Prepared) -> TrainedModel:
+    """The network of a recipe before its first update."""
+    units, mean, istd = prepared.tokenizer.vocab_size, prepared.mean, prepared.istd
+    if recipe.student is None:
+        return build_model(recipe, units, mean, istd)
+    return fresh_student(recipe.student.network(units), mean, istd, recipe.optimiser.seed)

@@ -10,14 +10,15 @@ import numpy as np
 import torch
 from torch import nn
 
+from earshot.models.fastconformer.model import FastConformerModel
 from earshot.models.u2.silent_window import silent_window
-from earshot.models.u2.u2 import U2Model
 from earshot.training.data.sampler import FIRST_SHUFFLED_EPOCH, Example
 from earshot.training.distil.decoder_loss import DecoderLoss
 from earshot.training.distil.distil_loss import DistilLoss
 from earshot.training.distil.distil_yardstick import DistilYardstick
 from earshot.training.files.output_folder import make_folder
 from earshot.training.network.grown_model import head_weights
+from earshot.training.network.trained_model import TrainedModel, as_u2
 from earshot.training.phones.phone_yardstick import PhoneYardstick
 from earshot.training.phones.phones import PhoneLabels, PhoneLoss
 from earshot.training.phones.spoken_words import spoken_words
@@ -36,20 +37,11 @@ from earshot.training.run.small_state import load_small, rewarmed, save_small
 from earshot.training.run.stop_signal import StopSignal
 from earshot.training.run.time_limit import TimeLimit
 from earshot.training.run.training_state import Progress, load_state, save_state
+from earshot.training.student.build import build_student_loss
+from earshot.training.student.student_loss import StudentLoss
 from earshot.training.transducer.head_loss import HeadLoss
 
 LOG_FILE = "log.jsonl"
-
-
-def draw_chunk(rng: np.random.Generator, longest: int, config: OptimiserConfig) -> tuple[int, int]:
-    """Chunk size and number of left chunks for one batch, -1 for all (Zhang 2020, section 3.2)."""
-    if rng.random() < config.full_context_probability:
-        return -1, -1
-    chunk = int(rng.integers(config.min_chunk_frames, config.max_chunk_frames + 1))
-    if rng.random() < 0.5:
-        return chunk, -1
-    least, most = -(-config.min_left_frames // chunk), max(1, longest // chunk)
-    return chunk, int(rng.integers(min(least, most), most + 1))
 
 
 def build_optimiser(groups: Sequence[RateGroup], config: OptimiserConfig) -> torch.optim.AdamW:
@@ -63,7 +55,7 @@ def build_optimiser(groups: Sequence[RateGroup], config: OptimiserConfig) -> tor
     )
 
 
-def trained_weights(model: U2Model, recipe: Recipe) -> list[tuple[str, nn.Parameter]]:
+def trained_weights(model: nn.Module, recipe: Recipe) -> list[tuple[str, nn.Parameter]]:
     """All weights of a model, or those of the head that alone is learnt, by their names."""
     grown = recipe.transducer is not None
     return list(head_weights(model) if grown else model.named_parameters())
@@ -72,7 +64,9 @@ def trained_weights(model: U2Model, recipe: Recipe) -> list[tuple[str, nn.Parame
 class Trainer:
     """Trains `model`, on the device it is on; everything it writes goes to `folder`."""
 
-    def __init__(self, recipe: Recipe, prepared: Prepared, model: U2Model, folder: Path) -> None:
+    def __init__(
+        self, recipe: Recipe, prepared: Prepared, model: TrainedModel, folder: Path
+    ) -> None:
         self.recipe = recipe
         self.prepared = prepared
         self.model = model
@@ -90,6 +84,7 @@ class Trainer:
             self._build_distil(),
             self._build_decoder_loss(),
             self._build_head_loss(),
+            self._build_student_loss(),
         )
         side = [] if self.side_head is None else list(self.side_head.named_parameters())
         trained = [*trained_weights(model, recipe), *side]
@@ -115,7 +110,7 @@ class Trainer:
         if phones.block is None:
             heard = PhoneLabels.of(dev.utterances, lexicon)
             self.yardstick = PhoneYardstick(dev, heard, trigrams)
-        return PhoneLoss(self.model, labels, phones, trigrams).to(self.device)
+        return PhoneLoss(as_u2(self.model), labels, phones, trigrams).to(self.device)
 
     def _build_distil(self) -> DistilLoss | None:
         config, targets = self.recipe.distil, self.prepared.targets
@@ -124,7 +119,7 @@ class Trainer:
         if config.alone:
             folder = self.recipe.data.work_dir / "teacher-dev"
             self.yardstick = DistilYardstick(self.prepared.dev, targets.teacher, folder)
-        return DistilLoss(self.model, targets)
+        return DistilLoss(as_u2(self.model), targets)
 
     def _build_decoder_loss(self) -> DecoderLoss | None:
         texts, targets = self.prepared.texts, self.prepared.targets
@@ -133,12 +128,18 @@ class Trainer:
         # The window is of the weights that the stage begins with, for all of it: another pass over
         # 30 s of silence at each update would cost as much as the update.
         shift = targets.teacher.extractor.frame_shift
-        frame_samples = shift * self.model.encoder.subsampling_rate
-        return DecoderLoss(self.model, texts, frame_samples, silent_window(self.model.eval()))
+        model = as_u2(self.model)
+        frame_samples = shift * model.encoder.subsampling_rate
+        return DecoderLoss(model, texts, frame_samples, silent_window(model.eval()))
 
     def _build_head_loss(self) -> HeadLoss | None:
         config = self.recipe.transducer
-        return None if config is None else HeadLoss(self.model, config)
+        return None if config is None else HeadLoss(as_u2(self.model), config)
+
+    def _build_student_loss(self) -> StudentLoss | None:
+        if not isinstance(self.model, FastConformerModel):
+            return None
+        return build_student_loss(self.recipe, self.model, self.prepared.tokenizer)
 
     @property
     def side_head(self) -> nn.Module | None:
@@ -226,11 +227,8 @@ class Trainer:
         rate = learning_rate(progress.step, config) * self._limit.rate_share
         rate *= rewarmed(progress)
         set_learning(self._groups, progress.step)
-        chunk = draw_chunk(
-            rng, batch.features.size(1) // self.model.encoder.subsampling_rate, config
-        )
         with self._precision():
-            losses = self.objective.of(batch, examples, progress.step, chunk)
+            losses = self.objective.of(batch, examples, progress.step, rng)
         shares = [group.share_at(progress.step, config.warmup_steps) for group in self._groups]
         norm = self._descent.step(losses.total, rate, shares)
         progress.step += 1
@@ -260,7 +258,7 @@ class Trainer:
         """The error by which checkpoints are kept, and what the log says of it."""
         if self.yardstick is not None:
             chunk_size = self.prepared.dev_chunk_size
-            found = self.yardstick.measure(self.model, chunk_size)
+            found = self.yardstick.measure(as_u2(self.model), chunk_size)
             return found[self.yardstick.judge], {name: round(found[name], 4) for name in found}
         errors = self.prepared.dev_errors(self.model)
         mean = sum(errors.values()) / len(errors)

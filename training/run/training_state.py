@@ -9,7 +9,6 @@ from typing import Any
 import torch
 from torch import nn
 
-from earshot.models.u2.u2 import U2Model
 from earshot.training.errors import TrainingStateError
 from earshot.training.run.averaging import ScoredCheckpoint
 from earshot.training.run.run_identity import Identity, require_same
@@ -54,7 +53,7 @@ class Progress:
 def save_state(
     folder: Path,
     identity: Identity,
-    model: U2Model,
+    model: nn.Module,
     optimiser: torch.optim.Optimizer,
     progress: Progress,
     side_head: nn.Module | None = None,
@@ -75,7 +74,7 @@ def save_state(
 def load_state(
     folder: Path,
     identity: Identity,
-    model: U2Model,
+    model: nn.Module,
     optimiser: torch.optim.Optimizer,
     side_head: nn.Module | None = None,
 ) -> Progress | None:

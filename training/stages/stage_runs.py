@@ -15,6 +15,7 @@ from earshot.training.run.run import default_folder, open_run
 from earshot.training.run.time_limit import TimeLimit
 from earshot.training.stages.stage_needs import require_stage
 from earshot.training.stages.usable_precision import at_usable_precision
+from earshot.training.student.nemo_archive import archive_place
 
 Tell = Callable[[str], None]
 
@@ -35,7 +36,7 @@ def run_stages(
     `open_run`, `require_stage` and `export`.
     """
     if output is not None:
-        make_folder(output)  # known before the work, not after it
+        _require_place(stages[-1], output)  # known before the work, not after it
     for recipe in stages:
         require_stage(recipe)
     for recipe, following in itertools.pairwise(stages):
@@ -55,6 +56,13 @@ def run_stages(
     if output is not None:
         export(stages[-1], folder, output)
     return finished
+
+
+def _require_place(recipe: Recipe, output: Path) -> None:
+    if recipe.student is None:
+        make_folder(output)
+    else:
+        archive_place(output, recipe.name)
 
 
 def _run(recipe: Recipe, folder: Path, device: torch.device, limit: TimeLimit, tell: Tell) -> bool:

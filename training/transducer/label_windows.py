@@ -32,6 +32,11 @@ def label_windows(
     none, the last one's end with all, where the labels fit into the frames at all.
     """
     expected = expected_labels(log_probs, lengths, tokens, token_lengths, blank_id)
+    return windows_about(expected, tokens, token_lengths, width)
+
+
+def windows_about(expected: Tensor, tokens: Tensor, token_lengths: Tensor, width: int) -> Tensor:
+    """The windows (B, T, S) about an expected number of labels (B, T); see `label_windows`."""
     size = min(width, tokens.size(1) + 1)
     most = (token_lengths + 1 - size).clamp(min=0).unsqueeze(1)
     first = (expected.round().long() - size // 2).clamp(min=0).minimum(most)

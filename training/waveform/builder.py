@@ -17,6 +17,7 @@ from earshot.training.data.augment import spec_augment
 from earshot.training.data.batch import (
     LONGEST_GAP_FRAMES,
     Batch,
+    CleanFeatures,
     CleanSound,
     least_frames,
     pad_tokens,
@@ -44,6 +45,7 @@ class SoundBatchBuilder:
     mean: Tensor
     stem: StemShape
     leads: Leads | None = None  # silence before a recording, always the same; at random if absent
+    teacher_fbank: LogMel | None = None  # of a teacher that hears each row as it was placed
 
     @torch.no_grad()
     def build(self, rng: np.random.Generator, examples: Sequence[Example], step: int) -> Batch:
@@ -60,6 +62,7 @@ class SoundBatchBuilder:
         spoken = self._led(examples, speeds, self._spoken(rng, examples, speeds))
         lengths = self._lengths(rng, spoken, labels)
         waves = self._placed(rng, spoken, lengths)
+        heard = self._heard_clean(waves, lengths)
         if plain:
             waves = self.augmenter.quiet(rng, waves)
         else:
@@ -73,7 +76,15 @@ class SoundBatchBuilder:
             for row, count, is_whole in zip(features, frames, whole, strict=True):
                 spec_augment(rng, row[:count], config, self.mean, is_whole)
         clean = self._clean(examples, speeds, spoken)
-        return Batch(features, torch.tensor(frames), *pad_tokens(labels), sum(frames) / 100, clean)
+        tokens, seconds = pad_tokens(labels), sum(frames) / 100
+        return Batch(features, torch.tensor(frames), *tokens, seconds, clean, heard)
+
+    def _heard_clean(self, waves: Tensor, lengths: Sequence[int]) -> CleanFeatures | None:
+        fbank = self.teacher_fbank
+        if fbank is None:
+            return None
+        counts = torch.tensor([fbank.frame_count(length) for length in lengths])
+        return CleanFeatures(fbank.of_int16(waves), counts)
 
     def _among(self, examples: Sequence[Example], corpora: Sequence[str]) -> list[bool]:
         return [self.speech.utterances[row.members[0]].corpus in corpora for row in examples]

@@ -11,6 +11,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from earshot.models.config import FeatureConfig
 from earshot.models.features.feature_kinds import build_features
+from earshot.models.features.log_mel import LogMel
 from earshot.training.corpus.manifest import read_noise, read_rooms
 from earshot.training.data.audio_cache import build_audio_cache
 from earshot.training.data.lead import Leads
@@ -20,6 +21,7 @@ from earshot.training.files.audio_file import read_samples
 from earshot.training.recipe.config import Recipe, WaveformConfig
 from earshot.training.recipe.distil_config import DistilConfig
 from earshot.training.recipe.recipe_model import feature_config, time_shape
+from earshot.training.recipe.whisper_network import start_config
 from earshot.training.waveform.augmenter import SoundAugmenter
 from earshot.training.waveform.builder import SoundBatchBuilder
 from earshot.training.waveform.clips import Clips, load_clips
@@ -83,7 +85,17 @@ def build_sound(
         mean.to(place),
         time_shape(recipe),
         leads_of(recipe.distil, rate_hz),
+        _teacher_features(recipe),
     )
+
+
+def _teacher_features(recipe: Recipe) -> LogMel | None:
+    """What the model of [start] hears, where a student learns from it."""
+    if recipe.student is None:
+        return None
+    assert recipe.start is not None
+    assert recipe.start.model is not None
+    return build_features(start_config(recipe.start.model).features)
 
 
 def leads_of(distil: DistilConfig | None, sample_rate_hz: int) -> Leads | None:
