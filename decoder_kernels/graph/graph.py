@@ -8,7 +8,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,9 @@ from earshot.decoder_kernels.errors import GraphMismatch, InvalidGraph
 from earshot.decoder_kernels.graph.epsilon_cycles import refuse_unsafe_cycles
 from earshot.decoder_kernels.graph.wfst_key import LABEL_BITS, NODE_BITS
 from earshot.decoder_kernels.graph.wfst_options import MAX_COST
+
+if TYPE_CHECKING:
+    from earshot.decoder_kernels.lm.lm_image import LmImage
 
 Topology = Literal["compact", "normal", "explicit"]
 TOPOLOGIES: tuple[Topology, ...] = ("compact", "normal", "explicit")
@@ -86,6 +89,8 @@ class Graph:
     """Cost of a word outside the vocabulary at ``loop_node``."""
     units_checksum: str
     """Of the list of units that the graph was built for; empty if unknown."""
+    small_lm: "LmImage | None" = None
+    """The n-gram that the graph was built of, whose costs its arcs hold; None if unknown."""
 
     def __post_init__(self) -> None:
         _check_scalars(self)

@@ -159,6 +159,7 @@ def read_graph(path: Path) -> Graph:
         loop_node=loop_node,
         unknown_cost=unknown_cost,
         units_checksum="" if units == _NO_UNITS else units.hex(),
+        small_lm=None,
         **parts,
     )
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from earshot.service.deepgram.request.query_values import QueryValues
 from earshot.service.settings import Settings
+from earshot.streaming.language_models.lm_mix import read_lm
 from earshot.streaming.parts.option import Option
 from earshot.streaming.parts.table import part_parameters, stream_fields
 
@@ -31,5 +32,5 @@ def _read(values: QueryValues, parameter: Option, caps: Mapping[str, int]) -> ob
             return None
         case "boolean":
             return values.boolean(name, False)
-        case "on/off":
-            return values.choice(name, ("on", "off"), "on") == "on"
+        case "models":
+            return read_lm(values.last(name) or "on")
