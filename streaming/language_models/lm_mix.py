@@ -8,8 +8,11 @@ from typing import TypeAlias
 from earshot.streaming.errors import InvalidStreamConfig
 
 NAME = re.compile(r"[a-z0-9_-]{1,64}", re.ASCII)
-RESERVED = ("on", "off")
-"""What `lm` says of the graph's own model, and so the name of no other."""
+SWITCHES = ("on", "off")
+"""What `lm` says of the graph's own model."""
+
+RESERVED = (*SWITCHES, "true", "false")
+"""Names of no other model: that one, and what clients may take for its switch."""
 
 MOST_MODELS = 4
 """Of one stream: each is looked up for every word of its finals."""
@@ -37,7 +40,7 @@ class LmMix:
             raise InvalidStreamConfig(f"lm names {len(names)} models, 1 to {MOST_MODELS} may be")
         for name in names:
             if not is_name(name):
-                raise InvalidStreamConfig(f"lm={name[:_SHOWN]}: no name of a language model")
+                raise InvalidStreamConfig(f"lm={name[:_SHOWN]}: must be on, off, or a model's name")
         if len(set(names)) < len(names):
             raise InvalidStreamConfig("lm names a model twice")
         weights = [share for _, share in self.shares]
@@ -83,7 +86,7 @@ def is_name(text: str) -> bool:
 def read_lm(text: str) -> LmChoice:
     """A request's `lm`. Raises InvalidStreamConfig for what is no name, nor `on` nor `off`."""
     switch = text.strip().lower()
-    return LmMix.read(text) if switch not in RESERVED else switch == "on"
+    return switch == "on" if switch in SWITCHES else LmMix.read(text)
 
 
 def show_lm(choice: LmChoice) -> str:

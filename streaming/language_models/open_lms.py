@@ -46,7 +46,7 @@ class OpenLms:
         self._lock = threading.Lock()
         self._open: dict[Identity, LmImage] = {}
         self._holders: Counter[Identity] = Counter()
-        self._described: dict[Identity, LmDescription] = {}
+        self._described: dict[LmFile, LmDescription] = {}
         if folder is not None and graph is not None and graph.small_lm is None:
             log.warning("the graph does not hold its n-grams: language models are added to it")
 
@@ -94,8 +94,8 @@ class OpenLms:
             return []
         with self._lock:
             files = [file for file in self._folder.files().values() if file.header is not None]
-        found = {file.identity: self._description(file) for file in files}  # it takes a while
-        self._described = {key: said for key, said in found.items() if said is not None}
+        found = {file: self._description(file) for file in files}  # it takes a while
+        self._described = {file: said for file, said in found.items() if said is not None}
         return list(self._described.values())
 
     def _let_go(self, identities: Sequence[Identity]) -> None:
@@ -130,11 +130,8 @@ class OpenLms:
 
     def _description(self, file: LmFile) -> LmDescription | None:
         """None where the file has changed under us: the next look finds it."""
-        known = self._described.get(file.identity)
-        if known is not None and known.name == file.name:
-            return known
         try:
-            return described(file, self._graph)
+            return self._described.get(file) or described(file, self._graph)
         except LmImageError as error:
             log.warning("language models: %s", error)
             return None

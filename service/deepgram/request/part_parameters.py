@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from earshot.service.deepgram.request.query_values import QueryValues
+from earshot.service.errors import BadRequest
 from earshot.service.settings import Settings
-from earshot.streaming.language_models.lm_mix import read_lm
+from earshot.streaming.errors import InvalidStreamConfig
+from earshot.streaming.language_models.lm_mix import LmChoice, read_lm
 from earshot.streaming.parts.option import Option
 from earshot.streaming.parts.table import part_parameters, stream_fields
 
@@ -33,4 +35,11 @@ def _read(values: QueryValues, parameter: Option, caps: Mapping[str, int]) -> ob
         case "boolean":
             return values.boolean(name, False)
         case "models":
-            return read_lm(values.last(name) or "on")
+            return _lm(values.last(name) or "on")
+
+
+def _lm(text: str) -> LmChoice:
+    try:
+        return read_lm(text)
+    except InvalidStreamConfig as error:
+        raise BadRequest(str(error)) from error
