@@ -11,7 +11,7 @@ from typing import TypeVar
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 from earshot.models.config import MAX_BEAM, MAX_LM_WEIGHT, MIN_BEAM, DecodingConfig
 from earshot.streaming.errors import InvalidEngineConfig, InvalidStreamConfig
-from earshot.streaming.language_models.lm_mix import LmChoice
+from earshot.streaming.lm_mix import LmChoice
 
 MAX_ACTIVE = 100_000
 

@@ -1,4 +1,4 @@
-"""What many texts cost by a mix of language models, in one call."""
+"""Costs of many texts by a mix of language models, in one call."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

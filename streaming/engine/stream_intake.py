@@ -7,7 +7,7 @@ from dataclasses import replace
 from earshot.streaming.boosting.boost_compiler import BoostCompiler
 from earshot.streaming.engine.registry import Registry
 from earshot.streaming.errors import InvalidStreamConfig
-from earshot.streaming.language_models.lm_mix import LmChoice
+from earshot.streaming.lm_mix import LmChoice
 from earshot.streaming.requests import Configure, Request
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.inbox import Reconfigure

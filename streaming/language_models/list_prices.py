@@ -1,4 +1,4 @@
-"""What the models that a stream names say of a list that a graph search has found.
+"""Prices of what a graph search has found, by the models that a stream names.
 
 Of each text
 

@@ -1,4 +1,4 @@
-"""What clients are told of a language model that they may name."""
+"""The description of a language model that clients may name."""
 
 from dataclasses import dataclass
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from earshot.decoder_kernels.errors import LmImageError
 from earshot.decoder_kernels.lm.lm_header import HEADER_BYTES, LmHeader
-from earshot.streaming.language_models.lm_mix import is_name
+from earshot.streaming.lm_mix import is_name
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class LmFile:
 
 
 class LmFolder:
-    """What `NAME.lm` there are; other files are told of once, and left alone.
+    """The `NAME.lm` that there are; other files are told of once, and left alone.
 
     clock: seconds, by which the folder is looked at once in `LOOK_EVERY_S` at most.
     """

@@ -17,7 +17,7 @@ from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.language_models.held_lms import HeldLms
 from earshot.streaming.language_models.lm_description import LmDescription, described
 from earshot.streaming.language_models.lm_folder import Identity, LmFile, LmFolder
-from earshot.streaming.language_models.lm_mix import LmChoice, LmMix
+from earshot.streaming.lm_mix import LmChoice, LmMix
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class OpenLms:
 
     @classmethod
     def of(cls, path: Path | None, graph: Graph | None) -> OpenLms:
-        """Those of a folder, if there is one."""
+        """The models of a folder, if there is one."""
         return cls(None if path is None else LmFolder(path), graph)
 
     @property

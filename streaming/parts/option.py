@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 from earshot.streaming.errors import InvalidStreamConfig
 
 Kind: TypeAlias = Literal["number", "integer", "boolean", "models"]
-"""models: on, off, or language models by name (`language_models/lm_mix.py`)."""
+"""models: on, off, or language models by name (`streaming/lm_mix.py`)."""
 
 
 @dataclass(frozen=True)

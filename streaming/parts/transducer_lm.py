@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from earshot.streaming.errors import InvalidEngineConfig, InvalidStreamConfig
-from earshot.streaming.language_models.lm_mix import LmMix
+from earshot.streaming.lm_mix import LmMix
 from earshot.streaming.parts.option import Option
 from earshot.streaming.parts.part import Part
 from earshot.streaming.stream_config import StreamConfig

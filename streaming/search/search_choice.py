@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.graph_config import GraphSearchConfig
-from earshot.streaming.language_models.lm_mix import show_lm
+from earshot.streaming.lm_mix import show_lm
 from earshot.streaming.search.decoding_mode import mode_of
 from earshot.streaming.stream_config import StreamConfig
 

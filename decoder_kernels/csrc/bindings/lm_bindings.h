@@ -20,7 +20,7 @@
 #include "lm/lm_batch.h"
 #include "lm/lm_image.h"
 #include "lm/lm_packer.h"
-#include "lm/lm_texts.h"
+#include "results/lm_texts.h"
 
 namespace earshot {
 

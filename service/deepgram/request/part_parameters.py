@@ -7,7 +7,7 @@ from earshot.service.deepgram.request.query_values import QueryValues
 from earshot.service.errors import BadRequest
 from earshot.service.settings import Settings
 from earshot.streaming.errors import InvalidStreamConfig
-from earshot.streaming.language_models.lm_mix import LmChoice, read_lm
+from earshot.streaming.lm_mix import LmChoice, read_lm
 from earshot.streaming.parts.option import Option
 from earshot.streaming.parts.table import part_parameters, stream_fields
 

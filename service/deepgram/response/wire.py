@@ -15,7 +15,7 @@ from pydantic import (
     create_model,
 )
 
-from earshot.streaming.language_models.lm_mix import read_lm
+from earshot.streaming.lm_mix import read_lm
 from earshot.streaming.parts.table import part_parameters
 from earshot.streaming.stream_config import WHOLE
 

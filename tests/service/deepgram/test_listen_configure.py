@@ -13,7 +13,7 @@ from earshot.streaming.events import (
     NotConfigured,
 )
 from earshot.streaming.graph_config import GraphOptions
-from earshot.streaming.language_models.lm_mix import LmMix
+from earshot.streaming.lm_mix import LmMix
 from earshot.streaming.requests import Configure as ConfigureRequest
 from earshot.streaming.stream_config import WHOLE, Boost
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from earshot.streaming.errors import InvalidStreamConfig
-from earshot.streaming.language_models.lm_mix import LmMix, read_lm, show_lm
+from earshot.streaming.lm_mix import LmMix, read_lm, show_lm
 
 
 @pytest.mark.parametrize(("text", "choice"), [("on", True), ("OFF", False), (" on ", True)])

@@ -12,8 +12,8 @@ from tiny_lms import SMALL, TENANT, alike, write_lm
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.language_models.held_lms import HeldLms, StreamLms
 from earshot.streaming.language_models.lm_folder import LOOK_EVERY_S, LmFolder
-from earshot.streaming.language_models.lm_mix import LmMix
 from earshot.streaming.language_models.open_lms import OpenLms
+from earshot.streaming.lm_mix import LmMix
 
 LAW = LmMix.read("law")
 

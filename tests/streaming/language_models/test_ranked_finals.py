@@ -12,7 +12,7 @@ from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.events import Configured, NotConfigured, Partial
 from earshot.streaming.graph_config import GraphOptions, GraphSearchConfig
 from earshot.streaming.language_models.list_prices import ADDED
-from earshot.streaming.language_models.lm_mix import read_lm
+from earshot.streaming.lm_mix import read_lm
 from earshot.streaming.stream_config import EndpointConfig, StreamConfig
 
 SCALE = 0.5

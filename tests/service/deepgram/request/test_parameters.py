@@ -14,7 +14,7 @@ from earshot.service.served_model import ServedModel
 from earshot.service.settings import Settings
 from earshot.service.writing import Writing
 from earshot.streaming.graph_config import GraphOptions
-from earshot.streaming.language_models.lm_mix import LmMix
+from earshot.streaming.lm_mix import LmMix
 from earshot.streaming.stream_config import WHOLE, Boost
 
 RULES = ParameterRules(
