@@ -9,9 +9,10 @@ import pytest
 from tiny_lms import SMALL, TENANT, Costs, alike, write_lm
 
 from earshot.streaming.errors import InvalidStreamConfig
-from earshot.streaming.events import Configured, NotConfigured, Partial
+from earshot.streaming.events import Configured, Failed, NotConfigured, Partial
 from earshot.streaming.graph_config import GraphOptions, GraphSearchConfig
 from earshot.streaming.language_models.list_prices import ADDED
+from earshot.streaming.language_models.open_lms import OpenLms
 from earshot.streaming.lm_mix import read_lm
 from earshot.streaming.stream_config import EndpointConfig, StreamConfig
 
@@ -267,3 +268,35 @@ def test_finals_and_words_that_models_were_asked_about_are_counted(engine, lms, 
 
 def is_mapped(path: Path) -> bool:
     return str(path) in Path("/proc/self/maps").read_text()
+
+
+def test_a_change_of_something_else_leaves_a_removed_model_with_its_stream(engine, lms, sounds):
+    write_lm(lms / "tenant.lm", TENANT)
+    listener = sounds.Listener()
+    stream = engine.open(asking("tenant"), listener)
+    stream.configure([])
+    listener.wait_for(lambda event: isinstance(event, Configured))
+    (lms / "tenant.lm").unlink()
+    engine._lms._folder._looked_s -= 1.0  # as if a second had passed
+    stream.configure([])
+    stream.push(sounds.speech("一"))
+    stream.finish()
+    listener.wait_for_last()
+    assert len(listener.of(Configured)) == 2
+    assert listener.text == "一"
+    with pytest.raises(InvalidStreamConfig, match="there are: none"):
+        engine.open(asking("tenant"), sounds.Listener())
+
+
+def test_a_model_that_goes_while_its_stream_is_opened_fails_that_stream_alone(
+    engine, sounds, monkeypatch
+):
+    monkeypatch.setattr(OpenLms, "check", lambda self, asked: None)
+    for _ in range(50):
+        listener = sounds.Listener()
+        engine.open(asking("tenant"), listener)
+        last = listener.wait_for_last()
+        assert isinstance(last, Failed)
+        assert isinstance(last.error, InvalidStreamConfig)
+    assert engine.stats.failed_streams == 0
+    assert sounds.transcribe(engine, sounds.speech("一"), asking()).text == "七"
