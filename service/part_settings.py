@@ -15,7 +15,7 @@ PART_FILES = tuple(part.name for part in chosen_parts())
 PART_OPTIONS = tuple(option.name for option in part_settings())
 """Names of the settings that say how parts are used."""
 
-_TYPES: dict[str, type] = {"number": float, "integer": int, "boolean": bool, "on/off": bool}
+_TYPES: dict[str, type] = {"number": float, "integer": int, "boolean": bool}
 
 
 def _fields() -> dict[str, Any]:

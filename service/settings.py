@@ -48,6 +48,9 @@ class Settings(PartSettings):
     )
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where the model runs")
 
+    lm_dir: Path | None = Field(
+        None, description="folder of language models (NAME.lm) that requests may name"
+    )
     precision: PrecisionChoice = Field(
         "auto", description="what linear layers multiply on a CPU; sums are float32"
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import get_args
 
 from earshot.models.native.precision import PrecisionChoice
@@ -36,6 +37,7 @@ class EngineConfig:
     weights: how much scorers of hypotheses count where a stream does not say; see `weights.py`.
     parts: what else operators set of the model's parts, by setting (`streaming/parts`).
     options: what else is asked of the model's family, by name; it refuses what it does not know.
+    lm_dir: folder of the language models that streams may name.
     """
 
     max_streams: int = 64
@@ -55,6 +57,7 @@ class EngineConfig:
     weights: Weights = field(default_factory=dict)
     parts: Mapping[str, object] = field(default_factory=dict)
     options: Mapping[str, object] = field(default_factory=dict)
+    lm_dir: Path | None = None
 
     @property
     def family_options(self) -> dict[str, object]:
@@ -86,6 +89,8 @@ class EngineConfig:
             raise InvalidEngineConfig(
                 f"max_utterance_ms is {self.max_utterance_ms}, must be 2000 or more"
             )
+        if self.lm_dir is not None and not self.lm_dir.is_dir():
+            raise InvalidEngineConfig(f"lm_dir: {self.lm_dir} is no folder")
         for name in self.options:
             if name in FAMILY_FIELDS:
                 raise InvalidEngineConfig(f"{name} is a field of its own, and none of `options`")

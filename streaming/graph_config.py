@@ -11,6 +11,7 @@ from typing import TypeVar
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 from earshot.models.config import MAX_BEAM, MAX_LM_WEIGHT, MIN_BEAM, DecodingConfig
 from earshot.streaming.errors import InvalidEngineConfig, InvalidStreamConfig
+from earshot.streaming.lm_mix import LmChoice
 
 MAX_ACTIVE = 100_000
 
@@ -79,11 +80,12 @@ class GraphSearchConfig:
 class GraphOptions:
     """What a stream asks of the engine's decoding graph; None leaves it to the engine.
 
-    lm: False for a search without the graph, True insists on it. The others as in
-    `GraphSearchConfig`. Raises InvalidStreamConfig out of their ranges.
+    lm: False for a search without the graph, True insists on it, as language models by name do,
+    which rank what it finds. The others as in `GraphSearchConfig`. Raises InvalidStreamConfig out
+    of their ranges.
     """
 
-    lm: bool | None = None
+    lm: LmChoice | None = None
     lm_weight: float | None = None
     beam: float | None = None
     max_active: int | None = None

@@ -5,16 +5,25 @@ from dataclasses import dataclass
 
 from earshot.streaming.events import Word
 
+WORDS_KEPT = 5
+"""No language model looks further back (`decoder_kernels/lm`, `MAX_ORDER`)."""
+
 
 @dataclass
 class Utterance:
-    """State of `SpeechStarted` and `UtteranceEnd` across segments."""
+    """State of `SpeechStarted` and `UtteranceEnd` across segments.
+
+    words: the last ones of an utterance that goes on, as they were heard: a segment was cut.
+    """
 
     speaking: bool = False
     last_word_end_s: float | None = None
+    words: tuple[str, ...] = ()
 
-    def ended(self, words: Sequence[Word], speech_final: bool) -> None:
-        """A final has been told."""
+    def ended(self, words: Sequence[Word], heard: Sequence[str], *, speech_final: bool) -> None:
+        """A final has been told; heard: its words before anybody wrote them otherwise."""
         self.speaking = self.speaking and not speech_final
+        going_on = (*self.words, *heard)[-WORDS_KEPT:]
+        self.words = () if speech_final else going_on
         if words:
             self.last_word_end_s = words[-1].end_s

@@ -258,6 +258,13 @@ class LmImage:
     def find_word(self, word: str) -> int:
         """A word's number, or NO_WORD."""
 
+    def find_words(
+        self,
+        words: Sequence[str],
+        numbers: Annotated[Lendable, dict(dtype="uint32", shape=(None,), order="C", device="cpu")],
+    ) -> None:
+        """Write the numbers of words."""
+
     def text_of(self, number: int) -> bytes:
         """The UTF-8 of a word."""
 
@@ -279,6 +286,24 @@ class LmImage:
 
     def back_off(self, state: int) -> int:
         """What it costs to leave all words of a state."""
+
+def price_texts(
+    images: Sequence[LmImage],
+    log_shares: Annotated[
+        Lendable, dict(dtype="float64", shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    starts: Annotated[
+        Lendable, dict(dtype="uint32", shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    words: Annotated[
+        Lendable, dict(dtype="uint32", shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    ends: Annotated[
+        Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    costs: Annotated[Lendable, dict(dtype="float64", shape=(None,), order="C", device="cpu")],
+) -> None:
+    """Write what texts cost, in nats, by a mix of images."""
 
 class TokenLm:
     """A back-off n-gram over a transducer's labels."""

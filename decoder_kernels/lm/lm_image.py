@@ -67,6 +67,11 @@ class LmImage:
         )
 
     @property
+    def native(self) -> kernels.LmImage:
+        """The image as kernels take it."""
+        return self._native
+
+    @property
     def order(self) -> int:
         """The n of the longest n-grams."""
         return self.header.order
@@ -78,7 +83,10 @@ class LmImage:
 
     def find_words(self, texts: Iterable[str]) -> Words:
         """The numbers (W,) of words; NO_WORD for those that the model lacks."""
-        return np.fromiter(map(self._native.find_word, texts), np.uint32)
+        words = list(texts)
+        numbers = np.empty(len(words), np.uint32)
+        self._native.find_words(words, numbers)
+        return numbers
 
     def text_of(self, word: int) -> str:
         """A word's text. Raises LmImageError for what is no UTF-8."""

@@ -1,11 +1,12 @@
 """What the service asks of an engine; `streaming/engine` provides it, tests script it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
 from earshot.streaming.engine.engine_stats import EngineStats
 from earshot.streaming.engine.model_description import ModelDescription
 from earshot.streaming.events import Event
+from earshot.streaming.language_models.lm_description import LmDescription
 from earshot.streaming.requests import Request
 from earshot.streaming.stream_config import StreamConfig, StreamPriority
 from earshot.streaming.stream_name import NAMELESS, StreamName
@@ -46,6 +47,9 @@ class EnginePort(Protocol):
     @property
     def ready(self) -> bool:
         """Whether it takes streams and decodes them in time; it may do so again later."""
+
+    def language_models(self) -> Sequence[LmDescription]:
+        """The language models that streams may name now; to read new ones takes a while."""
 
     def can_open(self) -> bool:
         """Say whether a stream could be opened now."""

@@ -169,6 +169,7 @@ def _engine_config(settings: Settings, engines: int) -> EngineConfig:
         threads=settings.threads,
         precision=settings.precision,
         beam_size=settings.beam_size,
+        lm_dir=settings.lm_dir,
         options=_family_options(settings),
         **engine_fields(settings.of_parts),
     )

@@ -1,6 +1,7 @@
 """Deepgram's protocol, as the gateway knows it."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 
 from starlette.requests import Request
 
@@ -13,11 +14,15 @@ from earshot.service.http.dialect import Dialect
 
 
 def _models(request: Request) -> Mapping[str, object]:
-    """The model served, in the shape of Deepgram's model list, and what may be boosted."""
+    """The model served, in the shape of Deepgram's model list, and what may be named beside it."""
     services = services_of(request)
     rules = ParameterRules.of(services.settings, services.model)
     model = listing(services.model, rules.models.others)
-    return {"stt": [model], "boost_limits": rules.boosts.limits}
+    return {
+        "stt": [model],
+        "boost_limits": rules.boosts.limits,
+        "language_models": [asdict(each) for each in services.engine.language_models()],
+    }
 
 
 DEEPGRAM = Dialect(

@@ -33,6 +33,7 @@ class _EngineCollector(Collector):
             "file_streams": ("file streams open", stats.file_streams),
             "backlog_seconds": ("audio waiting to be decoded, all streams", stats.backlog_s),
             "kept_slots": ("slots that could not be emptied", stats.kept_slots),
+            "open_lms": ("language models open by name, in each engine", stats.open_lms),
         }
         counters = {
             "cpu_seconds": (
@@ -53,6 +54,8 @@ class _EngineCollector(Collector):
             "search_dead_ends": ("frames that no token survived", search.dead_ends),
             "search_nbest_timeouts": ("lists too long to be made", search.nbest_timeouts),
             "search_lattice_timeouts": ("lattices too large", search.lattice_timeouts),
+            "lm_finals": ("lists ranked by language models by name", search.lm_finals),
+            "lm_words": ("words of these lists, looked up in each model", search.lm_words),
             "search_revised_prefixes": ("finals changing stable words", search.revised_prefixes),
         }
         for name, (text, value) in gauges.items():

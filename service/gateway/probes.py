@@ -5,6 +5,7 @@ from pathlib import Path
 
 from fastapi import APIRouter
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -51,7 +52,7 @@ async def models(request: Request) -> Response:
     """The model served, in one object: what each protocol tells of it has names of its own."""
     answer: dict[str, object] = {}
     for dialect in request.app.state.dialects:
-        answer |= dialect.models(request)
+        answer |= await run_in_threadpool(dialect.models, request)  # it may read files
     return JSONResponse(answer)
 
 

@@ -23,6 +23,8 @@ from earshot.streaming.errors import (
     StreamingError,
 )
 from earshot.streaming.events import Event
+from earshot.streaming.language_models.lm_description import LmDescription
+from earshot.streaming.language_models.open_lms import OpenLms
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.backlog import Backlog
 from earshot.streaming.stream.inbox import Inbox
@@ -59,6 +61,7 @@ class Engine:
         self._settings = recognizer.settings
         self.model = recognizer.model
         self.rules = recognizer.rules
+        self._lms = OpenLms.of(config.lm_dir, recognizer.graph)
         self._loop = EngineLoop(
             recognizer,
             self._registry,
@@ -67,6 +70,7 @@ class Engine:
             observer,
             pulse or Unwatched(),
             turned or (lambda: None),
+            self._lms,
         )
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 
@@ -130,6 +134,7 @@ class Engine:
         if not self._registry.has_room:  # before any work for a caller who is refused
             raise EngineFull(f"all {self._config.max_streams} slots are taken")
         search = self.rules.choose_search(config)
+        self._lms.check(config.graph.lm)
         boosts = self._compiler.submit(config.boosts, config)
         inbox = Inbox(self._max_backlog, decoded)
         try:
@@ -142,7 +147,12 @@ class Engine:
             boosts.cancel()
             raise
         boosts.add_done_callback(lambda _: self._registry.call(active))
-        return StreamIntake(active, self._compiler, self._registry, self.rules.choose_search)
+        choose, check_lm = self.rules.choose_search, self._lms.check
+        return StreamIntake(active, self._compiler, self._registry, choose, check_lm)
+
+    def language_models(self) -> list[LmDescription]:
+        """The language models that streams may name now; new ones are read, which takes a while."""
+        return self._lms.descriptions()
 
     @property
     def _max_backlog(self) -> int:

@@ -23,6 +23,8 @@ from earshot.streaming.errors import (
     InvalidStreamConfig,
 )
 from earshot.streaming.events import Closed, Configured, Failed, NotConfigured, RoomAvailable
+from earshot.streaming.language_models.held_lms import HeldLms
+from earshot.streaming.language_models.open_lms import OpenLms
 from earshot.streaming.requests import Describe, Flush
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.inbox import Item, Reconfigure
@@ -44,8 +46,10 @@ class EngineLoop:
         observer: Observer | None,
         pulse: Pulse,
         turned: Callable[[], None],
+        lms: OpenLms,
     ) -> None:
         self._recognizer = recognizer
+        self._lms = lms
         self._registry = registry
         self._counters = counters
         self._observer = observer
@@ -191,7 +195,11 @@ class EngineLoop:
         if not stream.initialised:
             if not stream.asked_boosts.done():
                 return  # its end calls
-            self._initialise(stream)
+            try:
+                self._initialise(stream)
+            except InvalidStreamConfig as error:  # a language model is gone by now
+                self._end(stream, Failed(error))
+                return
         while stream.flush is None and (items := self._registry.take_items(stream)):
             for item in items:
                 self._take(stream, item)
@@ -205,6 +213,7 @@ class EngineLoop:
 
     def _initialise(self, stream: ActiveStream) -> None:
         stream.initialised = True
+        self._take_lms(stream, self._lms.hold(stream.config.graph.lm))
         boosts = stream.asked_boosts.result()
         for warning in self._recognizer.configure(stream, stream.config, boosts):
             stream.emit(warning)
@@ -220,11 +229,25 @@ class EngineLoop:
             stream.listen(item)
 
     def _reconfigured(self, stream: ActiveStream, item: Reconfigure) -> Configured | NotConfigured:
+        held: HeldLms | None = None
+        asked = item.config.graph.lm
         try:
             boosts = item.boosts.result()
-            return Configured(self._recognizer.configure(stream, item.config, boosts))
+            if asked != stream.config.graph.lm:
+                held = self._lms.hold(asked)
+            warnings = self._recognizer.configure(stream, item.config, boosts)
         except InvalidStreamConfig as error:
+            if held is not None:
+                held.release()
             return NotConfigured(str(error))
+        if held is not None:
+            self._take_lms(stream, held)
+        return Configured(warnings)
+
+    def _take_lms(self, stream: ActiveStream, held: HeldLms) -> None:
+        """From now on where nothing was said yet, else for what comes after this segment."""
+        stream.lms.take(held, at_once=stream.silent)
+        self._counters.open_lms = self._lms.count
 
     def _fail(self, stream: ActiveStream, error: Exception) -> None:
         """End a stream whose work raised."""
@@ -241,10 +264,12 @@ class EngineLoop:
         if stream.over:
             return
         self._batcher.discard(stream)
+        stream.lms.release()
         emptied = self._cleaner.clean(stream)
         if not emptied:
             self._streak.failed()
         self._counters.kept_slots = self._cleaner.kept
+        self._counters.open_lms = self._lms.count
         self._dismiss(stream, last, emptied=emptied)
 
     def _dismiss(
@@ -259,6 +284,7 @@ class EngineLoop:
         counters, frame_s = self._counters, self._recognizer.settings.chunking.frame_ms / 1000
         counters.steps += 1
         counters.lanes += len(lanes)
+        counters.open_lms = self._lms.count
         counters.audio_s += frame_s * sum(lane.cut.new_frames for lane in lanes)
         if endings:
             counters.search = self._recognizer.counts

@@ -38,7 +38,8 @@ class EngineStats:
 
     backlog_s: audio pushed and not decoded, all streams. search: what searches could not do.
     kept_slots: those that could not be emptied, so that nobody gets them. second_pass_failures:
-        finals that are the first pass's because the second raised. late_engines: those that are
+        finals that are the first pass's because the second raised. open_lms: language models that
+        streams hold by name, in each engine that has them open. late_engines: those that are
         watched and do not answer. worker_cpu_s: CPU time of processes besides this one.
     """
 
@@ -55,6 +56,7 @@ class EngineStats:
     failed_streams: int
     kept_slots: int
     second_pass_failures: int
+    open_lms: int
     search: SearchCounts
     late_engines: int = 0
     worker_cpu_s: float = 0.0
@@ -72,6 +74,7 @@ class Counters:
     failed_streams: int = 0
     kept_slots: int = 0
     second_pass_failures: int = 0
+    open_lms: int = 0
     search: SearchCounts = field(default_factory=SearchCounts)
 
 

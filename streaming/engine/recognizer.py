@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from earshot.decoder_kernels.graph.graph import Graph
 from earshot.streaming.boosting.boosting import CompiledBoosts
 from earshot.streaming.engine.model_description import ModelDescription
 from earshot.streaming.engine.pulse import Beat
@@ -43,6 +44,10 @@ class Recognizer(Protocol):
     @property
     def model(self) -> ModelDescription:
         """The model's description."""
+
+    @property
+    def graph(self) -> Graph | None:
+        """The decoding graph that it can search, whose words language models rank."""
 
     @property
     def counts(self) -> SearchCounts:

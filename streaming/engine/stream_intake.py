@@ -7,6 +7,7 @@ from dataclasses import replace
 from earshot.streaming.boosting.boost_compiler import BoostCompiler
 from earshot.streaming.engine.registry import Registry
 from earshot.streaming.errors import InvalidStreamConfig
+from earshot.streaming.lm_mix import LmChoice
 from earshot.streaming.requests import Configure, Request
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.inbox import Reconfigure
@@ -22,13 +23,18 @@ class StreamIntake:
         compiler: BoostCompiler,
         registry: Registry,
         check: Callable[[StreamConfig], object],
+        check_lm: Callable[[LmChoice | None], None],
     ) -> None:
-        """check: raises InvalidStreamConfig for a config that the engine will refuse."""
+        """check: raises InvalidStreamConfig for a config that the engine will refuse.
+
+        check_lm: does so for language models that are not there.
+        """
         self._active = active
         self._config = active.config
         self._compiler = compiler
         self._registry = registry
         self._check = check
+        self._check_lm = check_lm
 
     def take(self, request: Request) -> None:
         """Take a request, from any thread. Raises EngineStopped."""
@@ -54,5 +60,7 @@ class StreamIntake:
         compiling = self._compiler.submit(request.boosts, asked)
         with suppress(InvalidStreamConfig):  # the engine says so in its turn
             self._check(asked)
+            if asked.graph.lm != now.graph.lm:
+                self._check_lm(asked.graph.lm)
             self._config = asked
         return Reconfigure(asked, compiling)

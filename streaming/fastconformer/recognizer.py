@@ -14,6 +14,7 @@ from earshot.streaming.events import BoostWarning
 from earshot.streaming.fastconformer.encode_step import EncodeStep
 from earshot.streaming.fastconformer.hearing import Hearing
 from earshot.streaming.fastconformer.stream_rules import FastConformerRules
+from earshot.streaming.parts.graph import GRAPH
 from earshot.streaming.parts.model_parts import ModelParts
 from earshot.streaming.results.hypothesis import Best
 from earshot.streaming.results.results import first_pass_scores
@@ -51,6 +52,8 @@ class FastConformerRecognizer:
         self._taggers = parts.taggers()
         self._partial_taggers = parts.partial_taggers()
         self.settings, self.model, self.rules = settings, model, rules
+        words = parts.get(GRAPH)
+        self.graph = None if words is None else words.graph
 
     @property
     def counts(self) -> SearchCounts:

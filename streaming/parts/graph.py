@@ -88,7 +88,7 @@ GRAPH: Part[GraphWords] = Part(
         ),
     ),
     parameters=(
-        Option("lm", "on/off", ("graph", "lm")),
+        Option("lm", "models", ("graph", "lm")),
         Option("lm_weight", "number", ("graph", "lm_weight"), low=0, high=MAX_LM_WEIGHT),
         Option("beam", "number", ("graph", "beam"), low=MIN_BEAM, high=MAX_BEAM),
         Option(

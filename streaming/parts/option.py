@@ -7,7 +7,8 @@ from typing import Any, Literal, TypeAlias
 
 from earshot.streaming.errors import InvalidStreamConfig
 
-Kind: TypeAlias = Literal["number", "integer", "boolean", "on/off"]
+Kind: TypeAlias = Literal["number", "integer", "boolean", "models"]
+"""models: on, off, or language models by name (`streaming/lm_mix.py`)."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Option:
     @property
     def is_switch(self) -> bool:
         """Whether its values are True and False."""
-        return self.kind in ("boolean", "on/off")
+        return self.kind in ("boolean", "models")
 
     def check(self, value: object) -> None:
         """Raises InvalidStreamConfig for another type, and out of range: so that NaN fails."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from earshot.streaming.errors import InvalidEngineConfig, InvalidStreamConfig
+from earshot.streaming.lm_mix import LmMix
 from earshot.streaming.parts.option import Option
 from earshot.streaming.parts.part import Part
 from earshot.streaming.stream_config import StreamConfig
@@ -75,7 +76,8 @@ def lm_weight_of(config: StreamConfig, usual: float) -> float:
 
 def without_granted(config: StreamConfig, parts: frozenset[str]) -> StreamConfig:
     """The config but for `lm=on` and `lm=off` where they are said of the model of labels."""
-    if config.mode != MODE or NAME not in parts:
+    by_name = isinstance(config.graph.lm, LmMix)
+    if config.mode != MODE or NAME not in parts or by_name:
         return config
     return replace(config, graph=replace(config.graph, lm=None))
 

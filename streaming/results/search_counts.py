@@ -16,6 +16,8 @@ class SearchCounts:
     lattice_timeouts: finals whose alternatives would have taken too long to weigh: their words are
         as sure as the words' tokens.
     revised_prefixes: finals that change words that a partial has called stable.
+    lm_finals, lm_words: finals whose lists were ranked by language models that a stream names, and
+        words of these lists; these alone are no complaint.
     """
 
     overflows: int = 0
@@ -23,6 +25,8 @@ class SearchCounts:
     nbest_timeouts: int = 0
     lattice_timeouts: int = 0
     revised_prefixes: int = 0
+    lm_finals: int = 0
+    lm_words: int = 0
 
     def __add__(self, other: "SearchCounts") -> "SearchCounts":
         return SearchCounts(

@@ -9,6 +9,7 @@ from earshot.decoder_kernels.wfst.wfst_search import WfstHypothesis, WfstSearch
 from earshot.streaming.boosting.boosting import CompiledBoosts
 from earshot.streaming.boosting.word_boosting import GraphBoosts, compile_word_boosts
 from earshot.streaming.graph_config import GraphSearchConfig
+from earshot.streaming.language_models.list_prices import RANKED, ListPrices
 from earshot.streaming.results.hypothesis import Best, Hypothesis
 from earshot.streaming.results.search_counts import SearchCounts
 from earshot.streaming.search.ctc_network import CtcNetwork
@@ -82,6 +83,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         self._words = words
         self._config = config
         self._list_size = list_size
+        self._prices = ListPrices(words.graph)
 
     def restart(self, streams: Sequence[ActiveStream]) -> None:
         """The slots start over, and what they counted is kept."""
@@ -123,6 +125,8 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
     def nbest(self, stream: ActiveStream, count: int, *, ended: bool) -> list[Hypothesis]:
         """Hypotheses that keep the stable words; confidences are those of the lattice."""
         [found] = self._listed([stream], count, ended=ended)
+        lm_costs = self._lm_costs(stream, found, ended=ended)
+        found.sort(key=lambda each: each.cost + lm_costs.get(each.words, 0.0))
         committed = self._state(stream).committed
         # A segment that is cut between words may lack the last of them.
         keeping = [
@@ -134,7 +138,23 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
             self._count(stream, SearchCounts(revised_prefixes=1))
         timed_out = partial(self._count, stream, SearchCounts(lattice_timeouts=1))
         lattice = SegmentLattice(self._search, stream.slot, self._config, timed_out, ended=ended)
-        return list(self._spelled(stream, keeping or found[:1], lattice))
+        return list(self._spelled(stream, (keeping or found[:1])[:count], lattice, lm_costs))
+
+    def _lm_costs(
+        self, stream: ActiveStream, found: Sequence[WfstHypothesis], *, ended: bool
+    ) -> dict[tuple[int, ...], float]:
+        """By words, what the models that the stream names add to hypotheses; none are named: none.
+
+        Words of an utterance that goes on over a cut are those that were told of it.
+        """
+        mix = stream.lms.mix
+        if mix is None:
+            return {}
+        words = [each.words for each in found]
+        prices = self._prices.of(mix, words, stream.utterance.words, ended=ended)
+        scale = self._config.options(stream.config.graph).graph_scale
+        self._count(stream, SearchCounts(lm_finals=1, lm_words=sum(map(len, words))))
+        return {each: scale * price for each, price in zip(words, prices, strict=True)}
 
     def _commit(self, streams: Sequence[ActiveStream], stable: Sequence[tuple[int, ...]]) -> None:
         """Call the words stable that the histories of all tokens of a stream begin with.
@@ -163,7 +183,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         due = [stream for stream in stable if self._is_due(stream)]
         found: dict[ActiveStream, tuple[int, ...]] = dict.fromkeys(stable, ())
         for stream, listed in zip(
-            due, self._listed(due, self._list_size, ended=False), strict=True
+            due, self._listed(due, max(self._list_size, 1), ended=False), strict=True
         ):
             self._state(stream).looked_at = stream.segment.frames
             words = stable[stream]
@@ -171,7 +191,8 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         return found
 
     def _is_rescored(self, stream: ActiveStream) -> bool:
-        return self._list_size > 0 and mode_of(stream.config) == "attention_rescoring"
+        attended = self._list_size > 0 and mode_of(stream.config) == "attention_rescoring"
+        return attended or stream.lms.mix is not None
 
     def _is_due(self, stream: ActiveStream) -> bool:
         frames = stream.segment.frames - self._state(stream).looked_at
@@ -180,15 +201,27 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
     def _listed(
         self, streams: Sequence[ActiveStream], count: int, *, ended: bool
     ) -> list[list[WfstHypothesis]]:
-        """Each one's best hypotheses; the best alone where there are too many to be sorted."""
+        """Each one's best hypotheses; the best alone where there are too many to be sorted.
+
+        More of them where language models are to rank them, if so many can be found in time.
+        """
+        named = [stream for stream in streams if stream.lms.mix is not None]
+        ranked = self._lists(named, max(count, RANKED), ended=ended)
+        found = {stream: listed for stream, listed in ranked.items() if listed is not None}
+        rest = [stream for stream in streams if stream not in found]
+        for stream, listed in self._lists(rest, count, ended=ended).items():
+            found[stream] = self._best_alone(stream, ended=ended) if listed is None else listed
+        return [found[stream] for stream in streams]
+
+    def _lists(
+        self, streams: Sequence[ActiveStream], count: int, *, ended: bool
+    ) -> dict[ActiveStream, list[WfstHypothesis] | None]:
+        """All in one call; None where there are too many to be sorted."""
         if not streams:
-            return []
+            return {}
         slots = [stream.slot for stream in streams]
         lists = self._search.nbest(slots, count, finalize=[ended] * len(slots))
-        return [
-            self._best_alone(stream, ended=ended) if listed is None else listed
-            for stream, listed in zip(streams, lists, strict=True)
-        ]
+        return dict(zip(streams, lists, strict=True))
 
     def _best_alone(self, stream: ActiveStream, *, ended: bool) -> list[WfstHypothesis]:
         self._count(stream, SearchCounts(nbest_timeouts=1))
@@ -207,6 +240,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         stream: ActiveStream,
         found: Sequence[WfstHypothesis],
         lattice: SegmentLattice | None = None,
+        lm_costs: Mapping[tuple[int, ...], float] | None = None,
         placed: PlacedTokens = NOTHING_PLACED,
     ) -> list[WordHypothesis]:
         posteriors = SegmentPosteriors(self._network, stream.segment, placed.until)
@@ -226,6 +260,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
                 posteriors=posteriors,
                 lattice=lattice,
                 placed=placed,
+                lm_cost=(lm_costs or {}).get(each.words, 0.0),
             )
             for each in found
         ]

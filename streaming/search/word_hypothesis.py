@@ -79,7 +79,8 @@ class WordHypothesis:
 
     The search itself says only when a word left the graph, which may be at any of its tokens.
     boosted, read_out: see `SpokenWord`. lattice: of the alternatives, where the segment ends.
-    placed: what it begins with; posteriors begin after it.
+    placed: what it begins with; posteriors begin after it. lm_cost: what the language models that
+    the stream names add to its cost, in nats.
     """
 
     found: WfstHypothesis
@@ -90,12 +91,13 @@ class WordHypothesis:
     posteriors: SegmentPosteriors
     lattice: SegmentLattice | None = None
     placed: PlacedTokens = NOTHING_PLACED
+    lm_cost: float = 0.0
     ends = None
 
     @property
     def score(self) -> float:
-        """The score of the search."""
-        return -self.found.cost
+        """The score of the search, and of language models."""
+        return -(self.found.cost + self.lm_cost)
 
     @cached_property
     def _spaces(self) -> list[bool]:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts
 from earshot.streaming.events import Described, Event, SpeechStarted, UtteranceEnd
+from earshot.streaming.language_models.held_lms import StreamLms
 from earshot.streaming.requests import Flush
 from earshot.streaming.results.results import SegmentClock
 from earshot.streaming.results.search_counts import SearchCounts
@@ -115,6 +116,7 @@ class ActiveStream:
     flush: everything up to here is being decoded to its end, nothing after it is listened to yet.
     rest: encoded frames that the segment has not been given yet.
     tags: what a tagger of words keeps of it, and nobody else looks at.
+    lms: the language models that it has named.
     initialised: the boosts that it was opened with are in its slot. over: it has been told its last
         event.
     """
@@ -135,6 +137,7 @@ class ActiveStream:
     flush: Flush | None = None
     rest: Rest | None = None
     tags: object = None
+    lms: StreamLms = field(default_factory=StreamLms)
     initialised: bool = False
     over: bool = False
     utterance: Utterance = field(default_factory=Utterance)

@@ -43,6 +43,7 @@ class Ending:
         if self.left:
             return
         self.left = True
+        self.stream.lms.next_segment()
         if self.boundary is None:
             self.stream.end_flush()
         else:

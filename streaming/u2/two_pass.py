@@ -51,6 +51,7 @@ class TwoPass:
 
     def __init__(self, loaded: LoadedModel, config: EngineConfig, parts: ModelParts) -> None:
         words = parts.get(GRAPH)
+        self.graph = None if words is None else words.graph
         model = u2_of(loaded)
         if not model.config.encoder.streamable:
             raise NotStreamable(f"{loaded.name} was trained on whole utterances, not on chunks")

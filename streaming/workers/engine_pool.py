@@ -21,6 +21,8 @@ from earshot.streaming.engine.stream import Stream
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import EngineFull, EngineStopped
 from earshot.streaming.events import Closed, Event, Failed
+from earshot.streaming.language_models.lm_description import LmDescription
+from earshot.streaming.language_models.open_lms import OpenLms
 from earshot.streaming.stream.backlog import Backlog
 from earshot.streaming.stream.sample_count import SampleCount
 from earshot.streaming.stream_config import StreamConfig, StreamPriority
@@ -88,6 +90,7 @@ class EnginePool:
         self._workers = tuple(_Worker(link, config.max_streams) for link in links)
         self._watch = PoolWatch(self._workers)
         self.model, self.rules = recognizer.model, recognizer.rules
+        self._lms = OpenLms.of(config.lm_dir, recognizer.graph)
         self.sample_rate_hz = recognizer.settings.sample_rate_hz
 
     def start(self) -> None:
@@ -134,6 +137,7 @@ class EnginePool:
         if not self.ready:
             raise EngineStopped("an engine does not answer")
         self.rules.choose_search(config)
+        self._lms.check(config.graph.lm)
         with self._lock:
             worker = self._idlest()
             link, number, place = worker.link, next(self._numbers), worker.free.pop()
@@ -142,6 +146,10 @@ class EnginePool:
             seat = Seat(link, number, place, priority, name, backlog, sink)
             worker.seats[number] = seat
         return seat.open(config)
+
+    def language_models(self) -> list[LmDescription]:
+        """See `Engine.language_models`."""
+        return self._lms.descriptions()
 
     @property
     def stats(self) -> EngineStats:

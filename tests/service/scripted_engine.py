@@ -30,6 +30,7 @@ from earshot.streaming.events import (
     Word,
 )
 from earshot.streaming.graph_config import GraphOptions
+from earshot.streaming.language_models.lm_description import LmDescription
 from earshot.streaming.requests import Cancel, Configure, Describe, Flush, Push, Request
 from earshot.streaming.samples import Samples
 from earshot.streaming.stream_config import Boost, StreamConfig, StreamPriority
@@ -202,6 +203,7 @@ class ScriptedEngine:
     late: bool = False
     answers_configure: bool = True
     answers_describe: bool = True
+    lms: Sequence[LmDescription] = ()
     loop: asyncio.AbstractEventLoop | None = None
     streams: list[ScriptedStream] = field(default_factory=list)
     opened: list[ScriptedStream] = field(default_factory=list)
@@ -216,6 +218,9 @@ class ScriptedEngine:
     @property
     def ready(self) -> bool:
         return self.running and not self.late
+
+    def language_models(self) -> Sequence[LmDescription]:
+        return self.lms
 
     def can_open(self) -> bool:
         return self.ready and len(self.streams) < self.max_streams

@@ -99,6 +99,7 @@ class KnockRecognizer:
 
     counts = SearchCounts()
     rules = KnockRules()
+    graph = None
 
     def __init__(self, loaded: LoadedModel, config: EngineConfig) -> None:
         self.settings = StreamSettings(

@@ -20,6 +20,7 @@
 #include "lm/lm_batch.h"
 #include "lm/lm_image.h"
 #include "lm/lm_packer.h"
+#include "results/lm_texts.h"
 
 namespace earshot {
 
@@ -42,6 +43,13 @@ class BorrowedImage {
     const cpu::LmLookup lookup = image_.lookup();
     const std::size_t size = std::min({states.size(), words.size(), costs.size(), after.size()});
     LmBatch(lookup).find(states.data(), words.data(), size, costs.data(), after.data());
+  }
+
+  void find_words(const std::vector<std::string_view>& words,
+                  HostArray<std::uint32_t, 1> numbers) const {
+    nb::gil_scoped_release released;
+    const std::size_t size = std::min(words.size(), numbers.size());
+    for (std::size_t i = 0; i < size; ++i) numbers.data()[i] = image_.find(words[i]);
   }
 
   std::pair<std::int32_t, std::uint32_t> find(std::uint32_t state, std::uint32_t word) const {
@@ -111,6 +119,27 @@ inline void bind_lm_packer(nb::module_& module) {
       .def_prop_ro("is_complete", &LmPacker::is_complete);
 }
 
+// Row i of `words` has the numbers of image i.
+inline void price_texts(const std::vector<const BorrowedImage*>& images,
+                        HostArray<const double, 1> log_shares,
+                        HostArray<const std::uint32_t, 1> starts,
+                        HostArray<const std::uint32_t, 2> words,
+                        HostArray<const std::int64_t, 1> ends, HostArray<double, 1> costs) {
+  const std::size_t size = images.size();
+  if (size == 0 || log_shares.size() != size || starts.size() != size || words.shape(0) != size) {
+    throw std::invalid_argument("as many shares, starts and rows of words are needed as images");
+  }
+  std::vector<LmVoice> voices;
+  for (std::size_t i = 0; i < size; ++i) {
+    if (images[i] == nullptr) throw std::invalid_argument("an image is None");
+    voices.push_back({images[i]->image().lookup(), log_shares.data()[i], starts.data()[i],
+                      words.data() + i * words.shape(1)});
+  }
+  nb::gil_scoped_release released;
+  LmTexts(std::move(voices))
+      .price(ends.data(), std::min(ends.size(), costs.size()), words.shape(1), costs.data());
+}
+
 inline void bind_lm(nb::module_& module) {
   using namespace nb::literals;
   bind_lm_packer(module);
@@ -124,6 +153,8 @@ inline void bind_lm(nb::module_& module) {
           "find_word",
           [](const BorrowedImage& own, std::string_view word) { return own.image().find(word); },
           "word"_a, "A word's number, or NO_WORD.")
+      .def("find_words", &BorrowedImage::find_words, "words"_a, "numbers"_a,
+           "Write the numbers of words.")
       .def(
           "text_of",
           [](const BorrowedImage& own, std::uint32_t number) {
@@ -141,6 +172,8 @@ inline void bind_lm(nb::module_& module) {
             return own.image().lookup().back_off(state);
           },
           "state"_a, "What it costs to leave all words of a state.");
+  module.def("price_texts", &price_texts, "images"_a, "log_shares"_a, "starts"_a, "words"_a,
+             "ends"_a, "costs"_a, "Write what texts cost, in nats, by a mix of images.");
 }
 
 }  // namespace earshot

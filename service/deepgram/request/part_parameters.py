@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from earshot.service.deepgram.request.query_values import QueryValues
+from earshot.service.errors import BadRequest
 from earshot.service.settings import Settings
+from earshot.streaming.errors import InvalidStreamConfig
+from earshot.streaming.lm_mix import LmChoice, read_lm
 from earshot.streaming.parts.option import Option
 from earshot.streaming.parts.table import part_parameters, stream_fields
 
@@ -31,5 +34,12 @@ def _read(values: QueryValues, parameter: Option, caps: Mapping[str, int]) -> ob
             return None
         case "boolean":
             return values.boolean(name, False)
-        case "on/off":
-            return values.choice(name, ("on", "off"), "on") == "on"
+        case "models":
+            return _lm(values.last(name) or "on")
+
+
+def _lm(text: str) -> LmChoice:
+    try:
+        return read_lm(text)
+    except InvalidStreamConfig as error:
+        raise BadRequest(str(error)) from error

@@ -10,10 +10,12 @@ from pydantic import (
     StrictBool,
     StrictFloat,
     StrictInt,
+    StrictStr,
     TypeAdapter,
     create_model,
 )
 
+from earshot.streaming.lm_mix import read_lm
 from earshot.streaming.parts.table import part_parameters
 from earshot.streaming.stream_config import WHOLE
 
@@ -290,7 +292,7 @@ class CloseStream(BaseModel):
     type: Literal["CloseStream"]
 
 
-_SWITCHES: dict[Any, Any] = {"on": True, "off": False}
+_MODELS = [each.name for each in part_parameters() if each.kind == "models"]
 
 
 def _configurable() -> dict[str, Any]:
@@ -299,7 +301,7 @@ def _configurable() -> dict[str, Any]:
         "number": StrictFloat,
         "integer": StrictInt,
         "boolean": StrictBool,
-        "on/off": Literal["on", "off"],
+        "models": StrictStr,
     }
     return {
         parameter.name: (types[parameter.kind] | None, None)
@@ -332,9 +334,15 @@ class Configure(ConfigureParts):
 
     @property
     def of_parts(self) -> dict[str, Any]:
-        """What it asks of the model's parts, by parameter; None was not named."""
+        """What it asks of the model's parts, by parameter; None was not named.
+
+        Raises InvalidStreamConfig for language models that are no names with weights.
+        """
         values = self.model_dump(exclude={"type", "keyterms", "keywords", "chunk", "features"})
-        return {name: _SWITCHES.get(value, value) for name, value in values.items()}
+        for name in _MODELS:
+            if values.get(name) is not None:
+                values[name] = read_lm(values[name])
+        return values
 
     @property
     def changes_nothing(self) -> bool:

@@ -13,6 +13,7 @@ from earshot.streaming.events import (
     NotConfigured,
 )
 from earshot.streaming.graph_config import GraphOptions
+from earshot.streaming.lm_mix import LmMix
 from earshot.streaming.requests import Configure as ConfigureRequest
 from earshot.streaming.stream_config import WHOLE, Boost
 
@@ -68,6 +69,8 @@ def test_configure_keeps_the_list_that_is_left_out():
         ({"keywords": ["a:b"]}, "CONFIGURE_KEYTERM_INVALID"),
         ({"lm_weight": -1}, "CONFIGURE_LM_INVALID"),
         ({"neural_lm_weight": 11}, "CONFIGURE_LM_INVALID"),
+        ({"lm": "Law"}, "CONFIGURE_LM_INVALID"),
+        ({"lm": "a:0.5,b:0.4"}, "CONFIGURE_LM_INVALID"),
         ({"beam": 1e9}, "CONFIGURE_LM_INVALID"),
     ],
 )
@@ -87,6 +90,9 @@ def test_configure_says_how_the_graph_is_used_and_off_forgets_it():
         ({"max_active": 80}, GraphOptions(lm_weight=0.5, beam=9.0, max_active=80)),
         ({"lm": "off"}, GraphOptions(lm=False)),
         ({"keyterms": []}, GraphOptions(lm=False)),
+        ({"lm": "law", "beam": 9}, GraphOptions(lm=LmMix((("law", 1.0),)), beam=9.0)),
+        ({"lm_weight": 0.5}, GraphOptions(lm=LmMix((("law", 1.0),)), beam=9.0, lm_weight=0.5)),
+        ({"lm": "off"}, GraphOptions(lm=False)),
         ({"lm": "on", "lm_weight": 1}, GraphOptions(lm=True, lm_weight=1.0)),
         ({"lm": "off"}, GraphOptions(lm=False)),
     ):

@@ -7,6 +7,7 @@ import torch
 
 from earshot.streaming.boosting.boosting import NO_BOOSTS
 from earshot.streaming.engine_config import EngineConfig
+from earshot.streaming.language_models.held_lms import StreamLms
 from earshot.streaming.results.hypothesis import Best
 from earshot.streaming.results.search_counts import SearchCounts
 from earshot.streaming.search.ctc_searches import build_searches, graph_search_sizes
@@ -56,6 +57,7 @@ def best(search, vocab_size: int, tokens, blank_id: int = 0) -> Best:
         slot=1,
         segment=Segment(0, detector=None),
         boosts=NO_BOOSTS,
+        lms=StreamLms(),
         search_counts=SearchCounts(),
         config=StreamConfig(),
         settings=SimpleNamespace(chunking=SimpleNamespace(frame_ms=40)),

@@ -14,6 +14,7 @@ from earshot.service.served_model import ServedModel
 from earshot.service.settings import Settings
 from earshot.service.writing import Writing
 from earshot.streaming.graph_config import GraphOptions
+from earshot.streaming.lm_mix import LmMix
 from earshot.streaming.stream_config import WHOLE, Boost
 
 RULES = ParameterRules(
@@ -334,7 +335,12 @@ def test_the_last_of_repeated_values_holds():
         ("format=doc", "format=doc"),
         ("keywords=tea:much", "much"),
         ("max_utterance_ms=10", "max_utterance_ms=10"),
-        ("lm=false", "lm=false: must be one of on, off"),
+        ("lm=false", "lm=false: must be on, off, or a model's name"),
+        ("lm=Law", "lm=Law: must be on, off, or a model's name"),
+        ("lm=../law", "lm=../law: must be on, off"),
+        ("lm=a,b", "lm=a: of several models each needs a weight"),
+        ("lm=a:0.5,b:0.4", "lm=a:0.5,b:0.4: the weights must sum to 1"),
+        ("lm=" + ",".join(f"a{n}:0.001" for n in range(1000)), "lm names more than 4 models"),
         ("lm_weight=10.5", "lm_weight=10.5: must be a number from 0 to 10"),
         ("lm_weight=nan", "lm_weight=nan"),
         ("lm_weight=1e0", "lm_weight=1e0"),
@@ -356,6 +362,9 @@ def test_what_is_asked_of_the_graph_arrives():
     asked = parse("lm=on&lm_weight=0.5&beam=12&max_active=800").stream.graph
     assert asked == GraphOptions(lm=True, lm_weight=0.5, beam=12.0, max_active=800)
     assert parse("lm=off").stream.graph == GraphOptions(lm=False)
+    assert parse("lm=law").stream.graph == GraphOptions(lm=LmMix((("law", 1.0),)))
+    mix = LmMix((("law", 0.7), ("web", 0.3)))
+    assert parse("lm=law:0.7,web:0.3").stream.graph == GraphOptions(lm=mix)
 
 
 def test_what_the_neural_language_model_is_to_count_arrives():

@@ -1,0 +1,1 @@
+"""Language models that streams ask for by name, while an engine runs."""

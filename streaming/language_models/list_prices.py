@@ -1,0 +1,63 @@
+"""Prices of what a graph search has found, by the models that a stream names.
+
+Of each text
+
+    cost += lm_weight * (L(text) - S(text))
+
+where S is the n-gram that the graph was built of, whose costs the search has paid, and L the models
+that were named (biglm decoding; Fukunaga 2019, section 3, of whole lists). To a graph without S a
+part of L is added (shallow fusion, Gulcehre 2015).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.lm.lm_image import SENTENCE_START
+from earshot.decoder_kernels.lm.lm_texts import MixedLm, WordTexts
+
+RANKED = 100
+"""Hypotheses of a final that models are asked about: that of fewest errors is seldom further."""
+
+ADDED = 0.3
+"""Share of a model that is added to the graph's own, for which nothing makes room."""
+
+
+class ListPrices:
+    """Prices of texts in the words of one graph; ids above its own are words that nobody knows."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._texts = graph.word_texts
+        self._small = None if graph.small_lm is None else MixedLm((graph.small_lm,), (1.0,))
+
+    def of(
+        self,
+        mix: MixedLm,
+        texts: Sequence[Sequence[int]],
+        before: Sequence[str] = (),
+        *,
+        ended: bool,
+    ) -> list[float]:
+        """The nats that are added to each text's cost, `lm_weight` apart.
+
+        before: words of the same utterance that were told with its last segment. ended: whether a
+        sentence ends here.
+        """
+        order = sorted(range(len(texts)), key=lambda text: tuple(texts[text]))  # alike together
+        listed = self._listed([texts[text] for text in order])
+        if ended:
+            listed = listed.closed()
+        costs = mix.costs(listed, (SENTENCE_START, *before))
+        costs = ADDED * costs if self._small is None else costs - self._small.costs(listed)
+        prices = np.empty(len(texts))
+        prices[order] = costs
+        found: list[float] = prices.tolist()
+        return found
+
+    def _listed(self, texts: Sequence[Sequence[int]]) -> WordTexts:
+        ids = np.array([word for text in texts for word in text], np.int64)
+        distinct, places = np.unique(ids, return_inverse=True)
+        known = len(self._texts)
+        words = [self._texts[word] if word < known else None for word in distinct.tolist()]
+        return WordTexts(words, places, np.cumsum([len(text) for text in texts], dtype=np.int64))

@@ -1,0 +1,47 @@
+"""The description of a language model that clients may name."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.lm.lm_header import NO_WORD
+from earshot.decoder_kernels.lm.lm_image import LmImage
+from earshot.streaming.language_models.lm_folder import LmFile
+
+
+@dataclass(frozen=True)
+class LmDescription:
+    """missing: words of the decoding graph that the model lacks; None where there is no graph.
+
+    subtracts: whether it takes the place of the graph's own model in the scores of finals; else it
+    is added to that.
+    """
+
+    name: str
+    order: int
+    ngrams: int
+    words: int
+    bytes: int
+    missing: int | None
+    subtracts: bool
+
+
+def described(file: LmFile, graph: Graph | None) -> LmDescription:
+    """The description; its words are looked for in the file. Raises LmImageError."""
+    image = LmImage(file.path)
+    header = image.header
+    return LmDescription(
+        name=file.name,
+        order=header.order,
+        ngrams=header.num_ngrams,
+        words=header.words,
+        bytes=header.file_size,
+        missing=None if graph is None else _missing(image, graph),
+        subtracts=graph is not None and graph.small_lm is not None,
+    )
+
+
+def _missing(image: LmImage, graph: Graph) -> int:
+    numbers = image.find_words(graph.word_texts[1:])
+    return int(np.count_nonzero(numbers == NO_WORD))

@@ -1,0 +1,118 @@
+"""A folder of language models, looked at when somebody asks: there is no thread that watches."""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from earshot.decoder_kernels.errors import LmImageError
+from earshot.decoder_kernels.lm.lm_header import HEADER_BYTES, LmHeader
+from earshot.streaming.lm_mix import is_name
+
+log = logging.getLogger(__name__)
+
+SUFFIX = ".lm"
+LOOK_EVERY_S = 1.0
+"""A folder may be on another machine, and a request names its model at once."""
+
+MOST_TOLD = 1000
+"""Files of which the log says why they are left alone."""
+
+Identity: TypeAlias = tuple[int, int, int, int]
+"""Device, inode, time of the last change and size: a file that was replaced has another."""
+
+
+@dataclass(frozen=True)
+class LmFile:
+    """A model's file. header: None where it is no image, and `fault` says why."""
+
+    name: str
+    path: Path
+    identity: Identity
+    header: LmHeader | None
+    fault: str = ""
+
+
+class LmFolder:
+    """The `NAME.lm` that there are; other files are told of once, and left alone.
+
+    clock: seconds, by which the folder is looked at once in `LOOK_EVERY_S` at most.
+    """
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self.path = path
+        self._clock = clock
+        self._looked_s = -LOOK_EVERY_S
+        self._files: Mapping[str, LmFile] = {}
+        self._told: set[str] = set()
+
+    def files(self) -> Mapping[str, LmFile]:
+        """The models by name, as they were at most `LOOK_EVERY_S` ago."""
+        now_s = self._clock()
+        if now_s - self._looked_s >= LOOK_EVERY_S:
+            self._looked_s = now_s
+            self._files = {file.name: file for file in self._look()}
+        return self._files
+
+    def _look(self) -> Iterator[LmFile]:
+        """Each model's file; only those that have changed are read."""
+        try:
+            entries = sorted(os.scandir(self.path), key=lambda entry: entry.name)
+        except OSError as error:
+            self._tell(f"the folder {self.path} cannot be read: {_why(error)}")
+            return
+        for entry in entries:
+            name = entry.name.removesuffix(SUFFIX)
+            if name == entry.name or not is_name(name):
+                self._tell(f"{entry.name!r} is left alone: it is no NAME{SUFFIX}")
+            elif (file := self._file(name, Path(entry.path))) is not None:
+                yield file
+
+    def _file(self, name: str, path: Path) -> LmFile | None:
+        """None where it is gone by now."""
+        try:
+            found = path.stat()
+        except OSError as error:
+            self._tell(f"{path.name} cannot be read: {_why(error)}")
+            return None
+        known = self._files.get(name)
+        if known is not None and known.identity == _identity(found):
+            return known
+        file = _read(name, path, found)
+        if file.fault:
+            self._tell(file.fault)
+        return file
+
+    def _tell(self, text: str) -> None:
+        """Write to the log what was not said before."""
+        if text not in self._told and len(self._told) < MOST_TOLD:
+            self._told.add(text)
+            log.warning("language models: %s", text)
+
+
+def _read(name: str, path: Path, found: os.stat_result) -> LmFile:
+    identity = _identity(found)
+    if not stat.S_ISREG(found.st_mode):  # to open a pipe would wait for who writes to it
+        return LmFile(name, path, identity, None, f"{path.name} is no file")
+    try:
+        with path.open("rb") as file:
+            header = LmHeader.read(path.name, file.read(HEADER_BYTES), found.st_size)
+    except LmImageError as error:
+        return LmFile(name, path, identity, None, str(error))
+    except OSError as error:
+        return LmFile(name, path, identity, None, f"{path.name} cannot be read: {_why(error)}")
+    return LmFile(name, path, identity, header)
+
+
+def _identity(found: os.stat_result) -> Identity:
+    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def _why(error: OSError) -> str:
+    return error.strerror or type(error).__name__

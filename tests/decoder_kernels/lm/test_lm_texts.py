@@ -1,0 +1,119 @@
+"""Texts by a mix of models cost what the sums of lookups say."""
+
+import math
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from backoff_oracle import random_model
+
+from earshot.decoder_kernels.lm.lm_header import NO_WORD
+from earshot.decoder_kernels.lm.lm_image import COST_STEPS, ROOT, LmImage
+from earshot.decoder_kernels.lm.lm_pack import pack_arpa
+from earshot.decoder_kernels.lm.lm_texts import MixedLm, WordTexts
+from earshot.decoder_kernels.native import kernels
+
+SHARES = {1: (1.0,), 2: (0.7, 0.3), 3: (0.5, 0.4, 0.1)}
+WORDS = ("w0", "w1", "w2", "elsewhere", None)
+
+
+def images(count: int, seed: int, folder: Path) -> list[LmImage]:
+    found = []
+    for number in range(count):
+        place = folder / str(number)
+        place.mkdir()
+        pack_arpa(random_model(seed + 100 * number).write(place), place / "model.lm")
+        found.append(LmImage(place / "model.lm"))
+    return found
+
+
+def texts_of(rows: Sequence[Sequence[int]]) -> WordTexts:
+    places = np.array([word for row in rows for word in row], np.int64)
+    return WordTexts(WORDS, places, np.cumsum([len(row) for row in rows], dtype=np.int64))
+
+
+def oracle(mix: MixedLm, text: Sequence[str | None], before: Sequence[str]) -> float:
+    """Word by word in Python: `-log sum(share * p)`."""
+    states = []
+    for image in mix.images:
+        numbers = image.find_words(before).tolist()
+        if before and before[0] == "<s>" and numbers[0] == NO_WORD:
+            numbers = numbers[1:]
+        states.append(image.state_after(numbers, ROOT))
+    total = 0.0
+    for word in text:
+        prob = 0.0
+        for place, (image, share) in enumerate(zip(mix.images, mix.shares, strict=True)):
+            number = NO_WORD if word is None else image.find_words([word]).tolist()[0]
+            cost, states[place] = image.find(states[place], number)
+            prob += share * math.exp(-cost / COST_STEPS)
+        total -= math.log(prob)
+    return total
+
+
+def random_rows(seed: int) -> list[list[int]]:
+    """Texts of which many begin alike, sorted and not; some are empty, some come twice."""
+    draw = random.Random(seed)
+    rows = [[draw.randrange(len(WORDS)) for _ in range(draw.randrange(7))] for _ in range(30)]
+    return sorted(rows[:15]) + rows
+
+
+@pytest.mark.parametrize("count", SHARES)
+@pytest.mark.parametrize("seed", range(12))
+def test_texts_cost_what_the_sums_of_lookups_say(tmp_path: Path, count: int, seed: int) -> None:
+    mix = MixedLm(images(count, seed, tmp_path), SHARES[count])
+    rows = random_rows(seed)
+    for before in ((), ("<s>",), ("<s>", "w0", "elsewhere", "w1"), ("w1", "w0")):
+        found = mix.costs(texts_of(rows), before)
+        wanted = [oracle(mix, [WORDS[word] for word in row], before) for row in rows]
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-9)
+
+
+def test_one_model_counts_in_whole_steps(tmp_path: Path) -> None:
+    mix = MixedLm(images(1, 3, tmp_path), (1.0,))
+    steps = mix.costs(texts_of(random_rows(3))) * COST_STEPS
+    assert (steps == np.round(steps)).all()
+    assert steps.any()
+
+
+def test_a_closed_text_has_the_end_of_a_sentence_behind_it(tmp_path: Path) -> None:
+    mix = MixedLm(images(2, 5, tmp_path), SHARES[2])
+    rows = random_rows(5)
+    closed = texts_of(rows).closed()
+    wanted = [oracle(mix, [*(WORDS[word] for word in row), "</s>"], ("<s>",)) for row in rows]
+    np.testing.assert_allclose(mix.costs(closed), wanted, rtol=1e-12, atol=1e-9)
+
+
+@pytest.mark.parametrize("ends", [[2, 1], [-1, 2], [1, 4]])
+def test_ends_that_lie_outside_are_refused(tmp_path: Path, ends: list[int]) -> None:
+    mix = MixedLm(images(1, 1, tmp_path), (1.0,))
+    with pytest.raises(ValueError, match="do not ascend"):
+        mix.costs(WordTexts(WORDS, np.array([0, 1, 2]), np.array(ends)))
+
+
+def test_a_start_that_is_no_state_is_that_of_no_words(tmp_path: Path) -> None:
+    [image] = images(1, 2, tmp_path)
+    words = image.find_words(["w0", "w1"])[np.newaxis]
+    costs = np.zeros((2, 1))
+    for start, found in zip((2**32 - 1, ROOT), costs, strict=True):
+        starts = np.array([start], np.uint32)
+        kernels.price_texts([image.native], np.zeros(1), starts, words, np.array([2]), found)
+    assert costs[0] == costs[1] > 0
+
+
+@pytest.mark.parametrize("shares", [[], [0.0, 0.0]])
+def test_as_many_shares_are_needed_as_images(tmp_path: Path, shares: list[float]) -> None:
+    [image] = images(1, 2, tmp_path)
+    words, starts = np.zeros((1, 1), np.uint32), np.zeros(1, np.uint32)
+    with pytest.raises(ValueError, match="as many shares"):
+        kernels.price_texts(
+            [image.native], np.array(shares), starts, words, np.array([1]), np.empty(1)
+        )
+
+
+def test_many_words_are_found_as_one_is(tmp_path: Path) -> None:
+    [image] = images(1, 4, tmp_path)
+    words = [*(f"w{n}" for n in range(9)), "elsewhere", "", "<s>", "</s>", "é"]
+    assert image.find_words(iter(words)).tolist() == [image.native.find_word(w) for w in words]

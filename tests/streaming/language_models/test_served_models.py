@@ -1,0 +1,116 @@
+"""Language models by name, from a request to its answer: the service around a real engine."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+from tiny_lms import TENANT, alike, write_lm
+
+from earshot.service.core.metrics import Metrics
+from earshot.service.core.services import Services
+from earshot.service.gateway.app import create_app
+from earshot.service.gateway.dialects import DIALECTS
+from earshot.service.gateway.metrics_of_engine import watch_engine
+from earshot.service.served_model import ServedModel
+from earshot.service.settings import Settings
+from earshot.streaming.graph_config import GraphSearchConfig
+
+RAW = "encoding=linear16&sample_rate=16000&mode=ctc_wfst_beam_search"
+
+
+@pytest.fixture
+def lms(tmp_path: Path) -> Path:
+    folder = tmp_path / "lms"
+    folder.mkdir()
+    write_lm(folder / "tenant.lm", TENANT)
+    return folder
+
+
+@pytest.fixture
+def client(make_engine, tone_model, tmp_path, lms):
+    graph = alike(tmp_path / "own", tone_model.tokenizer.vocab_size)
+    search = GraphSearchConfig(lm_weight=0.5, max_active=200)
+    engine = make_engine(tone_model, graph=graph, graph_search=search, chunk_size=8, lm_dir=lms)
+    model = ServedModel("tones", "1", "fake", "00000000-0000-0000-0000-000000000000")
+    metrics = Metrics()
+    watch_engine(metrics, engine)
+    app = create_app(Services.build(engine, model, Settings(lm_dir=lms), metrics), DIALECTS)
+    with TestClient(app) as client:
+        yield client
+
+
+def pcm(samples: np.ndarray) -> bytes:
+    return (samples * 32767).astype("<i2").tobytes()
+
+
+def transcript(answer) -> str:
+    assert answer.status_code == 200, answer.text
+    return answer.json()["results"]["channels"][0]["alternatives"][0]["transcript"]
+
+
+def final(socket) -> str:
+    while not (message := socket.receive_json()).get("is_final"):
+        assert message["type"] == "Results", message
+    return message["channel"]["alternatives"][0]["transcript"]
+
+
+def test_a_tenants_model_turns_a_files_wrong_word_into_the_right_one(client, sounds) -> None:
+    body = pcm(sounds.speech("一二"))
+    assert transcript(client.post(f"/v1/listen?{RAW}", content=body)) == "七二"
+    assert transcript(client.post(f"/v1/listen?{RAW}&lm=tenant", content=body)) == "一二"
+
+
+def test_an_unknown_model_is_refused_with_those_that_there_are(client, sounds) -> None:
+    answer = client.post(f"/v1/listen?{RAW}&lm=law", content=pcm(sounds.noise(1.0)))
+    assert answer.status_code == 400
+    assert answer.json()["err_msg"].endswith("there are: tenant")
+    with pytest.raises(WebSocketDisconnect), client.websocket_connect(f"/v1/listen?{RAW}&lm=law"):
+        pass
+
+
+def test_a_live_stream_changes_its_model_and_outlives_a_wrong_name(client, sounds) -> None:
+    with client.websocket_connect(f"/v1/listen?{RAW}") as socket:
+        socket.send_bytes(pcm(sounds.speech("一")))
+        socket.send_text('{"type": "Finalize"}')
+        assert final(socket) == "七"
+        socket.send_text('{"type": "Configure", "lm": "law"}')
+        refused = socket.receive_json()
+        assert (refused["type"], refused["code"]) == ("ConfigureFailure", "CONFIGURE_LM_INVALID")
+        assert "there are: tenant" in refused["description"]
+        socket.send_text('{"type": "Configure", "lm": "tenant:1"}')
+        assert socket.receive_json()["type"] == "ConfigureSuccess"
+        socket.send_bytes(pcm(sounds.speech("一")))
+        socket.send_text('{"type": "Finalize"}')
+        assert final(socket) == "一"
+        socket.send_text('{"type": "Configure", "lm": "off"}')
+        assert socket.receive_json()["type"] == "ConfigureFailure"  # this mode searches a graph
+        socket.send_text('{"type": "Configure", "lm": "on"}')
+        assert socket.receive_json()["type"] == "ConfigureSuccess"
+        socket.send_bytes(pcm(sounds.speech("一")))
+        socket.send_text('{"type": "CloseStream"}')
+        assert final(socket) == "七"
+        assert socket.receive_json()["type"] == "Metadata"
+        with pytest.raises(WebSocketDisconnect):
+            socket.receive_json()
+
+
+def test_models_and_metrics_tell_of_them(client, lms: Path, sounds) -> None:
+    size = (lms / "tenant.lm").stat().st_size
+    told = client.get("/v1/models").json()["language_models"]
+    assert told == [
+        {
+            "name": "tenant",
+            "order": 1,
+            "ngrams": len(TENANT),
+            "words": len(TENANT),
+            "bytes": size,
+            "missing": 0,
+            "subtracts": True,
+        }
+    ]
+    client.post(f"/v1/listen?{RAW}&lm=tenant", content=pcm(sounds.speech("一")))
+    metrics = client.get("/metrics").text
+    assert "earshot_lm_finals_total 1.0" in metrics
+    assert "earshot_open_lms 0.0" in metrics
