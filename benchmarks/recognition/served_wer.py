@@ -91,7 +91,8 @@ class Served:
     """An engine of a model, heard in chunks of one size; with the bundled graph, or another.
 
     And with the bundled neural language model. chunk_frames: `WHOLE` for finals that hear their
-    segments as a whole. bare: with neither of them, as a model of another family is served.
+    segments as a whole. bare: with neither of them, as a model of another family is served. lm_dir:
+    of language models that streams may name.
     """
 
     def __init__(
@@ -101,12 +102,13 @@ class Served:
         graph: Path | None = None,
         precision: PrecisionChoice = "auto",
         bare: bool = False,
+        lm_dir: Path | None = None,
     ) -> None:
         whole = chunk_frames == WHOLE
         config = EngineConfig(
             max_streams=TOGETHER, max_file_lanes=TOGETHER, threads=1, max_backlog_s=120,
             max_utterance_ms=40_000, precision=precision,
-            chunk_size=None if whole else int(chunk_frames),
+            chunk_size=None if whole else int(chunk_frames), lm_dir=lm_dir,
         )  # fmt: skip
         self._chunk_ms = WHOLE if whole else None
         own = {} if bare else find_parts()
