@@ -4,6 +4,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 
 from earshot.streaming.engine.batcher import Batcher
@@ -231,15 +232,16 @@ class EngineLoop:
     def _reconfigured(self, stream: ActiveStream, item: Reconfigure) -> Configured | NotConfigured:
         held: HeldLms | None = None
         asked = item.config.graph.lm
-        try:
-            boosts = item.boosts.result()
-            if asked != stream.config.graph.lm:
-                held = self._lms.hold(asked)
-            warnings = self._recognizer.configure(stream, item.config, boosts)
-        except InvalidStreamConfig as error:
-            if held is not None:
-                held.release()
-            return NotConfigured(str(error))
+        with ExitStack() as on_failure:
+            try:
+                boosts = item.boosts.result()
+                if asked != stream.config.graph.lm:
+                    held = self._lms.hold(asked)
+                    on_failure.callback(held.release)
+                warnings = self._recognizer.configure(stream, item.config, boosts)
+            except InvalidStreamConfig as error:
+                return NotConfigured(str(error))
+            on_failure.pop_all()
         if held is not None:
             self._take_lms(stream, held)
         return Configured(warnings)

@@ -60,8 +60,18 @@ class LmFolder:
             self._files = {file.name: file for file in self._look()}
         return self._files
 
+    def find(self, name: str) -> LmFile | None:
+        """The model of a name; one that was missing or faulty at the last look is looked at now.
+
+        Engines look at different times: what one of them has granted another is not to refuse.
+        """
+        known = self.files().get(name)
+        if known is None or known.fault:
+            return self._file(name, self.path / f"{name}{SUFFIX}")
+        return known
+
     def _look(self) -> Iterator[LmFile]:
-        """Each model's file; only those that have changed are read."""
+        """Each model's file; only those that have changed, or were faulty, are read."""
         try:
             entries = sorted(os.scandir(self.path), key=lambda entry: entry.name)
         except OSError as error:
@@ -78,12 +88,14 @@ class LmFolder:
         """None where it is gone by now."""
         try:
             found = path.stat()
+        except FileNotFoundError:
+            return None
         except OSError as error:
             self._tell(f"{path.name} cannot be read: {_why(error)}")
             return None
         known = self._files.get(name)
-        if known is not None and known.identity == _identity(found):
-            return known
+        if known is not None and not known.fault and known.identity == _identity(found):
+            return known  # a fault may have gone without a trace, as of permissions
         file = _read(name, path, found)
         if file.fault:
             self._tell(file.fault)

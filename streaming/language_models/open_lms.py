@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -109,8 +109,7 @@ class OpenLms:
     def _files(self, asked: LmMix) -> list[LmFile]:
         if self._folder is None:
             raise InvalidStreamConfig(f"lm={asked}: there is no folder of language models here")
-        known = self._folder.files()
-        found = [_file(known, name) for name in asked.names]
+        found = [_file(self._folder, name) for name in asked.names]
         if len({file.identity for file in found}) < len(found):
             raise InvalidStreamConfig(f"lm={asked}: two of the names are one file")
         return found
@@ -137,10 +136,10 @@ class OpenLms:
             return None
 
 
-def _file(known: Mapping[str, LmFile], name: str) -> LmFile:
-    file = known.get(name)
+def _file(folder: LmFolder, name: str) -> LmFile:
+    file = folder.find(name)
     if file is None:
-        there_are = ", ".join(list(known)[:NAMES_SHOWN]) or "none"
+        there_are = ", ".join(list(folder.files())[:NAMES_SHOWN]) or "none"
         raise InvalidStreamConfig(f"lm={name}: there is no such model here; there are: {there_are}")
     if file.header is None:
         raise InvalidStreamConfig(f"lm={name}: {file.fault}")

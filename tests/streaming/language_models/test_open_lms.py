@@ -1,5 +1,6 @@
 """The life of models in a folder: added, replaced, removed while streams hold them."""
 
+import errno
 import logging
 import os
 import weakref
@@ -56,15 +57,54 @@ def names(lms: OpenLms) -> Sequence[str]:
     return [each.name for each in lms.descriptions()]
 
 
-def test_a_new_file_is_found_within_a_second(tmp_path: Path, lms: OpenLms, clock: Clock) -> None:
+def test_a_new_file_is_found_at_once_by_its_name_and_listed_within_a_second(
+    tmp_path: Path, lms: OpenLms, clock: Clock
+) -> None:
+    """The pool and its engines look at different times, and are to say the same."""
     with pytest.raises(InvalidStreamConfig, match="there are: none"):
         lms.check(LAW)
     write_lm(tmp_path / "law.lm", TENANT)
-    with pytest.raises(InvalidStreamConfig, match="there are: none"):
-        lms.check(LAW)  # the folder was looked at just now
-    clock.look_again()
     lms.check(LAW)
     assert unigram(lms.hold(LAW), "七") == steps(TENANT["七"])
+    assert names(lms) == []  # the folder was looked at just now
+    clock.look_again()
+    assert names(lms) == ["law"]
+
+
+def test_a_file_that_was_torn_at_the_last_look_is_looked_at_anew(
+    tmp_path: Path, lms: OpenLms
+) -> None:
+    (tmp_path / "law.lm").write_bytes(b"torn")
+    with pytest.raises(InvalidStreamConfig, match=r"lm=law: law\.lm"):
+        lms.check(LAW)
+    write_lm(tmp_path / "law.lm", TENANT)
+    lms.check(LAW)
+
+
+def test_a_file_that_may_be_read_again_is_found_though_it_has_not_changed(
+    tmp_path: Path, lms: OpenLms, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_lm(tmp_path / "law.lm", TENANT)
+
+    def refused(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "not yours")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", refused)
+        with pytest.raises(InvalidStreamConfig, match="not yours"):
+            lms.check(LAW)
+    clock.look_again()
+    assert names(lms) == ["law"]
+    lms.check(LAW)
+
+
+def test_names_of_no_files_fill_no_log(
+    tmp_path: Path, lms: OpenLms, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("law", "web"):
+        with pytest.raises(InvalidStreamConfig, match="no such model"):
+            lms.check(LmMix.read(name))
+    assert not caplog.records
 
 
 def test_to_check_opens_nothing(tmp_path: Path, lms: OpenLms) -> None:

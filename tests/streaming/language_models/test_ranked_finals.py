@@ -270,6 +270,24 @@ def is_mapped(path: Path) -> bool:
     return str(path) in Path("/proc/self/maps").read_text()
 
 
+def test_models_of_a_change_that_breaks_its_stream_are_closed(engine, lms, sounds, monkeypatch):
+    write_lm(lms / "tenant.lm", TENANT)
+    listener = sounds.Listener()
+    stream = engine.open(asking(), listener)
+    stream.push(sounds.speech("一"))
+    stream.configure([])
+    listener.wait_for(lambda event: isinstance(event, Configured))
+
+    def broken(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(engine._loop._recognizer, "configure", broken)
+    stream.configure([], GraphOptions(lm=read_lm("tenant")))
+    assert isinstance(listener.wait_for_last(), Failed)
+    assert engine.stats.open_lms == engine._lms.count == 0
+    assert not is_mapped(lms / "tenant.lm")
+
+
 def test_a_change_of_something_else_leaves_a_removed_model_with_its_stream(engine, lms, sounds):
     write_lm(lms / "tenant.lm", TENANT)
     listener = sounds.Listener()
