@@ -62,6 +62,12 @@ void score(const TreeScores& scores, const Floats<2>& embedded, const Numbers& f
            const std::optional<Floats<3>>& memory, const std::optional<Numbers>& memory_lengths,
            std::int64_t end, const HostArray<float, 1>& nodes, const HostArray<float, 1>& ends,
            int workers) {
+  // Memory of another width would be read across its rows.
+  if (memory && memory->shape(2) != embedded.shape(1)) {
+    throw std::invalid_argument("memory has " + std::to_string(memory->shape(2)) +
+                                " numbers a frame where the network has " +
+                                std::to_string(embedded.shape(1)));
+  }
   const TreeChunk chunk{
       .trees = static_cast<int>(first_nodes.shape(0)) - 1,
       .chains = static_cast<int>(chain_starts.shape(0)),

@@ -84,7 +84,9 @@ class ToneModel(U2Model):
         nn.Module.__init__(self)  # none of a real network's parts
         self.encoder = ToneEncoder()
         self.place = nn.Parameter(torch.zeros(1))
-        self.left_decoder = TransformerDecoder(DecoderConfig(), 1, 3 + len(DIGITS), 16)
+        self.left_decoder = TransformerDecoder(
+            DecoderConfig(), 1, 3 + len(DIGITS), ToneEncoder.output_size
+        )
         self.config = SimpleNamespace(
             vocab_size=3 + len(DIGITS),
             blank_id=0,

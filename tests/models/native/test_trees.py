@@ -125,6 +125,11 @@ def test_what_is_not_finite_in_one_memory_stays_in_its_tree(decoder, memory):
     assert spoiled[1].ends == sound[1].ends
 
 
+def test_memory_of_another_width_is_refused(decoder, memory):
+    with pytest.raises(ValueError, match="8 numbers a frame where the network has 16"):
+        listening(decoder_trees(decoder), memory[..., :8], trees_of([[[2, 3]], [[2]]]))
+
+
 def test_weights_of_half_precision_stay_with_torch(decoder, network):
     assert isinstance(sentence_trees(network.half()), TorchTrees)
     network.float()
