@@ -2,8 +2,8 @@
 
 In bfloat16 (`native/csrc/dense/bfloat16.h`) weights that were stored as int8 a row stay int8
 (`native/csrc/dense/int8_rows.h`); sums are float32. In int8 (`native/csrc/dense/int8_products.h`)
-each row of inputs has a scale as well, and sums are whole numbers. What is no linear layer is
-float32 in all.
+inputs are whole numbers as well, of up to 16 bits, with a scale for each row; so are sums. What is
+no linear layer is float32 in all.
 Without torch: settings are read from here.
 """
 

@@ -1,8 +1,9 @@
-// Weights and rows as int8, each output and each row with a scale of its own: products are whole
-// numbers, whose sums are exact. So a row has the same sums in any company and on every kind of
-// processor, which floats have not; from the same row come the same bits.
+// Weights as int8 and rows as int16, each output and each row with a scale of its own: products are
+// whole numbers, whose sums are exact. So a row has the same sums in any company and on every kind
+// of processor, which floats have not; from the same row come the same bits.
 //
-// Sums of 127 * 127 stay within 32 bits up to 133,000 inputs.
+// Weights fill memory, rows do not: rows have all the bits for which sums have room in 32, 16 up to
+// 516 inputs and 13 up to 4,129. In 8 they were what changed words (decision 0173).
 #pragma once
 
 #include <algorithm>
@@ -20,19 +21,26 @@
 
 namespace earshot::EARSHOT_PROCESSOR {
 
-// An int8 weight that meets int8 rows; `Int8` meets rounded floats.
+// An int8 weight that meets rows of whole numbers; `Int8` meets rounded floats.
 struct Int8Product {
   std::int8_t number;
 };
 
-// Below it numbers are zeros, for 127 divided by them is none.
-inline constexpr float NEXT_TO_NOTHING = 1e-36F;
+// Below it rows and weights are zeros: largest numbers divided by less are infinite.
+inline constexpr float NEXT_TO_NOTHING = 1e-33F;
 
-// What a row is multiplied by to be int8, and what its sums are multiplied by. Both are NaN for a
-// row in which a number is not finite.
+// The largest of a row's whole numbers: that many inputs times the largest weight, and no sum
+// leaves 32 bits.
+constexpr int largest_of_row(int inputs) {
+  constexpr int LARGEST_INT16 = 32767, LARGEST_SUM = 2147483647;
+  return std::min(LARGEST_INT16, LARGEST_SUM / (static_cast<int>(LARGEST_INT8) * inputs));
+}
+
+// What a row is multiplied by to be whole numbers, and what its sums are multiplied by. Both are
+// NaN for a row in which a number is not finite.
 struct RowScale {
-  float to_int8;
-  float from_int8;
+  float to_whole;
+  float from_whole;
 };
 
 // Sixteen of a row's numbers, zeros behind the last.
@@ -53,11 +61,12 @@ inline RowScale scale_of_row(const float* row, int inputs) {
   const float peak = largest(most), not_a_number = sum(spoiled);
   if (!(not_a_number == 0.0F)) return {not_a_number, not_a_number};
   if (peak < NEXT_TO_NOTHING) return {0.0F, 0.0F};
-  return {LARGEST_INT8 / peak, peak / LARGEST_INT8};
+  const auto own = static_cast<float>(largest_of_row(inputs));
+  return {own / peak, peak / own};
 }
 
-// Sixteen whole numbers from -127 to 127; anything where they are not finite.
-inline void to_int8(const Floats& numbers, float scale, std::int32_t* to) {
+// Sixteen whole numbers; anything where they are not finite.
+inline void to_whole(const Floats& numbers, float scale, std::int32_t* to) {
   constexpr float TO_INTEGER = 12582912.0F;  // 1.5 * 2^23
   for (int i = 0; i < PARTS; ++i) {
     const Part scaled = rounded(numbers.parts[i] * scale);
@@ -69,7 +78,7 @@ inline void to_int8(const Floats& numbers, float scale, std::int32_t* to) {
 
 struct WholeSums {
   static constexpr bool SCALED = true, ROWS_SCALED = true, KEEPS_ROWS = false;
-  static constexpr int TURNS = 1, LIFT = 0;
+  static constexpr int TURNS = 1;
   using Start = std::int32_t;
   using Sum = IntegerPart;
 
@@ -92,46 +101,20 @@ struct WholeSums {
  protected:
   // Gives `write(first, numbers)` a row's numbers, sixteen at a time.
   template <class Write>
-  static float give_int8(const float* row, int inputs, Write write) {
+  static float give_whole(const float* row, int inputs, Write write) {
     const RowScale scale = scale_of_row(row, inputs);
     for (int i = 0; i < inputs; i += WIDTH) {
       std::int32_t numbers[WIDTH];
-      to_int8(some_of(row + i, inputs - i), scale.to_int8, numbers);
+      to_whole(some_of(row + i, inputs - i), scale.to_whole, numbers);
       write(i, numbers);
     }
-    return scale.from_int8;
+    return scale.from_whole;
   }
 };
 
-#if defined(EARSHOT_AVX512_BF16)
+#if defined(EARSHOT_AVX2) || defined(EARSHOT_AVX512)
 
-// Four inputs a step (vpdpbusd), the row's lifted to 1 … 255, for which sums begin lower.
-template <>
-struct WeightElement<Int8Product> : WholeSums {
-  static constexpr int INPUTS = 4, LIFT = 128;
-  using Given = std::uint32_t;
-
-  static __m512i unpacked(const Int8Product* from, int) { return _mm512_loadu_si512(from); }
-
-  static void add(Sum& sum, Given given, __m512i weights) {
-    const __m512i inputs = _mm512_set1_epi32(static_cast<int>(given));
-    const auto before = reinterpret_cast<__m512i>(sum);
-    sum = reinterpret_cast<Sum>(_mm512_dpbusd_epi32(before, inputs, weights));
-  }
-
-  static float give(const float* row, int inputs, Given* to) {
-    return give_int8(row, inputs, [&](int first, const std::int32_t* numbers) {
-      const __m512i lifted = _mm512_add_epi32(_mm512_loadu_si512(numbers), _mm512_set1_epi32(LIFT));
-      constexpr __mmask16 ALL = 0xFFFF;
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + first / INPUTS),
-                       _mm512_maskz_cvtepi32_epi8(ALL, lifted));
-    });
-  }
-};
-
-#elif defined(EARSHOT_AVX2) || defined(EARSHOT_AVX512)
-
-// Two inputs a step, widened to 16 bits (vpmaddwd).
+// Two inputs a step, weights widened to 16 bits (vpmaddwd, or vpdpwssd which adds as well).
 template <>
 struct WeightElement<Int8Product> : WholeSums {
   static constexpr int INPUTS = 2;
@@ -147,7 +130,12 @@ struct WeightElement<Int8Product> : WholeSums {
 
   static void add(Sum& sum, Given given, __m512i weights) {
     const __m512i inputs = _mm512_set1_epi32(static_cast<int>(given));
+#ifdef EARSHOT_AVX512_BF16
+    const auto before = reinterpret_cast<__m512i>(sum);
+    sum = reinterpret_cast<Sum>(_mm512_dpwssd_epi32(before, inputs, weights));
+#else
     sum += reinterpret_cast<Sum>(_mm512_madd_epi16(inputs, weights));
+#endif
   }
 
 #else
@@ -164,7 +152,7 @@ struct WeightElement<Int8Product> : WholeSums {
 #endif
 
   static float give(const float* row, int inputs, Given* to) {
-    return give_int8(row, inputs, [&](int first, const std::int32_t* numbers) {
+    return give_whole(row, inputs, [&](int first, const std::int32_t* numbers) {
       for (int i = 0; i < WIDTH; i += INPUTS) {
         to[(first + i) / INPUTS] = static_cast<std::uint16_t>(numbers[i]) |
                                    static_cast<std::uint32_t>(numbers[i + 1]) << 16;
@@ -190,7 +178,7 @@ struct WeightElement<Int8Product> : WholeSums {
   static void add(Sum& sum, Given given, Sum weights) { sum += given * weights; }
 
   static float give(const float* row, int inputs, Given* to) {
-    return give_int8(row, inputs, [&](int first, const std::int32_t* numbers) {
+    return give_whole(row, inputs, [&](int first, const std::int32_t* numbers) {
       std::copy_n(numbers, WIDTH, to + first);
     });
   }

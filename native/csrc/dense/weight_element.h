@@ -23,7 +23,6 @@ namespace earshot::EARSHOT_PROCESSOR {
 //   Start                  what an output's sums begin with. begun(starts, i): of a register's.
 // One with a scale of its own for each output (int8) says SCALED; others (bfloat16) need not be
 // multiplied. One whose rows have scales as well says ROWS_SCALED: the bias is added at the end.
-// LIFT is what such rows' numbers are raised by; sums begin lower for it.
 template <class Element>
 struct WeightElement;
 
