@@ -12,8 +12,8 @@ from pathlib import Path
 import torch
 
 from benchmarks.nemo_streams.in_process import Contest
-from benchmarks.nemo_streams.nemo_archive import sentencepieces, write_archive
 from benchmarks.nemo_streams.peer_export import PeerFiles, export_apart
+from benchmarks.nemo_streams.pieces import pieces_of
 from benchmarks.nemo_streams.streaming_model import (
     SIZES,
     VOCABULARY,
@@ -22,6 +22,7 @@ from benchmarks.nemo_streams.streaming_model import (
 )
 from benchmarks.report import SHARED
 from benchmarks.server.batching import clips
+from earshot.training.student.nemo_archive import write_archive
 
 HELD, FITTED = slice(16), slice(40, 56)
 """Recordings that labels are counted in, and others that the head is fitted to."""
@@ -36,7 +37,7 @@ def made_model(folder: Path, size: str = "114m") -> Path:
         model = speaking_model(model_config(size), recordings[FITTED], recordings[HELD])
         lines = (SHARED / "speech" / "train.tsv").read_text(encoding="utf-8").splitlines()[1:]
         texts = [line.split("\t")[4] for line in lines]
-        write_archive(path, model, sentencepieces(texts, VOCABULARY))
+        write_archive(path, model, pieces_of(texts, VOCABULARY))
     return path
 
 

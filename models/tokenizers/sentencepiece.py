@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from earshot.models.tokenizers.bpe import read_sentencepiece
-from earshot.models.tokenizers.pieces import PieceTokenizer, is_mark
+from earshot.models.tokenizers.modelled_pieces import ModelledPieces, read_sentencepiece
+from earshot.models.tokenizers.pieces import is_mark
 from earshot.models.tokenizers.units import UnitTable
 
 
-class SentencePieceTokenizer(PieceTokenizer):
+class SentencePieceTokenizer(ModelledPieces):
     """Units of a sentencepiece model, as NeMo uses them.
 
     Its unknown and control pieces have no text, nor what is written between angles.
@@ -17,27 +15,16 @@ class SentencePieceTokenizer(PieceTokenizer):
 
     def __init__(self, proto: bytes, source: str) -> None:
         """`source` names the model in errors. Raises TokenizerError."""
-        self._model = read_sentencepiece(proto, source)
-        pieces = [self._model.id_to_piece(unit) for unit in range(len(self._model))]
-        special = {piece for unit, piece in enumerate(pieces) if self._is_special(unit, piece)}
-        super().__init__(UnitTable.of(pieces, source), special)
-
-    @property
-    def proto(self) -> bytes:
-        """Sentencepiece's model, as in its file."""
-        found: bytes = self._model.serialized_model_proto()
-        return found
+        model = read_sentencepiece(proto, source)
+        pieces = [model.id_to_piece(unit) for unit in range(len(model))]
+        silent = {
+            piece
+            for unit, piece in enumerate(pieces)
+            if model.is_unknown(unit) or model.is_control(unit) or is_mark(piece)
+        }
+        super().__init__(model, UnitTable.of(pieces, source), silent)
 
     def split(self, text: str) -> list[str]:
         """Sentencepiece's segmentation."""
         pieces: list[str] = self._model.encode_as_pieces(text)
         return pieces
-
-    def save(self, directory: Path) -> None:
-        """Writes units.txt and bpe.model."""
-        (directory / "units.txt").write_text(self.units.to_text(), encoding="utf-8")
-        (directory / "bpe.model").write_bytes(self.proto)
-
-    def _is_special(self, unit: int, piece: str) -> bool:
-        silent = self._model.is_unknown(unit) or self._model.is_control(unit)
-        return silent or is_mark(piece)

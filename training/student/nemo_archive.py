@@ -1,4 +1,4 @@
-"""A trained student as a .nemo archive: configuration, weights and pieces in one tar."""
+"""A FastConformer with an RNN-T as a .nemo archive: configuration, weights, pieces in one tar."""
 
 from __future__ import annotations
 
@@ -52,9 +52,12 @@ def archive_place(output: Path, name: str) -> Path:
 
 
 def write_archive(
-    path: Path, model: FastConformerModel, tokenizer: SentencePieceTokenizer, ctc_weight: float
+    path: Path,
+    model: FastConformerModel,
+    tokenizer: SentencePieceTokenizer,
+    ctc_weight: float | None = None,
 ) -> None:
-    """Writes the archive whole or not at all. ctc_weight: of its loss, as NeMo is told.
+    """Writes the archive whole or not at all. ctc_weight: of a CTC head's loss, as NeMo is told.
 
     Raises NoPlace.
     """
@@ -73,10 +76,11 @@ def write_archive(
 
 
 def nemo_tensors(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Tensors of a student by NeMo's names, in its shapes."""
+    """Tensors of a model by NeMo's names, in its shapes."""
     named = {_theirs(name): each.detach().cpu() for name, each in weights.items()}
     named[FILTERS] = named[FILTERS].T.unsqueeze(0)
-    named[CTC_WEIGHT] = named[CTC_WEIGHT].unsqueeze(2)
+    if CTC_WEIGHT in named:
+        named[CTC_WEIGHT] = named[CTC_WEIGHT].unsqueeze(2)
     return {name: each.contiguous() for name, each in named.items()}
 
 

@@ -1,4 +1,4 @@
-"""A student's configuration as NeMo writes it: what its constructors want, and what ours reads."""
+"""A model's configuration as NeMo writes it: what its constructors want, and what ours reads."""
 
 from __future__ import annotations
 
@@ -8,25 +8,33 @@ from typing import Any
 from earshot.models.fastconformer.config import FastConformerConfig, FastConformerModelConfig
 from earshot.models.transducer_config import TransducerConfig
 
-CLASS = "nemo.collections.asr.models.hybrid_rnnt_ctc_bpe_models.EncDecHybridRNNTCTCBPEModel"
+MODELS = "nemo.collections.asr.models."
+TRANSDUCER = MODELS + "rnnt_bpe_models.EncDecRNNTBPEModel"
+HYBRID = MODELS + "hybrid_rnnt_ctc_bpe_models.EncDecHybridRNNTCTCBPEModel"
 MODULES = "nemo.collections.asr.modules."
 RATE_HZ = 16_000
 
 
 def nemo_options(
-    config: FastConformerModelConfig, pieces: Sequence[str], model_name: str, ctc_weight: float
+    config: FastConformerModelConfig,
+    pieces: Sequence[str],
+    model_name: str,
+    ctc_weight: float | None = None,
 ) -> dict[str, Any]:
-    """The mapping that stands in model_config.yaml.
+    """The mapping that stands in model_config.yaml, of an RNN-T in a causal encoder.
 
-    model_name: of the archive's member with the pieces' sentencepiece model. Of what is for
-    training only what NeMo cannot be without is there: nothing is dropped out, so that the joint's
-    output is its second layer.
+    model_name: of the archive's member with the pieces' sentencepiece model. ctc_weight: of the
+    loss of a CTC head beside it, where there is one. Of what is for training only what NeMo cannot
+    be without is there: nothing is dropped out, so that the joint's output is its second layer.
     """
     head = config.transducer
     assert head is not None
+    assert config.encoder.causal_convolution
+    assert config.encoder.normalise == "none"
+    assert config.has_ctc == (ctc_weight is not None)
     labels = list(pieces)
     return {
-        "target": CLASS,
+        "target": TRANSDUCER if ctc_weight is None else HYBRID,
         "sample_rate": RATE_HZ,
         "model_defaults": {
             "enc_hidden": config.encoder.size,
@@ -39,17 +47,8 @@ def nemo_options(
         "decoder": _decoder(head),
         "joint": _joint(head, labels),
         "decoding": {"strategy": "greedy_batch", "greedy": {"max_symbols": head.max_symbols}},
-        "aux_ctc": {
-            "ctc_loss_weight": ctc_weight,
-            "decoder": {
-                "_target_": MODULES + "ConvASRDecoder",
-                "feat_in": config.encoder.size,
-                "num_classes": config.vocab_size,
-                "vocabulary": labels,
-            },
-            "decoding": {"strategy": "greedy"},
-        },
         "loss": {"loss_name": "default"},
+        **({} if ctc_weight is None else {"aux_ctc": _ctc(config, labels, ctc_weight)}),
     }
 
 
@@ -128,4 +127,17 @@ def _joint(head: TransducerConfig, labels: list[str]) -> dict[str, Any]:
         },
         "num_classes": head.vocab_size,
         "vocabulary": labels,
+    }
+
+
+def _ctc(config: FastConformerModelConfig, labels: list[str], weight: float) -> dict[str, Any]:
+    return {
+        "ctc_loss_weight": weight,
+        "decoder": {
+            "_target_": MODULES + "ConvASRDecoder",
+            "feat_in": config.encoder.size,
+            "num_classes": config.vocab_size,
+            "vocabulary": labels,
+        },
+        "decoding": {"strategy": "greedy"},
     }

@@ -1,14 +1,15 @@
-"""What is written is what is read."""
+"""The benchmark's model is read as it was written."""
 
 from pathlib import Path
 
 import pytest
 import torch
 
-from benchmarks.nemo_streams.nemo_archive import sentencepieces, write_archive
+from benchmarks.nemo_streams.pieces import pieces_of
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.fastconformer.config import FastConformerModelConfig
 from earshot.models.fastconformer.model import FastConformerModel
+from earshot.training.student.nemo_archive import write_archive
 
 SENTENCES = ["the quick brown fox", "jumps over the lazy dog", "and over the other fox"]
 
@@ -16,7 +17,7 @@ SENTENCES = ["the quick brown fox", "jumps over the lazy dog", "and over the oth
 @pytest.fixture(scope="module")
 def archive(small_model: FastConformerModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("nemo") / "small.nemo"
-    write_archive(path, small_model, sentencepieces(SENTENCES * 20, small_model.config.vocab_size))
+    write_archive(path, small_model, pieces_of(SENTENCES * 20, small_model.config.vocab_size))
     return path
 
 
