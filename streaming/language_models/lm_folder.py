@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import stat
 import time
@@ -19,7 +20,7 @@ log = logging.getLogger(__name__)
 
 SUFFIX = ".lm"
 LOOK_EVERY_S = 1.0
-"""A folder may be on another machine, and a request names its model at once."""
+"""A folder may have thousands of models."""
 
 MOST_TOLD = 1000
 """Files of which the log says why they are left alone."""
@@ -42,33 +43,35 @@ class LmFile:
 class LmFolder:
     """The `NAME.lm` that there are; other files are told of once, and left alone.
 
-    clock: seconds, by which the folder is looked at once in `LOOK_EVERY_S` at most.
+    clock: seconds, by which all of the folder is looked at once in `LOOK_EVERY_S` at most.
     """
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self.path = path
         self._clock = clock
-        self._looked_s = -LOOK_EVERY_S
-        self._files: Mapping[str, LmFile] = {}
+        self._looked_s = -math.inf
+        self._known: dict[str, LmFile] = {}
         self._told: set[str] = set()
 
+    def find(self, name: str) -> LmFile | None:
+        """The model of a name, as its file is now; None where there is none."""
+        file = self._file(name, self.path / f"{name}{SUFFIX}")
+        if file is None:
+            self._known.pop(name, None)
+        else:
+            self._known[name] = file
+        return file
+
     def files(self) -> Mapping[str, LmFile]:
-        """The models by name, as they were at most `LOOK_EVERY_S` ago."""
+        """The models by name; they may have changed `LOOK_EVERY_S` ago, but for those found since.
+
+        Who asks for names that are not there asks for this, again and again.
+        """
         now_s = self._clock()
         if now_s - self._looked_s >= LOOK_EVERY_S:
             self._looked_s = now_s
-            self._files = {file.name: file for file in self._look()}
-        return self._files
-
-    def find(self, name: str) -> LmFile | None:
-        """The model of a name; one that was missing or faulty at the last look is looked at now.
-
-        Engines look at different times: what one of them has granted another is not to refuse.
-        """
-        known = self.files().get(name)
-        if known is None or known.fault:
-            return self._file(name, self.path / f"{name}{SUFFIX}")
-        return known
+            self._known = {file.name: file for file in self._look()}
+        return dict(sorted(self._known.items()))
 
     def _look(self) -> Iterator[LmFile]:
         """Each model's file; only those that have changed, or were faulty, are read."""
@@ -85,7 +88,7 @@ class LmFolder:
                 yield file
 
     def _file(self, name: str, path: Path) -> LmFile | None:
-        """None where it is gone by now."""
+        """None where there is none by now."""
         try:
             found = path.stat()
         except FileNotFoundError:
@@ -93,7 +96,7 @@ class LmFolder:
         except OSError as error:
             self._tell(f"{path.name} cannot be read: {_why(error)}")
             return None
-        known = self._files.get(name)
+        known = self._known.get(name)
         if known is not None and not known.fault and known.identity == _identity(found):
             return known  # a fault may have gone without a trace, as of permissions
         file = _read(name, path, found)

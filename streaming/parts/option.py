@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 from earshot.streaming.errors import InvalidStreamConfig
 
 Kind: TypeAlias = Literal["number", "integer", "boolean", "models"]
-"""models: on, off, or language models by name (`streaming/lm_mix.py`)."""
+"""models: on, off, or language models by name, which check themselves (`streaming/lm_mix.py`)."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Option:
     @property
     def is_switch(self) -> bool:
         """Whether its values are True and False."""
-        return self.kind in ("boolean", "models")
+        return self.kind == "boolean"
 
     def check(self, value: object) -> None:
         """Raises InvalidStreamConfig for another type, and out of range: so that NaN fails."""

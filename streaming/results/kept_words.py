@@ -57,6 +57,8 @@ class KeptWords:
 
     def nbest(self, found: list[Hypothesis]) -> list[Hypothesis]:
         """The hypotheses that begin with these words; if none does, all as they go on after."""
+        if not self.words:
+            return found
         keeping = [each for each in found if self._begin(each)]
         return keeping or [Continued(self, each) for each in found]
 

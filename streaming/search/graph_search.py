@@ -138,7 +138,10 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
             self._count(stream, SearchCounts(revised_prefixes=1))
         timed_out = partial(self._count, stream, SearchCounts(lattice_timeouts=1))
         lattice = SegmentLattice(self._search, stream.slot, self._config, timed_out, ended=ended)
-        return list(self._spelled(stream, (keeping or found[:1])[:count], lattice, lm_costs))
+        listed = keeping or found[:1]
+        if not stream.segment.kept.words:  # else one that begins with them may be further down
+            listed = listed[:count]
+        return list(self._spelled(stream, listed, lattice, lm_costs))
 
     def _lm_costs(
         self, stream: ActiveStream, found: Sequence[WfstHypothesis], *, ended: bool

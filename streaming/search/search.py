@@ -50,7 +50,10 @@ class Search(Protocol):
         """The best hypothesis of each stream."""
 
     def nbest(self, stream: ActiveStream, count: int, *, ended: bool) -> list[Hypothesis]:
-        """Up to `count` hypotheses, best first; `ended` where an utterance ends, not only words."""
+        """The best hypotheses, `count` or more if there are so many, best first.
+
+        `ended` where an utterance ends, not only words.
+        """
 
 
 def padded(rows: Sequence[Tensor]) -> tuple[Tensor, Tensor]:

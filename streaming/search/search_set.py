@@ -101,7 +101,7 @@ class SearchSet:
     def nbest(self, stream: ActiveStream, count: int, *, ended: bool) -> list[Hypothesis]:
         """Up to `count` hypotheses, best first; `ended` where an utterance ends, not only words."""
         found = self._searches[stream.search].nbest(stream, count, ended=ended)
-        return stream.segment.kept.nbest(found)
+        return stream.segment.kept.nbest(found)[:count]
 
     def _keep(self, stream: ActiveStream) -> None:
         """Hold on to the words that were told to be stable: the segment will be searched anew."""

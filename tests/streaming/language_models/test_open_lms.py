@@ -64,11 +64,32 @@ def test_a_new_file_is_found_at_once_by_its_name_and_listed_within_a_second(
     with pytest.raises(InvalidStreamConfig, match="there are: none"):
         lms.check(LAW)
     write_lm(tmp_path / "law.lm", TENANT)
+    write_lm(tmp_path / "art.lm", TENANT)
     lms.check(LAW)
     assert unigram(lms.hold(LAW), "七") == steps(TENANT["七"])
-    assert names(lms) == []  # the folder was looked at just now
+    assert names(lms) == ["law"]  # the folder was looked at just now
     clock.look_again()
-    assert names(lms) == ["law"]
+    assert names(lms) == ["art", "law"]
+
+
+def test_who_names_a_model_waits_for_no_look_at_the_others(
+    tmp_path: Path, lms: OpenLms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_lm(tmp_path / "law.lm", TENANT)
+    monkeypatch.setattr("os.scandir", lambda _: pytest.fail("all of the folder was looked at"))
+    lms.check(LAW)
+    lms.hold(LAW)
+
+
+def test_a_file_that_was_replaced_just_now_is_the_one_that_is_opened(
+    tmp_path: Path, lms: OpenLms
+) -> None:
+    write_lm(tmp_path / "law.lm", TENANT)
+    old = lms.hold(LAW)
+    write_lm(tmp_path / "new.lm", {**TENANT, "七": 1.0})
+    (tmp_path / "new.lm").rename(tmp_path / "law.lm")
+    assert unigram(lms.hold(LAW), "七") == steps(1.0)
+    assert unigram(old, "七") == steps(TENANT["七"])
 
 
 def test_a_file_that_was_torn_at_the_last_look_is_looked_at_anew(

@@ -14,6 +14,9 @@ from earshot.streaming.graph_config import GraphOptions, GraphSearchConfig
 from earshot.streaming.language_models.list_prices import ADDED
 from earshot.streaming.language_models.open_lms import OpenLms
 from earshot.streaming.lm_mix import read_lm
+from earshot.streaming.results.hypothesis import SpokenWord
+from earshot.streaming.results.kept_words import NO_WORDS, KeptWords
+from earshot.streaming.search.graph_search import WfstDecoder
 from earshot.streaming.stream_config import EndpointConfig, StreamConfig
 
 SCALE = 0.5
@@ -165,6 +168,25 @@ def test_words_that_were_called_stable_stay(make_alike, lms, sounds):
     words = [word.text for word in told.alternatives[0].words[:stable]]
     assert stable > 0
     assert [word.text for word in heard.finals[0].alternatives[0].words[:stable]] == words
+
+
+def test_words_that_were_told_are_found_below_what_the_models_like_best(
+    engine, lms, sounds, monkeypatch
+):
+    write_lm(lms / "tenant.lm", TENANT)
+    usual, lists = WfstDecoder.nbest, []
+
+    def nbest(decoder, stream, count, *, ended):
+        best = usual(decoder, stream, 1, ended=ended)
+        stream.segment.kept = KeptWords((SpokenWord("七", 0, 1, False),))
+        lists.append([each.text for each in usual(decoder, stream, 1, ended=ended)])
+        stream.segment.kept = NO_WORDS
+        return best
+
+    monkeypatch.setattr(WfstDecoder, "nbest", nbest)
+    heard = sounds.transcribe(engine, sounds.speech("一二"), asking("tenant"))
+    assert heard.text == "一二"
+    assert "七二" in lists[-1]
 
 
 def test_a_change_counts_at_once_where_nothing_was_said_yet(engine, lms, sounds):
