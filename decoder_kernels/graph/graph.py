@@ -8,7 +8,6 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -20,7 +19,7 @@ from earshot.decoder_kernels.graph.wfst_key import LABEL_BITS, NODE_BITS
 from earshot.decoder_kernels.graph.wfst_options import MAX_COST
 
 if TYPE_CHECKING:
-    from earshot.decoder_kernels.lm.lm_image import LmImage, Words
+    from earshot.decoder_kernels.lm.lm_image import LmImage
 
 Topology = Literal["compact", "normal", "explicit"]
 TOPOLOGIES: tuple[Topology, ...] = ("compact", "normal", "explicit")
@@ -111,16 +110,6 @@ class Graph:
     def num_arcs(self) -> int:
         """A."""
         return len(self.labels)
-
-    @cached_property
-    def small_lm_words(self) -> "Words":
-        """(W,): the number of each word id in `small_lm`, NO_WORD of word 0.
-
-        Raises ValueError where there is none.
-        """
-        if self.small_lm is None:
-            raise ValueError("the graph has no language model of its own")
-        return self.small_lm.find_words(self.word_texts)
 
     def require_units(self, units: Sequence[str]) -> None:
         """Raises GraphMismatch if the graph was not built for this list of units."""

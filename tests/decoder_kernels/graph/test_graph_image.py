@@ -52,7 +52,7 @@ def test_what_is_read_says_what_was_written(graph: Graph, tmp_path: Path, name: 
     assert image.content.readonly
     two, one = image.find_words(["two", "一"]).tolist()
     assert image.find(image.state_after([two]), one)[0] == 100
-    assert read.small_lm_words.tolist() == [NO_WORD, two, NO_WORD, one]
+    assert image.find_words(read.word_texts).tolist() == [NO_WORD, two, NO_WORD, one]
 
 
 def test_a_word_that_the_model_lacks_costs_what_one_does_that_the_graph_lacks(
