@@ -45,28 +45,34 @@ class StudentLoss:
 
     def of(self, batch: Batch, rng: np.random.Generator) -> Losses:
         """The losses in one of the student's contexts: nats a token, and the mean square."""
-        model, config = self._model, self._config
-        assert model.transducer is not None
-        assert model.ctc is not None
         assert batch.clean_features is not None
-        contexts = model.config.encoder.contexts
+        contexts = self._model.config.encoder.contexts
         context = contexts[int(rng.integers(len(contexts)))]
         taught, expected = self._taught(batch.clean_features, batch)
-        encoded, lengths = model.encode(batch.features, batch.feature_lengths, context)
-        labels = batch.tokens, batch.token_lengths
-        at_frames = frames_of_pairs(expected, encoded.size(1))
-        windows = windows_about(at_frames, *labels, config.window_labels)
-        said = transducer_losses(
-            model.transducer, encoded, lengths, *labels, windows, dropout=config.dropout
-        )
-        spelled = ctc_losses(model.ctc(encoded), lengths, *labels, model.config.vocab_size)
+        heard = self._model.encode(batch.features, batch.feature_lengths, context)
+        distance = self._distance(*heard, taught)
         tokens = batch.token_lengths.sum().clamp(min=1)
-        nats, ctc, distance = said.sum() / tokens, spelled.sum() / tokens, self._distance(
-            encoded, lengths, taught
-        )  # fmt: skip
+        nats = self._said(*heard, batch, expected).sum() / tokens
+        ctc = self._spelled(*heard, batch).sum() / tokens
+        config = self._config
         total = nats + config.ctc_weight * ctc + config.frames_weight * distance
         parts = {"loss_per_token": nats, "ctc_per_token": ctc, "l2": distance}
         return Losses(total, {name: float(each.detach()) for name, each in parts.items()})
+
+    def _said(self, encoded: Tensor, lengths: Tensor, batch: Batch, expected: Tensor) -> Tensor:
+        """The transducer's loss of each row (B,)."""
+        head, config = self._model.transducer, self._config
+        assert head is not None
+        labels = batch.tokens, batch.token_lengths
+        at_frames = frames_of_pairs(expected, encoded.size(1))
+        windows = windows_about(at_frames, *labels, config.window_labels)
+        return transducer_losses(head, encoded, lengths, *labels, windows, dropout=config.dropout)
+
+    def _spelled(self, encoded: Tensor, lengths: Tensor, batch: Batch) -> Tensor:
+        """CTC's loss of each row (B,)."""
+        head, blank = self._model.ctc, self._model.config.vocab_size
+        assert head is not None
+        return ctc_losses(head(encoded), lengths, batch.tokens, batch.token_lengths, blank)
 
     @torch.no_grad()
     def _taught(self, clean: CleanFeatures, batch: Batch) -> tuple[Taught, Tensor]:
