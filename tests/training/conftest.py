@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -125,6 +125,22 @@ def with_steps(tone_recipe: Recipe) -> Callable[[int, int], Recipe]:
         return replace(tone_recipe, optimiser=optimiser, checkpoints=checkpoints)
 
     return change
+
+
+@pytest.fixture
+def with_changes() -> Callable[[Recipe, Mapping[str, object]], Recipe]:
+    """A recipe with other sections, or with other values in how it learns and what it keeps."""
+
+    def changed(recipe: Recipe, changes: Mapping[str, object]) -> Recipe:
+        sections = dict(changes)
+        for name in ("optimiser", "checkpoints"):
+            section = getattr(recipe, name)
+            inner = {key: each for key, each in changes.items() if hasattr(section, key)}
+            if inner:
+                sections = {name: replace(section, **inner)}
+        return replace(recipe, **sections)
+
+    return changed
 
 
 @pytest.fixture
