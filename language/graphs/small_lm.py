@@ -10,8 +10,9 @@ from earshot.decoder_kernels.errors import GraphSourceError
 from earshot.decoder_kernels.lm.lm_header import MAX_ORDER
 from earshot.decoder_kernels.lm.lm_image import COST_STEPS, LmImage
 from earshot.decoder_kernels.lm.lm_pack import packing
+from earshot.language.ngrams.arpa import NATS
 from earshot.language.ngrams.levels import word_columns
-from earshot.language.ngrams.stepped_model import NATS, SteppedModel
+from earshot.language.ngrams.stepped_model import SteppedModel
 
 LINES_PER_WRITE = 20_000
 NAME = "the graph's language model"

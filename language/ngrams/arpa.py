@@ -15,6 +15,8 @@ from earshot.decoder_kernels.errors import GraphSourceError
 SENTENCE_START = "<s>"
 SENTENCE_END = "</s>"
 UNKNOWN_WORDS = ("<unk>", "<UNK>")
+NATS = math.log(10.0)
+"""Of one unit of a file's logarithms."""
 
 MAX_ORDER = 20
 MAX_NGRAMS = 30_000_000

@@ -1,7 +1,6 @@
 """Models as ARPA files, plain or gzipped by their name, and as images of what these say."""
 
 import gzip
-import math
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ import numpy as np
 
 from earshot.decoder_kernels.errors import LanguageModelError
 from earshot.decoder_kernels.lm.lm_pack import packing
-from earshot.language.ngrams.arpa import LEAST_LOG10
+from earshot.language.ngrams.arpa import LEAST_LOG10, NATS
 from earshot.language.ngrams.counts import Floats
 from earshot.language.ngrams.levels import word_columns
 from earshot.language.ngrams.model import NGramModel
@@ -112,5 +111,5 @@ def log10(values: Floats) -> Floats:
     """Logarithms as the format has them: that of 0 is -99."""
     logs: Floats = np.full(len(values), LEAST_LOG10)
     positive = values > 0
-    logs[positive] = np.log(values[positive]) / math.log(10.0)
+    logs[positive] = np.log(values[positive]) / NATS
     return logs

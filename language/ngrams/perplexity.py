@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from earshot.language.ngrams.arpa import (
     LEAST_LOG10,
+    NATS,
     SENTENCE_END,
     SENTENCE_START,
     UNKNOWN_WORDS,
@@ -13,7 +14,6 @@ from earshot.language.ngrams.arpa import (
     NGram,
 )
 
-NATS = math.log(10.0)
 _NO_NGRAM = NGram(LEAST_LOG10, 0.0)
 
 

@@ -20,6 +20,7 @@ from earshot.decoder_kernels.errors import GraphSourceError
 from earshot.decoder_kernels.lm.lm_image import COST_STEPS, MOST_BACK_OFF, NEVER
 from earshot.language.ngrams.arpa import (
     MOST_LOG10_BACK_OFF,
+    NATS,
     SENTENCE_END,
     SENTENCE_START,
     UNKNOWN_WORDS,
@@ -28,7 +29,6 @@ from earshot.language.ngrams.arpa import (
 )
 from earshot.language.ngrams.levels import Ints, Level, Longs, Mask, root
 
-NATS = math.log(10.0)
 STEP = 2.0**-8
 """In nats. float32 adds such steps exactly up to 2^15 nats, and `WfstOptions.graph_scale` is a
 multiple of 2^-16: a cost times a scale is a whole number of the search's 2^-24 nats."""

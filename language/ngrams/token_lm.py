@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import torch
 
 from earshot.decoder_kernels.transducer.token_lm import TokenLm
-from earshot.language.ngrams.arpa import LEAST_LOG10, SENTENCE_START, UNKNOWN_WORDS, Arpa, NGram
+from earshot.language.ngrams.arpa import (
+    LEAST_LOG10,
+    NATS,
+    SENTENCE_START,
+    UNKNOWN_WORDS,
+    Arpa,
+    NGram,
+)
 from earshot.language.ngrams.label_words import label_words
 
 Context = tuple[int, ...]
-
-NATURAL = math.log(10)
 
 
 def token_lm_of(arpa: Arpa, labels: Sequence[str]) -> TokenLm:
@@ -121,4 +125,4 @@ class _Automaton:
 
 def _natural(log10: float) -> float:
     """The natural logarithm; of less than an ARPA's "never" that one's."""
-    return max(log10, LEAST_LOG10) * NATURAL
+    return max(log10, LEAST_LOG10) * NATS
