@@ -56,15 +56,20 @@ class MixedLm:
         the one before it is not looked up again.
         """
         costs = np.empty(len(texts.ends), np.float64)
-        kernels.price_texts(
-            [image.native for image in self.images],
+        asked = self.asked(texts.words, texts.places, before)
+        asked.price(np.ascontiguousarray(texts.ends, np.int64), costs)
+        return costs
+
+    def asked(
+        self, words: Sequence[str | None], places: npt.NDArray[np.int64], before: Sequence[str]
+    ) -> kernels.LmMixture:
+        """The models with their numbers of words at `places` (W,), behind the words `before`."""
+        return kernels.LmMixture(
+            tuple(image.native for image in self.images),
             np.log(np.array(self.shares, np.float64)),
             np.array([_state_behind(image, before) for image in self.images], np.uint32),
-            np.stack([_numbers(image, texts.words)[texts.places] for image in self.images]),
-            np.ascontiguousarray(texts.ends, np.int64),
-            costs,
+            np.stack([_numbers(image, words)[places] for image in self.images]),
         )
-        return costs
 
 
 def _numbers(image: LmImage, words: Sequence[str | None]) -> npt.NDArray[np.uint32]:

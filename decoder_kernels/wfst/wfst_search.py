@@ -179,6 +179,18 @@ class WfstSearch:
         drawn = self._reader.lattices(dlpack_capsule(memory), lanes)
         return [None if each is None else WordLattice(*each) for each in drawn]
 
+    def hypothesis(
+        self,
+        slot: int,
+        words: tuple[int, ...],
+        frames: tuple[int, ...],
+        cost: float,
+        lattice: WordLattice,
+    ) -> WfstHypothesis:
+        """A path of the slot's lattice, as `nbest` would list it; ``cost`` of its arcs, in nats."""
+        boost = nats(self._boosts[slot].earned(words, frames))
+        return WfstHypothesis(words, frames, cost, boost, lattice.reached_final)
+
     @device_errors()
     def confidences(
         self,

@@ -5,8 +5,8 @@ Of each text
     cost += lm_weight * (L(text) - S(text))
 
 where S is the n-gram that the graph was built of, whose costs the search has paid, and L the models
-that were named (biglm decoding; Fukunaga 2019, section 3, of whole lists). To a graph without S a
-part of L is added (shallow fusion, Gulcehre 2015).
+that were named (biglm decoding; Fukunaga 2019, section 3, of lists and lattices). To a graph
+without S a part of L is added (shallow fusion, Gulcehre 2015).
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,9 @@ import numpy as np
 
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.lm.lm_image import SENTENCE_START
+from earshot.decoder_kernels.lm.lm_lattice import LmTerm, PricedPath, priced_paths
 from earshot.decoder_kernels.lm.lm_texts import MixedLm, WordTexts
+from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice
 
 RANKED = 100
 """Hypotheses of a final that models are asked about: that of fewest errors is seldom further."""
@@ -54,6 +56,26 @@ class ListPrices:
         prices[order] = costs
         found: list[float] = prices.tolist()
         return found
+
+    def paths(
+        self,
+        mix: MixedLm,
+        lattice: WordLattice,
+        lm_weight: float,
+        before: Sequence[str] = (),
+        *,
+        beginning: Sequence[int] = (),
+        ended: bool,
+    ) -> list[PricedPath] | None:
+        """The `RANKED` cheapest paths of a lattice by cost and price; None where it is too large.
+
+        beginning: words that they keep. before, ended: as those of `of`.
+        """
+        added = ADDED if self._small is None else 1.0
+        terms = [LmTerm(mix, lm_weight * added, (SENTENCE_START, *before))]
+        if self._small is not None:
+            terms.append(LmTerm(self._small, -lm_weight))
+        return priced_paths(lattice, self._texts, terms, RANKED, ended=ended, beginning=beginning)
 
     def _listed(self, texts: Sequence[Sequence[int]]) -> WordTexts:
         ids = np.array([word for text in texts for word in text], np.int64)

@@ -16,8 +16,8 @@ class SearchCounts:
     lattice_timeouts: finals whose alternatives would have taken too long to weigh: their words are
         as sure as the words' tokens.
     revised_prefixes: finals that change words that a partial has called stable.
-    lm_finals, lm_words: finals whose lists were ranked by language models that a stream names, and
-        words of these lists; these alone are no complaint.
+    lm_finals, lm_words: finals that were ranked by language models that a stream names, and words
+        of their lattices or lists; these alone are no complaint.
     """
 
     overflows: int = 0

@@ -5,6 +5,7 @@ from functools import cached_property
 
 from earshot.decoder_kernels.wfst.wfst_confidence import WordConfidences
 from earshot.decoder_kernels.wfst.wfst_hypotheses import WfstHypothesis
+from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch
 from earshot.streaming.graph_config import GraphSearchConfig
 
@@ -30,19 +31,27 @@ class SegmentLattice:
         self._config = config
         self._give_up = give_up
         self._ended = ended
+        self._lattice: WordLattice | None = None
 
     def confidences(self, found: WfstHypothesis) -> Sequence[float] | None:
         """Confidences of a hypothesis's words, whichever pass chose it; None without a lattice."""
         if not found.words:
             return []
-        if self._drawn is None:
+        if self._sure is None:
             return None
-        return self._drawn.of(found.words, found.frames)
+        return self._sure.of(found.words, found.frames)
+
+    def drawn(self) -> WordLattice | None:
+        """The lattice itself; None where it would take too long. Confidences are of it then."""
+        [self._lattice] = self._search.lattices([self._slot], finalize=[self._ended])
+        return self._lattice
 
     @cached_property
-    def _drawn(self) -> WordConfidences | None:
+    def _sure(self) -> WordConfidences | None:
         scale, coverage = self._config.posterior_scale, self._config.coverage
-        [drawn] = self._search.confidences([self._slot], scale, coverage, finalize=[self._ended])
-        if drawn is None:
+        if self._lattice is not None:
+            return WordConfidences.of_lattice(self._lattice, scale, coverage)
+        [sure] = self._search.confidences([self._slot], scale, coverage, finalize=[self._ended])
+        if sure is None:
             self._give_up()
-        return drawn
+        return sure

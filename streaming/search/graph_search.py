@@ -4,7 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
+from typing import TypeAlias
 
+import numpy as np
+
+from earshot.decoder_kernels.lm.lm_texts import MixedLm
 from earshot.decoder_kernels.wfst.wfst_search import WfstHypothesis, WfstSearch
 from earshot.streaming.boosting.boosting import CompiledBoosts
 from earshot.streaming.boosting.word_boosting import GraphBoosts, compile_word_boosts
@@ -27,6 +31,9 @@ from earshot.streaming.search.word_hypothesis import (
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream_config import Boost, StreamConfig
 from earshot.streaming.words.graph_words import GraphWords
+
+LmCosts: TypeAlias = Mapping[tuple[int, ...], float]
+"""What models add to a hypothesis of these words."""
 
 LOOK_EVERY_MS = 2000
 """Of audio. To list alternatives takes as long as to search some hundred milliseconds."""
@@ -124,9 +131,9 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
 
     def nbest(self, stream: ActiveStream, count: int, *, ended: bool) -> list[Hypothesis]:
         """Hypotheses that keep the stable words; confidences are those of the lattice."""
-        [found] = self._listed([stream], count, ended=ended)
-        lm_costs = self._lm_costs(stream, found, ended=ended)
-        found.sort(key=lambda each: each.cost + lm_costs.get(each.words, 0.0))
+        timed_out = partial(self._count, stream, SearchCounts(lattice_timeouts=1))
+        lattice = SegmentLattice(self._search, stream.slot, self._config, timed_out, ended=ended)
+        found, lm_costs = self._found(stream, lattice, count, ended=ended)
         committed = self._state(stream).committed
         # A segment that is cut between words may lack the last of them.
         keeping = [
@@ -136,28 +143,59 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         ]
         if not keeping:
             self._count(stream, SearchCounts(revised_prefixes=1))
-        timed_out = partial(self._count, stream, SearchCounts(lattice_timeouts=1))
-        lattice = SegmentLattice(self._search, stream.slot, self._config, timed_out, ended=ended)
         listed = keeping or found[:1]
         if not stream.segment.kept.words:  # else one that begins with them may be further down
             listed = listed[:count]
         return list(self._spelled(stream, listed, lattice, lm_costs))
 
-    def _lm_costs(
-        self, stream: ActiveStream, found: Sequence[WfstHypothesis], *, ended: bool
-    ) -> dict[tuple[int, ...], float]:
-        """By words, what the models that the stream names add to hypotheses; none are named: none.
+    def _found(
+        self, stream: ActiveStream, lattice: SegmentLattice, count: int, *, ended: bool
+    ) -> tuple[list[WfstHypothesis], LmCosts]:
+        """Hypotheses, best first, and what the models that the stream names add to them."""
+        mix = stream.lms.mix
+        if mix is None:
+            return self._listed([stream], count, ended=ended)[0], {}
+        return self._cheapest(stream, mix, lattice, ended=ended) or self._ranked(
+            stream, mix, count, ended=ended
+        )
+
+    def _cheapest(
+        self, stream: ActiveStream, mix: MixedLm, lattice: SegmentLattice, *, ended: bool
+    ) -> tuple[list[WfstHypothesis], LmCosts] | None:
+        """The best of the whole lattice; None where it is too large.
+
+        Those that keep the stable words, if there are any.
+        """
+        drawn = lattice.drawn()
+        if drawn is None:
+            return None
+        scale = self._config.options(stream.config.graph).graph_scale
+        said = stream.utterance.words
+        paths = partial(self._prices.paths, mix, drawn, scale, said, ended=ended)
+        found = paths(beginning=self._state(stream).committed) or paths()
+        if found is None:
+            return None
+        self._count(stream, SearchCounts(lm_finals=1, lm_words=int(np.count_nonzero(drawn.words))))
+        listed = [
+            self._search.hypothesis(stream.slot, path.words, path.frames, path.cost, drawn)
+            for path in found
+        ]
+        return listed, {path.words: path.price for path in found}
+
+    def _ranked(
+        self, stream: ActiveStream, mix: MixedLm, count: int, *, ended: bool
+    ) -> tuple[list[WfstHypothesis], LmCosts]:
+        """A list in the order of cost and price.
 
         Words of an utterance that goes on over a cut are those that were told of it.
         """
-        mix = stream.lms.mix
-        if mix is None:
-            return {}
+        [found] = self._listed([stream], count, ended=ended)
         words = [each.words for each in found]
         prices = self._prices.of(mix, words, stream.utterance.words, ended=ended)
         scale = self._config.options(stream.config.graph).graph_scale
         self._count(stream, SearchCounts(lm_finals=1, lm_words=sum(map(len, words))))
-        return {each: scale * price for each, price in zip(words, prices, strict=True)}
+        lm_costs = {each: scale * price for each, price in zip(words, prices, strict=True)}
+        return sorted(found, key=lambda each: each.cost + lm_costs[each.words]), lm_costs
 
     def _commit(self, streams: Sequence[ActiveStream], stable: Sequence[tuple[int, ...]]) -> None:
         """Call the words stable that the histories of all tokens of a stream begin with.
@@ -243,7 +281,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         stream: ActiveStream,
         found: Sequence[WfstHypothesis],
         lattice: SegmentLattice | None = None,
-        lm_costs: Mapping[tuple[int, ...], float] | None = None,
+        lm_costs: LmCosts | None = None,
         placed: PlacedTokens = NOTHING_PLACED,
     ) -> list[WordHypothesis]:
         posteriors = SegmentPosteriors(self._network, stream.segment, placed.until)

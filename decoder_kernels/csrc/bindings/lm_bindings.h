@@ -119,25 +119,54 @@ inline void bind_lm_packer(nb::module_& module) {
       .def_prop_ro("is_complete", &LmPacker::is_complete);
 }
 
-// Row i of `words` has the numbers of image i.
-inline void price_texts(const std::vector<const BorrowedImage*>& images,
-                        HostArray<const double, 1> log_shares,
-                        HostArray<const std::uint32_t, 1> starts,
-                        HostArray<const std::uint32_t, 2> words,
-                        HostArray<const std::int64_t, 1> ends, HostArray<double, 1> costs) {
-  const std::size_t size = images.size();
-  if (size == 0 || log_shares.size() != size || starts.size() != size || words.shape(0) != size) {
-    throw std::invalid_argument("as many shares, starts and rows of words are needed as images");
+// A mixture, and the arrays that it reads. Row i of `words` has the numbers of image i.
+class BorrowedMixture {
+ public:
+  BorrowedMixture(const std::vector<const BorrowedImage*>& images,
+                  HostArray<const double, 1> log_shares, HostArray<const std::uint32_t, 1> starts,
+                  HostArray<const std::uint32_t, 2> words)
+      : words_(words), mixture_(voices(images, log_shares, starts, words)) {}
+
+  const LmMixture& mixture() const { return mixture_; }
+  std::size_t num_words() const { return words_.shape(1); }
+
+  void price(HostArray<const std::int64_t, 1> ends, HostArray<double, 1> costs) const {
+    nb::gil_scoped_release released;
+    LmTexts(mixture_).price(ends.data(), std::min(ends.size(), costs.size()), num_words(),
+                            costs.data());
   }
-  std::vector<LmVoice> voices;
-  for (std::size_t i = 0; i < size; ++i) {
-    if (images[i] == nullptr) throw std::invalid_argument("an image is None");
-    voices.push_back({images[i]->image().lookup(), log_shares.data()[i], starts.data()[i],
+
+ private:
+  static std::vector<LmVoice> voices(const std::vector<const BorrowedImage*>& images,
+                                     const HostArray<const double, 1>& log_shares,
+                                     const HostArray<const std::uint32_t, 1>& starts,
+                                     const HostArray<const std::uint32_t, 2>& words) {
+    const std::size_t size = images.size();
+    if (size == 0 || log_shares.size() != size || starts.size() != size || words.shape(0) != size) {
+      throw std::invalid_argument("as many shares, starts and rows of words are needed as images");
+    }
+    std::vector<LmVoice> made;
+    for (std::size_t i = 0; i < size; ++i) {
+      if (images[i] == nullptr) throw std::invalid_argument("an image is None");
+      made.push_back({images[i]->image().lookup(), log_shares.data()[i], starts.data()[i],
                       words.data() + i * words.shape(1)});
+    }
+    return made;
   }
-  nb::gil_scoped_release released;
-  LmTexts(std::move(voices))
-      .price(ends.data(), std::min(ends.size(), costs.size()), words.shape(1), costs.data());
+
+  HostArray<const std::uint32_t, 2> words_;
+  LmMixture mixture_;
+};
+
+inline void bind_lm_mixture(nb::module_& module) {
+  using namespace nb::literals;
+  nb::class_<BorrowedMixture>(module, "LmMixture",
+                              "Images that are asked about the same words, and mixed.")
+      .def(nb::init<const std::vector<const BorrowedImage*>&, HostArray<const double, 1>,
+                    HostArray<const std::uint32_t, 1>, HostArray<const std::uint32_t, 2>>(),
+           "images"_a, "log_shares"_a, "starts"_a, "words"_a, nb::keep_alive<1, 2>())
+      .def("price", &BorrowedMixture::price, "ends"_a, "costs"_a,
+           "Write what texts cost, in nats, that end there in the words.");
 }
 
 inline void bind_lm(nb::module_& module) {
@@ -172,8 +201,7 @@ inline void bind_lm(nb::module_& module) {
             return own.image().lookup().back_off(state);
           },
           "state"_a, "What it costs to leave all words of a state.");
-  module.def("price_texts", &price_texts, "images"_a, "log_shares"_a, "starts"_a, "words"_a,
-             "ends"_a, "costs"_a, "Write what texts cost, in nats, by a mix of images.");
+  bind_lm_mixture(module);
 }
 
 }  // namespace earshot

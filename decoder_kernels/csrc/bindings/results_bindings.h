@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
@@ -11,6 +12,8 @@
 #include <vector>
 
 #include "bindings/borrowed.h"
+#include "bindings/lm_bindings.h"
+#include "results/lm_lattice.h"
 #include "results/slot_results.h"
 #include "results/word_confidence.h"
 
@@ -179,6 +182,40 @@ inline void bind_slot_boosts(nb::module_& module) {
           "words"_a, "frames"_a, "What completed phrases have earned, in the search's unit.");
 }
 
+// Words and frames of a path, what it costs, and what the models add to that.
+using Priced = nb::typed<nb::tuple, Integers, Integers, double, double>;
+
+inline std::optional<nb::typed<nb::list, Priced>> price_lattice(
+    HostArray<const std::int32_t, 1> frames, HostArray<const std::int32_t, 1> sources,
+    HostArray<const std::int32_t, 1> targets, HostArray<const std::int32_t, 1> words,
+    HostArray<const double, 1> costs,
+    const std::vector<std::pair<const BorrowedMixture*, double>>& terms, std::vector<int> beginning,
+    std::size_t count, bool ended, std::int64_t max_lookups) {
+  const LatticeView lattice{span_of(frames), span_of(sources), span_of(targets), span_of(words),
+                            span_of(costs)};
+  check_lattice(lattice);
+  std::vector<LmTerm> priced;
+  for (const auto& [mixture, factor] : terms) {
+    if (mixture == nullptr || mixture->num_words() != words.size() + 1) {
+      throw std::invalid_argument("a model needs a word for each arc, and the sentence's end");
+    }
+    priced.push_back(LmTerm{&mixture->mixture(), factor});
+  }
+  std::optional<std::vector<PricedPath>> paths;
+  {
+    nb::gil_scoped_release released;
+    paths =
+        LmLattice(lattice, std::move(priced)).list(std::move(beginning), count, ended, max_lookups);
+  }
+  if (!paths) return std::nullopt;
+  nb::list listed;
+  for (const PricedPath& path : *paths) {
+    listed.append(
+        nb::make_tuple(tuple_of(path.words), tuple_of(path.frames), path.cost, path.price));
+  }
+  return nb::typed<nb::list, Priced>(listed);
+}
+
 inline void bind_lattices(nb::module_& module) {
   using namespace nb::literals;
   nb::class_<WordConfidences>(module, "WordConfidences", "How sure a lattice is of words.")
@@ -209,6 +246,9 @@ inline void bind_lattices(nb::module_& module) {
       },
       nb::kw_only(), "frames"_a, "sources"_a, "targets"_a, "costs"_a, "scale"_a,
       "The share of all paths that goes through each arc.");
+  module.def("price_lattice", &price_lattice, nb::kw_only(), "frames"_a, "sources"_a, "targets"_a,
+             "words"_a, "costs"_a, "terms"_a, "beginning"_a, "count"_a, "ended"_a, "max_lookups"_a,
+             "The cheapest paths once models have priced them, or None.");
 }
 
 inline void bind_results(nb::module_& module) {

@@ -8,23 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "lm/lm_lookup.h"
-#include "prefix/log_add.h"
+#include "results/lm_mixture.h"
 
 namespace earshot {
-
-// One of the models of a mix. `words`: of all texts, one after the other, by its own numbers.
-struct LmVoice {
-  cpu::LmLookup lookup;
-  double log_share;
-  std::uint32_t start;  // the state that every text begins in
-  const std::uint32_t* words;
-};
 
 // Texts of one list begin alike: what a text shares with the one before it is not looked up again.
 class LmTexts {
  public:
-  explicit LmTexts(std::vector<LmVoice> voices) : voices_(std::move(voices)) {}
+  explicit LmTexts(LmMixture mix) : mix_(std::move(mix)) {}
 
   // Into `costs`, in nats, those of the texts that end at `ends` of `num_words` words.
   // Throws std::invalid_argument for ends that do not ascend, or lie outside.
@@ -45,7 +36,7 @@ class LmTexts {
   double price_one(std::size_t begin, std::size_t end) {
     const std::size_t known = shared(begin, end);
     totals_.resize(known);
-    states_.resize(known * voices_.size());
+    states_.resize(known * mix_.size());
     for (std::size_t at = begin + known; at < end; ++at) take(at);
     before_ = begin;
     return totals_.empty() ? 0.0 : totals_.back();
@@ -60,32 +51,29 @@ class LmTexts {
   }
 
   bool same(std::size_t one, std::size_t other) const {
-    return std::all_of(voices_.begin(), voices_.end(), [&](const LmVoice& voice) {
-      return voice.words[one] == voice.words[other];
-    });
+    for (std::size_t i = 0; i < mix_.size(); ++i) {
+      if (mix_.voice(i).words[one] != mix_.voice(i).words[other]) return false;
+    }
+    return true;
   }
 
   void take(std::size_t at) {
-    const std::size_t stride = voices_.size();
-    const bool first = totals_.empty();
-    const double total = first ? 0.0 : totals_.back();
-    double log_prob = cpu::MINUS_INFINITY;
-    for (std::size_t i = 0; i < stride; ++i) {
-      const LmVoice& voice = voices_[i];
-      const std::uint32_t state = first ? voice.start : states_[states_.size() - stride];
-      const cpu::LmFound found = voice.lookup.find(state, voice.words[at]);
-      states_.push_back(found.state);
-      log_prob = cpu::log_add(log_prob, voice.log_share - found.cost / STEPS);
+    const std::size_t size = mix_.size();
+    if (totals_.empty()) {
+      for (std::size_t i = 0; i < size; ++i) states_.push_back(mix_.voice(i).start);
+    } else {
+      states_.resize(states_.size() + size);
+      std::copy_n(states_.end() - 2 * size, size, states_.end() - size);
     }
-    totals_.push_back(total - log_prob);
+    std::uint32_t* const state = states_.data() + states_.size() - size;
+    const double cost = mix_.take(state, at, state);
+    totals_.push_back(totals_.empty() ? cost : totals_.back() + cost);
   }
 
-  static constexpr double STEPS = cpu::LM_COST_STEPS;
-
-  std::vector<LmVoice> voices_;
+  LmMixture mix_;
   std::size_t before_ = 0;             // where the last text begins
   std::vector<double> totals_;         // of it, after each word
-  std::vector<std::uint32_t> states_;  // of each voice, after each word
+  std::vector<std::uint32_t> states_;  // of each model, after each word
 };
 
 }  // namespace earshot

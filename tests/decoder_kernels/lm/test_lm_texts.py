@@ -99,7 +99,7 @@ def test_a_start_that_is_no_state_is_that_of_no_words(tmp_path: Path) -> None:
     costs = np.zeros((2, 1))
     for start, found in zip((2**32 - 1, ROOT), costs, strict=True):
         starts = np.array([start], np.uint32)
-        kernels.price_texts([image.native], np.zeros(1), starts, words, np.array([2]), found)
+        kernels.LmMixture((image.native,), np.zeros(1), starts, words).price(np.array([2]), found)
     assert costs[0] == costs[1] > 0
 
 
@@ -108,9 +108,7 @@ def test_as_many_shares_are_needed_as_images(tmp_path: Path, shares: list[float]
     [image] = images(1, 2, tmp_path)
     words, starts = np.zeros((1, 1), np.uint32), np.zeros(1, np.uint32)
     with pytest.raises(ValueError, match="as many shares"):
-        kernels.price_texts(
-            [image.native], np.array(shares), starts, words, np.array([1]), np.empty(1)
-        )
+        kernels.LmMixture((image.native,), np.array(shares), starts, words)
 
 
 def test_many_words_are_found_as_one_is(tmp_path: Path) -> None:
