@@ -25,6 +25,8 @@ class Precision(enum.Enum):
 
     int8 = 2
 
+    w8a8 = 3
+
 class LinearWeights:
     def __init__(
         self,

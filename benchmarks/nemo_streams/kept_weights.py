@@ -8,7 +8,7 @@ from earshot.models.fastconformer.model import FastConformerModel
 from earshot.models.native.precision import Precision
 from earshot.streaming.fastconformer.cached_hearing import cached_contexts
 
-BYTES = {"float32": 4, "bfloat16": 2, "int8": 1}
+BYTES = {"float32": 4, "bfloat16": 2, "int8": 1, "w8a8": 1}
 FLOAT = BYTES["float32"]
 POSITIONS = "linear_pos.weight"
 """What positions are projected with: they are kept, and it is not."""

@@ -21,7 +21,7 @@ from benchmarks.report import REPOSITORY, resident_bytes, table, write_report
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.native.precision import Precision
 
-PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16", "int8")
+PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16", "int8", "w8a8")
 MORE_STREAMS = 8
 MEGABYTE = 1e6
 FORGET_PEAK = "5"

@@ -27,7 +27,7 @@ from earshot.training.corpus.utterance import Utterance
 SEED = 5
 FRAMES = 16
 EXACT: PrecisionChoice = "float32"
-PRECISIONS: tuple[PrecisionChoice, ...] = (EXACT, "bfloat16", "int8")
+PRECISIONS: tuple[PrecisionChoice, ...] = (EXACT, "bfloat16", "int8", "w8a8")
 
 
 @dataclass(frozen=True)

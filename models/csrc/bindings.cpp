@@ -204,7 +204,8 @@ void bind_weights(nb::module_& module) {
   nb::enum_<Precision>(module, "Precision", "What a layer multiplies.")
       .value("float32", Precision::FLOAT32)
       .value("bfloat16", Precision::BFLOAT16)
-      .value("int8", Precision::INT8);
+      .value("int8", Precision::INT8)
+      .value("w8a8", Precision::W8A8);
   nb::class_<LinearWeights>(module, "LinearWeights")
       .def(
           "__init__",

@@ -21,7 +21,7 @@ class ModelDescription:
     languages: BCP 47 tags, empty where the model does not say. weights: the file that makes it what
         it is, if it is a file's. most_earned: nats beyond which no weight of a boost changes
         anything, where a stream asks for no other search; None where none is boosted.
-        precision: what its own linear layers multiply, "float32", "bfloat16" or "int8".
+        precision: what its own linear layers multiply, "float32", "bfloat16", "int8" or "w8a8".
     """
 
     name: str

@@ -78,7 +78,7 @@ async def test_a_weight_beyond_what_a_word_can_earn_is_told_with_what_counts(
 async def test_models_tells_what_the_network_multiplies(server: Server) -> None:
     async with httpx.AsyncClient(timeout=60, trust_env=False) as client:
         [model] = (await client.get(server.http("/v1/models"))).json()["stt"]
-    assert model["precision"] == ("bfloat16" if INSTRUCTION in processors() else "float32")
+    assert model["precision"] == ("int8" if INSTRUCTION in processors() else "float32")
 
 
 async def test_samples_give_the_same_text_streamed_and_as_files(

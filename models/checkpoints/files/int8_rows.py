@@ -19,6 +19,8 @@ SCALE = ".scale"
 LARGEST = 127
 SHORTEST_ROW = 32
 """With fewer numbers a scale of 4 bytes is no longer small, and few weights lie in such rows."""
+NEAR_WHOLE = 1e-3
+"""In scales: float32 is good for 1e-5 of one."""
 SMALLEST_SCALE = torch.finfo(torch.float32).tiny
 
 
@@ -34,6 +36,14 @@ def store_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
     scale = (rows.abs().amax(dim=1) / LARGEST).clamp(min=SMALLEST_SCALE)
     stored = torch.round(rows / scale[:, None]).clamp(-LARGEST, LARGEST)
     return stored.to(torch.int8).reshape(weight.shape), scale
+
+
+def are_int8_rows(weight: Tensor) -> bool:
+    """Whether `store_rows` loses nothing of a weight (R, ...) but what float32 rounds."""
+    rows = weight.detach().flatten(1)
+    scale = (rows.abs().amax(dim=1, keepdim=True) / LARGEST).clamp(min=SMALLEST_SCALE)
+    numbers = rows / scale
+    return bool(((numbers - numbers.round()).abs() < NEAR_WHOLE).all())
 
 
 def restore_rows(weights: Mapping[str, Tensor], suffix: str = SCALE) -> dict[str, Tensor]:

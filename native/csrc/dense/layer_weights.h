@@ -10,9 +10,9 @@ namespace earshot {
 
 // What a layer multiplies: numbers as they are; weights and inputs rounded to the upper halves of
 // floats, where weights that are int8 a row are not rounded (int8_rows.h); or weights as int8 and
-// rows as int16, with a scale for each output and each row (int8_products.h). Sums are floats, of
-// whole numbers whole.
-enum class Precision { FLOAT32, BFLOAT16, INT8 };
+// rows as int16, or as int8 (W8A8), with a scale for each output and each row (int8_products.h).
+// Sums are floats, of whole numbers whole.
+enum class Precision { FLOAT32, BFLOAT16, INT8, W8A8 };
 
 // y = weight x + bias. weight (outputs, inputs).
 struct LinearWeights {

@@ -35,7 +35,7 @@ class PackedLayer {
       if constexpr (Kept::SCALED) scales_[output] = Kept::scale_of(largest_weight(weights, output));
       bias_[output] = weights.bias[output];
     }
-    for (int output = 0; output < columns_; ++output) starts_[output] = start_of(output);
+    for (int output = 0; output < columns_; ++output) starts_[output] = start_of(weights, output);
     Element* panel = panels_.data();
     for (int first = 0; first < columns_; first += WIDTH * vectors_at(first)) {
       panel = pack(weights, first, WIDTH * vectors_at(first), panel);
@@ -105,10 +105,14 @@ class PackedLayer {
   int vectors_at(int column) const { return std::min(TILE_VECTORS, (columns_ - column) / WIDTH); }
 
   // What an output's sums begin with, see `WeightElement`.
-  StartFor<Element> start_of(int output) const {
+  StartFor<Element> start_of(const LinearWeights& weights, int output) const {
     if constexpr (!Kept::SCALED) return bias_[output];
     if constexpr (!Kept::ROWS_SCALED) return bias_[output] / scales_[output];
-    if constexpr (Kept::ROWS_SCALED) return 0;
+    if constexpr (Kept::ROWS_SCALED) {
+      std::int32_t sum = 0;
+      for (int i = 0; Kept::LIFT != 0 && i < inputs_; ++i) sum += packed(weights, output, i).number;
+      return -Kept::LIFT * sum;
+    }
   }
 
   Floats scaled(const Floats& sums, int column) const {

@@ -10,11 +10,13 @@ namespace earshot::EARSHOT_PROCESSOR {
 template SumTile<float> sum_tile_of<float>(int, int);
 template SumTile<Bfloat16> sum_tile_of<Bfloat16>(int, int);
 template SumTile<Int8> sum_tile_of<Int8>(int, int);
-template SumTile<Int8Product> sum_tile_of<Int8Product>(int, int);
+template SumTile<Int8Product<16>> sum_tile_of<Int8Product<16>>(int, int);
+template SumTile<Int8Product<8>> sum_tile_of<Int8Product<8>>(int, int);
 
 PackedLinear::Layer PackedLinear::packed(const LinearWeights& weights, float beyond) {
   if (weights.precision == Precision::FLOAT32) return PackedLayer<float>(weights, beyond);
-  if (weights.precision == Precision::INT8) return PackedLayer<Int8Product>(weights, beyond);
+  if (weights.precision == Precision::INT8) return PackedLayer<Int8Product<16>>(weights, beyond);
+  if (weights.precision == Precision::W8A8) return PackedLayer<Int8Product<8>>(weights, beyond);
   if (are_int8_rows(weights)) return PackedLayer<Int8>(weights, beyond);
   return PackedLayer<Bfloat16>(weights, beyond);
 }

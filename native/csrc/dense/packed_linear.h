@@ -15,7 +15,8 @@ namespace earshot::EARSHOT_PROCESSOR {
 extern template SumTile<float> sum_tile_of<float>(int, int);
 extern template SumTile<Bfloat16> sum_tile_of<Bfloat16>(int, int);
 extern template SumTile<Int8> sum_tile_of<Int8>(int, int);
-extern template SumTile<Int8Product> sum_tile_of<Int8Product>(int, int);
+extern template SumTile<Int8Product<16>> sum_tile_of<Int8Product<16>>(int, int);
+extern template SumTile<Int8Product<8>> sum_tile_of<Int8Product<8>>(int, int);
 
 // In the precision that the weights ask for; in bfloat16 those that are int8 a row stay that.
 class PackedLinear {
@@ -38,7 +39,7 @@ class PackedLinear {
 
  private:
   using Layer = std::variant<PackedLayer<float>, PackedLayer<Bfloat16>, PackedLayer<Int8>,
-                             PackedLayer<Int8Product>>;
+                             PackedLayer<Int8Product<16>>, PackedLayer<Int8Product<8>>>;
 
   static Layer packed(const LinearWeights& weights, float beyond);
 

@@ -22,7 +22,8 @@ namespace earshot::EARSHOT_PROCESSOR {
 //   Sum                    a register of sums. ended(sum): as floats.
 //   Start                  what an output's sums begin with. begun(starts, i): of a register's.
 // One with a scale of its own for each output (int8) says SCALED; others (bfloat16) need not be
-// multiplied. One whose rows have scales as well says ROWS_SCALED: the bias is added at the end.
+// multiplied. One whose rows have scales as well says ROWS_SCALED: the bias is added at the end;
+// and by how much its rows' whole numbers are LIFTed.
 template <class Element>
 struct WeightElement;
 

@@ -21,7 +21,7 @@ def test_in_float32_all_is_kept_but_for_positions_that_are_projected_once() -> N
     assert kept_bytes(network, "float32") == 4 * numbers
 
 
-@pytest.mark.parametrize("precision", ["bfloat16", "int8"])
+@pytest.mark.parametrize("precision", ["bfloat16", "int8", "w8a8"])
 def test_in_fewer_bits_the_encoders_linear_layers_take_fewer(precision) -> None:
     network = random_nemo(KIND).model
     feed_forward = 2 * 2 * 24 * 32

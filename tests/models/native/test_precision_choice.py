@@ -1,8 +1,10 @@
 """What an operator's choice of a precision means for a network."""
 
 import pytest
+import torch
 from torch import nn
 
+from earshot.models.checkpoints.files.int8_rows import store_rows
 from earshot.models.native.precision_choice import LEAST_PARAMETERS, chosen_precision
 
 
@@ -19,6 +21,17 @@ def network_of(parameters: int) -> nn.Module:
     return nn.Linear(1, parameters, bias=False)
 
 
+def of_rows(stored: bool) -> nn.Module:
+    """Two layers of long rows, which all or but for one were stored as int8."""
+    torch.manual_seed(1)
+    network = nn.Sequential(nn.Linear(1000, 3000), nn.Linear(3000, 1000)).requires_grad_(False)
+    for layer in network if stored else network[:1]:
+        numbers, scale = store_rows(layer.weight)
+        layer.weight.copy_(numbers * scale[:, None])
+    assert sum(own.numel() for own in network.parameters()) > LEAST_PARAMETERS
+    return network
+
+
 def test_auto_rounds_large_networks_where_an_instruction_does(fastest):
     expected = "bfloat16" if fastest == "avx512_bf16" else "float32"
     assert chosen_precision("auto", network_of(LEAST_PARAMETERS)) == expected
@@ -26,7 +39,13 @@ def test_auto_rounds_large_networks_where_an_instruction_does(fastest):
     assert chosen_precision("auto", network_of(LEAST_PARAMETERS).double()) == "float32"
 
 
-@pytest.mark.parametrize("asked", ["float32", "bfloat16", "int8"])
+def test_auto_takes_int8_for_what_was_stored_so_where_an_instruction_does(fastest):
+    faster = fastest == "avx512_bf16"
+    assert chosen_precision("auto", of_rows(stored=True)) == ("int8" if faster else "float32")
+    assert chosen_precision("auto", of_rows(stored=False)) == ("bfloat16" if faster else "float32")
+
+
+@pytest.mark.parametrize("asked", ["float32", "bfloat16", "int8", "w8a8"])
 def test_what_is_asked_is_given_on_every_processor(fastest, asked):
     assert chosen_precision(asked, network_of(3)) == asked
     assert chosen_precision(asked, network_of(LEAST_PARAMETERS)) == asked

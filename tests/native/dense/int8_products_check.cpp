@@ -1,5 +1,5 @@
-// Layers of int8 weights and int16 rows against a plain loop of whole numbers, bit by bit; exits
-// with 0 where they agree. test_packed_layer.py compiles it.
+// Layers of int8 weights and rows of 16 or 8 bits against a plain loop of whole numbers, bit by
+// bit; exits with 0 where they agree. test_packed_layer.py compiles it.
 #include <cmath>
 #include <cstdio>
 #include <random>
@@ -23,10 +23,12 @@ struct Scaled {
   float scale;
 };
 
-// The largest whole number of a row: all inputs at it with the largest weights fill a sum.
-float largest_of(int inputs) {
-  constexpr double SUMS = 2147483647.0, ROWS = 32767.0;
-  return static_cast<float>(std::min(ROWS, std::floor(SUMS / (127.0 * inputs))));
+// The largest whole number of a row: no larger than its bits hold, or than all inputs at it with
+// the largest weights leave a sum room for.
+float largest_of(Precision precision, int inputs) {
+  constexpr double SUMS = 2147483647.0;
+  const double bits = precision == Precision::W8A8 ? 127.0 : 32767.0;
+  return static_cast<float>(std::min(bits, std::floor(SUMS / (127.0 * inputs))));
 }
 
 Scaled scaled(const float* from, int count, float largest) {
@@ -39,12 +41,13 @@ Scaled scaled(const float* from, int count, float largest) {
   return found;
 }
 
-Scaled scaled_row(const float* row, int inputs) {
-  Scaled found = scaled(row, inputs, largest_of(inputs));
+Scaled scaled_row(const float* row, Precision precision, int inputs) {
+  const float largest = largest_of(precision, inputs);
+  Scaled found = scaled(row, inputs, largest);
   if (!(found.scale > 0.0F)) return found;
   float most = 0.0F;
   for (int i = 0; i < inputs; ++i) most = std::max(most, std::abs(row[i]));
-  const volatile float factor = largest_of(inputs) / most;
+  const volatile float factor = largest / most;
   for (int i = 0; i < inputs; ++i) {
     const volatile float product = row[i] * factor;
     found.numbers[i] = static_cast<int>(std::nearbyint(product));
@@ -72,18 +75,18 @@ float expected(const Scaled& weights, float bias, const Scaled& row) {
   return product + bias;
 }
 
-LinearWeights drawn(int outputs, int inputs, Random& random, auto number) {
+LinearWeights drawn(Precision precision, int outputs, int inputs, Random& random, auto number) {
   LinearWeights weights{outputs, inputs, Numbers(static_cast<std::size_t>(outputs) * inputs),
-                        Numbers(outputs), Precision::INT8};
+                        Numbers(outputs), precision};
   for (float& each : weights.weight) each = number(random);
   for (float& each : weights.bias) each = number(random);
   return weights;
 }
 
 // Rows lie `stride` apart, and what is between them is no number: it must not be read.
-bool holds(int rows, int inputs, int outputs, Random& random, auto number) {
+bool holds(Precision precision, int rows, int inputs, int outputs, Random& random, auto number) {
   constexpr float BEYOND = -3.0F;
-  const LinearWeights weights = drawn(outputs, inputs, random, number);
+  const LinearWeights weights = drawn(precision, outputs, inputs, random, number);
   const PackedLinear layer(weights, BEYOND);
   const int stride = inputs + static_cast<int>(random() % 3);
   Numbers given(static_cast<std::size_t>(rows) * stride, std::nanf(""));
@@ -92,7 +95,9 @@ bool holds(int rows, int inputs, int outputs, Random& random, auto number) {
   }
   std::vector<Scaled> outputs_scaled, rows_scaled;
   for (int i = 0; i < outputs; ++i) outputs_scaled.push_back(scaled_weights(weights, i));
-  for (int i = 0; i < rows; ++i) rows_scaled.push_back(scaled_row(&given[i * stride], inputs));
+  for (int i = 0; i < rows; ++i) {
+    rows_scaled.push_back(scaled_row(&given[i * stride], precision, inputs));
+  }
   bool held = true;
   int told = 0;
   layer(given.data(), rows, stride, [&](int row, int column, const Floats& values) {
@@ -113,29 +118,30 @@ bool holds(int rows, int inputs, int outputs, Random& random, auto number) {
   return held && told == rows * layer.columns();
 }
 
-bool shapes_hold(Random& random, auto number) {
+bool shapes_hold(Precision precision, Random& random, auto number) {
   for (int i = 0; i < 200; ++i) {
     const int rows = 1 + static_cast<int>(random() % (i % 10 == 0 ? 230 : 40));
     const int inputs = 1 + static_cast<int>(random() % 150);
     const int outputs = 1 + static_cast<int>(random() % 90);
-    if (!holds(rows, inputs, outputs, random, number)) return false;
+    if (!holds(precision, rows, inputs, outputs, random, number)) return false;
   }
   return true;
 }
 
 // Rows and weights at both ends of their range, as wide as layers are.
-bool ends_hold(Random& random) {
+bool ends_hold(Precision precision, Random& random) {
   const auto end = [](Random& source) { return source() % 2 == 0 ? 2.0F : -2.0F; };
   const auto high = [](Random&) { return 2.0F; };
   for (const int inputs : {516, 517, 4096, 5120, 20480}) {
-    if (!holds(13, inputs, 40, random, end) || !holds(3, inputs, 17, random, high)) return false;
+    if (!holds(precision, 13, inputs, 40, random, end)) return false;
+    if (!holds(precision, 3, inputs, 17, random, high)) return false;
   }
   return true;
 }
 
 }  // namespace
 
-bool check() {
+bool check(Precision precision) {
   Random random(1);
   std::normal_distribution<float> normal;
   const auto usual = [&](Random& source) { return normal(source); };
@@ -154,14 +160,17 @@ bool check() {
     if (chance == 0) return std::nanf("");
     return chance == 1 ? std::numeric_limits<float>::infinity() : normal(source);
   };
-  return shapes_hold(random, usual) && shapes_hold(random, halves) && shapes_hold(random, wide) &&
-         shapes_hold(random, tiny) && shapes_hold(random, sometimes_none) && ends_hold(random);
+  return shapes_hold(precision, random, usual) && shapes_hold(precision, random, halves) &&
+         shapes_hold(precision, random, wide) && shapes_hold(precision, random, tiny) &&
+         shapes_hold(precision, random, sometimes_none) && ends_hold(precision, random);
 }
 
 }  // namespace earshot::EARSHOT_PROCESSOR
 
 int main() {
-  const bool held = earshot::EARSHOT_PROCESSOR::check();
-  if (!held) std::fprintf(stderr, "int8 layers give other sums\n");
-  return held ? 0 : 1;
+  using earshot::Precision, earshot::EARSHOT_PROCESSOR::check;
+  const bool wide = check(Precision::INT8), narrow = check(Precision::W8A8);
+  if (!wide) std::fprintf(stderr, "int8 layers give other sums for rows of 16 bits\n");
+  if (!narrow) std::fprintf(stderr, "int8 layers give other sums for rows of 8 bits\n");
+  return wide && narrow ? 0 : 1;
 }

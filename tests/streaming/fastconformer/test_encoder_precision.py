@@ -33,7 +33,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("asked", ["auto", "float32", "bfloat16", "int8"])
+@pytest.mark.parametrize("asked", ["auto", "float32", "bfloat16", "int8", "w8a8"])
 def test_all_layers_but_the_stems_first_are_built_as_asked(built, kind, asked) -> None:
     recognizer = build_recognizer(random_nemo(kind), EngineConfig(max_streams=1, precision=asked))
     told = "float32" if asked == "auto" else asked
@@ -42,7 +42,7 @@ def test_all_layers_but_the_stems_first_are_built_as_asked(built, kind, asked) -
     assert set(built) == {told, "float32"}
 
 
-@pytest.mark.parametrize("asked", ["bfloat16", "int8"])
+@pytest.mark.parametrize("asked", ["bfloat16", "int8", "w8a8"])
 def test_fewer_bits_are_refused_where_torch_runs_the_encoder(asked) -> None:
     encoder = copy.deepcopy(random_nemo(KINDS[0]).model.encoder).double()
     assert encoder_precision(encoder, "auto") == encoder_precision(encoder, "float32") == "float32"

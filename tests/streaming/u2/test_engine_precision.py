@@ -17,7 +17,7 @@ from earshot.streaming.parts.model_parts import ModelParts
 from earshot.streaming.parts.neural_lm import NEURAL_LM
 from earshot.streaming.u2.engine_precision import engine_precision
 
-PROCESSORS = [(INSTRUCTION, "bfloat16"), ("avx512f", "float32")]
+PROCESSORS = [(INSTRUCTION, "int8"), ("avx512f", "float32")]
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def built(monkeypatch) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("asked", ["float32", "bfloat16", "int8"])
+@pytest.mark.parametrize("asked", ["float32", "bfloat16", "int8", "w8a8"])
 def test_all_linear_layers_are_built_as_asked(bundled, built, asked):
     recognizer = build_recognizer(bundled, EngineConfig(max_streams=1, precision=asked))
     assert set(built) == {asked}
@@ -49,7 +49,7 @@ def test_all_linear_layers_are_built_as_asked(bundled, built, asked):
 
 
 @pytest.mark.parametrize(("processor", "precision"), PROCESSORS)
-def test_auto_rounds_the_bundled_network_where_that_pays(
+def test_auto_takes_the_bundled_networks_int8_as_it_is_where_that_pays(
     bundled, built, monkeypatch, processor, precision
 ):
     monkeypatch.setattr(precision_choice, "processors", lambda: (processor,))
@@ -63,7 +63,7 @@ def test_auto_leaves_the_small_language_model_as_it_is():
     assert sum(each.numel() for each in neural_lm.parameters()) < LEAST_PARAMETERS
 
 
-@pytest.mark.parametrize("asked", ["bfloat16", "int8"])
+@pytest.mark.parametrize("asked", ["bfloat16", "int8", "w8a8"])
 def test_fewer_bits_are_refused_where_torch_runs_the_encoder(asked):
     model = make_tiny_model().double()
     assert engine_precision(model, "auto") == engine_precision(model, "float32") == "float32"

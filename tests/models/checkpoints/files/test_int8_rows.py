@@ -13,6 +13,7 @@ from torch import Tensor
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.checkpoints.files.int8_rows import (
     SMALLEST_SCALE,
+    are_int8_rows,
     is_stored_as_rows,
     restore_rows,
     store_rows,
@@ -61,6 +62,21 @@ def test_rounding_is_symmetric():
     weight = torch.randn(5, 40, generator=torch.Generator().manual_seed(3))
     assert torch.equal(rounded(-weight), -rounded(weight))
     assert int(store_rows(weight)[0].min()) >= -127
+
+
+@given(st.lists(st.lists(FLOATS, min_size=6, max_size=6), min_size=1, max_size=4))
+@example([[0.0] * 6, [1e-45, 0, 0, 0, 0, 0], [-1.0, 1.0, 0.5, 0.25, 1 / 254, 1 / 253]])
+def test_what_was_stored_is_known_again(rows):
+    assert are_int8_rows(rounded(torch.tensor(rows, dtype=torch.float32)))
+
+
+def test_one_number_between_two_steps_is_known():
+    weight = rounded(torch.randn(5, 40, 3, generator=torch.Generator().manual_seed(3)))
+    assert are_int8_rows(weight)
+    weight[3, 7, 1] += weight[3].abs().max() / 127 / 100
+    assert not are_int8_rows(weight)
+    weight[3, 7, 1] = torch.nan
+    assert not are_int8_rows(weight)
 
 
 def test_a_convolutions_row_is_an_output_channel():
