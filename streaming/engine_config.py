@@ -29,7 +29,8 @@ class EngineConfig:
     max_utterance_ms: the longest segment any stream may ask for; it bounds memory per stream.
     flush_padding_ms: quiet frames decoded after the last sample of a flush, beyond the right
         context, because CTC spikes come late.
-    threads: torch's; None is one less than the machine has cores.
+    threads: of the model and the search; None is one less than there are cores, but for engines on
+        a CPU, which share all of them (`assembly/engine_factory.py`).
     precision: what native linear layers multiply; "auto" goes by the network and the processor.
     beam_size, token_beam: hypotheses kept, and tokens considered, per frame, by every family that
         searches with a beam.

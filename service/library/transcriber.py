@@ -34,7 +34,7 @@ class Transcriber:
     model: a model's directory; the bundled model if absent.
     graph: a compiled graph, or "none"; the model's own if absent.
     device: "cpu", "cuda", or "auto", which takes a GPU where there is one.
-    threads: of the processor; all but one if absent.
+    threads: of the processor; all if absent, with a GPU all but one.
 
     What is not given here, and all other settings of docs/operations.md, come from the environment
     (`EARSHOT_MODEL` ...), as for the commands.

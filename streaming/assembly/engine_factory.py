@@ -48,8 +48,9 @@ def build_engine(
     that the native kernels were not built for, and for more streams, or larger ones, than memory
     holds.
     """
+    own = _on_all_cores(config, 1, device)
     with _errors_of_size(config):
-        return Engine(_recognizer(model, parts, config, device), config, observer)
+        return Engine(_recognizer(model, parts, own, device), own, observer)
 
 
 def build_pool(
@@ -119,7 +120,17 @@ def _share(config: EngineConfig, engines: int, device: DeviceChoice) -> EngineCo
         raise InvalidEngineConfig(f"{engines} engines for {config.max_streams} streams")
     torch.set_num_threads(1)  # the threads of a pool that was used would not outlive the fork
     max_streams = math.ceil(config.max_streams / engines)
-    return replace(config, max_streams=max_streams, threads=config.threads or 1)
+    return _on_all_cores(replace(config, max_streams=max_streams), engines, device)
+
+
+def _on_all_cores(config: EngineConfig, engines: int, device: DeviceChoice) -> EngineConfig:
+    """The config of one of several engines, which share the cores where no threads are told.
+
+    None stays free for the gateway: threads that share a layer leave theirs to whoever is there.
+    """
+    if config.threads is not None or _device(device).type != "cpu":
+        return config
+    return replace(config, threads=max(usable_cores() // engines, 1))
 
 
 def _tells_of_memory(error: Exception) -> bool:
