@@ -55,7 +55,10 @@ class _EngineCollector(Collector):
             "search_nbest_timeouts": ("lists too long to be made", search.nbest_timeouts),
             "search_lattice_timeouts": ("lattices too large", search.lattice_timeouts),
             "lm_finals": ("finals ranked by language models by name", search.lm_finals),
-            "lm_words": ("words of their lattices or lists, looked up in each model", search.lm_words),
+            "lm_words": (
+                "words of their lattices or lists, looked up in each model",
+                search.lm_words,
+            ),
             "search_revised_prefixes": ("finals changing stable words", search.revised_prefixes),
         }
         for name, (text, value) in gauges.items():

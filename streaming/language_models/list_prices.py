@@ -15,8 +15,8 @@ import numpy as np
 
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.lm.lm_image import SENTENCE_START
-from earshot.decoder_kernels.lm.lm_lattice import LmTerm, PricedPath, priced_paths
 from earshot.decoder_kernels.lm.lm_texts import MixedLm, WordTexts
+from earshot.decoder_kernels.wfst.priced_lattice import LmTerm, PricedPath, priced_paths
 from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice
 
 RANKED = 100

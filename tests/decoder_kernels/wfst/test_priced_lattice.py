@@ -9,9 +9,9 @@ import pytest
 from backoff_oracle import random_model
 
 from earshot.decoder_kernels.lm.lm_image import SENTENCE_START, LmImage
-from earshot.decoder_kernels.lm.lm_lattice import LmTerm, PricedPath, priced_paths
 from earshot.decoder_kernels.lm.lm_pack import pack_arpa
 from earshot.decoder_kernels.lm.lm_texts import MixedLm, WordTexts
+from earshot.decoder_kernels.wfst.priced_lattice import LmTerm, PricedPath, priced_paths
 from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice
 
 TEXTS = ("<eps>", "w0", "w1", "w2", "elsewhere")
