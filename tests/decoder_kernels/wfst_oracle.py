@@ -2,9 +2,11 @@
 
 Costs are integers (``wfst_options.fixed``), so no order of additions can change one. A token's
 history is a dict from word sequences to how much more than the cheapest they cost: what the
-kernels' backpointers spell out when they are followed.
+kernels' backpointers spell out when they are followed. What a large language model adds is in
+search_lm_oracle.py.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from prefix_oracle import PhraseStates, common_prefix_length
+from search_lm_oracle import END, START_WORD, SearchLmOracle
 
 from earshot.decoder_kernels.boosting.phrase_trie import ROOT
 from earshot.decoder_kernels.boosting.word_boost import WordBoostTable
@@ -29,6 +32,12 @@ class Key(NamedTuple):
     node: int
     label: int
     context: int
+    words: int = 0
+
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """All but the words."""
+        return self[:3]
 
 
 @dataclass(frozen=True)
@@ -53,13 +62,19 @@ class WfstOracle:
     """One stream. Cut its frames into chunks anywhere: the result is the same."""
 
     def __init__(
-        self, graph: Graph, options: WfstOptions, table: WordBoostTable | None = None
+        self,
+        graph: Graph,
+        options: WfstOptions,
+        table: WordBoostTable | None = None,
+        lm: SearchLmOracle | None = None,
     ) -> None:
         self._graph, self._options, self._frame = graph, options, 0
+        self._lm, self._rests = lm, lm
         self._levels: list[int] = epsilon_order(graph).level.tolist()
         self._set_table(table)
         self._candidates: dict[Key, list[Candidate]] = {}
-        self.tokens: dict[Key, Token] = {Key(graph.start, 0, ROOT): Token(0, {(): 0}, ())}
+        words = lm.cut(START_WORD) if lm else 0
+        self.tokens: dict[Key, Token] = {Key(graph.start, 0, ROOT, words): Token(0, {(): 0}, ())}
 
     def set_boost(self, table: WordBoostTable | None) -> None:
         """Another table; phrases and OOV words under way are forgotten."""
@@ -67,8 +82,19 @@ class WfstOracle:
         for key, token in self.tokens.items():
             cost = token.cost + fixed(self._automaton.pending(key.context))
             node = key.node if key.node < self._graph.num_nodes else self._graph.loop_node
-            self._candidates[Key(node, key.label, ROOT)].append(Candidate(cost, False, key, 0))
+            target = Key(node, key.label, ROOT, key.words)
+            self._candidates[target].append(Candidate(cost, False, key, 0))
         self._set_table(table)
+        self._keep_the_best()
+
+    def set_lm(self, lm: SearchLmOracle | None) -> None:
+        """Another language model, or none; tokens stay, and their words are cut anew."""
+        self._candidates = defaultdict(list)
+        for key, token in self.tokens.items():
+            words = START_WORD if self._frame == 0 else key.words
+            target = key._replace(words=lm.cut(words) if lm else 0)
+            self._candidates[target].append(Candidate(token.cost, False, key, 0))
+        self._lm, self._rests = lm, lm if self._frame == 0 else None
         self._keep_the_best()
 
     def _set_table(self, table: WordBoostTable | None) -> None:
@@ -125,11 +151,22 @@ class WfstOracle:
     def _close(self) -> None:
         """Follow epsilon arcs, each level when its costs are final."""
         for level in range(max(self._levels)):
+            bests = self._bests()
             for key in [key for key in self._candidates if self._level(key) == level]:
                 cost = min(self._candidates[key]).cost
+                if cost > bests[key.place]:
+                    continue
                 for arc in self._arcs(key.node):
                     if not arc.label:
                         self._take(arc, key, cost, key.label, by_epsilon=True)
+
+    def _bests(self) -> dict[tuple[int, int, int], float]:
+        """By place, what keys there may cost: the history beam above the cheapest."""
+        bests: dict[tuple[int, int, int], float] = {}
+        for key, found in self._candidates.items():
+            most = min(found).cost + (self._lm.beam if self._lm else math.inf)
+            bests[key.place] = min(bests.get(key.place, most), most)
+        return bests
 
     def _level(self, key: Key) -> int:
         return self._levels[key.node] if key.node < self._graph.num_nodes else 0
@@ -149,13 +186,16 @@ class WfstOracle:
 
     def _take(self, arc: Arc, source: Key, cost: int, label: int, *, by_epsilon: bool) -> None:
         cost += fixed(arc.weight * self._options.graph_scale)
-        context = source.context
+        context, words = source.context, source.words
+        if arc.word and self._lm:
+            cost += self._lm.paid(words, arc.word)
+            words = self._lm.after(words, arc.word)
         if arc.word:
             context = self._automaton.step(source.context, arc.word)
             cost += fixed(self._automaton.pending(source.context))
             cost -= fixed(self._automaton.pending(context))
             cost -= fixed(self._automaton.completed(context))
-        target = Key(arc.target, label, context)
+        target = Key(arc.target, label, context, words)
         self._offer(target, source, cost, arc.word, by_epsilon=by_epsilon)
 
     def _offer(
@@ -165,7 +205,9 @@ class WfstOracle:
 
     def _keep_the_best(self) -> None:
         """Prune, then join histories. A frame that nothing survives is left out."""
-        ranked = sorted((min(found).cost, key) for key, found in self._candidates.items())
+        bests = self._bests()
+        costs = {key: min(found).cost for key, found in self._candidates.items()}
+        ranked = sorted((cost, key) for key, cost in costs.items() if cost <= bests[key.place])
         if not ranked:
             return
         limit = ranked[0][0] + self._options.fixed_beams[0]
@@ -204,7 +246,9 @@ class WfstOracle:
         }
         finals = self._graph.finals
         reached = {
-            key: cost + fixed(float(finals[key.node]) * self._options.graph_scale)
+            key: cost
+            + fixed(float(finals[key.node]) * self._options.graph_scale)
+            + (self._lm.price(key.words, END) if self._lm else 0)
             for key, cost in pending.items()
             if key.node < self._graph.num_nodes and finals[key.node] != float("inf")
         }
@@ -217,14 +261,18 @@ class WfstOracle:
         return self.tokens[key], cost
 
     def nbest(self, finalize: bool) -> list[tuple[int, Words]]:
-        """All results within lattice_beam of the best, by cost, then words."""
+        """All results within lattice_beam of the best, by cost, then words.
+
+        What the gain limit took is given to those that are listed.
+        """
         ends, _ = self.ends(finalize)
         found: dict[Words, int] = {}
         for key, cost in ends.items():
             for words, more in self.tokens[key].histories.items():
                 found[words] = min(found.get(words, cost + more), cost + more)
         limit = min(found.values()) + self._options.fixed_beams[1]
-        return sorted((cost, words) for words, cost in found.items() if cost <= limit)
+        rest = self._rests.rest if self._rests else lambda words: 0
+        return sorted((cost + rest(words), words) for words, cost in found.items() if cost <= limit)
 
     def stable_length(self) -> int:
         """How many words the cheapest histories of all tokens begin with."""

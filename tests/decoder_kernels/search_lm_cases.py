@@ -1,0 +1,48 @@
+"""Random language models for the words of small random graphs."""
+
+import random
+from dataclasses import replace
+
+from backoff_oracle import BackoffModel, random_model
+from hypothesis import strategies as st
+from search_lm_oracle import SearchLmOracle
+
+from earshot.decoder_kernels.graph.graph import Graph
+
+SHARES = ((1.0,), (1.0,), (0.7, 0.3), (0.5, 0.25, 0.25))
+WORDS = ("a", "b", "c", "d", "e")
+
+
+def model_of_words(seed: int, order: int) -> BackoffModel:
+    """A random model of some of the words of `graphs`, and others."""
+    draw = random.Random(seed)
+    names = [f"w{number}" for number in range(5)]
+    called = dict(zip(names, draw.sample(WORDS, len(names)), strict=True))
+    if draw.random() < 0.5:
+        called[names[0]] = "elsewhere"
+    model = random_model(seed, order, size=len(names))
+    return replace(
+        model,
+        costs={tuple(called.get(w, w) for w in g): cost for g, cost in model.costs.items()},
+        back_offs={tuple(called.get(w, w) for w in g): cost for g, cost in model.back_offs.items()},
+    )
+
+
+@st.composite
+def search_lms(draw: st.DrawFn, graph: Graph) -> SearchLmOracle:
+    """A stream's models of orders 1 to 4, with holes and gains; some are the small one itself."""
+    seeds, orders = st.integers(0, 2**32 - 1), st.integers(1, 4)
+    small = model_of_words(draw(seeds), draw(orders))
+    shares = draw(st.sampled_from(SHARES))
+    large = [model_of_words(draw(seeds), draw(orders)) for _ in shares]
+    if draw(st.integers(0, 3)) == 0:
+        large[0] = small
+    return SearchLmOracle(
+        graph.word_texts,
+        small,
+        large,
+        shares,
+        scale=draw(st.sampled_from([0.25, 1.0, 1.0, 3.0])),
+        gain=draw(st.sampled_from([0.0, 1.0, 3.0, float("inf")])),
+        history_beam=draw(st.sampled_from([0.0, 1.0, 3.0, float("inf")])),
+    )
