@@ -60,176 +60,6 @@ def find_peaks(
 ) -> None:
     """Write the frame at which each token is likeliest on the best path."""
 
-class SlotBoosts:
-    """The boost tables that a slot has had."""
-
-    def __init__(self) -> None: ...
-    def change(
-        self,
-        frame: int,
-        links: Annotated[
-            Lendable,
-            dict(dtype="int32", shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-        bonuses: Annotated[
-            Lendable,
-            dict(dtype="float64", shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-    ) -> None:
-        """Another table from a frame on."""
-
-    def remove(self, frame: int) -> None:
-        """No table from a frame on."""
-
-    def restart(self) -> None:
-        """The same table from the first frame on."""
-
-    def earned(self, words: Sequence[int], frames: Sequence[int]) -> int:
-        """What completed phrases have earned, in the search's unit."""
-
-class WordConfidences:
-    """How sure a lattice is of words."""
-
-    def __init__(
-        self,
-        *,
-        frames: Annotated[
-            Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        sources: Annotated[
-            Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        targets: Annotated[
-            Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        words: Annotated[
-            Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        costs: Annotated[
-            Lendable, dict(dtype="float64", shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        scale: float,
-        coverage: float,
-    ) -> None: ...
-    def of(self, words: Sequence[int], frames: Sequence[int]) -> list[float]:
-        """Confidence in 0..1 of each word."""
-
-def arc_posteriors(
-    *,
-    frames: Annotated[
-        Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    sources: Annotated[
-        Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    targets: Annotated[
-        Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    costs: Annotated[
-        Lendable, dict(dtype="float64", shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    scale: float,
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-    """The share of all paths that goes through each arc."""
-
-def price_lattice(
-    *,
-    frames: Annotated[
-        Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    sources: Annotated[
-        Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    targets: Annotated[
-        Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    words: Annotated[
-        Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    costs: Annotated[
-        Lendable, dict(dtype="float64", shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    terms: Sequence[tuple[LmMixture, float]],
-    beginning: Sequence[int],
-    count: int,
-    ended: bool,
-    max_lookups: int,
-) -> list[tuple[tuple[int, ...], tuple[int, ...], float, float]] | None:
-    """The cheapest paths once models have priced them, or None."""
-
-class ResultLane:
-    """Where a slot's records are, and how to read them."""
-
-    def __init__(
-        self,
-        *,
-        keys: int,
-        costs: int,
-        histories: int,
-        backpointers: int,
-        num_tokens: int,
-        num_frames: int,
-        lattice_beam: int,
-        graph_scale: float,
-        finalize: bool,
-        boosts: SlotBoosts,
-    ) -> None: ...
-
-class ResultReader:
-    """Reads the results of a search's slots."""
-
-    def __init__(
-        self,
-        finals: Annotated[
-            Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> None: ...
-    def nbest(
-        self,
-        memory: Annotated[
-            Lendable,
-            dict(dtype="uint8", shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-        lanes: Sequence[ResultLane],
-        count: int,
-        max_steps: int = 1048576,
-    ) -> list[list[tuple[tuple[int, ...], tuple[int, ...], int, int, bool]] | None]:
-        """Each lane's hypotheses, cheapest first, or None."""
-
-    def lattices(
-        self,
-        memory: Annotated[
-            Lendable,
-            dict(dtype="uint8", shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-        lanes: Sequence[ResultLane],
-        max_steps: int = 1048576,
-    ) -> list[
-        tuple[
-            Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-            Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-            Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-            Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-            Annotated[NDArray[numpy.float64], dict(shape=(None,))],
-            float,
-            bool,
-        ]
-        | None
-    ]:
-        """Each lane's lattice, or None."""
-
-    def confidences(
-        self,
-        memory: Annotated[
-            Lendable,
-            dict(dtype="uint8", shape=(None, None), order="C", device="cpu", writable=False),
-        ],
-        lanes: Sequence[ResultLane],
-        scale: float,
-        coverage: float,
-    ) -> list[WordConfidences | None]:
-        """Each lane's WordConfidences, or None."""
-
 class LmPacked:
     """What an image has."""
 
@@ -312,31 +142,198 @@ class LmImage:
     def back_off(self, state: int) -> int:
         """What it costs to leave all words of a state."""
 
-class LmMixture:
-    """Images that are asked about the same words, and mixed."""
+def price_texts(
+    images: Sequence[LmImage],
+    log_shares: Annotated[
+        Lendable, dict(dtype="float64", shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    starts: Annotated[
+        Lendable, dict(dtype="uint32", shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    words: Annotated[
+        Lendable, dict(dtype="uint32", shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    ends: Annotated[
+        Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    costs: Annotated[Lendable, dict(dtype="float64", shape=(None,), order="C", device="cpu")],
+) -> None:
+    """Write what texts cost, in nats, by a mix of images."""
+
+class NumberedLm:
+    """An image, and its numbers of a graph's words."""
 
     def __init__(
         self,
-        images: Sequence[LmImage],
+        image: LmImage,
+        numbers: Annotated[
+            Lendable, dict(dtype="uint32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+
+class SearchLm:
+    """The language models of a slot's search."""
+
+    def __init__(
+        self,
+        small: NumberedLm,
+        large: Sequence[NumberedLm],
         log_shares: Annotated[
             Lendable, dict(dtype="float64", shape=(None,), order="C", device="cpu", writable=False)
         ],
-        starts: Annotated[
-            Lendable, dict(dtype="uint32", shape=(None,), order="C", device="cpu", writable=False)
+        *,
+        scale: float,
+        gain: int,
+        history_beam: int,
+    ) -> None: ...
+
+class SlotBoosts:
+    """The boost tables that a slot has had."""
+
+    def __init__(self) -> None: ...
+    def change(
+        self,
+        frame: int,
+        links: Annotated[
+            Lendable,
+            dict(dtype="int32", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        bonuses: Annotated[
+            Lendable,
+            dict(dtype="float64", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+    ) -> None:
+        """Another table from a frame on."""
+
+    def remove(self, frame: int) -> None:
+        """No table from a frame on."""
+
+    def restart(self) -> None:
+        """The same table from the first frame on."""
+
+    def earned(self, words: Sequence[int], frames: Sequence[int]) -> int:
+        """What completed phrases have earned, in the search's unit."""
+
+class WordConfidences:
+    """How sure a lattice is of words."""
+
+    def __init__(
+        self,
+        *,
+        frames: Annotated[
+            Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        sources: Annotated[
+            Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        targets: Annotated[
+            Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
         ],
         words: Annotated[
-            Lendable,
-            dict(dtype="uint32", shape=(None, None), order="C", device="cpu", writable=False),
+            Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        costs: Annotated[
+            Lendable, dict(dtype="float64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        scale: float,
+        coverage: float,
+    ) -> None: ...
+    def of(self, words: Sequence[int], frames: Sequence[int]) -> list[float]:
+        """Confidence in 0..1 of each word."""
+
+def arc_posteriors(
+    *,
+    frames: Annotated[
+        Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    sources: Annotated[
+        Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    targets: Annotated[
+        Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    costs: Annotated[
+        Lendable, dict(dtype="float64", shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    scale: float,
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """The share of all paths that goes through each arc."""
+
+class ResultLane:
+    """Where a slot's records are, and how to read them."""
+
+    def __init__(
+        self,
+        *,
+        keys: int,
+        costs: int,
+        histories: int,
+        backpointers: int,
+        num_tokens: int,
+        num_frames: int,
+        lattice_beam: int,
+        graph_scale: float,
+        finalize: bool,
+        boosts: SlotBoosts,
+        lm: SearchLm | None,
+        words: int,
+        has_whole_lm: bool,
+    ) -> None: ...
+
+class ResultReader:
+    """Reads the results of a search's slots."""
+
+    def __init__(
+        self,
+        finals: Annotated[
+            Lendable, dict(dtype="float32", shape=(None,), order="C", device="cpu", writable=False)
         ],
     ) -> None: ...
-    def price(
+    def nbest(
         self,
-        ends: Annotated[
-            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        memory: Annotated[
+            Lendable,
+            dict(dtype="uint8", shape=(None, None), order="C", device="cpu", writable=False),
         ],
-        costs: Annotated[Lendable, dict(dtype="float64", shape=(None,), order="C", device="cpu")],
-    ) -> None:
-        """Write what texts cost, in nats, that end there in the words."""
+        lanes: Sequence[ResultLane],
+        count: int,
+        max_steps: int = 1048576,
+    ) -> list[list[tuple[tuple[int, ...], tuple[int, ...], int, int, bool]] | None]:
+        """Each lane's hypotheses, cheapest first, or None."""
+
+    def lattices(
+        self,
+        memory: Annotated[
+            Lendable,
+            dict(dtype="uint8", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        lanes: Sequence[ResultLane],
+        max_steps: int = 1048576,
+    ) -> list[
+        tuple[
+            Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+            Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+            Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+            Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+            Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+            float,
+            bool,
+        ]
+        | None
+    ]:
+        """Each lane's lattice, or None."""
+
+    def confidences(
+        self,
+        memory: Annotated[
+            Lendable,
+            dict(dtype="uint8", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        lanes: Sequence[ResultLane],
+        scale: float,
+        coverage: float,
+    ) -> list[WordConfidences | None]:
+        """Each lane's WordConfidences, or None."""
 
 class TokenLm:
     """A back-off n-gram over a transducer's labels."""

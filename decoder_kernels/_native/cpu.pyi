@@ -198,6 +198,16 @@ class WfstMemory:
     ) -> None:
         """Give back the bonus of phrases under way, and OOV words under way up."""
 
+    def set_lm(
+        self,
+        slots: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        lm: earshot.decoder_kernels._native.SearchLm | None,
+        how: earshot.decoder_kernels._native.Launch,
+    ) -> None:
+        """Go on with these language models, or none."""
+
     def advance(
         self,
         slots: Annotated[
@@ -294,7 +304,7 @@ class WfstMemory:
         Write the slots' tokens and the backpointers that they reach side by side.
         """
 
-    def layout(self) -> tuple[int, int, int, int]:
+    def layout(self) -> tuple[int, int, int, int, int]:
         """
-        Where keys, costs, histories and backpointers begin in a slot's memory.
+        Where keys, costs, histories, backpointers and words begin in a slot's memory.
         """

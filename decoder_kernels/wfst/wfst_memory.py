@@ -30,6 +30,7 @@ class SlotPlaces(NamedTuple):
     costs: int
     histories: int
     backpointers: int
+    words: int
 
 
 @dataclass(frozen=True)
@@ -146,10 +147,8 @@ class WfstMemory:
         if self._slots.device.type != "cpu":
             return self.gathered(slots, counts, how)
         starts = [slot * self.slot_bytes for slot in slots.tolist()]
-        keys, costs, histories, backpointers = self._layout
         return self._slots, [
-            SlotPlaces(start + keys, start + costs, start + histories, start + backpointers)
-            for start in starts
+            SlotPlaces(*(start + offset for offset in self._layout)) for start in starts
         ]
 
     def gathered(
@@ -182,7 +181,7 @@ class WfstMemory:
         memory = torch.cat([part.reshape(-1).view(torch.uint8) for part in parts]).cpu()
         ends = [0, *accumulate(part.numel() * part.element_size() for part in parts)]
         places = [
-            SlotPlaces(8 * first, ends[1] + 8 * first, ends[-2] + 4 * first, start)
+            SlotPlaces(8 * first, ends[1] + 8 * first, ends[-2] + 4 * first, start, 0)
             for first, start in zip(tokens, ends[2:-2], strict=False)
         ]
         return memory[None], places

@@ -15,6 +15,7 @@ from earshot.decoder_kernels.errors import InvalidConfig
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions, nats
 from earshot.decoder_kernels.lane_batch import LaneBatch
+from earshot.decoder_kernels.lm.search_lm import SearchLm
 from earshot.decoder_kernels.native import kernels, native_half
 from earshot.decoder_kernels.wfst.wfst_confidence import WordConfidences, check_confidence
 from earshot.decoder_kernels.wfst.wfst_hypotheses import WfstHypothesis, WfstResult
@@ -62,6 +63,8 @@ class WfstSearch:
         self._past_overflows = self._past_dead_ends = 0
         self._options = [WfstOptions(max_active=min(10_000, config.max_tokens))] * num_slots
         self._boosts = [kernels.SlotBoosts() for _ in range(num_slots)]
+        self._lms: list[SearchLm | None] = [None] * num_slots
+        self._has_whole_lm = [True] * num_slots
         self._reader = kernels.ResultReader(graph.finals)
         for slot, options in enumerate(self._options):
             self._memory.write_options(slot, options)
@@ -71,7 +74,7 @@ class WfstSearch:
 
     @device_errors()
     def reset(self, slots: Tensor) -> None:
-        """Start the slots ``(B,)`` over. Their options and boost tables stay."""
+        """Start the slots ``(B,)`` over. Their options, boost tables and language models stay."""
         chosen = self._lanes.slots(slots)
         overflows, dead_ends = self._counts(chosen)[:, 3:].sum(0).tolist()
         self._past_overflows += overflows
@@ -79,6 +82,7 @@ class WfstSearch:
         self._native.reset(dlpack_capsule(chosen), self._lanes.launch())
         for slot in chosen.tolist():
             self._boosts[slot].restart()
+            self._has_whole_lm[slot] = True
 
     @device_errors()
     def set_options(self, slot: int, options: WfstOptions) -> None:
@@ -109,6 +113,26 @@ class WfstSearch:
         self._memory.write_boost(slot, table)
         if table is not None:
             self._boosts[slot].change(frame, table.automaton.links, table.automaton.bonuses)
+
+    @device_errors()
+    def set_lm(self, slot: int, lm: SearchLm | None) -> None:
+        """Search the slot with these language models from the next frame on; ``None``: the graph's.
+
+        Hypotheses stay, at what they cost, with the words before that the new models can tell
+        apart; after ``None`` none are known. Where models change after the first frame, the n-best
+        lists up to the next reset do not get what the gain limit took. Raises InvalidConfig for
+        models that are numbered for another graph, or on a device that searches without.
+        """
+        chosen = self._lanes.slots(torch.tensor([slot]))
+        if self.device.type != "cpu":
+            raise InvalidConfig(f"a search on {self.device} takes no language models")
+        if lm is not None and len(lm.small.numbers) != len(self.graph.word_texts):
+            raise InvalidConfig("the language models are numbered for the words of another graph")
+        searched = int(self._counts(chosen)[0, 0]) > 0
+        native = None if lm is None else lm.native
+        self._native.set_lm(dlpack_capsule(chosen), native, self._lanes.launch())
+        self._lms[slot] = lm
+        self._has_whole_lm[slot] = not searched
 
     @device_errors()
     def advance(self, slots: Tensor, log_probs: Tensor, lengths: Tensor) -> None:
@@ -264,7 +288,7 @@ class WfstSearch:
     def _lane(
         self, slot: int, counts: Sequence[int], at: SlotPlaces, ended: bool
     ) -> kernels.ResultLane:
-        options = self._options[slot]
+        options, lm = self._options[slot], self._lms[slot]
         return kernels.ResultLane(
             keys=at.keys,
             costs=at.costs,
@@ -276,6 +300,9 @@ class WfstSearch:
             graph_scale=options.graph_scale,
             finalize=ended,
             boosts=self._boosts[slot],
+            lm=None if lm is None else lm.native,
+            words=at.words,
+            has_whole_lm=self._has_whole_lm[slot],
         )
 
     def _counts(self, slots: Tensor) -> Tensor:

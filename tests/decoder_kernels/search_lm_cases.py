@@ -2,12 +2,17 @@
 
 import random
 from dataclasses import replace
+from pathlib import Path
+from tempfile import mkdtemp
 
 from backoff_oracle import BackoffModel, random_model
 from hypothesis import strategies as st
 from search_lm_oracle import SearchLmOracle
 
 from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.lm.lm_image import LmImage
+from earshot.decoder_kernels.lm.lm_pack import pack_arpa
+from earshot.decoder_kernels.lm.search_lm import NumberedLm, SearchLm
 
 SHARES = ((1.0,), (1.0,), (0.7, 0.3), (0.5, 0.25, 0.25))
 WORDS = ("a", "b", "c", "d", "e")
@@ -46,3 +51,21 @@ def search_lms(draw: st.DrawFn, graph: Graph) -> SearchLmOracle:
         gain=draw(st.sampled_from([0.0, 1.0, 3.0, float("inf")])),
         history_beam=draw(st.sampled_from([0.0, 1.0, 3.0, float("inf")])),
     )
+
+
+def native_lm(lm: SearchLmOracle, folder: Path) -> SearchLm:
+    """The same models as images, as the search takes them."""
+    return SearchLm(
+        _numbered(lm.small, lm, folder),
+        [_numbered(each, lm, folder) for each in lm.large],
+        lm.shares,
+        lm.scale,
+        lm.gain,
+        lm.history_beam,
+    )
+
+
+def _numbered(model: BackoffModel, lm: SearchLmOracle, folder: Path) -> NumberedLm:
+    place = Path(mkdtemp(dir=folder))
+    pack_arpa(model.write(place), place / "model.lm")
+    return NumberedLm.of(LmImage(place / "model.lm"), lm.texts)

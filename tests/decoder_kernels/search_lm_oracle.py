@@ -8,8 +8,8 @@ place are in the order of these numbers.
 
 **Price.** A word costs ``fixed(scale * L) - fixed(scale * S)`` beside what its arc costs: L is the
 large model's cost after the token's words, of several ``-log sum(share * p)``, S that of the
-graph's own, which the arcs have paid. A spelled word is each model's unknown word, in states too. The search pays
-no less than the gain limit allows, ``max(price, -gain)``.
+graph's own, which the arcs have paid. A spelled word is each model's unknown word, in states too.
+The search pays no less than the gain limit allows, ``max(price, -gain)``.
 
 **Ends.** At a final node the end of a sentence has its price, in full. What the gain limit took of
 a text's words is given where lists are read: ``rest``.

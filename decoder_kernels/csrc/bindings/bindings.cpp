@@ -8,6 +8,7 @@
 #include "bindings/looping_bindings.h"
 #include "bindings/prefix_bindings.h"
 #include "bindings/results_bindings.h"
+#include "bindings/search_lm.h"
 #include "bindings/transducer_bindings.h"
 #include "bindings/wfst_bindings.h"
 
@@ -50,8 +51,9 @@ NB_MODULE(_native, module) {
   earshot::bind_prefix_shape(module);
   earshot::bind_wfst_shape(module);
   earshot::bind_alignment(module);
-  earshot::bind_results(module);
   earshot::bind_lm(module);
+  earshot::bind_search_lm(module);
+  earshot::bind_results(module);
   earshot::bind_transducer(module);
   nanobind::module_ cpu_half = module.def_submodule("cpu", "The CPU half.");
   earshot::bind_prefix<earshot::CpuPrefix>(cpu_half);

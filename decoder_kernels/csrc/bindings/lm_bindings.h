@@ -28,7 +28,7 @@ namespace earshot {
 class BorrowedImage {
  public:
   BorrowedImage(HostArray<const std::uint8_t, 1> content, int order, std::uint64_t words,
-                std::uint64_t text_bytes, std::array<std::uint64_t, cpu::LM_MAX_ORDER> rows,
+                std::uint64_t text_bytes, std::array<std::uint64_t, LM_MAX_ORDER> rows,
                 std::uint64_t tallies, std::uint64_t states, int unknown_cost)
       : content_(content),
         image_(content.data(), content.size(),
@@ -174,8 +174,7 @@ inline void bind_lm(nb::module_& module) {
   bind_lm_packer(module);
   nb::class_<BorrowedImage>(module, "LmImage", "A language model's image in memory.")
       .def(nb::init<HostArray<const std::uint8_t, 1>, int, std::uint64_t, std::uint64_t,
-                    std::array<std::uint64_t, cpu::LM_MAX_ORDER>, std::uint64_t, std::uint64_t,
-                    int>(),
+                    std::array<std::uint64_t, LM_MAX_ORDER>, std::uint64_t, std::uint64_t, int>(),
            "content"_a, nb::kw_only(), "order"_a, "words"_a, "text_bytes"_a, "rows"_a, "tallies"_a,
            "states"_a, "unknown_cost"_a)
       .def(

@@ -13,6 +13,7 @@
 
 #include "bindings/borrowed.h"
 #include "bindings/lm_bindings.h"
+#include "bindings/search_lm.h"
 #include "results/lm_lattice.h"
 #include "results/slot_results.h"
 #include "results/word_confidence.h"
@@ -32,6 +33,9 @@ struct ResultLane {
   double graph_scale;
   bool finalize;
   const SlotBoosts* boosts;
+  const SearchLm* lm;  // null without
+  std::int64_t words;
+  bool has_whole_lm;
 
   SlotRecords in(const std::uint8_t* memory) const {
     return SlotRecords{reinterpret_cast<const std::uint64_t*>(memory + keys),
@@ -43,7 +47,10 @@ struct ResultLane {
                        lattice_beam,
                        graph_scale,
                        finalize,
-                       boosts};
+                       boosts,
+                       lm == nullptr ? nullptr : &lm->row(),
+                       reinterpret_cast<const std::uint64_t*>(memory + words),
+                       has_whole_lm};
   }
 };
 
@@ -260,13 +267,16 @@ inline void bind_results(nb::module_& module) {
           "__init__",
           [](ResultLane* lane, std::int64_t keys, std::int64_t costs, std::int64_t histories,
              std::int64_t backpointers, int num_tokens, int num_frames, std::int64_t lattice_beam,
-             double graph_scale, bool finalize, const SlotBoosts& boosts) {
+             double graph_scale, bool finalize, const SlotBoosts& boosts, const SearchLm* lm,
+             std::int64_t words, bool has_whole_lm) {
             new (lane) ResultLane{keys,       costs,        histories,   backpointers, num_tokens,
-                                  num_frames, lattice_beam, graph_scale, finalize,     &boosts};
+                                  num_frames, lattice_beam, graph_scale, finalize,     &boosts,
+                                  lm,         words,        has_whole_lm};
           },
           nb::kw_only(), "keys"_a, "costs"_a, "histories"_a, "backpointers"_a, "num_tokens"_a,
           "num_frames"_a, "lattice_beam"_a, "graph_scale"_a, "finalize"_a, "boosts"_a,
-          nb::keep_alive<1, 11>());
+          "lm"_a.none(), "words"_a, "has_whole_lm"_a, nb::keep_alive<1, 11>(),
+          nb::keep_alive<1, 12>());
   nb::class_<ResultReader>(module, "ResultReader", "Reads the results of a search's slots.")
       .def(nb::init<HostArray<const float, 1>>(), "finals"_a)
       .def("nbest", &ResultReader::nbest, "memory"_a, "lanes"_a, "count"_a,

@@ -5,9 +5,13 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <tuple>
+#include <vector>
 
 #include "bindings/borrowed.h"
+#include "bindings/search_lm.h"
 #include "wfst/wfst_search.h"
 
 namespace earshot {
@@ -16,7 +20,9 @@ struct CpuWfst {
   using Device = nb::device::cpu;
   static constexpr int threads = 1;  // of a block, where the caller does not say
   static constexpr auto slot_bytes = cpu::wfst_slot_bytes;
-  static constexpr auto workspace_bytes = cpu::wfst_workspace_bytes;
+  static std::size_t workspace_bytes(const WfstShape& shape) {
+    return std::max(cpu::wfst_workspace_bytes(shape), cpu_lm::wfst_workspace_bytes(shape));
+  }
   static constexpr auto layout = cpu::wfst_layout;
   static constexpr auto reset = by_threads<cpu::wfst_reset, cpu_teams::wfst_reset>;
   static constexpr auto forget_boosts =
@@ -26,6 +32,16 @@ struct CpuWfst {
   static constexpr auto best = by_threads<cpu::wfst_best, cpu_teams::wfst_best>;
   static constexpr auto words = by_threads<cpu::wfst_words, cpu_teams::wfst_words>;
   static constexpr auto gather = by_threads<cpu::wfst_gather, cpu_teams::wfst_gather>;
+
+  // Where one of a launch's slots has language models.
+  struct WithLm {
+    static constexpr auto change_lm =
+        by_threads<cpu_lm::wfst_change_lm, cpu_teams_lm::wfst_change_lm>;
+    static constexpr auto forget_boosts =
+        by_threads<cpu_lm::wfst_forget_boosts, cpu_teams_lm::wfst_forget_boosts>;
+    static constexpr auto advance = by_threads<cpu_lm::wfst_advance, cpu_teams_lm::wfst_advance>;
+    static constexpr auto best = by_threads<cpu_lm::wfst_best, cpu_teams_lm::wfst_best>;
+  };
 };
 
 // A device that CUDA's half of the kernels runs on.
@@ -83,6 +99,7 @@ class WfstMemory {
         boost_rows_(boost_rows),
         oov_arcs_(oov_arcs),
         oov_rows_(oov_rows),
+        lms_(slots.shape(0)),
         state_(borrow(shape, min_weight, max_weight, max_eps_words)) {}
 
   void reset(In<std::int64_t, 1> slots, const Launch& how) const {
@@ -90,15 +107,39 @@ class WfstMemory {
   }
 
   void forget_boosts(In<std::int64_t, 1> slots, const Launch& how) const {
-    run_over<Device>(slots, Half::forget_boosts, how, WfstSlotParams{state_, slots.data()});
+    const WfstSlotParams params{state_, slots.data()};
+    if constexpr (HAS_LM) {
+      if (any_lm(slots)) {
+        return run_over<Device>(slots, Half::WithLm::forget_boosts, how, params);
+      }
+    }
+    run_over<Device>(slots, Half::forget_boosts, how, params);
+  }
+
+  // The models of the slots, or of none; they are borrowed until there are others.
+  void set_lm(In<std::int64_t, 1> slots, const SearchLm* lm, const Launch& how) {
+    if constexpr (HAS_LM) {
+      for (std::size_t i = 0; i < slots.size(); ++i) {
+        lms_[static_cast<std::size_t>(slots.data()[i])] = lm == nullptr ? LmRow{} : lm->row();
+      }
+      run_over<Device>(slots, Half::WithLm::change_lm, how, WfstSlotParams{state_, slots.data()});
+    } else {
+      throw std::invalid_argument("this half of the kernels searches without language models");
+    }
   }
 
   void advance(In<std::int64_t, 1> slots, In<float, 3> log_probs, In<std::int64_t, 1> lengths,
                Out<std::int32_t, 1> status, const Launch& how) const {
-    run_over<Device>(
-        slots, Half::advance, how,
-        WfstAdvanceParams{state_, slots.data(), log_probs.data(), lengths.data(),
-                          static_cast<std::int64_t>(log_probs.shape(1)), status.data()});
+    const WfstAdvanceParams params{state_,
+                                   slots.data(),
+                                   log_probs.data(),
+                                   lengths.data(),
+                                   static_cast<std::int64_t>(log_probs.shape(1)),
+                                   status.data()};
+    if constexpr (HAS_LM) {
+      if (any_lm(slots)) return run_over<Device>(slots, Half::WithLm::advance, how, params);
+    }
+    run_over<Device>(slots, Half::advance, how, params);
   }
 
   void count(In<std::int64_t, 1> slots, Out<std::int64_t, 2> counts, const Launch& how) const {
@@ -107,8 +148,11 @@ class WfstMemory {
 
   void best(In<std::int64_t, 1> slots, In<float, 1> finals, bool finalize,
             Out<std::int64_t, 2> summary, const Launch& how) const {
-    run_over<Device>(slots, Half::best, how,
-                     WfstBestParams{state_, slots.data(), finals.data(), finalize, summary.data()});
+    const WfstBestParams params{state_, slots.data(), finals.data(), finalize, summary.data()};
+    if constexpr (HAS_LM) {
+      if (any_lm(slots)) return run_over<Device>(slots, Half::WithLm::best, how, params);
+    }
+    run_over<Device>(slots, Half::best, how, params);
   }
 
   void words(In<std::int64_t, 1> slots, In<std::int64_t, 2> summary, Out<std::int32_t, 2> words,
@@ -131,12 +175,20 @@ class WfstMemory {
                          reached.data()});
   }
 
-  std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t> layout() const {
+  std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t> layout() const {
     const WfstLayout found = Half::layout(state_);
-    return {found.keys, found.costs, found.histories, found.backpointers};
+    return {found.keys, found.costs, found.histories, found.backpointers, found.words};
   }
 
  private:
+  static constexpr bool HAS_LM = requires { typename Half::WithLm; };
+
+  bool any_lm(const In<std::int64_t, 1>& slots) const {
+    return std::any_of(slots.data(), slots.data() + slots.size(), [this](std::int64_t slot) {
+      return lms_[static_cast<std::size_t>(slot)].num_large > 0;
+    });
+  }
+
   WfstState borrow(const WfstShape& shape, double min_weight, double max_weight,
                    int max_eps_words) const {
     return WfstState{shape,
@@ -153,7 +205,8 @@ class WfstMemory {
                      borrow_boosts<Device>(boost_links_, boost_bonuses_),
                      boost_rows_.data(),
                      oov_arcs_.borrow(),
-                     oov_rows_.data()};
+                     oov_rows_.data(),
+                     lms_.data()};
   }
 
   Arcs graph_;
@@ -166,6 +219,7 @@ class WfstMemory {
   In<std::int64_t, 1> boost_rows_;
   Arcs oov_arcs_;
   In<std::int64_t, 2> oov_rows_;
+  std::vector<LmRow> lms_;  // per slot
   WfstState state_;
 };
 
@@ -201,6 +255,8 @@ void bind_wfst(nb::module_ submodule) {
       .def("reset", &M::reset, "slots"_a, "how"_a, "Start the slots over.")
       .def("forget_boosts", &M::forget_boosts, "slots"_a, "how"_a,
            "Give back the bonus of phrases under way, and OOV words under way up.")
+      .def("set_lm", &M::set_lm, "slots"_a, "lm"_a.none(), "how"_a,
+           "Go on with these language models, or none.")
       .def("advance", &M::advance, "slots"_a, "log_probs"_a, "lengths"_a, "status"_a, "how"_a,
            "Search all frames of a chunk.")
       .def("count", &M::count, "slots"_a, "counts"_a, "how"_a,
@@ -213,7 +269,7 @@ void bind_wfst(nb::module_ submodule) {
            "histories"_a, "backpointers"_a, "reached"_a, "how"_a,
            "Write the slots' tokens and the backpointers that they reach side by side.")
       .def("layout", &M::layout,
-           "Where keys, costs, histories and backpointers begin in a slot's memory.");
+           "Where keys, costs, histories, backpointers and words begin in a slot's memory.");
 }
 
 inline void bind_wfst_shape(nb::module_& module) {

@@ -6,7 +6,11 @@
 #include <cstdint>
 #include <utility>
 
+#ifdef EARSHOT_LM
+#define EARSHOT_BACKEND cpu_lm
+#else
 #define EARSHOT_BACKEND cpu
+#endif
 #include "block/cpu_launch.h"
 
 namespace earshot::EARSHOT_BACKEND {

@@ -8,7 +8,11 @@
 #include <thread>
 #include <vector>
 
+#ifdef EARSHOT_LM
+#define EARSHOT_BACKEND cpu_teams_lm
+#else
 #define EARSHOT_BACKEND cpu_teams
+#endif
 #include "block/cpu_launch.h"
 
 namespace earshot::EARSHOT_BACKEND {

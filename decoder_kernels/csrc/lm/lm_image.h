@@ -23,7 +23,7 @@ class LmImage {
     view_.unknown = std::min(find("<unk>"), find("<UNK>"));
   }
 
-  const cpu::LmView& view() const { return view_; }
+  const LmView& view() const { return view_; }
   cpu::LmLookup lookup() const { return cpu::LmLookup(view_); }
 
   // A word's number, or LM_NO_WORD.
@@ -34,7 +34,7 @@ class LmImage {
         by_text, end, word,
         [this](std::uint32_t number, std::string_view text) { return text_of(number) < text; });
     const bool there = found != end && *found < counts_.words && text_of(*found) == word;
-    return there ? *found : cpu::LM_NO_WORD;
+    return there ? *found : LM_NO_WORD;
   }
 
   std::string_view text_of(std::uint32_t number) const {
@@ -49,7 +49,7 @@ class LmImage {
   const std::uint8_t* content_;
   LmCounts counts_;
   LmParts parts_;
-  cpu::LmView view_;
+  LmView view_;
 };
 
 }  // namespace earshot

@@ -12,7 +12,7 @@
 
 #include "block/block.h"
 
-namespace earshot::EARSHOT_BACKEND {
+namespace earshot {
 
 inline constexpr int LM_COST_STEPS = 1024;  // to a nat
 inline constexpr int LM_MAX_ORDER = 6;
@@ -67,6 +67,8 @@ struct LmView {
   std::int32_t order;
 };
 
+namespace EARSHOT_BACKEND {
+
 KERNEL_FN std::uint32_t lm_mask(std::uint32_t word) {
   return 1u << (word * 0x9E3779B1u >> 29);
 }
@@ -78,4 +80,6 @@ KERNEL_FN std::uint32_t count_bits(std::uint32_t bits) {
   return ((bits + (bits >> 4)) & 0x0F0F0F0Fu) * 0x01010101u >> 24;
 }
 
-}  // namespace earshot::EARSHOT_BACKEND
+}  // namespace EARSHOT_BACKEND
+
+}  // namespace earshot

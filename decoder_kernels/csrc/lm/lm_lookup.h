@@ -95,6 +95,17 @@ class LmLookup {
     return LmRange{found.begin, at_most(found.end)};
   }
 
+  // The state of the words of one and a word behind them, or LM_NO_STATE.
+  KERNEL_FN std::uint32_t child(std::uint32_t state, std::uint32_t word) const {
+    for (LmRange among = children(state); among.begin < among.end;) {
+      const std::uint64_t middle = middle_of(among);
+      const std::uint32_t there = word_of(middle);
+      if (there == word) return state_of_row(middle);
+      (there < word ? among.begin : among.end) = there < word ? middle + 1 : middle;
+    }
+    return LM_NO_STATE;
+  }
+
   KERNEL_FN std::uint32_t word_of(std::uint64_t row) const {
     const std::uint8_t* at = bytes_of(row);
     return at[0] | at[1] << 8 | at[2] << 16;

@@ -14,13 +14,13 @@ namespace earshot {
 namespace {
 
 constexpr double NEVER = -99.0;  // how ARPA files write it
-constexpr double MOST_COST = cpu::LM_NO_COST - 1;
+constexpr double MOST_COST = LM_NO_COST - 1;
 constexpr double MOST_BACK_OFF = 32767.0;
 
 }  // namespace
 
 LmPacker::LmPacker(std::string folder, std::size_t memory)
-    : folder_(std::move(folder)), memory_(memory), parser_(*this, cpu::LM_MAX_ORDER) {}
+    : folder_(std::move(folder)), memory_(memory), parser_(*this, LM_MAX_ORDER) {}
 
 void LmPacker::begin(int order) {
   if (order > 1) runs_ = std::make_unique<NGramRuns>(order, folder_, memory_);
@@ -31,7 +31,7 @@ void LmPacker::take(const std::vector<std::string_view>& words, double prob, dou
     take_word(words[0], prob, back_off);
     return;
   }
-  std::array<std::uint32_t, cpu::LM_MAX_ORDER> numbers{};
+  std::array<std::uint32_t, LM_MAX_ORDER> numbers{};
   for (std::size_t i = 0; i < words.size(); ++i) {
     numbers[i] = words_.find(words[i]);
     if (numbers[i] == Vocabulary::MISSING) {
@@ -43,7 +43,7 @@ void LmPacker::take(const std::vector<std::string_view>& words, double prob, dou
 
 void LmPacker::take_word(std::string_view word, double prob, double back_off) {
   if (!words_.add(word)) throw std::invalid_argument(shown(word) + " was there before");
-  if (words_.size() == cpu::LM_NO_WORD) throw std::invalid_argument("more than 2^24 - 2 words");
+  if (words_.size() == LM_NO_WORD) throw std::invalid_argument("more than 2^24 - 2 words");
   word_probs_.push_back(prob);
   word_back_offs_.push_back(back_off);
 }
@@ -79,7 +79,7 @@ void LmPacker::number_words() {
 
 // Costs are limited to what an image can say; "never" is no fault of the file's.
 float LmPacker::steps(double log10, double most) {
-  const double exact = -log10 * std::numbers::ln10 * cpu::LM_COST_STEPS;
+  const double exact = -log10 * std::numbers::ln10 * LM_COST_STEPS;
   if (std::abs(exact) <= most) return static_cast<float>(exact);
   if (log10 != NEVER) ++packed_.clamped;
   return static_cast<float>(std::copysign(most, exact));
@@ -133,7 +133,7 @@ std::uint64_t LmPacker::tallies_of(NGramFile& level) {
       context.assign(level.words(), level.words() + length);
       children = 0;
     }
-    tallies += ++children == cpu::LM_MANY;
+    tallies += ++children == LM_MANY;
   }
   return tallies;
 }

@@ -13,8 +13,8 @@ struct LmCounts {
   std::int32_t order;
   std::uint64_t words;
   std::uint64_t text_bytes;
-  std::array<std::uint64_t, cpu::LM_MAX_ORDER> rows;  // of each order; of the first none
-  std::uint64_t tallies;                              // rows that count others
+  std::array<std::uint64_t, LM_MAX_ORDER> rows;  // of each order; of the first none
+  std::uint64_t tallies;                         // rows that count others
   std::uint64_t states;
 
   std::uint64_t all_rows() const {
@@ -46,18 +46,18 @@ struct LmParts {
     ends = place(counts.words, sizeof(std::uint64_t));
     text = place(counts.text_bytes, 1);
     by_text = place(counts.words, sizeof(std::uint32_t));
-    words = place(pieces(counts.words, cpu::LM_WORDS_TOGETHER), cpu::LM_LINE_BYTES);
-    const std::uint64_t row_lines = pieces(counts.all_rows(), cpu::LM_ROWS_TOGETHER);
-    rows = place(row_lines, cpu::LM_LINE_BYTES);
-    const std::uint64_t state_lines = pieces(counts.states, cpu::LM_STATES_TOGETHER);
-    states = place(state_lines, cpu::LM_LINE_BYTES);
+    words = place(pieces(counts.words, LM_WORDS_TOGETHER), LM_LINE_BYTES);
+    const std::uint64_t row_lines = pieces(counts.all_rows(), LM_ROWS_TOGETHER);
+    rows = place(row_lines, LM_LINE_BYTES);
+    const std::uint64_t state_lines = pieces(counts.states, LM_STATES_TOGETHER);
+    states = place(state_lines, LM_LINE_BYTES);
     state_bases = place(bases_of(row_lines), sizeof(std::uint32_t));
     row_bases = place(bases_of(state_lines), sizeof(std::uint64_t));
     end = at;
   }
 
   static std::uint64_t bases_of(std::uint64_t lines) {
-    return pieces(lines, std::uint64_t{1} << cpu::LM_BASE_SHIFT);
+    return pieces(lines, std::uint64_t{1} << LM_BASE_SHIFT);
   }
   static std::uint64_t pieces(std::uint64_t whole, std::uint64_t piece) {
     return (whole + piece - 1) / piece;
@@ -65,20 +65,20 @@ struct LmParts {
 };
 
 // A view of an image's bytes, unknown words apart.
-inline cpu::LmView lm_view(const std::uint8_t* content, const LmCounts& counts) {
+inline LmView lm_view(const std::uint8_t* content, const LmCounts& counts) {
   const LmParts at(counts);
-  return cpu::LmView{
-      .words = reinterpret_cast<const cpu::LmWordLine*>(content + at.words),
-      .rows = reinterpret_cast<const cpu::LmRowLine*>(content + at.rows),
-      .states = reinterpret_cast<const cpu::LmStateLine*>(content + at.states),
+  return LmView{
+      .words = reinterpret_cast<const LmWordLine*>(content + at.words),
+      .rows = reinterpret_cast<const LmRowLine*>(content + at.rows),
+      .states = reinterpret_cast<const LmStateLine*>(content + at.states),
       .state_bases = reinterpret_cast<const std::uint32_t*>(content + at.state_bases),
       .row_bases = reinterpret_cast<const std::uint64_t*>(content + at.row_bases),
       .num_rows = counts.all_rows(),
       .num_inner = counts.inner_rows(),
       .num_words = static_cast<std::uint32_t>(counts.words),
       .num_states = static_cast<std::uint32_t>(counts.states),
-      .unknown = cpu::LM_NO_WORD,
-      .unknown_cost = static_cast<std::int32_t>(cpu::LM_NO_COST - 1),
+      .unknown = LM_NO_WORD,
+      .unknown_cost = static_cast<std::int32_t>(LM_NO_COST - 1),
       .order = counts.order,
   };
 }

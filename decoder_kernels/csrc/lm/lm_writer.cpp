@@ -15,7 +15,7 @@ namespace earshot {
 
 namespace {
 
-constexpr long MOST_COST = cpu::LM_NO_COST - 1;
+constexpr long MOST_COST = LM_NO_COST - 1;
 constexpr long MOST_BACK_OFF = 32767;
 
 [[noreturn]] void raise_error(int number) {
@@ -59,12 +59,12 @@ LmWriter::LmWriter(const std::string& path, LmCounts& counts)
       parts_(room_),
       file_(path, parts_.end),
       view_(lm_view(file_.data(), room_)),
-      words_(reinterpret_cast<cpu::LmWordLine*>(file_.data() + parts_.words)),
-      rows_(reinterpret_cast<cpu::LmRowLine*>(file_.data() + parts_.rows)),
-      states_(reinterpret_cast<cpu::LmStateLine*>(file_.data() + parts_.states)),
+      words_(reinterpret_cast<LmWordLine*>(file_.data() + parts_.words)),
+      rows_(reinterpret_cast<LmRowLine*>(file_.data() + parts_.rows)),
+      states_(reinterpret_cast<LmStateLine*>(file_.data() + parts_.states)),
       state_bases_((parts_.row_bases - parts_.state_bases) / sizeof(std::uint32_t)),
       row_bases_((parts_.end - parts_.row_bases) / sizeof(std::uint64_t)) {
-  if (room_.states >= cpu::LM_NO_STATE) throw std::length_error("more than 2^32 - 2 contexts");
+  if (room_.states >= LM_NO_STATE) throw std::length_error("more than 2^32 - 2 contexts");
   view_.state_bases = state_bases_.data();
   view_.row_bases = row_bases_.data();
   view_.num_states = 0;
@@ -88,7 +88,7 @@ void LmWriter::write_words(const Vocabulary& words, const std::vector<double>& c
     const std::string_view one = words.text_of(word);
     std::memcpy(text + end, one.data(), one.size());
     ends[word] = end += one.size();
-    words_[word / cpu::LM_WORDS_TOGETHER].costs[word % cpu::LM_WORDS_TOGETHER] =
+    words_[word / LM_WORDS_TOGETHER].costs[word % LM_WORDS_TOGETHER] =
         static_cast<std::uint16_t>(std::lround(costs[word]));
   }
   const std::vector<std::uint32_t> by_text = words.by_text();
@@ -97,20 +97,20 @@ void LmWriter::write_words(const Vocabulary& words, const std::vector<double>& c
 }
 
 void LmWriter::write_states_of_words(const std::vector<double>& back_offs, NGramFile* above) {
-  add_state(Children{}, cpu::LM_ROOT, 0, 0.0);  // its children, the words, have no rows
+  add_state(Children{}, LM_ROOT, 0, 0.0);  // its children, the words, have no rows
   if (counts_.order == 1) return;
   start_children(above);
   for (std::uint32_t word = 0; word < counts_.words; ++word) {
-    cpu::LmWordLine& line = words_[word / cpu::LM_WORDS_TOGETHER];
-    const std::uint32_t place = word % cpu::LM_WORDS_TOGETHER;
+    LmWordLine& line = words_[word / LM_WORDS_TOGETHER];
+    const std::uint32_t place = word % LM_WORDS_TOGETHER;
     if (place == 0) line.before = view_.num_states;
-    add_item(children_of(&word, 1, above), cpu::LM_ROOT, back_offs[word], line.bits, place);
+    add_item(children_of(&word, 1, above), LM_ROOT, back_offs[word], line.bits, place);
   }
 }
 
 // The contexts of an order's n-grams are the states of the order below, one after the other.
 void LmWriter::write_level(NGramFile& level, NGramFile* above) {
-  const cpu::LmView& view = view_;
+  const LmView& view = view_;
   std::uint32_t context = first_context_;
   first_context_ = view.num_states - 1;
   cpu::LmRange children{next_row_, next_row_};
@@ -126,32 +126,31 @@ void LmWriter::write_level(NGramFile& level, NGramFile* above) {
     write_row(level.cost(), word, carried_[context]);
     if (above == nullptr) continue;
     const std::uint32_t shorter =
-        states_[context / cpu::LM_STATES_TOGETHER].suffixes[context % cpu::LM_STATES_TOGETHER];
+        states_[context / LM_STATES_TOGETHER].suffixes[context % LM_STATES_TOGETHER];
     add_item(children_of(level.words(), level.order(), above), lookup.find(shorter, word).state,
-             level.back_off(), rows_[row / cpu::LM_ROWS_TOGETHER].ranked,
-             row % cpu::LM_ROWS_TOGETHER);
+             level.back_off(), rows_[row / LM_ROWS_TOGETHER].ranked, row % LM_ROWS_TOGETHER);
   }
 }
 
 void LmWriter::start_row() {
   const std::uint64_t row = next_row_++;
-  if (row % cpu::LM_ROWS_TOGETHER != 0) return;
-  const std::uint64_t line = row / cpu::LM_ROWS_TOGETHER;
-  std::uint32_t& base = state_bases_[line >> cpu::LM_BASE_SHIFT];
-  if (line % (1u << cpu::LM_BASE_SHIFT) == 0) base = view_.num_states;
-  rows_[line].ranked = (view_.num_states - base) << cpu::LM_ROWS_TOGETHER;
+  if (row % LM_ROWS_TOGETHER != 0) return;
+  const std::uint64_t line = row / LM_ROWS_TOGETHER;
+  std::uint32_t& base = state_bases_[line >> LM_BASE_SHIFT];
+  if (line % (1u << LM_BASE_SHIFT) == 0) base = view_.num_states;
+  rows_[line].ranked = (view_.num_states - base) << LM_ROWS_TOGETHER;
 }
 
 void LmWriter::write_row(float cost, std::uint32_t word, float carried) {
   const std::uint32_t rounded =
       std::isinf(cost)
-          ? cpu::LM_NO_COST
+          ? LM_NO_COST
           : static_cast<std::uint32_t>(std::clamp(std::lround(cost - carried), 0L, MOST_COST));
   put_row(next_row_ - 1, word, rounded);
 }
 
 void LmWriter::put_row(std::uint64_t row, std::uint32_t word, std::uint32_t cost) {
-  std::uint8_t* at = rows_[row / cpu::LM_ROWS_TOGETHER].rows[row % cpu::LM_ROWS_TOGETHER];
+  std::uint8_t* at = rows_[row / LM_ROWS_TOGETHER].rows[row % LM_ROWS_TOGETHER];
   at[0] = static_cast<std::uint8_t>(word);
   at[1] = static_cast<std::uint8_t>(word >> 8);
   at[2] = static_cast<std::uint8_t>(word >> 16);
@@ -173,10 +172,9 @@ LmWriter::Children LmWriter::children_of(const std::uint32_t* words, int length,
     has_child_ = above->next();
   }
   next_child_ += found.count;
-  if (found.count < cpu::LM_MANY) return found;
+  if (found.count < LM_MANY) return found;
   ++next_child_;
-  put_row(found.first, found.count & cpu::LM_NO_WORD,
-          static_cast<std::uint32_t>(found.count >> 24));
+  put_row(found.first, found.count & LM_NO_WORD, static_cast<std::uint32_t>(found.count >> 24));
   return found;
 }
 
@@ -193,18 +191,18 @@ void LmWriter::add_item(const Children& children, std::uint32_t suffix, double b
 void LmWriter::add_state(const Children& children, std::uint32_t suffix, int back_off,
                          double carried) {
   const std::uint32_t state = view_.num_states++;
-  const std::uint32_t number = state / cpu::LM_STATES_TOGETHER;
-  const std::uint32_t place = state % cpu::LM_STATES_TOGETHER;
-  cpu::LmStateLine& line = states_[number];
-  std::uint64_t& base = row_bases_[number >> cpu::LM_BASE_SHIFT];
+  const std::uint32_t number = state / LM_STATES_TOGETHER;
+  const std::uint32_t place = state % LM_STATES_TOGETHER;
+  LmStateLine& line = states_[number];
+  std::uint64_t& base = row_bases_[number >> LM_BASE_SHIFT];
   if (place == 0) {
-    if (number % (1u << cpu::LM_BASE_SHIFT) == 0) base = children.first;
+    if (number % (1u << LM_BASE_SHIFT) == 0) base = children.first;
     if (children.first - base > UINT32_MAX) {
       throw std::length_error("too many n-grams after neighbouring contexts");
     }
     line.first_row = static_cast<std::uint32_t>(children.first - base);
   }
-  line.sizes |= static_cast<std::uint32_t>(std::min<std::uint64_t>(children.count, cpu::LM_MANY))
+  line.sizes |= static_cast<std::uint32_t>(std::min<std::uint64_t>(children.count, LM_MANY))
                 << 4 * place;
   line.suffixes[place] = suffix;
   line.back_offs[place] = static_cast<std::int16_t>(back_off);

@@ -69,10 +69,10 @@ class LmWriter {
   LmCounts room_;
   LmParts parts_;
   MappedFile file_;
-  cpu::LmView view_;
-  cpu::LmWordLine* words_;
-  cpu::LmRowLine* rows_;
-  cpu::LmStateLine* states_;
+  LmView view_;
+  LmWordLine* words_;
+  LmRowLine* rows_;
+  LmStateLine* states_;
   std::vector<std::uint32_t> state_bases_;
   std::vector<std::uint64_t> row_bases_;
   std::vector<float> carried_;       // by state

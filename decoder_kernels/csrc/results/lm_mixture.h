@@ -41,7 +41,7 @@ class LmMixture {
   }
 
  private:
-  static constexpr double STEPS = cpu::LM_COST_STEPS;
+  static constexpr double STEPS = LM_COST_STEPS;
 
   std::vector<LmVoice> voices_;
 };

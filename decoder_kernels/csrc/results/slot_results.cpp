@@ -17,6 +17,7 @@ std::optional<std::vector<ListedWords>> SlotResults::nbest(const SlotRecords& sl
       const ResultCost boost = slot.boosts->earned(each.words, each.frames);
       listed.push_back(ListedWords{std::move(each), boost, found_.reached_final});
     }
+    if (slot.lm != nullptr && slot.has_whole_lm) give_rests(slot, listed);
     return listed;
   } catch (const TooManyHistories&) {
     return std::nullopt;
@@ -30,6 +31,19 @@ std::optional<DrawnLattice> SlotResults::lattice(const SlotRecords& slot, std::i
   } catch (const TooManyHistories&) {
     return std::nullopt;
   }
+}
+
+void SlotResults::give_rests(const SlotRecords& slot, std::vector<ListedWords>& listed) {
+  const cpu::LmPrices prices(slot.lm);
+  for (ListedWords& each : listed) {
+    cpu::LmWords state = prices.cut(cpu::LM_START);
+    for (const int word : each.ranked.words) {
+      const cpu::LmPrices::Word priced = prices.price(state, word);
+      each.ranked.cost += std::min(ResultCost{0}, priced.cost + slot.lm->gain);
+      state = priced.after;
+    }
+  }
+  std::ranges::stable_sort(listed, {}, [](const ListedWords& each) { return each.ranked.cost; });
 }
 
 void SlotResults::find_ends(const SlotRecords& slot) {
@@ -46,7 +60,10 @@ void SlotResults::find_results(const SlotRecords& slot) {
   for (int i = 0; i < slot.num_tokens; ++i) {
     const int state = cpu::context_of(slot.keys[i]);
     const ResultCost cost = slot.costs[i] + slot.boosts->pending(state);
-    results_.push_back(Result{cost, slot.keys[i], slot.histories[i]});
+    const std::uint64_t words = slot.lm == nullptr     ? 0
+                                : slot.num_frames == 0 ? cpu::LM_START
+                                                       : slot.words[i];
+    results_.push_back(Result{cost, slot.keys[i], words, slot.histories[i]});
   }
 }
 
@@ -57,6 +74,7 @@ bool SlotResults::keep_finals(const SlotRecords& slot) {
     const auto node = static_cast<std::size_t>(cpu::node_of(each.key));
     if (node >= finals_.size() || finals_[node] == std::numeric_limits<float>::infinity()) continue;
     each.cost += cpu::fixed_cost(static_cast<double>(finals_[node]) * slot.graph_scale);
+    if (slot.lm != nullptr) each.cost += cpu::LmPrices(slot.lm).end_price(each.words);
     at_finals_.push_back(each);
   }
   if (at_finals_.empty()) return false;
@@ -69,7 +87,8 @@ void SlotResults::keep_within(ResultCost limit) {
   const auto beyond =
       std::ranges::partition(results_, [&](const Result& each) { return each.cost <= limit; });
   const std::span<Result> within(results_.begin(), beyond.begin());
-  std::ranges::sort(within, {}, [](const Result& each) { return std::tuple(each.cost, each.key); });
+  std::ranges::sort(within, {},
+                    [](const Result& each) { return std::tuple(each.cost, each.key, each.words); });
   met_.clear();
   found_.ends.clear();
   for (const Result& each : within) {

@@ -25,6 +25,9 @@ struct SlotRecords {
   double graph_scale;
   bool finalize;  // at final nodes, if any token is at one
   const SlotBoosts* boosts;
+  const LmRow* lm;             // null without
+  const std::uint64_t* words;  // of the tokens' keys, with models
+  bool has_whole_lm;           // whether it has held since the slot's reset
 };
 
 // A hypothesis of an n-best list.
@@ -41,6 +44,7 @@ class SlotResults {
   explicit SlotResults(std::span<const float> finals) : finals_(finals) {}
 
   // Up to `count` sequences of words, cheapest first; nothing where there is too much to look at.
+  // They are then given what the gain limit of the search's models took of their words.
   std::optional<std::vector<ListedWords>> nbest(const SlotRecords& slot, int count,
                                                 std::int64_t max_steps = MAX_STEPS);
 
@@ -55,9 +59,11 @@ class SlotResults {
   struct Result {
     ResultCost cost;
     std::uint64_t key;
+    std::uint64_t words;
     int backpointer;
   };
 
+  static void give_rests(const SlotRecords& slot, std::vector<ListedWords>& listed);
   void find_ends(const SlotRecords& slot);
   void find_results(const SlotRecords& slot);
   bool keep_finals(const SlotRecords& slot);

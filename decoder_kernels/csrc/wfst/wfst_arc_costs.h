@@ -13,13 +13,20 @@ namespace earshot::EARSHOT_BACKEND {
 inline constexpr Cost ROUNDING = 4;
 inline constexpr double MAX_BOUND = 1e6;  // in nats
 
+// What keys tell of the words so far.
+struct Said {
+  int context;
+  LmWords words;
+};
+
 class ArcCosts {
  public:
-  KERNEL_FN ArcCosts(const WfstState& state, std::int64_t slot)
+  KERNEL_FN ArcCosts(const WfstState& state, std::int64_t slot, const LmPrices& lm)
       : num_levels_(state.shape.num_levels),
         scale_(state.scales[slot].graph),
         automaton_(state.boosts, state.boost_rows[slot]),
-        boost_step_(automaton_.empty() ? 0 : state.options[slot].boost_step),
+        lm_(lm),
+        boost_step_((automaton_.empty() ? 0 : state.options[slot].boost_step) + lm.gain()),
         epsilon_slack_(boost_step_ * state.max_eps_words),
         excess_step_(static_cast<Cost>(EXCESS_STEP * ONE_NAT * scale_)),
         gain_step_(static_cast<Cost>(GAIN_STEP * ONE_NAT * scale_) + 1),
@@ -30,14 +37,26 @@ class ArcCosts {
     cheapest_arc_ = at_least(state.min_weight);
   }
 
-  // What an arc and its word cost, and the next context: what the boost automaton says of it.
-  KERNEL_FN Cost of_arc(const WfstArc& arc, int before, int* context) const {
-    const Cost weight = fixed_cost(static_cast<double>(arc.weight) * scale_);
-    *context = before;
-    if (automaton_.empty() || arc.word == 0) return weight;
-    *context = automaton_.next(before, arc.word);
-    const Cost earned = pending(*context) + fixed_cost(automaton_.completed(*context));
-    return weight + pending(before) - earned;
+  // What an arc and its word cost, and what is known of the words behind it: what the boost
+  // automaton and language models say.
+  KERNEL_FN Cost of_arc(const WfstArc& arc, const Key& from, Said* said) const {
+    Cost cost = fixed_cost(static_cast<double>(arc.weight) * scale_);
+    const int before = context_of(from);
+    *said = Said{before, words_of(from)};
+    if (HAS_LM && !lm_.empty() && arc.word != 0) {
+      const LmPrices::Word priced = lm_.limited_price(said->words, arc.word);
+      cost += priced.cost;
+      said->words = priced.after;
+    }
+    if (automaton_.empty() || arc.word == 0) return cost;
+    said->context = automaton_.next(before, arc.word);
+    const Cost earned = pending(said->context) + fixed_cost(automaton_.completed(said->context));
+    return cost + pending(before) - earned;
+  }
+
+  // The words of a key whose token goes on with other models, or begins.
+  KERNEL_FN LmWords words_now(const Key& key) const {
+    return !HAS_LM || lm_.empty() ? 0 : lm_.cut(words_of(key));
   }
 
   KERNEL_FN Cost pending(int context) const { return fixed_cost(automaton_.pending(context)); }
@@ -81,7 +100,8 @@ class ArcCosts {
   int num_levels_;
   double scale_;
   BoostAutomaton automaton_;
-  Cost boost_step_;
+  LmPrices lm_;
+  Cost boost_step_;     // the most that a word can earn, what its models say of it included
   Cost epsilon_slack_;  // the most that words on epsilon arcs can earn
   Cost excess_step_;    // of an arc's label
   Cost gain_step_;      // of a node's kind

@@ -142,12 +142,12 @@ class ArcBatch {
     for (int i = 0; i < count_; ++i) {
       const Pending& asked = arcs_[i];
       const WfstArc& arc = *asked.arc;
-      int context;
-      const Cost own = arc_costs_.of_arc(arc, context_of(asked.key), &context);
+      Said said;
+      const Cost own = arc_costs_.of_arc(arc, asked.key, &said);
       if (asked.from < 0) raise_closure_bound(~asked.from, own);
       const Cost cost = asked.cost + own;
       if (arc_costs_.is_hopeless(cost, arc.target_kind, frontier_.cutoff())) continue;
-      const Key key = make_key(arc.target, asked.label, context);
+      const Key key = make_key(arc.target, asked.label, said.context, said.words);
       const int position = frontier_.prefetch_position(key);
       candidates_[kept++] = Ready{key, cost, arc.target_kind, asked.from, arc.word, position};
     }

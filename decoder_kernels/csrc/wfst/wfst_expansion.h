@@ -28,7 +28,7 @@ struct Share {
 class Expansion {
  public:
   KERNEL_FN Expansion(const Block& block, const WfstState& state, std::int64_t slot,
-                      const Workspace& work, const Frontier& frontier)
+                      const Workspace& work, const Frontier& frontier, const LmPrices& lm)
       : block_(block),
         state_(state),
         shape_(state.shape),
@@ -37,7 +37,7 @@ class Expansion {
         entries_(work.entries),
         frontier_(frontier),
         labels_(block, state.shape, work, state.scales[slot], state.options[slot].beam),
-        arc_costs_(state, slot),
+        arc_costs_(state, slot, lm),
         pruning_(block, work, options_, frontier),
         buckets_(block, work, options_, frontier),
         nodes_(block, state, slot, frontier) {}
@@ -96,11 +96,13 @@ class Expansion {
     }
   }
 
-  // All tokens as they are.
+  // All tokens as they are, but for words that language models cannot tell apart.
   KERNEL_FN void keep_tokens() const {
     for (int i = block_.thread; i < frontier_.num_alive(); i += block_.threads) {
       const int place = work_.alive[i];
-      frontier_.offer_at(place, entries_.kinds[place], OPEN, entries_.costs[place], place, 0);
+      const Key key = entries_.keys[place];
+      const Key kept = make_key(place_of(key), arc_costs_.words_now(key));
+      frontier_.offer(kept, entries_.kinds[place], OPEN, entries_.costs[place], place, 0);
     }
     block_.sync();
   }
@@ -112,7 +114,8 @@ class Expansion {
       const Key key = entries_.keys[place];
       const int node = node_of(key) < shape_.num_nodes ? node_of(key) : shape_.loop_node;
       const Cost cost = entries_.costs[place] + arc_costs_.pending(context_of(key));
-      const Key kept = make_key(node, label_of(key), BoostAutomaton::ROOT);
+      const Key kept =
+          make_key(node, label_of(key), BoostAutomaton::ROOT, arc_costs_.words_now(key));
       frontier_.offer(kept, state_.graph.nodes[node].kind, OPEN, cost, place, 0);
     }
     block_.sync();
@@ -223,8 +226,8 @@ class Expansion {
       const Cost acoustic = labels_.cost(label);
       if (acoustic == NO_COST || acoustic + arc_costs_.at_least(node.min_weight) > least) continue;
       if (shape_.topology == WFST_NORMAL && label == label_of(key)) continue;
-      int context;
-      const Cost cost = acoustic + arc_costs_.of_arc(arcs.arcs[i], context_of(key), &context);
+      Said said;
+      const Cost cost = acoustic + arc_costs_.of_arc(arcs.arcs[i], key, &said);
       least = cost < least ? cost : least;
     }
     if (least < NO_COST) frontier_.lower_best_bound(base + least);
@@ -261,6 +264,7 @@ class Expansion {
     const bool is_kept = cost <= cutoff + arc_costs_.slack(entries_.kinds[place]);
     const Cost next = choose(is_kept, cost, NO_COST);
     entries_.nexts[place] = next;
+    frontier_.note_best(place, next);
     if (is_kept & (frontier_.closure_bound(place) == OPEN)) frontier_.open(place, BY_SELF_LOOP);
     return next;
   }
@@ -284,7 +288,7 @@ class Expansion {
     int* blank = &entries_.blanks[place];
     if (*blank != NONE) return frontier_.offer_at(*blank, kind, closure_bound, cost, place, 0);
     const Key key = entries_.keys[place];
-    const Key in_blank = make_key(node_of(key), 0, context_of(key));
+    const Key in_blank = make_key(node_of(key), 0, context_of(key), words_of(key));
     *blank = frontier_.offer(in_blank, kind, closure_bound, cost, place, 0);
   }
 
@@ -367,8 +371,9 @@ class Expansion {
     const Cost base = entries_.nexts[place];
     const bool is_hopeless =
         arc_costs_.is_hopeless(base, entries_.kinds[place], frontier_.cutoff());
-    entries_.closure_bounds[place] = is_hopeless ? OPEN : 0;
-    if (is_hopeless || frontier_.is_full()) return;
+    const bool is_left = is_hopeless || !frontier_.is_near_its_place(place);
+    entries_.closure_bounds[place] = is_left ? OPEN : 0;
+    if (is_left || frontier_.is_full()) return;
     const NodeArcs& node = entries_.arcs[place];
     for (int i = node.first_arc; i < node.first_label; ++i) {
       batch.add(state_.graph.arcs[i], key, base, label_of(key), ~place);

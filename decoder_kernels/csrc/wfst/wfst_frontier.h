@@ -15,8 +15,8 @@ inline constexpr int LEAST_INDEX_MASK = (1 << 15) - 1;  // less, and frames outg
 class Frontier {
  public:
   KERNEL_FN Frontier(const Block& block, const WfstState& state, const WfstSlot& slot,
-                     const Workspace& work, const WfstOptionRow& options)
-      : block_(block), state_(state), slot_(slot), work_(work), options_(options) {}
+                     const Workspace& work, const WfstOptionRow& options, const LmPrices& lm)
+      : block_(block), state_(state), slot_(slot), work_(work), options_(options), lm_(lm) {}
 
   KERNEL_FN FrameTotals& totals() const { return *work_.totals; }
   KERNEL_FN const Entries& entries() const { return work_.entries; }
@@ -39,6 +39,7 @@ class Frontier {
       while (block_.compare_exchange(&work_.index[position], NONE, i) != NONE) {
         position = (position + 1) & totals().index_mask;
       }
+      if constexpr (HAS_LM) entries().heads[i] = head_of(i);
     }
     clear();
   }
@@ -46,10 +47,14 @@ class Frontier {
   // Back into the slot.
   KERNEL_FN void store() const {
     block_.sync();
-    if (block_.thread == 0) *slot_.num_tokens = num_alive();
+    if (block_.thread == 0) {
+      *slot_.num_tokens = num_alive();
+      *slot_.has_words = lm_.empty() ? 0 : 1;
+    }
     for (int i = block_.thread; i < num_alive(); i += block_.threads) {
       const int place = work_.alive[i];
-      slot_.keys[i] = entries().keys[place];
+      slot_.places[i] = place_of(entries().keys[place]);
+      if constexpr (HAS_LM) slot_.words[i] = words_of(entries().keys[place]);
       slot_.costs[i] = entries().costs[place];
       slot_.histories[i] = entries().histories[place];
       slot_.kinds[i] = entries().kinds[place];
@@ -119,16 +124,53 @@ class Frontier {
     if (cost - before > options_.lattice_beam) return;
     if (!list_candidate(place, Candidate{cost, from, word, NONE, closure_bound})) return overflow();
     if (cost < before) block_.lower(next, cost);
+    note_best(place, cost);
     if (has_epsilons(kind)) note_closure(place, closure_bound);
     if (cost >= block_.load(&totals().best)) return;
     block_.lower(&totals().best, cost);
     lower_best_bound(cost);
   }
 
+  // A candidate for an entry is one for its place.
+  KERNEL_FN void note_best(int place, Cost cost) const {
+    if constexpr (HAS_LM) {
+      Cost* const best = &entries().bests[entries().heads[place]];
+      if (cost < block_.load(best)) block_.lower(best, cost);
+    }
+  }
+
+  // Whether an entry lies within the history beam of its place, whose candidates have all come.
+  KERNEL_FN bool is_near_its_place(int place) const {
+    if constexpr (!HAS_LM) return true;
+    if (lm_.empty()) return true;
+    const Cost best = block_.load(&entries().bests[entries().heads[place]]);
+    return entries().nexts[place] <= best + lm_.history_beam();
+  }
+
+  // Drops the candidates of entries that lie beyond it.
+  KERNEL_FN void drop_far_histories() const {
+    if (!HAS_LM || lm_.empty()) return;
+    block_.sync();
+    for (int i = block_.thread; i < size(); i += block_.threads) {
+      if (entries().nexts[i] == NO_COST || is_near_its_place(i)) continue;
+      entries().nexts[i] = NO_COST;
+      if (level_of(entries().kinds[i]) > 0) block_.exchange(&totals().has_fallen, 1);
+    }
+    block_.sync();
+  }
+
+  // What may be counted as that of a survivor by now: of each place, of whose entries one will
+  // survive the history beam, the best.
+  KERNEL_FN Cost sure_cost(int place) const {
+    if constexpr (!HAS_LM) return entries().nexts[place];
+    return entries().heads[place] == place ? entries().bests[place] : NO_COST;
+  }
+
   // The epsilon-closure bound: what the dearest epsilon arc of a token costs if all lead to tokens,
   // OPEN if not, NO_EPSILONS without any.
   KERNEL_FN int closure_bound(int place) const {
     const int closure_bound = entries().closure_bounds[place];
+    if (HAS_LM && closure_bound == NO_EPSILONS) return closure_bound;
     return entries().costs[place] + closure_bound < totals().last_limit ? closure_bound : OPEN;
   }
 
@@ -151,7 +193,7 @@ class Frontier {
     if (block_.thread == 0) {
       totals().num_alive = 0;
       totals().least = NO_COST;
-      totals().last_limit = totals().limit_cost;
+      totals().last_limit = totals().has_fallen != 0 ? -NO_COST : totals().limit_cost;
     }
     block_.sync();
     const Cost least = keep_survivors();
@@ -170,7 +212,10 @@ class Frontier {
   KERNEL_FN void forget() const {
     block_.sync();
     invalidate_closures();
-    for (int i = block_.thread; i < size(); i += block_.threads) entries().nexts[i] = NO_COST;
+    for (int i = block_.thread; i < size(); i += block_.threads) {
+      entries().nexts[i] = NO_COST;
+      if constexpr (HAS_LM) entries().bests[i] = NO_COST;
+    }
     finish();
   }
 
@@ -186,11 +231,15 @@ class Frontier {
     }
     block_.sync();
     const int last = totals().index_mask;
-    for (int i = block_.thread; i <= last; i += block_.threads) work_.index[i] = NONE;
+    for (int i = block_.thread; i <= last; i += block_.threads) {
+      work_.index[i] = NONE;
+      if constexpr (HAS_LM) work_.place_index[i] = NONE;
+    }
   }
 
   KERNEL_FN void load_token(int i) const {
-    make_at(i, slot_.keys[i], slot_.kinds[i]);
+    const LmWords words = lm_.empty() ? 0 : words_in_slot(slot_, i);
+    make_at(i, make_key(slot_.places[i], words), slot_.kinds[i]);
     entries().costs[i] = slot_.costs[i];
     entries().histories[i] = slot_.histories[i];
     entries().closure_bounds[i] = slot_.closure_bounds[i];
@@ -225,6 +274,7 @@ class Frontier {
       const Cost kept = choose(survived, next, NO_COST);
       entries().nexts[i] = kept;
       entries().costs[i] = NO_COST;
+      if constexpr (HAS_LM) entries().bests[i] = NO_COST;
       least = kept < least ? kept : least;
       alive.append_if(survived, i);
     }
@@ -265,6 +315,7 @@ class Frontier {
     entries().closure_bounds[place] = fresh_closure_bound(kind);
     entries().candidates[place] = entries().blanks[place] = NONE;
     entries().opens[place] = CLOSED;
+    if constexpr (HAS_LM) entries().bests[place] = NO_COST;
   }
 
   KERNEL_FN void clear() const {
@@ -277,7 +328,7 @@ class Frontier {
       fresh.num_to_blank = fresh.num_affordable = fresh.num_expandable = fresh.num_high_degree = 0;
       fresh.num_buckets = 1;
       fresh.best_token = 0;
-      fresh.taken = fresh.overflowed = fresh.outgrown = 0;
+      fresh.taken = fresh.overflowed = fresh.outgrown = fresh.has_fallen = 0;
       fresh.best = NO_COST;
       fresh.best_bound = NO_COST / 2;  // a candidate without a cost lies above any cutoff
     }
@@ -310,6 +361,7 @@ class Frontier {
     const int made = block_.fetch_add(&totals().num_entries, 1);
     if (made < room()) {
       make_at(made, key, kind);
+      if constexpr (HAS_LM) entries().heads[made] = head_of(made);
       return made;
     }
     block_.fetch_add(&totals().num_entries, -1);
@@ -319,6 +371,24 @@ class Frontier {
       overflow();
     }
     return NONE;
+  }
+
+  // The first entry of a place; an entry whose key is written down becomes it if there is none.
+  KERNEL_FN int head_of(int entry) const {
+    const Place own = place_of(entries().keys[entry]);
+    const int mask = totals().index_mask;
+    for (int position = hash_of_place(own) & mask;;) {
+      int* const at = &work_.place_index[position];
+      const int found = block_.load_published(at);
+      if (found == NONE) {
+        if (!block_.claim(at, NONE, CLAIMED)) continue;
+        block_.publish(at, entry);
+        return entry;
+      }
+      if (block_.threads > 1 && found == CLAIMED) continue;  // it may become this place's
+      if (place_of(entries().keys[found]) == own) return found;
+      position = (position + 1) & mask;
+    }
   }
 
   // Entries that fit: half of the table, so that keys are found soon.
@@ -343,6 +413,7 @@ class Frontier {
   const WfstSlot& slot_;
   const Workspace& work_;
   const WfstOptionRow& options_;
+  const LmPrices& lm_;
 };
 
 }  // namespace earshot::EARSHOT_BACKEND

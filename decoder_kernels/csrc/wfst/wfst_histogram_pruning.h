@@ -28,7 +28,7 @@ class HistogramPruning {
     block_.sync();
     if (block_.thread == 0) {
       frontier_.totals().limit_cost = highest;
-      frontier_.totals().limit_key = ~Key{0};
+      frontier_.totals().limit_key = highest_key();
       frontier_.totals().num_survivors = 0;
     }
     block_.sync();
@@ -77,7 +77,7 @@ class HistogramPruning {
     block_.sync();
     const int size = frontier_.size();
     for (int i = block_.thread; i < size; i += block_.threads) {
-      const Cost next = entries_.nexts[i];
+      const Cost next = frontier_.sure_cost(i);
       const bool counts = next <= cutoff;
       block_.count_if(counts, &work_.histogram[choose(counts, (next - best) >> shift, Cost{0})]);
     }
@@ -99,7 +99,7 @@ class HistogramPruning {
   KERNEL_FN void limit_count(int count, Cost highest) const {
     int equal = 0;
     const Cost last = cost_of(count, highest, &count, &equal);
-    const Key key = count < equal ? key_of(count, last) : ~Key{0};
+    const Key key = count < equal ? key_of(count, last) : highest_key();
     block_.sync();
     if (block_.thread == 0) {
       frontier_.totals().limit_cost = last;
@@ -122,11 +122,18 @@ class HistogramPruning {
 
   KERNEL_FN Key key_of(int count, Cost cost) const {
     const auto rank_of = [&](int place, std::uint64_t* rank) {
-      *rank = entries_.keys[place];
+      *rank = place_of(entries_.keys[place]);
       return entries_.nexts[place] == cost;
     };
+    int left;
     int unused;
-    return select(count, 64, &unused, &unused, rank_of);
+    const Place last = select(count, 64, &left, &unused, rank_of);
+    if constexpr (!HAS_LM) return make_key(last, 0);
+    const auto rank_of_words = [&](int place, std::uint64_t* rank) {
+      *rank = words_of(entries_.keys[place]);
+      return entries_.nexts[place] == cost && place_of(entries_.keys[place]) == last;
+    };
+    return make_key(last, select(left, 64, &unused, &unused, rank_of_words));
   }
 
   // The `count`-th smallest rank, digit by digit from the highest. `left`: how many of those that

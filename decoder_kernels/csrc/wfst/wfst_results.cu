@@ -22,7 +22,7 @@ struct WfstReset {
       slot.free_backpointers[i] = i;
     }
     if (block.thread != 0) return;
-    slot.keys[0] = make_key(shape.start, 0, BoostAutomaton::ROOT);
+    slot.places[0] = make_place(shape.start, 0, BoostAutomaton::ROOT);
     slot.costs[0] = 0;
     slot.histories[0] = NO_BACKPOINTER;
     slot.kinds[0] = params.state.graph.nodes[shape.start].kind;
@@ -30,6 +30,7 @@ struct WfstReset {
     *slot.num_tokens = 1;
     *slot.num_free = shape.backpointer_capacity;
     *slot.num_frames = *slot.overflows = *slot.dead_ends = 0;
+    *slot.has_words = 0;
   }
 };
 
@@ -48,7 +49,8 @@ struct WfstCount {
 
 struct BestTotals {
   Cost least;
-  Key key;
+  Place place;
+  LmWords words;  // of that place's
   int at_finals;
 };
 
@@ -60,12 +62,13 @@ class BestOfLane {
         lane_(params.slots[block.index]),
         slot_(wfst_slot(params.state, lane_)),
         automaton_(params.state.boosts, params.state.boost_rows[lane_]),
+        lm_(HAS_LM ? params.state.lms + lane_ : nullptr),
         totals_(*reinterpret_cast<BestTotals*>(block.scratch)),
         stable_(reinterpret_cast<int*>(block.scratch + sizeof(BestTotals))),
         backpointers_(slot_) {}
 
   KERNEL_FN void run() {
-    if (block_.thread == 0) totals_ = BestTotals{NO_COST, ~Key{0}, 0};
+    if (block_.thread == 0) totals_ = BestTotals{NO_COST, ~Place{0}, ~LmWords{0}, 0};
     block_.sync();
     if (params_.finalize) note_finals();
     block_.sync();
@@ -77,7 +80,7 @@ class BestOfLane {
 
  private:
   KERNEL_FN float final_cost(int i) const {
-    const int node = node_of(slot_.keys[i]);
+    const int node = node_of_place(slot_.places[i]);
     return node < params_.state.shape.num_nodes ? params_.finals[node] : INFINITE;
   }
 
@@ -89,11 +92,21 @@ class BestOfLane {
 
   // What the token costs as a result: a phrase under way is given back.
   KERNEL_FN Cost cost_of(int i) const {
-    const Cost cost = slot_.costs[i] + fixed_cost(automaton_.pending(context_of(slot_.keys[i])));
+    const Cost cost =
+        slot_.costs[i] + fixed_cost(automaton_.pending(context_of_place(slot_.places[i])));
     if (totals_.at_finals == 0) return cost;
     const float end = final_cost(i);
     const double scale = params_.state.scales[lane_].graph;
-    return end < INFINITE ? cost + fixed_cost(static_cast<double>(end) * scale) : NO_COST;
+    if (!(end < INFINITE)) return NO_COST;
+    return cost + fixed_cost(static_cast<double>(end) * scale) + end_price(i);
+  }
+
+  KERNEL_FN Cost end_price(int i) const {
+    return !HAS_LM || lm_.empty() ? 0 : lm_.end_price(words(i));
+  }
+
+  KERNEL_FN LmWords words(int i) const {
+    return !HAS_LM || lm_.empty() ? 0 : words_in_slot(slot_, i);
   }
 
   KERNEL_FN void find() {
@@ -102,9 +115,21 @@ class BestOfLane {
     }
     block_.sync();
     for (int i = block_.thread; i < *slot_.num_tokens; i += block_.threads) {
-      if (cost_of(i) == totals_.least) block_.lower(&totals_.key, slot_.keys[i]);
+      if (cost_of(i) == totals_.least) block_.lower(&totals_.place, slot_.places[i]);
     }
     block_.sync();
+    if (HAS_LM) find_words();
+  }
+
+  KERNEL_FN void find_words() {
+    for (int i = block_.thread; i < *slot_.num_tokens; i += block_.threads) {
+      if (is_cheapest_place(i)) block_.lower(&totals_.words, words(i));
+    }
+    block_.sync();
+  }
+
+  KERNEL_FN bool is_cheapest_place(int i) const {
+    return cost_of(i) == totals_.least && slot_.places[i] == totals_.place;
   }
 
   // Each thread for its own tokens; write() joins what they found.
@@ -122,7 +147,7 @@ class BestOfLane {
     const int size = *slot_.num_tokens;
     std::int64_t* summary = params_.summary + 5 * static_cast<std::int64_t>(block_.index);
     for (int i = block_.thread; i < size; i += block_.threads) {
-      if (cost_of(i) != totals_.least || slot_.keys[i] != totals_.key) continue;
+      if (!is_cheapest_place(i) || (HAS_LM && words(i) != totals_.words)) continue;
       summary[0] = totals_.least;
       summary[1] = backpointers_.num_words(slot_.histories[i]);
       summary[3] = totals_.at_finals;
@@ -143,6 +168,7 @@ class BestOfLane {
   std::int64_t lane_;
   WfstSlot slot_;
   BoostAutomaton automaton_;
+  LmPrices lm_;
   BestTotals& totals_;
   int* stable_;
   Backpointers backpointers_;
@@ -228,7 +254,7 @@ class GatheredLane {
 
   KERNEL_FN void write() const {
     for (int i = block_.thread; i < *slot_.num_tokens; i += block_.threads) {
-      params_.keys[first_token_ + i] = slot_.keys[i];
+      params_.keys[first_token_ + i] = slot_.places[i];
       params_.costs[first_token_ + i] = slot_.costs[i];
       params_.histories[first_token_ + i] = number_of(slot_.histories[i]);
     }
@@ -268,8 +294,8 @@ WfstLayout wfst_layout(const WfstState& state) {
   const auto offset = [&](const void* part) {
     return static_cast<std::int64_t>(static_cast<const std::byte*>(part) - state.memory);
   };
-  return WfstLayout{offset(slot.keys), offset(slot.costs), offset(slot.histories),
-                    offset(slot.backpointers)};
+  return WfstLayout{offset(slot.places), offset(slot.costs), offset(slot.histories),
+                    offset(slot.backpointers), offset(slot.words)};
 }
 
 void wfst_reset(Launch how, const WfstSlotParams& params) {

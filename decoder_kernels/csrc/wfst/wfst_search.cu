@@ -2,7 +2,8 @@
 // rules are those of wfst_oracle.py (tests), which the kernels equal exactly; see
 // docs/decisions/0034-backpointers.md.
 //
-// A token is a partial hypothesis: its key (node u, last label, boost state) and the cheapest cost.
+// A token is a partial hypothesis: its key (node u, last label, boost state; with language models
+// its last words too, see search_lm_oracle.py) and the cheapest cost.
 // One frame, of which `WfstLane::run` has the calls:
 //
 //   for all labels y: cost(y) = -scale * log_prob(y), and bin y by its cost
@@ -57,8 +58,9 @@ class WfstLane {
         graph_scale_(state.scales[slot].graph),
         slot_(wfst_slot(state, slot)),
         work_(workspace_of(block, state)),
-        frontier_(block, state, slot_, work_, options_),
-        expansion_(block, state, slot, work_, frontier_),
+        lm_(HAS_LM ? state.lms + slot : nullptr),
+        frontier_(block, state, slot_, work_, options_, lm_),
+        expansion_(block, state, slot, work_, frontier_, lm_),
         recombination_(block, state, options_, slot_, work_, frontier_, expansion_) {}
 
   KERNEL_FN int run(const float* log_probs, int frames) {
@@ -95,6 +97,17 @@ class WfstLane {
     frontier_.store();
   }
 
+  // Tokens stay, their words as the slot's models tell them apart.
+  KERNEL_FN void change_lm() {
+    reopen_all_closures();  // words on epsilon arcs may cost something else
+    frontier_.load(LEAST_INDEX_MASK);
+    do {
+      expansion_.keep_tokens();
+    } while (frontier_.outgrown());
+    keep_the_best();
+    frontier_.store();
+  }
+
  private:
   // The start node and what epsilon arcs lead to from there.
   KERNEL_FN void start() {
@@ -125,6 +138,7 @@ class WfstLane {
   // for which there are too few backpointers, is left out.
   KERNEL_FN void keep_the_best() {
     const FrameTotals& totals = frontier_.totals();
+    frontier_.drop_far_histories();
     expansion_.pruning().limit();
     const bool survived = totals.best < NO_COST;
     const BackpointerRoom room = survived ? recombination_.make_room() : NO_ROOM;
@@ -153,6 +167,7 @@ class WfstLane {
   double graph_scale_;
   WfstSlot slot_;
   Workspace work_;
+  LmPrices lm_;
   Frontier frontier_;
   Expansion expansion_;
   Recombination recombination_;
@@ -161,6 +176,12 @@ class WfstLane {
 struct WfstForgetBoosts {
   KERNEL_FN void operator()(const Block& block, const WfstSlotParams& params) const {
     WfstLane(block, params.state, params.slots[block.index]).forget_boosts();
+  }
+};
+
+struct WfstChangeLm {
+  KERNEL_FN void operator()(const Block& block, const WfstSlotParams& params) const {
+    WfstLane(block, params.state, params.slots[block.index]).change_lm();
   }
 };
 
@@ -177,6 +198,11 @@ std::size_t wfst_workspace_bytes(const WfstShape& shape) {
 void wfst_advance(Launch how, const WfstAdvanceParams& params) {
   how.scratch_bytes = scratch_bytes_of(params.state.shape);
   launch<WalkChunk<WfstLane, WfstState>>(how, params);
+}
+
+void wfst_change_lm(Launch how, const WfstSlotParams& params) {
+  how.scratch_bytes = scratch_bytes_of(params.state.shape);
+  launch<WfstChangeLm>(how, params);
 }
 
 void wfst_forget_boosts(Launch how, const WfstSlotParams& params) {

@@ -9,6 +9,7 @@
 #include "block/input_status.h"
 #include "block/launch.h"
 #include "boost/boost_arena.h"
+#include "lm/lm_row.h"
 
 namespace earshot {
 
@@ -98,6 +99,7 @@ struct WfstState {
   const std::int64_t* boost_rows;  // per slot: first row of its table, -1 for none
   WfstArcs oov_arcs;               // of all slots; targets from num_nodes on are the slot's own
   const std::int64_t* oov_rows;    // (num_slots, 2): first node and first arc, -1 for none
+  const LmRow* lms;                // per slot; null where no slot can have a language model
 };
 
 using WfstSlotParams = SlotParams<WfstState>;
@@ -146,6 +148,7 @@ struct WfstLayout {
   std::int64_t costs;
   std::int64_t histories;
   std::int64_t backpointers;
+  std::int64_t words;
 };
 
 #define EARSHOT_DECLARE_WFST_SEARCH                                  \
@@ -154,6 +157,7 @@ struct WfstLayout {
   std::size_t wfst_workspace_bytes(const WfstShape& shape);          \
   void wfst_reset(Launch how, const WfstSlotParams& params);         \
   void wfst_forget_boosts(Launch how, const WfstSlotParams& params); \
+  void wfst_change_lm(Launch how, const WfstSlotParams& params);     \
   void wfst_advance(Launch how, const WfstAdvanceParams& params);    \
   void wfst_count(Launch how, const WfstCountParams& params);        \
   void wfst_best(Launch how, const WfstBestParams& params);          \
@@ -164,6 +168,13 @@ namespace cpu {
 EARSHOT_DECLARE_WFST_SEARCH
 }
 namespace cpu_teams {
+EARSHOT_DECLARE_WFST_SEARCH
+}
+// The same for slots that have language models of their own (EARSHOT_LM, see wfst_state.h).
+namespace cpu_lm {
+EARSHOT_DECLARE_WFST_SEARCH
+}
+namespace cpu_teams_lm {
 EARSHOT_DECLARE_WFST_SEARCH
 }
 namespace cuda {

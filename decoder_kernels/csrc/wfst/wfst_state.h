@@ -5,30 +5,88 @@
 
 #include "block/block.h"
 #include "block/scratch.h"
+#include "lm/lm_prices.h"
 #include "wfst/fixed_cost.h"
 #include "wfst/wfst_search.h"
 
 namespace earshot::EARSHOT_BACKEND {
 
-using Key = std::uint64_t;
+// Node, last label, context: in this order places compare as the oracle's do. The context is the
+// boost automaton's state.
+using Place = std::uint64_t;
 
-// Node, last label, context: in this order keys compare as the oracle's do. The context is the
-// boost automaton's state; a language model's may share its bits one day.
 inline constexpr int LABEL_BITS = 14;
 inline constexpr int CONTEXT_BITS = 24;
 
-KERNEL_FN Key make_key(int node, int label, int context) {
-  return (static_cast<Key>(node) << (LABEL_BITS + CONTEXT_BITS)) |
-         (static_cast<Key>(label) << CONTEXT_BITS) | static_cast<Key>(context);
+KERNEL_FN Place make_place(int node, int label, int context) {
+  return (static_cast<Place>(node) << (LABEL_BITS + CONTEXT_BITS)) |
+         (static_cast<Place>(label) << CONTEXT_BITS) | static_cast<Place>(context);
 }
-KERNEL_FN int node_of(Key key) {
-  return static_cast<int>(key >> (LABEL_BITS + CONTEXT_BITS));
+KERNEL_FN int node_of_place(Place place) {
+  return static_cast<int>(place >> (LABEL_BITS + CONTEXT_BITS));
 }
-KERNEL_FN int label_of(Key key) {
-  return static_cast<int>(key >> CONTEXT_BITS) & ((1 << LABEL_BITS) - 1);
+KERNEL_FN int context_of_place(Place place) {
+  return static_cast<int>(place & ((1 << CONTEXT_BITS) - 1));
 }
-KERNEL_FN int context_of(Key key) {
-  return static_cast<int>(key & ((1 << CONTEXT_BITS) - 1));
+
+// Where slots may have language models, a key has a token's last words beside its place. Elsewhere
+// it is the place alone: these sources are compiled for both.
+#ifdef EARSHOT_LM
+inline constexpr bool HAS_LM = true;
+
+struct Key {
+  Place place;
+  LmWords words;
+
+  KERNEL_FN bool operator==(const Key& other) const {
+    return place == other.place && words == other.words;
+  }
+  KERNEL_FN bool operator<(const Key& other) const {
+    return place != other.place ? place < other.place : words < other.words;
+  }
+  KERNEL_FN bool operator<=(const Key& other) const { return !(other < *this); }
+};
+
+KERNEL_FN Key make_key(Place place, LmWords words) {
+  return Key{place, words};
+}
+KERNEL_FN Place place_of(const Key& key) {
+  return key.place;
+}
+KERNEL_FN LmWords words_of(const Key& key) {
+  return key.words;
+}
+#else
+inline constexpr bool HAS_LM = false;
+
+using Key = Place;
+
+KERNEL_FN Key make_key(Place place, LmWords) {
+  return place;
+}
+KERNEL_FN Place place_of(Key key) {
+  return key;
+}
+KERNEL_FN LmWords words_of(Key) {
+  return 0;
+}
+#endif
+
+// No key is higher.
+KERNEL_FN Key highest_key() {
+  return make_key(~Place{0}, ~LmWords{0});
+}
+KERNEL_FN Key make_key(int node, int label, int context, LmWords words) {
+  return make_key(make_place(node, label, context), words);
+}
+KERNEL_FN int node_of(const Key& key) {
+  return node_of_place(place_of(key));
+}
+KERNEL_FN int label_of(const Key& key) {
+  return static_cast<int>(place_of(key) >> CONTEXT_BITS) & ((1 << LABEL_BITS) - 1);
+}
+KERNEL_FN int context_of(const Key& key) {
+  return context_of_place(place_of(key));
 }
 
 // Options that epsilon arcs were followed with.
@@ -41,7 +99,7 @@ inline constexpr int OPEN = INT32_MAX;  // a closure bound: epsilon arcs are sti
 inline constexpr int NO_EPSILONS = INT32_MIN;  // there are none
 
 struct WfstSlot {
-  Key* keys;
+  Place* places;
   Cost* costs;
   int* histories;       // backpointers
   int* kinds;           // of the node, as in WfstArc
@@ -55,10 +113,12 @@ struct WfstSlot {
   std::int64_t* overflows;  // frames in which something did not fit
   std::int64_t* dead_ends;  // frames left out, as nothing survived them
   ClosureOptions* closure;  // for which the closure bounds hold
+  LmWords* words;           // of the tokens' keys
+  int* has_words;           // whether they are known: since the last chunk there have been models
   std::size_t bytes;
 
   KERNEL_HOST_FN WfstSlot(Carver state, const WfstShape& shape)
-      : keys(state.take<Key>(shape.max_tokens)),
+      : places(state.take<Place>(shape.max_tokens)),
         costs(state.take<Cost>(shape.max_tokens)),
         histories(state.take<int>(shape.max_tokens)),
         kinds(state.take<int>(shape.max_tokens)),
@@ -71,6 +131,8 @@ struct WfstSlot {
         overflows(state.take<std::int64_t>(1)),
         dead_ends(state.take<std::int64_t>(1)),
         closure(state.take<ClosureOptions>(1)),
+        words(state.take<LmWords>(shape.max_tokens)),
+        has_words(state.take<int>(1)),
         bytes(state.used()) {}
 };
 
@@ -101,6 +163,13 @@ KERNEL_FN int level_of(int kind) {
 }
 KERNEL_FN int gain_of(int kind) {
   return kind >> GAIN_SHIFT;
+}
+
+// The last words of a slot's token, which its search has models for: a sentence has just begun, or
+// the words before there were models are not known.
+KERNEL_FN LmWords words_in_slot(const WfstSlot& slot, int token) {
+  if (*slot.num_frames == 0) return LM_START;
+  return *slot.has_words != 0 ? slot.words[token] : 0;
 }
 
 KERNEL_FN WfstSlot wfst_slot(const WfstState& state, std::int64_t slot) {

@@ -46,6 +46,8 @@ struct Entries {
   int* opens;           // see Opening
   int* blanks;          // the entry of this node in blank, or NONE if not yet known
   NodeArcs* arcs;
+  int* heads;   // the first entry of the same place; only where there are models
+  Cost* bests;  // of such entries: what the cheapest candidate for the place costs so far
 
   KERNEL_HOST_FN Entries(Carver& memory, int size)
       : keys(memory.take<Key>(size)),
@@ -58,7 +60,9 @@ struct Entries {
         closure_bounds(memory.take<int>(size)),
         opens(memory.take<int>(size)),
         blanks(memory.take<int>(size)),
-        arcs(memory.take<NodeArcs>(size)) {}
+        arcs(memory.take<NodeArcs>(size)),
+        heads(memory.take<int>(HAS_LM ? size : 0)),
+        bests(memory.take<Cost>(HAS_LM ? size : 0)) {}
 
   KERNEL_FN void swap_costs() {
     Cost* const before = costs;
@@ -80,7 +84,7 @@ struct Candidate {
 // Shared by the threads of a block. Frontier::clear sets up anew what belongs to one frame.
 struct FrameTotals {
   Cost least;       // of the tokens
-  Cost last_limit;  // limit_cost of the frame before
+  Cost last_limit;  // limit_cost of the frame before; below all costs if not all up to it survived
   int best_token;
   int index_mask;
   int num_entries;
@@ -109,6 +113,7 @@ struct FrameTotals {
   int num_marked;
   int overflowed;
   int outgrown;
+  int has_fallen;   // whether an entry that epsilon arcs lead to was beyond the history beam
   Cost best;        // of the candidates
   Cost best_bound;  // what some candidate costs or will cost; the cutoff is the beam above it
   Cost least_label;
@@ -126,6 +131,7 @@ struct Workspace {
   std::uint64_t* bin_labels;  // of the labels up to a bin
   int* bin_ends;              // in label_order
   int* index;                 // of entries, by hash
+  int* place_index;           // of the first entries of places, by hash
   Entries entries;
   Candidate* candidates;  // room for the self-loop of each entry, then all others
   int* alive;             // entries with tokens; one more as above, and below
@@ -154,6 +160,7 @@ struct Workspace {
         bin_labels(scratch.take<std::uint64_t>(COST_BINS)),
         bin_ends(scratch.take<int>(COST_BINS)),
         index(memory.take<int>(index_size(shape))),
+        place_index(memory.take<int>(HAS_LM ? index_size(shape) : 0)),
         entries(memory, entries_of(shape)),
         candidates(memory.take<Candidate>(entries_of(shape) + shape.candidate_capacity)),
         alive(memory.take<int>(shape.max_tokens + 1)),
@@ -185,9 +192,13 @@ struct Workspace {
 };
 
 // The highest bits of the product depend on all of the key's; a table's position is its lowest.
-KERNEL_FN int hash_of(Key key) {
-  const std::uint64_t product = key * 0x9E3779B97F4A7C15ULL;
+KERNEL_FN int hash_of_place(Place place) {
+  const std::uint64_t product = place * 0x9E3779B97F4A7C15ULL;
   return static_cast<int>((product ^ (product >> 44)) & INT32_MAX);
+}
+KERNEL_FN int hash_of(const Key& key) {
+  const LmWords words = words_of(key) * 0xD6E8FEB86659FD93ULL;  // 0 without words
+  return hash_of_place(place_of(key) ^ words ^ (words >> 32));
 }
 
 }  // namespace earshot::EARSHOT_BACKEND

@@ -1,0 +1,79 @@
+// The language models that a search of a slot is given, borrowed from Python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "arrays/borrowed_array.h"
+#include "bindings/lm_bindings.h"
+#include "lm/lm_row.h"
+
+namespace earshot {
+
+// An image, and its numbers of a graph's words.
+struct NumberedLm {
+  NumberedLm(const BorrowedImage& image, HostArray<const std::uint32_t, 1> numbers)
+      : image(image), owner(nb::find(image)), numbers(numbers) {}
+
+  LmPart part(double log_share) const {
+    return LmPart{image.image().view(), numbers.data(), image.image().find("<s>"),
+                  image.image().find("</s>"), log_share};
+  }
+
+  const BorrowedImage& image;
+  nb::object owner;
+  HostArray<const std::uint32_t, 1> numbers;
+};
+
+class SearchLm {
+ public:
+  SearchLm(const NumberedLm& small, const std::vector<const NumberedLm*>& large,
+           HostArray<const double, 1> log_shares, double scale, std::int64_t gain,
+           std::int64_t history_beam)
+      : row_{static_cast<std::int32_t>(large.size()),
+             static_cast<std::int32_t>(small.numbers.size()),
+             scale,
+             gain,
+             history_beam,
+             small.part(0.0),
+             {}} {
+    if (large.empty() || large.size() > LM_MOST_PARTS || log_shares.size() != large.size()) {
+      throw std::invalid_argument("there are too few or too many models, or shares");
+    }
+    own(small);
+    for (std::size_t i = 0; i < large.size(); ++i) {
+      if (large[i] == nullptr || large[i]->numbers.size() != small.numbers.size()) {
+        throw std::invalid_argument("the models have numbers of other graphs' words");
+      }
+      row_.large[i] = large[i]->part(log_shares.data()[i]);
+      own(*large[i]);
+    }
+  }
+
+  const LmRow& row() const { return row_; }
+
+ private:
+  void own(const NumberedLm& model) { owned_.push_back(model); }
+
+  LmRow row_;
+  std::vector<NumberedLm> owned_;
+};
+
+inline void bind_search_lm(nb::module_& module) {
+  using namespace nb::literals;
+  nb::class_<NumberedLm>(module, "NumberedLm", "An image, and its numbers of a graph's words.")
+      .def(nb::init<const BorrowedImage&, HostArray<const std::uint32_t, 1>>(), "image"_a,
+           "numbers"_a);
+  nb::class_<SearchLm>(module, "SearchLm", "The language models of a slot's search.")
+      .def(nb::init<const NumberedLm&, const std::vector<const NumberedLm*>&,
+                    HostArray<const double, 1>, double, std::int64_t, std::int64_t>(),
+           "small"_a, "large"_a, "log_shares"_a, nb::kw_only(), "scale"_a, "gain"_a,
+           "history_beam"_a);
+}
+
+}  // namespace earshot

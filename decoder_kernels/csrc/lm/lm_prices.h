@@ -1,0 +1,133 @@
+// What words cost that large models say less what the graph's small one has said of them. The rules
+// are search_lm_oracle.py's (tests).
+//
+// A state is the last words that some model can tell from others, LM_STATE_WORDS at most, packed,
+// the newest lowest: it is the same whatever models there are and however images number theirs.
+#pragma once
+
+#include <cstdint>
+
+#include "block/block.h"
+#include "lm/lm_lookup.h"
+#include "lm/lm_row.h"
+#include "prefix/log_add.h"
+#include "wfst/fixed_cost.h"
+
+namespace earshot::EARSHOT_BACKEND {
+
+using LmWords = std::uint64_t;
+
+inline constexpr int LM_WORD_BITS = 21;
+inline constexpr int LM_STATE_WORDS = 3;
+inline constexpr LmWords LM_START = (LmWords{1} << LM_WORD_BITS) - 1;  // of a sentence
+inline constexpr LmWords LM_UNKNOWN = LM_START - 1;  // a word that is spelled, not in the graph
+inline constexpr LmWords LM_END = 0;                 // of a sentence; in no state
+
+KERNEL_FN LmWords lm_suffix(LmWords words, int length) {
+  return words & ((LmWords{1} << (LM_WORD_BITS * length)) - 1);
+}
+KERNEL_FN LmWords lm_word(LmWords words, int place) {
+  return words >> (LM_WORD_BITS * place) & LM_START;
+}
+KERNEL_FN int lm_length(LmWords words) {
+  return (bit_width(words) + LM_WORD_BITS - 1) / LM_WORD_BITS;
+}
+
+class LmPrices {
+ public:
+  struct Word {
+    Cost cost;
+    LmWords after;
+  };
+
+  explicit KERNEL_FN LmPrices(const LmRow* row) : row_(row) {}
+
+  KERNEL_FN bool empty() const { return row_ == nullptr || row_->num_large == 0; }
+  KERNEL_FN Cost gain() const { return empty() ? 0 : row_->gain; }
+  KERNEL_FN Cost history_beam() const { return row_->history_beam; }
+
+  // What a word of the graph costs in full, and the state after it.
+  KERNEL_FN Word price(LmWords words, int word) const {
+    const LmWords own = word < row_->num_words ? static_cast<LmWords>(word) : LM_UNKNOWN;
+    return Word{cost_of(words, own), cut(lm_suffix(words << LM_WORD_BITS | own, LM_STATE_WORDS))};
+  }
+
+  // The same as a search pays it.
+  KERNEL_FN Word limited_price(LmWords words, int word) const {
+    Word priced = price(words, word);
+    if (priced.cost < -row_->gain) priced.cost = -row_->gain;
+    return priced;
+  }
+
+  KERNEL_FN Cost end_price(LmWords words) const { return cost_of(words, LM_END); }
+
+  // The longest end of a state that is a context of some model.
+  KERNEL_FN LmWords cut(LmWords words) const {
+    int longest = state_of(row_->small, words).length;
+    for (int i = 0; i < row_->num_large; ++i) {
+      const int length = state_of(row_->large[i], words).length;
+      longest = length > longest ? length : longest;
+    }
+    return lm_suffix(words, longest);
+  }
+
+ private:
+  struct State {
+    int length;
+    std::uint32_t state;
+  };
+
+  KERNEL_FN Cost cost_of(LmWords words, LmWords word) const {
+    double log_prob = MINUS_INFINITY;
+    for (int i = 0; i < row_->num_large; ++i) {
+      const LmPart& part = row_->large[i];
+      log_prob = log_add(log_prob, part.log_share - nats(part, words, word));
+    }
+    const double small = nats(row_->small, words, word);
+    return fixed_cost(-log_prob * row_->scale) - fixed_cost(small * row_->scale);
+  }
+
+  KERNEL_FN double nats(const LmPart& part, LmWords words, LmWords word) const {
+    const std::uint32_t state = state_of(part, words).state;
+    const std::int32_t cost = LmLookup(part.view).find(state, number_of(part, word)).cost;
+    return cost / static_cast<double>(LM_COST_STEPS);
+  }
+
+  // The model's state for the longest end of these words that it has one for.
+  KERNEL_FN State state_of(const LmPart& part, LmWords words) const {
+    int length = lm_length(words);
+    if (length >= part.view.order) length = part.view.order - 1;
+    for (; length > 0; --length) {
+      const std::uint32_t state = state_of_all(part, words, length);
+      if (state != LM_NO_STATE) return State{length, state};
+    }
+    return State{0, LM_ROOT};
+  }
+
+  // The state of just so many words, or LM_NO_STATE.
+  KERNEL_FN std::uint32_t state_of_all(const LmPart& part, LmWords words, int length) const {
+    const LmLookup lookup(part.view);
+    const std::uint32_t oldest = number_of(part, lm_word(words, length - 1));
+    if (oldest >= part.view.num_words) return LM_NO_STATE;
+    std::uint32_t state = lookup.state_of_word(oldest);
+    for (int place = length - 2; place >= 0 && state != LM_NO_STATE; --place) {
+      state = lookup.child(state, number_of(part, lm_word(words, place)));
+    }
+    return state;
+  }
+
+  KERNEL_FN std::uint32_t number_of(const LmPart& part, LmWords word) const {
+    if (word == LM_START) return part.start;
+    std::uint32_t number = LM_NO_WORD;
+    if (word == LM_END) {
+      number = part.end;
+    } else if (word < static_cast<LmWords>(row_->num_words)) {
+      number = part.numbers[word];
+    }
+    return number < part.view.num_words ? number : part.view.unknown;
+  }
+
+  const LmRow* row_;
+};
+
+}  // namespace earshot::EARSHOT_BACKEND

@@ -1,0 +1,127 @@
+"""A search with language models equals the oracle with the same rules, bit by bit."""
+
+from dataclasses import dataclass
+
+import pytest
+import torch
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from search_company import CutFrames, advance_together, cut_frames, examples, slots_for
+from search_lm_cases import native_lm, search_lms
+from search_lm_oracle import SearchLmOracle
+from wfst_cases import SMALL, graphs, options, tables
+from wfst_oracle import WfstOracle
+
+from earshot.decoder_kernels.boosting.word_boost import WordBoostTable
+from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.graph.wfst_options import WfstOptions, nats
+from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
+
+CASES = settings(
+    deadline=None,
+    max_examples=examples(300),
+    phases=(Phase.explicit, Phase.generate),  # to make one smaller takes the oracle minutes
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+LISTED = 500
+
+
+@dataclass(frozen=True)
+class Stream:
+    audio: CutFrames
+    options: WfstOptions
+    table: WordBoostTable | None
+    lm: SearchLmOracle | None
+
+
+@dataclass(frozen=True)
+class Company:
+    """Some streams that share a search."""
+
+    graph: Graph
+    config: WfstSearchConfig
+    streams: list[Stream]
+    slots: list[int]
+
+
+@st.composite
+def companies(draw: st.DrawFn) -> Company:
+    """Streams with language models, each with others or none, in a random order of slots."""
+    graph = draw(graphs())
+    config = WfstSearchConfig(
+        max_tokens=1000,
+        workers=draw(st.integers(1, 3)),
+        block_threads=draw(st.sampled_from([None, None, None, 2, 5])),
+        **SMALL,
+    )
+    streams = []
+    for number in range(draw(st.integers(1, 3))):
+        audio = draw(cut_frames(graph.vocab_size, most_chunks=3, longest_chunk=3))
+        lm = draw(search_lms(graph) if number == 0 else st.none() | search_lms(graph))
+        table = draw(tables(graph)) if draw(st.integers(0, 2)) == 0 else None
+        streams.append(Stream(audio, draw(options()), table, lm))
+    return Company(graph, config, streams, draw(slots_for(streams)))
+
+
+def assert_equal(search: WfstSearch, slot: int, oracle: WfstOracle) -> None:
+    """The same best path with its times, the same n-best list, the same stable words."""
+    assert search.num_tokens(torch.tensor([slot])) == [len(oracle.tokens)]
+    for finalize in (False, True):
+        [result] = search.best(torch.tensor([slot]), finalize=finalize)
+        token, cost = oracle.best(finalize)
+        found = result.hypothesis
+        assert found.cost == nats(cost)
+        assert list(zip(found.words, found.frames, strict=True)) == list(token.best)
+        assert found.reached_final == oracle.ends(finalize)[1]
+        assert result.stable_length == min(oracle.stable_length(), len(found.words))
+        [listed] = search.nbest([slot], LISTED, finalize=[finalize])
+        assert listed is not None
+        expected = [(nats(cost), words) for cost, words in oracle.nbest(finalize)]
+        if len(expected) < LISTED:
+            assert sorted((one.cost, one.words) for one in listed) == expected
+        assert [one.cost for one in listed] == sorted(one.cost for one in listed)
+
+
+@given(company=companies())
+@CASES
+def test_each_stream_is_decoded_as_by_the_oracle_alone(
+    company: Company, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("lms")
+    search = WfstSearch(company.graph, company.config, len(company.slots) + 1)
+    for slot, stream in zip(company.slots, company.streams, strict=True):
+        search.set_options(slot, stream.options)
+        search.set_boost(slot, stream.table)
+        search.set_lm(slot, stream.lm and native_lm(stream.lm, folder))
+    audio = [stream.audio for stream in company.streams]
+    advance_together(search, company.slots, audio, search.device)
+    for slot, stream in zip(company.slots, company.streams, strict=True):
+        oracle = WfstOracle(company.graph, stream.options, stream.table, stream.lm)
+        oracle.advance(stream.audio.frames.tolist())
+        assert_equal(search, slot, oracle)
+    assert search.overflows() == 0
+
+
+@given(company=companies(), cut=st.integers(0, 6), data=st.data())
+@CASES
+def test_models_and_tables_that_change_on_the_way(
+    company: Company, cut: int, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder, stream = tmp_path_factory.mktemp("lms"), company.streams[0]
+    search = WfstSearch(company.graph, company.config, 1)
+    oracle = WfstOracle(company.graph, stream.options)
+    search.set_options(0, stream.options)
+    frames = stream.audio.frames
+    for part in (frames[:0], frames[:cut], frames[cut:]):
+        search.advance(torch.tensor([0]), part[None], torch.tensor([len(part)]))
+        oracle.advance(part.tolist())
+        for _ in range(2):
+            if data.draw(st.booleans()):
+                lm = data.draw(st.none() | search_lms(company.graph))
+                search.set_lm(0, lm and native_lm(lm, folder))
+                oracle.set_lm(lm)
+            else:
+                table = data.draw(tables(company.graph))
+                search.set_boost(0, table)
+                oracle.set_boost(table)
+            assert_equal(search, 0, oracle)
