@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from spelled_cases import SCALES, UNITS, WORDS, Spellings, arpa_text, spellings_of
 from stepped_cases import Costs, random_arpa
 
 from earshot.decoder_kernels.errors import GraphSourceError
@@ -14,38 +15,13 @@ from earshot.decoder_kernels.graph.graph import EPSILON, Graph
 from earshot.decoder_kernels.graph.graph_file import read_graph, write_graph
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions, fixed
 from earshot.decoder_kernels.lm.lm_image import COST_STEPS, NO_WORD, ROOT, LmImage
-from earshot.language.graphs.build import Units, build_graph
+from earshot.language.graphs.build import build_graph
 from earshot.language.graphs.small_lm import small_lm_of
 from earshot.language.ngrams.arpa import Arpa
 from earshot.language.ngrams.monotone import monotone
 from earshot.language.ngrams.stepped_model import STEP, SteppedModel, stepped_model
 
-UNITS = Units(["<blank>", "x", "y", "z"], 0)
-WORDS = ("a", "b", "c", "d", "e", "f")
-SCALES = (1.0, 0.9, 0.3, 1 / 3, 10.0)
 TEXTS = 300
-Spellings = dict[str, list[tuple[int, ...]]]
-
-
-def arpa_text(arpa: Arpa) -> str:
-    lines = ["\\data\\", *(f"ngram {n}={len(rows)}" for n, rows in enumerate(arpa.orders, 1))]
-    for n, rows in enumerate(arpa.orders, 1):
-        lines.append(f"\\{n}-grams:")
-        for words, (prob, back_off) in rows.items():
-            end = f" {back_off!r}" if n < arpa.order else ""
-            lines.append(f"{prob!r} {' '.join(arpa.words[word] for word in words)}{end}")
-    return "\n".join([*lines, "\\end\\", ""])
-
-
-def spellings_of(seed: int) -> Spellings:
-    """Of three tokens, so that words sound alike and begin others."""
-    draw = random.Random(seed)
-    return {
-        word: [
-            tuple(draw.choices((1, 2, 3), k=draw.randint(1, 3))) for _ in range(draw.randint(1, 2))
-        ]
-        for word in WORDS
-    }
 
 
 class Walk:
