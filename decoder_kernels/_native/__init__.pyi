@@ -275,9 +275,9 @@ class ResultLane:
         graph_scale: float,
         finalize: bool,
         boosts: SlotBoosts,
-        lm: SearchLm | None,
-        words: int,
-        has_whole_lm: bool,
+        lm: SearchLm | None = None,
+        words: int = 0,
+        has_whole_lm: bool = False,
     ) -> None: ...
 
 class ResultReader:

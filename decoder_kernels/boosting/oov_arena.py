@@ -6,7 +6,7 @@ import torch
 
 from earshot.decoder_kernels.boosting.word_boost import WordBoostTable
 from earshot.decoder_kernels.graph.graph import Graph
-from earshot.decoder_kernels.graph.wfst_tables import NODE_COLUMNS, least_weights
+from earshot.decoder_kernels.graph.wfst_tables import NODE_COLUMNS, least_weights, word_bits
 from earshot.decoder_kernels.slot_spans import SlotSpans
 
 
@@ -75,5 +75,6 @@ class OovArena:
         )
         arcs[:, 2] = torch.tensor([arc.word for arc in table.oov_arcs])
         arcs[:, 3] = torch.tensor([self._end_kind if a.target < 0 else 0 for a in table.oov_arcs])
-        labels = torch.tensor([arc.label for arc in table.oov_arcs], dtype=torch.uint32)
-        return nodes, arcs, labels
+        labels = np.array([arc.label for arc in table.oov_arcs], np.uint32)
+        words = np.array([arc.word for arc in table.oov_arcs])
+        return nodes, arcs, torch.from_numpy(labels | word_bits(words, np.zeros_like(words)))

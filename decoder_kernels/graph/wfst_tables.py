@@ -10,6 +10,7 @@ from torch import Tensor
 
 from earshot.decoder_kernels.graph.epsilon_order import EpsilonOrder, epsilon_order
 from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.graph.wfst_key import LABEL_BITS
 
 NODE_COLUMNS = 6
 GAIN_SHIFT, MAX_GAIN_STEPS, GAIN_STEP = 9, (1 << 22) - 1, 1 / 16
@@ -27,11 +28,11 @@ class WfstTables:
     ``nodes`` (S + 1, 6) int32: first arc, first arc with a label, bits of the least that one of
     these can cost with what epsilon arcs then gain, kind, and the labels of these arcs modulo 64 as
     the bits of an int64; the last row says where arcs end. ``arcs`` (A, 4) int32: bits of the
-    weight, target, word, its target's kind. ``labels`` (A,) uint32: the label, and above it by
-    how much the arc costs more than the node's least (``wfst_state.h``); ``finals`` (S,) float32;
-    ``kinds`` (S,) `node_kinds`; ``min_weight`` the least of all nodes, ``max_weight`` what an arc
-    costs or gains at most, those of new words too; ``max_eps_words`` the most words on one path of
-    epsilon arcs.
+    weight, target, word, its target's kind. ``labels`` (A,) uint32: the label, `word_bits`, and
+    above them by how much the arc costs more than the node's least (``wfst_state.h``); ``finals``
+    (S,) float32; ``kinds`` (S,) `node_kinds`; ``min_weight`` the least of all nodes, ``max_weight``
+    what an arc costs or gains at most, those of new words too; ``max_eps_words`` the most words on
+    one path of epsilon arcs.
     """
 
     nodes: Tensor
@@ -63,7 +64,10 @@ class WfstTables:
         arcs[:, 3] = kinds[graph.targets]
         return cls(
             nodes=torch.from_numpy(nodes).to(device),
-            labels=torch.from_numpy(_packed_labels(graph, kinds, of_nodes)).to(device),
+            labels=torch.from_numpy(
+                _packed_labels(graph, kinds, of_nodes)
+                | word_bits(graph.words, order.words[graph.targets])
+            ).to(device),
             arcs=torch.from_numpy(arcs).to(device),
             kinds=kinds,
             finals=torch.from_numpy(np.array(graph.finals)).to(device),
@@ -72,6 +76,14 @@ class WfstTables:
             num_levels=order.num_levels,
             max_eps_words=int(order.words.max()),
         )
+
+
+def word_bits(
+    words: npt.NDArray[np.integer], behind: npt.NDArray[np.integer]
+) -> npt.NDArray[np.uint32]:
+    """(A,): a bit above the labels of arcs with words, or with some ``behind`` by epsilon arcs."""
+    found: npt.NDArray[np.bool_] = (words != 0) | (behind != 0)
+    return np.left_shift(found.astype(np.uint32), np.uint32(LABEL_BITS))
 
 
 def label_bits(labels: npt.NDArray[np.integer]) -> npt.NDArray[np.uint64]:

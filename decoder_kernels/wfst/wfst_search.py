@@ -15,8 +15,8 @@ from earshot.decoder_kernels.errors import InvalidConfig
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions, nats
 from earshot.decoder_kernels.lane_batch import LaneBatch
-from earshot.decoder_kernels.lm.search_lm import SearchLm
 from earshot.decoder_kernels.native import kernels, native_half
+from earshot.decoder_kernels.wfst.search_lm import SearchLm
 from earshot.decoder_kernels.wfst.wfst_confidence import WordConfidences, check_confidence
 from earshot.decoder_kernels.wfst.wfst_hypotheses import WfstHypothesis, WfstResult
 from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice

@@ -12,12 +12,14 @@ import pytest
 KNOWN_TO_COMPILE = {
     # Types and constants.
     "byte",
+    "int16_t",
     "int32_t",
     "int64_t",
     "intptr_t",
     "numeric_limits",
     "size_t",
     "uint8_t",
+    "uint16_t",
     "uint32_t",
     "uint64_t",
     # Not a call in the compiler's eyes: it has a builtin of its own for it, and the tests on the

@@ -275,8 +275,8 @@ inline void bind_results(nb::module_& module) {
           },
           nb::kw_only(), "keys"_a, "costs"_a, "histories"_a, "backpointers"_a, "num_tokens"_a,
           "num_frames"_a, "lattice_beam"_a, "graph_scale"_a, "finalize"_a, "boosts"_a,
-          "lm"_a.none(), "words"_a, "has_whole_lm"_a, nb::keep_alive<1, 11>(),
-          nb::keep_alive<1, 12>());
+          "lm"_a.none() = nb::none(), "words"_a = 0, "has_whole_lm"_a = false,
+          nb::keep_alive<1, 11>(), nb::keep_alive<1, 12>());
   nb::class_<ResultReader>(module, "ResultReader", "Reads the results of a search's slots.")
       .def(nb::init<HostArray<const float, 1>>(), "finals"_a)
       .def("nbest", &ResultReader::nbest, "memory"_a, "lanes"_a, "count"_a,

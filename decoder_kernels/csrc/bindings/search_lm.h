@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -11,7 +12,7 @@
 
 #include "arrays/borrowed_array.h"
 #include "bindings/lm_bindings.h"
-#include "lm/lm_row.h"
+#include "pricing/lm_row.h"
 
 namespace earshot {
 
@@ -35,7 +36,8 @@ class SearchLm {
   SearchLm(const NumberedLm& small, const std::vector<const NumberedLm*>& large,
            HostArray<const double, 1> log_shares, double scale, std::int64_t gain,
            std::int64_t history_beam)
-      : row_{static_cast<std::int32_t>(large.size()),
+      : row_{++last_id_,
+             static_cast<std::int32_t>(large.size()),
              static_cast<std::int32_t>(small.numbers.size()),
              scale,
              gain,
@@ -58,6 +60,8 @@ class SearchLm {
   const LmRow& row() const { return row_; }
 
  private:
+  static inline std::atomic<std::uint32_t> last_id_ = 0;
+
   void own(const NumberedLm& model) { owned_.push_back(model); }
 
   LmRow row_;

@@ -119,6 +119,10 @@ class WfstMemory {
   // The models of the slots, or of none; they are borrowed until there are others.
   void set_lm(In<std::int64_t, 1> slots, const SearchLm* lm, const Launch& how) {
     if constexpr (HAS_LM) {
+      if (memos_.empty()) {
+        memos_.resize(workspaces_.shape(0));
+        state_.lm_memos = memos_.data();
+      }
       for (std::size_t i = 0; i < slots.size(); ++i) {
         lms_[static_cast<std::size_t>(slots.data()[i])] = lm == nullptr ? LmRow{} : lm->row();
       }
@@ -206,7 +210,8 @@ class WfstMemory {
                      boost_rows_.data(),
                      oov_arcs_.borrow(),
                      oov_rows_.data(),
-                     lms_.data()};
+                     lms_.data(),
+                     nullptr};
   }
 
   Arcs graph_;
@@ -219,7 +224,8 @@ class WfstMemory {
   In<std::int64_t, 1> boost_rows_;
   Arcs oov_arcs_;
   In<std::int64_t, 2> oov_rows_;
-  std::vector<LmRow> lms_;  // per slot
+  std::vector<LmRow> lms_;     // per slot
+  std::vector<LmMemo> memos_;  // per worker, as soon as a slot has models
   WfstState state_;
 };
 

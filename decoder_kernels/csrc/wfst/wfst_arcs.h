@@ -142,6 +142,12 @@ class ArcBatch {
     for (int i = 0; i < count_; ++i) {
       const Pending& asked = arcs_[i];
       const WfstArc& arc = *asked.arc;
+      if (HAS_LM && arc.word != 0 && arc_costs_.lm_room() > 0 &&
+          arc_costs_.is_hopeless(asked.cost + arc_costs_.least_of(arc), arc.target_kind,
+                                 frontier_.cutoff())) {
+        if (asked.from < 0) raise_closure_bound(~asked.from, OPEN);
+        continue;  // not worth a look at language models
+      }
       Said said;
       const Cost own = arc_costs_.of_arc(arc, asked.key, &said);
       if (asked.from < 0) raise_closure_bound(~asked.from, own);

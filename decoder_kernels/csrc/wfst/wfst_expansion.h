@@ -65,7 +65,8 @@ class Expansion {
       follow_blanks();
     }
     pruning_.tighten_cutoff();
-    list_affordable(frontier_.cutoff() - labels_.least() - arc_costs_.cheapest_arc());
+    list_affordable(frontier_.cutoff() - labels_.least() - arc_costs_.cheapest_arc() +
+                    arc_costs_.lm_room());
     block_.sync();
     buckets_.sort();
   }
@@ -171,7 +172,8 @@ class Expansion {
   KERNEL_FN bool is_expandable_at(int place) const {
     const NodeArcs& node = entries_.arcs[place];
     prefetch(&nodes_.arcs_of(entries_.keys[place]).labels[node.first_label]);
-    return is_expandable(node, room_at(node.min_weight, entries_.costs[place], frontier_.cutoff()));
+    return is_expandable(node, room_at(node.min_weight, entries_.costs[place],
+                                       frontier_.cutoff() + arc_costs_.lm_room()));
   }
 
   // A node of many arcs is followed by all threads of the block.
@@ -224,7 +226,8 @@ class Expansion {
     for (int i = node.first_label + block_.thread; i < node.end; i += block_.threads) {
       const int label = label_in(arcs.labels[i]);
       const Cost acoustic = labels_.cost(label);
-      if (acoustic == NO_COST || acoustic + arc_costs_.at_least(node.min_weight) > least) continue;
+      const Cost at_least = arc_costs_.at_least(node.min_weight) - arc_costs_.lm_room();
+      if (acoustic == NO_COST || acoustic + at_least > least) continue;
       if (shape_.topology == WFST_NORMAL && label == label_of(key)) continue;
       Said said;
       const Cost cost = acoustic + arc_costs_.of_arc(arcs.arcs[i], key, &said);
@@ -296,8 +299,9 @@ class Expansion {
   KERNEL_FN void follow_node(const WfstArcs& arcs, const NodeArcs& node, int place, Cost cutoff,
                              Share share, ArcBatch& batch) const {
     const Cost room = room_at(node.min_weight, entries_.costs[place], cutoff);
-    if (!is_expandable(node, room) || frontier_.is_full()) return;
-    const int bin = labels_.bin_of(room);
+    const Cost most = with_words(room);
+    if (!is_expandable(node, most) || frontier_.is_full()) return;
+    const int bin = labels_.bin_of(most);
     const int count = labels_.count(bin);
     if (bin < COST_BINS - 1 && count * BISECTION_STEPS < node.num_labels()) {
       find_labels(arcs, node, count, place, room, share, batch);
@@ -340,8 +344,15 @@ class Expansion {
     return room < NO_COST ? room : NO_COST - 1;
   }
 
+  // The same for a label that words come with.
+  KERNEL_FN Cost with_words(Cost room) const {
+    const Cost most = room + arc_costs_.lm_room();
+    return most < NO_COST ? most : NO_COST - 1;
+  }
+
   // Most arcs fail this test, which sees their labels only.
   KERNEL_FN bool is_affordable(std::uint32_t label, Cost room) const {
+    if constexpr (HAS_LM) room = choose(has_words_in(label), with_words(room), room);
     return labels_.cost(label_in(label)) + arc_costs_.excess(label) <= room;
   }
 

@@ -58,7 +58,8 @@ class WfstLane {
         graph_scale_(state.scales[slot].graph),
         slot_(wfst_slot(state, slot)),
         work_(workspace_of(block, state)),
-        lm_(HAS_LM ? state.lms + slot : nullptr),
+        lm_(HAS_LM ? state.lms + slot : nullptr,
+            HAS_LM && block.threads == 1 ? state.lm_memos + block.worker : nullptr),
         frontier_(block, state, slot_, work_, options_, lm_),
         expansion_(block, state, slot, work_, frontier_, lm_),
         recombination_(block, state, options_, slot_, work_, frontier_, expansion_) {}

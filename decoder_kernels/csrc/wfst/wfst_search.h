@@ -9,7 +9,7 @@
 #include "block/input_status.h"
 #include "block/launch.h"
 #include "boost/boost_arena.h"
-#include "lm/lm_row.h"
+#include "pricing/lm_row.h"
 
 namespace earshot {
 
@@ -45,8 +45,9 @@ struct WfstArc {
   std::int32_t target_kind;
 };
 
-// One row more than nodes, for where the last one's arcs end. Labels are the arcs' own, with how
-// far their cost lies above the node's min_weight in the upper 16 bits (see wfst_state.h).
+// One row more than nodes, for where the last one's arcs end. Labels are the arcs' own, with a bit
+// for those that words may come with, and how far their cost lies above the node's min_weight in
+// the upper 16 bits (see wfst_state.h).
 struct WfstArcs {
   const WfstNode* nodes;
   const std::uint32_t* labels;
@@ -100,6 +101,7 @@ struct WfstState {
   WfstArcs oov_arcs;               // of all slots; targets from num_nodes on are the slot's own
   const std::int64_t* oov_rows;    // (num_slots, 2): first node and first arc, -1 for none
   const LmRow* lms;                // per slot; null where no slot can have a language model
+  LmMemo* lm_memos;                // of workers of blocks of one thread
 };
 
 using WfstSlotParams = SlotParams<WfstState>;

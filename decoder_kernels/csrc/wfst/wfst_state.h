@@ -5,7 +5,7 @@
 
 #include "block/block.h"
 #include "block/scratch.h"
-#include "lm/lm_prices.h"
+#include "pricing/lm_prices.h"
 #include "wfst/fixed_cost.h"
 #include "wfst/wfst_search.h"
 
@@ -146,7 +146,11 @@ inline constexpr double GAIN_STEP = 1.0 / 16;
 inline constexpr double EXCESS_STEP = 1.0 / 512;
 
 KERNEL_FN int label_in(std::uint32_t packed) {
-  return static_cast<int>(packed & 0xFFFF);
+  return static_cast<int>(packed & ((1 << LABEL_BITS) - 1));
+}
+// Whether there are words on the arc, or on epsilon arcs behind it.
+KERNEL_FN bool has_words_in(std::uint32_t packed) {
+  return (packed >> LABEL_BITS & 1) != 0;
 }
 KERNEL_FN int excess_in(std::uint32_t packed) {
   return static_cast<int>(packed >> 16);

@@ -8,9 +8,12 @@ from earshot.decoder_kernels.boosting.oov_arena import OovArena
 from earshot.decoder_kernels.boosting.word_boost import WordBoostTable, WordPhrase
 from earshot.decoder_kernels.errors import CapacityExceeded
 from earshot.decoder_kernels.graph.graph import Arc, Graph
+from earshot.decoder_kernels.graph.wfst_key import LABEL_BITS
 
 A = 1
 UNKNOWN_COST = 2.5
+WORD = 1 << LABEL_BITS
+"""A bit beside the label of an arc with a word."""
 
 
 def loop_graph() -> Graph:
@@ -42,7 +45,7 @@ def test_a_spelling_leaves_the_graph_and_comes_back_to_its_loop() -> None:
     arena.place(1, table_of((1, 3)))
     assert arena.rows.tolist() == [[-1, -1], [0, 0], [-1, -1]]
     first, second = arena.arcs[:2].tolist()
-    assert (arena.labels[:2].tolist(), [first[2], second[2]]) == ([2, 4], [0, 2])
+    assert (arena.labels[:2].tolist(), [first[2], second[2]]) == ([2, 4 | WORD], [0, 2])
     assert [first[1], second[1]] == [loop_graph().num_nodes + 1, 0]
     costs = arena.arcs[:2, 0].contiguous().view(torch.float32).tolist()
     assert costs == [(UNKNOWN_COST - 1.0) / 2, UNKNOWN_COST - (UNKNOWN_COST - 1.0) / 2]
@@ -52,7 +55,7 @@ def test_words_that_begin_alike_share_their_beginning() -> None:
     arena = arena_of(8)
     arena.place(0, table_of((1, 3), (1, 2)))
     assert arena.nodes[:3, :2].tolist() == [[0, 0], [1, 1], [3, 3]]
-    assert arena.labels[:3].tolist() == [2, 3, 4]
+    assert arena.labels[:3].tolist() == [2, 3 | WORD, 4 | WORD]
 
 
 def test_a_table_without_such_words_takes_no_room() -> None:
@@ -82,4 +85,4 @@ def test_words_take_the_place_of_those_before() -> None:
     arena = arena_of(4)
     arena.place(0, table_of((1, 2, 3)))
     arena.place(0, table_of((4, 4, 4)))
-    assert arena.labels[:3].tolist() == [5, 5, 5]
+    assert arena.labels[:3].tolist() == [5, 5, 5 | WORD]

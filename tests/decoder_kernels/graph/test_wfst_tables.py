@@ -8,6 +8,7 @@ from wfst_oracle import WfstOracle
 from earshot.decoder_kernels.boosting.word_boost import WordBoostTable, WordPhrase
 from earshot.decoder_kernels.graph.epsilon_order import epsilon_order
 from earshot.decoder_kernels.graph.graph import Arc, Graph
+from earshot.decoder_kernels.graph.wfst_key import LABEL_BITS
 from earshot.decoder_kernels.graph.wfst_options import MAX_SCALE, WfstOptions, nats
 from earshot.decoder_kernels.graph.wfst_tables import EXCESS_STEP, WfstTables
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
@@ -42,15 +43,17 @@ def test_no_gain_by_epsilon_is_too_large(
 @settings(deadline=None, max_examples=200)
 def test_no_arc_costs_less_than_its_label_and_node_say(graph: Graph) -> None:
     tables = WfstTables.of(graph, torch.device("cpu"))
-    gain = epsilon_order(graph).gain
+    order = epsilon_order(graph)
     nodes, packed = tables.nodes.numpy(), tables.labels.numpy()
     for node in range(graph.num_nodes):
         least = float(nodes[node, 2:3].view(np.float32)[0])
         for arc in range(graph.first_label[node], graph.first_arc[node + 1]):
-            label, excess = int(packed[arc]) & 0xFFFF, int(packed[arc]) >> 16
+            label, excess = int(packed[arc]) % (1 << LABEL_BITS), int(packed[arc]) >> 16
+            words = (graph.words[arc], order.words[graph.targets[arc]])
             assert label == graph.labels[arc]
+            assert int(packed[arc]) >> LABEL_BITS & 3 == any(words)
             assert int(nodes[node, 4:6].view(np.uint64)[0]) >> label % 64 & 1
-            cost = float(graph.weights[arc]) - gain[graph.targets[arc]]
+            cost = float(graph.weights[arc]) - order.gain[graph.targets[arc]]
             assert least + excess * EXCESS_STEP <= cost
             assert tables.min_weight <= least
 

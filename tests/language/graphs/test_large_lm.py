@@ -9,7 +9,7 @@ from stepped_cases import random_arpa
 
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions
-from earshot.decoder_kernels.lm.search_lm import NumberedLm, SearchLm
+from earshot.decoder_kernels.wfst.search_lm import NumberedLm, SearchLm
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
 from earshot.language.graphs.build import build_graph
 

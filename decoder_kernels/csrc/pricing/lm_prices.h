@@ -9,8 +9,8 @@
 
 #include "block/block.h"
 #include "lm/lm_lookup.h"
-#include "lm/lm_row.h"
 #include "prefix/log_add.h"
+#include "pricing/lm_row.h"
 #include "wfst/fixed_cost.h"
 
 namespace earshot::EARSHOT_BACKEND {
@@ -40,7 +40,7 @@ class LmPrices {
     LmWords after;
   };
 
-  explicit KERNEL_FN LmPrices(const LmRow* row) : row_(row) {}
+  explicit KERNEL_FN LmPrices(const LmRow* row, LmMemo* memo = nullptr) : row_(row), memo_(memo) {}
 
   KERNEL_FN bool empty() const { return row_ == nullptr || row_->num_large == 0; }
   KERNEL_FN Cost gain() const { return empty() ? 0 : row_->gain; }
@@ -49,7 +49,14 @@ class LmPrices {
   // What a word of the graph costs in full, and the state after it.
   KERNEL_FN Word price(LmWords words, int word) const {
     const LmWords own = word < row_->num_words ? static_cast<LmWords>(word) : LM_UNKNOWN;
-    return Word{cost_of(words, own), cut(lm_suffix(words << LM_WORD_BITS | own, LM_STATE_WORDS))};
+    if (memo_ == nullptr) return found(words, own);
+    LmMemo::Word& kept = memo_->words[place_of(words ^ own << (64 - LM_WORD_BITS), LM_WORDS_KEPT)];
+    if (kept.row != row_->id || kept.before != words || kept.word != own) {
+      const Word priced = found(words, own);
+      kept =
+          LmMemo::Word{words, priced.after, priced.cost, static_cast<std::uint32_t>(own), row_->id};
+    }
+    return Word{kept.cost, kept.after};
   }
 
   // The same as a search pays it.
@@ -62,14 +69,7 @@ class LmPrices {
   KERNEL_FN Cost end_price(LmWords words) const { return cost_of(words, LM_END); }
 
   // The longest end of a state that is a context of some model.
-  KERNEL_FN LmWords cut(LmWords words) const {
-    int longest = state_of(row_->small, words).length;
-    for (int i = 0; i < row_->num_large; ++i) {
-      const int length = state_of(row_->large[i], words).length;
-      longest = length > longest ? length : longest;
-    }
-    return lm_suffix(words, longest);
-  }
+  KERNEL_FN LmWords cut(LmWords words) const { return states_of(words).cut; }
 
  private:
   struct State {
@@ -77,20 +77,56 @@ class LmPrices {
     std::uint32_t state;
   };
 
+  // The highest bits of the product depend on all.
+  static KERNEL_FN int place_of(LmWords words, int size) {
+    return static_cast<int>((words * 0x9E3779B97F4A7C15ULL) >> 40) & (size - 1);
+  }
+
+  KERNEL_FN Word found(LmWords words, LmWords own) const {
+    const LmWords after = lm_suffix(words << LM_WORD_BITS | own, LM_STATE_WORDS);
+    return Word{cost_of(words, own), cut(after)};
+  }
+
   KERNEL_FN Cost cost_of(LmWords words, LmWords word) const {
+    const LmMemo::States states = states_of(words);
     double log_prob = MINUS_INFINITY;
     for (int i = 0; i < row_->num_large; ++i) {
       const LmPart& part = row_->large[i];
-      log_prob = log_add(log_prob, part.log_share - nats(part, words, word));
+      log_prob = log_add(log_prob, part.log_share - nats(part, states.large[i], word));
     }
-    const double small = nats(row_->small, words, word);
+    const double small = nats(row_->small, states.small, word);
     return fixed_cost(-log_prob * row_->scale) - fixed_cost(small * row_->scale);
   }
 
-  KERNEL_FN double nats(const LmPart& part, LmWords words, LmWords word) const {
-    const std::uint32_t state = state_of(part, words).state;
+  KERNEL_FN double nats(const LmPart& part, std::uint32_t state, LmWords word) const {
     const std::int32_t cost = LmLookup(part.view).find(state, number_of(part, word)).cost;
     return cost / static_cast<double>(LM_COST_STEPS);
+  }
+
+  // The models' states after some words, and how many of these they can tell from others.
+  KERNEL_FN LmMemo::States states_of(LmWords words) const {
+    if (memo_ == nullptr) return found_states(words);
+    const LmMemo::States& kept = memo_->states[place_of(words, LM_STATES_KEPT)];
+    if (kept.row == row_->id && kept.words == words) return kept;
+    LmMemo::States found = found_states(words);
+    memo_->states[place_of(words, LM_STATES_KEPT)] = found;
+    found.words = found.cut;  // whose states are the same: they are asked for next
+    memo_->states[place_of(found.cut, LM_STATES_KEPT)] = found;
+    return found;
+  }
+
+  KERNEL_FN LmMemo::States found_states(LmWords words) const {
+    LmMemo::States found{words, 0, row_->id, 0, {}};
+    const State small = state_of(row_->small, words);
+    found.small = small.state;
+    int longest = small.length;
+    for (int i = 0; i < row_->num_large; ++i) {
+      const State large = state_of(row_->large[i], words);
+      found.large[i] = large.state;
+      longest = large.length > longest ? large.length : longest;
+    }
+    found.cut = lm_suffix(words, longest);
+    return found;
   }
 
   // The model's state for the longest end of these words that it has one for.
@@ -128,6 +164,7 @@ class LmPrices {
   }
 
   const LmRow* row_;
+  LmMemo* memo_;
 };
 
 }  // namespace earshot::EARSHOT_BACKEND

@@ -19,6 +19,7 @@ struct LmPart {
 };
 
 struct LmRow {
+  std::uint32_t id;        // no other row's
   std::int32_t num_large;  // 0: the slot has no models
   std::int32_t num_words;  // of the graph; higher ids are unknown words
   double scale;
@@ -26,6 +27,30 @@ struct LmRow {
   std::int64_t history_beam;  // how much dearer than the cheapest a token at its place may be
   LmPart small;               // what the graph's arcs have paid
   LmPart large[LM_MOST_PARTS];
+};
+
+inline constexpr int LM_WORDS_KEPT = 1 << 13;
+inline constexpr int LM_STATES_KEPT = 1 << 12;
+
+// What a worker has found last: a cache of each row's own. What it lacks is looked up.
+struct LmMemo {
+  struct Word {
+    std::uint64_t before;
+    std::uint64_t after;
+    std::int64_t cost;
+    std::uint32_t word;
+    std::uint32_t row;  // an id; 0 is none's
+  };
+  struct States {
+    std::uint64_t words;
+    std::uint64_t cut;
+    std::uint32_t row;
+    std::uint32_t small;
+    std::uint32_t large[LM_MOST_PARTS];
+  };
+
+  Word words[LM_WORDS_KEPT];
+  States states[LM_STATES_KEPT];
 };
 
 }  // namespace earshot
