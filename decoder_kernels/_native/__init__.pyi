@@ -142,23 +142,31 @@ class LmImage:
     def back_off(self, state: int) -> int:
         """What it costs to leave all words of a state."""
 
-def price_texts(
-    images: Sequence[LmImage],
-    log_shares: Annotated[
-        Lendable, dict(dtype="float64", shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    starts: Annotated[
-        Lendable, dict(dtype="uint32", shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    words: Annotated[
-        Lendable, dict(dtype="uint32", shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    ends: Annotated[
-        Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    costs: Annotated[Lendable, dict(dtype="float64", shape=(None,), order="C", device="cpu")],
-) -> None:
-    """Write what texts cost, in nats, by a mix of images."""
+class LmMixture:
+    """Images that are asked about the same words, and mixed."""
+
+    def __init__(
+        self,
+        images: Sequence[LmImage],
+        log_shares: Annotated[
+            Lendable, dict(dtype="float64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        starts: Annotated[
+            Lendable, dict(dtype="uint32", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        words: Annotated[
+            Lendable,
+            dict(dtype="uint32", shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+    ) -> None: ...
+    def price(
+        self,
+        ends: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        costs: Annotated[Lendable, dict(dtype="float64", shape=(None,), order="C", device="cpu")],
+    ) -> None:
+        """Write what texts cost, in nats, that end there in the words."""
 
 class NumberedLm:
     """An image, and its numbers of a graph's words."""
@@ -258,6 +266,31 @@ def arc_posteriors(
     scale: float,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """The share of all paths that goes through each arc."""
+
+def price_lattice(
+    *,
+    frames: Annotated[
+        Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    sources: Annotated[
+        Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    targets: Annotated[
+        Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    words: Annotated[
+        Lendable, dict(dtype="int32", shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    costs: Annotated[
+        Lendable, dict(dtype="float64", shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    terms: Sequence[tuple[LmMixture, float]],
+    beginning: Sequence[int],
+    count: int,
+    ended: bool,
+    max_lookups: int,
+) -> list[tuple[tuple[int, ...], tuple[int, ...], float, float]] | None:
+    """The cheapest paths once models have priced them, or None."""
 
 class ResultLane:
     """Where a slot's records are, and how to read them."""
