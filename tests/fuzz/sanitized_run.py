@@ -12,7 +12,8 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 BUILD = REPOSITORY / "build" / "fuzz"
 PYTHON_PATH = os.pathsep.join(
-    str(REPOSITORY / "tests" / name) for name in ("fuzz", "decoder_kernels", "cuda_emulator")
+    str(REPOSITORY / "tests" / name)
+    for name in ("fuzz", "decoder_kernels", "decoder_kernels/lm", "cuda_emulator")
 )
 """Where the fuzzer's helpers are, which pytest finds by itself."""
 LEAK_RUN = ("--operations", "5000")

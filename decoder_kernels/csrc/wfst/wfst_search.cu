@@ -98,6 +98,7 @@ class WfstLane {
     frontier_.store();
   }
 
+#ifdef EARSHOT_LM
   // Tokens stay, their words as the slot's models tell them apart.
   KERNEL_FN void change_lm() {
     reopen_all_closures();  // words on epsilon arcs may cost something else
@@ -108,6 +109,7 @@ class WfstLane {
     keep_the_best();
     frontier_.store();
   }
+#endif
 
  private:
   // The start node and what epsilon arcs lead to from there.
@@ -180,11 +182,13 @@ struct WfstForgetBoosts {
   }
 };
 
+#ifdef EARSHOT_LM
 struct WfstChangeLm {
   KERNEL_FN void operator()(const Block& block, const WfstSlotParams& params) const {
     WfstLane(block, params.state, params.slots[block.index]).change_lm();
   }
 };
+#endif
 
 std::size_t scratch_bytes_of(const WfstShape& shape) {
   return Workspace(Carver(nullptr), Carver(nullptr), shape).scratch_bytes;
@@ -201,10 +205,12 @@ void wfst_advance(Launch how, const WfstAdvanceParams& params) {
   launch<WalkChunk<WfstLane, WfstState>>(how, params);
 }
 
+#ifdef EARSHOT_LM
 void wfst_change_lm(Launch how, const WfstSlotParams& params) {
   how.scratch_bytes = scratch_bytes_of(params.state.shape);
   launch<WfstChangeLm>(how, params);
 }
+#endif
 
 void wfst_forget_boosts(Launch how, const WfstSlotParams& params) {
   how.scratch_bytes = scratch_bytes_of(params.state.shape);

@@ -159,7 +159,6 @@ struct WfstLayout {
   std::size_t wfst_workspace_bytes(const WfstShape& shape);          \
   void wfst_reset(Launch how, const WfstSlotParams& params);         \
   void wfst_forget_boosts(Launch how, const WfstSlotParams& params); \
-  void wfst_change_lm(Launch how, const WfstSlotParams& params);     \
   void wfst_advance(Launch how, const WfstAdvanceParams& params);    \
   void wfst_count(Launch how, const WfstCountParams& params);        \
   void wfst_best(Launch how, const WfstBestParams& params);          \
@@ -175,10 +174,12 @@ EARSHOT_DECLARE_WFST_SEARCH
 // The same for slots that have language models of their own (EARSHOT_LM, see wfst_state.h).
 namespace cpu_lm {
 EARSHOT_DECLARE_WFST_SEARCH
-}
+void wfst_change_lm(Launch how, const WfstSlotParams& params);
+}  // namespace cpu_lm
 namespace cpu_teams_lm {
 EARSHOT_DECLARE_WFST_SEARCH
-}
+void wfst_change_lm(Launch how, const WfstSlotParams& params);
+}  // namespace cpu_teams_lm
 namespace cuda {
 EARSHOT_DECLARE_WFST_SEARCH
 }

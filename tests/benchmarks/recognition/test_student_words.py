@@ -17,9 +17,11 @@ def test_each_context_is_heard_in_each_precision() -> None:
     found = list(arms(MODEL, CONTEXTS))
     greedy = [(arm.frames, arm.precision) for arm in found if arm.mode == GREEDY]
     assert greedy == [
-        (frames, precision) for frames in (14, 1) for precision in ("float32", "bfloat16", "int8")
+        (frames, precision)
+        for frames in (14, 1)
+        for precision in ("float32", "bfloat16", "int8", "w8a8")
     ]
-    assert [(arm.mode, arm.frames) for arm in found[6:]] == [(mode, 14) for mode in OTHERS]
+    assert [(arm.mode, arm.frames) for arm in found[8:]] == [(mode, 14) for mode in OTHERS]
     assert all(arm.bare for arm in found)
 
 

@@ -58,6 +58,9 @@ def calls_of(search: Search, frames: torch.Tensor) -> dict[str, Callable[[], obj
     return calls
 
 
+ASKS_NO_DEVICE = {"hypothesis", "set_lm"}
+"""Read on the host; refused on any device but a CPU."""
+
 MAKERS: list[Callable[[torch.device], Search]] = [prefix_search, graph_search]
 
 
@@ -113,7 +116,7 @@ def test_a_broken_device_gives_no_search(emulator: Emulator, make) -> None:
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_a_broken_device_is_asked_everything(emulator: Emulator, make, frames) -> None:
-    """What a search says is all in `calls_of`."""
+    """What a search says is all in `calls_of`, but for what asks no device."""
     search = make(emulator.device)
     public = {name for name, _ in inspect.getmembers(search, inspect.ismethod) if name[0] != "_"}
-    assert public == set(calls_of(search, frames))
+    assert public - ASKS_NO_DEVICE == set(calls_of(search, frames))
