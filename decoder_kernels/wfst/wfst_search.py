@@ -118,10 +118,12 @@ class WfstSearch:
     def set_lm(self, slot: int, lm: SearchLm | None) -> None:
         """Search the slot with these language models from the next frame on; ``None``: the graph's.
 
-        Hypotheses stay, at what they cost, with the words before that the new models can tell
-        apart; after ``None`` none are known. Where models change after the first frame, the n-best
-        lists up to the next reset do not get what the gain limit took. Raises InvalidConfig for
-        models that are numbered for another graph, or on a device that searches without.
+        Hypotheses within the new history beam stay, at what they cost, with the words before that
+        the new models can tell apart; after ``None`` none are known. Lists have the cheapest by
+        limited gains, and then the rest of these. Where models change after the first frame, the
+        n-best lists up to the next reset do not get what the gain limit took. Raises
+        InvalidConfig for models that are numbered for another graph, or on a device that searches
+        without.
         """
         chosen = self._lanes.slots(torch.tensor([slot]))
         if self.device.type != "cpu":
@@ -130,8 +132,9 @@ class WfstSearch:
             raise InvalidConfig("the language models are numbered for the words of another graph")
         searched = int(self._counts(chosen)[0, 0]) > 0
         native = None if lm is None else lm.native
+        before, self._lms[slot] = self._lms[slot], lm  # both are lent until the call is over
         self._native.set_lm(dlpack_capsule(chosen), native, self._lanes.launch())
-        self._lms[slot] = lm
+        del before
         self._has_whole_lm[slot] = not searched
 
     @device_errors()

@@ -124,7 +124,7 @@ def _share(config: EngineConfig, engines: int, device: DeviceChoice) -> EngineCo
 
 
 def _on_all_cores(config: EngineConfig, engines: int, device: DeviceChoice) -> EngineConfig:
-    """The config of one of several engines, which share the cores where no threads are told.
+    """The config of one of some engines, to whom the cores are dealt where no threads are told.
 
     None stays free for the gateway: threads that share a layer leave theirs to whoever is there.
     """

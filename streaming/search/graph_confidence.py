@@ -31,7 +31,7 @@ class SegmentLattice:
         self._config = config
         self._give_up = give_up
         self._ended = ended
-        self._lattice: WordLattice | None = None
+        self._was_drawn = False
 
     def confidences(self, found: WfstHypothesis) -> Sequence[float] | None:
         """Confidences of a hypothesis's words, whichever pass chose it; None without a lattice."""
@@ -41,17 +41,26 @@ class SegmentLattice:
             return None
         return self._sure.of(found.words, found.frames)
 
+    @cached_property
     def drawn(self) -> WordLattice | None:
         """The lattice itself; None where it would take too long. Confidences are of it then."""
-        [self._lattice] = self._search.lattices([self._slot], finalize=[self._ended])
-        return self._lattice
+        self._was_drawn = True
+        [drawn] = self._search.lattices([self._slot], finalize=[self._ended])
+        return drawn
 
     @cached_property
     def _sure(self) -> WordConfidences | None:
-        scale, coverage = self._config.posterior_scale, self._config.coverage
-        if self._lattice is not None:
-            return WordConfidences.of_lattice(self._lattice, scale, coverage)
-        [sure] = self._search.confidences([self._slot], scale, coverage, finalize=[self._ended])
+        sure = self._of_drawn() if self._was_drawn else self._of_search()
         if sure is None:
             self._give_up()
+        return sure
+
+    def _of_drawn(self) -> WordConfidences | None:
+        scale, coverage = self._config.posterior_scale, self._config.coverage
+        drawn = self.drawn
+        return None if drawn is None else WordConfidences.of_lattice(drawn, scale, coverage)
+
+    def _of_search(self) -> WordConfidences | None:
+        scale, coverage = self._config.posterior_scale, self._config.coverage
+        [sure] = self._search.confidences([self._slot], scale, coverage, finalize=[self._ended])
         return sure

@@ -166,13 +166,15 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
 
         Those that keep the stable words, if there are any.
         """
-        drawn = lattice.drawn()
+        drawn = lattice.drawn
         if drawn is None:
             return None
         scale = self._config.options(stream.config.graph).graph_scale
         said = stream.utterance.words
         paths = partial(self._prices.paths, mix, drawn, scale, said, ended=ended)
-        found = paths(beginning=self._state(stream).committed) or paths()
+        found = paths(beginning=self._state(stream).committed)
+        if found == []:  # None is another answer: it takes too long, however often one asks
+            found = paths()
         if found is None:
             return None
         self._count(stream, SearchCounts(lm_finals=1, lm_words=int(np.count_nonzero(drawn.words))))

@@ -104,9 +104,11 @@ def test_scores_have_what_the_model_says_in_place_of_what_the_graphs_own_does(en
 
 
 @pytest.fixture
-def small_lattices_only(monkeypatch):
-    """No lattice can be priced in time, so that models rank lists."""
-    monkeypatch.setattr(list_prices, "priced_paths", lambda *_, **__: None)
+def small_lattices_only(monkeypatch) -> list[object]:
+    """No lattice can be priced in time, so that models rank lists. Returns what was tried."""
+    tried: list[object] = []
+    monkeypatch.setattr(list_prices, "priced_paths", lambda *_, **asked: tried.append(asked))
+    return tried
 
 
 def test_texts_are_found_of_which_a_hundred_others_are_likelier_to_the_graph(engine, lms, sounds):
@@ -128,7 +130,7 @@ def test_a_list_is_ranked_where_a_lattice_is_too_large(engine, lms, sounds, smal
         wanted = score + SCALE * (cost(SMALL, text) - cost(TENANT, text))
         assert after[text] == pytest.approx(wanted, abs=0.01)
     assert list(after.values()) == sorted(after.values(), reverse=True)
-    assert engine.counters.search.lm_finals == 1
+    assert engine.counters.search.lm_finals == len(small_lattices_only) == 1
 
 
 def test_a_mix_is_one_of_probabilities(engine, lms, sounds):
