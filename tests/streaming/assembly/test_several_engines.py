@@ -32,9 +32,7 @@ def built(monkeypatch) -> list[EngineConfig]:
     ("engines", "asked", "threads"),
     [(1, None, 8), (2, None, 4), (3, None, 2), (8, None, 1), (20, None, 1), (2, 3, 3), (1, 5, 5)],
 )
-def test_fewer_engines_than_cores_are_dealt_their_threads(
-    built, engines, asked, threads
-):
+def test_fewer_engines_than_cores_are_dealt_their_threads(built, engines, asked, threads):
     config = EngineConfig(max_streams=20, threads=asked)
     if engines == 1:
         build_engine(None, {}, config, device="cpu")
