@@ -1,16 +1,21 @@
-"""Small random graphs, options and boosts that the tests of graph search share."""
+"""Random graphs, options and boosts of tests of graph search, and what they ask of a search."""
 
 from collections.abc import Sequence
 
 import numpy as np
+import torch
 from hypothesis import strategies as st
+from wfst_oracle import WfstOracle
 
 from earshot.decoder_kernels.boosting.word_boost import WordBoostTable, WordPhrase
 from earshot.decoder_kernels.graph.graph import TOPOLOGIES, Arc, Graph
-from earshot.decoder_kernels.graph.wfst_options import WfstOptions
+from earshot.decoder_kernels.graph.wfst_options import WfstOptions, nats
+from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
 
 SMALL = {"backpointer_capacity": 4096, "entry_capacity": 2048, "candidate_capacity": 8192}
 """Sizes that are enough for them."""
+
+LISTED = 500
 
 
 def compact_graph(arcs: Sequence[Arc], final: int, words: Sequence[str]) -> Graph:
@@ -98,3 +103,40 @@ def options() -> st.SearchStrategy[WfstOptions]:
         graph_scale=st.sampled_from([0.0, 0.8, 1.0, 10.0]),
         blank_skip=st.sampled_from([0.5, 1.0, 1.0]),
     )
+
+
+@st.composite
+def search_configs(draw: st.DrawFn) -> WfstSearchConfig:
+    """Some workers, and blocks of one thread or several."""
+    return WfstSearchConfig(
+        max_tokens=1000,
+        workers=draw(st.integers(1, 3)),
+        block_threads=draw(st.sampled_from([None, None, None, 2, 5])),  # None: the device's
+        **SMALL,
+    )
+
+
+def assert_as_oracle(
+    search: WfstSearch, slot: int, oracle: WfstOracle, *, lists_are_exact: bool = True
+) -> None:
+    """The same best path with its times, the same n-best list, the same stable words.
+
+    lists_are_exact: whether a list that was cut has the cheapest of all.
+    """
+    assert search.num_tokens(torch.tensor([slot])) == [len(oracle.tokens)]
+    for finalize in (False, True):
+        [result] = search.best(torch.tensor([slot]), finalize=finalize)
+        token, cost = oracle.best(finalize)
+        found = result.hypothesis
+        assert list(zip(found.words, found.frames, strict=True)) == list(token.best)
+        assert found.cost == nats(cost)
+        assert found.reached_final == oracle.ends(finalize)[1]
+        assert result.stable_length == min(oracle.stable_length(), len(found.words))
+        [listed] = search.nbest([slot], LISTED, finalize=[finalize])
+        assert listed is not None
+        expected = [(nats(cost), words) for cost, words in oracle.nbest(finalize)]
+        if len(expected) < LISTED:
+            assert sorted((one.cost, one.words) for one in listed) == expected
+        elif lists_are_exact:
+            assert [one.cost for one in listed] == [cost for cost, _ in expected[:LISTED]]
+        assert [one.cost for one in listed] == sorted(one.cost for one in listed)

@@ -13,12 +13,12 @@ from search_company import (
     examples,
     slots_for,
 )
-from wfst_cases import SMALL, graphs, options, tables
+from wfst_cases import assert_as_oracle, graphs, options, search_configs, tables
 from wfst_oracle import WfstOracle
 
 from earshot.decoder_kernels.boosting.word_boost import WordBoostTable
 from earshot.decoder_kernels.graph.graph import Graph
-from earshot.decoder_kernels.graph.wfst_options import WfstOptions, nats
+from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
 
 CASES = settings(
@@ -27,7 +27,6 @@ CASES = settings(
     phases=(Phase.explicit, Phase.generate),  # to make one smaller takes the oracle minutes
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-LISTED = 500
 
 
 @dataclass(frozen=True)
@@ -51,12 +50,7 @@ class Company:
 def companies(draw: st.DrawFn) -> Company:
     """Streams of different lengths, cuts, options and boosts in a random order of slots."""
     graph = draw(graphs())
-    config = WfstSearchConfig(
-        max_tokens=1000,
-        workers=draw(st.integers(1, 3)),
-        block_threads=draw(st.sampled_from([None, None, None, 2, 5])),  # None: the device's
-        **SMALL,
-    )
+    config = draw(search_configs())
     streams = []
     for _ in range(draw(st.integers(1, 3))):
         audio = draw(cut_frames(graph.vocab_size, most_chunks=3, longest_chunk=3))
@@ -73,25 +67,6 @@ def search_together(company: Company, device: torch.device) -> WfstSearch:
     return search
 
 
-def assert_equal(search: WfstSearch, slot: int, oracle: WfstOracle) -> None:
-    """The same best path with its times, the same n-best list, the same stable words."""
-    for finalize in (False, True):
-        [result] = search.best(torch.tensor([slot]), finalize=finalize)
-        token, cost = oracle.best(finalize)
-        found = result.hypothesis
-        assert list(zip(found.words, found.frames, strict=True)) == list(token.best)
-        assert found.cost == nats(cost)
-        assert found.reached_final == oracle.ends(finalize)[1]
-        assert result.stable_length == min(oracle.stable_length(), len(found.words))
-        [listed] = search.nbest([slot], LISTED, finalize=[finalize])
-        expected = [(nats(cost), words) for cost, words in oracle.nbest(finalize)]
-        if len(expected) < LISTED:
-            assert sorted((one.cost, one.words) for one in listed) == expected
-        else:
-            assert [one.cost for one in listed] == [cost for cost, _ in expected[:LISTED]]
-        assert [one.cost for one in listed] == sorted(one.cost for one in listed)
-
-
 @given(company=companies())
 @CASES
 def test_each_stream_is_decoded_as_by_the_oracle_alone(
@@ -101,7 +76,7 @@ def test_each_stream_is_decoded_as_by_the_oracle_alone(
     for slot, stream in zip(company.slots, company.streams, strict=True):
         oracle = WfstOracle(company.graph, stream.options, stream.table)
         oracle.advance(stream.audio.frames.tolist())
-        assert_equal(search, slot, oracle)
+        assert_as_oracle(search, slot, oracle)
     assert search.overflows() == 0
 
 
@@ -118,4 +93,4 @@ def test_a_table_that_changes_on_the_way(
     search.set_boost(0, stream.table)
     frames = stream.audio.frames
     for _ in change_table_on_the_way(search, oracle, frames, cut, table, device):
-        assert_equal(search, 0, oracle)
+        assert_as_oracle(search, 0, oracle)

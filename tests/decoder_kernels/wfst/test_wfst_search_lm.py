@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from search_company import CutFrames, advance_together, cut_frames, examples, slots_for
 from search_lm_cases import native_lm, search_lms
 from search_lm_oracle import SearchLmOracle
-from wfst_cases import SMALL, graphs, options, tables
+from wfst_cases import assert_as_oracle, graphs, options, search_configs, tables
 from wfst_oracle import WfstOracle
 
 from earshot.decoder_kernels.boosting.word_boost import WordBoostTable
 from earshot.decoder_kernels.graph.graph import Graph
-from earshot.decoder_kernels.graph.wfst_options import WfstOptions, nats
+from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
 
 CASES = settings(
@@ -23,7 +23,6 @@ CASES = settings(
     phases=(Phase.explicit, Phase.generate),  # to make one smaller takes the oracle minutes
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-LISTED = 500
 
 
 @dataclass(frozen=True)
@@ -48,12 +47,7 @@ class Company:
 def companies(draw: st.DrawFn) -> Company:
     """Streams with language models, each with others or none, in a random order of slots."""
     graph = draw(graphs())
-    config = WfstSearchConfig(
-        max_tokens=1000,
-        workers=draw(st.integers(1, 3)),
-        block_threads=draw(st.sampled_from([None, None, None, 2, 5])),
-        **SMALL,
-    )
+    config = draw(search_configs())
     streams = []
     for number in range(draw(st.integers(1, 3))):
         audio = draw(cut_frames(graph.vocab_size, most_chunks=3, longest_chunk=3))
@@ -61,25 +55,6 @@ def companies(draw: st.DrawFn) -> Company:
         table = draw(tables(graph)) if draw(st.integers(0, 2)) == 0 else None
         streams.append(Stream(audio, draw(options()), table, lm))
     return Company(graph, config, streams, draw(slots_for(streams)))
-
-
-def assert_equal(search: WfstSearch, slot: int, oracle: WfstOracle) -> None:
-    """The same best path with its times, the same n-best list, the same stable words."""
-    assert search.num_tokens(torch.tensor([slot])) == [len(oracle.tokens)]
-    for finalize in (False, True):
-        [result] = search.best(torch.tensor([slot]), finalize=finalize)
-        token, cost = oracle.best(finalize)
-        found = result.hypothesis
-        assert found.cost == nats(cost)
-        assert list(zip(found.words, found.frames, strict=True)) == list(token.best)
-        assert found.reached_final == oracle.ends(finalize)[1]
-        assert result.stable_length == min(oracle.stable_length(), len(found.words))
-        [listed] = search.nbest([slot], LISTED, finalize=[finalize])
-        assert listed is not None
-        expected = [(nats(cost), words) for cost, words in oracle.nbest(finalize)]
-        if len(expected) < LISTED:
-            assert sorted((one.cost, one.words) for one in listed) == expected
-        assert [one.cost for one in listed] == sorted(one.cost for one in listed)
 
 
 @given(company=companies())
@@ -98,7 +73,7 @@ def test_each_stream_is_decoded_as_by_the_oracle_alone(
     for slot, stream in zip(company.slots, company.streams, strict=True):
         oracle = WfstOracle(company.graph, stream.options, stream.table, stream.lm)
         oracle.advance(stream.audio.frames.tolist())
-        assert_equal(search, slot, oracle)
+        assert_as_oracle(search, slot, oracle, lists_are_exact=False)
     assert search.overflows() == 0
 
 
@@ -124,4 +99,4 @@ def test_models_and_tables_that_change_on_the_way(
                 table = data.draw(tables(company.graph))
                 search.set_boost(0, table)
                 oracle.set_boost(table)
-            assert_equal(search, 0, oracle)
+            assert_as_oracle(search, 0, oracle, lists_are_exact=False)
