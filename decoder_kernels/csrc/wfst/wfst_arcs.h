@@ -10,6 +10,15 @@
 
 namespace earshot::EARSHOT_BACKEND {
 
+inline constexpr int HIGH_DEGREE = 512;  // arcs of a node that all threads share
+inline constexpr int AT_A_TIME = 32;     // arcs, whose labels are compared before any is followed
+
+// Which of many a thread takes: every `stride`-th from `first` on.
+struct Share {
+  int first;
+  int stride;
+};
+
 inline constexpr int PREFETCH_AHEAD = 8;  // entries
 
 class Nodes {

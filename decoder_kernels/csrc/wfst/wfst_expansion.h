@@ -15,15 +15,7 @@
 
 namespace earshot::EARSHOT_BACKEND {
 
-inline constexpr int HIGH_DEGREE = 512;
-inline constexpr int AT_A_TIME = 32;  // arcs, whose labels are compared before any is followed
 inline constexpr int BISECTION_STEPS = 12;  // what finding a label costs, in labels compared
-
-// Which of many a thread takes: every `stride`-th from `first` on.
-struct Share {
-  int first;
-  int stride;
-};
 
 class Expansion {
  public:

@@ -8,7 +8,6 @@
 
 namespace earshot::EARSHOT_BACKEND {
 
-inline constexpr int CLAIMED = -2;                      // an index, by a thread at work there
 inline constexpr int LEAST_REHASHED = 256;              // entries
 inline constexpr int LEAST_INDEX_MASK = (1 << 15) - 1;  // less, and frames outgrow it
 
@@ -39,7 +38,7 @@ class Frontier {
       while (block_.compare_exchange(&work_.index[position], NONE, i) != NONE) {
         position = (position + 1) & totals().index_mask;
       }
-      if constexpr (HAS_LM) entries().heads[i] = head_of(i);
+      if constexpr (HAS_LM) entries().heads[i] = head_of(block_, work_, i);
     }
     clear();
   }
@@ -225,7 +224,7 @@ class Frontier {
     block_.sync();
     if (block_.thread == 0) {
       totals().num_alive = totals().num_entries = tokens;
-      totals().index_mask = mask_for(tokens, least_index_mask);
+      totals().index_mask = index_mask_for(work_, tokens, least_index_mask);
       totals().least = totals().last_limit = NO_COST;
       totals().num_known = 0;
     }
@@ -361,7 +360,7 @@ class Frontier {
     const int made = block_.fetch_add(&totals().num_entries, 1);
     if (made < room()) {
       make_at(made, key, kind);
-      if constexpr (HAS_LM) entries().heads[made] = head_of(made);
+      if constexpr (HAS_LM) entries().heads[made] = head_of(block_, work_, made);
       return made;
     }
     block_.fetch_add(&totals().num_entries, -1);
@@ -373,34 +372,10 @@ class Frontier {
     return NONE;
   }
 
-  // The first entry of a place; an entry whose key is written down becomes it if there is none.
-  KERNEL_FN int head_of(int entry) const {
-    const Place own = place_of(entries().keys[entry]);
-    const int mask = totals().index_mask;
-    for (int position = hash_of_place(own) & mask;;) {
-      int* const at = &work_.place_index[position];
-      const int found = block_.load_published(at);
-      if (found == NONE) {
-        if (!block_.claim(at, NONE, CLAIMED)) continue;
-        block_.publish(at, entry);
-        return entry;
-      }
-      if (block_.threads > 1 && found == CLAIMED) continue;  // it may become this place's
-      if (place_of(entries().keys[found]) == own) return found;
-      position = (position + 1) & mask;
-    }
-  }
-
   // Entries that fit: half of the table, so that keys are found soon.
   KERNEL_FN int room() const {
     const int half = (totals().index_mask + 1) / 2;
     return half < work_.num_entries ? half : work_.num_entries;
-  }
-
-  KERNEL_FN int mask_for(int tokens, int least) const {
-    int mask = least;
-    while (mask < 6 * tokens) mask = 2 * mask + 1;
-    return mask < work_.full_index_mask ? mask : work_.full_index_mask;
   }
 
   KERNEL_FN void note_closure(int place, int closure_bound) const {

@@ -12,6 +12,7 @@
 namespace earshot::EARSHOT_BACKEND {
 
 inline constexpr int NONE = -1;
+inline constexpr int CLAIMED = -2;  // an index, by a thread at work there
 inline constexpr int HISTOGRAM_BITS = 10;
 inline constexpr int COST_BINS = 64;
 inline constexpr int MOST_BUCKETS = 8;
@@ -191,6 +192,13 @@ struct Workspace {
   }
 };
 
+// Of a table with room for so many tokens and those that a frame adds.
+KERNEL_FN int index_mask_for(const Workspace& work, int tokens, int least) {
+  int mask = least;
+  while (mask < 6 * tokens) mask = 2 * mask + 1;
+  return mask < work.full_index_mask ? mask : work.full_index_mask;
+}
+
 // The highest bits of the product depend on all of the key's; a table's position is its lowest.
 KERNEL_FN int hash_of_place(Place place) {
   const std::uint64_t product = place * 0x9E3779B97F4A7C15ULL;
@@ -199,6 +207,24 @@ KERNEL_FN int hash_of_place(Place place) {
 KERNEL_FN int hash_of(const Key& key) {
   const LmWords words = words_of(key) * 0xD6E8FEB86659FD93ULL;  // 0 without words
   return hash_of_place(place_of(key) ^ words ^ (words >> 32));
+}
+
+// The first entry of a place; an entry whose key is written down becomes it if there is none.
+KERNEL_FN int head_of(const Block& block, const Workspace& work, int entry) {
+  const Place own = place_of(work.entries.keys[entry]);
+  const int mask = work.totals->index_mask;
+  for (int position = hash_of_place(own) & mask;;) {
+    int* const at = &work.place_index[position];
+    const int found = block.load_published(at);
+    if (found == NONE) {
+      if (!block.claim(at, NONE, CLAIMED)) continue;
+      block.publish(at, entry);
+      return entry;
+    }
+    if (block.threads > 1 && found == CLAIMED) continue;  // it may become this place's
+    if (place_of(work.entries.keys[found]) == own) return found;
+    position = (position + 1) & mask;
+  }
 }
 
 }  // namespace earshot::EARSHOT_BACKEND
