@@ -6,6 +6,7 @@ import functools
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import get_args
 
 from benchmarks.nemo_streams.in_process import BEHIND, FEATURE, RATE, Contest
 from benchmarks.server import sherpa_served
@@ -17,6 +18,7 @@ from benchmarks.server.sherpa_served import (
 )
 from benchmarks.server.spoken_hour import RATE_HZ
 from benchmarks.server.talks import EarshotTalk, SherpaTalk
+from earshot.models.native.precision import Precision
 
 QUERY = "&mode=transducer_greedy_search&endpointing=false"
 LEAST_TAIL_S = 0.8
@@ -28,9 +30,14 @@ def servers_of(contest: Contest, peer_python: Path) -> dict[str, Server]:
     return {
         "sherpa": Server("sherpa-onnx fp32", _sherpa(contest, peer_python, False), SherpaTalk),
         "sherpa-int8": Server("sherpa-onnx int8", _sherpa(contest, peer_python, True), SherpaTalk),
-        "earshot": Server(
-            "Earshot", functools.partial(_earshot, contest), lambda: EarshotTalk(QUERY)
-        ),
+        **{
+            f"earshot-{precision}": Server(
+                f"Earshot {precision}",
+                functools.partial(_earshot, contest, precision),
+                lambda: EarshotTalk(QUERY),
+            )
+            for precision in get_args(Precision)
+        },
     }
 
 
@@ -70,12 +77,12 @@ def tail_s(contest: Contest) -> float:
     return max(window * FEATURE / RATE_HZ, LEAST_TAIL_S)
 
 
-def _earshot(contest: Contest, port: int, streams: int) -> list[str]:
+def _earshot(contest: Contest, precision: Precision, port: int, streams: int) -> list[str]:
     limit = max(LEAST_MAX_STREAMS, 2 * streams)
     return [
         sys.executable, "-m", "earshot.service", "serve", "--port", str(port), "--max-streams",
         str(limit), "--model", str(contest.model), "--graph", "none", "--chunk-size",
-        str(contest.frames),
+        str(contest.frames), "--precision", precision,
     ]  # fmt: skip
 
 

@@ -58,7 +58,8 @@ in a step.
 Users speak LibriSpeech utterances in real time, in packets of 100 ms, an utterance a connection,
 whether or not the server answers. {arguments.load_seconds:g} s for each count after the last user
 began. A count holds while 95 % of finals come within one second of the last packet, and no
-connection fails. sherpa-onnx has {sherpa_served.WORK_THREADS} work threads, Earshot its defaults.
+connection fails. sherpa-onnx has {sherpa_served.WORK_THREADS} work threads, Earshot its defaults
+but for the precision.
 
 {table(("chunk", *sherpa_served.HEADER[1:]), servers)}
 """
@@ -77,7 +78,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3, help="in process; 0 leaves it out")
     parser.add_argument(
         "--users", nargs="*", default=[], metavar="RIGHT:SERVER=N,N",
-        help="servers (sherpa, sherpa-int8, earshot) and users, as in 13:earshot=10,20",
+        help="servers (sherpa, sherpa-int8, earshot-PRECISION) and users, as in 13:sherpa=10,20",
     )  # fmt: skip
     parser.add_argument("--load-seconds", type=float, default=60.0, help="of each count of users")
     parser.add_argument("--write", action="store_true", help="the page")
