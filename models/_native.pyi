@@ -426,6 +426,9 @@ def score_prefixes(
 def processors() -> list[str]:
     """What this processor can run, the fastest first."""
 
+def multiplies_bfloat16_faster() -> bool:
+    """Whether bfloat16 is multiplied at a higher rate than float32."""
+
 class ConformerStep:
     """The blocks of a conformer."""
 

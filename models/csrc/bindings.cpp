@@ -278,6 +278,8 @@ NB_MODULE(_native, module) {
   module.def("score_prefixes", &score_labels, "log_probs"_a, "labels"_a, "blank"_a, "scores"_a,
              "Write how well CTC has heard the first labels, for each number of them.");
   module.def("processors", &processors, "What this processor can run, the fastest first.");
+  module.def("multiplies_bfloat16_faster", &multiplies_bfloat16_faster,
+             "Whether bfloat16 is multiplied at a higher rate than float32.");
   nb::class_<ConformerStep>(module, "ConformerStep", "The blocks of a conformer.")
       .def(nb::new_([](int size, int heads, Activation activation, float feed_forward_scale,
                        std::vector<LayerWeights> layers, NormWeights after_norm,

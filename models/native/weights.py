@@ -26,6 +26,11 @@ def processors() -> list[str]:
     return _native.processors()
 
 
+def multiplies_bfloat16_faster() -> bool:
+    """Whether this processor multiplies bfloat16 at a higher rate than float32: AMD's, from Zen 4."""
+    return _native.multiplies_bfloat16_faster()
+
+
 def runs_natively(network: nn.Module) -> bool:
     """Whether its weights are where native networks run, and of their kind."""
     weight = next(network.parameters())

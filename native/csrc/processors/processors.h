@@ -27,6 +27,16 @@ inline std::vector<std::string> processors() {
   return found;
 }
 
+// Whether bfloat16 is multiplied at a higher rate than float32. Intel's processors have the
+// instruction in half as many units as a fused multiply-add, so that it does as much in a cycle.
+inline bool multiplies_bfloat16_faster() {
+#ifdef EARSHOT_X86
+  return processors().front() == "avx512_bf16" && __builtin_cpu_is("amd");
+#else
+  return false;
+#endif
+}
+
 // Throws std::invalid_argument for a kind that this processor is not.
 inline void require_processor(const std::string& kind) {
   const std::vector<std::string> found = processors();

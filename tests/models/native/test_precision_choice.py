@@ -8,13 +8,19 @@ from earshot.models.checkpoints.files.int8_rows import store_rows
 from earshot.models.native.precision_choice import LEAST_PARAMETERS, chosen_precision
 
 
-@pytest.fixture(params=["avx512_bf16", "avx512", "portable"])
-def fastest(request, monkeypatch) -> str:
-    """The kinds of processor from this one on are there."""
+CHOICE = "earshot.models.native.precision_choice"
+AMD, INTEL = ("avx512_bf16", True), ("avx512_bf16", False)
+
+
+@pytest.fixture(params=[AMD, INTEL, ("avx512", False), ("portable", False)])
+def fastest(request, monkeypatch) -> tuple[str, bool]:
+    """The kinds of processor from this one on are there; whether it gains by bfloat16."""
     kinds = ["avx512_bf16", "avx512", "avx2", "portable"]
-    own = kinds[kinds.index(request.param) :]
-    monkeypatch.setattr("earshot.models.native.precision_choice.processors", lambda: own)
-    return request.param
+    kind, gains = request.param
+    own = kinds[kinds.index(kind) :]
+    monkeypatch.setattr(f"{CHOICE}.processors", lambda: own)
+    monkeypatch.setattr(f"{CHOICE}.multiplies_bfloat16_faster", lambda: gains)
+    return kind, gains
 
 
 def network_of(parameters: int) -> nn.Module:
@@ -32,17 +38,18 @@ def of_rows(stored: bool) -> nn.Module:
     return network
 
 
-def test_auto_rounds_large_networks_where_an_instruction_does(fastest):
-    expected = "bfloat16" if fastest == "avx512_bf16" else "float32"
+def test_auto_rounds_large_networks_where_instructions_gain(fastest):
+    expected = "bfloat16" if fastest == AMD else "float32"
     assert chosen_precision("auto", network_of(LEAST_PARAMETERS)) == expected
     assert chosen_precision("auto", network_of(LEAST_PARAMETERS - 1)) == "float32"
     assert chosen_precision("auto", network_of(LEAST_PARAMETERS).double()) == "float32"
 
 
-def test_auto_takes_int8_for_what_was_stored_so_where_an_instruction_does(fastest):
-    faster = fastest == "avx512_bf16"
+def test_auto_takes_int8_for_what_was_stored_so_where_instructions_gain(fastest):
+    faster = fastest in (AMD, INTEL)
     assert chosen_precision("auto", of_rows(stored=True)) == ("int8" if faster else "float32")
-    assert chosen_precision("auto", of_rows(stored=False)) == ("bfloat16" if faster else "float32")
+    others = "bfloat16" if fastest == AMD else "float32"
+    assert chosen_precision("auto", of_rows(stored=False)) == others
 
 
 @pytest.mark.parametrize("asked", ["float32", "bfloat16", "int8", "w8a8"])
