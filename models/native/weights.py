@@ -27,7 +27,7 @@ def processors() -> list[str]:
 
 
 def multiplies_bfloat16_faster() -> bool:
-    """Whether this processor multiplies bfloat16 at a higher rate than float32: AMD's, from Zen 4."""
+    """Whether bfloat16 is multiplied at a higher rate than float32 here: by AMD's, from Zen 4 on."""
     return _native.multiplies_bfloat16_faster()
 
 

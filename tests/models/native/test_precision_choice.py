@@ -7,7 +7,6 @@ from torch import nn
 from earshot.models.checkpoints.files.int8_rows import store_rows
 from earshot.models.native.precision_choice import LEAST_PARAMETERS, chosen_precision
 
-
 CHOICE = "earshot.models.native.precision_choice"
 AMD, INTEL = ("avx512_bf16", True), ("avx512_bf16", False)
 
