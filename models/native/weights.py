@@ -27,7 +27,7 @@ def processors() -> list[str]:
 
 
 def multiplies_bfloat16_faster() -> bool:
-    """Whether bfloat16 is multiplied at a higher rate than float32 here: by AMD's, from Zen 4 on."""
+    """Whether bfloat16 is multiplied at a higher rate than float32 here: AMD's, from Zen 4."""
     return _native.multiplies_bfloat16_faster()
 
 
