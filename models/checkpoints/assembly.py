@@ -71,7 +71,8 @@ def assemble(
     """A U2 model from its parts, after checking that they fit.
 
     The network is laid out without memory first, so a configuration can never make us allocate
-    more than the weight file holds. Raises MissingKeys, UnknownKeys, ShapeMismatch, TokenizerError.
+    more than the weight file holds. Nobody else may use the weights, whose memory it may take.
+    Raises MissingKeys, UnknownKeys, ShapeMismatch, TokenizerError.
     """
     model = lay_out(config)
     if tokenizer.vocab_size != config.vocab_size:
@@ -81,7 +82,7 @@ def assemble(
     if config.transducer is not None and config.blank_id not in tokenizer.silent_units:
         symbol = quote(tokenizer.token(config.blank_id))
         raise TokenizerError(f"a transducer could say {symbol}, which is the CTC head's blank")
-    fill(model, weights)
+    fill(model, weights, given_up=True)
     ctc = CtcUnits(config.blank_id, config.phones)
     return LoadedModel(name, model, tokenizer, model_format, ctc=ctc)
 

@@ -74,4 +74,4 @@ def _restored(weights: Mapping[str, Tensor], key: str, scale_key: str) -> Tensor
         )
     if not (torch.isfinite(scale) & (scale > 0)).all():
         raise DamagedWeights(scale_key)
-    return weight.float() * scale.float().reshape(-1, *[1] * (weight.dim() - 1))
+    return weight.float().mul_(scale.float().reshape(-1, *[1] * (weight.dim() - 1)))
