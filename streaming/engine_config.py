@@ -92,6 +92,8 @@ class EngineConfig:
             )
         if self.lm_dir is not None and not self.lm_dir.is_dir():
             raise InvalidEngineConfig(f"lm_dir: {self.lm_dir} is no folder")
+        if self.graph_search.lm_in_search and self.lm_dir is None:
+            raise InvalidEngineConfig("lm_in_search: there is no folder of models (lm_dir)")
         for name in self.options:
             if name in FAMILY_FIELDS:
                 raise InvalidEngineConfig(f"{name} is a field of its own, and none of `options`")

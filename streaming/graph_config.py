@@ -33,6 +33,9 @@ class GraphSearchConfig:
         `max_active` tokens.
     posterior_scale, coverage: of the confidences of finals, see `WordConfidences`; by measurement
         (docs/decisions/0036-word-lattices.md).
+    lm_in_search: whether the search itself asks the language models that streams name; else they
+        rank what it has found. lm_gain_limit, lm_history_beam: in nats, of such a search; see
+        `SearchLm`, and for what they cost docs/decisions/0177-large-models-in-the-search.md.
     """
 
     lm_weight: float | None = None
@@ -43,12 +46,18 @@ class GraphSearchConfig:
     backpointers_per_token: int = 40
     posterior_scale: float = 0.6
     coverage: float = 0.96
+    lm_in_search: bool = False
+    lm_gain_limit: float = 1.5
+    lm_history_beam: float = 3.0
 
     def __post_init__(self) -> None:
         if not 0.0 < self.posterior_scale < math.inf:
             raise InvalidEngineConfig(f"posterior_scale is {self.posterior_scale}, must be above 0")
         if not 0.0 < self.coverage <= 1.0:
             raise InvalidEngineConfig(f"coverage is {self.coverage}, not in (0, 1]")
+        for name in ("lm_gain_limit", "lm_history_beam"):
+            if not getattr(self, name) >= 0.0:  # NaN fails
+                raise InvalidEngineConfig(f"{name} is {getattr(self, name)}, must not be negative")
         try:
             check_choices(self.lm_weight, self.beam, self.max_active)
         except InvalidStreamConfig as error:

@@ -59,6 +59,10 @@ class _EngineCollector(Collector):
                 "words of their lattices or lists, looked up in each model",
                 search.lm_words,
             ),
+            "lm_searched_finals": (
+                "finals whose search asked language models by name",
+                search.lm_searched_finals,
+            ),
             "search_revised_prefixes": ("finals changing stable words", search.revised_prefixes),
         }
         for name, (text, value) in gauges.items():

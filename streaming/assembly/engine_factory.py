@@ -23,6 +23,7 @@ from earshot.streaming.engine.engine_stats import Observer
 from earshot.streaming.engine.recognizer import Recognizer
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import InvalidEngineConfig
+from earshot.streaming.language_models.searched_lms import check_lm_in_search
 from earshot.streaming.parts.model_parts import read_parts
 from earshot.streaming.workers.engine_pool import EnginePool
 
@@ -94,7 +95,9 @@ def _built(
     read = read_parts(parts, str(place))
     loaded = load_model(model or bundled_model_dir(), place, late=True)
     give_up(loaded.model)
-    return build_recognizer(loaded, config, read)
+    recognizer = build_recognizer(loaded, config, read)
+    check_lm_in_search(config.graph_search, recognizer.graph, place)
+    return recognizer
 
 
 @contextmanager

@@ -23,7 +23,9 @@ from earshot.streaming.errors import (
     StreamingError,
 )
 from earshot.streaming.events import Event
+from earshot.streaming.language_models.held_lms import let_go
 from earshot.streaming.language_models.lm_description import LmDescription
+from earshot.streaming.language_models.lm_opener import LmOpener
 from earshot.streaming.language_models.open_lms import OpenLms
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.backlog import Backlog
@@ -61,7 +63,8 @@ class Engine:
         self._settings = recognizer.settings
         self.model = recognizer.model
         self.rules = recognizer.rules
-        self._lms = OpenLms.of(config.lm_dir, recognizer.graph)
+        self._lms = OpenLms.of(config.lm_dir, recognizer.graph, config.graph_search)
+        self._opener = LmOpener(self._lms.hold)
         self._loop = EngineLoop(
             recognizer,
             self._registry,
@@ -85,6 +88,7 @@ class Engine:
         """
         self._registry.stop()
         self._compiler.stop()
+        self._opener.stop()
         if self._thread.ident is not None:
             self._thread.join(timeout_s)
         return not self._thread.is_alive()
@@ -136,19 +140,31 @@ class Engine:
         search = self.rules.choose_search(config)
         self._lms.check(config.graph.lm)
         boosts = self._compiler.submit(config.boosts, config)
+        lms = self._opener.submit(config.graph.lm)
         inbox = Inbox(self._max_backlog, decoded)
         try:
             active = self._registry.admit(
                 lambda slot: ActiveStream(
-                    slot, config, search, priority, sink, inbox, boosts, self._settings, name
+                    slot,
+                    config,
+                    search,
+                    priority,
+                    sink,
+                    inbox,
+                    boosts,
+                    self._settings,
+                    name,
+                    asked_lms=lms,
                 )
             )
         except StreamingError:
             boosts.cancel()
+            let_go(lms)
             raise
-        boosts.add_done_callback(lambda _: self._registry.call(active))
+        for awaited in (boosts, lms):
+            awaited.add_done_callback(lambda _: self._registry.call(active))
         choose, check_lm = self.rules.choose_search, self._lms.check
-        return StreamIntake(active, self._compiler, self._registry, choose, check_lm)
+        return StreamIntake(active, self._compiler, self._opener, self._registry, choose, check_lm)
 
     def language_models(self) -> list[LmDescription]:
         """The language models that streams may name now; new ones are read, which takes a while."""

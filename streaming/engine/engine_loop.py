@@ -4,7 +4,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 
 from earshot.streaming.engine.batcher import Batcher
@@ -24,7 +24,7 @@ from earshot.streaming.errors import (
     InvalidStreamConfig,
 )
 from earshot.streaming.events import Closed, Configured, Failed, NotConfigured, RoomAvailable
-from earshot.streaming.language_models.held_lms import HeldLms
+from earshot.streaming.language_models.held_lms import let_go
 from earshot.streaming.language_models.open_lms import OpenLms
 from earshot.streaming.requests import Describe, Flush
 from earshot.streaming.stream.active_stream import ActiveStream
@@ -194,8 +194,8 @@ class EngineLoop:
             self._end(stream, Closed(stream.decoded_s))
             return
         if not stream.initialised:
-            if not stream.asked_boosts.done():
-                return  # its end calls
+            if not stream.can_begin:
+                return  # the end of what it waits for calls
             try:
                 self._initialise(stream)
             except InvalidStreamConfig as error:  # a language model is gone by now
@@ -214,7 +214,8 @@ class EngineLoop:
 
     def _initialise(self, stream: ActiveStream) -> None:
         stream.initialised = True
-        self._take_lms(stream, self._lms.hold(stream.config.graph.lm))
+        stream.lms.take(stream.asked_lms.result(), at_once=True)
+        self._counters.open_lms = self._lms.count
         boosts = stream.asked_boosts.result()
         for warning in self._recognizer.configure(stream, stream.config, boosts):
             stream.emit(warning)
@@ -230,26 +231,29 @@ class EngineLoop:
             stream.listen(item)
 
     def _reconfigured(self, stream: ActiveStream, item: Reconfigure) -> Configured | NotConfigured:
-        held: HeldLms | None = None
-        asked = item.config.graph.lm
         with ExitStack() as on_failure:
+            on_failure.callback(let_go, item.lms)
             try:
                 boosts = item.boosts.result()
-                if asked != stream.config.graph.lm:
-                    held = self._lms.hold(asked)
-                    on_failure.callback(held.release)
-                warnings = self._recognizer.configure(stream, item.config, boosts)
+                with self._changed_lms(stream, item):
+                    warnings = self._recognizer.configure(stream, item.config, boosts)
             except InvalidStreamConfig as error:
                 return NotConfigured(str(error))
             on_failure.pop_all()
-        if held is not None:
-            self._take_lms(stream, held)
+        self._counters.open_lms = self._lms.count
         return Configured(warnings)
 
-    def _take_lms(self, stream: ActiveStream, held: HeldLms) -> None:
-        """From now on where nothing was said yet, else for what comes after this segment."""
-        stream.lms.take(held, at_once=stream.silent)
-        self._counters.open_lms = self._lms.count
+    def _changed_lms(self, stream: ActiveStream, item: Reconfigure) -> AbstractContextManager[None]:
+        """The stream's language models while it is configured, and then for good if it was.
+
+        They count from now on where nothing was said yet, or no graph is searched any more, else
+        for what comes after this segment: a model is to be asked about whole texts.
+        """
+        asked = item.config.graph.lm
+        if asked == stream.config.graph.lm:
+            let_go(item.lms)
+            return nullcontext()
+        return stream.lms.trying(item.lms.result(), at_once=stream.silent or asked is False)
 
     def _fail(self, stream: ActiveStream, error: Exception) -> None:
         """End a stream whose work raised."""

@@ -50,7 +50,7 @@ class Registry:
             self._calling.pop(stream, None)
             self.open_live -= stream.priority is StreamPriority.LIVE
             stream.inbox.clear()
-            stream.asked_boosts.cancel()  # nobody waits for them if they have not been begun
+            stream.let_go()
             if emptied:
                 self._free.give_back(stream.slot)
 

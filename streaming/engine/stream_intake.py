@@ -7,6 +7,7 @@ from dataclasses import replace
 from earshot.streaming.boosting.boost_compiler import BoostCompiler
 from earshot.streaming.engine.registry import Registry
 from earshot.streaming.errors import InvalidStreamConfig
+from earshot.streaming.language_models.lm_opener import LmOpener
 from earshot.streaming.lm_mix import LmChoice
 from earshot.streaming.requests import Configure, Request
 from earshot.streaming.stream.active_stream import ActiveStream
@@ -21,6 +22,7 @@ class StreamIntake:
         self,
         active: ActiveStream,
         compiler: BoostCompiler,
+        opener: LmOpener,
         registry: Registry,
         check: Callable[[StreamConfig], object],
         check_lm: Callable[[LmChoice | None], None],
@@ -32,6 +34,7 @@ class StreamIntake:
         self._active = active
         self._config = active.config
         self._compiler = compiler
+        self._opener = opener
         self._registry = registry
         self._check = check
         self._check_lm = check_lm
@@ -43,12 +46,13 @@ class StreamIntake:
             if self._active.inbox.put(item):
                 self._registry.call(self._active)
             elif isinstance(item, Reconfigure):
-                item.boosts.cancel()  # the stream is over
+                item.let_go()  # the stream is over
         if isinstance(item, Reconfigure):
-            item.boosts.add_done_callback(lambda _: self._registry.call(self._active))
+            for awaited in (item.boosts, item.lms):
+                awaited.add_done_callback(lambda _: self._registry.call(self._active))
 
     def _reconfigure(self, request: Configure) -> Reconfigure:
-        """Have the boosts compiled; the next request builds on this one if it can be served."""
+        """Have boosts compiled and models opened; the next request builds on this one if it can."""
         now = self._config
         asked = replace(
             now,
@@ -58,9 +62,10 @@ class StreamIntake:
             chunk_ms=now.chunk_ms if request.chunk_ms is None else request.chunk_ms,
         )
         compiling = self._compiler.submit(request.boosts, asked)
+        opening = self._opener.submit(asked.graph.lm)
         with suppress(InvalidStreamConfig):  # the engine says so in its turn
             self._check(asked)
             if asked.graph.lm != now.graph.lm:
                 self._check_lm(asked.graph.lm)
             self._config = asked
-        return Reconfigure(asked, compiling)
+        return Reconfigure(asked, compiling, opening)

@@ -7,6 +7,7 @@ import numpy as np
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.lm.lm_header import NO_WORD
 from earshot.decoder_kernels.lm.lm_image import LmImage
+from earshot.decoder_kernels.wfst.search_lm import MAX_ORDER
 from earshot.streaming.language_models.lm_folder import LmFile
 
 
@@ -15,7 +16,7 @@ class LmDescription:
     """missing: words of the decoding graph that the model lacks; None where there is no graph.
 
     subtracts: whether it takes the place of the graph's own model in the scores of finals; else it
-    is added to that.
+    is added to that. searched: whether the search itself asks it; else it ranks what was found.
     """
 
     name: str
@@ -25,10 +26,14 @@ class LmDescription:
     bytes: int
     missing: int | None
     subtracts: bool
+    searched: bool
 
 
-def described(file: LmFile, graph: Graph | None) -> LmDescription:
-    """The description; its words are looked for in the file. Raises LmImageError."""
+def described(file: LmFile, graph: Graph | None, *, in_search: bool) -> LmDescription:
+    """The description; its words are looked for in the file. Raises LmImageError.
+
+    in_search: whether models are asked by searches that can.
+    """
     image = LmImage(file.path)
     header = image.header
     return LmDescription(
@@ -39,6 +44,7 @@ def described(file: LmFile, graph: Graph | None) -> LmDescription:
         bytes=header.file_size,
         missing=None if graph is None else _missing(image, graph),
         subtracts=graph is not None and graph.small_lm is not None,
+        searched=in_search and header.order <= MAX_ORDER,
     )
 
 

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -14,9 +15,11 @@ from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.lm.lm_image import COST_STEPS, NEVER, LmImage
 from earshot.decoder_kernels.lm.lm_texts import MixedLm
 from earshot.streaming.errors import InvalidStreamConfig
+from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.language_models.held_lms import HeldLms
 from earshot.streaming.language_models.lm_description import LmDescription, described
 from earshot.streaming.language_models.lm_folder import Identity, LmFile, LmFolder
+from earshot.streaming.language_models.searched_lms import SearchedLms
 from earshot.streaming.lm_mix import LmChoice, LmMix
 
 log = logging.getLogger(__name__)
@@ -34,15 +37,21 @@ class OpenLms:
     """The images that streams hold, each opened once. For any thread.
 
     folder: None where there is none. graph: whose words are looked up; None where no graph is
-    searched. most: images that may be open.
+    searched. most: images that may be open. searched: what makes them models of the search itself;
+    None where they rank what it finds.
     """
 
     def __init__(
-        self, folder: LmFolder | None, graph: Graph | None = None, most: int = MOST_OPEN
+        self,
+        folder: LmFolder | None,
+        graph: Graph | None = None,
+        most: int = MOST_OPEN,
+        searched: SearchedLms | None = None,
     ) -> None:
         self._folder = folder
         self._graph = graph
         self._most = most
+        self._searched = searched
         self._lock = threading.Lock()
         self._open: dict[Identity, LmImage] = {}
         self._holders: Counter[Identity] = Counter()
@@ -51,9 +60,14 @@ class OpenLms:
             log.warning("the graph does not hold its n-grams: language models are added to it")
 
     @classmethod
-    def of(cls, path: Path | None, graph: Graph | None) -> OpenLms:
-        """The models of a folder, if there is one."""
-        return cls(None if path is None else LmFolder(path), graph)
+    def of(cls, path: Path | None, graph: Graph | None, config: GraphSearchConfig) -> OpenLms:
+        """The models of a folder, if there is one, as the config asks for them.
+
+        Raises UnusableGraph where a search is to ask them and cannot (`check_graph`).
+        """
+        is_asked = config.lm_in_search and graph is not None
+        searched = SearchedLms(graph, config) if graph is not None and is_asked else None
+        return cls(None if path is None else LmFolder(path), graph, searched=searched)
 
     @property
     def count(self) -> int:
@@ -73,7 +87,8 @@ class OpenLms:
     def hold(self, asked: LmChoice | None) -> HeldLms:
         """The models that a stream names, as their files are now; none where it names none.
 
-        Raises InvalidStreamConfig as `check` does, and where too many others are open.
+        Where a search asks them it takes a while (`SearchedLms`). Raises InvalidStreamConfig as
+        `check` does, and where too many others are open.
         """
         if not isinstance(asked, LmMix):
             return HeldLms()
@@ -85,8 +100,15 @@ class OpenLms:
             opened = {file.identity: self._image(file) for file in files}
             self._open.update(opened)
             self._holders.update(list(opened))
-        mix = MixedLm(tuple(opened.values()), asked.weights)
-        return HeldLms(mix, partial(self._let_go, tuple(opened)))
+        images = tuple(opened.values())
+        held = HeldLms(MixedLm(images, asked.weights), partial(self._let_go, tuple(opened)))
+        if self._searched is not None:
+            with ExitStack() as on_failure:
+                on_failure.callback(held.release)
+                models = list(zip(files, images, strict=True))
+                held.searched = self._searched.mix(models, asked.weights)
+                on_failure.pop_all()
+        return held
 
     def descriptions(self) -> list[LmDescription]:
         """The models that may be named now, by name."""
@@ -109,10 +131,23 @@ class OpenLms:
     def _files(self, asked: LmMix) -> list[LmFile]:
         if self._folder is None:
             raise InvalidStreamConfig(f"lm={asked}: there is no folder of language models here")
-        found = [_file(self._folder, name) for name in asked.names]
+        found = [self._file(self._folder, name) for name in asked.names]
         if len({file.identity for file in found}) < len(found):
             raise InvalidStreamConfig(f"lm={asked}: two of the names are one file")
         return found
+
+    def _file(self, folder: LmFolder, name: str) -> LmFile:
+        file = folder.find(name)
+        if file is None:
+            if self._searched is not None:
+                self._searched.forget(name)
+            there_are = ", ".join(list(folder.files())[:NAMES_SHOWN]) or "none"
+            raise InvalidStreamConfig(
+                f"lm={name}: there is no such model here; there are: {there_are}"
+            )
+        if file.header is None:
+            raise InvalidStreamConfig(f"lm={name}: {file.fault}")
+        return file
 
     def _image(self, file: LmFile) -> LmImage:
         """The image that is open, or else one that nobody holds yet."""
@@ -130,17 +165,9 @@ class OpenLms:
     def _description(self, file: LmFile) -> LmDescription | None:
         """None where the file has changed under us: the next look finds it."""
         try:
-            return self._described.get(file) or described(file, self._graph)
+            return self._described.get(file) or described(
+                file, self._graph, in_search=self._searched is not None
+            )
         except LmImageError as error:
             log.warning("language models: %s", error)
             return None
-
-
-def _file(folder: LmFolder, name: str) -> LmFile:
-    file = folder.find(name)
-    if file is None:
-        there_are = ", ".join(list(folder.files())[:NAMES_SHOWN]) or "none"
-        raise InvalidStreamConfig(f"lm={name}: there is no such model here; there are: {there_are}")
-    if file.header is None:
-        raise InvalidStreamConfig(f"lm={name}: {file.fault}")
-    return file

@@ -86,6 +86,10 @@ GRAPH: Part[GraphWords] = Part(
             "max_active", "integer", ("graph_search", "max_active"), low=1, high=MAX_ACTIVE,
             default=1000, help="tokens of a graph search per frame, at most",
         ),
+        Option(
+            "lm_in_search", "boolean", ("graph_search", "lm_in_search"), default=False,
+            help="have the search itself ask language models that requests name, on a CPU",
+        ),
     ),
     parameters=(
         Option("lm", "models", ("graph", "lm")),

@@ -17,7 +17,8 @@ class SearchCounts:
         as sure as the words' tokens.
     revised_prefixes: finals that change words that a partial has called stable.
     lm_finals, lm_words: finals that were ranked by language models that a stream names, and words
-        of their lattices or lists; these alone are no complaint.
+        of their lattices or lists. lm_searched_finals: finals whose search asked such models while
+        it went on. These alone are no complaint.
     """
 
     overflows: int = 0
@@ -27,6 +28,7 @@ class SearchCounts:
     revised_prefixes: int = 0
     lm_finals: int = 0
     lm_words: int = 0
+    lm_searched_finals: int = 0
 
     def __add__(self, other: "SearchCounts") -> "SearchCounts":
         return SearchCounts(

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from earshot.decoder_kernels.lm.lm_texts import MixedLm
+from earshot.decoder_kernels.wfst.search_lm import SearchLm
 from earshot.decoder_kernels.wfst.wfst_search import WfstHypothesis, WfstSearch
 from earshot.streaming.boosting.boosting import CompiledBoosts
 from earshot.streaming.boosting.word_boosting import GraphBoosts, compile_word_boosts
@@ -91,26 +92,38 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         self._config = config
         self._list_size = list_size
         self._prices = ListPrices(words.graph)
+        self._lms: dict[int, SearchLm | None] = {}
 
     def restart(self, streams: Sequence[ActiveStream]) -> None:
-        """The slots start over, and what they counted is kept."""
+        """The slots start over, with the models of the next segments; what they counted is kept."""
         slots = slots_of(streams, self._device)
         counted = self._search.overflows_and_dead_ends(slots)
         for stream, (overflows, dead_ends) in zip(streams, counted, strict=True):
             self._count(stream, SearchCounts(overflows=overflows, dead_ends=dead_ends))
         self._search.reset(slots)
+        for stream in streams:
+            self._set_lm(stream)
 
     def compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
         """Compile boosts of words, also of those that the graph lacks."""
         return compile_word_boosts(boosts, self._words, self._config.options(config.graph))
 
     def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
-        """Options, phrases, and words from outside, whose ids begin anew."""
+        """Options, language models, phrases, and words from outside, whose ids begin anew."""
         self._search.set_options(stream.slot, self._config.options(stream.config.graph))
+        self._set_lm(stream)
         given = boosts.table
         assert given is None or isinstance(given, GraphBoosts)
         self._search.set_boost(stream.slot, None if given is None else given.table)
         self._state(stream).forget()
+
+    def _set_lm(self, stream: ActiveStream) -> None:
+        """Have the slot's search ask the models of the stream's segment, or none."""
+        mix, scale = stream.lms.searched, self._config.options(stream.config.graph).graph_scale
+        lm = None if mix is None else mix.at(scale)
+        if self._lms.get(stream.slot) is not lm:
+            self._search.set_lm(stream.slot, lm)
+            self._lms[stream.slot] = lm
 
     def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
         """With as many stable words as the second pass will leave alone too."""
@@ -151,9 +164,13 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
     def _found(
         self, stream: ActiveStream, lattice: SegmentLattice, count: int, *, ended: bool
     ) -> tuple[list[WfstHypothesis], LmCosts]:
-        """Hypotheses, best first, and what the models that the stream names add to them."""
-        mix = stream.lms.mix
+        """Hypotheses, best first, and what the models that the stream names add to them.
+
+        Nothing where the search has asked them: all that they say is in its costs.
+        """
+        mix = stream.lms.ranking
         if mix is None:
+            self._count(stream, SearchCounts(lm_searched_finals=stream.lms.searched is not None))
             return self._listed([stream], count, ended=ended)[0], {}
         return self._cheapest(stream, mix, lattice, ended=ended) or self._ranked(
             stream, mix, count, ended=ended
@@ -235,7 +252,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
 
     def _is_rescored(self, stream: ActiveStream) -> bool:
         attended = self._list_size > 0 and mode_of(stream.config) == "attention_rescoring"
-        return attended or stream.lms.mix is not None
+        return attended or stream.lms.ranking is not None
 
     def _is_due(self, stream: ActiveStream) -> bool:
         frames = stream.segment.frames - self._state(stream).looked_at
@@ -248,7 +265,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
 
         More of them where language models are to rank them, if so many can be found in time.
         """
-        named = [stream for stream in streams if stream.lms.mix is not None]
+        named = [stream for stream in streams if stream.lms.ranking is not None]
         ranked = self._lists(named, max(count, RANKED), ended=ended)
         found = {stream: listed for stream, listed in ranked.items() if listed is not None}
         rest = [stream for stream in streams if stream not in found]

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts
 from earshot.streaming.events import Described, Event, SpeechStarted, UtteranceEnd
-from earshot.streaming.language_models.held_lms import StreamLms
+from earshot.streaming.language_models.held_lms import HeldLms, StreamLms, at_hand, let_go
 from earshot.streaming.requests import Flush
 from earshot.streaming.results.results import SegmentClock
 from earshot.streaming.results.search_counts import SearchCounts
@@ -116,7 +116,8 @@ class ActiveStream:
     flush: everything up to here is being decoded to its end, nothing after it is listened to yet.
     rest: encoded frames that the segment has not been given yet.
     tags: what a tagger of words keeps of it, and nobody else looks at.
-    lms: the language models that it has named.
+    lms: the language models that it has named. asked_lms: those that it was opened with, which are
+        its own once it is initialised.
     initialised: the boosts that it was opened with are in its slot. over: it has been told its last
         event.
     """
@@ -138,12 +139,23 @@ class ActiveStream:
     rest: Rest | None = None
     tags: object = None
     lms: StreamLms = field(default_factory=StreamLms)
+    asked_lms: Future[HeldLms] = field(default_factory=lambda: at_hand(HeldLms()))
     initialised: bool = False
     over: bool = False
     utterance: Utterance = field(default_factory=Utterance)
 
     def __post_init__(self) -> None:
         self._start_track(0)
+
+    @property
+    def can_begin(self) -> bool:
+        """Whether all that it was opened with is at hand."""
+        return self.asked_boosts.done() and self.asked_lms.done()
+
+    def let_go(self) -> None:
+        """Nobody waits for what it was opened with any more: it is over."""
+        self.asked_boosts.cancel()
+        let_go(self.asked_lms)
 
     @property
     def clock(self) -> SegmentClock:

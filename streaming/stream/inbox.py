@@ -2,13 +2,14 @@
 
 from collections import deque
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
 
 from earshot.streaming.boosting.boosting import CompiledBoosts
 from earshot.streaming.errors import DecodingFailed
+from earshot.streaming.language_models.held_lms import HeldLms, at_hand, let_go
 from earshot.streaming.requests import AwaitRoom, Cancel, Flush, InTurn, Push
 from earshot.streaming.samples import Samples
 from earshot.streaming.stream.backlog import MAX_REQUESTS
@@ -18,10 +19,24 @@ from earshot.streaming.stream_config import StreamConfig
 
 @dataclass(frozen=True, eq=False)
 class Reconfigure:
-    """A `Configure` whose boosts are being compiled; nothing behind it is taken before they are."""
+    """A `Configure` whose boosts are being compiled, and whose language models are being opened.
+
+    Nothing behind it is taken before they are.
+    """
 
     config: StreamConfig
     boosts: Future[CompiledBoosts]
+    lms: Future[HeldLms] = field(default_factory=lambda: at_hand(HeldLms()))
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether it can be done."""
+        return self.boosts.done() and self.lms.done()
+
+    def let_go(self) -> None:
+        """It will not be done: the stream is over."""
+        self.boosts.cancel()
+        let_go(self.lms)
 
 
 Item: TypeAlias = Samples | InTurn | Reconfigure
@@ -75,9 +90,9 @@ class Inbox:
 
     @property
     def held(self) -> bool:
-        """Whether what comes next waits for boosts to be compiled."""
+        """Whether what comes next waits for boosts to be compiled, or models to be opened."""
         first = self._items[0] if self._items else None
-        return isinstance(first, Reconfigure) and not first.boosts.done()
+        return isinstance(first, Reconfigure) and not first.at_hand
 
     def take(self) -> list[Item]:
         """Remove and return everything up to and including the next flush, or what is held.
@@ -104,10 +119,10 @@ class Inbox:
         return drained
 
     def clear(self) -> None:
-        """Forget everything: the stream is over. Boosts that wait to be compiled need not be."""
+        """Forget everything: the stream is over. Nobody waits for boosts and models any more."""
         for item in self._items:
             if isinstance(item, Reconfigure):
-                item.boosts.cancel()
+                item.let_go()
         self._items.clear()
         self._requests = 0
         self._over = True

@@ -11,6 +11,7 @@ import pytest
 from tiny_lms import SMALL, TENANT, alike, write_lm
 
 from earshot.streaming.errors import InvalidStreamConfig
+from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.language_models.held_lms import HeldLms, StreamLms
 from earshot.streaming.language_models.lm_folder import LOOK_EVERY_S, LmFolder
 from earshot.streaming.language_models.open_lms import OpenLms
@@ -247,7 +248,7 @@ def test_two_names_of_one_file_are_no_mix(tmp_path: Path, lms: OpenLms) -> None:
 
 
 def test_without_a_folder_no_name_is_known() -> None:
-    lms = OpenLms.of(None, None)
+    lms = OpenLms.of(None, None, GraphSearchConfig())
     assert lms.descriptions() == []
     assert lms.hold(None).mix is lms.hold(False).mix is lms.hold(True).mix is None
     with pytest.raises(InvalidStreamConfig, match="no folder of language models"):

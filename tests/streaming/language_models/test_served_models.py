@@ -108,6 +108,7 @@ def test_models_and_metrics_tell_of_them(client, lms: Path, sounds) -> None:
             "bytes": size,
             "missing": 0,
             "subtracts": True,
+            "searched": False,
         }
     ]
     client.post(f"/v1/listen?{RAW}&lm=tenant", content=pcm(sounds.speech("一")))
