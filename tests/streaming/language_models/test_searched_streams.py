@@ -11,6 +11,7 @@ from tiny_lms import SMALL, TENANT, Costs, alike, write_lm
 from earshot.decoder_kernels.lm.lm_image import LmImage
 from earshot.streaming.events import Configured, Final, NotConfigured, Partial
 from earshot.streaming.graph_config import GraphOptions, GraphSearchConfig
+from earshot.streaming.language_models.held_lms import let_go
 from earshot.streaming.language_models.list_prices import ListPrices
 from earshot.streaming.lm_mix import read_lm
 from earshot.streaming.search.graph_search import WfstDecoder
@@ -19,6 +20,7 @@ from earshot.streaming.stream_config import StreamConfig
 SCALE = 0.5
 MODES = ("ctc_wfst_beam_search", "attention_rescoring")
 MIX = "tenant:0.25,other:0.75"
+PATIENCE_S = 30.0
 
 
 def asking(lm: str | None = None, mode: str = MODES[0], **options) -> StreamConfig:
@@ -294,6 +296,52 @@ def test_words_are_found_once_and_on_the_thread_that_opens_models(engine, lms, s
     write_lm(lms / "new.lm", SMALL).rename(lms / "tenant.lm")
     assert sounds.transcribe(engine, samples, asking("tenant")).text == "七"
     assert found == [("tenant.lm", "language-models_0")]
+
+
+@pytest.fixture
+def gate(engine, monkeypatch) -> threading.Event:
+    """Models are opened once it is set."""
+    gate, usual = threading.Event(), engine._opener._hold
+
+    def hold(asked):
+        assert gate.wait(PATIENCE_S)
+        return usual(asked)
+
+    monkeypatch.setattr(engine._opener, "_hold", hold)
+    return gate
+
+
+def wait_for_opener(engine) -> None:
+    """Until all that was asked for before is open."""
+    let_go(engine._opener.submit(read_lm("tenant")))
+    engine._opener._thread.submit(lambda: None).result(PATIENCE_S)
+
+
+def test_a_stream_begins_when_its_models_are_open_and_loses_nothing(engine, sounds, gate):
+    listener = sounds.Listener()
+    stream = engine.open(asking("tenant"), listener)
+    stream.push(sounds.speech("一二"))
+    stream.finish()
+    assert sounds.transcribe(engine, sounds.speech("一"), asking()).text == "七"
+    assert listener.events == []
+    gate.set()
+    listener.wait_for_last()
+    assert listener.text == "一二"
+
+
+def test_who_is_gone_before_models_are_open_holds_none(engine, sounds, gate):
+    listeners = [sounds.Listener() for _ in range(2)]
+    waiting, changing = (
+        engine.open(asking(lm), listener)
+        for lm, listener in zip(("tenant", None), listeners, strict=True)
+    )
+    changing.configure([], named("other"))
+    for stream, listener in zip((waiting, changing), listeners, strict=True):
+        stream.cancel()
+        listener.wait_for_last()
+    gate.set()
+    wait_for_opener(engine)
+    assert engine._lms.count == 0
 
 
 def test_a_model_of_too_high_an_order_ranks_finals_and_says_so(engine, lms, sounds):
