@@ -105,6 +105,12 @@ def test_streams_that_ask_the_same_share_what_their_search_looks_up(lms: OpenLms
     assert one.at(0.5) is not one.at(0.25)
 
 
+def test_a_search_has_the_limits_of_the_engine(tmp_path: Path, folder: Path) -> None:
+    config = replace(IN_SEARCH, lm_gain_limit=0.75, lm_history_beam=2.0)
+    found = mix_of(OpenLms.of(folder, alike(tmp_path / "own", 12), config).hold(LAW)).at(0.25)
+    assert (found.gain_limit, found.history_beam, found.scale) == (0.75, 2.0, 0.25)
+
+
 def test_a_change_under_way_leaves_what_was_held_where_it_fails(lms: OpenLms) -> None:
     stream, old, new = StreamLms(), lms.hold(LAW), lms.hold(LAW)
     stream.take(old, at_once=True)

@@ -15,7 +15,7 @@ from earshot.streaming.language_models.held_lms import let_go
 from earshot.streaming.language_models.list_prices import ListPrices
 from earshot.streaming.lm_mix import read_lm
 from earshot.streaming.search.graph_search import WfstDecoder
-from earshot.streaming.stream_config import StreamConfig
+from earshot.streaming.stream_config import Boost, StreamConfig
 
 SCALE = 0.5
 MODES = ("ctc_wfst_beam_search", "attention_rescoring")
@@ -81,6 +81,10 @@ def scores(heard) -> dict[str, float]:
 def told(heard) -> list[dict[str, object]]:
     """All partials and finals, as they were told."""
     return [asdict(event) for event in heard.of(Partial) + heard.of(Final)]
+
+
+def is_mapped(path: Path) -> bool:
+    return str(path) in Path("/proc/self/maps").read_text()
 
 
 def cost(costs: Costs, text: str) -> float:
@@ -181,7 +185,7 @@ def test_the_next_user_of_a_slot_hears_nothing_of_its_models(make_alike, lms, so
     getattr(stream, end)()
     listener.wait_for_last()
     assert engine.stats.open_lms == 0
-    assert str(lms / "tenant.lm") not in Path("/proc/self/maps").read_text()
+    assert not is_mapped(lms / "tenant.lm")
     assert told(sounds.transcribe(engine, samples, asking())) == before
 
 
@@ -229,20 +233,36 @@ def test_and_else_from_the_next_segment_on(engine, sounds):
     assert engine.stats.open_lms == 0
 
 
-def test_a_change_to_no_graph_and_back_leaves_no_models_in_the_slot(engine, sounds):
+def test_a_change_to_no_graph_leaves_no_models_in_the_slot(engine, lms, sounds):
     listener = sounds.Listener()
     stream = engine.open(asking("tenant", "attention_rescoring"), listener)
-    for lm in ("off", "on"):
-        stream.push(sounds.speech("一"))
-        stream.configure([], named(lm))
-    stream.finalize()
-    listener.wait_for(lambda event: isinstance(event, Final))
-    assert len(listener.of(Configured)) == 2
+    stream.push(sounds.speech("一一"))
+    listener.wait_for(lambda event: isinstance(event, Partial))
+    assert is_mapped(lms / "tenant.lm")
+    stream.configure([], named("off"))
+    listener.wait_for(lambda event: isinstance(event, Configured))
+    assert engine._lms.count == 0
+    assert not is_mapped(lms / "tenant.lm")
+    stream.configure([], named("on"))
     stream.push(sounds.speech("一"))
     stream.finish()
     listener.wait_for_last()
     assert engine.counters.search.lm_searched_finals == 0
-    assert engine.stats.open_lms == 0
+
+
+def test_models_of_a_change_that_is_refused_are_given_back(engine, lms, sounds):
+    """Where the config is refused with its phrases, and without any."""
+    listener = sounds.Listener()
+    stream = engine.open(asking(), listener)
+    for boosts in ([Boost("一")], []):
+        stream.configure(boosts, named("other", max_active=100_000))
+    stream.push(sounds.speech("一"))
+    stream.finish()
+    listener.wait_for_last()
+    refused = listener.of(NotConfigured)
+    assert ["max_active is 100000" in each.reason for each in refused] == [True, True]
+    assert listener.text == "七"
+    assert engine._lms.count == 0
 
 
 def test_an_unknown_or_torn_model_is_named_and_the_stream_goes_on_with_its_own(engine, lms, sounds):
