@@ -1,7 +1,7 @@
 """Streams whose search asks language models by name, by the model that hears tones."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -9,6 +9,8 @@ import pytest
 from tiny_lms import SMALL, TENANT, Costs, alike, write_lm
 
 from earshot.decoder_kernels.lm.lm_image import LmImage
+from earshot.streaming.assembly.families import build_recognizer
+from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.events import Configured, Final, NotConfigured, Partial
 from earshot.streaming.graph_config import GraphOptions, GraphSearchConfig
 from earshot.streaming.language_models.held_lms import let_go
@@ -16,6 +18,7 @@ from earshot.streaming.language_models.list_prices import ListPrices
 from earshot.streaming.lm_mix import read_lm
 from earshot.streaming.search.graph_search import WfstDecoder
 from earshot.streaming.stream_config import Boost, StreamConfig
+from earshot.streaming.workers.engine_pool import EnginePool
 
 SCALE = 0.5
 MODES = ("ctc_wfst_beam_search", "attention_rescoring")
@@ -389,3 +392,31 @@ def test_a_segment_that_is_heard_anew_keeps_its_models(engine, sounds):
     stream.finish()
     listener.wait_for_last()
     assert [final.alternatives[0].text for final in listener.finals] == ["一一一", "一"]
+
+
+@pytest.fixture
+def pool(tone_model, tmp_path, lms) -> Iterator[EnginePool]:
+    """Two engines in processes of their own."""
+    graph = alike(tmp_path / "own", tone_model.tokenizer.vocab_size)
+    search = GraphSearchConfig(lm_weight=SCALE, max_active=200, lm_in_search=True)
+    config = EngineConfig(
+        threads=1, chunk_size=8, num_left_chunks=2, max_streams=2, graph_search=search, lm_dir=lms
+    )
+    pool = EnginePool(build_recognizer(tone_model, config, {"graph": graph}), config, 2, 4)
+    pool.start()
+    yield pool
+    pool.stop(PATIENCE_S)
+
+
+def test_engines_in_processes_search_with_models(pool, sounds):
+    assert all(each.searched for each in pool.language_models())
+    listeners = [sounds.Listener() for _ in range(4)]
+    samples = sounds.speech("一二")
+    for lm, listener in zip((None, "tenant", "tenant", None), listeners, strict=True):
+        stream = pool.open(asking(lm), listener)
+        stream.push(samples)
+        stream.finish()
+    for listener in listeners:
+        listener.wait_for_last()
+    assert [listener.text for listener in listeners] == ["七二", "一二", "一二", "七二"]
+    assert {event.alternatives[0].text for event in listeners[1].of(Partial)} == {"一", "一二"}

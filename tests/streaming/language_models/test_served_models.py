@@ -29,9 +29,15 @@ def lms(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def client(make_engine, tone_model, tmp_path, lms):
+def in_search() -> bool:
+    """Whether the search itself asks models."""
+    return False
+
+
+@pytest.fixture
+def client(make_engine, tone_model, tmp_path, lms, in_search):
     graph = alike(tmp_path / "own", tone_model.tokenizer.vocab_size)
-    search = GraphSearchConfig(lm_weight=0.5, max_active=200)
+    search = GraphSearchConfig(lm_weight=0.5, max_active=200, lm_in_search=in_search)
     engine = make_engine(tone_model, graph=graph, graph_search=search, chunk_size=8, lm_dir=lms)
     model = ServedModel("tones", "1", "fake", "00000000-0000-0000-0000-000000000000")
     metrics = Metrics()
@@ -115,3 +121,23 @@ def test_models_and_metrics_tell_of_them(client, lms: Path, sounds) -> None:
     metrics = client.get("/metrics").text
     assert "earshot_lm_finals_total 1.0" in metrics
     assert "earshot_open_lms 0.0" in metrics
+
+
+@pytest.mark.parametrize("in_search", [True])
+def test_a_search_with_models_is_told_of_and_heard_in_interim_results(client, sounds) -> None:
+    [told] = client.get("/v1/models").json()["language_models"]
+    assert told["searched"]
+    asked = f"/v1/listen?{RAW}&lm=tenant&interim_results=true"
+    with client.websocket_connect(asked) as socket:
+        socket.send_bytes(pcm(sounds.speech("一二一")))
+        first = socket.receive_json()
+        assert not first["is_final"]
+        assert first["channel"]["alternatives"][0]["transcript"].startswith("一")
+        socket.send_text('{"type": "CloseStream"}')
+        assert final(socket) == "一二一"
+        assert socket.receive_json()["type"] == "Metadata"
+        with pytest.raises(WebSocketDisconnect):
+            socket.receive_json()
+    metrics = client.get("/metrics").text
+    assert "earshot_lm_searched_finals_total 1.0" in metrics
+    assert "earshot_lm_finals_total 0.0" in metrics
