@@ -1,93 +1,19 @@
 """Streams whose search asks language models by name, by the model that hears tones."""
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
-from pathlib import Path
-
 import pytest
-from tiny_lms import SMALL, TENANT, Costs, alike, write_lm
+from searching import MIX, MODES, SCALE, asking, asking_for_all, is_mapped, named, told
+from tiny_lms import SMALL, TENANT, Costs, write_lm
 
-from earshot.decoder_kernels.lm.lm_image import LmImage
-from earshot.streaming.assembly.families import build_recognizer
-from earshot.streaming.engine_config import EngineConfig
-from earshot.streaming.events import Configured, Final, NotConfigured, Partial
-from earshot.streaming.graph_config import GraphOptions, GraphSearchConfig
-from earshot.streaming.language_models.held_lms import let_go
+from earshot.streaming.events import Configured, NotConfigured, Partial
 from earshot.streaming.language_models.list_prices import ListPrices
-from earshot.streaming.lm_mix import read_lm
 from earshot.streaming.search.graph_search import WfstDecoder
-from earshot.streaming.stream_config import Boost, StreamConfig
-from earshot.streaming.workers.engine_pool import EnginePool
-
-SCALE = 0.5
-MODES = ("ctc_wfst_beam_search", "attention_rescoring")
-MIX = "tenant:0.25,other:0.75"
-PATIENCE_S = 30.0
-
-
-def asking(lm: str | None = None, mode: str = MODES[0], **options) -> StreamConfig:
-    return StreamConfig(mode=mode, graph=named(lm), **options)
-
-
-def asking_for_all(lm: str | None = None, **options) -> StreamConfig:
-    """Alternatives without partials, which would keep their stable words."""
-    graph = named(lm, **options)
-    return StreamConfig(mode=MODES[0], graph=graph, alternatives=100, interim_results=False)
-
-
-def named(lm: str | None, **options) -> GraphOptions:
-    return GraphOptions(lm=None if lm is None else read_lm(lm), **options)
-
-
-@pytest.fixture
-def lms(tmp_path) -> Path:
-    folder = tmp_path / "lms"
-    folder.mkdir()
-    write_lm(folder / "tenant.lm", TENANT)
-    write_lm(folder / "other.lm", {**SMALL, "二": 0.1, "一 二": 3.0})
-    return folder
-
-
-@pytest.fixture
-def make_alike(make_engine, tone_model, tmp_path, lms) -> Callable:
-    """Makes engines whose words sound alike, and whose search asks models."""
-
-    def make(*, in_search: bool = True, max_streams: int = 8, gain_limit: float = 1.5, **options):
-        graph = alike(tmp_path / "own", tone_model.tokenizer.vocab_size)
-        search = GraphSearchConfig(
-            lm_weight=SCALE,
-            max_active=200,
-            lattice_beam=8.0,
-            lm_in_search=in_search,
-            lm_gain_limit=gain_limit,
-        )
-        sizes = {"chunk_size": 8, "num_left_chunks": 2, "max_streams": max_streams}
-        return make_engine(
-            tone_model, graph=graph, graph_search=search, lm_dir=lms, **sizes, **options
-        )
-
-    return make
-
-
-@pytest.fixture
-def engine(make_alike):
-    return make_alike()
+from earshot.streaming.stream_config import Boost
 
 
 def scores(heard) -> dict[str, float]:
     """Of the alternatives of the only final."""
     [final] = heard.finals
     return {each.text: each.score for each in final.alternatives}
-
-
-def told(heard) -> list[dict[str, object]]:
-    """All partials and finals, as they were told."""
-    return [asdict(event) for event in heard.of(Partial) + heard.of(Final)]
-
-
-def is_mapped(path: Path) -> bool:
-    return str(path) in Path("/proc/self/maps").read_text()
 
 
 def cost(costs: Costs, text: str) -> float:
@@ -301,72 +227,6 @@ def test_a_removed_or_replaced_model_serves_its_streams_to_their_end(engine, lms
     assert listener.text == "一一二"
 
 
-def test_words_are_found_once_and_on_the_thread_that_opens_models(engine, lms, sounds, monkeypatch):
-    usual, found = LmImage.find_words, []
-
-    def find_words(image: LmImage, texts: Sequence[str]):
-        found.append((image.name, threading.current_thread().name))
-        return usual(image, texts)
-
-    monkeypatch.setattr(LmImage, "find_words", find_words)
-    samples = sounds.speech("一")
-    sounds.transcribe(engine, samples, asking("tenant"))
-    assert {name for name, _ in found} == {"small.lm", "tenant.lm"}
-    assert {thread for _, thread in found} == {"language-models_0"}
-    del found[:]
-    assert sounds.transcribe(engine, samples, asking("tenant")).text == "一"
-    assert found == []
-    write_lm(lms / "new.lm", SMALL).rename(lms / "tenant.lm")
-    assert sounds.transcribe(engine, samples, asking("tenant")).text == "七"
-    assert found == [("tenant.lm", "language-models_0")]
-
-
-@pytest.fixture
-def gate(engine, monkeypatch) -> threading.Event:
-    """Models are opened once it is set."""
-    gate, usual = threading.Event(), engine._opener._hold
-
-    def hold(asked):
-        assert gate.wait(PATIENCE_S)
-        return usual(asked)
-
-    monkeypatch.setattr(engine._opener, "_hold", hold)
-    return gate
-
-
-def wait_for_opener(engine) -> None:
-    """Until all that was asked for before is open."""
-    let_go(engine._opener.submit(read_lm("tenant")))
-    engine._opener._thread.submit(lambda: None).result(PATIENCE_S)
-
-
-def test_a_stream_begins_when_its_models_are_open_and_loses_nothing(engine, sounds, gate):
-    listener = sounds.Listener()
-    stream = engine.open(asking("tenant"), listener)
-    stream.push(sounds.speech("一二"))
-    stream.finish()
-    assert sounds.transcribe(engine, sounds.speech("一"), asking()).text == "七"
-    assert listener.events == []
-    gate.set()
-    listener.wait_for_last()
-    assert listener.text == "一二"
-
-
-def test_who_is_gone_before_models_are_open_holds_none(engine, sounds, gate):
-    listeners = [sounds.Listener() for _ in range(2)]
-    waiting, changing = (
-        engine.open(asking(lm), listener)
-        for lm, listener in zip(("tenant", None), listeners, strict=True)
-    )
-    changing.configure([], named("other"))
-    for stream, listener in zip((waiting, changing), listeners, strict=True):
-        stream.cancel()
-        listener.wait_for_last()
-    gate.set()
-    wait_for_opener(engine)
-    assert engine._lms.count == 0
-
-
 def test_a_model_of_too_high_an_order_ranks_finals_and_says_so(engine, lms, sounds):
     write_lm(lms / "long.lm", {**TENANT, **{" ".join("一" * n): 0.25 for n in range(2, 6)}})
     assert {each.name: each.searched for each in engine.language_models()} == {
@@ -392,31 +252,3 @@ def test_a_segment_that_is_heard_anew_keeps_its_models(engine, sounds):
     stream.finish()
     listener.wait_for_last()
     assert [final.alternatives[0].text for final in listener.finals] == ["一一一", "一"]
-
-
-@pytest.fixture
-def pool(tone_model, tmp_path, lms) -> Iterator[EnginePool]:
-    """Two engines in processes of their own."""
-    graph = alike(tmp_path / "own", tone_model.tokenizer.vocab_size)
-    search = GraphSearchConfig(lm_weight=SCALE, max_active=200, lm_in_search=True)
-    config = EngineConfig(
-        threads=1, chunk_size=8, num_left_chunks=2, max_streams=2, graph_search=search, lm_dir=lms
-    )
-    pool = EnginePool(build_recognizer(tone_model, config, {"graph": graph}), config, 2, 4)
-    pool.start()
-    yield pool
-    pool.stop(PATIENCE_S)
-
-
-def test_engines_in_processes_search_with_models(pool, sounds):
-    assert all(each.searched for each in pool.language_models())
-    listeners = [sounds.Listener() for _ in range(4)]
-    samples = sounds.speech("一二")
-    for lm, listener in zip((None, "tenant", "tenant", None), listeners, strict=True):
-        stream = pool.open(asking(lm), listener)
-        stream.push(samples)
-        stream.finish()
-    for listener in listeners:
-        listener.wait_for_last()
-    assert [listener.text for listener in listeners] == ["七二", "一二", "一二", "七二"]
-    assert {event.alternatives[0].text for event in listeners[1].of(Partial)} == {"一", "一二"}

@@ -1,0 +1,37 @@
+"""What tests of streams ask of a search with language models, and how they look at it."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+from earshot.streaming.events import Final, Partial
+from earshot.streaming.graph_config import GraphOptions
+from earshot.streaming.lm_mix import read_lm
+from earshot.streaming.stream_config import StreamConfig
+
+SCALE = 0.5
+MODES = ("ctc_wfst_beam_search", "attention_rescoring")
+MIX = "tenant:0.25,other:0.75"
+PATIENCE_S = 30.0
+
+
+def asking(lm: str | None = None, mode: str = MODES[0], **options) -> StreamConfig:
+    return StreamConfig(mode=mode, graph=named(lm), **options)
+
+
+def asking_for_all(lm: str | None = None, **options) -> StreamConfig:
+    """Alternatives without partials, which would keep their stable words."""
+    graph = named(lm, **options)
+    return StreamConfig(mode=MODES[0], graph=graph, alternatives=100, interim_results=False)
+
+
+def named(lm: str | None, **options) -> GraphOptions:
+    return GraphOptions(lm=None if lm is None else read_lm(lm), **options)
+
+
+def told(heard) -> list[dict[str, object]]:
+    """All partials and finals, as they were told."""
+    return [asdict(event) for event in heard.of(Partial) + heard.of(Final)]
+
+
+def is_mapped(path: Path) -> bool:
+    return str(path) in Path("/proc/self/maps").read_text()

@@ -1,0 +1,111 @@
+"""Where and when models of a search are opened, and who waits for them."""
+
+import threading
+from collections.abc import Iterator, Sequence
+
+import pytest
+from searching import PATIENCE_S, SCALE, asking, named
+from tiny_lms import SMALL, alike, write_lm
+
+from earshot.decoder_kernels.lm.lm_image import LmImage
+from earshot.streaming.assembly.families import build_recognizer
+from earshot.streaming.engine_config import EngineConfig
+from earshot.streaming.events import Partial
+from earshot.streaming.graph_config import GraphSearchConfig
+from earshot.streaming.language_models.held_lms import let_go
+from earshot.streaming.lm_mix import read_lm
+from earshot.streaming.workers.engine_pool import EnginePool
+
+
+def test_words_are_found_once_and_on_the_thread_that_opens_models(engine, lms, sounds, monkeypatch):
+    usual, found = LmImage.find_words, []
+
+    def find_words(image: LmImage, texts: Sequence[str]):
+        found.append((image.name, threading.current_thread().name))
+        return usual(image, texts)
+
+    monkeypatch.setattr(LmImage, "find_words", find_words)
+    samples = sounds.speech("一")
+    sounds.transcribe(engine, samples, asking("tenant"))
+    assert {name for name, _ in found} == {"small.lm", "tenant.lm"}
+    assert {thread for _, thread in found} == {"language-models_0"}
+    del found[:]
+    assert sounds.transcribe(engine, samples, asking("tenant")).text == "一"
+    assert found == []
+    write_lm(lms / "new.lm", SMALL).rename(lms / "tenant.lm")
+    assert sounds.transcribe(engine, samples, asking("tenant")).text == "七"
+    assert found == [("tenant.lm", "language-models_0")]
+
+
+@pytest.fixture
+def gate(engine, monkeypatch) -> threading.Event:
+    """Models are opened once it is set."""
+    gate, usual = threading.Event(), engine._opener._hold
+
+    def hold(asked):
+        assert gate.wait(PATIENCE_S)
+        return usual(asked)
+
+    monkeypatch.setattr(engine._opener, "_hold", hold)
+    return gate
+
+
+def wait_for_opener(engine) -> None:
+    """Until all that was asked for before is open."""
+    let_go(engine._opener.submit(read_lm("tenant")))
+    engine._opener._thread.submit(lambda: None).result(PATIENCE_S)
+
+
+def test_a_stream_begins_when_its_models_are_open_and_loses_nothing(engine, sounds, gate):
+    listener = sounds.Listener()
+    stream = engine.open(asking("tenant"), listener)
+    stream.push(sounds.speech("一二"))
+    stream.finish()
+    assert sounds.transcribe(engine, sounds.speech("一"), asking()).text == "七"
+    assert listener.events == []
+    gate.set()
+    listener.wait_for_last()
+    assert listener.text == "一二"
+
+
+def test_who_is_gone_before_models_are_open_holds_none(engine, sounds, gate):
+    listeners = [sounds.Listener() for _ in range(2)]
+    waiting, changing = (
+        engine.open(asking(lm), listener)
+        for lm, listener in zip(("tenant", None), listeners, strict=True)
+    )
+    changing.configure([], named("other"))
+    for stream, listener in zip((waiting, changing), listeners, strict=True):
+        stream.cancel()
+        listener.wait_for_last()
+    gate.set()
+    wait_for_opener(engine)
+    assert engine._lms.count == 0
+
+
+@pytest.fixture
+def pool(tone_model, tmp_path, lms) -> Iterator[EnginePool]:
+    """Two engines in processes of their own."""
+    graph = alike(tmp_path / "own", tone_model.tokenizer.vocab_size)
+    search = GraphSearchConfig(lm_weight=SCALE, max_active=200, lm_in_search=True)
+    config = EngineConfig(
+        threads=1, chunk_size=8, num_left_chunks=2, max_streams=2, graph_search=search, lm_dir=lms
+    )
+    pool = EnginePool(build_recognizer(tone_model, config, {"graph": graph}), config, 2, 4)
+    pool.start()
+    yield pool
+    pool.stop(PATIENCE_S)
+
+
+def test_engines_in_processes_search_with_models(pool, sounds):
+    assert all(each.searched for each in pool.language_models())
+    listeners = [sounds.Listener() for _ in range(4)]
+    samples = sounds.speech("一二")
+    for lm, listener in zip((None, "tenant", "tenant", None), listeners, strict=True):
+        stream = pool.open(asking(lm), listener)
+        stream.push(samples)
+        stream.finish()
+    for listener in listeners:
+        listener.wait_for_last()
+    assert [listener.text for listener in listeners] == ["七二", "一二", "一二", "七二"]
+    assert {event.alternatives[0].text for event in listeners[1].of(Partial)} == {"一", "一二"}
