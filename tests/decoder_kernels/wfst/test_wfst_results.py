@@ -26,7 +26,7 @@ from earshot.decoder_kernels.native import kernels
 from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
 
-CASES = settings(deadline=None, max_examples=max(200, settings().max_examples))
+CASES = settings(deadline=None, max_examples=max(100, settings().max_examples))
 SEARCHES = settings(
     deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -65,7 +65,7 @@ bool holds(int rows, int inputs, int outputs, Random& random, auto number) {
 bool shapes_hold(Random& random) {
   std::normal_distribution<float> normal;
   const auto number = [&](Random& source) { return normal(source); };
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 150; ++i) {
     const int rows = 1 + static_cast<int>(random() % (i % 10 == 0 ? 230 : 40));
     const int inputs = 1 + static_cast<int>(random() % 150);
     const int outputs = 1 + static_cast<int>(random() % 90);
