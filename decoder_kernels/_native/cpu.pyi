@@ -149,6 +149,7 @@ class WfstMemory:
         min_weight: float,
         max_weight: float,
         max_eps_words: int,
+        max_arc_words: int,
         slots: Annotated[
             Lendable, dict(dtype="uint8", shape=(None, None), order="C", device="cpu")
         ],

@@ -6,7 +6,13 @@ import torch
 
 from earshot.decoder_kernels.boosting.word_boost import WordBoostTable
 from earshot.decoder_kernels.graph.graph import Graph
-from earshot.decoder_kernels.graph.wfst_tables import NODE_COLUMNS, least_weights, word_bits
+from earshot.decoder_kernels.graph.wfst_tables import (
+    MANY_WORDS,
+    NODE_COLUMNS,
+    WORDS_SHIFT,
+    least_weights,
+    word_bits,
+)
 from earshot.decoder_kernels.slot_spans import SlotSpans
 
 
@@ -76,5 +82,11 @@ class OovArena:
         arcs[:, 2] = torch.tensor([arc.word for arc in table.oov_arcs])
         arcs[:, 3] = torch.tensor([self._end_kind if a.target < 0 else 0 for a in table.oov_arcs])
         labels = np.array([arc.label for arc in table.oov_arcs], np.uint32)
-        words = np.array([arc.word for arc in table.oov_arcs])
-        return nodes, arcs, torch.from_numpy(labels | word_bits(words, np.zeros_like(words)))
+        return nodes, arcs, torch.from_numpy(labels | word_bits(self._words_of(table)))
+
+    def _words_of(self, table: WordBoostTable) -> npt.NDArray[np.int32]:
+        """How many words come with each arc (A,): its own, and behind it those of epsilon arcs."""
+        behind = MANY_WORDS if self._end_kind >> WORDS_SHIFT & 1 else 0
+        return np.array(
+            [(arc.word != 0) + (behind if arc.target < 0 else 0) for arc in table.oov_arcs], np.int32
+        )

@@ -13,7 +13,8 @@ from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.graph.wfst_key import LABEL_BITS
 
 NODE_COLUMNS = 6
-GAIN_SHIFT, MAX_GAIN_STEPS, GAIN_STEP = 9, (1 << 22) - 1, 1 / 16
+WORDS_SHIFT, MANY_WORDS = 9, 3
+GAIN_SHIFT, MAX_GAIN_STEPS, GAIN_STEP = 10, (1 << 21) - 1, 1 / 16
 EXCESS_STEP, MAX_EXCESS_STEPS = 1 / 512, (1 << 16) - 1
 """As in ``csrc/wfst/wfst_state.h``."""
 
@@ -32,7 +33,7 @@ class WfstTables:
     above them by how much the arc costs more than the node's least (``wfst_state.h``); ``finals``
     (S,) float32; ``kinds`` (S,) `node_kinds`; ``min_weight`` the least of all nodes, ``max_weight``
     what an arc costs or gains at most, those of new words too; ``max_eps_words`` the most words on
-    one path of epsilon arcs.
+    one path of epsilon arcs, ``max_arc_words`` on an arc with a label and such a path behind it.
     """
 
     nodes: Tensor
@@ -44,6 +45,7 @@ class WfstTables:
     max_weight: float
     num_levels: int
     max_eps_words: int
+    max_arc_words: int
 
     @classmethod
     def of(cls, graph: Graph, device: torch.device) -> "WfstTables":
@@ -62,11 +64,12 @@ class WfstTables:
         arcs[:, 0] = graph.weights.view(np.int32)
         arcs[:, 1], arcs[:, 2] = graph.targets, graph.words
         arcs[:, 3] = kinds[graph.targets]
+        arc_words = (graph.words != 0) + order.words[graph.targets]
         return cls(
             nodes=torch.from_numpy(nodes).to(device),
             labels=torch.from_numpy(
                 _packed_labels(graph, kinds, of_nodes)
-                | word_bits(graph.words, order.words[graph.targets])
+                | word_bits(arc_words)
             ).to(device),
             arcs=torch.from_numpy(arcs).to(device),
             kinds=kinds,
@@ -75,15 +78,14 @@ class WfstTables:
             max_weight=float(np.abs(graph.weights).max(initial=abs(graph.unknown_cost))),
             num_levels=order.num_levels,
             max_eps_words=int(order.words.max()),
+            max_arc_words=_most_words(graph, order, arc_words),
         )
 
 
-def word_bits(
-    words: npt.NDArray[np.integer], behind: npt.NDArray[np.integer]
-) -> npt.NDArray[np.uint32]:
-    """(A,): a bit above the labels of arcs with words, or with some ``behind`` by epsilon arcs."""
-    found: npt.NDArray[np.bool_] = (words != 0) | (behind != 0)
-    return np.left_shift(found.astype(np.uint32), np.uint32(LABEL_BITS))
+def word_bits(words: npt.NDArray[np.integer]) -> npt.NDArray[np.uint32]:
+    """(A,): above labels, how many words come with arcs and epsilon arcs behind them."""
+    told = np.minimum(words, MANY_WORDS).astype(np.uint32)
+    return np.left_shift(told, np.uint32(LABEL_BITS))
 
 
 def label_bits(labels: npt.NDArray[np.integer]) -> npt.NDArray[np.uint64]:
@@ -92,10 +94,11 @@ def label_bits(labels: npt.NDArray[np.integer]) -> npt.NDArray[np.uint64]:
 
 
 def node_kinds(graph: Graph, order: EpsilonOrder) -> npt.NDArray[np.int32]:
-    """(S,): whether epsilon arcs leave the node, its level, what they gain (``wfst_state.h``)."""
+    """(S,): what is to know of epsilon arcs from the node (``wfst_state.h``)."""
     has_epsilons = (graph.first_label > graph.first_arc[:-1]).astype(np.int32)
     steps = np.minimum(np.ceil(order.gain / GAIN_STEP), MAX_GAIN_STEPS).astype(np.int32)
-    return has_epsilons | 2 * order.level | steps << GAIN_SHIFT
+    has_words = (order.words > 0).astype(np.int32)
+    return has_epsilons | 2 * order.level | has_words << WORDS_SHIFT | steps << GAIN_SHIFT
 
 
 def least_weights(
@@ -114,6 +117,13 @@ def _least_weights(graph: Graph, kinds: npt.NDArray[np.int32]) -> npt.NDArray[np
 def _gains(kinds: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
     steps = kinds >> GAIN_SHIFT
     return np.where(steps < MAX_GAIN_STEPS, steps * GAIN_STEP, UNLIMITED)
+
+
+def _most_words(graph: Graph, order: EpsilonOrder, of_arcs: npt.NDArray[np.integer]) -> int:
+    """The most words on an arc with a label, a dynamic one too, and on epsilon arcs behind it."""
+    most = int(of_arcs[graph.labels != 0].max(initial=0))
+    dynamic = 0 if graph.loop_node < 0 else 1 + int(order.words[graph.loop_node])
+    return max(most, dynamic)
 
 
 def _packed_labels(

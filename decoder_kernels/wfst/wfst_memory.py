@@ -103,6 +103,7 @@ class WfstMemory:
             min_weight=tables.min_weight,
             max_weight=tables.max_weight,
             max_eps_words=tables.max_eps_words,
+            max_arc_words=tables.max_arc_words,
             slots=self._slots,
             workspaces=torch.empty(blocks, bytes_per_block, dtype=torch.uint8, device=device),
             options=self._options,

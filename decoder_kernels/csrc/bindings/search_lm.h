@@ -22,8 +22,14 @@ struct NumberedLm {
       : image(image), owner(nb::find(image)), numbers(numbers) {}
 
   LmPart part(double log_share) const {
-    return LmPart{image.image().view(), numbers.data(), image.image().find("<s>"),
-                  image.image().find("</s>"), log_share};
+    const LmImage& model = image.image();
+    return LmPart{.view = model.view(),
+                  .numbers = numbers.data(),
+                  .start = model.find("<s>"),
+                  .end = model.find("</s>"),
+                  .pairs = model.lookup().first_pair(),
+                  .triples = model.lookup().first_triple(),
+                  .log_share = log_share};
   }
 
   const BorrowedImage& image;

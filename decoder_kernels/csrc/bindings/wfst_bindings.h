@@ -85,7 +85,7 @@ class WfstMemory {
   };
 
   WfstMemory(const WfstShape& shape, Arcs graph, double min_weight, double max_weight,
-             int max_eps_words, Out<std::uint8_t, 2> slots, Out<std::uint8_t, 2> workspaces,
+             int max_eps_words, int max_arc_words, Out<std::uint8_t, 2> slots, Out<std::uint8_t, 2> workspaces,
              In<std::int64_t, 2> options, In<double, 2> scales, In<std::int32_t, 2> boost_links,
              In<double, 2> boost_bonuses, In<std::int64_t, 1> boost_rows, Arcs oov_arcs,
              In<std::int64_t, 2> oov_rows)
@@ -100,7 +100,7 @@ class WfstMemory {
         oov_arcs_(oov_arcs),
         oov_rows_(oov_rows),
         lms_(slots.shape(0)),
-        state_(borrow(shape, min_weight, max_weight, max_eps_words)) {}
+        state_(borrow(shape, min_weight, max_weight, max_eps_words, max_arc_words)) {}
 
   void reset(In<std::int64_t, 1> slots, const Launch& how) const {
     run_over<Device>(slots, Half::reset, how, WfstSlotParams{state_, slots.data()});
@@ -194,12 +194,13 @@ class WfstMemory {
   }
 
   WfstState borrow(const WfstShape& shape, double min_weight, double max_weight,
-                   int max_eps_words) const {
+                   int max_eps_words, int max_arc_words) const {
     return WfstState{shape,
                      graph_.borrow(),
                      min_weight,
                      max_weight,
                      max_eps_words,
+                     max_arc_words,
                      reinterpret_cast<std::byte*>(slots_.data()),
                      static_cast<std::int64_t>(slots_.shape(1)),
                      reinterpret_cast<std::byte*>(workspaces_.data()),
@@ -248,7 +249,7 @@ void bind_wfst(nb::module_ submodule) {
           },
           "nodes"_a, "labels"_a, "arcs"_a);
   nb::class_<M>(submodule, "WfstMemory", "The memory of one search, borrowed from its owner.")
-      .def(nb::init<const WfstShape&, Arcs, double, double, int,
+      .def(nb::init<const WfstShape&, Arcs, double, double, int, int,
                     typename M::template Out<std::uint8_t, 2>,
                     typename M::template Out<std::uint8_t, 2>,
                     typename M::template In<std::int64_t, 2>, typename M::template In<double, 2>,
@@ -256,7 +257,7 @@ void bind_wfst(nb::module_ submodule) {
                     typename M::template In<std::int64_t, 1>, Arcs,
                     typename M::template In<std::int64_t, 2>>(),
            nb::kw_only(), "shape"_a, "graph"_a, "min_weight"_a, "max_weight"_a, "max_eps_words"_a,
-           "slots"_a, "workspaces"_a, "options"_a, "scales"_a, "boost_links"_a, "boost_bonuses"_a,
+           "max_arc_words"_a, "slots"_a, "workspaces"_a, "options"_a, "scales"_a, "boost_links"_a, "boost_bonuses"_a,
            "boost_rows"_a, "oov_arcs"_a, "oov_rows"_a)
       .def("reset", &M::reset, "slots"_a, "how"_a, "Start the slots over.")
       .def("forget_boosts", &M::forget_boosts, "slots"_a, "how"_a,

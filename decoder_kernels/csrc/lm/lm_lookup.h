@@ -125,15 +125,27 @@ class LmLookup {
   KERNEL_FN std::uint32_t state_of_row(std::uint64_t row) const {
     if (row >= view_.num_inner) return LM_NO_STATE;
     const std::uint64_t line = row / LM_ROWS_TOGETHER;
-    const std::uint32_t ranked = view_.rows[line].ranked;
-    const std::uint32_t before =
-        view_.state_bases[line >> LM_BASE_SHIFT] + (ranked >> LM_ROWS_TOGETHER);
-    return state_at(before, ranked, row % LM_ROWS_TOGETHER);
+    return state_at(states_before(line), view_.rows[line].ranked, row % LM_ROWS_TOGETHER);
   }
 
   KERNEL_FN std::uint32_t state_of_word(std::uint32_t word) const {
     const LmWordLine& line = view_.words[word / LM_WORDS_TOGETHER];
     return state_at(line.before, line.bits, word % LM_WORDS_TOGETHER);
+  }
+
+  // The first states of two words and of three, or of no words that there are: states are in the
+  // order of their lengths.
+  KERNEL_FN std::uint32_t first_pair() const {
+    if (view_.num_words == 0) return view_.num_states;
+    const LmWordLine& last = view_.words[(view_.num_words - 1) / LM_WORDS_TOGETHER];
+    return last.before + count_bits(last.bits);
+  }
+  KERNEL_FN std::uint32_t first_triple() const {
+    const std::uint32_t pair = first_pair();
+    if (pair >= view_.num_states) return view_.num_states;
+    const std::uint64_t row = children(pair).begin;
+    if (row >= view_.num_inner) return view_.num_states;
+    return rank_of(row);
   }
 
  private:
@@ -213,6 +225,19 @@ class LmLookup {
 
   KERNEL_FN std::uint64_t at_most(std::uint64_t row) const {
     return row < view_.num_rows ? row : view_.num_rows;
+  }
+
+  // The state of the first of a line's rows that is one.
+  KERNEL_FN std::uint32_t states_before(std::uint64_t line) const {
+    return view_.state_bases[line >> LM_BASE_SHIFT] +
+           (view_.rows[line].ranked >> LM_ROWS_TOGETHER);
+  }
+
+  // The first state that is a row's, or that of one behind it.
+  KERNEL_FN std::uint32_t rank_of(std::uint64_t row) const {
+    const std::uint64_t line = row / LM_ROWS_TOGETHER;
+    const std::uint32_t places = (1u << row % LM_ROWS_TOGETHER) - 1;
+    return states_before(line) + count_bits(view_.rows[line].ranked & places);
   }
 
   KERNEL_FN std::uint32_t state_at(std::uint32_t before, std::uint32_t bits,

@@ -66,7 +66,15 @@ class LmPrices {
     return priced;
   }
 
-  KERNEL_FN Cost end_price(LmWords words) const { return cost_of(words, LM_END); }
+  KERNEL_FN Cost end_price(LmWords words) const {
+    const LmMemo::States states = states_of(words);
+    double log_prob = MINUS_INFINITY;
+    for (int i = 0; i < row_->num_large; ++i) {
+      const LmFound found = look_up(row_->large[i], states.large[i], LM_END);
+      log_prob = log_add(log_prob, row_->large[i].log_share - nats(found));
+    }
+    return cost_of(log_prob, nats(look_up(row_->small, states.small, LM_END)));
+  }
 
   // The longest end of a state that is a context of some model.
   KERNEL_FN LmWords cut(LmWords words) const { return states_of(words).cut; }
@@ -82,25 +90,44 @@ class LmPrices {
     return static_cast<int>((words * 0x9E3779B97F4A7C15ULL) >> 40) & (size - 1);
   }
 
+  // A word's price, and how all models go on: their states behind it are found on the way.
   KERNEL_FN Word found(LmWords words, LmWords own) const {
-    const LmWords after = lm_suffix(words << LM_WORD_BITS | own, LM_STATE_WORDS);
-    return Word{cost_of(words, own), cut(after)};
-  }
-
-  KERNEL_FN Cost cost_of(LmWords words, LmWords word) const {
-    const LmMemo::States states = states_of(words);
+    const LmMemo::States before = states_of(words);
+    LmMemo::States after{0, 0, row_->id, 0, {}};
     double log_prob = MINUS_INFINITY;
+    int longest = 0;
     for (int i = 0; i < row_->num_large; ++i) {
       const LmPart& part = row_->large[i];
-      log_prob = log_add(log_prob, part.log_share - nats(part, states.large[i], word));
+      const LmFound large = look_up(part, before.large[i], own);
+      log_prob = log_add(log_prob, part.log_share - nats(large));
+      after.large[i] = large.state;
+      longest = longer(longest, part, large.state);
     }
-    const double small = nats(row_->small, states.small, word);
+    const LmFound small = look_up(row_->small, before.small, own);
+    after.small = small.state;
+    longest = longer(longest, row_->small, small.state);
+    after.words = after.cut = lm_suffix(words << LM_WORD_BITS | own, longest);
+    if (memo_ != nullptr) memo_->states[place_of(after.cut, LM_STATES_KEPT)] = after;
+    return Word{cost_of(log_prob, nats(small)), after.cut};
+  }
+
+  // The cost of L less that of S, each a whole number.
+  KERNEL_FN Cost cost_of(double log_prob, double small) const {
     return fixed_cost(-log_prob * row_->scale) - fixed_cost(small * row_->scale);
   }
 
-  KERNEL_FN double nats(const LmPart& part, std::uint32_t state, LmWords word) const {
-    const std::int32_t cost = LmLookup(part.view).find(state, number_of(part, word)).cost;
-    return cost / static_cast<double>(LM_COST_STEPS);
+  KERNEL_FN LmFound look_up(const LmPart& part, std::uint32_t state, LmWords word) const {
+    return LmLookup(part.view).find(state, number_of(part, word));
+  }
+
+  static KERNEL_FN double nats(const LmFound& found) {
+    return found.cost / static_cast<double>(LM_COST_STEPS);
+  }
+
+  // How many words the states of a model stand for, if more than so many.
+  static KERNEL_FN int longer(int length, const LmPart& part, std::uint32_t state) {
+    const int own = state == LM_ROOT ? 0 : 1 + (state >= part.pairs) + (state >= part.triples);
+    return own > length ? own : length;
   }
 
   // The models' states after some words, and how many of these they can tell from others.

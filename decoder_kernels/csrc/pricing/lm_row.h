@@ -15,6 +15,8 @@ struct LmPart {
   const std::uint32_t* numbers;  // by the graph's word ids
   std::uint32_t start;           // of a sentence
   std::uint32_t end;
+  std::uint32_t pairs;    // the first state of two words
+  std::uint32_t triples;  // and of three
   double log_share;  // of each word's probability
 };
 

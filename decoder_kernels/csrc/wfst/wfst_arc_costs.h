@@ -27,7 +27,8 @@ class ArcCosts {
         automaton_(state.boosts, state.boost_rows[slot]),
         lm_(lm),
         boost_step_(automaton_.empty() ? 0 : state.options[slot].boost_step),
-        lm_room_(lm.gain() * (1 + state.max_eps_words)),
+        lm_room_(lm.gain() * state.max_arc_words),
+        lm_slack_(lm.gain() * state.max_eps_words),
         epsilon_slack_(boost_step_ * state.max_eps_words),
         excess_step_(static_cast<Cost>(EXCESS_STEP * ONE_NAT * scale_)),
         gain_step_(static_cast<Cost>(GAIN_STEP * ONE_NAT * scale_) + 1),
@@ -35,7 +36,6 @@ class ArcCosts {
         margin_(boost_step_ + epsilon_slack_ + ROUNDING + num_levels_),
         lowest_(fixed_cost(-MAX_COST) - max_gain_ - margin_) {
     if (state.max_weight * scale_ > MAX_COST) expect_clamping();
-    slack_with_lm_ = epsilon_slack_ + lm.gain() * state.max_eps_words;
     cheapest_arc_ = at_least(state.min_weight);
   }
 
@@ -77,7 +77,8 @@ class ArcCosts {
 
   // By how much epsilon paths from a node can still lower a cost.
   KERNEL_FN Cost slack(int kind) const {
-    const Cost earned = choose(has_epsilons(kind), slack_with_lm_, Cost{0});
+    Cost earned = choose(has_epsilons(kind), epsilon_slack_, Cost{0});
+    if constexpr (HAS_LM) earned += choose(has_epsilon_words(kind), lm_slack_, Cost{0});
     const int steps = gain_of(kind);
     if (steps == 0) return earned;
     const Cost gain = steps < MAX_GAIN_STEPS ? steps * gain_step_ : max_gain_;
@@ -85,8 +86,12 @@ class ArcCosts {
     return earned + (gain < max_gain_ ? gain : max_gain_) + ROUNDING + num_levels_;
   }
 
-  // How much an arc that words come with, or may, can cost less than these bounds say.
+  // How much an arc can cost less than these bounds say: any, and one with so much beside its label.
   KERNEL_FN Cost lm_room() const { return lm_room_; }
+  KERNEL_FN Cost lm_room(std::uint32_t packed) const {
+    const int words = words_in(packed);
+    return choose(words < MANY_WORDS, words * lm_.gain(), lm_room_);
+  }
 
   // What an arc with a word costs at least, whatever the word earns.
   KERNEL_FN Cost least_of(const WfstArc& arc) const {
@@ -113,8 +118,8 @@ class ArcCosts {
   LmPrices lm_;
   Cost boost_step_;
   Cost lm_room_;        // the most that language models can give to words of one step
+  Cost lm_slack_;       // and to those on epsilon arcs
   Cost epsilon_slack_;  // the most that words on epsilon arcs can earn
-  Cost slack_with_lm_;  // the same with what language models give
   Cost excess_step_;    // of an arc's label
   Cost gain_step_;      // of a node's kind
   Cost max_gain_;

@@ -291,7 +291,7 @@ class Expansion {
   KERNEL_FN void follow_node(const WfstArcs& arcs, const NodeArcs& node, int place, Cost cutoff,
                              Share share, ArcBatch& batch) const {
     const Cost room = room_at(node.min_weight, entries_.costs[place], cutoff);
-    const Cost most = with_words(room);
+    const Cost most = with_words(room, arc_costs_.lm_room());
     if (!is_expandable(node, most) || frontier_.is_full()) return;
     const int bin = labels_.bin_of(most);
     const int count = labels_.count(bin);
@@ -336,15 +336,15 @@ class Expansion {
     return room < NO_COST ? room : NO_COST - 1;
   }
 
-  // The same for a label that words come with.
-  KERNEL_FN Cost with_words(Cost room) const {
-    const Cost most = room + arc_costs_.lm_room();
+  // The same for a label that comes with words, which can gain so much.
+  KERNEL_FN Cost with_words(Cost room, Cost gain) const {
+    const Cost most = room + gain;
     return most < NO_COST ? most : NO_COST - 1;
   }
 
   // Most arcs fail this test, which sees their labels only.
   KERNEL_FN bool is_affordable(std::uint32_t label, Cost room) const {
-    if constexpr (HAS_LM) room = choose(has_words_in(label), with_words(room), room);
+    if constexpr (HAS_LM) room = with_words(room, arc_costs_.lm_room(label));
     return labels_.cost(label_in(label)) + arc_costs_.excess(label) <= room;
   }
 

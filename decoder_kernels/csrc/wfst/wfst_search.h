@@ -45,8 +45,8 @@ struct WfstArc {
   std::int32_t target_kind;
 };
 
-// One row more than nodes, for where the last one's arcs end. Labels are the arcs' own, with a bit
-// for those that words may come with, and how far their cost lies above the node's min_weight in
+// One row more than nodes, for where the last one's arcs end. Labels are the arcs' own, with two
+// bits for how many words may come with them, and how far their cost lies above the node's min_weight in
 // the upper 16 bits (see wfst_state.h).
 struct WfstArcs {
   const WfstNode* nodes;
@@ -90,6 +90,7 @@ struct WfstState {
   double min_weight;  // the least of all nodes
   double max_weight;  // what an arc costs or gains at most
   int max_eps_words;  // on one path of epsilon arcs
+  int max_arc_words;  // on an arc with a label and one path of epsilon arcs behind it
   std::byte* memory;  // num_slots * slot_bytes
   std::int64_t slot_bytes;
   std::byte* workspace;  // one per block at a time

@@ -137,9 +137,10 @@ struct WfstSlot {
 };
 
 // What WfstNode and WfstArc say of a node's epsilon arcs: bit 0 whether there are some, 8 bits for
-// its level, and above these what they can gain, in steps of GAIN_STEP nats.
-inline constexpr int GAIN_SHIFT = 9;
-inline constexpr int MAX_GAIN_STEPS = (1 << 22) - 1;  // and more
+// its level, bit 9 whether there are words on them, and above these what they can gain, in steps of
+// GAIN_STEP nats.
+inline constexpr int GAIN_SHIFT = 10;
+inline constexpr int MAX_GAIN_STEPS = (1 << 21) - 1;  // and more
 inline constexpr double GAIN_STEP = 1.0 / 16;
 
 // What is beside a label in WfstArcs, in steps of EXCESS_STEP nats, rounded down.
@@ -148,9 +149,10 @@ inline constexpr double EXCESS_STEP = 1.0 / 512;
 KERNEL_FN int label_in(std::uint32_t packed) {
   return static_cast<int>(packed & ((1 << LABEL_BITS) - 1));
 }
-// Whether there are words on the arc, or on epsilon arcs behind it.
-KERNEL_FN bool has_words_in(std::uint32_t packed) {
-  return (packed >> LABEL_BITS & 1) != 0;
+// How many words there are at most on the arc and on epsilon arcs behind it; MANY_WORDS and more.
+inline constexpr int MANY_WORDS = 3;
+KERNEL_FN int words_in(std::uint32_t packed) {
+  return static_cast<int>(packed >> LABEL_BITS & MANY_WORDS);
 }
 KERNEL_FN int excess_in(std::uint32_t packed) {
   return static_cast<int>(packed >> 16);
@@ -161,6 +163,9 @@ KERNEL_FN bool has_epsilons(int kind) {
 }
 KERNEL_FN int fresh_closure_bound(int kind) {
   return has_epsilons(kind) ? OPEN : NO_EPSILONS;
+}
+KERNEL_FN bool has_epsilon_words(int kind) {
+  return (kind >> 9 & 1) != 0;
 }
 KERNEL_FN int level_of(int kind) {
   return (kind >> 1) & 255;
