@@ -49,6 +49,7 @@ struct Block {
   KERNEL_FN void lower(std::uint64_t* value, std::uint64_t other) const {
     atomicMin(reinterpret_cast<unsigned long long*>(value), static_cast<unsigned long long>(other));
   }
+  KERNEL_FN void set_bits(int* value, int bits) const { atomicOr(value, bits); }
   KERNEL_FN void set_bits(std::uint64_t* value, std::uint64_t bits) const {
     atomicOr(reinterpret_cast<unsigned long long*>(value), static_cast<unsigned long long>(bits));
   }

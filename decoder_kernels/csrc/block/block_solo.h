@@ -41,7 +41,10 @@ struct Block {
   KERNEL_FN void lower(T* value, T other) const {
     if (other < *value) *value = other;
   }
-  KERNEL_FN void set_bits(std::uint64_t* value, std::uint64_t bits) const { *value |= bits; }
+  template <class T>
+  KERNEL_FN void set_bits(T* value, T bits) const {
+    *value |= bits;
+  }
   template <class T>
   KERNEL_FN T load(const T* value) const {
     return *value;

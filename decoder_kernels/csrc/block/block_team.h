@@ -55,8 +55,9 @@ struct Block {
     while (other < seen && !shared.compare_exchange_weak(seen, other, std::memory_order_relaxed)) {
     }
   }
-  KERNEL_FN void set_bits(std::uint64_t* value, std::uint64_t bits) const {
-    std::atomic_ref<std::uint64_t>(*value).fetch_or(bits, std::memory_order_relaxed);
+  template <class T>
+  KERNEL_FN void set_bits(T* value, T bits) const {
+    std::atomic_ref<T>(*value).fetch_or(bits, std::memory_order_relaxed);
   }
   template <class T>
   KERNEL_FN T load(const T* value) const {

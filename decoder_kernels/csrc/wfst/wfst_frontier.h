@@ -124,7 +124,7 @@ class Frontier {
     if (!list_candidate(place, Candidate{cost, from, word, NONE, closure_bound})) return overflow();
     if (cost < before) block_.lower(next, cost);
     note_best(place, cost);
-    if (has_epsilons(kind)) note_closure(place, closure_bound);
+    if (has_epsilons(kind)) note_closure(place, closure_bound, from);
     if (cost >= block_.load(&totals().best)) return;
     block_.lower(&totals().best, cost);
     lower_best_bound(cost);
@@ -153,7 +153,7 @@ class Frontier {
     for (int i = block_.thread; i < size(); i += block_.threads) {
       if (entries().nexts[i] == NO_COST || is_near_its_place(i)) continue;
       entries().nexts[i] = NO_COST;
-      if (level_of(entries().kinds[i]) > 0) block_.exchange(&totals().has_fallen, 1);
+      if (level_of(entries().kinds[i]) > 0) block_.set_bits(&totals().fallen, bit_of(entries().keys[i]));
     }
     block_.sync();
   }
@@ -169,7 +169,10 @@ class Frontier {
   // OPEN if not, NO_EPSILONS without any.
   KERNEL_FN int closure_bound(int place) const {
     const int closure_bound = entries().closure_bounds[place];
-    if (HAS_LM && closure_bound == NO_EPSILONS) return closure_bound;
+    if constexpr (HAS_LM) {
+      if (closure_bound == NO_EPSILONS) return closure_bound;
+      if ((entries().behinds[place] & totals().last_fallen) != 0) return OPEN;
+    }
     return entries().costs[place] + closure_bound < totals().last_limit ? closure_bound : OPEN;
   }
 
@@ -186,13 +189,19 @@ class Frontier {
     work_.pending[block_.fetch_add(&totals().num_pending, 1)] = place;
   }
 
+  // An epsilon arc of the entry leads to a key.
+  KERNEL_FN void note_behind(int place, const Key& key) const {
+    if constexpr (HAS_LM) entries().behinds[place] |= bit_of(key);
+  }
+
   // The survivors become the tokens, once all threads have swapped their costs.
   KERNEL_FN void keep() const {
     block_.sync();
     if (block_.thread == 0) {
       totals().num_alive = 0;
       totals().least = NO_COST;
-      totals().last_limit = totals().has_fallen != 0 ? -NO_COST : totals().limit_cost;
+      totals().last_limit = totals().limit_cost;
+      totals().last_fallen = totals().fallen;
     }
     block_.sync();
     const Cost least = keep_survivors();
@@ -226,6 +235,7 @@ class Frontier {
       totals().num_alive = totals().num_entries = tokens;
       totals().index_mask = index_mask_for(work_, tokens, least_index_mask);
       totals().least = totals().last_limit = NO_COST;
+      totals().last_fallen = 0;
       totals().num_known = 0;
     }
     block_.sync();
@@ -242,6 +252,7 @@ class Frontier {
     entries().costs[i] = slot_.costs[i];
     entries().histories[i] = slot_.histories[i];
     entries().closure_bounds[i] = slot_.closure_bounds[i];
+    if constexpr (HAS_LM) entries().behinds[i] = ~0;
     work_.alive[i] = i;
   }
 
@@ -315,6 +326,7 @@ class Frontier {
     entries().candidates[place] = entries().blanks[place] = NONE;
     entries().opens[place] = CLOSED;
     if constexpr (HAS_LM) entries().bests[place] = NO_COST;
+    if constexpr (HAS_LM) entries().behinds[place] = 0;
   }
 
   KERNEL_FN void clear() const {
@@ -327,7 +339,8 @@ class Frontier {
       fresh.num_to_blank = fresh.num_affordable = fresh.num_expandable = fresh.num_high_degree = 0;
       fresh.num_buckets = 1;
       fresh.best_token = 0;
-      fresh.taken = fresh.overflowed = fresh.outgrown = fresh.has_fallen = 0;
+      fresh.taken = fresh.overflowed = fresh.outgrown = 0;
+      fresh.fallen = 0;
       fresh.best = NO_COST;
       fresh.best_bound = NO_COST / 2;  // a candidate without a cost lies above any cutoff
     }
@@ -378,8 +391,11 @@ class Frontier {
     return half < work_.num_entries ? half : work_.num_entries;
   }
 
-  KERNEL_FN void note_closure(int place, int closure_bound) const {
+  // Where the bound is known, the candidate comes from the same node with the same words.
+  KERNEL_FN void note_closure(int place, int closure_bound, int from) const {
     if (closure_bound == OPEN) return open(place, BY_ARC);
+    if constexpr (HAS_LM)
+      block_.exchange(&entries().behinds[place], block_.load(&entries().behinds[from]));
     block_.exchange(&entries().closure_bounds[place], closure_bound);
   }
 

@@ -49,6 +49,7 @@ struct Entries {
   NodeArcs* arcs;
   int* heads;   // the first entry of the same place; only where there are models
   Cost* bests;  // of such entries: what the cheapest candidate for the place costs so far
+  int* behinds;  // what epsilon arcs lead to, each as a bit of `bit_of`
 
   KERNEL_HOST_FN Entries(Carver& memory, int size)
       : keys(memory.take<Key>(size)),
@@ -63,7 +64,8 @@ struct Entries {
         blanks(memory.take<int>(size)),
         arcs(memory.take<NodeArcs>(size)),
         heads(memory.take<int>(HAS_LM ? size : 0)),
-        bests(memory.take<Cost>(HAS_LM ? size : 0)) {}
+        bests(memory.take<Cost>(HAS_LM ? size : 0)),
+        behinds(memory.take<int>(HAS_LM ? size : 0)) {}
 
   KERNEL_FN void swap_costs() {
     Cost* const before = costs;
@@ -106,6 +108,7 @@ struct FrameTotals {
   int bucket_ends[MOST_BUCKETS];
   int num_expandable;
   int num_high_degree;
+  int last_fallen;  // of the frame before: `fallen`
   Cost high_degree_cutoff;  // one for all threads, which share the arcs of a node by it
   int num_survivors;
   int needed_backpointers;
@@ -114,7 +117,7 @@ struct FrameTotals {
   int num_marked;
   int overflowed;
   int outgrown;
-  int has_fallen;   // whether an entry that epsilon arcs lead to was beyond the history beam
+  int fallen;  // entries that epsilon arcs lead to, beyond the history beam: `bit_of`
   Cost best;        // of the candidates
   Cost best_bound;  // what some candidate costs or will cost; the cutoff is the beam above it
   Cost least_label;
@@ -207,6 +210,12 @@ KERNEL_FN int hash_of_place(Place place) {
 KERNEL_FN int hash_of(const Key& key) {
   const LmWords words = words_of(key) * 0xD6E8FEB86659FD93ULL;  // 0 without words
   return hash_of_place(place_of(key) ^ words ^ (words >> 32));
+}
+
+// One of 32 bits for what epsilon arcs lead to, in whatever label.
+KERNEL_FN int bit_of(const Key& key) {
+  const Place node = make_place(node_of(key), 0, 0);
+  return static_cast<int>(1u << (hash_of(make_key(node, words_of(key))) & 31));
 }
 
 // The first entry of a place; an entry whose key is written down becomes it if there is none.
