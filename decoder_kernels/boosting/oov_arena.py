@@ -88,5 +88,6 @@ class OovArena:
         """How many words come with each arc (A,): its own, and behind it those of epsilon arcs."""
         behind = MANY_WORDS if self._end_kind >> WORDS_SHIFT & 1 else 0
         return np.array(
-            [(arc.word != 0) + (behind if arc.target < 0 else 0) for arc in table.oov_arcs], np.int32
+            [(arc.word != 0) + (behind if arc.target < 0 else 0) for arc in table.oov_arcs],
+            np.int32,
         )

@@ -68,8 +68,7 @@ class WfstTables:
         return cls(
             nodes=torch.from_numpy(nodes).to(device),
             labels=torch.from_numpy(
-                _packed_labels(graph, kinds, of_nodes)
-                | word_bits(arc_words)
+                _packed_labels(graph, kinds, of_nodes) | word_bits(arc_words)
             ).to(device),
             arcs=torch.from_numpy(arcs).to(device),
             kinds=kinds,

@@ -85,10 +85,10 @@ class WfstMemory {
   };
 
   WfstMemory(const WfstShape& shape, Arcs graph, double min_weight, double max_weight,
-             int max_eps_words, int max_arc_words, Out<std::uint8_t, 2> slots, Out<std::uint8_t, 2> workspaces,
-             In<std::int64_t, 2> options, In<double, 2> scales, In<std::int32_t, 2> boost_links,
-             In<double, 2> boost_bonuses, In<std::int64_t, 1> boost_rows, Arcs oov_arcs,
-             In<std::int64_t, 2> oov_rows)
+             int max_eps_words, int max_arc_words, Out<std::uint8_t, 2> slots,
+             Out<std::uint8_t, 2> workspaces, In<std::int64_t, 2> options, In<double, 2> scales,
+             In<std::int32_t, 2> boost_links, In<double, 2> boost_bonuses,
+             In<std::int64_t, 1> boost_rows, Arcs oov_arcs, In<std::int64_t, 2> oov_rows)
       : graph_(graph),
         slots_(slots),
         workspaces_(workspaces),
@@ -193,8 +193,8 @@ class WfstMemory {
     });
   }
 
-  WfstState borrow(const WfstShape& shape, double min_weight, double max_weight,
-                   int max_eps_words, int max_arc_words) const {
+  WfstState borrow(const WfstShape& shape, double min_weight, double max_weight, int max_eps_words,
+                   int max_arc_words) const {
     return WfstState{shape,
                      graph_.borrow(),
                      min_weight,
@@ -257,8 +257,8 @@ void bind_wfst(nb::module_ submodule) {
                     typename M::template In<std::int64_t, 1>, Arcs,
                     typename M::template In<std::int64_t, 2>>(),
            nb::kw_only(), "shape"_a, "graph"_a, "min_weight"_a, "max_weight"_a, "max_eps_words"_a,
-           "max_arc_words"_a, "slots"_a, "workspaces"_a, "options"_a, "scales"_a, "boost_links"_a, "boost_bonuses"_a,
-           "boost_rows"_a, "oov_arcs"_a, "oov_rows"_a)
+           "max_arc_words"_a, "slots"_a, "workspaces"_a, "options"_a, "scales"_a, "boost_links"_a,
+           "boost_bonuses"_a, "boost_rows"_a, "oov_arcs"_a, "oov_rows"_a)
       .def("reset", &M::reset, "slots"_a, "how"_a, "Start the slots over.")
       .def("forget_boosts", &M::forget_boosts, "slots"_a, "how"_a,
            "Give back the bonus of phrases under way, and OOV words under way up.")

@@ -229,8 +229,7 @@ class LmLookup {
 
   // The state of the first of a line's rows that is one.
   KERNEL_FN std::uint32_t states_before(std::uint64_t line) const {
-    return view_.state_bases[line >> LM_BASE_SHIFT] +
-           (view_.rows[line].ranked >> LM_ROWS_TOGETHER);
+    return view_.state_bases[line >> LM_BASE_SHIFT] + (view_.rows[line].ranked >> LM_ROWS_TOGETHER);
   }
 
   // The first state that is a row's, or that of one behind it.

@@ -48,15 +48,38 @@ class LmPrices {
 
   // What a word of the graph costs in full, and the state after it.
   KERNEL_FN Word price(LmWords words, int word) const {
-    const LmWords own = word < row_->num_words ? static_cast<LmWords>(word) : LM_UNKNOWN;
+    const LmWords own = own_number(word);
     if (memo_ == nullptr) return found(words, own);
-    LmMemo::Word& kept = memo_->words[place_of(words ^ own << (64 - LM_WORD_BITS), LM_WORDS_KEPT)];
-    if (kept.row != row_->id || kept.before != words || kept.word != own) {
-      const Word priced = found(words, own);
-      kept =
-          LmMemo::Word{words, priced.after, priced.cost, static_cast<std::uint32_t>(own), row_->id};
+    const LmMemo::Word& kept = kept_at(words, own);
+    return is_kept(words, own) ? Word{kept.cost, kept.after} : found(words, own);
+  }
+
+  // Asks memory for what is kept of a price.
+  KERNEL_FN void fetch(LmWords words, int word) const {
+    if (memo_ == nullptr) return;
+    prefetch(&kept_at(words, own_number(word)));
+    prefetch(&memo_->states[place_of(words, LM_STATES_KEPT)]);
+    if (word >= row_->num_words) return;
+    prefetch(&row_->small.numbers[word]);
+    for (int i = 0; i < row_->num_large; ++i) prefetch(&row_->large[i].numbers[word]);
+  }
+
+  // A word whose price will be asked for.
+  struct Asked {
+    LmWords words;
+    int word;
+  };
+
+  // Finds the prices that are not kept, all together: each waits for memory often.
+  KERNEL_FN void find(const Asked* asked, int count) const {
+    if (memo_ == nullptr) return;
+    Sought sought[FETCHED_TOGETHER];
+    int missing = 0;
+    for (int i = 0; i < count; ++i) {
+      const LmWords own = own_number(asked[i].word);
+      if (!is_kept(asked[i].words, own)) sought[missing++] = Sought{asked[i].words, own, {}};
     }
-    return Word{kept.cost, kept.after};
+    if (missing > 0) find_sought(sought, missing);
   }
 
   // The same as a search pays it.
@@ -84,31 +107,92 @@ class LmPrices {
     int length;
     std::uint32_t state;
   };
+  // A word behind others, and what each model says of it, the small one first.
+  struct Sought {
+    LmWords words;
+    LmWords own;
+    LmFound found[1 + LM_MOST_PARTS];
+  };
+  struct Flight {
+    LmQuery query;
+    int sought;
+    int part;
+  };
+
+  KERNEL_FN LmWords own_number(int word) const {
+    return word < row_->num_words ? static_cast<LmWords>(word) : LM_UNKNOWN;
+  }
+
+  KERNEL_FN LmMemo::Word& kept_at(LmWords words, LmWords own) const {
+    return memo_->words[place_of(words ^ own << (64 - LM_WORD_BITS), LM_WORDS_KEPT)];
+  }
+  KERNEL_FN bool is_kept(LmWords words, LmWords own) const {
+    const LmMemo::Word& kept = kept_at(words, own);
+    return kept.row == row_->id && kept.before == words && kept.word == own;
+  }
+
+  KERNEL_FN const LmPart& part_of(int part) const {
+    return part == 0 ? row_->small : row_->large[part - 1];
+  }
+
+  // Steps of all lookups in turn.
+  KERNEL_CALL void find_sought(Sought* sought, int count) const {
+    Flight flights[FETCHED_TOGETHER * (1 + LM_MOST_PARTS)];
+    int flying = 0;
+    for (int i = 0; i < count; ++i) {
+      const LmMemo::States before = states_of(sought[i].words);
+      for (int part = 0; part <= row_->num_large; ++part) {
+        const std::uint32_t state = part == 0 ? before.small : before.large[part - 1];
+        const LmPart& own = part_of(part);
+        flights[flying++] =
+            Flight{LmLookup(own.view).begin(state, number_of(own, sought[i].own)), i, part};
+      }
+    }
+    while (flying > 0) {
+      for (int i = flying - 1; i >= 0; --i) {
+        Flight& flight = flights[i];
+        if (LmLookup(part_of(flight.part).view).step(flight.query)) continue;
+        sought[flight.sought].found[flight.part] = flight.query.found;
+        flight = flights[--flying];
+      }
+    }
+    for (int i = 0; i < count; ++i) keep(sought[i]);
+  }
 
   // The highest bits of the product depend on all.
   static KERNEL_FN int place_of(LmWords words, int size) {
     return static_cast<int>((words * 0x9E3779B97F4A7C15ULL) >> 40) & (size - 1);
   }
 
-  // A word's price, and how all models go on: their states behind it are found on the way.
   KERNEL_FN Word found(LmWords words, LmWords own) const {
     const LmMemo::States before = states_of(words);
-    LmMemo::States after{0, 0, row_->id, 0, {}};
-    double log_prob = MINUS_INFINITY;
-    int longest = 0;
+    Sought sought{words, own, {look_up(row_->small, before.small, own)}};
     for (int i = 0; i < row_->num_large; ++i) {
-      const LmPart& part = row_->large[i];
-      const LmFound large = look_up(part, before.large[i], own);
-      log_prob = log_add(log_prob, part.log_share - nats(large));
-      after.large[i] = large.state;
-      longest = longer(longest, part, large.state);
+      sought.found[1 + i] = look_up(row_->large[i], before.large[i], own);
     }
-    const LmFound small = look_up(row_->small, before.small, own);
-    after.small = small.state;
-    longest = longer(longest, row_->small, small.state);
-    after.words = after.cut = lm_suffix(words << LM_WORD_BITS | own, longest);
-    if (memo_ != nullptr) memo_->states[place_of(after.cut, LM_STATES_KEPT)] = after;
-    return Word{cost_of(log_prob, nats(small)), after.cut};
+    return keep(sought);
+  }
+
+  // A word's price, and how all models go on: their states behind it were found on the way.
+  KERNEL_FN Word keep(const Sought& sought) const {
+    LmMemo::States after{0, 0, row_->id, sought.found[0].state, {}};
+    double log_prob = MINUS_INFINITY;
+    int longest = longer(0, row_->small, after.small);
+    for (int i = 0; i < row_->num_large; ++i) {
+      const LmFound& large = sought.found[1 + i];
+      log_prob = log_add(log_prob, row_->large[i].log_share - nats(large));
+      after.large[i] = large.state;
+      longest = longer(longest, row_->large[i], large.state);
+    }
+    after.words = after.cut = lm_suffix(sought.words << LM_WORD_BITS | sought.own, longest);
+    const Word priced{cost_of(log_prob, nats(sought.found[0])), after.cut};
+    if (memo_ != nullptr) {
+      memo_->states[place_of(after.cut, LM_STATES_KEPT)] = after;
+      kept_at(sought.words, sought.own) =
+          LmMemo::Word{sought.words, priced.after, priced.cost,
+                       static_cast<std::uint32_t>(sought.own), row_->id};
+    }
+    return priced;
   }
 
   // The cost of L less that of S, each a whole number.

@@ -17,7 +17,7 @@ struct LmPart {
   std::uint32_t end;
   std::uint32_t pairs;    // the first state of two words
   std::uint32_t triples;  // and of three
-  double log_share;  // of each word's probability
+  double log_share;       // of each word's probability
 };
 
 struct LmRow {

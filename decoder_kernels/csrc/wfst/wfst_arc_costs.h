@@ -56,6 +56,12 @@ class ArcCosts {
     return cost + pending(before) - earned;
   }
 
+  // Asks memory for what is kept of the prices of words, then finds the prices that are not.
+  KERNEL_FN void fetch_price(LmWords words, int word) const { lm_.fetch(words, word); }
+  KERNEL_FN void find_prices(const LmPrices::Asked* asked, int count) const {
+    lm_.find(asked, count);
+  }
+
   // The words of a key whose token goes on with other models, or begins.
   KERNEL_FN LmWords words_now(const Key& key) const {
     return !HAS_LM || lm_.empty() ? 0 : lm_.cut(words_of(key));
@@ -86,7 +92,10 @@ class ArcCosts {
     return earned + (gain < max_gain_ ? gain : max_gain_) + ROUNDING + num_levels_;
   }
 
-  // How much an arc can cost less than these bounds say: any, and one with so much beside its label.
+  KERNEL_FN bool has_lm() const { return !lm_.empty(); }
+
+  // How much an arc can cost less than these bounds say: any, and one with so much beside its
+  // label.
   KERNEL_FN Cost lm_room() const { return lm_room_; }
   KERNEL_FN Cost lm_room(std::uint32_t packed) const {
     const int words = words_in(packed);

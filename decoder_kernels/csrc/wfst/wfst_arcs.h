@@ -147,13 +147,12 @@ class ArcBatch {
 
   // Returns how many lie below the cutoff.
   KERNEL_FN int compute_costs() {
+    if (HAS_LM && arc_costs_.has_lm()) find_prices();
     int kept = 0;
     for (int i = 0; i < count_; ++i) {
       const Pending& asked = arcs_[i];
       const WfstArc& arc = *asked.arc;
-      if (HAS_LM && arc.word != 0 && arc_costs_.lm_room() > 0 &&
-          arc_costs_.is_hopeless(asked.cost + arc_costs_.least_of(arc), arc.target_kind,
-                                 frontier_.cutoff())) {
+      if (HAS_LM && arc_costs_.has_lm() && arc.word != 0 && is_hopeless(asked)) {
         if (asked.from < 0) raise_closure_bound(~asked.from, OPEN);
         continue;  // not worth a look at language models
       }
@@ -163,11 +162,31 @@ class ArcBatch {
       const Cost cost = asked.cost + own;
       if (arc_costs_.is_hopeless(cost, arc.target_kind, frontier_.cutoff())) continue;
       const Key key = make_key(arc.target, asked.label, said.context, said.words);
-      if (HAS_LM && asked.from < 0) frontier_.note_behind(~asked.from, key);
+      if (HAS_LM && asked.from < 0) frontier_.entries().behinds[~asked.from] |= bit_of(key);
       const int position = frontier_.prefetch_position(key);
       candidates_[kept++] = Ready{key, cost, arc.target_kind, asked.from, arc.word, position};
     }
     return kept;
+  }
+
+  // Whatever language models say of its word.
+  KERNEL_FN bool is_hopeless(const Pending& asked) const {
+    const Cost least = asked.cost + arc_costs_.least_of(*asked.arc);
+    return arc_costs_.is_hopeless(least, asked.arc->target_kind, frontier_.cutoff());
+  }
+
+  // What language models say of all words that are worth a look.
+  KERNEL_FN void find_prices() const {
+    LmPrices::Asked words[FETCHED_TOGETHER];
+    int asked = 0;
+    for (int i = 0; i < count_; ++i) {
+      const int word = arcs_[i].arc->word;
+      if (word == 0 || is_hopeless(arcs_[i])) continue;
+      words[asked] = LmPrices::Asked{words_of(arcs_[i].key), word};
+      arc_costs_.fetch_price(words[asked].words, word);
+      ++asked;
+    }
+    arc_costs_.find_prices(words, asked);
   }
 
   // The dearest of an entry's epsilon arcs bounds its closure.

@@ -135,8 +135,7 @@ class Expansion {
     }
   }
 
-  // Of the affordable tokens, those at whose nodes there is an arc that they can pay. What OOV
-  // words begin with is followed here.
+  // The affordable tokens at whose nodes there is an arc that they can pay; OOV words begin here.
   KERNEL_FN void choose_expandable(int first, int last) const {
     FrameTotals& totals = frontier_.totals();
     block_.sync();

@@ -153,7 +153,8 @@ class Frontier {
     for (int i = block_.thread; i < size(); i += block_.threads) {
       if (entries().nexts[i] == NO_COST || is_near_its_place(i)) continue;
       entries().nexts[i] = NO_COST;
-      if (level_of(entries().kinds[i]) > 0) block_.set_bits(&totals().fallen, bit_of(entries().keys[i]));
+      const int bit = bit_of(entries().keys[i]);
+      if (level_of(entries().kinds[i]) > 0) block_.set_bits(&totals().fallen, bit);
     }
     block_.sync();
   }
@@ -169,10 +170,8 @@ class Frontier {
   // OPEN if not, NO_EPSILONS without any.
   KERNEL_FN int closure_bound(int place) const {
     const int closure_bound = entries().closure_bounds[place];
-    if constexpr (HAS_LM) {
-      if (closure_bound == NO_EPSILONS) return closure_bound;
-      if ((entries().behinds[place] & totals().last_fallen) != 0) return OPEN;
-    }
+    if (HAS_LM && closure_bound == NO_EPSILONS) return closure_bound;
+    if (HAS_LM && (entries().behinds[place] & totals().last_fallen) != 0) return OPEN;
     return entries().costs[place] + closure_bound < totals().last_limit ? closure_bound : OPEN;
   }
 
@@ -187,11 +186,6 @@ class Frontier {
     if (block_.load(&entries().opens[place]) != CLOSED) return;
     if (block_.compare_exchange(&entries().opens[place], CLOSED, why) != CLOSED) return;
     work_.pending[block_.fetch_add(&totals().num_pending, 1)] = place;
-  }
-
-  // An epsilon arc of the entry leads to a key.
-  KERNEL_FN void note_behind(int place, const Key& key) const {
-    if constexpr (HAS_LM) entries().behinds[place] |= bit_of(key);
   }
 
   // The survivors become the tokens, once all threads have swapped their costs.
@@ -235,8 +229,7 @@ class Frontier {
       totals().num_alive = totals().num_entries = tokens;
       totals().index_mask = index_mask_for(work_, tokens, least_index_mask);
       totals().least = totals().last_limit = NO_COST;
-      totals().last_fallen = 0;
-      totals().num_known = 0;
+      totals().num_known = totals().last_fallen = 0;
     }
     block_.sync();
     const int last = totals().index_mask;
@@ -339,8 +332,7 @@ class Frontier {
       fresh.num_to_blank = fresh.num_affordable = fresh.num_expandable = fresh.num_high_degree = 0;
       fresh.num_buckets = 1;
       fresh.best_token = 0;
-      fresh.taken = fresh.overflowed = fresh.outgrown = 0;
-      fresh.fallen = 0;
+      fresh.taken = fresh.overflowed = fresh.outgrown = fresh.fallen = 0;
       fresh.best = NO_COST;
       fresh.best_bound = NO_COST / 2;  // a candidate without a cost lies above any cutoff
     }
@@ -391,11 +383,9 @@ class Frontier {
     return half < work_.num_entries ? half : work_.num_entries;
   }
 
-  // Where the bound is known, the candidate comes from the same node with the same words.
   KERNEL_FN void note_closure(int place, int closure_bound, int from) const {
     if (closure_bound == OPEN) return open(place, BY_ARC);
-    if constexpr (HAS_LM)
-      block_.exchange(&entries().behinds[place], block_.load(&entries().behinds[from]));
+    if constexpr (HAS_LM) block_.exchange(&entries().behinds[place], entries().behinds[from]);
     block_.exchange(&entries().closure_bounds[place], closure_bound);
   }
 

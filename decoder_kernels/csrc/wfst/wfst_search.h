@@ -46,8 +46,8 @@ struct WfstArc {
 };
 
 // One row more than nodes, for where the last one's arcs end. Labels are the arcs' own, with two
-// bits for how many words may come with them, and how far their cost lies above the node's min_weight in
-// the upper 16 bits (see wfst_state.h).
+// bits for how many words may come with them, and how far their cost lies above the node's
+// min_weight in the upper 16 bits (see wfst_state.h).
 struct WfstArcs {
   const WfstNode* nodes;
   const std::uint32_t* labels;

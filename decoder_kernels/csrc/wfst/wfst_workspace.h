@@ -47,8 +47,8 @@ struct Entries {
   int* opens;           // see Opening
   int* blanks;          // the entry of this node in blank, or NONE if not yet known
   NodeArcs* arcs;
-  int* heads;   // the first entry of the same place; only where there are models
-  Cost* bests;  // of such entries: what the cheapest candidate for the place costs so far
+  int* heads;    // the first entry of the same place; only where there are models
+  Cost* bests;   // of such entries: what the cheapest candidate for the place costs so far
   int* behinds;  // what epsilon arcs lead to, each as a bit of `bit_of`
 
   KERNEL_HOST_FN Entries(Carver& memory, int size)
@@ -108,7 +108,7 @@ struct FrameTotals {
   int bucket_ends[MOST_BUCKETS];
   int num_expandable;
   int num_high_degree;
-  int last_fallen;  // of the frame before: `fallen`
+  int last_fallen;          // of the frame before: `fallen`
   Cost high_degree_cutoff;  // one for all threads, which share the arcs of a node by it
   int num_survivors;
   int needed_backpointers;
@@ -117,7 +117,7 @@ struct FrameTotals {
   int num_marked;
   int overflowed;
   int outgrown;
-  int fallen;  // entries that epsilon arcs lead to, beyond the history beam: `bit_of`
+  int fallen;       // entries that epsilon arcs lead to, beyond the history beam: `bit_of`
   Cost best;        // of the candidates
   Cost best_bound;  // what some candidate costs or will cost; the cutoff is the beam above it
   Cost least_label;

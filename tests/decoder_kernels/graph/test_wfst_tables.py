@@ -10,7 +10,12 @@ from earshot.decoder_kernels.graph.epsilon_order import epsilon_order
 from earshot.decoder_kernels.graph.graph import Arc, Graph
 from earshot.decoder_kernels.graph.wfst_key import LABEL_BITS
 from earshot.decoder_kernels.graph.wfst_options import MAX_SCALE, WfstOptions, nats
-from earshot.decoder_kernels.graph.wfst_tables import EXCESS_STEP, WfstTables
+from earshot.decoder_kernels.graph.wfst_tables import (
+    EXCESS_STEP,
+    MANY_WORDS,
+    WORDS_SHIFT,
+    WfstTables,
+)
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
 
 SIZES = WfstSearchConfig(
@@ -49,9 +54,12 @@ def test_no_arc_costs_less_than_its_label_and_node_say(graph: Graph) -> None:
         least = float(nodes[node, 2:3].view(np.float32)[0])
         for arc in range(graph.first_label[node], graph.first_arc[node + 1]):
             label, excess = int(packed[arc]) % (1 << LABEL_BITS), int(packed[arc]) >> 16
-            words = (graph.words[arc], order.words[graph.targets[arc]])
+            words = int(graph.words[arc] != 0) + int(order.words[graph.targets[arc]])
             assert label == graph.labels[arc]
-            assert int(packed[arc]) >> LABEL_BITS & 3 == any(words)
+            assert int(packed[arc]) >> LABEL_BITS & MANY_WORDS == min(words, MANY_WORDS)
+            assert words <= tables.max_arc_words
+            kind = int(tables.kinds[graph.targets[arc]])
+            assert kind >> WORDS_SHIFT & 1 == (order.words[graph.targets[arc]] > 0)
             assert int(nodes[node, 4:6].view(np.uint64)[0]) >> label % 64 & 1
             cost = float(graph.weights[arc]) - order.gain[graph.targets[arc]]
             assert least + excess * EXCESS_STEP <= cost
