@@ -83,7 +83,7 @@ class WfstTables:
 
 def word_bits(words: npt.NDArray[np.integer]) -> npt.NDArray[np.uint32]:
     """(A,): above labels, how many words come with arcs and epsilon arcs behind them."""
-    told = np.minimum(words, MANY_WORDS).astype(np.uint32)
+    told: npt.NDArray[np.uint32] = np.minimum(words, MANY_WORDS).astype(np.uint32)
     return np.left_shift(told, np.uint32(LABEL_BITS))
 
 
