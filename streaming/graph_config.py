@@ -90,7 +90,7 @@ class GraphOptions:
     """What a stream asks of the engine's decoding graph; None leaves it to the engine.
 
     lm: False for a search without the graph, True insists on it, as language models by name do,
-    which rank what it finds. The others as in `GraphSearchConfig`. Raises InvalidStreamConfig out
+    which rank what it finds, or guide it. The others as in `GraphSearchConfig`. Raises InvalidStreamConfig out
     of their ranges.
     """
 

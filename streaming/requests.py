@@ -5,14 +5,15 @@ whether there is room for one; the inbox and the engine loop do what it asks.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from earshot.streaming.graph_config import GraphOptions
+from earshot.streaming.lm_mix import LmChoice
 from earshot.streaming.samples import Samples
-from earshot.streaming.stream_config import Boost
+from earshot.streaming.stream_config import Boost, StreamConfig
 from earshot.streaming.weights import Weights
 
 PUSH_SAMPLES = 4_000
@@ -62,6 +63,21 @@ class Configure:
     graph: GraphOptions | None = None
     weights: Weights | None = None
     chunk_ms: float | None = None
+
+    @property
+    def lm(self) -> LmChoice | None:
+        """The language models that it names; None where it leaves them alone."""
+        return None if self.graph is None else self.graph.lm
+
+    def applied_to(self, now: StreamConfig) -> StreamConfig:
+        """The config of a stream that has this one."""
+        return replace(
+            now,
+            boosts=self.boosts,
+            graph=now.graph if self.graph is None else self.graph,
+            weights=now.weights if self.weights is None else self.weights,
+            chunk_ms=now.chunk_ms if self.chunk_ms is None else self.chunk_ms,
+        )
 
 
 @dataclass(frozen=True)

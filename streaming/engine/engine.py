@@ -64,7 +64,7 @@ class Engine:
         self.model = recognizer.model
         self.rules = recognizer.rules
         self._lms = OpenLms.of(config.lm_dir, recognizer.graph, config.graph_search)
-        self._opener = LmOpener(self._lms.hold)
+        self._opener = LmOpener(self._lms.hold, self._lms.hold_open)
         self._loop = EngineLoop(
             recognizer,
             self._registry,
@@ -73,7 +73,6 @@ class Engine:
             observer,
             pulse or Unwatched(),
             turned or (lambda: None),
-            self._lms,
         )
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 
@@ -191,6 +190,7 @@ class Engine:
             live_streams=live,
             file_streams=len(streams) - live,
             backlog_s=backlog / self._settings.sample_rate_hz,
+            open_lms=self._lms.count,
             **vars(self.counters),
         )
 

@@ -25,7 +25,7 @@ from earshot.streaming.errors import (
 )
 from earshot.streaming.events import Closed, Configured, Failed, NotConfigured, RoomAvailable
 from earshot.streaming.language_models.held_lms import let_go
-from earshot.streaming.language_models.open_lms import OpenLms
+from earshot.streaming.lm_mix import LmChoice, LmMix
 from earshot.streaming.requests import Describe, Flush
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.inbox import Item, Reconfigure
@@ -47,10 +47,8 @@ class EngineLoop:
         observer: Observer | None,
         pulse: Pulse,
         turned: Callable[[], None],
-        lms: OpenLms,
     ) -> None:
         self._recognizer = recognizer
-        self._lms = lms
         self._registry = registry
         self._counters = counters
         self._observer = observer
@@ -202,8 +200,7 @@ class EngineLoop:
                 self._end(stream, Failed(error))
                 return
         while stream.flush is None and (items := self._registry.take_items(stream)):
-            for item in items:
-                self._take(stream, item)
+            self._take_all(stream, items)
         if self._registry.release(stream):
             stream.emit(RoomAvailable(stream.inbox.room / stream.settings.sample_rate_hz))
         if stream.next_cut() is None:
@@ -215,10 +212,19 @@ class EngineLoop:
     def _initialise(self, stream: ActiveStream) -> None:
         stream.initialised = True
         stream.lms.take(stream.asked_lms.result(), at_once=True)
-        self._counters.open_lms = self._lms.count
         boosts = stream.asked_boosts.result()
         for warning in self._recognizer.configure(stream, stream.config, boosts):
             stream.emit(warning)
+
+    def _take_all(self, stream: ActiveStream, items: Sequence[Item]) -> None:
+        try:
+            for item in items:
+                self._take(stream, item)
+        except BaseException:
+            for item in items:
+                if isinstance(item, Reconfigure):
+                    item.let_go()
+            raise
 
     def _take(self, stream: ActiveStream, item: Item) -> None:
         if isinstance(item, Flush):
@@ -234,26 +240,30 @@ class EngineLoop:
         with ExitStack() as on_failure:
             on_failure.callback(let_go, item.lms)
             try:
-                boosts = item.boosts.result()
-                with self._changed_lms(stream, item):
-                    warnings = self._recognizer.configure(stream, item.config, boosts)
+                boosts, config = item.boosts.result(), item.request.applied_to(stream.config)
+                with self._changed_lms(stream, item, config.graph.lm):
+                    warnings = self._recognizer.configure(stream, config, boosts)
             except InvalidStreamConfig as error:
                 return NotConfigured(str(error))
             on_failure.pop_all()
-        self._counters.open_lms = self._lms.count
         return Configured(warnings)
 
-    def _changed_lms(self, stream: ActiveStream, item: Reconfigure) -> AbstractContextManager[None]:
+    def _changed_lms(
+        self, stream: ActiveStream, item: Reconfigure, asked: LmChoice | None
+    ) -> AbstractContextManager[None]:
         """The stream's language models while it is configured, and then for good if it was.
 
         They count from now on where nothing was said yet, or no graph is searched any more, else
-        for what comes after this segment: a model is to be asked about whole texts.
+        for what comes after this segment: a model is to be asked about whole texts. Raises
+        InvalidStreamConfig for models that are gone.
         """
-        asked = item.config.graph.lm
         if asked == stream.config.graph.lm:
             let_go(item.lms)
             return nullcontext()
-        return stream.lms.trying(item.lms.result(), at_once=stream.silent or asked is False)
+        held = item.lms.result()
+        if isinstance(asked, LmMix) and held.mix is None:
+            raise InvalidStreamConfig(f"lm={asked}: there is no such model here any more")
+        return stream.lms.trying(held, at_once=stream.silent or asked is False)
 
     def _fail(self, stream: ActiveStream, error: Exception) -> None:
         """End a stream whose work raised."""
@@ -275,7 +285,6 @@ class EngineLoop:
         if not emptied:
             self._streak.failed()
         self._counters.kept_slots = self._cleaner.kept
-        self._counters.open_lms = self._lms.count
         self._dismiss(stream, last, emptied=emptied)
 
     def _dismiss(
@@ -290,7 +299,6 @@ class EngineLoop:
         counters, frame_s = self._counters, self._recognizer.settings.chunking.frame_ms / 1000
         counters.steps += 1
         counters.lanes += len(lanes)
-        counters.open_lms = self._lms.count
         counters.audio_s += frame_s * sum(lane.cut.new_frames for lane in lanes)
         if endings:
             counters.search = self._recognizer.counts

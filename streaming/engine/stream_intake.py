@@ -1,18 +1,22 @@
 """The engine's end of one stream's requests."""
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import replace
 
 from earshot.streaming.boosting.boost_compiler import BoostCompiler
 from earshot.streaming.engine.registry import Registry
 from earshot.streaming.errors import InvalidStreamConfig
+from earshot.streaming.language_models.held_lms import HeldLms, at_hand, refused
 from earshot.streaming.language_models.lm_opener import LmOpener
-from earshot.streaming.lm_mix import LmChoice
+from earshot.streaming.lm_mix import LmChoice, LmMix
 from earshot.streaming.requests import Configure, Request
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.inbox import Reconfigure
 from earshot.streaming.stream_config import StreamConfig
+
+MOST_OPENING = 2
+"""Changes of language models that wait in one stream: what they name is open meanwhile."""
 
 
 class StreamIntake:
@@ -53,19 +57,22 @@ class StreamIntake:
 
     def _reconfigure(self, request: Configure) -> Reconfigure:
         """Have boosts compiled and models opened; the next request builds on this one if it can."""
-        now = self._config
-        asked = replace(
-            now,
-            boosts=request.boosts,
-            graph=now.graph if request.graph is None else request.graph,
-            weights=now.weights if request.weights is None else request.weights,
-            chunk_ms=now.chunk_ms if request.chunk_ms is None else request.chunk_ms,
-        )
+        asked = request.applied_to(self._config)
         compiling = self._compiler.submit(request.boosts, asked)
-        opening = self._opener.submit(asked.graph.lm)
-        with suppress(InvalidStreamConfig):  # the engine says so in its turn
+        try:
             self._check(asked)
-            if asked.graph.lm != now.graph.lm:
-                self._check_lm(asked.graph.lm)
-            self._config = asked
-        return Reconfigure(asked, compiling, opening)
+            opening, self._config = self._opened(request.lm), asked
+        except InvalidStreamConfig as error:  # the engine says so in its turn
+            opening = refused(error)
+        return Reconfigure(request, compiling, opening)
+
+    def _opened(self, asked: LmChoice | None) -> Future[HeldLms]:
+        """The models that a change names. Raises InvalidStreamConfig where it cannot have them."""
+        if isinstance(asked, LmMix) and self._active.inbox.opening >= MOST_OPENING:
+            raise InvalidStreamConfig(f"lm={asked}: {MOST_OPENING} changes of models wait")
+        if asked == self._config.graph.lm:
+            with suppress(InvalidStreamConfig):
+                return self._opener.submit(asked)
+            return at_hand(HeldLms())  # it holds them, whether the files are there or not
+        self._check_lm(asked)
+        return self._opener.submit(asked)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from earshot.decoder_kernels.lm.lm_texts import MixedLm
+from earshot.streaming.errors import InvalidStreamConfig
 
 if TYPE_CHECKING:
     from earshot.streaming.language_models.searched_lms import SearchedMix
@@ -37,6 +38,13 @@ def at_hand(held: HeldLms) -> Future[HeldLms]:
     """Models that need not be opened first."""
     opened: Future[HeldLms] = Future()
     opened.set_result(held)
+    return opened
+
+
+def refused(error: InvalidStreamConfig) -> Future[HeldLms]:
+    """Models that a stream cannot have."""
+    opened: Future[HeldLms] = Future()
+    opened.set_exception(error)
     return opened
 
 

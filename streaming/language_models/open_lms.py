@@ -100,15 +100,25 @@ class OpenLms:
             opened = {file.identity: self._image(file) for file in files}
             self._open.update(opened)
             self._holders.update(list(opened))
-        images = tuple(opened.values())
-        held = HeldLms(MixedLm(images, asked.weights), partial(self._let_go, tuple(opened)))
-        if self._searched is not None:
-            with ExitStack() as on_failure:
-                on_failure.callback(held.release)
-                models = list(zip(files, images, strict=True))
-                held.searched = self._searched.mix(models, asked.weights)
-                on_failure.pop_all()
-        return held
+        return self._held(list(zip(files, opened.values(), strict=True)), asked)
+
+    def hold_open(self, asked: LmMix) -> HeldLms | None:
+        """The models if others hold them all, and nothing is to be waited for; else None.
+
+        Raises InvalidStreamConfig as `check` does.
+        """
+        with self._lock:
+            files = self._files(asked)
+            identities = [file.identity for file in files]
+            if not self._open.keys() >= set(identities):
+                return None
+            images = [self._open[identity] for identity in identities]
+            models = list(zip(files, images, strict=True))
+            numbered = () if self._searched is None else self._searched.numbered(models)
+            if numbered is None:
+                return None
+            self._holders.update(identities)
+        return self._held(models, asked)
 
     def descriptions(self) -> list[LmDescription]:
         """The models that may be named now, by name."""
@@ -119,6 +129,18 @@ class OpenLms:
         found = {file: self._description(file) for file in files}  # it takes a while
         self._described = {file: said for file, said in found.items() if said is not None}
         return list(self._described.values())
+
+    def _held(self, models: Sequence[tuple[LmFile, LmImage]], asked: LmMix) -> HeldLms:
+        """What a stream is given, which counts as a holder already."""
+        identities = [file.identity for file, _ in models]
+        images = tuple(image for _, image in models)
+        held = HeldLms(MixedLm(images, asked.weights), partial(self._let_go, identities))
+        if self._searched is not None:
+            with ExitStack() as on_failure:
+                on_failure.callback(held.release)
+                held.searched = self._searched.mix(models, asked.weights)
+                on_failure.pop_all()
+        return held
 
     def _let_go(self, identities: Sequence[Identity]) -> None:
         """The only place where an image is closed: its last holder is gone."""

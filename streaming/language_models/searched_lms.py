@@ -63,13 +63,28 @@ class SearchedLms:
         self, models: Sequence[tuple[LmFile, LmImage]], shares: tuple[float, ...]
     ) -> SearchedMix | None:
         """The models of some open files; None where one is of too high an order for a search."""
-        if any(image.order > MAX_ORDER for _, image in models):
+        if not can_search(models):
             return None
-        with self._lock:
-            if self._small is None:
-                self._small = NumberedLm.of(self._small_image, self._texts)
-            large = tuple(self._number(file, image) for file, image in models)
+        large = self.numbered(models)
+        if large is None:
+            with self._lock:
+                if self._small is None:
+                    self._small = NumberedLm.of(self._small_image, self._texts)
+                large = tuple(self._number(file, image) for file, image in models)
         return SearchedMix(self, large, shares)
+
+    def numbered(self, models: Sequence[tuple[LmFile, LmImage]]) -> tuple[NumberedLm, ...] | None:
+        """The models as others hold them; None where not all are held. Nobody is waited for.
+
+        None are wanted where a search cannot ask them all.
+        """
+        if not can_search(models):
+            return ()
+        found = [self._numbered.get(file.identity) for file, _ in models]
+        for file, _ in models:
+            self._touch(file.name)
+        held = tuple(each for each in found if each is not None)
+        return held if len(held) == len(models) else None
 
     def forget(self, name: str) -> None:
         """Keep no numbers of a model that is gone; for any thread: nobody is waited for."""
@@ -92,6 +107,12 @@ class SearchedLms:
             self._made[key] = found
         return found
 
+    def _touch(self, name: str) -> None:
+        """Have a model's numbers be the last that would be forgotten."""
+        known = self._numbers.pop(name, None)
+        if known is not None:
+            self._numbers[name] = known
+
     def _number(self, file: LmFile, image: LmImage) -> NumberedLm:
         """The model that some stream holds, or else by the numbers that are known of its file."""
         held = self._numbered.get(file.identity)
@@ -105,6 +126,11 @@ class SearchedLms:
             self.forget(name)
         self._numbered[file.identity] = found = NumberedLm(image, numbers)
         return found
+
+
+def can_search(models: Sequence[tuple[LmFile, LmImage]]) -> bool:
+    """Whether none is of too high an order for a search."""
+    return all(image.order <= MAX_ORDER for _, image in models)
 
 
 def check_lm_in_search(

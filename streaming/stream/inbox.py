@@ -10,21 +10,21 @@ import numpy as np
 from earshot.streaming.boosting.boosting import CompiledBoosts
 from earshot.streaming.errors import DecodingFailed
 from earshot.streaming.language_models.held_lms import HeldLms, at_hand, let_go
-from earshot.streaming.requests import AwaitRoom, Cancel, Flush, InTurn, Push
+from earshot.streaming.lm_mix import LmMix
+from earshot.streaming.requests import AwaitRoom, Cancel, Configure, Flush, InTurn, Push
 from earshot.streaming.samples import Samples
 from earshot.streaming.stream.backlog import MAX_REQUESTS
 from earshot.streaming.stream.sample_count import SampleCount
-from earshot.streaming.stream_config import StreamConfig
 
 
 @dataclass(frozen=True, eq=False)
 class Reconfigure:
     """A `Configure` whose boosts are being compiled, and whose language models are being opened.
 
-    Nothing behind it is taken before they are.
+    Nothing behind it is taken before they are. lms: none where the request leaves them alone.
     """
 
-    config: StreamConfig
+    request: Configure
     boosts: Future[CompiledBoosts]
     lms: Future[HeldLms] = field(default_factory=lambda: at_hand(HeldLms()))
 
@@ -87,6 +87,12 @@ class Inbox:
                 self._items.append(request)
                 self._requests += 1
         return True
+
+    @property
+    def opening(self) -> int:
+        """How many changes of language models wait."""
+        items = [item for item in self._items if isinstance(item, Reconfigure)]
+        return sum(isinstance(item.request.lm, LmMix) for item in items)
 
     @property
     def held(self) -> bool:

@@ -22,13 +22,18 @@ class Gate:
         self.open = threading.Event()
         self.begun = threading.Event()
         self.order: list[str] = []
+        self.at_hand: HeldLms | None = None
+        self.error: Exception = InvalidStreamConfig("no such model")
+
+    def hold_open(self, asked: LmMix) -> HeldLms | None:
+        return self.at_hand
 
     def hold(self, asked: LmChoice | None) -> HeldLms:
         self.begun.set()
         assert self.open.wait(PATIENCE_S)
         self.order.append(f"{asked} on {threading.current_thread().name}")
         if asked != LAW:
-            raise InvalidStreamConfig("no such model")
+            raise self.error
         return HeldLms(None, lambda: self.order.append("back"))
 
 
@@ -39,7 +44,7 @@ def gate() -> Gate:
 
 @pytest.fixture
 def opener(gate: Gate) -> Iterator[LmOpener]:
-    opener = LmOpener(gate.hold)
+    opener = LmOpener(gate.hold, gate.hold_open)
     yield opener
     gate.open.set()
     opener.stop()
@@ -64,6 +69,21 @@ def test_what_is_wrong_is_told_to_who_asked(opener: LmOpener, gate: Gate) -> Non
         opening.result(PATIENCE_S)
     let_go(opening)
     assert gate.order == ["art on language-models_0"]
+
+
+def test_what_others_hold_is_at_hand_while_something_else_is_opened(opener, gate) -> None:
+    opener.submit(LAW)
+    assert gate.begun.wait(PATIENCE_S)
+    gate.at_hand = HeldLms()
+    assert opener.submit(LAW).result(0) is gate.at_hand
+
+
+def test_whatever_goes_wrong_is_the_error_of_one_stream(opener: LmOpener, gate: Gate) -> None:
+    gate.open.set()
+    gate.error = MemoryError()
+    with pytest.raises(InvalidStreamConfig, match="lm=art cannot be opened here"):
+        opener.submit(LmMix.read("art")).result(PATIENCE_S)
+    opener.submit(LAW).result(PATIENCE_S)
 
 
 def test_what_is_being_opened_for_nobody_is_given_back(opener: LmOpener, gate: Gate) -> None:
@@ -93,7 +113,7 @@ def test_what_is_open_is_given_back_once() -> None:
 
 
 def test_after_the_engine_nothing_is_opened(gate: Gate) -> None:
-    opener = LmOpener(gate.hold)
+    opener = LmOpener(gate.hold, gate.hold_open)
     opener.stop()
     with pytest.raises(EngineStopped):
         opener.submit(LAW)

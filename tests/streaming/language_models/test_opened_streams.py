@@ -9,11 +9,13 @@ from tiny_lms import SMALL, alike, write_lm
 
 from earshot.decoder_kernels.lm.lm_image import LmImage
 from earshot.streaming.assembly.families import build_recognizer
+from earshot.streaming.engine.stream_intake import MOST_OPENING
 from earshot.streaming.engine_config import EngineConfig
-from earshot.streaming.events import Partial
+from earshot.streaming.events import Configured, NotConfigured, Partial
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.language_models.held_lms import let_go
 from earshot.streaming.lm_mix import read_lm
+from earshot.streaming.stream_config import Boost
 from earshot.streaming.workers.engine_pool import EnginePool
 
 
@@ -81,6 +83,96 @@ def test_who_is_gone_before_models_are_open_holds_none(engine, sounds, gate):
     gate.set()
     wait_for_opener(engine)
     assert engine._lms.count == 0
+
+
+@pytest.fixture
+def numbering(engine, monkeypatch) -> Iterator[threading.Event]:
+    """Set once the words of `other` are looked for, which then takes to the test's end."""
+    begun, over, usual = threading.Event(), threading.Event(), LmImage.find_words
+
+    def find_words(image: LmImage, texts: Sequence[str]):
+        if image.name == "other.lm":
+            begun.set()
+            assert over.wait(PATIENCE_S)
+        return usual(image, texts)
+
+    monkeypatch.setattr(LmImage, "find_words", find_words)
+    yield begun
+    over.set()
+
+
+def test_nobody_waits_for_a_model_that_another_names(engine, sounds, numbering):
+    listener = sounds.Listener()
+    stream = engine.open(asking("tenant"), listener)
+    stream.push(sounds.speech("一二一"))
+    listener.wait_for(lambda event: isinstance(event, Partial))
+    engine.open(asking("other"), sounds.Listener())
+    assert numbering.wait(PATIENCE_S)
+    assert sounds.transcribe(engine, sounds.speech("一"), asking("tenant")).text == "一"
+    for graph in (None, named("tenant"), named("absent")):
+        stream.configure([], graph)
+        listener.wait_for(lambda event: isinstance(event, Configured | NotConfigured))
+
+
+def test_what_was_refused_is_not_done_by_the_next_change(engine, lms, sounds, monkeypatch):
+    monkeypatch.setattr(engine._lms, "_most", 1)
+    listeners = [sounds.Listener() for _ in range(2)]
+    holder, stream = (
+        engine.open(asking(lm), listener)
+        for lm, listener in zip(("other", None), listeners, strict=True)
+    )
+    holder.push(sounds.speech("一二一"))
+    listeners[0].wait_for(lambda event: isinstance(event, Partial))
+    stream.configure([], named("tenant"))
+    listeners[1].wait_for(lambda event: isinstance(event, NotConfigured))
+    (lms / "tenant.lm").unlink()
+    stream.configure([], named("tenant"))
+    listeners[1].wait_for(lambda event: len(listeners[1].of(NotConfigured)) == 2)
+    stream.configure([Boost("二", 1.0)])
+    listeners[1].wait_for(lambda event: isinstance(event, Configured))
+    stream.push(sounds.speech("一"))
+    stream.finish()
+    listeners[1].wait_for_last()
+    assert listeners[1].text == "七"
+
+
+def test_changes_that_wait_hold_few_models(engine, sounds, gate):
+    listener = sounds.Listener()
+    stream = engine.open(asking(), listener)
+    for name in ("tenant", "other", "tenant", "tenant"):
+        stream.configure([], named(name))
+    gate.set()
+    stream.finish()
+    listener.wait_for_last()
+    refused = f"{MOST_OPENING} changes of models wait"
+    assert [type(event) for event in listener.of((Configured, NotConfigured))] == [
+        Configured, Configured, NotConfigured, NotConfigured
+    ]  # fmt: skip
+    assert all(refused in event.reason for event in listener.of(NotConfigured))
+
+
+def test_a_stream_that_fails_gives_back_what_its_changes_opened(engine, sounds):
+    names, listener = ("tenant", "other"), sounds.Listener()
+    holders = [sounds.Listener() for _ in names]
+    holding = [engine.open(asking(lm), heard) for lm, heard in zip(names, holders, strict=True)]
+    wait_for_opener(engine)
+
+    def sink(event):
+        if isinstance(event, Configured):
+            raise RuntimeError
+        listener(event)
+
+    stream = engine.open(asking(), sink)
+    with engine._registry.lock:  # the engine takes both together
+        for name in names:
+            stream.configure([], named(name))
+    listener.wait_for_last()
+    for each in holding:
+        each.cancel()
+    for heard in holders:
+        heard.wait_for_last()
+    assert engine.stats.failed_streams == 1
+    assert engine.stats.open_lms == 0
 
 
 @pytest.fixture

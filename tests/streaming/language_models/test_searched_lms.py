@@ -99,6 +99,20 @@ def test_no_more_numbers_are_kept_than_may_be(
     assert found == ["small.lm", "a.lm", "law.lm", "b.lm", "law.lm"]
 
 
+def test_numbers_of_a_model_that_streams_hold_are_not_the_first_to_go(
+    lms: OpenLms, folder: Path, found: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searched_lms, "MOST_NUMBERED", 2)
+    for name in ("a", "b"):
+        write_lm(folder / f"{name}.lm", TENANT)
+    held = lms.hold(LAW)
+    for name in ("a", "law", "b"):
+        lms.hold(LmMix.read(name)).release()
+    held.release()
+    lms.hold(LAW).release()
+    assert found == ["small.lm", "law.lm", "a.lm", "b.lm"]
+
+
 def test_streams_that_ask_the_same_share_what_their_search_looks_up(lms: OpenLms) -> None:
     one, other = mix_of(lms.hold(LAW)), mix_of(lms.hold(LAW))
     assert one.at(0.5) is other.at(0.5)

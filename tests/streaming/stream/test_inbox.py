@@ -7,10 +7,9 @@ import pytest
 
 from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts
 from earshot.streaming.errors import DecodingFailed
-from earshot.streaming.requests import FINALIZE, FINISH, AwaitRoom, Push
+from earshot.streaming.requests import FINALIZE, FINISH, AwaitRoom, Configure, Push
 from earshot.streaming.stream.backlog import MAX_REQUESTS
 from earshot.streaming.stream.inbox import Inbox, Reconfigure
-from earshot.streaming.stream_config import StreamConfig
 
 
 def compiled() -> Future[CompiledBoosts]:
@@ -33,7 +32,7 @@ def test_whoever_had_no_room_hears_once_when_half_is_free():
     assert not inbox.release(consumed=60), "an overflow ends once"
 
 
-RECONFIGURE = Reconfigure(StreamConfig(), compiled())
+RECONFIGURE = Reconfigure(Configure(()), compiled())
 
 
 @pytest.mark.parametrize("request_", [FINALIZE, RECONFIGURE], ids=["flush", "configure"])
@@ -69,7 +68,7 @@ def test_what_is_taken_ends_with_a_flush():
 
 def test_boosts_of_a_stream_that_is_gone_are_not_compiled():
     inbox, waiting = Inbox(max_backlog=100), Future()
-    inbox.put(Reconfigure(StreamConfig(), waiting))
+    inbox.put(Reconfigure(Configure(()), waiting))
     inbox.clear()
     assert waiting.cancelled()
 
@@ -83,7 +82,7 @@ def test_nothing_is_kept_for_a_stream_that_is_gone():
 
 def test_nothing_overtakes_boosts_that_are_being_compiled():
     inbox, compiling = Inbox(max_backlog=100), Future()
-    reconfigure = Reconfigure(StreamConfig(), compiling)
+    reconfigure = Reconfigure(Configure(()), compiling)
     for request in (push(1), reconfigure, push(2)):
         inbox.put(request)
     assert len(inbox.take()) == 1
