@@ -90,8 +90,8 @@ class GraphOptions:
     """What a stream asks of the engine's decoding graph; None leaves it to the engine.
 
     lm: False for a search without the graph, True insists on it, as language models by name do,
-    which rank what it finds, or guide it. The others as in `GraphSearchConfig`. Raises InvalidStreamConfig out
-    of their ranges.
+    which rank what it finds, or guide it. The others as in `GraphSearchConfig`. Raises
+    InvalidStreamConfig out of their ranges.
     """
 
     lm: LmChoice | None = None

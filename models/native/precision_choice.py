@@ -11,7 +11,7 @@ from earshot.models.native.weights import multiplies_bfloat16_faster, processors
 LEAST_PARAMETERS = 6_000_000
 """Of a network that `auto` rounds: smaller ones gain less, and are the more at its mercy."""
 
-INSTRUCTIONS = "avx512_bf16"
+INSTRUCTION = "avx512_bf16"
 """The processor without which fewer bits take time, or save little."""
 
 
@@ -24,7 +24,7 @@ def chosen_precision(choice: PrecisionChoice, network: nn.Module) -> Precision:
     if choice != "auto":
         return choice
     large = sum(parameter.numel() for parameter in network.parameters()) >= LEAST_PARAMETERS
-    pays = large and INSTRUCTIONS in processors() and runs_natively(network)
+    pays = large and INSTRUCTION in processors() and runs_natively(network)
     if pays and was_stored_as_int8(network):
         return "int8"
     return "bfloat16" if pays and multiplies_bfloat16_faster() else "float32"

@@ -21,7 +21,7 @@ class LmOpener:
     def __init__(
         self, hold: Callable[[LmMix], HeldLms], hold_open: Callable[[LmMix], HeldLms | None]
     ) -> None:
-        """Those of `OpenLms`."""
+        """hold, hold_open: those of `OpenLms`."""
         self._hold = hold
         self._hold_open = hold_open
         self._thread = ThreadPoolExecutor(1, "language-models")
@@ -42,7 +42,7 @@ class LmOpener:
             raise EngineStopped("the engine is not running") from error
 
     def _opened(self, asked: LmMix) -> HeldLms:
-        """What cannot be opened is the stream's own error, whatever it is."""
+        """Models of `hold`; whatever goes wrong there is the stream's own error."""
         try:
             return self._hold(asked)
         except StreamingError:

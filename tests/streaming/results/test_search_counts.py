@@ -11,6 +11,7 @@ from earshot.decoder_kernels.wfst.wfst_search import WfstSearch
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.events import Partial
 from earshot.streaming.graph_config import GraphSearchConfig
+from earshot.streaming.language_models.held_lms import StreamLms
 from earshot.streaming.results.search_counts import SearchCounts
 from earshot.streaming.search.ctc_searches import build_searches
 from earshot.streaming.stream_config import StreamConfig
@@ -81,7 +82,8 @@ def test_frames_that_are_searched_again_are_counted_once(digit_loop, tone_model,
     generator = torch.Generator().manual_seed(1)
     frames = torch.randn(300, tone_model.tokenizer.vocab_size, generator=generator).log_softmax(-1)
     monkeypatch.setattr(tone_model.model, "ctc_log_probs", lambda encoded: encoded)
-    stream, counts = SimpleNamespace(slot=0, search_counts=SearchCounts()), []
+    told = {"search_counts": SearchCounts(), "config": StreamConfig(), "lms": StreamLms()}
+    stream, counts = SimpleNamespace(slot=0, **told), []
     for walks in (1, 3):
         before = search.counts.overflows
         for _ in range(walks):
