@@ -64,6 +64,7 @@ class Engine:
         self.model = recognizer.model
         self.rules = recognizer.rules
         self._lms = OpenLms.of(config.lm_dir, recognizer.graph, config.graph_search)
+        self._turned = turned or (lambda: None)
         self._opener = LmOpener(self._lms.hold, self._lms.hold_open)
         self._loop = EngineLoop(
             recognizer,
@@ -72,7 +73,7 @@ class Engine:
             self.counters,
             observer,
             pulse or Unwatched(),
-            turned or (lambda: None),
+            self._turn,
         )
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 
@@ -190,9 +191,13 @@ class Engine:
             live_streams=live,
             file_streams=len(streams) - live,
             backlog_s=backlog / self._settings.sample_rate_hz,
-            open_lms=self._lms.count,
-            **vars(self.counters),
+            **(vars(self.counters) | {"open_lms": self._lms.count}),
         )
+
+    def _turn(self) -> None:
+        """Tell those who read the counters in another process."""
+        self.counters.open_lms = self._lms.count
+        self._turned()
 
     def _run(self) -> None:
         error = failure_of(self._decode)

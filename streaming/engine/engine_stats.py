@@ -74,6 +74,7 @@ class Counters:
     failed_streams: int = 0
     kept_slots: int = 0
     second_pass_failures: int = 0
+    open_lms: int = 0
     search: SearchCounts = field(default_factory=SearchCounts)
 
 

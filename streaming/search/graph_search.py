@@ -119,8 +119,9 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
 
     def _set_lm(self, stream: ActiveStream) -> None:
         """Have the slot's search ask the models of the stream's segment, or none."""
-        mix, scale = stream.lms.searched, self._config.options(stream.config.graph).graph_scale
-        lm = None if mix is None else mix.at(scale)
+        mix, lm = stream.lms.searched, None
+        if mix is not None:
+            lm = mix.at(self._config.options(stream.config.graph).graph_scale)
         if self._lms.get(stream.slot) is not lm:
             self._search.set_lm(stream.slot, lm)
             self._lms[stream.slot] = lm

@@ -82,8 +82,8 @@ def test_frames_that_are_searched_again_are_counted_once(digit_loop, tone_model,
     generator = torch.Generator().manual_seed(1)
     frames = torch.randn(300, tone_model.tokenizer.vocab_size, generator=generator).log_softmax(-1)
     monkeypatch.setattr(tone_model.model, "ctc_log_probs", lambda encoded: encoded)
-    told = {"search_counts": SearchCounts(), "config": StreamConfig(), "lms": StreamLms()}
-    stream, counts = SimpleNamespace(slot=0, **told), []
+    stream = SimpleNamespace(slot=0, search_counts=SearchCounts(), lms=StreamLms())
+    counts = []
     for walks in (1, 3):
         before = search.counts.overflows
         for _ in range(walks):
