@@ -1,11 +1,11 @@
 """Boosts become tables on threads of their own: neither callers nor the engine wait for it."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import TypeAlias
 
 from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts
-from earshot.streaming.errors import EngineStopped
+from earshot.streaming.serial_thread import SerialThread, at_hand
 from earshot.streaming.stream_config import Boost, StreamConfig
 
 Compile: TypeAlias = Callable[[Sequence[Boost], StreamConfig], CompiledBoosts]
@@ -22,22 +22,17 @@ class BoostCompiler:
 
     def __init__(self, compile_boosts: Compile) -> None:
         self._compile = compile_boosts
-        self._short = ThreadPoolExecutor(1, "short-boosts")
-        self._long = ThreadPoolExecutor(1, "long-boosts")
+        self._short = SerialThread("short-boosts")
+        self._long = SerialThread("long-boosts")
 
     def submit(self, boosts: Sequence[Boost], config: StreamConfig) -> Future[CompiledBoosts]:
         """The boosts to be of a stream with this config. Raises EngineStopped after `stop`."""
         if not boosts:
-            nothing: Future[CompiledBoosts] = Future()
-            nothing.set_result(NO_BOOSTS)
-            return nothing
+            return at_hand(NO_BOOSTS)
         thread = self._short if len(boosts) <= SHORT_LIST else self._long
-        try:
-            return thread.submit(self._compile, tuple(boosts), config)
-        except RuntimeError as error:  # the executor has no error of its own for that
-            raise EngineStopped("the engine is not running") from error
+        return thread.submit(self._compile, tuple(boosts), config)
 
     def stop(self) -> None:
         """Begin no more."""
         for thread in (self._short, self._long):
-            thread.shutdown(wait=False, cancel_futures=True)
+            thread.stop()

@@ -25,7 +25,7 @@ from earshot.streaming.errors import (
 )
 from earshot.streaming.events import Closed, Configured, Failed, NotConfigured, RoomAvailable
 from earshot.streaming.language_models.held_lms import let_go
-from earshot.streaming.lm_mix import LmChoice, LmMix
+from earshot.streaming.lm_mix import LmChoice
 from earshot.streaming.requests import Describe, Flush
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.inbox import Item, Reconfigure
@@ -217,14 +217,13 @@ class EngineLoop:
             stream.emit(warning)
 
     def _take_all(self, stream: ActiveStream, items: Sequence[Item]) -> None:
-        try:
-            for item in items:
-                self._take(stream, item)
-        except BaseException:
+        with ExitStack() as on_failure:
             for item in items:
                 if isinstance(item, Reconfigure):
-                    item.let_go()
-            raise
+                    on_failure.callback(item.let_go)
+            for item in items:
+                self._take(stream, item)
+            on_failure.pop_all()
 
     def _take(self, stream: ActiveStream, item: Item) -> None:
         if isinstance(item, Flush):
@@ -254,16 +253,12 @@ class EngineLoop:
         """The stream's language models while it is configured, and then for good if it was.
 
         They count from now on where nothing was said yet, or no graph is searched any more, else
-        for what comes after this segment: a model is to be asked about whole texts. Raises
-        InvalidStreamConfig for models that are gone.
+        for what comes after this segment: a model is to be asked about whole texts.
         """
         if asked == stream.config.graph.lm:
             let_go(item.lms)
             return nullcontext()
-        held = item.lms.result()
-        if isinstance(asked, LmMix) and held.mix is None:
-            raise InvalidStreamConfig(f"lm={asked}: there is no such model here any more")
-        return stream.lms.trying(held, at_once=stream.silent or asked is False)
+        return stream.lms.trying(item.lms.result(), at_once=stream.silent or asked is False)
 
     def _fail(self, stream: ActiveStream, error: Exception) -> None:
         """End a stream whose work raised."""

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import suppress
 
 from earshot.streaming.boosting.boost_compiler import BoostCompiler
 from earshot.streaming.engine.registry import Registry
 from earshot.streaming.errors import InvalidStreamConfig
-from earshot.streaming.language_models.held_lms import HeldLms, at_hand, refused
+from earshot.streaming.language_models.held_lms import HeldLms, refused
 from earshot.streaming.language_models.lm_opener import LmOpener
 from earshot.streaming.lm_mix import LmChoice, LmMix
 from earshot.streaming.requests import Configure, Request
@@ -70,9 +69,6 @@ class StreamIntake:
         """The models that a change names. Raises InvalidStreamConfig where it cannot have them."""
         if isinstance(asked, LmMix) and self._active.inbox.opening >= MOST_OPENING:
             raise InvalidStreamConfig(f"lm={asked}: {MOST_OPENING} changes of models wait")
-        if asked == self._config.graph.lm:
-            with suppress(InvalidStreamConfig):
-                return self._opener.submit(asked)
-            return at_hand(HeldLms())  # it holds them, whether the files are there or not
-        self._check_lm(asked)
+        if asked != self._config.graph.lm:  # its own it holds, whether the files are there or not
+            self._check_lm(asked)
         return self._opener.submit(asked)

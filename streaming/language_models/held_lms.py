@@ -19,26 +19,20 @@ if TYPE_CHECKING:
 class HeldLms:
     """Open images that stay as they are until `release`.
 
-    mix: None where none were named. let_go: gives them back to whoever counts them. searched: the
+    mix: None where none were named. give_back: tells whoever counts them. searched: the
     same models for the search itself; None where they rank what it has found.
     """
 
     mix: MixedLm | None = None
-    let_go: Callable[[], None] | None = None
+    give_back: Callable[[], None] | None = None
     searched: SearchedMix | None = None
 
     def release(self) -> None:
         """Give them back; once, however often it is asked."""
-        let_go, self.mix, self.let_go, self.searched = self.let_go, None, None, None
-        if let_go is not None:
-            let_go()
-
-
-def at_hand(held: HeldLms) -> Future[HeldLms]:
-    """Models that need not be opened first."""
-    opened: Future[HeldLms] = Future()
-    opened.set_result(held)
-    return opened
+        give_back, self.give_back = self.give_back, None
+        self.mix = self.searched = None
+        if give_back is not None:
+            give_back()
 
 
 def refused(error: InvalidStreamConfig) -> Future[HeldLms]:

@@ -2,11 +2,12 @@
 
 import logging
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 
-from earshot.streaming.errors import EngineStopped, InvalidStreamConfig, StreamingError
-from earshot.streaming.language_models.held_lms import HeldLms, at_hand
+from earshot.streaming.errors import InvalidStreamConfig
+from earshot.streaming.language_models.held_lms import HeldLms
 from earshot.streaming.lm_mix import LmChoice, LmMix
+from earshot.streaming.serial_thread import SerialThread, at_hand
 
 log = logging.getLogger(__name__)
 
@@ -24,33 +25,27 @@ class LmOpener:
         """hold, hold_open: those of `OpenLms`."""
         self._hold = hold
         self._hold_open = hold_open
-        self._thread = ThreadPoolExecutor(1, "language-models")
+        self._thread = SerialThread("language-models")
 
     def submit(self, asked: LmChoice | None) -> Future[HeldLms]:
         """The models that are to be a stream's; who does not want them any more lets them go.
 
-        Those that others hold are at hand at once. Raises EngineStopped after `stop`, and
-        InvalidStreamConfig, or has it in the future, as `OpenLms.hold` does.
+        Those that others hold are at hand at once. What `OpenLms.hold` raises is in the future.
+        Raises EngineStopped after `stop`.
         """
         if not isinstance(asked, LmMix):
             return at_hand(HeldLms())
-        if (held := self._hold_open(asked)) is not None:
-            return at_hand(held)
-        try:
-            return self._thread.submit(self._opened, asked)
-        except RuntimeError as error:  # the executor has no error of its own for that
-            raise EngineStopped("the engine is not running") from error
+        held = self._hold_open(asked)
+        return self._thread.submit(self._opened, asked) if held is None else at_hand(held)
 
     def _opened(self, asked: LmMix) -> HeldLms:
-        """Models of `hold`; whatever goes wrong there is the stream's own error."""
+        """Models of `hold`; a file that this machine cannot read now is no fault of the engine."""
         try:
             return self._hold(asked)
-        except StreamingError:
-            raise
-        except Exception as error:
+        except (MemoryError, OSError) as error:
             log.exception("lm=%s cannot be opened", asked)
             raise InvalidStreamConfig(f"lm={asked} cannot be opened here") from error
 
     def stop(self) -> None:
         """Begin no more."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._thread.stop()

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
@@ -14,12 +14,13 @@ from earshot.decoder_kernels.errors import LmImageError
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.lm.lm_image import COST_STEPS, NEVER, LmImage
 from earshot.decoder_kernels.lm.lm_texts import MixedLm
+from earshot.decoder_kernels.wfst.search_lm import NumberedLm
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.language_models.held_lms import HeldLms
 from earshot.streaming.language_models.lm_description import LmDescription, described
 from earshot.streaming.language_models.lm_folder import Identity, LmFile, LmFolder
-from earshot.streaming.language_models.searched_lms import SearchedLms
+from earshot.streaming.language_models.searched_lms import OpenLm, SearchedLms, SearchedMix
 from earshot.streaming.lm_mix import LmChoice, LmMix
 
 log = logging.getLogger(__name__)
@@ -100,25 +101,26 @@ class OpenLms:
             opened = {file.identity: self._image(file) for file in files}
             self._open.update(opened)
             self._holders.update(list(opened))
-        return self._held(list(zip(files, opened.values(), strict=True)), asked)
+        models = list(zip(files, opened.values(), strict=True))
+        with ExitStack() as on_failure:
+            on_failure.callback(self._let_go, tuple(opened))
+            numbered = () if self._searched is None else self._searched.number(models)
+            on_failure.pop_all()
+        return self._held(models, asked, numbered)
 
     def hold_open(self, asked: LmMix) -> HeldLms | None:
-        """The models if others hold them all, and nothing is to be waited for; else None.
-
-        Raises InvalidStreamConfig as `check` does.
-        """
-        with self._lock:
+        """The models if others hold them all, and nothing is to be waited for; else None."""
+        with self._lock, suppress(InvalidStreamConfig):  # `hold` says so
             files = self._files(asked)
-            identities = [file.identity for file in files]
-            if not self._open.keys() >= set(identities):
+            if not self._open.keys() >= {file.identity for file in files}:
                 return None
-            images = [self._open[identity] for identity in identities]
-            models = list(zip(files, images, strict=True))
+            models = [(file, self._open[file.identity]) for file in files]
             numbered = () if self._searched is None else self._searched.numbered(models)
             if numbered is None:
                 return None
-            self._holders.update(identities)
-        return self._held(models, asked)
+            self._holders.update(file.identity for file in files)
+            return self._held(models, asked, numbered)
+        return None
 
     def descriptions(self) -> list[LmDescription]:
         """The models that may be named now, by name."""
@@ -130,17 +132,16 @@ class OpenLms:
         self._described = {file: said for file, said in found.items() if said is not None}
         return list(self._described.values())
 
-    def _held(self, models: Sequence[tuple[LmFile, LmImage]], asked: LmMix) -> HeldLms:
+    def _held(
+        self, models: Sequence[OpenLm], asked: LmMix, numbered: tuple[NumberedLm, ...]
+    ) -> HeldLms:
         """What a stream is given, which counts as a holder already."""
-        identities = [file.identity for file, _ in models]
         images = tuple(image for _, image in models)
-        held = HeldLms(MixedLm(images, asked.weights), partial(self._let_go, identities))
-        if self._searched is not None:
-            with ExitStack() as on_failure:
-                on_failure.callback(held.release)
-                held.searched = self._searched.mix(models, asked.weights)
-                on_failure.pop_all()
-        return held
+        give_back = partial(self._let_go, [file.identity for file, _ in models])
+        searched = None
+        if self._searched is not None and numbered:
+            searched = SearchedMix(self._searched, numbered, asked.weights)
+        return HeldLms(MixedLm(images, asked.weights), give_back, searched)
 
     def _let_go(self, identities: Sequence[Identity]) -> None:
         """The only place where an image is closed: its last holder is gone."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 from weakref import WeakValueDictionary
 
 import torch
@@ -19,6 +20,8 @@ from earshot.decoder_kernels.wfst.search_lm import MAX_ORDER, MAX_WORDS, Numbere
 from earshot.streaming.errors import InvalidEngineConfig, UnusableGraph
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.language_models.lm_folder import Identity, LmFile
+
+OpenLm: TypeAlias = tuple[LmFile, LmImage]
 
 MOST_NUMBERED = 64
 """Models whose numbers of the graph's words are kept while no stream holds them: 4 bytes a word."""
@@ -32,12 +35,12 @@ class SearchedMix:
     large: tuple[NumberedLm, ...]
     shares: tuple[float, ...]
 
-    def at(self, scale: float) -> SearchLm:
+    def search_lm(self, scale: float) -> SearchLm:
         """What a search with this `graph_scale` takes; the same for all streams that ask the same.
 
         For one thread, the engine's.
         """
-        return self.owner.made(self, scale)
+        return self.owner.search_lm(self, scale)
 
 
 class SearchedLms:
@@ -59,30 +62,22 @@ class SearchedLms:
             tuple[tuple[NumberedLm, ...], tuple[float, ...], float], SearchLm
         ] = WeakValueDictionary()
 
-    def mix(
-        self, models: Sequence[tuple[LmFile, LmImage]], shares: tuple[float, ...]
-    ) -> SearchedMix | None:
-        """The models of some open files; None where one is of too high an order for a search."""
-        if not can_search(models):
-            return None
-        large = self.numbered(models)
-        if large is None:
-            with self._lock:
-                if self._small is None:
-                    self._small = NumberedLm.of(self._small_image, self._texts)
-                large = tuple(self._number(file, image) for file, image in models)
-        return SearchedMix(self, large, shares)
-
-    def numbered(self, models: Sequence[tuple[LmFile, LmImage]]) -> tuple[NumberedLm, ...] | None:
-        """The models as others hold them; None where not all are held. Nobody is waited for.
-
-        None are wanted where a search cannot ask them all.
-        """
+    def number(self, models: Sequence[OpenLm]) -> tuple[NumberedLm, ...]:
+        """All models with their numbers; none where one is of too high an order for a search."""
         if not can_search(models):
             return ()
-        found = [self._numbered.get(file.identity) for file, _ in models]
+        with self._lock:
+            if self._small is None:
+                self._small = NumberedLm.of(self._small_image, self._texts)
+            return tuple(self._number(file, image) for file, image in models)
+
+    def numbered(self, models: Sequence[OpenLm]) -> tuple[NumberedLm, ...] | None:
+        """The same where others hold them all, else None; nobody is waited for."""
+        if not can_search(models):
+            return ()
         for file, _ in models:
             self._touch(file.name)
+        found = [self._numbered.get(file.identity) for file, _ in models]
         held = tuple(each for each in found if each is not None)
         return held if len(held) == len(models) else None
 
@@ -90,8 +85,8 @@ class SearchedLms:
         """Keep no numbers of a model that is gone; for any thread: nobody is waited for."""
         self._numbers.pop(name, None)
 
-    def made(self, mix: SearchedMix, scale: float) -> SearchLm:
-        """See `SearchedMix.at`: a search keeps what it has looked up for the same object."""
+    def search_lm(self, mix: SearchedMix, scale: float) -> SearchLm:
+        """See `SearchedMix.search_lm`: a search keeps what it has looked up for the same object."""
         key = mix.large, mix.shares, scale
         found = self._made.get(key)
         if found is None:
@@ -128,7 +123,7 @@ class SearchedLms:
         return found
 
 
-def can_search(models: Sequence[tuple[LmFile, LmImage]]) -> bool:
+def can_search(models: Sequence[OpenLm]) -> bool:
     """Whether none is of too high an order for a search."""
     return all(image.order <= MAX_ORDER for _, image in models)
 

@@ -121,7 +121,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         """Have the slot's search ask the models of the stream's segment, or none."""
         mix, lm = stream.lms.searched, None
         if mix is not None:
-            lm = mix.at(self._config.options(stream.config.graph).graph_scale)
+            lm = mix.search_lm(self._config.options(stream.config.graph).graph_scale)
         if self._lms.get(stream.slot) is not lm:
             self._search.set_lm(stream.slot, lm)
             self._lms[stream.slot] = lm

@@ -9,11 +9,12 @@ from torch import Tensor
 
 from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts
 from earshot.streaming.events import Described, Event, SpeechStarted, UtteranceEnd
-from earshot.streaming.language_models.held_lms import HeldLms, StreamLms, at_hand, let_go
+from earshot.streaming.language_models.held_lms import HeldLms, StreamLms, let_go
 from earshot.streaming.requests import Flush
 from earshot.streaming.results.results import SegmentClock
 from earshot.streaming.results.search_counts import SearchCounts
 from earshot.streaming.samples import Samples
+from earshot.streaming.serial_thread import at_hand
 from earshot.streaming.stream.chunking import Chunking, Cut
 from earshot.streaming.stream.endpoint import EndpointDetector
 from earshot.streaming.stream.features import FeatureExtractor, FeatureTrack

@@ -9,10 +9,11 @@ import numpy as np
 
 from earshot.streaming.boosting.boosting import CompiledBoosts
 from earshot.streaming.errors import DecodingFailed
-from earshot.streaming.language_models.held_lms import HeldLms, at_hand, let_go
+from earshot.streaming.language_models.held_lms import HeldLms, let_go
 from earshot.streaming.lm_mix import LmMix
 from earshot.streaming.requests import AwaitRoom, Cancel, Configure, Flush, InTurn, Push
 from earshot.streaming.samples import Samples
+from earshot.streaming.serial_thread import at_hand
 from earshot.streaming.stream.backlog import MAX_REQUESTS
 from earshot.streaming.stream.sample_count import SampleCount
 

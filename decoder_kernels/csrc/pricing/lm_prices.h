@@ -89,15 +89,7 @@ class LmPrices {
     return priced;
   }
 
-  KERNEL_FN Cost end_price(LmWords words) const {
-    const LmMemo::States states = states_of(words);
-    double log_prob = MINUS_INFINITY;
-    for (int i = 0; i < row_->num_large; ++i) {
-      const LmFound found = look_up(row_->large[i], states.large[i], LM_END);
-      log_prob = log_add(log_prob, row_->large[i].log_share - nats(found));
-    }
-    return cost_of(log_prob, nats(look_up(row_->small, states.small, LM_END)));
-  }
+  KERNEL_FN Cost end_price(LmWords words) const { return cost_of(looked_up(words, LM_END)); }
 
   // The longest end of a state that is a context of some model.
   KERNEL_FN LmWords cut(LmWords words) const { return states_of(words).cut; }
@@ -164,28 +156,27 @@ class LmPrices {
     return static_cast<int>((words * 0x9E3779B97F4A7C15ULL) >> 40) & (size - 1);
   }
 
-  KERNEL_FN Word found(LmWords words, LmWords own) const {
+  KERNEL_FN Word found(LmWords words, LmWords own) const { return keep(looked_up(words, own)); }
+
+  KERNEL_FN Sought looked_up(LmWords words, LmWords own) const {
     const LmMemo::States before = states_of(words);
     Sought sought{words, own, {look_up(row_->small, before.small, own)}};
     for (int i = 0; i < row_->num_large; ++i) {
       sought.found[1 + i] = look_up(row_->large[i], before.large[i], own);
     }
-    return keep(sought);
+    return sought;
   }
 
   // A word's price, and how all models go on: their states behind it were found on the way.
   KERNEL_FN Word keep(const Sought& sought) const {
     LmMemo::States after{0, 0, row_->id, sought.found[0].state, {}};
-    double log_prob = MINUS_INFINITY;
     int longest = longer(0, row_->small, after.small);
     for (int i = 0; i < row_->num_large; ++i) {
-      const LmFound& large = sought.found[1 + i];
-      log_prob = log_add(log_prob, row_->large[i].log_share - nats(large));
-      after.large[i] = large.state;
-      longest = longer(longest, row_->large[i], large.state);
+      after.large[i] = sought.found[1 + i].state;
+      longest = longer(longest, row_->large[i], after.large[i]);
     }
     after.words = after.cut = lm_suffix(sought.words << LM_WORD_BITS | sought.own, longest);
-    const Word priced{cost_of(log_prob, nats(sought.found[0])), after.cut};
+    const Word priced{cost_of(sought), after.cut};
     if (memo_ != nullptr) {
       memo_->states[place_of(after.cut, LM_STATES_KEPT)] = after;
       kept_at(sought.words, sought.own) =
@@ -196,7 +187,12 @@ class LmPrices {
   }
 
   // The cost of L less that of S, each a whole number.
-  KERNEL_FN Cost cost_of(double log_prob, double small) const {
+  KERNEL_FN Cost cost_of(const Sought& sought) const {
+    double log_prob = MINUS_INFINITY;
+    for (int i = 0; i < row_->num_large; ++i) {
+      log_prob = log_add(log_prob, row_->large[i].log_share - nats(sought.found[1 + i]));
+    }
+    const double small = nats(sought.found[0]);
     return fixed_cost(-log_prob * row_->scale) - fixed_cost(small * row_->scale);
   }
 

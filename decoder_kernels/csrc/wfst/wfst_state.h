@@ -137,8 +137,9 @@ struct WfstSlot {
 };
 
 // What WfstNode and WfstArc say of a node's epsilon arcs: bit 0 whether there are some, 8 bits for
-// its level, bit 9 whether there are words on them, and above these what they can gain, in steps of
-// GAIN_STEP nats.
+// its level, bit WORDS_SHIFT whether there are words on them, and above these what they can gain,
+// in steps of GAIN_STEP nats.
+inline constexpr int WORDS_SHIFT = 9;
 inline constexpr int GAIN_SHIFT = 10;
 inline constexpr int MAX_GAIN_STEPS = (1 << 21) - 1;  // and more
 inline constexpr double GAIN_STEP = 1.0 / 16;
@@ -165,7 +166,7 @@ KERNEL_FN int fresh_closure_bound(int kind) {
   return has_epsilons(kind) ? OPEN : NO_EPSILONS;
 }
 KERNEL_FN bool has_epsilon_words(int kind) {
-  return (kind >> 9 & 1) != 0;
+  return (kind >> WORDS_SHIFT & 1) != 0;
 }
 KERNEL_FN int level_of(int kind) {
   return (kind >> 1) & 255;

@@ -28,6 +28,15 @@ def named(lm: str | None, **options) -> GraphOptions:
     return GraphOptions(lm=None if lm is None else read_lm(lm), **options)
 
 
+def speaking(engine, config: StreamConfig, samples, sounds):
+    """A stream whose first partial has come, and who listens to it."""
+    listener = sounds.Listener()
+    stream = engine.open(config, listener)
+    stream.push(samples)
+    listener.wait_for(lambda event: isinstance(event, Partial))
+    return stream, listener
+
+
 def told(heard) -> list[dict[str, object]]:
     """All partials and finals, as they were told."""
     return [asdict(event) for event in heard.of(Partial) + heard.of(Final)]

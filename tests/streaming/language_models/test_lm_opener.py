@@ -7,9 +7,10 @@ from concurrent.futures import Future
 import pytest
 
 from earshot.streaming.errors import EngineStopped, InvalidStreamConfig
-from earshot.streaming.language_models.held_lms import HeldLms, at_hand, let_go
+from earshot.streaming.language_models.held_lms import HeldLms, let_go
 from earshot.streaming.language_models.lm_opener import LmOpener
 from earshot.streaming.lm_mix import LmChoice, LmMix
+from earshot.streaming.serial_thread import at_hand
 
 LAW = LmMix.read("law")
 PATIENCE_S = 30.0

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterator, Sequence
 
 import pytest
-from searching import PATIENCE_S, SCALE, asking, named
+from searching import PATIENCE_S, SCALE, asking, named, speaking
 from tiny_lms import SMALL, alike, write_lm
 
 from earshot.decoder_kernels.lm.lm_image import LmImage
@@ -102,10 +102,7 @@ def numbering(engine, monkeypatch) -> Iterator[threading.Event]:
 
 
 def test_nobody_waits_for_a_model_that_another_names(engine, sounds, numbering):
-    listener = sounds.Listener()
-    stream = engine.open(asking("tenant"), listener)
-    stream.push(sounds.speech("一二一"))
-    listener.wait_for(lambda event: isinstance(event, Partial))
+    stream, listener = speaking(engine, asking("tenant"), sounds.speech("一二一"), sounds)
     engine.open(asking("other"), sounds.Listener())
     assert numbering.wait(PATIENCE_S)
     assert sounds.transcribe(engine, sounds.speech("一"), asking("tenant")).text == "一"
@@ -134,6 +131,26 @@ def test_what_was_refused_is_not_done_by_the_next_change(engine, lms, sounds, mo
     stream.finish()
     listeners[1].wait_for_last()
     assert listeners[1].text == "七"
+
+
+def test_a_change_that_keeps_a_model_whose_file_is_gone_counts_for_the_next(
+    engine, lms, sounds, monkeypatch
+):
+    stream, listener = speaking(engine, asking("tenant"), sounds.speech("一二一"), sounds)
+    (lms / "tenant.lm").unlink()
+    usual, weights = engine._compiler.submit, []
+
+    def submit(boosts, config):
+        weights.append(config.graph.lm_weight)
+        return usual(boosts, config)
+
+    monkeypatch.setattr(engine._compiler, "submit", submit)
+    stream.configure([], named("tenant", lm_weight=0.25))
+    stream.configure([Boost("二", 1.0)])
+    stream.finish()
+    listener.wait_for_last()
+    assert weights == [0.25, 0.25]
+    assert len(listener.of(Configured)) == 2
 
 
 def test_changes_that_wait_hold_few_models(engine, sounds, gate):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from searching import speaking
 from tiny_lms import SMALL, TENANT, Costs, alike, write_lm
 
 from earshot.streaming.errors import InvalidStreamConfig
@@ -240,10 +241,7 @@ def test_a_change_counts_at_once_where_nothing_was_said_yet(engine, lms, sounds)
 
 def test_and_else_from_the_next_segment_on(engine, lms, sounds):
     write_lm(lms / "tenant.lm", TENANT)
-    listener = sounds.Listener()
-    stream = engine.open(asking(interim_results=True), listener)
-    stream.push(sounds.speech("一一"))
-    listener.wait_for(lambda event: isinstance(event, Partial))
+    stream, listener = speaking(engine, asking(interim_results=True), sounds.speech("一一"), sounds)
     stream.configure([], GraphOptions(lm=read_lm("tenant")))
     stream.push(sounds.speech("一_一 "))
     listener.wait_for(lambda event: isinstance(event, Partial) and event.start_s > 1.0)

@@ -88,40 +88,42 @@ def test_numbers_of_a_model_that_is_gone_are_forgotten(
     assert found == ["small.lm", "law.lm", "law.lm"]
 
 
-def test_no_more_numbers_are_kept_than_may_be(
-    lms: OpenLms, folder: Path, found: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def two_numbered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two of three models may keep their numbers."""
     monkeypatch.setattr(searched_lms, "MOST_NUMBERED", 2)
     for name in ("a", "b"):
         write_lm(folder / f"{name}.lm", TENANT)
+
+
+@pytest.mark.usefixtures("two_numbered")
+def test_no_more_numbers_are_kept_than_may_be(lms: OpenLms, found: list[str]) -> None:
     for name in ("a", "law", "a", "b", "a", "law"):  # what was asked for last stays
         lms.hold(LmMix.read(name)).release()
     assert found == ["small.lm", "a.lm", "law.lm", "b.lm", "law.lm"]
 
 
-def test_numbers_of_a_model_that_streams_hold_are_not_the_first_to_go(
-    lms: OpenLms, folder: Path, found: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(searched_lms, "MOST_NUMBERED", 2)
-    for name in ("a", "b"):
-        write_lm(folder / f"{name}.lm", TENANT)
-    held = lms.hold(LAW)
-    for name in ("a", "law", "b"):
-        lms.hold(LmMix.read(name)).release()
-    held.release()
+@pytest.mark.usefixtures("two_numbered")
+def test_numbers_that_were_at_hand_are_not_the_first_to_go(lms: OpenLms, found: list[str]) -> None:
+    held = [lms.hold(LAW), lms.hold(LmMix.read("a")), lms.hold_open(LAW)]
+    lms.hold(LmMix.read("b")).release()
+    for each in held:
+        assert each is not None
+        each.release()
     lms.hold(LAW).release()
     assert found == ["small.lm", "law.lm", "a.lm", "b.lm"]
 
 
 def test_streams_that_ask_the_same_share_what_their_search_looks_up(lms: OpenLms) -> None:
     one, other = mix_of(lms.hold(LAW)), mix_of(lms.hold(LAW))
-    assert one.at(0.5) is other.at(0.5)
-    assert one.at(0.5) is not one.at(0.25)
+    assert one.search_lm(0.5) is other.search_lm(0.5)
+    assert one.search_lm(0.5) is not one.search_lm(0.25)
 
 
 def test_a_search_has_the_limits_of_the_engine(tmp_path: Path, folder: Path) -> None:
     config = replace(IN_SEARCH, lm_gain_limit=0.75, lm_history_beam=2.0)
-    found = mix_of(OpenLms.of(folder, alike(tmp_path / "own", 12), config).hold(LAW)).at(0.25)
+    held = OpenLms.of(folder, alike(tmp_path / "own", 12), config).hold(LAW)
+    found = mix_of(held).search_lm(0.25)
     assert (found.gain_limit, found.history_beam, found.scale) == (0.75, 2.0, 0.25)
 
 

@@ -1,7 +1,7 @@
 """Streams whose search asks language models by name, by the model that hears tones."""
 
 import pytest
-from searching import MIX, MODES, SCALE, asking, asking_for_all, is_mapped, named, told
+from searching import MIX, MODES, SCALE, asking, asking_for_all, is_mapped, named, speaking, told
 from tiny_lms import SMALL, TENANT, Costs, write_lm
 
 from earshot.streaming.events import Configured, NotConfigured, Partial
@@ -107,10 +107,7 @@ def test_the_next_user_of_a_slot_hears_nothing_of_its_models(make_alike, lms, so
     engine = make_alike(max_streams=1)
     samples = sounds.speech("一二")
     before = told(sounds.transcribe(engine, samples, asking()))
-    listener = sounds.Listener()
-    stream = engine.open(asking("tenant"), listener)
-    stream.push(samples)
-    listener.wait_for(lambda event: isinstance(event, Partial))
+    stream, listener = speaking(engine, asking("tenant"), samples, sounds)
     getattr(stream, end)()
     listener.wait_for_last()
     assert engine.stats.open_lms == 0
@@ -146,10 +143,7 @@ def test_a_change_counts_at_once_where_nothing_was_said_yet(engine, sounds):
 
 
 def test_and_else_from_the_next_segment_on(engine, sounds):
-    listener = sounds.Listener()
-    stream = engine.open(asking(), listener)
-    stream.push(sounds.speech("一一"))
-    listener.wait_for(lambda event: isinstance(event, Partial))
+    stream, listener = speaking(engine, asking(), sounds.speech("一一"), sounds)
     stream.configure([], named("tenant"))
     stream.push(sounds.speech("一_一二"))
     listener.wait_for(lambda event: isinstance(event, Partial) and event.start_s > 1.0)
@@ -163,10 +157,9 @@ def test_and_else_from_the_next_segment_on(engine, sounds):
 
 
 def test_a_change_to_no_graph_leaves_no_models_in_the_slot(engine, lms, sounds):
-    listener = sounds.Listener()
-    stream = engine.open(asking("tenant", "attention_rescoring"), listener)
-    stream.push(sounds.speech("一一"))
-    listener.wait_for(lambda event: isinstance(event, Partial))
+    stream, listener = speaking(
+        engine, asking("tenant", "attention_rescoring"), sounds.speech("一一"), sounds
+    )
     assert is_mapped(lms / "tenant.lm")
     stream.configure([], named("off"))
     listener.wait_for(lambda event: isinstance(event, Configured))
@@ -212,10 +205,7 @@ def test_an_unknown_or_torn_model_is_named_and_the_stream_goes_on_with_its_own(e
 
 
 def test_a_removed_or_replaced_model_serves_its_streams_to_their_end(engine, lms, sounds):
-    listener = sounds.Listener()
-    stream = engine.open(asking("tenant"), listener)
-    stream.push(sounds.speech("一一"))
-    listener.wait_for(lambda event: isinstance(event, Partial))
+    stream, listener = speaking(engine, asking("tenant"), sounds.speech("一一"), sounds)
     write_lm(lms / "new.lm", SMALL).rename(lms / "tenant.lm")
     assert sounds.transcribe(engine, sounds.speech("一"), asking("tenant")).text == "七"
     (lms / "tenant.lm").unlink()
@@ -243,10 +233,7 @@ def test_a_model_of_too_high_an_order_ranks_finals_and_says_so(engine, lms, soun
 
 def test_a_segment_that_is_heard_anew_keeps_its_models(engine, sounds):
     """Boosts that change have the frames searched once more."""
-    listener = sounds.Listener()
-    stream = engine.open(asking("tenant"), listener)
-    stream.push(sounds.speech("一一"))
-    listener.wait_for(lambda event: isinstance(event, Partial))
+    stream, listener = speaking(engine, asking("tenant"), sounds.speech("一一"), sounds)
     stream.configure([])
     stream.push(sounds.speech("一_一"))
     stream.finish()
