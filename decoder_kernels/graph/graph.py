@@ -292,7 +292,7 @@ def _check_order(graph: Graph) -> None:
     falls = np.flatnonzero(graph.labels[1:] < graph.labels[:-1]) + 1
     if not begins[falls].all():
         raise InvalidGraph("the arcs of a node are not sorted by label")
-    before = np.concatenate(([0], np.cumsum(graph.labels == EPSILON, dtype=np.int64)))
-    epsilons = before[graph.first_arc[1:]] - before[graph.first_arc[:-1]]
-    if (graph.first_label - graph.first_arc[:-1] != epsilons).any():
+    first, label, ends = graph.first_arc[:-1], graph.first_label, graph.first_arc[1:]
+    last_epsilons = graph.labels[label[label > first] - 1]
+    if last_epsilons.any() or (graph.labels[label[label < ends]] == EPSILON).any():
         raise InvalidGraph("a node's first label is not where its epsilon arcs end")

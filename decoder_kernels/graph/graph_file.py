@@ -1,7 +1,7 @@
 """Compiled graphs: one file each, mapped into memory; no copy, no parsing, shared by processes.
 
 A name that ends in ``.xz`` asks for a packed file, a quarter of the size, to be carried about: it
-is unpacked into memory when it is read.
+is unpacked when it is read, into memory or from a copy that was kept.
 
 ::
 
@@ -24,13 +24,14 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from earshot.decoder_kernels.errors import GraphFileError, LmImageError
+from earshot.decoder_kernels.errors import GraphError, GraphFileError, LmImageError
 from earshot.decoder_kernels.graph.graph import TOPOLOGIES, Graph
+from earshot.decoder_kernels.graph.unpacked_copies import UnpackedCopies, digest_of
 from earshot.decoder_kernels.graph.wfst_options import MAX_COST
 from earshot.decoder_kernels.lm.lm_image import COST_STEPS, LmImage
 
@@ -146,13 +147,36 @@ def write_graph(path: Path, graph: Graph) -> None:
     _replace(path, lzma.compress(content.data, preset=XZ_PRESET) if packed else content.data)
 
 
-def read_graph(path: Path) -> Graph:
-    """Map the file; the arrays of the graph are views of it, unless it is packed.
+def read_graph(path: Path, copies: UnpackedCopies | None = None) -> Graph:
+    """Map the file; the arrays of the graph are views of it, or of what a packed one unpacks to.
 
-    Raises GraphFileError if the file is no compiled graph, of another version, cut off or damaged,
-    and another GraphError if its content cannot be searched.
+    copies: where such content is looked for, and kept. Raises GraphFileError if the file is no
+    compiled graph, of another version, cut off or damaged, and another GraphError if its content
+    cannot be searched.
     """
     content = _mapped(path)
+    if content[: len(XZ_MAGIC)] != XZ_MAGIC:
+        return _graph_of(path, content)
+    if copies is None:
+        return _graph_of(path, _unpacked(_name(path), content))
+    return _copied_graph(path, content, copies)
+
+
+def _copied_graph(path: Path, packed: mmap.mmap, copies: UnpackedCopies) -> Graph:
+    digest = digest_of(packed)
+    if (copy := copies.find(digest)) is not None:
+        try:
+            return _graph_of(path, copy)
+        except GraphError:
+            copies.discard(digest)
+    content = _unpacked(_name(path), packed)
+    graph = _graph_of(path, content)
+    copies.keep(digest, content)
+    return graph
+
+
+def _graph_of(path: Path, unpacked: mmap.mmap | bytes) -> Graph:
+    content = np.frombuffer(unpacked, np.uint8)
     name = _name(path)
     topology, counts, rest = _checked_header(name, content)
     start, vocab_size, blank_id, loop_node, unknown_cost, units = rest
@@ -241,24 +265,22 @@ def _name(path: Path) -> str:
     return path.name or str(path)  # of "." there is no name
 
 
-def _mapped(path: Path) -> npt.NDArray[np.uint8]:
+def _mapped(path: Path) -> mmap.mmap:
     name = _name(path)
     try:
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_size == 0:
                 raise GraphFileError(f"{name} is empty")
-            if file.peek(len(XZ_MAGIC)).startswith(XZ_MAGIC):
-                return np.frombuffer(_unpacked(name, file), np.uint8)
-            return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError as error:
         raise GraphFileError(f"{name} cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise GraphFileError(f"{name} cannot be read: {error}") from error
 
 
-def _unpacked(name: str, file: IO[bytes]) -> bytes:
+def _unpacked(name: str, packed: mmap.mmap) -> bytes:
     try:
-        with lzma.LZMAFile(file) as stream:
+        with lzma.LZMAFile(packed) as stream:
             content = stream.read(MAX_UNPACKED_BYTES)
             if stream.read(1):
                 raise GraphFileError(f"{name} unpacks to more than {MAX_UNPACKED_BYTES} bytes")

@@ -56,7 +56,8 @@ class WfstTables:
         nodes[:-1, 1] = graph.first_label
         nodes[-1, 1] = graph.num_arcs
         kinds = node_kinds(graph, order)
-        of_nodes = _least_weights(graph, kinds)
+        gains = _gains(kinds)[graph.targets]
+        of_nodes = _fold_labelled(graph, np.minimum, _least(graph.weights, gains))
         nodes[:-1, 2] = of_nodes.view(np.int32)
         nodes[:-1, 3] = kinds
         nodes[:-1, 4:] = _label_bits(graph).view(np.int32).reshape(-1, 2)
@@ -68,7 +69,7 @@ class WfstTables:
         return cls(
             nodes=torch.from_numpy(nodes).to(device),
             labels=torch.from_numpy(
-                _packed_labels(graph, kinds, of_nodes) | word_bits(arc_words)
+                _packed_labels(graph, gains, of_nodes) | word_bits(arc_words)
             ).to(device),
             arcs=torch.from_numpy(arcs).to(device),
             kinds=kinds,
@@ -104,13 +105,15 @@ def least_weights(
     weights: npt.NDArray[np.float32], target_kinds: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.float32]:
     """(A,): what arcs cost at least, with what epsilon arcs gain after them."""
-    least = (weights - _gains(target_kinds)).astype(np.float32)
+    return _least(weights, _gains(target_kinds))
+
+
+def _least(
+    weights: npt.NDArray[np.float32], gains: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float32]:
+    """(A,): a little below what weights less gains are."""
+    least = (weights - gains).astype(np.float32)
     return np.nextafter(least, np.float32(-np.inf))
-
-
-def _least_weights(graph: Graph, kinds: npt.NDArray[np.int32]) -> npt.NDArray[np.float32]:
-    """(S,): `least_weights` of each node's arcs with a label, 0 where there are none."""
-    return _fold_labelled(graph, np.minimum, least_weights(graph.weights, kinds[graph.targets]))
 
 
 def _gains(kinds: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
@@ -126,13 +129,12 @@ def _most_words(graph: Graph, order: EpsilonOrder, of_arcs: npt.NDArray[np.integ
 
 
 def _packed_labels(
-    graph: Graph, kinds: npt.NDArray[np.int32], of_nodes: npt.NDArray[np.float32]
+    graph: Graph, gains: npt.NDArray[np.float64], of_nodes: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.uint32]:
     """(A,): labels, and in the upper half by how much an arc costs more than its node's least."""
-    sources = np.repeat(np.arange(graph.num_nodes), np.diff(graph.first_arc))
-    gains = _gains(kinds[graph.targets])
+    of_sources = np.repeat(of_nodes, np.diff(graph.first_arc))
     is_known = gains < UNLIMITED
-    excess = (graph.weights - np.where(is_known, gains, 0.0) - of_nodes[sources]) / EXCESS_STEP
+    excess = (graph.weights - np.where(is_known, gains, 0.0) - of_sources) / EXCESS_STEP
     steps = np.where(is_known, np.clip(excess, 0, MAX_EXCESS_STEPS), 0).astype(np.uint32)
     return graph.labels.astype(np.uint32) | steps << np.uint32(16)
 

@@ -39,9 +39,10 @@ def _load(path: Path, device: str) -> Graph:
     """Raises UnusableGraph for a file that is none."""
     from earshot.decoder_kernels.errors import GraphError
     from earshot.decoder_kernels.graph.graph_file import read_graph
+    from earshot.decoder_kernels.graph.unpacked_copies import UnpackedCopies
 
     try:
-        return read_graph(path)
+        return read_graph(path, UnpackedCopies.of_user())
     except GraphError as error:
         raise UnusableGraph(str(error)) from error
 

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.checkpoints.files.int8_rows import (
+    ROWS_LOOKED_AT,
     SMALLEST_SCALE,
     are_int8_rows,
     is_stored_as_rows,
@@ -76,6 +77,15 @@ def test_one_number_between_two_steps_is_known():
     weight[3, 7, 1] += weight[3].abs().max() / 127 / 100
     assert not are_int8_rows(weight)
     weight[3, 7, 1] = torch.nan
+    assert not are_int8_rows(weight)
+
+
+def test_rows_here_and_there_tell_of_all():
+    rows = 10 * ROWS_LOOKED_AT + 1
+    weight = torch.randn(rows, 40, generator=torch.Generator().manual_seed(4))
+    assert are_int8_rows(rounded(weight))
+    assert not are_int8_rows(weight)
+    weight[::10] = rounded(weight[::10])
     assert not are_int8_rows(weight)
 
 
