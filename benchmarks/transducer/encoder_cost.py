@@ -1,6 +1,9 @@
-"""What the encoder costs beside a decoder: a FastConformer of 114 million parameters, native."""
+"""What an encoder costs beside its decoder: native FastConformers of the two papers' sizes."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
 
 from benchmarks.encoder.full_rings import FullRings
 from benchmarks.transducer.timed_arms import Clock
@@ -11,15 +14,35 @@ from earshot.models.fastconformer.steps.choice import chunk_steps
 FEATURE_HZ = 100
 CONTEXT = AttentionContext(70, 13)
 STEPS = 3
+SHAPES = {"L": (512, 17), "XXL": (1024, 42)}
+"""D and layers."""
+MOST_LAYERS, FEW_LAYERS = 24, (3, 9)
+"""What is measured whole, and of deeper encoders, which would take 4 GB and more."""
+LaneCost = Callable[[int, Clock], float]
 
 
-def encoder_config(subsampling: int) -> FastConformerConfig:
-    """Shape L with streams in chunks of 14 frames."""
+def encoder_config(subsampling: int, shape: str = "L") -> FastConformerConfig:
+    """A shape with streams in chunks of 14 frames."""
+    size, layers = SHAPES[shape]
     return FastConformerConfig(
-        80, 512, 17, 8, 2048, 256,
+        80, size, layers, 8, 4 * size, 256,
         subsampling_factor=subsampling, causal_stem=True, causal_convolution=True,
         normalise="none", contexts=(CONTEXT,), context_style="chunked_limited",
     )  # fmt: skip
+
+
+def encoder_cost(config: FastConformerConfig) -> LaneCost:
+    """Seconds for a second of audio by lanes: measured, or reckoned where layers are many."""
+    if config.layers <= MOST_LAYERS:
+        return EncoderCost(config)
+    few, some = (EncoderCost(replace(config, layers=layers)) for layers in FEW_LAYERS)
+
+    def cost(lanes: int, clock: Clock) -> float:
+        less, more = few(lanes, clock), some(lanes, clock)
+        layer = (more - less) / (FEW_LAYERS[1] - FEW_LAYERS[0])
+        return less + layer * (config.layers - FEW_LAYERS[0])
+
+    return cost
 
 
 class EncoderCost:

@@ -24,7 +24,7 @@ import torch
 from benchmarks.report import REPOSITORY, processor_name, table, write_report
 from benchmarks.transducer.ctc_greedy import ctc_greedy
 from benchmarks.transducer.decoding import Decode
-from benchmarks.transducer.encoder_cost import EncoderCost, encoder_config
+from benchmarks.transducer.encoder_cost import encoder_config, encoder_cost
 from benchmarks.transducer.frame_loops import in_lock_step, one_by_one
 from benchmarks.transducer.native_label_looping import native_label_looping
 from benchmarks.transducer.nemo_label_looping import nemo_label_looping
@@ -41,7 +41,11 @@ ALONE = 4
 """Utterances that Algorithm 1 decodes: it gains nothing by more of them."""
 MOST_LANES = 16
 """Streams of an encoder's step."""
+SPEED_OF_LIGHT_BATCH = 32
+"""Utterances a batch in Galvez 2024."""
+LOCK_STEP, LOOPING = "Algorithm 2, in lock step", "Algorithm 3, label looping"
 NEMO, NATIVE = "NeMo 3.0.0, label looping", "Earshot, native label looping"
+CTC = "CTC, greedy"
 CLOCKS: dict[str, Clock] = {"wall": time.perf_counter, "cpu": time.process_time}
 
 
@@ -85,34 +89,42 @@ class Cell:
         if NEMO in self.times:
             parts.append(f"{time.rtfx / self.times[NEMO].rtfx:.2f}")
         if self.encoder_s is not None:
-            parts.append(f"{1 / (1 + time.rtfx * self.encoder_s):.0%}")
+            parts.append(f"{self.share(time):.1%}")
         return " · ".join(parts)
+
+    def share(self, time: Timed) -> float:
+        """A decoder's part of the time of encoder and decoder."""
+        return 1 - self.whole_rtfx(time) * (self.encoder_s or 0)
+
+    def whole_rtfx(self, time: Timed) -> float:
+        """Seconds of audio a second, by encoder and decoder."""
+        return 1 / (1 / time.rtfx + (self.encoder_s or 0))
 
 
 def arms(head: Transducer, nemo: Path, missing: dict[str, str]) -> list[Arm]:
     """All decoders that run here; of others the reason is noted in `missing`."""
     found = [
         Arm("Algorithm 1, one by one", one_by_one(head), most=ALONE),
-        Arm("Algorithm 3, label looping", TorchLabelLooping(head)),
+        Arm(LOOPING, TorchLabelLooping(head)),
         Arm("Algorithm 3, nothing projected in advance", TorchLabelLooping(head, False)),
     ]
     if not head.config.durations:
-        found.append(Arm("Algorithm 2, in lock step", in_lock_step(head)))
+        found.append(Arm(LOCK_STEP, in_lock_step(head)))
     optional: dict[str, Callable[[], Decode]] = {
         NEMO: partial(nemo_label_looping, head, nemo),
         NATIVE: partial(native_label_looping, head),
     }
     found += arms_that_run(optional, missing)
     ctc: Decode = ctc_greedy(head.config.encoder_size, head.config.vocab_size)
-    return [*found, Arm("CTC, greedy", ctc, is_other=True)]
+    return [*found, Arm(CTC, ctc, is_other=True)]
 
 
 def cells(model: Model, asked: argparse.Namespace, missing: dict[str, str]) -> Iterator[Cell]:
     """One model's cells, a batch each."""
     head = speaking_head(model.shape.config(KINDS[model.kind]), model.rate_hz)
     decoders, clock = arms(head, asked.nemo, missing), CLOCKS[asked.clock]
-    is_told = model.shape.name == "L" and not asked.without_encoder
-    encoder = EncoderCost(encoder_config(model.subsampling)) if is_told else None
+    config = encoder_config(model.subsampling, model.shape.name)
+    encoder = None if asked.without_encoder else encoder_cost(config)
     for size in asked.batches:
         batch = random_batch(model.shape.encoder_size, size, model.rate_hz, SEED + size)
         encoder_s = encoder(min(size, MOST_LANES), clock) if encoder else None
@@ -139,18 +151,43 @@ def section(model: Model, found: list[Cell]) -> str:
     return f"## {model.name}\n\n{table(header, rows)}\n\n{told}\n"
 
 
+def speed_of_light(model: Model, cell: Cell) -> list[list[str]]:
+    """One model's rows of Galvez 2024, Table 1, beside the first decoder of whole batches."""
+    named = [name for name in (LOCK_STEP, LOOPING, NEMO, NATIVE, CTC) if name in cell.times]
+    measure_of = cell.times[named[0]]
+    rows = []
+    for name in named:
+        time = cell.times[name]
+        whole, share = cell.whole_rtfx(time), cell.share(time)
+        faster = whole / cell.whole_rtfx(measure_of), time.rtfx / measure_of.rtfx
+        factors = [f"{factor:.2f}" for factor in faster]
+        rows.append([model.name, name, f"{whole:.1f}", f"{share:.1%}", *factors])
+    return rows
+
+
+def speed_of_light_section(rows: list[list[str]]) -> str:
+    """Galvez 2024, Table 1, in Markdown; graphs are counted and timed on pages of their own."""
+    if not rows:
+        return ""
+    header = ["model", "decoder", "RTFx", "in the decoder", "overall", "decoder, times as fast"]
+    told = f"""Batches of {SPEED_OF_LIGHT_BATCH}; a model's first row is the measure.
+Graphs are [counted](label_loop_counts.md), and [timed on a card](label_loop_gpu.md)."""
+    return f"## In the shape of Galvez 2024, Table 1\n\n{told}\n\n{table(header, rows)}\n"
+
+
 def preface(asked: argparse.Namespace, missing: dict[str, str]) -> str:
     """What stands above the tables."""
     clock = "wall time" if asked.clock == "wall" else "CPU time of the process"
     left_out = "".join(f"\nNot run: {name}: {why}.\n" for name, why in missing.items())
     return f"""
 Decoders alone, float32, one thread, random weights and frames of noise. Utterances of 4 to 16 s, 10
-s in the mean. In a cell: milliseconds a batch ({clock}, the best of some, decoders in turns, about
-{asked.seconds:g} s a cell and at least one run each) · RTFx, seconds of audio a second · times
-NeMo's RTFx · the decoder's share of the time of decoder and encoder. Algorithm 1 decodes {ALONE}
-utterances of a batch at most, since it gains nothing by more. The encoder is a streaming
-FastConformer in torch, D 512, 17 layers, chunks of 14 frames, 70 before them, {MOST_LANES} streams
-a step at most; for XXL it was not measured, and has no share.
+s in the mean. In a cell: milliseconds a batch ({clock}, the best of some,
+decoders in turns, about {asked.seconds:g} s a cell and at least one run each) · RTFx, seconds of
+audio a second · times NeMo's RTFx · the decoder's share of the time of decoder and encoder.
+Algorithm 1 decodes {ALONE} utterances of a batch at most, since it gains nothing by more. The
+encoder is Earshot's own step of a streaming FastConformer (L: D 512, 17 layers; XXL: D 1,024, 42
+layers, reckoned from 3 and 9), chunks of 14 frames, 70 before them, {MOST_LANES} streams a step at
+most.
 {left_out}"""
 
 
@@ -178,13 +215,17 @@ def parse() -> argparse.Namespace:
 
 def main() -> None:
     """Measure and print, and write the page if asked."""
-    asked, missing, sections = parse(), dict[str, str](), []
+    asked, missing, sections, rows = parse(), dict[str, str](), list[str](), list[list[str]]()
     torch.set_num_threads(1)  # a decoder's steps are too small to share
     with torch.inference_mode():
         for kind, shape, rate in product(asked.kinds, asked.shapes, asked.subsampling):
             model = Model(kind, SHAPES[shape], rate)
-            sections.append(section(model, list(cells(model, asked, missing))))
+            found = list(cells(model, asked, missing))
+            sections.append(section(model, found))
             print(sections[-1], flush=True)
+            in_light = [cell for cell in found if cell.utterances == SPEED_OF_LIGHT_BATCH]
+            rows += [row for cell in in_light for row in speed_of_light(model, cell)]
+    sections.append(speed_of_light_section(rows))
     body = preface(asked, missing) + "\n" + "\n".join(sections)
     if asked.write:
         write_report("paper_tables", "Two papers' tables of transducer decoders, on a CPU", body)
