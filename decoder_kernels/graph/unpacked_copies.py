@@ -31,7 +31,7 @@ class UnpackedCopies:
 
     @classmethod
     def of_user(cls, environment: Mapping[str, str] = os.environ) -> UnpackedCopies | None:
-        """Those below ``XDG_CACHE_HOME``, or ``~/.cache``; None for a user without a home."""
+        """Copies below ``XDG_CACHE_HOME``, or ``~/.cache``; None for a user without a home."""
         named = environment.get("XDG_CACHE_HOME", "")
         try:
             base = Path(named) if Path(named).is_absolute() else Path.home() / ".cache"
@@ -107,5 +107,5 @@ class UnpackedCopies:
 
 
 def digest_of(content: bytes | mmap.mmap) -> str:
-    """What a copy of packed content goes by."""
+    """The name of a copy of packed content."""
     return hashlib.blake2b(content, digest_size=16).hexdigest()
