@@ -2,14 +2,19 @@
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from earshot.streaming.errors import InvalidStreamConfig
 
+T = TypeVar("T")
 NAME = re.compile(r"[a-z0-9_-]{1,64}", re.ASCII)
 SWITCHES = ("on", "off")
 """What `lm` says of the graph's own model."""
+
+OWN = "on"
+"""The graph's own model, as one of a mix."""
 
 RESERVED = (*SWITCHES, "true", "false")
 """Names of no other model: that one, and what clients may take for its switch."""
@@ -28,8 +33,9 @@ _SHOWN = 80
 class LmMix:
     """Language models by name, each with its share of every word's probability.
 
-    Raises InvalidStreamConfig for none, for more than `MOST_MODELS`, for a name that is none or
-    comes twice, and for shares that are not above 0 or do not sum to 1.
+    The graph's own may be one of them, `OWN`. Raises InvalidStreamConfig for none, for that one
+    alone, for more than `MOST_MODELS`, for a name that is none or comes twice, and for shares that
+    are not above 0 or do not sum to 1.
     """
 
     shares: tuple[tuple[str, float], ...]
@@ -39,7 +45,7 @@ class LmMix:
         if not 1 <= len(names) <= MOST_MODELS:
             raise InvalidStreamConfig(f"lm names {len(names)} models, 1 to {MOST_MODELS} may be")
         for name in names:
-            if not is_name(name):
+            if not is_name(name) and (name != OWN or len(names) == 1):
                 raise InvalidStreamConfig(f"lm={name[:_SHOWN]}: must be on, off, or a model's name")
         if len(set(names)) < len(names):
             raise InvalidStreamConfig("lm names a model twice")
@@ -58,6 +64,17 @@ class LmMix:
     def names(self) -> tuple[str, ...]:
         """The models' names."""
         return tuple(name for name, _ in self.shares)
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Their names, but for the graph's own."""
+        return tuple(name for name in self.names if name != OWN)
+
+    def filled(self, own: T | None, others: Iterable[T]) -> tuple[T, ...]:
+        """Something of each model in the mix's order: of the graph's own, and of `others`."""
+        rest = iter(others)
+        found = (own if name == OWN else next(rest) for name in self.names)
+        return tuple(each for each in found if each is not None)
 
     @property
     def weights(self) -> tuple[float, ...]:

@@ -21,7 +21,7 @@ from earshot.streaming.language_models.held_lms import HeldLms
 from earshot.streaming.language_models.lm_description import LmDescription, described
 from earshot.streaming.language_models.lm_folder import Identity, LmFile, LmFolder
 from earshot.streaming.language_models.searched_lms import OpenLm, SearchedLms, SearchedMix
-from earshot.streaming.lm_mix import LmChoice, LmMix
+from earshot.streaming.lm_mix import OWN, LmChoice, LmMix
 
 log = logging.getLogger(__name__)
 
@@ -136,11 +136,13 @@ class OpenLms:
         self, models: Sequence[OpenLm], asked: LmMix, numbered: tuple[NumberedLm, ...]
     ) -> HeldLms:
         """What a stream is given, which counts as a holder already."""
-        images = tuple(image for _, image in models)
+        own = None if self._graph is None else self._graph.small_lm
+        images = asked.filled(own, (image for _, image in models))
         give_back = partial(self._let_go, [file.identity for file, _ in models])
         searched = None
         if self._searched is not None and numbered:
-            searched = SearchedMix(self._searched, numbered, asked.weights)
+            large = asked.filled(self._searched.small, numbered)
+            searched = SearchedMix(self._searched, large, asked.weights)
         return HeldLms(MixedLm(images, asked.weights), give_back, searched)
 
     def _let_go(self, identities: Sequence[Identity]) -> None:
@@ -154,7 +156,11 @@ class OpenLms:
     def _files(self, asked: LmMix) -> list[LmFile]:
         if self._folder is None:
             raise InvalidStreamConfig(f"lm={asked}: there is no folder of language models here")
-        found = [self._file(self._folder, name) for name in asked.names]
+        if OWN in asked.names and (self._graph is None or self._graph.small_lm is None):
+            raise InvalidStreamConfig(
+                f"lm={asked}: the graph does not hold its n-grams, so {OWN} cannot be mixed"
+            )
+        found = [self._file(self._folder, name) for name in asked.others]
         if len({file.identity for file in found}) < len(found):
             raise InvalidStreamConfig(f"lm={asked}: two of the names are one file")
         return found

@@ -62,6 +62,11 @@ class SearchedLms:
             tuple[tuple[NumberedLm, ...], tuple[float, ...], float], SearchLm
         ] = WeakValueDictionary()
 
+    @property
+    def small(self) -> NumberedLm | None:
+        """The graph's own model, numbered with the first that was named."""
+        return self._small
+
     def number(self, models: Sequence[OpenLm]) -> tuple[NumberedLm, ...]:
         """All models with their numbers; none where one is of too high an order for a search."""
         if not can_search(models):

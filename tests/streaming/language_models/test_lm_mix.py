@@ -19,6 +19,7 @@ def test_on_and_off_speak_of_the_graphs_own_model(text: str, choice: bool) -> No
         ("tenant-7", (("tenant-7", 1.0),)),
         ("a:1", (("a", 1.0),)),
         ("a:0.7,b:0.3", (("a", 0.7), ("b", 0.3))),
+        ("on:0.7,a:0.3", (("on", 0.7), ("a", 0.3))),
         ("a:.5, b:.25, c_:0.25", (("a", 0.5), ("b", 0.25), ("c_", 0.25))),
     ],
 )
@@ -44,7 +45,10 @@ def test_weights_of_two_digits_are_brought_to_one() -> None:
         ("é", "must be on, off, or a model"),
         ("a" * 65, "must be on, off, or a model"),
         ("", "must be on, off, or a model"),
-        ("on:0.5,a:0.5", "must be on, off, or a model"),
+        ("on:1", "must be on, off, or a model"),
+        ("off:0.5,a:0.5", "must be on, off, or a model"),
+        ("true:0.5,a:0.5", "must be on, off, or a model"),
+        ("on:0.5,on:0.5", "twice"),
         ("a,b", "each needs a weight"),
         ("a:,b:1", "weight is missing"),
         ("a:.", "weight is missing"),
@@ -65,6 +69,12 @@ def test_what_is_no_name_is_refused(text: str, why: str) -> None:
     with pytest.raises(InvalidStreamConfig, match=why) as refusal:
         read_lm(text)
     assert len(str(refusal.value)) < 200
+
+
+def test_the_graphs_own_model_stands_where_the_mix_has_it() -> None:
+    mix = LmMix.read("a:0.5,on:0.25,b:0.25")
+    assert mix.others == ("a", "b")
+    assert mix.filled("own", ["first", "second"]) == ("first", "own", "second")
 
 
 def test_shares_that_are_no_numbers_are_refused() -> None:

@@ -151,6 +151,24 @@ def test_a_mix_is_one_of_probabilities(engine, lms, sounds):
         assert scores(heard)[text] == pytest.approx(wanted, abs=0.01)
 
 
+def test_the_graphs_own_model_may_be_one_of_a_mix(engine, lms, sounds):
+    write_lm(lms / "tenant.lm", TENANT)
+    write_lm(lms / "other.lm", SMALL)
+    samples = sounds.speech("一二")
+    named = scores(sounds.transcribe(engine, samples, asking("tenant:0.25,other:0.75")))
+    own = scores(sounds.transcribe(engine, samples, asking("tenant:0.25,on:0.75")))
+    turned = scores(sounds.transcribe(engine, samples, asking("on:0.75,tenant:0.25")))
+    assert own == pytest.approx(named, abs=1e-9)
+    assert turned == pytest.approx(named, abs=1e-9)
+
+
+def test_of_a_graph_that_does_not_hold_its_model_it_cannot_be_mixed(make_alike, lms, sounds):
+    engine = make_alike(with_small=False)
+    write_lm(lms / "tenant.lm", TENANT)
+    with pytest.raises(InvalidStreamConfig, match="does not hold its n-grams, so on cannot"):
+        sounds.transcribe(engine, sounds.speech("一"), asking("tenant:0.25,on:0.75"))
+
+
 def test_a_part_is_added_to_a_graph_that_does_not_hold_its_model(make_alike, lms, sounds, caplog):
     engine = make_alike(with_small=False)
     assert "language models are added" in caplog.text

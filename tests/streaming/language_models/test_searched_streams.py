@@ -58,6 +58,21 @@ def test_scores_are_those_of_finals_that_models_have_ranked(make_alike, sounds):
         assert searched[text] == pytest.approx(ranked[text], abs=0.01)
 
 
+def test_the_graphs_own_model_may_be_one_of_those_asked(make_alike, sounds):
+    samples = sounds.speech("一二七")
+    searching, ranking = make_alike(), make_alike(in_search=False)
+    mix = "on:0.5,tenant:0.25,other:0.25"
+    searched = scores(sounds.transcribe(searching, samples, asking_for_all(mix)))
+    ranked = scores(sounds.transcribe(ranking, samples, asking_for_all(mix)))
+    others = scores(sounds.transcribe(searching, samples, asking_for_all(MIX)))
+    both = searched.keys() & ranked.keys()
+    assert len(both) >= 4
+    for text in both:
+        assert searched[text] == pytest.approx(ranked[text], abs=0.01)
+    assert any(searched[text] != pytest.approx(others[text], abs=0.1) for text in both)
+    assert searching.counters.search.lm_searched_finals == 2
+
+
 def test_what_the_search_has_asked_ranks_nothing_and_is_counted(engine, sounds, monkeypatch):
     for name in ("of", "paths"):
         monkeypatch.setattr(ListPrices, name, lambda *_, **__: pytest.fail("priced again"))
