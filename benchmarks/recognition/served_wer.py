@@ -22,7 +22,7 @@ from earshot.models.bundled import bundled_model_dir
 from earshot.models.native.precision import PrecisionChoice
 from earshot.streaming.assembly.engine_factory import build_engine
 from earshot.streaming.engine_config import EngineConfig
-from earshot.streaming.graph_config import GraphOptions
+from earshot.streaming.graph_config import GraphOptions, GraphSearchConfig
 from earshot.streaming.parts.resolver import find_parts
 from earshot.streaming.stream_config import WHOLE, WHOLE_NAME, StreamConfig
 from earshot.training.corpus.utterance import Utterance
@@ -92,7 +92,7 @@ class Served:
 
     And with the bundled neural language model. chunk_frames: `WHOLE` for finals that hear their
     segments as a whole. bare: with neither of them, as a model of another family is served. lm_dir:
-    of language models that streams may name.
+    of language models that streams may name; lm_in_search: the search itself asks these.
     """
 
     def __init__(
@@ -103,12 +103,14 @@ class Served:
         precision: PrecisionChoice = "auto",
         bare: bool = False,
         lm_dir: Path | None = None,
+        lm_in_search: bool = False,
     ) -> None:
         whole = chunk_frames == WHOLE
         config = EngineConfig(
             max_streams=TOGETHER, max_file_lanes=TOGETHER, threads=1, max_backlog_s=120,
             max_utterance_ms=40_000, precision=precision,
             chunk_size=None if whole else int(chunk_frames), lm_dir=lm_dir,
+            graph_search=GraphSearchConfig(lm_in_search=lm_in_search),
         )  # fmt: skip
         self._chunk_ms = WHOLE if whole else None
         own = {} if bare else find_parts()

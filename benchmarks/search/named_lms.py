@@ -2,15 +2,18 @@
 
 Recordings through an engine with all defaults but those named. `worse`: errors more than the graph
 alone makes, with the interval of the paired difference over recordings. A graph that does not hold
-its n-grams (`earshot graph info`) has the models added, one that does has them in its own's place.
+its n-grams (`earshot graph info`) has the models added, one that does has them in its own's place:
+`ranked`, in lattices of finals, or `searched`, word by word (`lm_in_search`). `static`: a graph of
+the large model itself.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatch
 from pathlib import Path
 
 import torch
@@ -37,26 +40,32 @@ HEADER = (
     "corpus", "pass", "language model", "lm_weight", "word errors, %", "changed, %", "worse, %",
     "CPU, s a second",
 )  # fmt: skip
+WAYS = ("ranked", "searched")
 
 
 @dataclass(frozen=True)
 class Arm:
-    """A pass, the model that streams name, and the weight of the graph's costs; None: the usual."""
+    """A pass, the model that streams name, and the weight of the graph's costs; None: the usual.
+
+    way: how the model is used; of another graph alone what it is.
+    """
 
     name: str
     lm: str | None = None
     weight: float | None = None
+    way: str = ""
 
     @property
     def config(self) -> StreamConfig:
         """What its streams ask for."""
-        mix = None if self.lm is None else LmMix(((self.lm, 1.0),))
+        mix = None if self.lm is None else LmMix.read(self.lm)
         return replace(PASSES[self.name], graph=GraphOptions(lm=mix, lm_weight=self.weight))
 
     @property
     def cells(self) -> tuple[str, str, str]:
         """What the table calls it."""
-        return self.name, self.lm or "the graph's", f"{self.weight:g}" if self.weight else "usual"
+        model = f"{self.lm}, {self.way}" if self.lm else self.way or "the graph's"
+        return self.name, model, f"{self.weight:g}" if self.weight else "usual"
 
 
 @dataclass(frozen=True)
@@ -92,41 +101,83 @@ def parsed() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("lm_dir", type=Path, help="folder of the models, as `earshot serve` has it")
-    parser.add_argument("names", nargs="+", help="of models in it")
+    parser.add_argument("names", nargs="+", help="of models in it, or mixes, as a request's lm")
     parser.add_argument("--graph", type=Path, help="another than the bundled one")
+    parser.add_argument("--static", type=Path, help="a graph of the large model, to compare with")
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     parser.add_argument("--weights", type=float, nargs="*", default=[], help="lm_weight of arms")
     parser.add_argument("--passes", nargs="+", choices=PASSES, default=list(PASSES))
     parser.add_argument("--count", type=int, default=60, help="recordings of each corpus")
     parser.add_argument("--corpora", nargs="+", help="all if absent")
+    parser.add_argument("--paths", default="*", help="pattern of the recordings' paths")
     parser.add_argument("--write", action="store_true", help="the page")
     return parser.parse_args()
+
+
+@dataclass(frozen=True)
+class Trial:
+    """An engine's options, and the arms that it hears, for one pass."""
+
+    graph: Path | None
+    models: Sequence[str | None]
+    way: str = ""
+
+    def arms(self, name: str, weights: Sequence[float | None]) -> Iterator[Arm]:
+        """Each model at each weight."""
+        for weight in weights:
+            for lm in self.models:
+                yield Arm(name, lm, weight, self.way)
+
+
+def trials(asked: argparse.Namespace) -> Iterator[Trial]:
+    """Engines to compare, the graph alone first."""
+    yield Trial(asked.graph, [None])
+    for way in asked.ways:
+        yield Trial(asked.graph, asked.names, way)
+    if asked.static:
+        yield Trial(asked.static, [None], "static")
+
+
+class Table:
+    """Lines as they are heard, beside what the graph alone makes of the same pass and weight."""
+
+    def __init__(self, chosen: Sequence[Utterance]) -> None:
+        self.lines: list[tuple[str, ...]] = []
+        self.audio_s = sum(each.seconds for each in chosen)
+        self._chosen = chosen
+        self._corpora = sorted({each.corpus for each in chosen})
+        self._alone: dict[tuple[str, float | None], Heard] = {}
+
+    def hear(self, served: Served, arm: Arm) -> None:
+        """Hear all recordings, and add their lines."""
+        began = time.process_time()
+        texts = served.hear(self._chosen, arm.config).texts
+        own = Heard(texts, (time.process_time() - began) / self.audio_s)
+        alone = self._alone.setdefault((arm.name, arm.weight), own)
+        self.lines += lines_of(arm, own, alone, self._chosen, self._corpora)
+        print(self.lines[-1], flush=True)
 
 
 def main() -> None:
     """Run it and print, or write, the page."""
     asked = parsed()
     torch.set_num_threads(1)
-    chosen = recordings(DEV, asked.count, SEED, asked.corpora)
-    corpora = sorted({each.corpus for each in chosen})
-    audio_s = sum(each.seconds for each in chosen)
-    served = Served(bundled_model_dir(), FRAMES, asked.graph, lm_dir=asked.lm_dir)
-    lines: list[tuple[str, ...]] = []
-    for name in asked.passes:
-        alone: Heard | None = None
-        for weight in asked.weights or [None]:
-            for lm in (None, *asked.names):
-                arm = Arm(name, lm, weight)
-                began = time.process_time()
-                texts = served.hear(chosen, arm.config).texts
-                own = Heard(texts, (time.process_time() - began) / audio_s)
-                alone = alone or own
-                lines += lines_of(arm, own, alone, chosen, corpora)
-                print(lines[-1], flush=True)
-    served.close()
+    drawn = recordings(DEV, asked.count, SEED, asked.corpora)
+    chosen = [each for each in drawn if fnmatch(str(each.path), asked.paths)]
+    found = Table(chosen)
+    for trial in trials(asked):
+        served = Served(
+            bundled_model_dir(), FRAMES, trial.graph,
+            lm_dir=asked.lm_dir, lm_in_search=trial.way == "searched",
+        )  # fmt: skip
+        for name in asked.passes:
+            for arm in trial.arms(name, asked.weights or [None]):
+                found.hear(served, arm)
+        served.close()
     about = (__doc__ or "").split("\n", 2)[2].strip()
     words = sum(len(each.text.split()) for each in chosen)
-    said = f"{len(chosen)} recordings, {words} words, {audio_s / 60:.0f} minutes."
-    body = f"{about}\n\n{said}\n\n{table(HEADER, lines)}\n"
+    said = f"{len(chosen)} recordings, {words} words, {found.audio_s / 60:.0f} minutes."
+    body = f"{about}\n\n{said}\n\n{table(HEADER, found.lines)}\n"
     print(body)
     if asked.write:
         print(write_report("named_lms", "Language models by name", body))
