@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,14 +40,31 @@ class _Asked:
     due_at: float
 
 
+@dataclass(frozen=True)
+class Change:
+    """A control message, and after how many seconds of a caller's audio it is sent."""
+
+    at_s: float
+    message: str
+
+
 class Caller:
-    """Speaks clips over one socket from its start until the window closes."""
+    """Speaks clips over one socket from its start until the window closes.
+
+    changes: what it asks for on the way, in order.
+    """
 
     def __init__(
-        self, url: str, clips: Iterator[Clip], alone: Mapping[str, str], window: Window
+        self,
+        url: str,
+        clips: Iterator[Clip],
+        alone: Mapping[str, str],
+        window: Window,
+        changes: Iterable[Change] = (),
     ) -> None:
         self._url = url
         self._clips = clips
+        self._changes = iter(changes)
         self._alone = alone
         self._window = window
         self._asked: deque[_Asked] = deque()
@@ -68,6 +85,7 @@ class Caller:
 
     async def _speak(self, socket: ClientConnection, into: Measurements) -> None:
         self._frames_due_from = due_at = time.monotonic()
+        change = next(self._changes, None)
         for clip in self._clips:
             if due_at + clip.duration_s > self._window.closes_at:
                 break
@@ -80,6 +98,9 @@ class Caller:
                 if self._window.opens_at <= due_at:
                     into.send_delays_s.append(time.monotonic() - due_at)
                     into.audio_s += len(frame) / BYTES_PER_SECOND
+                while change is not None and change.at_s <= due_at - self._frames_due_from:
+                    await socket.send(change.message)
+                    change = next(self._changes, None)
             self._asked.append(_Asked(clip, due_at))
             await socket.send(FINALIZE)
         await socket.send(CLOSE_STREAM)
@@ -89,6 +110,8 @@ class Caller:
             message = json.loads(data)
             if message["type"] == "Results":
                 self._result(message, time.monotonic(), into)
+            elif message["type"] == "ConfigureFailure":
+                into.refused_changes += 1
             elif message["type"] == "Error":
                 into.failures.append(message["description"])
 

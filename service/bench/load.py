@@ -3,9 +3,9 @@
 import asyncio
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from earshot.service.bench.caller import Caller, Window, transcribe_alone
+from earshot.service.bench.caller import Caller, Change, Window, transcribe_alone
 from earshot.service.bench.clips import Clip, playlist
 from earshot.service.bench.measurements import Measurements
 from earshot.service.bench.target import Target
@@ -31,15 +31,19 @@ async def run_load(
     streams: int,
     duration_s: float,
     seed: int,
+    changes: Callable[[int], Iterable[Change]] = lambda _: (),
 ) -> Measurements:
-    """Have ``streams`` callers speak; measure for ``duration_s`` after the last one began."""
+    """Have ``streams`` callers speak; measure for ``duration_s`` after the last one began.
+
+    changes: what each asks for on the way, by its number.
+    """
     begin = time.monotonic() + 0.5
     spread_s = min(START_SPREAD_S, duration_s / 4)
     window = Window(begin + spread_s, begin + spread_s + duration_s)
     starts = random.Random(seed)
     into = Measurements(streams, duration_s)
     callers = [
-        Caller(target.ws_url, playlist(clips, seed + index), alone, window).run(
+        Caller(target.ws_url, playlist(clips, seed + index), alone, window, changes(index)).run(
             begin + starts.uniform(0, spread_s), into
         )
         for index in range(streams)

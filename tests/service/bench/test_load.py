@@ -1,8 +1,11 @@
 """The load generator against a real server with the scripted engine."""
 
+import json
+
 import numpy as np
 import pytest
 
+from earshot.service.bench.caller import Change
 from earshot.service.bench.clips import Clip
 from earshot.service.bench.load import run_load, texts_alone
 from earshot.service.bench.measurements import Summary
@@ -38,6 +41,18 @@ async def test_a_load_is_measured(live, clips):
     assert 6.0 <= run.audio_s <= 6 * 2.0 + 0.1
     assert run.cpu_s > 0
     assert live.engine.streams == []
+
+
+async def test_callers_change_what_they_ask_for_on_the_way(live, clips):
+    alone = {clip.name: clip.text for clip in clips}
+    asked = [Change(0.2, json.dumps({"type": "Configure", "keyterms": ["word"]})),
+             Change(0.4, json.dumps({"type": "Configure", "lm": "no such model"})),
+             Change(900.0, "never sent")]  # fmt: skip
+    run = await run_load(
+        Target(live.http), clips, alone, streams=1, duration_s=2.0, seed=0, changes=lambda _: asked
+    )
+    assert run.failures == []
+    assert run.refused_changes == 1
 
 
 async def test_streams_that_are_refused_are_failures(live, clips):
