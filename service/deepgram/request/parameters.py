@@ -163,8 +163,11 @@ def _paragraphs(values: QueryValues) -> bool:
 
 
 def _without_marks(values: QueryValues, rules: ParameterRules) -> list[RequestWarning]:
-    asked = values.boolean("punctuate", False)
-    return [] if rules.writes_marks or not asked else [no_marks_here()]
+    """A word to who asks for marks that nobody here writes, by whichever parameter brings them."""
+    if rules.writes_marks or not _writing(values).punctuate:
+        return []
+    bringing = ("punctuate", "smart_format", "paragraphs")
+    return [no_marks_here(next(name for name in bringing if values.boolean(name, False)))]
 
 
 def _check_offered(values: QueryValues, rules: ParameterRules) -> None:

@@ -69,9 +69,9 @@ def configure_warnings(message: Configure) -> list[RequestWarning]:
     return []
 
 
-def no_marks_here() -> RequestWarning:
+def no_marks_here(parameter: str) -> RequestWarning:
     """For who asks for capitals and marks of a model that has none, nor a tagger beside it."""
-    return _unsupported("punctuate", "this model has no tagger of capitals, full stops and commas")
+    return _unsupported(parameter, "this model has no tagger of capitals, full stops and commas")
 
 
 def _unsupported(parameter: str, why: str) -> RequestWarning:

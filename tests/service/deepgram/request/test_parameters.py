@@ -132,10 +132,11 @@ def test_figures_and_paragraphs_bring_capitals_and_marks_unless_they_are_decline
 
 def test_who_asks_for_marks_of_a_model_without_is_told_so():
     rules = replace(RULES, writes_marks=False)
-    [warning] = parse_parameters([("punctuate", "true")], rules, is_file=True).warnings
-    assert warning.parameter == "punctuate"
-    assert "no tagger" in warning.message
-    for query in ("punctuate=false", "smart_format=true", ""):
+    for name in ("punctuate", "smart_format", "paragraphs"):
+        [warning] = parse_parameters([(name, "true")], rules, is_file=True).warnings
+        assert warning.parameter == name
+        assert "no tagger" in warning.message
+    for query in ("punctuate=false", "smart_format=true&punctuate=false", ""):
         pairs = [tuple(pair.split("=")) for pair in query.split("&") if pair]
         assert not parse_parameters(pairs, rules, is_file=True).warnings
 
