@@ -4,6 +4,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 
@@ -187,6 +188,14 @@ class EngineLoop:
         self._attend_to(stream)
 
     def _attend_to(self, stream: ActiveStream) -> None:
+        """Serve the stream, unless what it waits for is not begun any more: the engine stops."""
+        try:
+            self._serve(stream)
+        except CancelledError:
+            if not self._registry.stopping:
+                raise
+
+    def _serve(self, stream: ActiveStream) -> None:
         """Do what the stream's callers ask for; then it is ready, or waits for audio."""
         if stream.inbox.cancelled:
             self._end(stream, Closed(stream.decoded_s))
