@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -46,6 +46,10 @@ class LoopMemory:
     def under(self, table: PlacedTable) -> LoopMemory:
         """The memory as it is with these boosts."""
         return LoopMemory(self.numbers, *self.carried(table), table.fingerprint)
+
+    def to(self, device: torch.device) -> LoopMemory:
+        """The memory with its numbers on a device."""
+        return replace(self, numbers=self.numbers.to(device))
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,7 +46,7 @@ class CachedHearing:
         steps = chunk_steps(encoder, contexts, _capacity(contexts), precision)
         self._steps = {step.chunk: step for step in steps}
         self._state: FastConformerState = steps[0].start(slots)
-        self._device = steps[0].device
+        self.device = steps[0].device
         self.chunking = _chunking(steps[0], feature_ms)
         self.chunkings = [_chunking(step, feature_ms) for step in steps]
 
@@ -73,13 +73,13 @@ class CachedHearing:
 
     def reset(self, slots: Sequence[int]) -> None:
         """Forget what the streams in these slots have heard."""
-        self._state.reset(torch.tensor(slots, device=self._device))
+        self._state.reset(torch.tensor(slots, device=self.device))
 
     def _hear(self, step: ChunkStep, lanes: Sequence[Lane]) -> HeardChunk:
-        windows = windows_of(lanes, step.window, step.window_before).to(self._device)
-        slots = torch.tensor([lane.stream.slot for lane in lanes], device=self._device)
+        windows = windows_of(lanes, step.window, step.window_before).to(self.device)
+        slots = torch.tensor([lane.stream.slot for lane in lanes], device=self.device)
         lengths = [_length(lane.stream) for lane in lanes]
-        return step.hear(self._state, slots, windows, torch.tensor(lengths, device=self._device))
+        return step.hear(self._state, slots, windows, torch.tensor(lengths, device=self.device))
 
 
 def cached_contexts(config: FastConformerConfig) -> list[AttentionContext]:

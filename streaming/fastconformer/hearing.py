@@ -41,6 +41,10 @@ class Hearing(Protocol):
         """All from which streams may choose."""
 
     @property
+    def device(self) -> torch.device:
+        """Where its frames are."""
+
+    @property
     def buffered(self) -> bool:
         """Whether frames wait for what comes after them, and are heard more than once."""
 

@@ -122,7 +122,7 @@ class FastConformerRecognizer:
 
     def resume(self, stream: ActiveStream, point: ReplayPoint) -> None:
         """Remember the same."""
-        stream.resume(point)
+        stream.resume(point, self._hearing.device)
         assert isinstance(point.memory, tuple)
         heard, decoded = point.memory
         self._hearing.recall(stream.slot, heard)

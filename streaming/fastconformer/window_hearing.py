@@ -46,7 +46,7 @@ class WindowHearing:
         self, encoder: FastConformerEncoder, feature_ms: float, precision: Precision = "float32"
     ) -> None:
         self._rate = encoder.pre_encode.rate
-        self._device = encoder.pre_encode.out.weight.device
+        self.device = encoder.pre_encode.out.weight.device
         self.chunking = _chunking(LIVE, encoder, feature_ms)
         self.file_chunking = _chunking(FILE, encoder, feature_ms)
         self.chunkings = [self.chunking, self.file_chunking]
@@ -64,8 +64,8 @@ class WindowHearing:
         """The frames of the lanes' chunks, by windows as wide as the widest."""
         left = [min(lane.stream.chunking.left_context, lane.stream.window_start) for lane in lanes]
         sizes = [own + lane.cut.window for own, lane in zip(left, lanes, strict=True)]
-        windows = windows_of(lanes, max(sizes)).to(self._device)
-        encoded, _ = self._hear_whole(windows, torch.tensor(sizes, device=self._device))
+        windows = windows_of(lanes, max(sizes)).to(self.device)
+        encoded, _ = self._hear_whole(windows, torch.tensor(sizes, device=self.device))
         starts = [own // self._rate for own in left]
         # Copies: views would keep the whole batch alive as long as the segment.
         return [

@@ -37,14 +37,20 @@ def _is_written(word: SpokenWord) -> bool:
 class StreamTags:
     """What a stream's words were told to be so far, in `ActiveStream.tags`.
 
-    tagged: words of the segment. begins: whether a sentence begins with its first word.
+    segment: None where they are but what later segments see. tagged: words of the segment. begins:
+    whether a sentence begins with its first word.
     """
 
-    segment: Segment
+    segment: Segment | None
     tagged: Tagged
     begins: bool
 
-    def following(self, segment: Segment) -> StreamTags:
+    @property
+    def carried(self) -> StreamTags:
+        """What later segments see, of no segment."""
+        return self.following(None)
+
+    def following(self, segment: Segment | None) -> StreamTags:
         """The state of the next segment, which sees this one."""
         from earshot.language.marks.marked_words import ENDS
 

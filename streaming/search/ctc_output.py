@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+import torch
 from torch import Tensor
 
 from earshot.streaming.errors import DecodingFailed
@@ -43,6 +44,10 @@ class CtcOutput:
             found.tokens[frame:], found.log_probs[frame:], found.blank_log_probs[frame:]
         )
         return CtcOutput(self.log_probs[frame:].clone(), rest)
+
+    def to(self, device: torch.device) -> "CtcOutput":
+        """The same on a device."""
+        return CtcOutput(self.log_probs.to(device), self.posteriors)
 
 
 def ctc_output(lane: Lane) -> CtcOutput:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field, replace
 
+import torch
 from torch import Tensor
 
 from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts
@@ -19,7 +20,7 @@ from earshot.streaming.stream.chunking import Chunking, Cut
 from earshot.streaming.stream.endpoint import EndpointDetector
 from earshot.streaming.stream.features import FeatureExtractor, FeatureTrack
 from earshot.streaming.stream.inbox import Inbox
-from earshot.streaming.stream.replay import ReplayPoint
+from earshot.streaming.stream.replay import HOST, ReplayPoint, Tags
 from earshot.streaming.stream.rest import Rest
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.stream.segment_boundary import BOUNDARY_WINDOW_MS
@@ -138,7 +139,7 @@ class ActiveStream:
     worst_wait_s: float = 0.0
     flush: Flush | None = None
     rest: Rest | None = None
-    tags: object = None
+    tags: Tags | None = None
     lms: StreamLms = field(default_factory=StreamLms)
     asked_lms: Future[HeldLms] = field(default_factory=lambda: at_hand(HeldLms()))
     initialised: bool = False
@@ -269,13 +270,19 @@ class ActiveStream:
         """Where it stands, just behind a final; with features where the recogniser has a memory."""
         start = self.segment.start_frame
         track = self.track.point(start if memory is None else None)
-        return ReplayPoint(track, start, replace(self.utterance), self.rest, memory)
+        rest = None if self.rest is None else self.rest.to(HOST)
+        tags = None if self.tags is None else self.tags.carried
+        return ReplayPoint(track, start, replace(self.utterance), rest, memory, tags)
 
-    def resume(self, point: ReplayPoint) -> None:
-        """Stand where another engine's stream has stood, before any sample."""
+    def resume(self, point: ReplayPoint, device: torch.device = HOST) -> None:
+        """Stand where another engine's stream has stood, before any sample.
+
+        device: where frames are encoded, and the rest's are to be.
+        """
         self.track.resume(point.track)
         self._start_segment(point.segment_frame)
-        self.utterance, self.rest = replace(point.utterance), point.rest
+        self.rest = None if point.rest is None else point.rest.to(device)
+        self.utterance, self.tags = replace(point.utterance), point.tags
 
     def emit(self, event: Event) -> None:
         """Tell the caller; one who has cancelled hears no results any more."""

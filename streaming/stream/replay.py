@@ -7,11 +7,24 @@ alone. A stream that goes on is heard on from what its encoder and decoder remem
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol, Self
 
+import torch
 from torch import Tensor
 
 from earshot.streaming.stream.rest import Rest
 from earshot.streaming.utterance import Utterance
+
+HOST = torch.device("cpu")
+"""Where all tensors of a replay point are: another engine may have no device, or another."""
+
+
+class Tags(Protocol):
+    """What a tagger keeps of a stream's words."""
+
+    @property
+    def carried(self) -> Self:
+        """What later segments see of them; it is never changed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +46,8 @@ class TrackPoint:
 class ReplayPoint:
     """A stream just behind a final. It can be pickled.
 
-    segment_frame: the track's frame at which the segment starts. utterance, rest: those of the
-    stream. memory: what else its recogniser remembers; None where the samples are enough.
+    segment_frame: the track's frame at which the segment starts. utterance, rest, tags: those of
+    the stream. memory: what else its recogniser remembers; None where the samples are enough.
     """
 
     track: TrackPoint
@@ -42,6 +55,7 @@ class ReplayPoint:
     utterance: Utterance
     rest: Rest | None = None
     memory: object = None
+    tags: Tags | None = None
 
     @property
     def sample(self) -> int:

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, Self
 
+import torch
 from torch import Tensor
+
+
+class RestOutput(Protocol):
+    """What a decoder has made of a rest, with tensors of its own."""
+
+    def to(self, device: torch.device) -> Self:
+        """The same on a device."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,12 +24,17 @@ class Rest:
     """
 
     encoded: Tensor
-    output: Any = None
+    output: RestOutput | None = None
 
     @property
     def frames(self) -> int:
         """T."""
         return len(self.encoded)
+
+    def to(self, device: torch.device) -> Rest:
+        """The same on a device."""
+        output = None if self.output is None else self.output.to(device)
+        return Rest(self.encoded.to(device), output)
 
 
 @dataclass(frozen=True, eq=False)

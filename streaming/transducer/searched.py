@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import torch
+
 from earshot.decoder_kernels.transducer.label_beam import BeamMemory, LabelBeam, SearchedChunk
 from earshot.streaming.errors import DecodingFailed
 from earshot.streaming.stream.lane import Lane
@@ -24,6 +26,10 @@ class Searched:
     def leading(self) -> Transcript:
         """The labels of the likeliest hypothesis."""
         return self.transcripts[self.after.leading]
+
+    def to(self, device: torch.device) -> Searched:
+        """Itself: beams are searched on the CPU, and remembered there."""
+        return self
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.streaming.results.hypothesis import Best, Hypothesis
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.lane import Lane
+from earshot.streaming.stream.replay import HOST
 from earshot.streaming.stream.rest import Rest
 from earshot.streaming.stream.segment import Segment
 from earshot.streaming.transducer.greedy_loop import GreedyLoop
@@ -48,6 +49,10 @@ class TransducerDecoder(LabelDecoder[LoopMemory]):
         found = transcript_of(stream.segment).until(frames)
         stream.segment.truncate(frames)
         stream.segment.search_state = found
+
+    def memory_of(self, stream: ActiveStream) -> object:
+        """The memory of the stream, which is never changed, on the CPU."""
+        return self._spoken[stream.slot].to(HOST)
 
     def free(self, stream: ActiveStream) -> None:
         """Nothing was said, nothing is boosted, and nothing was told."""

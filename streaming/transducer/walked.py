@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from earshot.decoder_kernels.transducer.label_loop import ChunkLabels, LoopMemory
@@ -20,6 +21,10 @@ class Walked:
 
     transcript: Transcript
     after: LoopMemory
+
+    def to(self, device: torch.device) -> Walked:
+        """The same with its memory on a device."""
+        return Walked(self.transcript, self.after.to(device))
 
 
 def walk_over(loop: GreedyLoop, lanes: Sequence[Lane], before: Sequence[LoopMemory]) -> None:

@@ -27,6 +27,10 @@ class Heard:
     begun: tuple[bool, ...] = ()
     loud: bool = False
 
+    def to(self, device: torch.device) -> Heard:
+        """Itself: there are no tensors."""
+        return self
+
 
 class ContinuousRecognizer(KnockRecognizer):
     """See `Recognizer`. A slot holds how loud it was last, a segment where its knocks begin."""

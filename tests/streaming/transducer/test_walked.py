@@ -7,12 +7,22 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from scripted_transducer import QUIET, SIZE, frame, frames_of, scripted_transducer
+from scripted_transducer import (
+    QUIET,
+    SIZE,
+    ScriptTokenizer,
+    frame,
+    frames_of,
+    scripted_transducer,
+)
 
+from earshot.decoder_kernels.transducer.label_loop import LoopMemory
 from earshot.streaming.errors import DecodingFailed
+from earshot.streaming.stream.replay import HOST
 from earshot.streaming.transducer.native_loop import label_loop_of
-from earshot.streaming.transducer.transcript import Transcript
-from earshot.streaming.transducer.walked import walk_over
+from earshot.streaming.transducer.transcript import NOTHING_FOUND, Transcript
+from earshot.streaming.transducer.transducer_decoder import TransducerDecoder
+from earshot.streaming.transducer.walked import Walked, walk_over
 
 
 @pytest.fixture(autouse=True)
@@ -46,3 +56,15 @@ def test_an_output_that_is_not_finite_fails_the_step_and_leaves_the_others_their
 
 def test_no_lanes_are_no_work() -> None:
     walk_over(label_loop_of(scripted_transducer(), 1), [], [])
+
+
+def test_what_a_device_remembers_is_replayed_from_the_cpu(emulated: torch.device) -> None:
+    loop = label_loop_of(scripted_transducer(), 1)
+    decoder = TransducerDecoder(loop, ScriptTokenizer(), 1)
+    stream = SimpleNamespace(slot=0)
+    decoder.recall(stream, loop.begin().to(emulated))
+    remembered = decoder.memory_of(stream)
+    assert isinstance(remembered, LoopMemory)
+    assert remembered.numbers.equal(loop.begin().numbers)
+    rest = Walked(NOTHING_FOUND, loop.begin().to(emulated))
+    assert rest.to(HOST).after.numbers.equal(loop.begin().numbers)
