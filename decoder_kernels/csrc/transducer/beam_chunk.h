@@ -13,10 +13,18 @@ namespace earshot {
 // waits for the others in every frame, or at the chunk's end alone. narrow: what costs more than
 // the best by this is dropped. lm: a language model, or none.
 struct BeamRules {
+  // Steps that lead to the same labels in the same frame, at most, where hypotheses wait in every
+  // frame: a label, blanks of no duration and of one, and waiting.
+  static constexpr int COPIES = 4;
+
   int width;
   bool in_frames;
   double narrow;
   const TokenLm* lm;
+
+  // So many of the best steps make `width` hypotheses; where a chunk's end is waited for it are
+  // fewer if some say the same, as in NeMo.
+  int most_steps() const { return in_frames ? COPIES * width : width; }
 };
 
 // What a hypothesis remembers besides what the predictor does: frames of the next chunk that it has

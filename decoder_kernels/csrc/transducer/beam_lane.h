@@ -70,7 +70,7 @@ class BeamLane {
         blank_(blank),
         max_symbols_(max_symbols),
         pool_(memory_size),
-        best_(rules.width) {}
+        best_(rules.most_steps()) {}
 
   // A hypothesis as it was before the chunk. num_states: of the lane's boosts.
   void add(const float* memory, const std::int64_t* carried, double score, std::int64_t num_states,
@@ -125,8 +125,8 @@ class BeamLane {
     }
   }
 
-  // Takes the best steps. `answer(hypothesis)` hears each that was asked; false where its outputs
-  // are not finite.
+  // Takes the best steps that make `width` hypotheses. `answer(hypothesis)` hears each that was
+  // asked; false where its outputs are not finite.
   template <class Answer>
   void move(Answer answer) {
     best_.clear();
@@ -143,7 +143,7 @@ class BeamLane {
     if (!moves || !finite_) return;
     best_.drop_below(best_.steps().front().score - rules_->narrow);
     after_.clear();
-    for (const BeamStep& step : best_.steps()) merge(taken(step));
+    for (const BeamStep& step : best_.steps()) take(step);
     std::swap(beam_, after_);
     if (pool_.full()) forget();
   }
@@ -197,14 +197,35 @@ class BeamLane {
     return std::min(length_, std::ranges::min_element(beam_, earlier)->frame + 1);
   }
 
-  BeamHypothesis taken(const BeamStep& step) {
+  // Of steps that say the same the likeliest, which comes first, is taken, with the sum of all.
+  void take(const BeamStep& step) {
+    const BeamHypothesis told = told_by(step);
+    for (BeamHypothesis& other : after_) {
+      if (!other.says_the_same(told)) continue;
+      other.score = log_add(other.score, step.score);
+      return;
+    }
+    if (static_cast<int>(after_.size()) < rules_->width) after_.push_back(taken(step, told));
+  }
+
+  // What a step leads to, as far as `says_the_same` asks.
+  BeamHypothesis told_by(const BeamStep& step) const {
     BeamHypothesis said = beam_[step.hypothesis];
     if (step.token == BeamStep::WAITING) return said;
-    steps_.push_back(
-        {said.step, step.token, said.frame, step.advance, step.duration, step.log_prob});
+    said.frame += step.advance;
+    if (step.token != blank_) {
+      said.hash = hash_after(said.hash, step.token);
+      ++said.labels;
+    }
+    return said;
+  }
+
+  BeamHypothesis taken(const BeamStep& step, BeamHypothesis said) {
+    if (step.token == BeamStep::WAITING) return said;
+    const int frame = beam_[step.hypothesis].frame;
+    steps_.push_back({said.step, step.token, frame, step.advance, step.duration, step.log_prob});
     said.step = static_cast<int>(steps_.size()) - 1;
     said.score = step.score;
-    said.frame += step.advance;
     const bool is_label = step.token != blank_;
     if (step.advance > 0) said.passing = is_label ? NEVER : step.log_prob;
     if (is_label) say(said, step.token);
@@ -214,20 +235,8 @@ class BeamLane {
 
   void say(BeamHypothesis& said, int label) {
     said.said = pool_.after(said.said, label);
-    said.hash = hash_after(said.hash, label);
-    ++said.labels;
     said.boost_state = boosts_.next(said.boost_state, label);
     if (rules_->lm != nullptr) said.lm_state = rules_->lm->next(said.lm_state, label);
-  }
-
-  // Of two that say the same the likelier, which came first, stays.
-  void merge(const BeamHypothesis& said) {
-    for (BeamHypothesis& other : after_) {
-      if (!other.says_the_same(said)) continue;
-      other.score = log_add(other.score, said.score);
-      return;
-    }
-    after_.push_back(said);
   }
 
   void forget() {

@@ -24,19 +24,19 @@ struct BeamStep {
   float log_prob = 0.0F;
 };
 
-// The best steps, best first; of those that are as good the one that was offered first.
+// The `most` best steps, best first; of those that are as good the one that was offered first.
 class BestSteps {
  public:
-  explicit BestSteps(int width) : width_(width) {}
+  explicit BestSteps(int most) : most_(most) {}
 
   // The score that a step has to beat.
   double least() const {
-    return static_cast<int>(steps_.size()) < width_ ? NOTHING : steps_.back().score;
+    return static_cast<int>(steps_.size()) < most_ ? NOTHING : steps_.back().score;
   }
 
   void offer(const BeamStep& step) {
     if (!(step.score > least())) return;
-    if (static_cast<int>(steps_.size()) == width_) steps_.pop_back();
+    if (static_cast<int>(steps_.size()) == most_) steps_.pop_back();
     const auto worse = [](const BeamStep& one, const BeamStep& other) {
       return one.score > other.score;
     };
@@ -52,7 +52,7 @@ class BestSteps {
 
  private:
   static constexpr double NOTHING = -std::numeric_limits<double>::infinity();
-  int width_;
+  int most_;
   std::vector<BeamStep> steps_;
 };
 

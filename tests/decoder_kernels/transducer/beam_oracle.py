@@ -5,7 +5,8 @@ NeMo's MALSD: in each turn every hypothesis says one more label or blank, so man
 in a frame at most, hypotheses of the same labels become one with the sum of both probabilities, and
 the best `width` stay. A hypothesis that has left the chunk waits for the others, and competes with
 its score. `waits="frame"` lets it wait in every frame, so that nothing depends on how a stream is
-cut; after the most labels of a frame it goes on to the next, as greedy decoding does.
+cut; after the most labels of a frame it goes on to the next, as greedy decoding does. What says the
+same is then one before the best stay, so that no copy takes the place of another text.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ from torch import Tensor
 
 MOST_BLANK = 0.99
 """Probability of the blank above which a language model's labels lose no more by it."""
+
+
+COPIES = 4
+"""Steps to the same labels in the same frame: a label, blanks of durations 0 and 1, and waiting."""
 
 
 class LabelScores(Protocol):
@@ -46,6 +51,11 @@ class BeamRules:
     lm: LabelScores | None = None
     lm_weight: float = 0.0
     boosts: BoostWalk = NO_BOOSTS
+
+    @property
+    def most_steps(self) -> int:
+        """The best steps that are taken in a turn: what makes `width` hypotheses."""
+        return COPIES * self.width if self.waits == "frame" else self.width
 
 
 @dataclass(frozen=True)
@@ -105,7 +115,8 @@ def beam_search(
             else:
                 outputs = head.outputs(heard[said.frame - first], said.projected)
                 steps += _steps(head, said, *outputs, rules)
-        beam = _merged([_taken(head, step, rules) for step in _pruned(steps, rules)])
+        taken = [_taken(head, step, rules) for step in _pruned(steps, rules)]
+        beam = _merged(taken)[: rules.width]
     return beam
 
 
@@ -118,7 +129,7 @@ def _pruned(steps: list[Step], rules: BeamRules) -> list[Step]:
     """The best, of those that are as good the ones whose hypotheses and labels come first."""
     best = max(step.score for step in steps)
     kept = [step for step in steps if step.score >= best - rules.narrow]
-    return sorted(kept, key=lambda step: -step.score)[: rules.width]
+    return sorted(kept, key=lambda step: -step.score)[: rules.most_steps]
 
 
 def _steps(
@@ -136,7 +147,7 @@ def _steps(
         scores[: head.blank] = -math.inf
         scores[head.blank][torch.arange(len(lasting)) != lasting.argmax()] = -math.inf
     for place in (
-        scores.flatten().sort(descending=True, stable=True).indices[: rules.width].tolist()
+        scores.flatten().sort(descending=True, stable=True).indices[: rules.most_steps].tolist()
     ):
         label, number = divmod(place, len(lasting))
         duration = head.durations[number] if head.durations else 0
