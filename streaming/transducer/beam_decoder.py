@@ -119,8 +119,7 @@ class BeamDecoder(LabelDecoder[BeamMemory]):
         """So many labels of the leading hypothesis are until its last boosted word's end."""
         leading, told = found.transcripts[memory.leading], self._last_boosted[stream.slot]
         if told is None or not told.holds(stream, leading):
-            words = self._spelling.heard(leading, stream).words
-            labels = max((word.stop for word in words if word.boosted), default=0)
+            labels = self._spelling.boosted_labels(leading, stream)
             told = self._last_boosted[stream.slot] = Told.of(stream, leading, labels)
         return told.answer
 

@@ -26,6 +26,11 @@ class Spelling:
         """Marks with the words before them."""
         return self.heard(self.marks.placed(found), stream)
 
+    def boosted_labels(self, found: Transcript, stream: ActiveStream) -> int:
+        """So many labels are until the end of the last boosted word."""
+        words = self.heard(found, stream).words
+        return max((word.stop for word in words if word.boosted), default=0)
+
     def best(self, found: Transcript, stable: int, stream: ActiveStream) -> Best:
         """With so many first labels stable, of which those count that are told."""
         placed = self.marks.placed(found)

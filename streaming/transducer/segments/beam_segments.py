@@ -15,6 +15,7 @@ from earshot.streaming.results.hypothesis import Best, Hypothesis
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.transducer.searched import Hypotheses, searched_chunk
 from earshot.streaming.transducer.segments.segment_search import SegmentSearch
+from earshot.streaming.transducer.transcript import Transcript
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +25,23 @@ class FoundInSegment:
     hypotheses: Hypotheses
     after: BeamMemory
 
+    @property
+    def leading(self) -> Transcript:
+        """The labels of the likeliest hypothesis."""
+        return self.hypotheses.transcripts[self.after.leading]
+
+    def alike(self, labels: int) -> FoundInSegment:
+        """Those hypotheses alone whose first labels are the leading one's."""
+        places = self.hypotheses.alike(self.after.leading, labels)
+        return FoundInSegment(self.hypotheses.only(places), self.after.only(places))
+
 
 class BeamSegments(SegmentSearch[FoundInSegment]):
-    """Hypotheses; the first labels that all share are stable, and no told word narrows them."""
+    """Hypotheses; the first labels that all share are stable.
+
+    A boosted word of the likeliest leaves those that have it, so it is stable: where it was told it
+    is in the final, also of a segment that is walked anew.
+    """
 
     def __init__(self, loop: LabelLoop, beam: LabelBeam, tokenizer: Tokenizer) -> None:
         super().__init__(loop, tokenizer, FoundInSegment(Hypotheses(), beam.begin()))
@@ -45,8 +60,7 @@ class BeamSegments(SegmentSearch[FoundInSegment]):
 
     def _best(self, stream: ActiveStream) -> Best:
         found = self._found(stream)
-        leading = found.hypotheses.transcripts[found.after.leading]
-        return self._spelling.best(leading, found.hypotheses.stable, stream)
+        return self._spelling.best(found.leading, found.hypotheses.stable, stream)
 
     def _walk(
         self,
@@ -58,9 +72,16 @@ class BeamSegments(SegmentSearch[FoundInSegment]):
         weights = [lm_weight_of(stream.config, self._beam.lm_weight) for stream in streams]
         found = self._beam(chunks, [each.after for each in before], slots, weights)
         return [
-            None if searched is None else _behind(said, searched, len(chunk))
-            for said, searched, chunk in zip(before, found, chunks, strict=True)
+            None
+            if searched is None
+            else self._narrowed(_behind(said, searched, len(chunk)), stream)
+            for said, searched, chunk, stream in zip(before, found, chunks, streams, strict=True)
         ]
+
+    def _narrowed(self, found: FoundInSegment, stream: ActiveStream) -> FoundInSegment:
+        if not stream.boosts.phrases:
+            return found
+        return found.alike(self._spelling.boosted_labels(found.leading, stream))
 
 
 def _behind(said: FoundInSegment, found: SearchedChunk, frames: int) -> FoundInSegment:

@@ -26,7 +26,7 @@ class SegmentSearch(ABC, Generic[Found]):
     """See `Search`. What was found is kept in the segment, boosts are in the slots of `loop`.
 
     What a segment says depends on its frames and what its stream asks for, however it was cut into
-    chunks.
+    chunks; but a beam's boosted words are told, and stay, chunk by chunk.
     """
 
     counts = SearchCounts()
