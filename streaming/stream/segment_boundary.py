@@ -1,5 +1,6 @@
 """Where an utterance that will not pause is cut: at the widest gap between words near its end."""
 
+import bisect
 import itertools
 from collections.abc import Collection, Sequence
 
@@ -55,6 +56,29 @@ def off_label(
     if is_left and stop <= frames and stop < len(units):
         return stop
     return first if first >= earliest else boundary
+
+
+def behind_late_label(
+    boundary: int, units: Sequence[int], tokens: Sequence[int], frames: Sequence[int]
+) -> int:
+    """The boundary, moved behind the label before it where CTC hears that only from there on.
+
+    tokens, frames: labels of a search that may find one before CTC does, none of them twice. units:
+    see `off_label`, of the segment. What CTC hears counts as the label's where it is the same one,
+    the first since the label before it, and over before the next: of two that were said, each has
+    its own. The boundary stays between the same labels.
+    """
+    count = bisect.bisect_left(frames, boundary)
+    if not count:
+        return boundary
+    last, before = tokens[count - 1], frames[count - 2] if count > 1 else -1
+    after = frames[count] if count < len(frames) else len(units)
+    heard = (at for at in range(before + 1, after) if units[at] == last)
+    first = next(heard, None)
+    if first is None or first < frames[count - 1]:
+        return boundary
+    stop = _lasting(first, units)[1]
+    return stop if boundary < stop <= after and stop < len(units) else boundary
 
 
 def _lasting(boundary: int, units: Sequence[int]) -> tuple[int, int]:

@@ -8,7 +8,11 @@ from earshot.streaming.search.ctc_network import CtcNetwork
 from earshot.streaming.search.search_set import SearchSet
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.endpoint import Endpoint
-from earshot.streaming.stream.segment_boundary import earliest_boundary, off_label
+from earshot.streaming.stream.segment_boundary import (
+    behind_late_label,
+    earliest_boundary,
+    off_label,
+)
 
 
 class SegmentCut:
@@ -34,5 +38,7 @@ class SegmentCut:
         [best] = self._searches.best([stream])
         units = self._heads.ctc_log_probs(stream.segment.memory()).argmax(dim=-1).tolist()
         frames, blank_id = stream.segment.frames, self._heads.blank_id
+        found = best.hypothesis
+        boundary = behind_late_label(boundary, units, found.tokens, found.frames)
         earliest = earliest_boundary(endpoint, stream.settings.chunking.frame_ms)
-        return off_label(boundary, earliest, frames, units, blank_id, best.hypothesis.frames)
+        return off_label(boundary, earliest, frames, units, blank_id, found.frames)

@@ -7,6 +7,7 @@ from earshot.streaming.boosting.boosting import NO_BOOSTS
 from earshot.streaming.results.hypothesis import SpokenWord, TokenHypothesis
 from earshot.streaming.stream.endpoint import Endpoint
 from earshot.streaming.stream.segment_boundary import (
+    behind_late_label,
     earliest_boundary,
     off_label,
     word_boundary,
@@ -119,3 +120,27 @@ def test_a_cut_goes_no_further_back_than_what_is_still_there():
     assert off_label(400, earliest, 500, units, BLANK, [0, 480]) == 400
     units = [3] * 380 + [5] * 120
     assert off_label(400, earliest, 500, units, BLANK, [0, 480]) == 380
+
+
+@pytest.mark.parametrize(
+    ("units", "tokens", "frames", "boundary", "expected"),
+    [
+        ([0, 0, 0, 0, 2, 2, 0, 3, 0, 0], [2, 3], [1, 7], 4, 6),  # heard from the boundary on
+        ([0, 0, 0, 0, 0, 2, 2, 0, 3, 0], [2, 3], [1, 8], 4, 7),  # heard behind it
+        ([0, 0, 0, 2, 2, 2, 0, 0, 3, 0], [2, 3], [1, 8], 4, 6),  # late, and lasts over it
+        ([0, 0, 2, 0, 0, 2, 2, 0, 3, 0], [2, 3], [1, 8], 4, 4),  # heard before: another follows
+        ([0, 2, 0, 0, 0, 2, 0, 2, 0, 0], [2, 2], [1, 7], 4, 4),  # "bye bye", and a third
+        ([0, 0, 0, 0, 2, 0, 0, 2, 0, 0], [2, 2], [1, 7], 3, 5),  # "bye bye", both heard late
+        ([0, 0, 2, 0, 0, 0, 2, 0, 0, 0], [2, 2], [1, 5], 4, 4),  # "bye bye", each before its cut
+        ([0, 0, 0, 2, 0, 0, 2, 0, 0, 0], [2, 2], [1, 4], 7, 7),  # whose is the second one?
+        ([0, 0, 0, 0, 0, 0, 0, 3, 0, 0], [2, 3], [1, 7], 4, 4),  # never heard
+        ([0, 0, 0, 0, 2, 2, 2, 2, 2, 0], [2, 3], [1, 6], 4, 4),  # into the next label
+        ([0, 0, 0, 0, 0, 2, 2, 2, 2, 2], [2], [1], 4, 4),  # over the segment's end
+        ([0, 0, 0, 0, 0, 2, 0, 0, 0, 0], [2], [6], 4, 4),  # nothing was found before
+        ([2, 2, 2, 2, 2, 0, 0, 0, 0, 0], [2], [1], 4, 4),  # CTC was first: `off_label` knows
+    ],
+)
+def test_a_cut_goes_behind_a_label_that_ctc_hears_later(
+    units: list[int], tokens: list[int], frames: list[int], boundary: int, expected: int
+) -> None:
+    assert behind_late_label(boundary, units, tokens, frames) == expected

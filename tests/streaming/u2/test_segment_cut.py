@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from tone_transducer import KINDS, with_transducer
 
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.errors import DecodingFailed
 from earshot.streaming.search.search_set import SearchSet
+from earshot.streaming.stream.endpoint import Endpoint
 from earshot.streaming.stream_config import EndpointConfig, StreamConfig
+from earshot.streaming.u2.segment_cut import SegmentCut
 
 LASTING = "五"
 
@@ -57,3 +61,20 @@ def test_a_cut_that_failed_on_its_way_is_made_where_it_was(
         each.alternatives for each in plain.finals
     ]
     assert plain.finals[0].cause == "max_utterance"
+
+
+@pytest.mark.parametrize(("search", "expected"), [("transducer", 6), ("ctc", 4)])
+def test_a_label_that_ctc_hears_later_is_said_before_the_cut(search: str, expected: int) -> None:
+    units = torch.tensor([0, 0, 0, 0, 2, 2, 0, 3, 0, 0])
+    heads = SimpleNamespace(
+        blank_id=0, ctc_log_probs=lambda encoded: torch.eye(4)[units[: len(encoded)]]
+    )
+    best = SimpleNamespace(hypothesis=SimpleNamespace(tokens=(2, 3), frames=(1, 7)))
+    searches = SimpleNamespace(boundary=lambda *_: 4, best=lambda streams: [best])
+    stream = SimpleNamespace(
+        search=search,
+        segment=SimpleNamespace(frames=10, memory=lambda: torch.zeros(10, 1)),
+        settings=SimpleNamespace(chunking=SimpleNamespace(frame_ms=40.0)),
+    )
+    cut = SegmentCut(searches, heads, early=["transducer"])  # type: ignore[arg-type]
+    assert cut.place(stream, Endpoint("max_utterance", 10, 0)) == expected  # type: ignore[arg-type]
