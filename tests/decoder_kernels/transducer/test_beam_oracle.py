@@ -1,7 +1,12 @@
-"""The beam's oracle: equal to NeMo's MALSD, and to what its rules give by hand."""
+"""The beam's oracle: equal to NeMo's MALSD, to what its rules give by hand, and to all alignments.
+
+A beam that drops nothing has the sum of all alignments of a text (Graves 2012, section 2).
+"""
 
 import math
-from collections.abc import Iterator
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -11,7 +16,13 @@ from beam_oracle import BeamRules, Said, beam_search, begin, ranked
 from nemo_golden import GoldenReader
 from network_head import NetworkHead
 from oracles import TableHead, frame_looping
+from table_network import BLANK as NO_LABEL
+from table_network import NUMBERS, numbers, table_network
 from torch import Tensor
+
+from earshot.decoder_kernels.transducer.label_beam import BeamConfig, LabelBeam
+from earshot.models.transducer.transducer import Transducer
+from earshot.streaming.transducer.native_loop import label_loop_of
 
 NAMES = ("rnnt_offline", "tdt_offline")
 WIDTH = 4
@@ -20,6 +31,16 @@ LM_WEIGHT = 0.3
 """NeMo's own when the data were made."""
 
 BLANK = 2
+
+NEXT = {NO_LABEL: (0, 1), 0: (1,), 1: (2,), 2: ()}
+"""Labels that may follow the last one, so that there are six texts."""
+DURATIONS = {"rnnt": (), "tdt": (0, 1, 2, 4)}
+NEVER, IMPOSSIBLE = -60.0, 1e-20
+ROUGHLY = 5e-3
+"""The table forgets labels before the last to e^-12, which logits of -60 tell."""
+WIDE = 32
+Text = tuple[int, ...]
+Sums = dict[Text, float]
 
 
 @pytest.fixture(autouse=True)
@@ -127,3 +148,80 @@ def test_what_costs_too_much_more_than_the_best_is_dropped() -> None:
     head = rnnt({(BLANK, 0): (0.3, 1e-4, 0.7)})
     assert len(found(head, 1, BeamRules(3, CAP))) == 3
     assert [each.tokens for each in found(head, 1, BeamRules(3, CAP, narrow=2.0))] == [(), (0,)]
+
+
+def rare_head(durations: Sequence[int], rare: float, seed: int) -> Transducer:
+    """Labels are about as likely as `rare` in every frame."""
+    head, drawn = table_network({}, durations), random.Random(seed)
+    rows = head.joint.output.weight.T.view(NO_LABEL + 1, NUMBERS, -1)
+    for last, following in NEXT.items():
+        for number in range(NUMBERS):
+            rows[last, number, :NO_LABEL], rows[last, number, NO_LABEL] = NEVER, 0.0
+            for label in following:
+                rows[last, number, label] = math.log(rare) + drawn.uniform(-1, 1)
+            for place in range(len(durations)):
+                rows[last, number, NO_LABEL + 1 + place] = drawn.uniform(-1, 1)
+    return head
+
+
+def sums_of(head: Transducer, heard: Tensor) -> Sums:
+    """The probability of each text: of all ways to say it, frame by frame."""
+    network, durations = NetworkHead(head), head.config.durations
+    reached: dict[tuple[int, Text], float] = defaultdict(float, {(0, ()): 1.0})
+    for frame, length in ((frame, length) for frame in range(len(heard)) for length in range(4)):
+        for text in [text for at, text in reached if at == frame and len(text) == length]:
+            share = reached.pop((frame, text))
+            said, _ = network.say(text[-1] if text else NO_LABEL, network.start())
+            labels, lasting = network.outputs(heard[frame], said)
+            likely = labels.softmax(-1).tolist()
+            chances = lasting.softmax(-1).tolist() if durations else [1.0]
+            for duration, chance in zip(durations or [0], chances, strict=True):
+                reached[frame + max(duration, 1), text] += share * likely[NO_LABEL] * chance
+                for label in NEXT[text[-1] if text else NO_LABEL]:
+                    reached[frame + duration, (*text, label)] += share * likely[label] * chance
+    return summed((text, share) for (_, text), share in reached.items())
+
+
+def summed(shares: Iterable[tuple[Text, float]]) -> Sums:
+    total: Sums = defaultdict(float)
+    for text, share in shares:
+        total[text] += share
+    return {text: share for text, share in total.items() if share > IMPOSSIBLE}
+
+
+def native(head: Transducer, encoded: Tensor, chunk: int, width: int) -> list[tuple[Text, float]]:
+    """The texts and probabilities of the hypotheses after chunks."""
+    beam = LabelBeam(label_loop_of(head), BeamConfig(width))
+    memory, texts = beam.begin(), [()]
+    for frames in encoded.split(chunk):
+        [found] = beam([frames], [memory])
+        assert found is not None
+        memory = found.after
+        texts = [(*texts[each.parent], *each.tokens) for each in found.hypotheses]
+    return list(zip(texts, memory.scores.exp().tolist(), strict=True))
+
+
+@pytest.mark.parametrize("rare", [0.01, 0.3])
+@pytest.mark.parametrize("kind", DURATIONS)
+def test_a_wide_beam_finds_the_sum_of_all_alignments(kind: str, rare: float) -> None:
+    head = rare_head(DURATIONS[kind], rare, seed=3)
+    encoded = numbers(18)
+    heard = head.hear(encoded)
+    wanted = sums_of(head, heard)
+    assert sum(wanted.values()) == pytest.approx(1.0, rel=1e-4)
+    assert len(wanted) == 6
+    rules = BeamRules(WIDE, 10, "frame")
+    plain = beam_search(NetworkHead(head), heard, rules)
+    found = summed((each.tokens, math.exp(each.score)) for each in plain)
+    assert found == pytest.approx(wanted, rel=ROUGHLY)
+    for chunk in (1, 7, 18):
+        found = summed(native(head, encoded, chunk, WIDE))
+        assert found == pytest.approx(wanted, rel=ROUGHLY)
+
+
+@pytest.mark.parametrize("width", [2, 3, 4, 5])
+def test_no_copy_of_a_text_takes_another_ones_place(width: int) -> None:
+    """Over a long silence in which each frame may begin either label."""
+    found = native(rare_head((), 0.002, seed=5), numbers(200), 3, width)
+    assert len({text for text, _ in found}) == len(found) == width
+    assert min(share for _, share in found) > IMPOSSIBLE
