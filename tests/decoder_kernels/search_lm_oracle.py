@@ -16,7 +16,7 @@ a text's words is given where lists are read: ``rest``.
 
 **History beam.** Of the tokens at one place (node, label, boost context) those survive that cost at
 most so much more than its cheapest. That is before ``max_active`` counts, and before epsilon arcs:
-what lies beyond is not followed.
+what lies beyond is not followed, and no alternative for a history that survives.
 
 **Changes.** Another model keeps tokens, whose words are cut anew; a token that had none has none.
 Where the model has changed since the reset, lists have no ``rest``.

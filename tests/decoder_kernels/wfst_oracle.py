@@ -217,10 +217,10 @@ class WfstOracle:
             limit = kept[-1][0]
         tokens: dict[Key, Token] = {}
         for key in sorted(self._candidates, key=self._level):
-            tokens[key] = self._joined(key, limit, tokens)
+            tokens[key] = self._joined(key, min(limit, bests[key.place]), tokens)
         self.tokens = {key: tokens[key] for _, key in kept}
 
-    def _joined(self, key: Key, limit: int, made: Mapping[Key, Token]) -> Token:
+    def _joined(self, key: Key, limit: float, made: Mapping[Key, Token]) -> Token:
         """The token of a key, with the histories of all candidates that are good enough."""
         first, *others = sorted(self._candidates[key])
         _, lattice_beam = self._options.fixed_beams

@@ -162,7 +162,6 @@ class ArcBatch {
       const Cost cost = asked.cost + own;
       if (arc_costs_.is_hopeless(cost, arc.target_kind, frontier_.cutoff())) continue;
       const Key key = make_key(arc.target, asked.label, said.context, said.words);
-      if (HAS_LM && asked.from < 0) frontier_.entries().behinds[~asked.from] |= bit_of(key);
       const int position = frontier_.prefetch_position(key);
       candidates_[kept++] = Ready{key, cost, arc.target_kind, asked.from, arc.word, position};
     }

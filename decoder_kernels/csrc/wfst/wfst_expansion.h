@@ -373,9 +373,8 @@ class Expansion {
     const Cost base = entries_.nexts[place];
     const bool is_hopeless =
         arc_costs_.is_hopeless(base, entries_.kinds[place], frontier_.cutoff());
-    const bool is_left = is_hopeless || !frontier_.is_near_its_place(place);
+    const bool is_left = is_hopeless || frontier_.is_far(place, base);
     entries_.closure_bounds[place] = is_left ? OPEN : 0;
-    if constexpr (HAS_LM) entries_.behinds[place] = 0;
     if (is_left || frontier_.is_full()) return;
     const NodeArcs& node = entries_.arcs[place];
     for (int i = node.first_arc; i < node.first_label; ++i) {

@@ -111,7 +111,7 @@ class Frontier {
   // The same where the search for the key begins at a known position.
   KERNEL_CALL int offer_from(int position, Key key, int kind, int closure_bound, Cost cost,
                              int from, int word) const {
-    const int place = find(position, key, kind);
+    const int place = find(position, key, kind, cost);
     if (place != NONE) offer_at(place, kind, closure_bound, cost, from, word);
     return place;
   }
@@ -120,11 +120,11 @@ class Frontier {
                             int word) const {
     Cost* next = &entries().nexts[place];
     const Cost before = block_.load(next);
-    if (cost - before > options_.lattice_beam) return;
+    if (cost - before > options_.lattice_beam || is_far(place, cost)) return;
     if (!list_candidate(place, Candidate{cost, from, word, NONE, closure_bound})) return overflow();
     if (cost < before) block_.lower(next, cost);
     note_best(place, cost);
-    if (has_epsilons(kind)) note_closure(place, closure_bound, from);
+    if (has_epsilons(kind)) note_closure(place, closure_bound);
     if (cost >= block_.load(&totals().best)) return;
     block_.lower(&totals().best, cost);
     lower_best_bound(cost);
@@ -138,23 +138,19 @@ class Frontier {
     }
   }
 
-  // Whether an entry lies within the history beam of its place, whose candidates have all come.
-  KERNEL_FN bool is_near_its_place(int place) const {
-    if constexpr (!HAS_LM) return true;
-    if (lm_.empty()) return true;
-    const Cost best = block_.load(&entries().bests[entries().heads[place]]);
-    return entries().nexts[place] <= best + lm_.history_beam();
+  // Whether a candidate for an entry lies beyond the history beam of its place, by the candidates
+  // that have come so far.
+  KERNEL_FN bool is_far(int place, Cost cost) const {
+    if constexpr (!HAS_LM) return false;
+    return !lm_.empty() && lies_far(entries().heads[place], cost);
   }
 
-  // Drops the candidates of entries that lie beyond it.
+  // Drops the entries that lie beyond it.
   KERNEL_FN void drop_far_histories() const {
     if (!HAS_LM || lm_.empty()) return;
     block_.sync();
     for (int i = block_.thread; i < size(); i += block_.threads) {
-      if (entries().nexts[i] == NO_COST || is_near_its_place(i)) continue;
-      entries().nexts[i] = NO_COST;
-      const int bit = bit_of(entries().keys[i]);
-      if (level_of(entries().kinds[i]) > 0) block_.set_bits(&totals().fallen, bit);
+      if (is_far(i, entries().nexts[i])) entries().nexts[i] = NO_COST;
     }
     block_.sync();
   }
@@ -167,11 +163,10 @@ class Frontier {
   }
 
   // The epsilon-closure bound: what the dearest epsilon arc of a token costs if all lead to tokens,
-  // OPEN if not, NO_EPSILONS without any.
+  // OPEN if not, NO_EPSILONS without any. What they lead to beyond the history beam of a place stays
+  // beyond it while both tokens stay, as they pay for the same label.
   KERNEL_FN int closure_bound(int place) const {
     const int closure_bound = entries().closure_bounds[place];
-    if (HAS_LM && closure_bound == NO_EPSILONS) return closure_bound;
-    if (HAS_LM && (entries().behinds[place] & totals().last_fallen) != 0) return OPEN;
     return entries().costs[place] + closure_bound < totals().last_limit ? closure_bound : OPEN;
   }
 
@@ -195,7 +190,6 @@ class Frontier {
       totals().num_alive = 0;
       totals().least = NO_COST;
       totals().last_limit = totals().limit_cost;
-      totals().last_fallen = totals().fallen;
     }
     block_.sync();
     const Cost least = keep_survivors();
@@ -229,7 +223,7 @@ class Frontier {
       totals().num_alive = totals().num_entries = tokens;
       totals().index_mask = index_mask_for(work_, tokens, least_index_mask);
       totals().least = totals().last_limit = NO_COST;
-      totals().num_known = totals().last_fallen = 0;
+      totals().num_known = 0;
     }
     block_.sync();
     const int last = totals().index_mask;
@@ -245,7 +239,6 @@ class Frontier {
     entries().costs[i] = slot_.costs[i];
     entries().histories[i] = slot_.histories[i];
     entries().closure_bounds[i] = slot_.closure_bounds[i];
-    if constexpr (HAS_LM) entries().behinds[i] = ~0;
     work_.alive[i] = i;
   }
 
@@ -319,7 +312,6 @@ class Frontier {
     entries().candidates[place] = entries().blanks[place] = NONE;
     entries().opens[place] = CLOSED;
     if constexpr (HAS_LM) entries().bests[place] = NO_COST;
-    if constexpr (HAS_LM) entries().behinds[place] = 0;
   }
 
   KERNEL_FN void clear() const {
@@ -332,7 +324,7 @@ class Frontier {
       fresh.num_to_blank = fresh.num_affordable = fresh.num_expandable = fresh.num_high_degree = 0;
       fresh.num_buckets = 1;
       fresh.best_token = 0;
-      fresh.taken = fresh.overflowed = fresh.outgrown = fresh.fallen = 0;
+      fresh.taken = fresh.overflowed = fresh.outgrown = 0;
       fresh.best = NO_COST;
       fresh.best_bound = NO_COST / 2;  // a candidate without a cost lies above any cutoff
     }
@@ -343,13 +335,15 @@ class Frontier {
 
   KERNEL_FN int position_of(Key key) const { return hash_of(key) & totals().index_mask; }
 
-  // The entry of a key, made if need be; NONE if there is no room.
-  KERNEL_FN int find(int position, Key key, int kind) const {
+  // The entry of a key, made if need be for a candidate of this cost; NONE if there is no room, or
+  // the candidate lies beyond the history beam of its place.
+  KERNEL_FN int find(int position, Key key, int kind, Cost cost) const {
     const int mask = totals().index_mask;
     for (;;) {
       int* const place = &work_.index[position];
       const int found = block_.load_published(place);
       if (found == NONE) {
+        if (HAS_LM && is_far_in_place(place_of(key), cost)) return NONE;
         if (!block_.claim(place, NONE, CLAIMED)) continue;
         const int made = make(key, kind);
         block_.publish(place, made);
@@ -359,6 +353,17 @@ class Frontier {
       if (entries().keys[found] == key) return found;
       position = (position + 1) & mask;
     }
+  }
+
+  // By what is known of the place so far.
+  KERNEL_FN bool is_far_in_place(Place own, Cost cost) const {
+    if (lm_.empty()) return false;
+    const int head = known_head_of(block_, work_, own);
+    return head >= 0 && lies_far(head, cost);
+  }
+
+  KERNEL_FN bool lies_far(int head, Cost cost) const {
+    return cost > block_.load(&entries().bests[head]) + lm_.history_beam();
   }
 
   KERNEL_FN int make(Key key, int kind) const {
@@ -383,9 +388,8 @@ class Frontier {
     return half < work_.num_entries ? half : work_.num_entries;
   }
 
-  KERNEL_FN void note_closure(int place, int closure_bound, int from) const {
+  KERNEL_FN void note_closure(int place, int closure_bound) const {
     if (closure_bound == OPEN) return open(place, BY_ARC);
-    if constexpr (HAS_LM) block_.exchange(&entries().behinds[place], entries().behinds[from]);
     block_.exchange(&entries().closure_bounds[place], closure_bound);
   }
 

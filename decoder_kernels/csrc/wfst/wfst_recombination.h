@@ -98,10 +98,11 @@ class Recombination {
            frontier_.totals().limit_cost;
   }
 
-  // An alternative to the best candidate: it survives and lies within lattice_beam.
+  // An alternative to the best candidate: it survives and lies within lattice_beam, and within the
+  // history beam of the place.
   KERNEL_FN bool is_near(int place, Cost cost) const {
     return cost <= frontier_.totals().limit_cost &&
-           cost - entries_.nexts[place] <= options_.lattice_beam;
+           cost - entries_.nexts[place] <= options_.lattice_beam && !frontier_.is_far(place, cost);
   }
 
   KERNEL_FN bool is_kept(int place, Cost cost) const {

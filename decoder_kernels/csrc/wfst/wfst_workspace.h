@@ -49,7 +49,6 @@ struct Entries {
   NodeArcs* arcs;
   int* heads;    // the first entry of the same place; only where there are models
   Cost* bests;   // of such entries: what the cheapest candidate for the place costs so far
-  int* behinds;  // what epsilon arcs lead to, each as a bit of `bit_of`
 
   KERNEL_HOST_FN Entries(Carver& memory, int size)
       : keys(memory.take<Key>(size)),
@@ -64,8 +63,7 @@ struct Entries {
         blanks(memory.take<int>(size)),
         arcs(memory.take<NodeArcs>(size)),
         heads(memory.take<int>(HAS_LM ? size : 0)),
-        bests(memory.take<Cost>(HAS_LM ? size : 0)),
-        behinds(memory.take<int>(HAS_LM ? size : 0)) {}
+        bests(memory.take<Cost>(HAS_LM ? size : 0)) {}
 
   KERNEL_FN void swap_costs() {
     Cost* const before = costs;
@@ -108,7 +106,6 @@ struct FrameTotals {
   int bucket_ends[MOST_BUCKETS];
   int num_expandable;
   int num_high_degree;
-  int last_fallen;          // of the frame before: `fallen`
   Cost high_degree_cutoff;  // one for all threads, which share the arcs of a node by it
   int num_survivors;
   int needed_backpointers;
@@ -117,7 +114,6 @@ struct FrameTotals {
   int num_marked;
   int overflowed;
   int outgrown;
-  int fallen;       // entries that epsilon arcs lead to, beyond the history beam: `bit_of`
   Cost best;        // of the candidates
   Cost best_bound;  // what some candidate costs or will cost; the cutoff is the beam above it
   Cost least_label;
@@ -212,10 +208,13 @@ KERNEL_FN int hash_of(const Key& key) {
   return hash_of_place(place_of(key) ^ words ^ (words >> 32));
 }
 
-// One of 32 bits for what epsilon arcs lead to, in whatever label.
-KERNEL_FN int bit_of(const Key& key) {
-  const Place node = make_place(node_of(key), 0, 0);
-  return static_cast<int>(1u << (hash_of(make_key(node, words_of(key))) & 31));
+// The first entry of a place, or less than 0 if none is known yet.
+KERNEL_FN int known_head_of(const Block& block, const Workspace& work, Place own) {
+  const int mask = work.totals->index_mask;
+  for (int position = hash_of_place(own) & mask;; position = (position + 1) & mask) {
+    const int found = block.load_published(&work.place_index[position]);
+    if (found < 0 || place_of(work.entries.keys[found]) == own) return found;
+  }
 }
 
 // The first entry of a place; an entry whose key is written down becomes it if there is none.
