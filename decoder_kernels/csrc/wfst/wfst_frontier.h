@@ -163,8 +163,8 @@ class Frontier {
   }
 
   // The epsilon-closure bound: what the dearest epsilon arc of a token costs if all lead to tokens,
-  // OPEN if not, NO_EPSILONS without any. What they lead to beyond the history beam of a place stays
-  // beyond it while both tokens stay, as they pay for the same label.
+  // OPEN if not, NO_EPSILONS without any. What lies beyond the history beam of its place stays
+  // there as long as both tokens do: they pay for the same label.
   KERNEL_FN int closure_bound(int place) const {
     const int closure_bound = entries().closure_bounds[place];
     return entries().costs[place] + closure_bound < totals().last_limit ? closure_bound : OPEN;
@@ -335,15 +335,17 @@ class Frontier {
 
   KERNEL_FN int position_of(Key key) const { return hash_of(key) & totals().index_mask; }
 
-  // The entry of a key, made if need be for a candidate of this cost; NONE if there is no room, or
-  // the candidate lies beyond the history beam of its place.
+  // The entry of a key, made if need be; NONE if there is no room, or a candidate of this cost lies
+  // beyond the history beam of its place.
   KERNEL_FN int find(int position, Key key, int kind, Cost cost) const {
     const int mask = totals().index_mask;
     for (;;) {
       int* const place = &work_.index[position];
       const int found = block_.load_published(place);
       if (found == NONE) {
-        if (HAS_LM && is_far_in_place(place_of(key), cost)) return NONE;
+        const int head =
+            HAS_LM && !lm_.empty() ? known_head_of(block_, work_, place_of(key)) : NONE;
+        if (head >= 0 && lies_far(head, cost)) return NONE;
         if (!block_.claim(place, NONE, CLAIMED)) continue;
         const int made = make(key, kind);
         block_.publish(place, made);
@@ -353,13 +355,6 @@ class Frontier {
       if (entries().keys[found] == key) return found;
       position = (position + 1) & mask;
     }
-  }
-
-  // By what is known of the place so far.
-  KERNEL_FN bool is_far_in_place(Place own, Cost cost) const {
-    if (lm_.empty()) return false;
-    const int head = known_head_of(block_, work_, own);
-    return head >= 0 && lies_far(head, cost);
   }
 
   KERNEL_FN bool lies_far(int head, Cost cost) const {

@@ -47,8 +47,8 @@ struct Entries {
   int* opens;           // see Opening
   int* blanks;          // the entry of this node in blank, or NONE if not yet known
   NodeArcs* arcs;
-  int* heads;    // the first entry of the same place; only where there are models
-  Cost* bests;   // of such entries: what the cheapest candidate for the place costs so far
+  int* heads;   // the first entry of the same place; only where there are models
+  Cost* bests;  // of such entries: what the cheapest candidate for the place costs so far
 
   KERNEL_HOST_FN Entries(Carver& memory, int size)
       : keys(memory.take<Key>(size)),
