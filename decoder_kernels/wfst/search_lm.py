@@ -68,14 +68,14 @@ class SearchLm:
 
     A word costs ``scale * (L - S)`` beside its arc: L is what the `large` models say after the
     words before, their probabilities mixed by `shares`, S what `small` says, which is the graph's
-    `small_lm`. Where ``scale`` is the search's ``graph_scale``, S is what the arcs pay, to the bit,
-    and what is left is L. Words that a table spells are unknown words.
+    `small_lm`. ``scale`` has to be the search's ``graph_scale``: S is then what the arcs pay, to
+    the bit, and what is left is L. Words that a table spells are unknown words.
 
     scale: rounded to a multiple of 2^-16, as ``graph_scale`` is.
     gain_limit: in nats, what a word can gain at most while the search goes on; n-best lists are
         given the rest of it.
     history_beam: in nats, how much dearer than the cheapest a token may be that differs from it
-        in no more than the words before.
+        in no more than the words before; what lies beyond is no alternative in lists either.
     Either may be infinite. Raises InvalidConfig for values that make no search.
     """
 

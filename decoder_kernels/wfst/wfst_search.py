@@ -65,6 +65,7 @@ class WfstSearch:
         self._boosts = [kernels.SlotBoosts() for _ in range(num_slots)]
         self._lms: list[SearchLm | None] = [None] * num_slots
         self._has_whole_lm = [True] * num_slots
+        self._unlike: set[int] = set()  # slots whose models have another scale than the graph
         self._reader = kernels.ResultReader(graph.finals)
         for slot, options in enumerate(self._options):
             self._memory.write_options(slot, options)
@@ -97,6 +98,7 @@ class WfstSearch:
                 f"max_active {options.max_active} is above max_tokens {self.config.max_tokens}"
             )
         self._options[slot] = options
+        self._compare_scales(slot)
         self._memory.write_options(slot, options)
 
     @device_errors()
@@ -119,11 +121,11 @@ class WfstSearch:
         """Search the slot with these language models from the next frame on; ``None``: the graph's.
 
         Hypotheses within the new history beam stay, at what they cost, with the words before that
-        the new models can tell apart; after ``None`` none are known. Lists have the cheapest by
-        limited gains, and then the rest of these. Where models change after the first frame, the
-        n-best lists up to the next reset do not get what the gain limit took. Raises
-        InvalidConfig for models that are numbered for another graph, or on a device that searches
-        without.
+        the new models can tell apart; after ``None`` none are known. Lists are those
+        of the cheapest hundred, or of more if more are asked for, by limited gains, then given the
+        rest of these. Where models change after the first frame, the n-best lists up to the next
+        reset do not get what the gain limit took. Raises InvalidConfig for models that are numbered
+        for another graph, or on a device that searches without.
         """
         chosen = self._lanes.slots(torch.tensor([slot]))
         if self.device.type != "cpu":
@@ -136,6 +138,7 @@ class WfstSearch:
         self._native.set_lm(dlpack_capsule(chosen), native, self._lanes.launch())
         del before
         self._has_whole_lm[slot] = not searched
+        self._compare_scales(slot)
 
     @device_errors()
     def advance(self, slots: Tensor, log_probs: Tensor, lengths: Tensor) -> None:
@@ -145,8 +148,12 @@ class WfstSearch:
         ``lengths`` (B,) int64 frames of each lane, at most T.
 
         Raises InvalidInput that names the lanes whose log-probabilities hold NaN or plus infinity,
-        or a frame with nothing finite: these slots are unchanged, all others were searched.
+        or a frame with nothing finite: these slots are unchanged, all others were searched. Raises
+        InvalidConfig, and searches nothing, where models of a slot have another scale than its
+        ``graph_scale``: what the graph has paid by its own model would then stay in part.
         """
+        if self._unlike:
+            self._check_scales(slots.tolist())
         self._lanes.advance(self._native.advance, slots, log_probs, lengths)
 
     @device_errors()
@@ -267,6 +274,19 @@ class WfstSearch:
         """Tokens alive in each slot ``(B,)``."""
         counts: list[int] = self._counts(self._lanes.slots(slots))[:, 1].tolist()
         return counts
+
+    def _compare_scales(self, slot: int) -> None:
+        lm = self._lms[slot]
+        is_unlike = lm is not None and lm.scale != self._options[slot].graph_scale
+        (self._unlike.add if is_unlike else self._unlike.discard)(slot)
+
+    def _check_scales(self, slots: Sequence[int]) -> None:
+        for slot in self._unlike.intersection(slots):
+            lm, own = self._lms[slot], self._options[slot].graph_scale
+            assert lm is not None  # or the slot would not be unlike
+            raise InvalidConfig(
+                f"slot {slot}: its models' scale is {lm.scale:g}, its graph_scale is {own:g}"
+            )
 
     def _result(
         self, slot: int, summary: Sequence[int], words: list[int], frames: list[int]

@@ -34,8 +34,11 @@ def model_of_words(seed: int, order: int) -> BackoffModel:
 
 
 @st.composite
-def search_lms(draw: st.DrawFn, graph: Graph) -> SearchLmOracle:
-    """A stream's models of orders 1 to 4, with holes and gains; some are the small one itself."""
+def search_lms(draw: st.DrawFn, graph: Graph, scale: float) -> SearchLmOracle:
+    """A stream's models of orders 1 to 4, with holes and gains; some are the small one itself.
+
+    ``scale``: the graph's.
+    """
     seeds, orders = st.integers(0, 2**32 - 1), st.integers(1, 4)
     small = model_of_words(draw(seeds), draw(orders))
     shares = draw(st.sampled_from(SHARES))
@@ -47,7 +50,7 @@ def search_lms(draw: st.DrawFn, graph: Graph) -> SearchLmOracle:
         small,
         large,
         shares,
-        scale=draw(st.sampled_from([0.25, 1.0, 1.0, 3.0])),
+        scale=scale,
         gain=draw(st.sampled_from([0.0, 1.0, 3.0, float("inf")])),
         history_beam=draw(st.sampled_from([0.0, 1.0, 3.0, float("inf")])),
     )

@@ -11,13 +11,16 @@ namespace earshot {
 std::optional<std::vector<ListedWords>> SlotResults::nbest(const SlotRecords& slot, int count,
                                                            std::int64_t max_steps) {
   find_ends(slot);
+  const bool rests = slot.lm != nullptr && slot.has_whole_lm;
   try {
     std::vector<ListedWords> listed;
-    for (RankedWords& each : lists_.list(slot.backpointers, found_, count, max_steps)) {
+    const int looked_at = rests ? std::max(count, LOOKED_AT_FOR_RESTS) : count;
+    for (RankedWords& each : lists_.list(slot.backpointers, found_, looked_at, max_steps)) {
       const ResultCost boost = slot.boosts->earned(each.words, each.frames);
       listed.push_back(ListedWords{std::move(each), boost, found_.reached_final});
     }
-    if (slot.lm != nullptr && slot.has_whole_lm) give_rests(slot, listed);
+    if (rests) give_rests(slot, listed);
+    if (std::ssize(listed) > count) listed.resize(static_cast<std::size_t>(count));
     return listed;
   } catch (const TooManyHistories&) {
     return std::nullopt;

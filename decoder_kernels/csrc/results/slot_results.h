@@ -37,6 +37,8 @@ struct ListedWords {
   bool reached_final;
 };
 
+inline constexpr int LOOKED_AT_FOR_RESTS = 100;  // texts, as long lists have
+
 // Reads slots one after the other, in memory that it keeps.
 class SlotResults {
  public:
@@ -44,7 +46,8 @@ class SlotResults {
   explicit SlotResults(std::span<const float> finals) : finals_(finals) {}
 
   // Up to `count` sequences of words, cheapest first; nothing where there is too much to look at.
-  // They are then given what the gain limit of the search's models took of their words.
+  // They are then given what the gain limit of the search's models took of their words: that may
+  // make another one the cheapest, so that more are looked at than are asked for.
   std::optional<std::vector<ListedWords>> nbest(const SlotRecords& slot, int count,
                                                 std::int64_t max_steps = MAX_STEPS);
 

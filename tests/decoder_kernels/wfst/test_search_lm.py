@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from backoff_oracle import random_model
+from backoff_oracle import BackoffModel, random_model
 from wfst_cases import SMALL, compact_graph
 
 from earshot.decoder_kernels.errors import InvalidConfig
 from earshot.decoder_kernels.graph.graph import Arc, Graph
+from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 from earshot.decoder_kernels.lm.lm_image import LmImage
 from earshot.decoder_kernels.lm.lm_pack import pack_arpa
 from earshot.decoder_kernels.wfst.search_lm import MAX_WORDS, NumberedLm, SearchLm
@@ -19,7 +20,11 @@ TEXTS = ("<eps>", "w0", "w1")
 
 
 def numbered(folder: Path, order: int = 2, texts: tuple[str, ...] = TEXTS) -> NumberedLm:
-    pack_arpa(random_model(1, order).write(folder), folder / "model.lm")
+    return packed(random_model(1, order), folder, texts)
+
+
+def packed(model: BackoffModel, folder: Path, texts: tuple[str, ...] = TEXTS) -> NumberedLm:
+    pack_arpa(model.write(folder), folder / "model.lm")
     return NumberedLm.of(LmImage(folder / "model.lm"), texts)
 
 
@@ -92,3 +97,36 @@ def test_a_slot_keeps_its_models_when_it_starts_over(tmp_path: Path) -> None:
         listed.append(search.nbest([0, 1], 10))
     assert listed[0] == listed[1]
     assert listed[0][0] != listed[0][1]
+
+
+def test_a_list_of_one_has_the_best_by_whole_gains(tmp_path: Path) -> None:
+    costs = dict.fromkeys([("w0",), ("w1",), ("<s>",), ("</s>",)], 5120.0)
+    gains = costs | {("w0",): 3072.0, ("w1",): 512.0}
+    small, large = (packed(BackoffModel(1, each, {}), tmp_path) for each in (costs, gains))
+    # Within the gain limit "w0" is the cheaper one.
+    own = compact_graph([Arc(0, 2, 1, 0.0, 1), Arc(0, 2, 2, 0.5, 1)], 1, TEXTS[1:])
+    search = WfstSearch(own, WfstSearchConfig(max_tokens=100, **SMALL), 1)
+    search.set_lm(0, SearchLm(small, [large], (1.0,), gain_limit=1.0))
+    search.advance(torch.tensor([0]), torch.tensor([[[-3.0, -0.5, -1.0]]]), torch.tensor([1]))
+    [[one]], [many] = search.nbest([0], 1), search.nbest([0], 100)
+    assert many is not None
+    assert [each.words for each in many] == [(2,), (1,)]
+    assert one == many[0]
+
+
+@pytest.mark.parametrize("first", ["options", "models"])
+def test_a_scale_by_which_the_small_model_would_stay_is_refused(tmp_path: Path, first: str) -> None:
+    model = numbered(tmp_path)
+    search = WfstSearch(graph(), WfstSearchConfig(max_tokens=100, **SMALL), 2)
+    changes = {
+        "options": lambda: search.set_options(0, WfstOptions(max_active=100, graph_scale=0.5)),
+        "models": lambda: search.set_lm(0, SearchLm(model, [model], (1.0,), 0.75)),
+    }
+    for name in sorted(changes, key=lambda name: name != first):
+        changes[name]()
+    frames = torch.tensor([[[-3.0, -0.5, -1.0]]])
+    search.advance(torch.tensor([1]), frames, torch.tensor([1]))
+    with pytest.raises(InvalidConfig, match=r"slot 0: .* 0\.75, its graph_scale is 0\.5"):
+        search.advance(torch.tensor([0]), frames, torch.tensor([1]))
+    search.set_options(0, WfstOptions(max_active=100, graph_scale=0.75))
+    search.advance(torch.tensor([0]), frames, torch.tensor([1]))

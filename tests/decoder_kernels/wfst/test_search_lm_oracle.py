@@ -19,6 +19,7 @@ from wfst_oracle import WfstOracle
 
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 
+SCALES = st.sampled_from([0.25, 1.0, 1.0, 3.0])
 WIDE = WfstOptions(beam=1e9, max_active=100_000, lattice_beam=1e9)
 CASES = settings(deadline=None, max_examples=150, phases=(Phase.explicit, Phase.generate))
 
@@ -41,7 +42,7 @@ def priced(lm: SearchLmOracle, text: tuple[int, ...], *, ended: bool) -> int:
 @CASES
 def test_without_limits_each_text_costs_what_its_words_do(data: st.DataObject) -> None:
     graph = data.draw(graphs())
-    lm, table = exact(data.draw(search_lms(graph))), data.draw(tables(graph))
+    lm, table = exact(data.draw(search_lms(graph, data.draw(SCALES)))), data.draw(tables(graph))
     frames = data.draw(cut_frames(graph.vocab_size, most_chunks=1, longest_chunk=4)).frames
     plain, searched = (WfstOracle(graph, WIDE, table, each) for each in (None, lm))
     plain.advance(frames.tolist())
@@ -56,7 +57,7 @@ def test_without_limits_each_text_costs_what_its_words_do(data: st.DataObject) -
 @CASES
 def test_the_graphs_own_model_changes_nothing(data: st.DataObject) -> None:
     graph = data.draw(graphs())
-    lm = data.draw(search_lms(graph))
+    lm = data.draw(search_lms(graph, data.draw(SCALES)))
     same = replace(
         lm, large=[lm.small], shares=(1.0,), history_beam=float("inf"), cuts={}, prices={}
     )
@@ -74,7 +75,7 @@ def test_the_graphs_own_model_changes_nothing(data: st.DataObject) -> None:
 @CASES
 def test_the_history_beam_keeps_those_near_the_cheapest_of_a_place(data: st.DataObject) -> None:
     graph = data.draw(graphs())
-    lm = data.draw(search_lms(graph))
+    lm = data.draw(search_lms(graph, data.draw(SCALES)))
     oracle = WfstOracle(graph, WIDE, None, lm)
     oracle.advance(data.draw(cut_frames(graph.vocab_size, 1, 4)).frames.tolist())
     for key, token in oracle.tokens.items():
@@ -86,7 +87,7 @@ def test_the_history_beam_keeps_those_near_the_cheapest_of_a_place(data: st.Data
 @CASES
 def test_cutting_a_state_changes_no_price(data: st.DataObject) -> None:
     graph = data.draw(graphs())
-    lm = data.draw(search_lms(graph))
+    lm = data.draw(search_lms(graph, data.draw(SCALES)))
     texts = st.lists(st.integers(1, len(lm.texts) + 1), max_size=5)
     said = [START_WORD, *(min(word, len(lm.texts)) for word in data.draw(texts))]
     whole = packed(

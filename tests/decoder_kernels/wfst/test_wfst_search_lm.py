@@ -1,19 +1,29 @@
 """A search with language models equals the oracle with the same rules, bit by bit."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 import torch
+from backoff_oracle import BackoffModel
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from search_company import CutFrames, advance_together, cut_frames, examples, slots_for
 from search_lm_cases import native_lm, search_lms
 from search_lm_oracle import SearchLmOracle
-from wfst_cases import assert_as_oracle, graphs, options, search_configs, tables
+from wfst_cases import (
+    SMALL,
+    assert_as_oracle,
+    compact_graph,
+    graphs,
+    options,
+    search_configs,
+    tables,
+)
 from wfst_oracle import WfstOracle
 
 from earshot.decoder_kernels.boosting.word_boost import WordBoostTable
-from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.graph.graph import Arc, Graph
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
 
@@ -51,9 +61,11 @@ def companies(draw: st.DrawFn) -> Company:
     streams = []
     for number in range(draw(st.integers(1, 3))):
         audio = draw(cut_frames(graph.vocab_size, most_chunks=3, longest_chunk=3))
-        lm = draw(search_lms(graph) if number == 0 else st.none() | search_lms(graph))
+        own = draw(options())
+        lms = search_lms(graph, own.graph_scale)
+        lm = draw(lms if number == 0 else st.none() | lms)
         table = draw(tables(graph)) if draw(st.integers(0, 2)) == 0 else None
-        streams.append(Stream(audio, draw(options()), table, lm))
+        streams.append(Stream(audio, own, table, lm))
     return Company(graph, config, streams, draw(slots_for(streams)))
 
 
@@ -77,6 +89,29 @@ def test_each_stream_is_decoded_as_by_the_oracle_alone(
     assert search.overflows() == 0
 
 
+def test_what_lies_beyond_the_history_beam_is_no_alternative(tmp_path: Path) -> None:
+    a, b = ("a",), ("b",)
+    costs = dict.fromkeys([a, b, ("<s>",), ("</s>",), ("a", "a"), ("b", "a")], 1024.0)
+    model = BackoffModel(2, costs, {})
+    # "b" is near "a" at its place, and "a b" far from it; both end in the same words.
+    arcs = [Arc(0, 2, 1, 0.0, 2), Arc(0, 2, 2, 0.5, 2), Arc(0, 0, 1, 0.5, 1), Arc(1, 2, 2, 1.5, 2)]
+    graph, listed = compact_graph(arcs, 2, ("a", "b")), []
+    wide = WfstOptions(max_active=100, lattice_beam=5.0)
+    for history_beam in (1.0, 3.0):
+        lm = SearchLmOracle(graph.word_texts, model, [model], (1.0,), 1.0, 1.0, history_beam)
+        search = WfstSearch(graph, WfstSearchConfig(max_tokens=100, **SMALL), 1)
+        search.set_options(0, wide)
+        search.set_lm(0, native_lm(lm, tmp_path))
+        frames = torch.tensor([[-3.0, -0.5, -1.0]])
+        search.advance(torch.tensor([0]), frames[None], torch.tensor([1]))
+        oracle = WfstOracle(graph, wide, lm=lm)
+        oracle.advance(frames.tolist())
+        assert_as_oracle(search, 0, oracle)
+        [found] = search.nbest([0], 10)
+        listed.append([each.words for each in found or ()])
+    assert listed == [[(1,), (2,)], [(1,), (2,), (1, 2)]]
+
+
 @given(company=companies(), cut=st.integers(0, 6), data=st.data())
 @CASES
 def test_models_and_tables_that_change_on_the_way(
@@ -92,7 +127,8 @@ def test_models_and_tables_that_change_on_the_way(
         oracle.advance(part.tolist())
         for _ in range(2):
             if data.draw(st.booleans()):
-                lm = data.draw(st.none() | search_lms(company.graph))
+                scale = stream.options.graph_scale
+                lm = data.draw(st.none() | search_lms(company.graph, scale))
                 search.set_lm(0, lm and native_lm(lm, folder))
                 oracle.set_lm(lm)
             else:

@@ -85,7 +85,7 @@ def test_what_the_search_has_asked_ranks_nothing_and_is_counted(engine, sounds, 
 
 def test_a_models_weight_is_the_streams(engine, sounds):
     samples = sounds.speech("一")
-    weights = (0.0, SCALE, 2.0)
+    weights = (0.0, SCALE, 1.0)
     asked = [asking_for_all("tenant", lm_weight=weight) for weight in weights]
     heard = [sounds.transcribe(engine, samples, config) for config in asked]
     gaps = [scores(each)["一"] - scores(each)["七"] for each in heard]
