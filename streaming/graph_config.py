@@ -35,7 +35,8 @@ class GraphSearchConfig:
         (docs/decisions/0036-word-lattices.md).
     lm_in_search: whether the search itself asks the language models that streams name; else they
         rank what it has found. lm_gain_limit, lm_history_beam: in nats, of such a search; see
-        `SearchLm`, and for what they cost docs/decisions/0177-large-models-in-the-search.md.
+        `SearchLm`, and for what they cost docs/decisions/0177-large-models-in-the-search.md. A
+        history beam below ``lattice_beam`` makes lists of such searches shorter.
     """
 
     lm_weight: float | None = None
