@@ -24,7 +24,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, overload
+from typing import IO, Any, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -280,7 +280,7 @@ def _mapped(path: Path) -> mmap.mmap:
 
 def _unpacked(name: str, packed: mmap.mmap) -> bytes:
     try:
-        with lzma.LZMAFile(packed) as stream:
+        with lzma.LZMAFile(cast(IO[bytes], packed)) as stream:  # it reads as a file does
             content = stream.read(MAX_UNPACKED_BYTES)
             if stream.read(1):
                 raise GraphFileError(f"{name} unpacks to more than {MAX_UNPACKED_BYTES} bytes")

@@ -47,7 +47,7 @@ class StreamTags:
 
     @property
     def carried(self) -> StreamTags:
-        """What later segments see, of no segment."""
+        """The part that later segments see, of no segment."""
         return self.following(None)
 
     def following(self, segment: Segment | None) -> StreamTags:

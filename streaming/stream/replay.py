@@ -24,7 +24,7 @@ class Tags(Protocol):
 
     @property
     def carried(self) -> Self:
-        """What later segments see of them; it is never changed."""
+        """The part of them that later segments see; it is never changed."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,7 @@ class FoundInSegment:
         return self.hypotheses.transcripts[self.after.leading]
 
     def alike(self, labels: int) -> FoundInSegment:
-        """Those hypotheses alone whose first labels are the leading one's."""
+        """Only hypotheses whose first labels are the leading one's."""
         places = self.hypotheses.alike(self.after.leading, labels)
         return FoundInSegment(self.hypotheses.only(places), self.after.only(places))
 
