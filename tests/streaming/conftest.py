@@ -73,6 +73,10 @@ class ToneEncoder(nn.Module):
         return encoded, LaneUpdate(out_lengths, new, context.cnn_cache)
 
 
+DECODER_SEED = 1
+"""Of weights that know nothing, but always the same."""
+
+
 class ToneModel(U2Model):
     """CTC posteriors that say the tone of each frame: every digit has a mel bin of its own."""
 
@@ -84,9 +88,11 @@ class ToneModel(U2Model):
         nn.Module.__init__(self)  # none of a real network's parts
         self.encoder = ToneEncoder()
         self.place = nn.Parameter(torch.zeros(1))
-        self.left_decoder = TransformerDecoder(
-            DecoderConfig(), 1, 3 + len(DIGITS), ToneEncoder.output_size
-        )
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(DECODER_SEED)
+            self.left_decoder = TransformerDecoder(
+                DecoderConfig(), 1, 3 + len(DIGITS), ToneEncoder.output_size
+            )
         self.config = SimpleNamespace(
             vocab_size=3 + len(DIGITS),
             blank_id=0,

@@ -69,6 +69,7 @@ def test_the_graphs_own_model_may_be_one_of_those_asked(make_alike, sounds):
     assert len(both) >= 4
     for text in both:
         assert searched[text] == pytest.approx(ranked[text], abs=0.01)
+    both &= others.keys()
     assert any(searched[text] != pytest.approx(others[text], abs=0.1) for text in both)
     assert searching.counters.search.lm_searched_finals == 2
 
