@@ -121,11 +121,11 @@ class WfstSearch:
         """Search the slot with these language models from the next frame on; ``None``: the graph's.
 
         Hypotheses within the new history beam stay, at what they cost, with the words before that
-        the new models can tell apart; after ``None`` none are known. Lists are those
-        of the cheapest hundred, or of more if more are asked for, by limited gains, then given the
-        rest of these. Where models change after the first frame, the n-best lists up to the next
-        reset do not get what the gain limit took. Raises InvalidConfig for models that are numbered
-        for another graph, or on a device that searches without.
+        the new models can tell apart; after ``None`` none are known. N-best lists are of the
+        cheapest hundred by limited gains, or of as many as are asked for if those are more, which
+        are then given the rest of their gains; not where models have changed after the first
+        frame, up to the next reset. Raises InvalidConfig for models that are numbered for another
+        graph, or on a device that searches without.
         """
         chosen = self._lanes.slots(torch.tensor([slot]))
         if self.device.type != "cpu":
