@@ -20,7 +20,7 @@ std::optional<std::vector<ListedWords>> SlotResults::nbest(const SlotRecords& sl
       listed.push_back(ListedWords{std::move(each), boost, found_.reached_final});
     }
     if (rests) give_rests(slot, listed);
-    if (std::ssize(listed) > count) listed.resize(static_cast<std::size_t>(count));
+    if (std::ssize(listed) > std::max(count, 0)) listed.resize(static_cast<std::size_t>(count));
     return listed;
   } catch (const TooManyHistories&) {
     return std::nullopt;

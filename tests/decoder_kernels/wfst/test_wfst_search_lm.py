@@ -112,6 +112,28 @@ def test_what_lies_beyond_the_history_beam_is_no_alternative(tmp_path: Path) -> 
     assert listed == [[(1,), (2,)], [(1,), (2,), (1, 2)]]
 
 
+def test_of_words_that_are_as_dear_the_same_stay_first_when_models_go(tmp_path: Path) -> None:
+    texts = ("a", "b", "c")
+    singles = [(text,) for text in (*texts, "<s>", "</s>")]
+    pairs = [(text, "a") for text in texts]
+    model = BackoffModel(2, dict.fromkeys([*singles, *pairs], 1024.0), {})
+    graph = compact_graph([Arc(0, 2, word, 0.0, 0) for word in (3, 1, 2)], 1, texts)
+    lm = SearchLmOracle(graph.word_texts, model, [model], (1.0,), 1.0, 1.0, 5.0)
+    options = WfstOptions(max_active=100)
+    search = WfstSearch(graph, WfstSearchConfig(max_tokens=100, **SMALL), 1)
+    oracle = WfstOracle(graph, options, lm=lm)
+    search.set_options(0, options)
+    search.set_lm(0, native_lm(lm, tmp_path))
+    frames = torch.tensor([[-3.0, -0.5, -1.0]])
+    search.advance(torch.tensor([0]), frames[None], torch.tensor([1]))
+    oracle.advance(frames.tolist())
+    assert len(oracle.tokens) == 4
+    search.set_lm(0, None)
+    oracle.set_lm(None)
+    assert_as_oracle(search, 0, oracle)
+    assert search.best(torch.tensor([0]))[0].hypothesis.words == (1,)
+
+
 @given(company=companies(), cut=st.integers(0, 6), data=st.data())
 @CASES
 def test_models_and_tables_that_change_on_the_way(
