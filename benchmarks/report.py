@@ -37,6 +37,18 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def below_claim(document: str | None) -> str:
+    """A script's docstring without its first line: how the claim is measured."""
+    return (document or "").split("\n", 2)[2].strip()
+
+
+def show_report(name: str, title: str, body: str, *, is_written: bool) -> None:
+    """Print a body, and write it if asked."""
+    print(body)
+    if is_written:
+        print(write_report(name, title, body))
+
+
 def write_report(name: str, title: str, body: str) -> Path:
     """Write ``docs/benchmarks/<name>.md``: what, when, where, results."""
     today = datetime.now(UTC).date().isoformat()

@@ -71,10 +71,13 @@ class LmMix:
         return tuple(name for name in self.names if name != OWN)
 
     def filled(self, own: T | None, others: Iterable[T]) -> tuple[T, ...]:
-        """Something of each model in the mix's order: of the graph's own, and of `others`."""
-        rest = iter(others)
-        found = (own if name == OWN else next(rest) for name in self.names)
-        return tuple(each for each in found if each is not None)
+        """Something of each model in the mix's order: of the graph's own, if named, and `others`."""
+        rest, found = iter(others), []
+        for name in self.names:
+            each = own if name == OWN else next(rest)
+            assert each is not None  # or `OWN` would have been refused
+            found.append(each)
+        return tuple(found)
 
     @property
     def weights(self) -> tuple[float, ...]:

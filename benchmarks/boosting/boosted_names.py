@@ -22,7 +22,7 @@ from benchmarks.boosting.boost_lists import read_dictionary
 from benchmarks.boosting.boosted_finals import BoostedFinals
 from benchmarks.boosting.named_search import NamedSearch, bundled_search
 from benchmarks.boosting.rare_names import BOOKS, LETTERS, Misheard, read_list
-from benchmarks.report import SHARED, table, write_report
+from benchmarks.report import SHARED, below_claim, table, write_report
 from earshot.service.library.transcriber import Transcriber
 from earshot.training.corpus.manifest import read_speech
 from earshot.training.corpus.put_aside import name_of, read_dev_speech
@@ -218,7 +218,7 @@ def main() -> None:
         heard = final_rows(material, BoostedFinals(transcriber))
     header = ["weight", "alone", *(f"{count:,} others" for count in DISTRACTORS[1:])]
     body = "\n\n".join([
-        (__doc__ or "").split("\n", 2)[2].strip(),
+        below_claim(__doc__),
         described(material, search),
         "## First pass\n\n"
         "Percent of the places that have their name / false alarms an hour, by distractors:",

@@ -19,7 +19,7 @@ import torch
 
 from benchmarks.encoder.fast_conformer_step import Case, make_steps
 from benchmarks.encoder.full_rings import FullRings
-from benchmarks.report import table, write_report
+from benchmarks.report import below_claim, table, write_report
 from earshot.models.fastconformer.steps.chunk_step import ChunkStep
 from earshot.models.native.precision import Precision
 
@@ -116,7 +116,7 @@ def main() -> None:
             for row in rows_of(size, precision, options.rounds)
         ]
     header = ["D", "multiplies", "chunk, ms", "lanes", "two processes, ms", "two threads, ms"]
-    about = (__doc__ or "").split("\n", 2)[2].strip()
+    about = below_claim(__doc__)
     body = f"{about}\n\n{table([*header, 'times'], rows)}\n"
     print(write_report("shared_panels", "Threads that share a step", body))
 

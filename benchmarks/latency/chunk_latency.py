@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.recognition.served_wer import DEV
-from benchmarks.report import table, write_report
+from benchmarks.report import below_claim, table, write_report
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.assembly import u2_of
 from earshot.models.checkpoints.checkpoint import load_model
@@ -93,7 +93,7 @@ def main() -> None:
     clips = load_clips(options.audio, 40, SEED)
     lines = [measure(size, clips, options.duration) for size in options.sizes]
     header = ["chunk", "L1, ms", "L2, ms", "L3, mean ms", "L3, p50 / p95 / p99 ms", "finals"]
-    about = (__doc__ or "").split("\n", 2)[2].strip()
+    about = below_claim(__doc__)
     print(write_report("chunk_latency", "Latency by chunk", f"{about}\n\n{table(header, lines)}"))
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.nemo_streams.kept_weights import BYTES, kept_bytes
-from benchmarks.report import REPOSITORY, resident_bytes, table, write_report
+from benchmarks.report import REPOSITORY, below_claim, resident_bytes, table, write_report
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.native.precision import Precision
 
@@ -102,7 +102,7 @@ def main() -> None:
     rows = [
         row(options.archive, each, parameters, kept_bytes(network, each)) for each in PRECISIONS
     ]
-    about = (__doc__ or "").split("\n", 2)[2].strip()
+    about = below_claim(__doc__)
     body = f"{about}\n\n{table(HEADER, rows)}\n"
     print(write_report("resident_memory", "Memory of a large model's weights", body))
 

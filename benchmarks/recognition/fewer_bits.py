@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 
 from benchmarks.recognition.served_wer import DEV, Served
-from benchmarks.report import table, write_report
+from benchmarks.report import below_claim, table, write_report
 from benchmarks.wfst.bundled import recordings
 from benchmarks.wfst.word_errors import CONFIDENCE, WordErrors
 from earshot.models.bundled import bundled_model_dir
@@ -87,7 +87,7 @@ def main() -> None:
     lines = [row(each, chosen, heard[EXACT], own) for each, own in heard.items()]
     words = sum(len(each.text.split()) for each in chosen)
     header = ("multiplies", "CPU, s a second", "word errors, %", "changed, %", "worse, %")
-    about = (__doc__ or "").split("\n", 2)[2].strip()
+    about = below_claim(__doc__)
     said = f"{len(chosen)} recordings, {words} words, {audio_s / 60:.0f} minutes."
     body = f"{about}\n\n{said}\n\n{table(header, lines)}\n"
     print(write_report("fewer_bits", "What fewer bits change", body))

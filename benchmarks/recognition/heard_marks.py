@@ -28,7 +28,7 @@ import soundfile
 
 from benchmarks.peers.published_whisper import PublishedWhisper
 from benchmarks.recognition.told_marks import TaggedWord, Told, keys, tagged
-from benchmarks.report import SHARED, table, write_report
+from benchmarks.report import SHARED, below_claim, table, write_report
 from benchmarks.server.spoken_hour import Samples, loud_part
 from earshot import Transcriber
 from earshot.language.marks.marked_words import marked_words
@@ -141,7 +141,7 @@ def main() -> None:
             take(marks)
             lines += marks.rows(name)
     body = (
-        (__doc__ or "").split("\n", 2)[2].strip() + "\n\n"
+        below_claim(__doc__) + "\n\n"
         "F1 of each kind; names are capitals inside a sentence, without those of I. A word that "
         "was misheard takes its capital and its mark with it.\n\n"
         + table(["text", "by", "word errors", *KINDS], lines)

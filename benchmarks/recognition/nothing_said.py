@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.report import SHARED, table, write_report
+from benchmarks.report import SHARED, below_claim, table, write_report
 from earshot.service.audio.file_reader import AudioFile
 from earshot.service.library.transcriber import Transcriber
 from earshot.training.corpus.manifest import read_noise
@@ -91,7 +91,7 @@ def main() -> None:
     named = ", ".join(f"`{path.name}`" for path in music)
     body = "\n\n".join(
         [
-            (__doc__ or "").split("\n", 2)[2].strip(),
+            below_claim(__doc__),
             f"Music: {named}.",
             table(header, rows),
         ]

@@ -21,7 +21,7 @@ import torch
 
 from benchmarks.peers.published_whisper import PublishedWhisper
 from benchmarks.recognition.served_wer import DEV, Served
-from benchmarks.report import table, write_report
+from benchmarks.report import below_claim, table, write_report
 from benchmarks.wfst.bundled import recordings
 from benchmarks.wfst.word_errors import WordErrors
 from earshot.language.text.transcript_text import normalise_text
@@ -111,7 +111,7 @@ def body(arms: dict[tuple[str, str, str], Arm], chosen: Sequence[Utterance]) -> 
     """The page."""
     header = ("", "chunk, ms", "multiplies", "real-time factor", "spread", "word errors, %")
     lines = [[*key, *arm.columns(chosen)] for key, arm in arms.items()]
-    about = (__doc__ or "").split("\n", 2)[2].strip()
+    about = below_claim(__doc__)
     said = f"{len(chosen)} recordings, {seconds(chosen) / 60:.1f} minutes."
     return f"{about}\n\n{said}\n\n{table(header, lines)}\n"
 

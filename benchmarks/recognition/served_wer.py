@@ -13,7 +13,7 @@ from pathlib import Path
 
 import soundfile
 
-from benchmarks.report import SHARED, table, write_report
+from benchmarks.report import SHARED, below_claim, table, write_report
 from benchmarks.server.batching import run_all
 from benchmarks.wfst.bundled import recordings
 from benchmarks.wfst.word_errors import WordErrors
@@ -143,7 +143,7 @@ class Tables:
 
     def body(self) -> str:
         """Error rates of each corpus and its speakers, and of slots."""
-        parts = [(__doc__ or "").split("\n", 2)[2].strip()]
+        parts = [below_claim(__doc__)]
         for corpus in dict.fromkeys(each.corpus for each in self._all.chosen):
             parts += self._of_corpus(corpus)
         return "\n\n".join([*parts, self._of_slots()])

@@ -18,7 +18,7 @@ import torch
 from benchmarks.recognition.fewer_bits import EXACT, PRECISIONS, changed
 from benchmarks.recognition.served_wer import DEV
 from benchmarks.recognition.transducer_heads import Arm, Found, hear, row
-from benchmarks.report import table, write_report
+from benchmarks.report import below_claim, table, write_report
 from benchmarks.wfst.bundled import recordings
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.fastconformer.config import AttentionContext
@@ -74,7 +74,7 @@ def main() -> None:
     heard = {arm: hear(arm, chosen, audio_s) for arm in ways}
     exact = {arm.name: each for arm, each in heard.items() if arm.precision == EXACT}
     lines = [row(arm, each, exact[arm.name], corpora) for arm, each in heard.items()]
-    about = (__doc__ or "").split("\n", 2)[2].strip()
+    about = below_claim(__doc__)
     said = f"{len(chosen)} recordings, {audio_s / 60:.0f} minutes; percent of the words wrong."
     header = ("", "multiplies", *corpora, "changed, %", "CPU")
     body = f"{about}\n\n{said}\n\n{table(header, lines)}\n\n{verdict(heard)}\n"

@@ -18,7 +18,7 @@ import torch
 
 from benchmarks.recognition.fewer_bits import EXACT, changed
 from benchmarks.recognition.served_wer import DEV, Heard, Served
-from benchmarks.report import table, write_report
+from benchmarks.report import below_claim, table, write_report
 from benchmarks.wfst.bundled import recordings
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.native.precision import PrecisionChoice
@@ -105,7 +105,7 @@ def main() -> None:
     exact = {(arm.name, arm.model): each for arm, each in heard.items() if arm.precision == EXACT}
     lines = [row(arm, each, exact[arm.name, arm.model], corpora) for arm, each in heard.items()]
     header = ("", "multiplies", *corpora, "changed, %", "CPU")
-    about = (__doc__ or "").split("\n", 2)[2].strip()
+    about = below_claim(__doc__)
     said = f"{len(chosen)} recordings, {audio_s / 60:.0f} minutes; percent of the words wrong."
     body = f"{about}\n\n{said}\n\n{table(header, lines)}\n"
     print(write_report("transducer_heads", "A transducer's head beside CTC's", body))

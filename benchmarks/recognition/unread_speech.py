@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchmarks.recognition.served_wer import Heard, Served, frames, frames_name
-from benchmarks.report import table, write_report
+from benchmarks.report import below_claim, table, write_report
 from earshot.models.bundled import bundled_model_dir
 from earshot.streaming.stream_config import WHOLE, StreamConfig
 from earshot.training.corpus.put_aside import read_dev_speech
@@ -60,7 +60,7 @@ def main() -> None:
         heard[size] = served.hear(chosen, StreamConfig(interim_results=False))
         served.close()
     body = "\n\n".join([
-        (__doc__ or "").split("\n", 2)[2].strip(),
+        below_claim(__doc__),
         table(["corpus", "recordings", "speakers", "minutes", "words"], corpora(chosen)),
         "Percent of words, by frames of a chunk, ± half of the interval of 95 %:",
         table(["", *map(frames_name, heard)], rates(heard)),

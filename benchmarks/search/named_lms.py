@@ -20,7 +20,7 @@ import torch
 
 from benchmarks.recognition.fewer_bits import changed, difference
 from benchmarks.recognition.served_wer import DEV, Served
-from benchmarks.report import table, write_report
+from benchmarks.report import below_claim, show_report, table
 from benchmarks.wfst.bundled import recordings
 from benchmarks.wfst.word_errors import WordErrors
 from earshot.models.bundled import bundled_model_dir
@@ -174,13 +174,11 @@ def main() -> None:
             for arm in trial.arms(name, asked.weights or [None]):
                 found.hear(served, arm)
         served.close()
-    about = (__doc__ or "").split("\n", 2)[2].strip()
+    about = below_claim(__doc__)
     words = sum(len(each.text.split()) for each in chosen)
     said = f"{len(chosen)} recordings, {words} words, {found.audio_s / 60:.0f} minutes."
     body = f"{about}\n\n{said}\n\n{table(HEADER, found.lines)}\n"
-    print(body)
-    if asked.write:
-        print(write_report("named_lms", "Language models by name", body))
+    show_report("named_lms", "Language models by name", body, is_written=asked.write)
 
 
 if __name__ == "__main__":

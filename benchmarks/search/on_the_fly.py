@@ -17,7 +17,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.report import SHARED, table, write_report
+from benchmarks.report import SHARED, below_claim, show_report, table
 from benchmarks.wfst.bundled import posteriors, recordings
 from benchmarks.wfst.posteriors import Utterance
 from benchmarks.wfst.word_errors import WordErrors
@@ -42,14 +42,31 @@ HEADER = (
 )  # fmt: skip
 
 
-@dataclass
+@dataclass(frozen=True)
+class Best:
+    """A recording's words and their cost."""
+
+    text: str
+    cost: float
+
+
+@dataclass(frozen=True)
 class Heard:
-    """What one arm did: seconds of CPU, frames, tokens after each chunk, texts."""
+    """What one arm did: seconds of CPU, frames, tokens after each chunk, and what it found best."""
 
     seconds: float
     frames: int
     tokens: float
-    texts: list[str]
+    found: list[Best]
+
+    @property
+    def frame_ms(self) -> float:
+        """CPU for a frame."""
+        return 1e3 * self.seconds / self.frames
+
+    def errors(self, truths: Sequence[str]) -> WordErrors:
+        """Of its words."""
+        return WordErrors.of(truths, [best.text for best in self.found])
 
 
 class Trial:
@@ -64,7 +81,7 @@ class Trial:
     def hear(self, heard: Sequence[Utterance], lm: SearchLm | None) -> Heard:
         """Search all; what a list's best is, is what was said."""
         self._search.set_lm(0, lm)
-        texts, counts, seconds = [], [], 0.0
+        found, counts, seconds = [], [], 0.0
         for each in heard:
             self._search.reset(self._slot)
             rows = torch.from_numpy(each.log_probs)
@@ -74,15 +91,21 @@ class Trial:
                 self._search.advance(self._slot, part[None], length)
                 seconds += time.process_time() - began
                 counts += self._search.num_tokens(self._slot)
-            texts.append(self._text())
+            found.append(self._best())
         frames = sum(len(each.log_probs) for each in heard)
-        return Heard(seconds, frames, sum(counts) / len(counts), texts)
+        return Heard(seconds, frames, sum(counts) / len(counts), found)
 
-    def _text(self) -> str:
+    @property
+    def overflows(self) -> int:
+        """How often the search had no room."""
+        return self._search.overflows()
+
+    def _best(self) -> Best:
         [listed] = self._search.nbest([0], 10)
         if listed is None:
             listed = [self._search.best(self._slot, finalize=True)[0].hypothesis]
-        return " ".join(self._texts[word] for word in listed[0].words)
+        text = " ".join(self._texts[word] for word in listed[0].words)
+        return Best(text, listed[0].cost)
 
 
 def arms(graph: Graph, image: LmImage, scale: float) -> Iterator[SearchLm | None]:
@@ -120,11 +143,9 @@ def main() -> None:
         alone = alone or own
         lines.append(line_of(lm, own, alone, [each.text for each in heard]))
         print(lines[-1], flush=True)
-    about = (__doc__ or "").split("\n", 2)[2].strip()
+    about = below_claim(__doc__)
     body = f"{about}\n\n{len(heard)} recordings, {own.frames:,} frames.\n\n{table(HEADER, lines)}\n"
-    print(body)
-    if asked.write:
-        print(write_report("on_the_fly", "A large model in the search", body))
+    show_report("on_the_fly", "A large model in the search", body, is_written=asked.write)
 
 
 def line_of(lm: SearchLm | None, own: Heard, alone: Heard, truths: list[str]) -> tuple[str, ...]:
@@ -132,8 +153,8 @@ def line_of(lm: SearchLm | None, own: Heard, alone: Heard, truths: list[str]) ->
     limits = ("", "") if lm is None else (f"{lm.history_beam:g}", f"{lm.gain_limit:g}")
     return (
         "the graph's" if lm is None else "large", *limits, f"{own.tokens:.0f}",
-        f"{1e3 * own.seconds / own.frames:.4f}", f"{own.seconds / alone.seconds:.2f}",
-        f"{WordErrors.of(truths, own.texts).percent:.2f}",
+        f"{own.frame_ms:.4f}", f"{own.seconds / alone.seconds:.2f}",
+        f"{own.errors(truths).percent:.2f}",
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from benchmarks.report import SHARED, table, write_report
+from benchmarks.report import SHARED, below_claim, show_report, table
 from benchmarks.server.server_process import family_of, free_port, server_process
 from earshot.language.text.text_files import read_sentences
 from earshot.service.bench.caller import Change
@@ -100,30 +100,25 @@ class Run:
 
     others: Measurements
     switching: Measurements
-    changes: int
     files: int
     room: Room
 
     def line(self, name: str) -> list[str]:
         """A row of the table."""
-        partials = self.others.partial_latencies_s + self.switching.partial_latencies_s
         both = Measurements(
             self.others.streams + self.switching.streams,
             self.others.duration_s,
             [*self.others.heard, *self.switching.heard],
-            partials,
-            failures=self.others.failures + self.switching.failures,
+            self.others.partial_latencies_s + self.switching.partial_latencies_s,
         )
         said, alone = Summary.of(both), Summary.of(self.others).wer_to_alone
         memory, handles = self.room.resident_mb, self.room.handles
-        if both.failures:
-            raise SystemExit(f"{len(both.failures)} failures: {both.failures[0]}")
         return [
             name,
             f"{said.partial.p50_ms:.0f} / {said.partial.p95_ms:.0f}",
             f"{said.final.p50_ms:.0f} / {said.final.p95_ms:.0f}",
             f"{said.late_share:.2%}", f"{said.lag_growth_ms:.0f}", f"{alone:.2%}",
-            f"{self.changes}", f"{self.switching.refused_changes}", f"{self.files}",
+            f"{self.switching.changes}", f"{self.switching.refused_changes}", f"{self.files}",
             f"{memory[0]:.0f}, {max(memory):.0f}, {memory[-1]:.0f}",
             f"{handles[0]}, {handles[-1]}",
         ]  # fmt: skip
@@ -137,11 +132,13 @@ class Load:
         self._pid = pid
         self._streams = streams
         self._duration_s = duration_s
-        self.changes = 0
 
     async def run(self, clips: Sequence[Clip], alone: dict[str, str], models: Models | None) -> Run:
-        """Speak; models: those to switch between, None for nobody to name any."""
-        room, self.changes = Room(self._pid), 0
+        """Speak; models: those to switch between, None for nobody to name any.
+
+        Raises SystemExit where a stream has failed.
+        """
+        room = Room(self._pid)
         beside = [asyncio.create_task(room.watch())]
         files = models.changed if models else 0
         if models:
@@ -156,8 +153,9 @@ class Load:
         )  # fmt: skip
         for task in beside:
             task.cancel()
-        changed = models.changed - files if models else 0
-        return Run(others, switching, self.changes, changed, room)
+        if failures := others.failures + switching.failures:
+            raise SystemExit(f"{len(failures)} failures: {failures[0]}")
+        return Run(others, switching, models.changed - files if models else 0, room)
 
     def _switching(self, names: Sequence[str], index: int) -> Iterator[Change]:
         """A model, or the graph's own mixed with one, or none again, every few seconds."""
@@ -165,7 +163,6 @@ class Load:
         while True:
             name = chance.choice(names)
             lm = chance.choice((name, f"on:0.7,{name}:0.3", f"on:0.5,{name}:0.5", "on"))
-            self.changes += 1
             yield Change(at_s, json.dumps({"type": "Configure", "lm": lm}))
             at_s += EVERY_S
 
@@ -240,13 +237,13 @@ def main() -> None:
         with server_process([*command, *asked.server_flags], port, folder) as pid:
             target = Target(f"http://127.0.0.1:{port}")
             found = asyncio.run(measured(asked, target, pid, models))
-    about = (__doc__ or "").split("\n", 2)[2].strip()
+    about = below_claim(__doc__)
     said = f"{asked.streams} streams, {asked.seconds / 60:g} minutes each way, {len(models.names)}"
     flags = " ".join(asked.server_flags) or "none"
     body = f"{about}\n\n{said} models; server flags: {flags}.\n\n{found}\n"
-    print(body)
-    if asked.write:
-        print(write_report("switched_models", "Language models switched under load", body))
+    show_report(
+        "switched_models", "Language models switched under load", body, is_written=asked.write
+    )
 
 
 if __name__ == "__main__":

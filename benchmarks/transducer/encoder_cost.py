@@ -14,16 +14,13 @@ from earshot.models.fastconformer.steps.choice import chunk_steps
 FEATURE_HZ = 100
 CONTEXT = AttentionContext(70, 13)
 STEPS = 3
-SHAPES = {"L": (512, 17), "XXL": (1024, 42)}
-"""D and layers."""
 MOST_LAYERS, FEW_LAYERS = 24, (3, 9)
 """What is measured whole, and of deeper encoders, which would take 4 GB and more."""
 LaneCost = Callable[[int, Clock], float]
 
 
-def encoder_config(subsampling: int, shape: str = "L") -> FastConformerConfig:
-    """A shape with streams in chunks of 14 frames."""
-    size, layers = SHAPES[shape]
+def encoder_config(subsampling: int, size: int = 512, layers: int = 17) -> FastConformerConfig:
+    """An encoder, 114 million parameters if not said, with streams in chunks of 14 frames."""
     return FastConformerConfig(
         80, size, layers, 8, 4 * size, 256,
         subsampling_factor=subsampling, causal_stem=True, causal_convolution=True,

@@ -24,7 +24,7 @@ import torch
 from benchmarks.report import REPOSITORY, processor_name, table, write_report
 from benchmarks.transducer.ctc_greedy import ctc_greedy
 from benchmarks.transducer.decoding import Decode
-from benchmarks.transducer.encoder_cost import encoder_config, encoder_cost
+from benchmarks.transducer.encoder_cost import FEW_LAYERS, encoder_config, encoder_cost
 from benchmarks.transducer.frame_loops import in_lock_step, one_by_one
 from benchmarks.transducer.native_label_looping import native_label_looping
 from benchmarks.transducer.nemo_label_looping import nemo_label_looping
@@ -36,6 +36,8 @@ from earshot.models.transducer.transducer import Transducer
 FEATURE_HZ = 100
 KINDS: dict[str, tuple[int, ...]] = {"RNN-T": (), "TDT": (0, 1, 2, 3, 4)}
 SHAPES = {"L": HeadShape("L", 512, 1), "XXL": HeadShape("XXL", 1024, 2)}
+LAYERS = {"L": 17, "XXL": 42}
+"""Of the encoders beside those heads."""
 SUBSAMPLING, BATCHES = (8, 4), (1, 4, 16, 32, 128)
 ALONE = 4
 """Utterances that Algorithm 1 decodes: it gains nothing by more of them."""
@@ -123,7 +125,8 @@ def cells(model: Model, asked: argparse.Namespace, missing: dict[str, str]) -> I
     """One model's cells, a batch each."""
     head = speaking_head(model.shape.config(KINDS[model.kind]), model.rate_hz)
     decoders, clock = arms(head, asked.nemo, missing), CLOCKS[asked.clock]
-    config = encoder_config(model.subsampling, model.shape.name)
+    shape = model.shape
+    config = encoder_config(model.subsampling, shape.encoder_size, LAYERS[shape.name])
     encoder = None if asked.without_encoder else encoder_cost(config)
     for size in asked.batches:
         batch = random_batch(model.shape.encoder_size, size, model.rate_hz, SEED + size)
@@ -185,9 +188,9 @@ s in the mean. In a cell: milliseconds a batch ({clock}, the best of some,
 decoders in turns, about {asked.seconds:g} s a cell and at least one run each) · RTFx, seconds of
 audio a second · times NeMo's RTFx · the decoder's share of the time of decoder and encoder.
 Algorithm 1 decodes {ALONE} utterances of a batch at most, since it gains nothing by more. The
-encoder is Earshot's own step of a streaming FastConformer (L: D 512, 17 layers; XXL: D 1,024, 42
-layers, reckoned from 3 and 9), chunks of 14 frames, 70 before them, {MOST_LANES} streams a step at
-most.
+encoder is Earshot's own step of a streaming FastConformer (L: D 512, {LAYERS["L"]} layers; XXL: D
+1,024, {LAYERS["XXL"]} layers, reckoned from {FEW_LAYERS[0]} and {FEW_LAYERS[1]}), chunks of 14
+frames, 70 before them, {MOST_LANES} streams a step at most.
 {left_out}"""
 
 

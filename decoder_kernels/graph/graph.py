@@ -293,6 +293,6 @@ def _check_order(graph: Graph) -> None:
     if not begins[falls].all():
         raise InvalidGraph("the arcs of a node are not sorted by label")
     first, label, ends = graph.first_arc[:-1], graph.first_label, graph.first_arc[1:]
-    last_epsilons = graph.labels[label[label > first] - 1]
-    if last_epsilons.any() or (graph.labels[label[label < ends]] == EPSILON).any():
+    before, behind = graph.labels[label[label > first] - 1], graph.labels[label[label < ends]]
+    if (before != EPSILON).any() or (behind == EPSILON).any():  # the others: they ascend
         raise InvalidGraph("a node's first label is not where its epsilon arcs end")

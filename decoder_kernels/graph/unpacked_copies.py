@@ -13,6 +13,7 @@ import mmap
 import os
 import stat
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,7 +51,8 @@ class UnpackedCopies:
         try:
             if not self._is_ours(os.fstat(descriptor)):
                 return None
-            os.utime(descriptor)
+            with suppress(OSError):  # a disk that is only read keeps no times
+                os.utime(descriptor)
             return mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
         except (OSError, ValueError):
             return None

@@ -100,6 +100,7 @@ class Caller:
                     into.audio_s += len(frame) / BYTES_PER_SECOND
                 while change is not None and change.at_s <= due_at - self._frames_due_from:
                     await socket.send(change.message)
+                    into.changes += 1
                     change = next(self._changes, None)
             self._asked.append(_Asked(clip, due_at))
             await socket.send(FINALIZE)

@@ -38,6 +38,7 @@ class Measurements:
     partial_latencies_s: list[float] = field(default_factory=list)
     send_delays_s: list[float] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    changes: int = 0
     refused_changes: int = 0
     audio_s: float = 0.0
     cpu_s: float | None = None

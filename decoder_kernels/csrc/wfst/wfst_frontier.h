@@ -336,8 +336,7 @@ class Frontier {
 
   KERNEL_FN int position_of(Key key) const { return hash_of(key) & totals().index_mask; }
 
-  // The entry of a key, made if need be; NONE if there is no room, or a candidate of this cost lies
-  // beyond the history beam of its place.
+  // The entry of a key, made if need be; NONE without room, or for a cost beyond the history beam.
   KERNEL_FN int find(int position, Key key, int kind, Cost cost) const {
     const int mask = totals().index_mask;
     for (;;) {

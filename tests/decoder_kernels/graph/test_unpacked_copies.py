@@ -1,3 +1,4 @@
+import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -109,6 +110,18 @@ def test_where_nothing_can_be_written_a_graph_is_read_all_the_same(
         read = read_graph(file, UnpackedCopies(tmp_path / "taken" / "unpacked"))
     assert read.weights.tolist() == [WEIGHT]
     assert "no unpacked copy is kept" in caplog.text
+
+
+def test_a_copy_on_a_disk_that_is_only_read_is_used(
+    file: Path, copies: UnpackedCopies, unpackings: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    read_graph(file, copies)
+    monkeypatch.setattr(os, "utime", refuse)
+    read_graph(file, copies)
+    assert unpackings == [file.name]
 
 
 def test_a_folder_that_others_may_write_to_is_not_used(

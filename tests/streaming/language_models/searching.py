@@ -3,6 +3,8 @@
 from dataclasses import asdict
 from pathlib import Path
 
+from tiny_lms import Costs
+
 from earshot.streaming.events import Final, Partial
 from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.lm_mix import read_lm
@@ -40,6 +42,17 @@ def speaking(engine, config: StreamConfig, samples, sounds):
 def told(heard) -> list[dict[str, object]]:
     """All partials and finals, as they were told."""
     return [asdict(event) for event in heard.of(Partial) + heard.of(Final)]
+
+
+def scores(heard) -> dict[str, float]:
+    """Of the alternatives of the only final."""
+    [final] = heard.finals
+    return {each.text: each.score for each in final.alternatives}
+
+
+def cost(costs: Costs, text: str, *, end: bool = True) -> float:
+    """Of a text by a model of single words, of a sentence if it ends."""
+    return sum(costs[word] for word in text) + (costs["</s>"] if end else 0.0)
 
 
 def is_mapped(path: Path) -> bool:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from searching import speaking
-from tiny_lms import SMALL, TENANT, Costs, alike, write_lm
+from searching import MODES, SCALE, cost, named, scores, speaking
+from tiny_lms import SMALL, TENANT, alike, write_lm
 
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.events import Configured, Failed, NotConfigured, Partial
@@ -15,19 +15,14 @@ from earshot.streaming.graph_config import GraphOptions, GraphSearchConfig
 from earshot.streaming.language_models import list_prices
 from earshot.streaming.language_models.list_prices import ADDED
 from earshot.streaming.language_models.open_lms import OpenLms
-from earshot.streaming.lm_mix import read_lm
 from earshot.streaming.results.hypothesis import SpokenWord
 from earshot.streaming.results.kept_words import NO_WORDS, KeptWords
 from earshot.streaming.search.graph_search import WfstDecoder
 from earshot.streaming.stream_config import EndpointConfig, StreamConfig
 
-SCALE = 0.5
-MODES = ("ctc_wfst_beam_search", "attention_rescoring")
-
 
 def asking(lm: str | None = None, mode: str = MODES[0], **options) -> StreamConfig:
-    graph = GraphOptions(lm=None if lm is None else read_lm(lm))
-    return StreamConfig(mode=mode, graph=graph, **{"interim_results": False, **options})
+    return StreamConfig(mode=mode, graph=named(lm), **{"interim_results": False, **options})
 
 
 @pytest.fixture
@@ -65,17 +60,6 @@ def make_alike(make_engine, tone_model, tmp_path, lms) -> Callable:
 @pytest.fixture
 def engine(make_alike):
     return make_alike()
-
-
-def scores(heard) -> dict[str, float]:
-    """Of the alternatives of the only final."""
-    [final] = heard.finals
-    return {each.text: each.score for each in final.alternatives}
-
-
-def cost(costs: Costs, text: str, *, end: bool = True) -> float:
-    """Of a model of single words."""
-    return sum(costs[word] for word in text) + (costs["</s>"] if end else 0.0)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -249,7 +233,7 @@ def test_a_change_counts_at_once_where_nothing_was_said_yet(engine, lms, sounds)
     listener = sounds.Listener()
     stream = engine.open(asking(), listener)
     stream.push(sounds.noise(0.5))
-    stream.configure([], GraphOptions(lm=read_lm("tenant")))
+    stream.configure([], named("tenant"))
     stream.push(sounds.speech("一"))
     stream.finish()
     listener.wait_for_last()
@@ -260,7 +244,7 @@ def test_a_change_counts_at_once_where_nothing_was_said_yet(engine, lms, sounds)
 def test_and_else_from_the_next_segment_on(engine, lms, sounds):
     write_lm(lms / "tenant.lm", TENANT)
     stream, listener = speaking(engine, asking(interim_results=True), sounds.speech("一一"), sounds)
-    stream.configure([], GraphOptions(lm=read_lm("tenant")))
+    stream.configure([], named("tenant"))
     stream.push(sounds.speech("一_一 "))
     listener.wait_for(lambda event: isinstance(event, Partial) and event.start_s > 1.0)
     stream.configure([], GraphOptions())
@@ -283,7 +267,7 @@ def test_a_change_to_an_unknown_name_is_refused_and_the_stream_goes_on(engine, l
     write_lm(lms / "tenant.lm", TENANT)
     listener = sounds.Listener()
     stream = engine.open(asking("tenant"), listener)
-    stream.configure([], GraphOptions(lm=read_lm("law")))
+    stream.configure([], named("law"))
     stream.configure([])
     stream.push(sounds.speech("一"))
     stream.finish()
@@ -356,7 +340,7 @@ def test_models_of_a_change_that_breaks_its_stream_are_closed(engine, lms, sound
         raise MemoryError
 
     monkeypatch.setattr(engine._loop._recognizer, "configure", broken)
-    stream.configure([], GraphOptions(lm=read_lm("tenant")))
+    stream.configure([], named("tenant"))
     assert isinstance(listener.wait_for_last(), Failed)
     assert engine.stats.open_lms == engine._lms.count == 0
     assert not is_mapped(lms / "tenant.lm")
