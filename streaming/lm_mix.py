@@ -71,7 +71,7 @@ class LmMix:
         return tuple(name for name in self.names if name != OWN)
 
     def filled(self, own: T | None, others: Iterable[T]) -> tuple[T, ...]:
-        """Something of each model in the mix's order: of the graph's own, if named, and `others`."""
+        """Something of each model, in the mix's order: of the graph's own, and of `others`."""
         rest, found = iter(others), []
         for name in self.names:
             each = own if name == OWN else next(rest)
