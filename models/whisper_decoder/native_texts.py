@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from earshot.models import _native
+from earshot.models.native.given_up import free_copied
 from earshot.models.native.precision import Precision
 from earshot.models.native.weights import (
     feed_forward_weights,
@@ -29,6 +30,7 @@ from earshot.models.whisper_decoder.network import (
     WhisperDecoder,
     WhisperDecoderBlock,
 )
+from earshot.models.whisper_decoder.token_rows import TokenRows
 from earshot.native.dlpack import dlpack_capsule
 
 
@@ -56,12 +58,18 @@ class NativeTexts:
             size=decoder.config.size,
             heads=decoder.config.attention_heads,
             activation=_native.Activation.gelu,
-            layers=[_layer(block, precision) for block in decoder.layers],
+            layers=[_taken(block, precision) for block in decoder.layers],
             after_norm=norm_weights(decoder.ln),
             output=_blocks(decoder.token_embedding.weight[self.kept], precision),
             silence=None if silence is None else dlpack_capsule(silence.contiguous()),
             processor=processors()[0],
         )
+        self._rows = TokenRows(decoder.token_embedding.weight)
+        free_copied(decoder.token_embedding)
+
+    def embedded(self, tokens: Tensor, depths: Tensor) -> Tensor:
+        """What the first block hears of tokens (N,) at positions (N,): (N, D)."""
+        return self._rows(tokens) + self.decoder.positional_embedding[depths]
 
     @torch.inference_mode()
     def listen(self, memory: Tensor, lengths: Tensor) -> Listening:
@@ -108,7 +116,7 @@ class _NativeListening:
         new = [(text, slice(text.scored, None)) for text in self.texts]
         tokens = torch.tensor([token for text, part in new for token in text.tokens[part]])
         depths = torch.tensor([depth for text, part in new for depth in text.depths[part]])
-        return self._scorer.decoder.embed_tokens(tokens, depths).contiguous()
+        return self._scorer.embedded(tokens, depths)
 
     def answer(self, questions: Sequence[Question]) -> list[float]:
         """Log-probabilities of tokens that may follow, after nodes that are scored."""
@@ -151,6 +159,13 @@ def _blocks(weight: Tensor, precision: Precision) -> list[_native.LinearWeights]
     wide = _native.OUTPUTS_IN_BLOCK
     firsts = range(0, len(weight), wide)
     return [rows_weights(weight[first : first + wide], None, precision) for first in firsts]
+
+
+def _taken(block: WhisperDecoderBlock, precision: Precision) -> _native.TreeLayerWeights:
+    """Packed weights of a block, whose own are freed where its network was given up."""
+    packed = _layer(block, precision)
+    free_copied(block)
+    return packed
 
 
 def _layer(block: WhisperDecoderBlock, precision: Precision) -> _native.TreeLayerWeights:

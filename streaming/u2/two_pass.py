@@ -75,12 +75,13 @@ class TwoPass:
         self._search = SearchSet({**searches, **spoken})
         self._cut = SegmentCut(self._search, heads, early=spoken)
         self._blank_id = model.blank_id
-        self._encode = EncodeStep(model, heads, self._slots, self.settings, precision)
         weights = engine_weights(model.config.decoding, config.weights)
         self._second_pass: list[EndingStep] = [
             *second_pass_steps(loaded, heads, config.beam_size, weights, parts, precision),
             *parts.taggers(),
         ]
+        # The last that wants the encoder's weights: it takes them from a model that is given up.
+        self._encode = EncodeStep(model, heads, self._slots, self.settings, precision)
         self._partial_steps = parts.partial_taggers()
         graph_search = None if words is None else config.graph_search
         description = describe_model(loaded, self.settings, parts, precision)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tiny_models import WHISPER, make_tiny_model
 from torch import Tensor
 
+from earshot.models.native.given_up import give_up
 from earshot.models.native.weights import processors
 from earshot.models.u2.conformer_step import ConformerStep, is_native
 from earshot.models.u2.encoder import Encoder
@@ -229,6 +230,23 @@ def test_several_workers_give_the_bits_of_one(processor, plain, threads, workers
         found.append(step(rows, lengths, state, slots, 6_000))
     for i in range(SLOTS):
         assert_bits(lane_bits(found[0], i), lane_bits(found[1], i))
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("name", ["rel_pos", "transformer", "pooled_between"])
+def test_blocks_that_were_given_up_are_freed_as_they_are_copied(name) -> None:
+    kept = tiny_encoder(name)
+    given_up = copy.deepcopy(kept)
+    give_up(given_up)
+    feats, lengths, slots = features(kept, 2), torch.tensor([CHUNK, 3]), torch.tensor([1, 0])
+    state = full_state(kept, 20)
+    expected, found = (
+        ConformerStep(each, "portable")(feats, lengths, copied(state), slots, 20)
+        for each in (kept, given_up)
+    )
+    assert_bits(lane_bits(found, 0), lane_bits(expected, 0))
+    assert all(weights.is_meta for layer in given_up.layers for weights in layer.parameters())
+    assert not any(weights.is_meta for weights in kept.parameters())
 
 
 @torch.no_grad()

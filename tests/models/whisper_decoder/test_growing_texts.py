@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from whisper_texts_oracle import PlainTexts
 
+from earshot.models.native.given_up import give_up
 from earshot.models.native.weights import processors
 from earshot.models.whisper_decoder import native_texts, torch_texts
 from earshot.models.whisper_decoder.filled_memory import filled
@@ -150,6 +151,20 @@ def test_one_text_has_the_same_bits_in_any_company_and_in_any_rounds(decoder, me
         alone.texts[0].follow(1, tokens)
         alone.score()
     assert alone.texts[0].likely == together[1].likely
+
+
+def test_weights_that_were_given_up_are_freed_as_they_are_copied(decoder, memory):
+    given_up = copy.deepcopy(decoder)
+    give_up(given_up)
+    rounds = [[[[1, 2, 3]]] * 3]
+    one, other = (
+        grown(NativeTexts(each, KEPT, BEST), memory, LENGTHS, rounds)[0]
+        for each in (decoder, given_up)
+    )
+    assert [text.likely for text in one] == [text.likely for text in other]
+    matrices = [each for each in given_up.parameters() if each.dim() > 1 and not each.is_meta]
+    assert [each.data_ptr() for each in matrices] == [given_up.positional_embedding.data_ptr()]
+    assert not any(weights.is_meta for weights in decoder.parameters())
 
 
 def test_tokens_that_are_not_kept_take_no_share(decoder, memory):
