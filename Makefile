@@ -41,7 +41,7 @@ PYTHON  ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help tools torch-index setup constraints serve check test fresh thousands fuzz wheel ci \
+.PHONY: help tools torch-index setup constraints serve check test fresh thousands fuzz races wheel ci \
         style format types stubs layers gpu cuda-emulator cuda-test cuda-fuzz cuda-count \
         bench bundled-graph bundled-neural-lm clean
 
@@ -137,6 +137,10 @@ fuzz: $(STAMP) ## a million hostile operations on sanitized kernels; OPERATIONS=
 	@echo "fuzz: building the kernels with sanitizers, then $(or $(OPERATIONS),1000000) operations"
 	@$(BIN)/python tests/fuzz/sanitized_run.py $(if $(OPERATIONS),--operations $(OPERATIONS)) \
 	  $(if $(SEED),--seed $(SEED))
+
+races: $(STAMP) ## steps, label loops and beams on several threads under ThreadSanitizer
+	@echo "races: building the kernels with the sanitizer, then steps on 2 to 4 threads"
+	@$(BIN)/python tests/fuzz/race_run.py
 
 wheel: $(STAMP) ## build the wheel, install it elsewhere, run it beside others' models/ and service/
 	@.ci/wheel

@@ -28,7 +28,7 @@ UBSAN_OPTIONS = "halt_on_error=1:print_stacktrace=1"
 
 def main() -> None:
     """Build, fuzz, look for leaks; exits with a code other than 0 where something is wrong."""
-    build()
+    build(BUILD, SANITIZERS)
     fuzzed = fuzz(sys.argv[1:], "detect_leaks=0")
     if fuzzed.returncode:
         sys.exit(fuzzed.returncode)
@@ -43,21 +43,21 @@ def main() -> None:
     print("no leaks")
 
 
-def build() -> None:
-    """Compile what has changed."""
+def build(folder: Path, sanitizers: str) -> None:
+    """Compile what has changed of both packages' native halves."""
     nanobind = [sys.executable, "-m", "nanobind", "--cmake_dir"]
     tools = Path(sys.executable).parent
     settings = {
         "EARSHOT_CUDA": "OFF",
-        "EARSHOT_SANITIZE": SANITIZERS,
+        "EARSHOT_SANITIZE": sanitizers,
         "Python_EXECUTABLE": sys.executable,
         "nanobind_DIR": subprocess.check_output(nanobind, text=True).strip(),
         "CMAKE_MAKE_PROGRAM": str(tools / "ninja"),
     }
     flags = [f"-D{name}={value}" for name, value in settings.items()]
     cmake = str(tools / "cmake")
-    configure = [cmake, "-G", "Ninja", "-S", str(REPOSITORY), "-B", str(BUILD), *flags]
-    for command in (configure, [cmake, "--build", str(BUILD)]):
+    configure = [cmake, "-G", "Ninja", "-S", str(REPOSITORY), "-B", str(folder), *flags]
+    for command in (configure, [cmake, "--build", str(folder)]):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             sys.exit(done.stdout + done.stderr)
