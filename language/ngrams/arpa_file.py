@@ -9,8 +9,9 @@ from typing import IO, Protocol, cast
 import numpy as np
 
 from earshot.decoder_kernels.errors import LanguageModelError
-from earshot.decoder_kernels.lm.lm_pack import packing
+from earshot.decoder_kernels.lm.lm_pack import DEFAULT_MEMORY, packing
 from earshot.language.ngrams.arpa import LEAST_LOG10, NATS
+from earshot.language.ngrams.columns import parts
 from earshot.language.ngrams.counts import Floats
 from earshot.language.ngrams.levels import word_columns
 from earshot.language.ngrams.model import NGramModel
@@ -46,13 +47,17 @@ def write_arpa(
 
 
 def write_image(
-    path: Path, model: NGramModel, progress: Callable[[float], None] = lambda done: None
+    path: Path,
+    model: NGramModel,
+    progress: Callable[[float], None] = lambda done: None,
+    memory: int = DEFAULT_MEMORY,
 ) -> None:
     """Write the model as an image: the bytes that packing its ARPA file gives.
 
-    Raises LmImageError if it cannot be written.
+    ``memory`` is how many bytes of n-grams are sorted at a time. Raises LmImageError if it cannot
+    be written.
     """
-    with packing(path, path.name) as packer:
+    with packing(path, path.name, memory) as packer:
         _write_sections(packer, model, progress)
 
 
@@ -82,28 +87,29 @@ def _write_sections(file: _Sink, model: NGramModel, progress: Callable[[float], 
 
 def _lines(model: NGramModel, n: int) -> Iterator[list[str]]:
     """Some lines at a time."""
-    columns, probs = word_columns(model.levels, n), log10(model.probs[n])
-    back_offs = _back_offs(model, n)
-    for begin in range(0, len(columns), LINES_PER_WRITE):
-        part = slice(begin, begin + LINES_PER_WRITE)
+    for part in parts(len(model.levels[n]), LINES_PER_WRITE):
+        columns, probs = word_columns(model.levels, n, part), log10(model.probs[n][part])
         yield [
             f"{prob:.7g}\t{' '.join([model.words[word] for word in words])}{back_off}\n"
             for words, prob, back_off in zip(
-                columns[part].tolist(), probs[part].tolist(), back_offs(part), strict=True
+                columns.tolist(), probs.tolist(), _back_offs(model, n, part), strict=True
             )
         ]
 
 
-def _back_offs(model: NGramModel, n: int) -> Callable[[slice], list[str]]:
-    """The end of each line: a back-off where longer n-grams begin with this one."""
+def _back_offs(model: NGramModel, n: int, part: slice) -> list[str]:
+    """The ends of some lines: a back-off where longer n-grams begin with this one."""
     if n == model.order:
-        return lambda part: [""] * len(range(*part.indices(len(model.levels[n]))))
-    begins = np.zeros(len(model.levels[n]), bool)
-    begins[model.levels[n + 1].contexts] = True
-    logs = log10(model.back_offs[n])
-    return lambda part: [
+        return [""] * (part.stop - part.start)
+    contexts = model.levels[n + 1].contexts
+    first, last = np.searchsorted(contexts, np.array([part.start, part.stop], np.int32))
+    begins = np.zeros(part.stop - part.start, bool)
+    begins[contexts[first:last] - part.start] = True
+    return [
         f"\t{log:.7g}" if needed else ""
-        for log, needed in zip(logs[part].tolist(), begins[part].tolist(), strict=True)
+        for log, needed in zip(
+            log10(model.back_offs[n][part]).tolist(), begins.tolist(), strict=True
+        )
     ]
 
 

@@ -83,10 +83,10 @@ def all_words(vocab_size: int) -> Level:
     return Level(vocab_size, zeros, np.arange(vocab_size, dtype=np.int32), zeros)
 
 
-def word_columns(levels: Sequence[Level], order: int) -> Ints:
-    """(N, order): the words of the n-grams of an order."""
-    columns = np.empty((len(levels[order]), order), np.int32)
-    rows = np.arange(len(levels[order]), dtype=np.int32)
+def word_columns(levels: Sequence[Level], order: int, part: slice = slice(None)) -> Ints:
+    """(N, order): the words of the n-grams of an order, or of a part of them."""
+    rows = np.arange(*part.indices(len(levels[order])), dtype=np.int32)
+    columns = np.empty((len(rows), order), np.int32)
     for n in range(order, 0, -1):
         columns[:, n - 1] = levels[n].words[rows]
         rows = levels[n].contexts[rows]

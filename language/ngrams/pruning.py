@@ -21,7 +21,7 @@ def prune(model: NGramModel, most: int) -> NGramModel:
 
     What a longer n-gram that stays begins or ends with stays too.
     """
-    if model.num_ngrams <= most:
+    if model.num_ngrams <= most or model.order == 1:
         return model
     dear = [losses(model, n) for n in range(2, model.order + 1)]
     return _without(model, _keep(model, dear, _threshold(model, dear, most)))

@@ -7,6 +7,7 @@ from pathlib import Path
 from earshot.decoder_kernels.errors import GraphError, LanguageModelError, LmImageError
 from earshot.language.ngrams.arpa import read_arpa
 from earshot.language.ngrams.arpa_file import write_arpa, write_image
+from earshot.language.ngrams.columns import Columns, MappedColumns
 from earshot.language.ngrams.kneser_ney import estimate
 from earshot.language.ngrams.mixture import mix, tune
 from earshot.language.ngrams.model import NGramModel
@@ -23,6 +24,8 @@ MAX_ORDER = 6
 MAX_WORDS = 60_000
 MAX_NGRAMS = 30_000_000
 """What `earshot graph build` reads."""
+DEFAULT_MEMORY = 1024
+"""Megabytes."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -87,6 +90,10 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="of the longest n-grams of TEXT, leave out what it has less often",
     )
+    parser.add_argument(
+        "--memory", type=int, default=DEFAULT_MEMORY, metavar="MB",
+        help=f"what counting and packing hold at a time; {DEFAULT_MEMORY} if absent",
+    )  # fmt: skip
     _add_as_is(parser)
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE",
@@ -118,28 +125,41 @@ def _build(arguments: argparse.Namespace) -> int:
     _check(arguments)
     require_readable("build", [*arguments.text, *arguments.mix, *arguments.tune])
     required = [] if arguments.words is None else read_words(arguments.words)
+    columns = MappedColumns(arguments.out.parent, arguments.memory * lm_images.MB)
     with progress_stages() as bar:
-        text = _read(arguments.text, arguments.as_is, bar)
-        others = [_read([path], arguments.as_is, bar) for path in arguments.mix]
+        text = _read(arguments.text, arguments, columns, bar)
+        others = [_read([path], arguments, columns, bar) for path in arguments.mix]
         words = choose_vocabulary([text, *others], arguments.max_words, required)
         models = []
         for part in (text, *others):
             bar(f"counting {part.num_words:,} words", None)
             least = arguments.min_count if part is text else 1
-            models.append(estimate(words, part.in_words_of(words), arguments.order, least))
+            ids = part.in_words_of(words, columns)
+            models.append(estimate(words, ids, arguments.order, least, columns))
         if others:
-            held_out = [_read([path], arguments.as_is, bar) for path in arguments.tune]
+            held_out = [_read([path], arguments, columns, bar) for path in arguments.tune]
             models = [_mixed(models, words, held_out, arguments.mix, bar)]
         bar(f"pruning {models[0].num_ngrams:,} n-grams", None)
-        pruned = prune(models[0], arguments.max_ngrams)
-        name = arguments.out.name
-        write = write_image if arguments.out.suffix == lm_images.SUFFIX else write_arpa
-        write(arguments.out, pruned, lambda done: bar(f"writing {name}", done))
+        pruned = prune(models.pop(), arguments.max_ngrams)
+        _write(pruned, arguments, columns, bar)
     counts = ", ".join(f"{len(level):,} {n}-grams" for n, level in enumerate(pruned.levels) if n)
     say(f"{arguments.out}: {counts}, of {text.num_words:,} words of text")
     if pruned.num_ngrams > arguments.max_ngrams:
         tell(f"words are never pruned: more than {arguments.max_ngrams:,} n-grams; see --max-words")
     return 0
+
+
+def _write(model: NGramModel, arguments: argparse.Namespace, columns: Columns, bar: Stages) -> None:
+    out: Path = arguments.out
+
+    def tell_share(done: float) -> None:
+        columns.rest()
+        bar(f"writing {out.name}", done)
+
+    if out.suffix == lm_images.SUFFIX:
+        write_image(out, model, tell_share, arguments.memory * lm_images.MB)
+    else:
+        write_arpa(out, model, tell_share)
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -153,6 +173,8 @@ def _check(arguments: argparse.Namespace) -> None:
         raise StartupError(f"--max-ngrams is {arguments.max_ngrams}")
     if arguments.min_count < 1:
         raise StartupError(f"--min-count is {arguments.min_count}")
+    if arguments.memory < 1:
+        raise StartupError(f"--memory is {arguments.memory}")
     if arguments.tune and not arguments.mix:
         raise StartupError("--tune finds weights of --mix, which is not there")
 
@@ -198,8 +220,11 @@ def _perplexity(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _read(paths: Sequence[Path], as_is: bool, bar: Stages) -> Text:
-    text = Text.of(words for path in paths for words in _sentences(path, as_is, bar))
+def _read(
+    paths: Sequence[Path], arguments: argparse.Namespace, columns: Columns, bar: Stages
+) -> Text:
+    sentences = (words for path in paths for words in _sentences(path, arguments.as_is, bar))
+    text = Text.of(sentences, columns)
     if not text.num_words:
         raise LanguageModelError(f"{paths[-1].name} has no words")
     return text

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from lm_cases import ORDERS, TEXTS, Sentences, few, numbered
 
 from earshot.decoder_kernels.errors import LanguageModelError
+from earshot.language.ngrams import arpa_file
 from earshot.language.ngrams.arpa import read_arpa
 from earshot.language.ngrams.arpa_file import write_arpa
 from earshot.language.ngrams.kneser_ney import estimate
@@ -49,6 +50,15 @@ def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
         write_arpa(tmp_path / name, a_model())
     assert (tmp_path / "one.arpa.gz").read_bytes() == (tmp_path / "two.arpa.gz").read_bytes()
     assert read_arpa(tmp_path / "one.arpa.gz").order == 3
+
+
+def test_lines_that_are_written_together_make_no_difference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for lines in (1, 2, 3, 1000):
+        monkeypatch.setattr(arpa_file, "LINES_PER_WRITE", lines)
+        write_arpa(tmp_path / f"{lines}.arpa", a_model())
+    assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
 
 
 def test_an_older_file_stays_where_the_new_one_fails(tmp_path: Path) -> None:

@@ -76,3 +76,9 @@ def test_a_model_that_is_small_enough_is_left_alone() -> None:
     words, ids = numbered(["abab", "cab"])
     model = estimate(words, np.array(ids, np.int32), 3)
     assert prune(model, model.num_ngrams) is model
+
+
+def test_single_words_are_left_alone() -> None:
+    words, ids = numbered(["abab", "cab"])
+    model = estimate(words, np.array(ids, np.int32), 1)
+    assert prune(model, 2) is model

@@ -57,6 +57,22 @@ def test_build_mixes_domains_with_tuned_weights(capsys, book, out, tmp_path) -> 
     assert float(found.split("perplexity ")[1].split(",")[0]) < 2
 
 
+def test_the_memory_makes_no_difference(tmp_path: Path) -> None:
+    """Nothing is left beside the model either."""
+    (tmp_path / "text.txt").write_text(
+        "".join(f"w{i * i % 211} w{i % 97} w{i % 5} w{i // 7 % 50}\n" for i in range(20_000))
+    )
+    (tmp_path / "out").mkdir()
+    for name, memory in (("small", 1), ("large", 1024)):
+        for end in ("lm", "arpa"):
+            out = tmp_path / "out" / f"{name}.{end}"
+            assert lm("build", tmp_path / "text.txt", "--memory", memory, "--out", out) == 0
+    made = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    assert sorted(made) == ["large.arpa", "large.lm", "small.arpa", "small.lm"]
+    assert made["small.lm"] == made["large.lm"]
+    assert made["small.arpa"] == made["large.arpa"]
+
+
 def test_clean_prints_text_as_it_is_spoken(capsys, book: Path) -> None:
     assert lm("clean", book) == 0
     assert capsys.readouterr().out.splitlines()[::3] == [
@@ -83,6 +99,7 @@ def test_text_may_be_taken_as_it_is(book: Path, out: Path) -> None:
         (["--out", "gone/x"], "--out gone/x: there is no directory gone"),
         (["--max-ngrams", 0], "--max-ngrams is 0"),
         (["--min-count", 0], "--min-count is 0"),
+        (["--memory", 0], "--memory is 0"),
     ],
 )
 def test_what_cannot_be_built_is_one_line(capsys, book, out, words, complaint: str) -> None:
