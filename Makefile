@@ -133,9 +133,12 @@ fresh: $(STAMP) ## draw new examples for the property tests, ROUNDS= times, and 
 	  exit 1; \
 	fi
 
-fuzz: $(STAMP) ## a million hostile operations on sanitized kernels; OPERATIONS= SEED=
+fuzz: $(STAMP) ## a million hostile operations on sanitized kernels; OPERATIONS= FILES= SEED=
 	@echo "fuzz: building the kernels with sanitizers, then $(or $(OPERATIONS),1000000) operations"
 	@$(BIN)/python tests/fuzz/sanitized_run.py $(if $(OPERATIONS),--operations $(OPERATIONS)) \
+	  $(if $(SEED),--seed $(SEED))
+	@echo "fuzz: $(or $(FILES),100000) ARPA files and as many images of language models"
+	@$(BIN)/python tests/fuzz/sanitized_run.py --lms $(if $(FILES),--files $(FILES)) \
 	  $(if $(SEED),--seed $(SEED))
 
 races: $(STAMP) ## steps, label loops and beams on several threads under ThreadSanitizer

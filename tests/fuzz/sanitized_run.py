@@ -1,7 +1,8 @@
 """Fuzz the CPU half of the kernels, built with AddressSanitizer and UBSan: ``make fuzz``.
 
-Takes the arguments of ``fuzz_searches.py``. Leaks are looked for in a short run of their own: the
-interpreter and its libraries leak at exit, so a leak counts if a frame of its stack is ours.
+Takes the arguments of ``fuzz_searches.py``, or behind ``--lms`` those of ``fuzz_lms.py``. Leaks are
+looked for in a short run of their own: the interpreter and its libraries leak at exit, so a leak
+counts if a frame of its stack is ours.
 """
 
 import os
@@ -13,10 +14,10 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 BUILD = REPOSITORY / "build" / "fuzz"
 PYTHON_PATH = os.pathsep.join(
     str(REPOSITORY / "tests" / name)
-    for name in ("fuzz", "decoder_kernels", "decoder_kernels/lm", "cuda_emulator")
+    for name in ("fuzz", "fuzz/lms", "decoder_kernels", "decoder_kernels/lm", "cuda_emulator")
 )
 """Where the fuzzer's helpers are, which pytest finds by itself."""
-LEAK_RUN = ("--operations", "5000")
+LEAK_RUNS = {"fuzz_searches": ("--operations", "5000"), "fuzz_lms": ("--files", "200")}
 OURS = "/_native."
 
 SANITIZERS = "address,undefined,float-cast-overflow"
@@ -29,12 +30,15 @@ UBSAN_OPTIONS = "halt_on_error=1:print_stacktrace=1"
 def main() -> None:
     """Build, fuzz, look for leaks; exits with a code other than 0 where something is wrong."""
     build(BUILD, SANITIZERS)
-    fuzzed = fuzz(sys.argv[1:], "detect_leaks=0")
+    arguments = sys.argv[1:]
+    fuzzer = "fuzz_lms" if arguments[:1] == ["--lms"] else "fuzz_searches"
+    fuzzed = fuzz(fuzzer, arguments[fuzzer == "fuzz_lms" :], "detect_leaks=0")
     if fuzzed.returncode:
         sys.exit(fuzzed.returncode)
     print("looking for leaks", file=sys.stderr)
     # Without symbols: there are thousands of stacks that are not ours.
-    report = fuzz(LEAK_RUN, "detect_leaks=1:symbolize=0", capture_output=True).stderr
+    leaking = fuzz(fuzzer, LEAK_RUNS[fuzzer], "detect_leaks=1:symbolize=0", capture_output=True)
+    report = leaking.stderr
     if "LeakSanitizer" not in report:
         sys.exit(f"LeakSanitizer did not report:\n{report}")
     leaks = [stack for stack in report.split("\n\n") if "leak of" in stack and OURS in stack]
@@ -64,9 +68,13 @@ def build(folder: Path, sanitizers: str) -> None:
 
 
 def fuzz(
-    arguments: "tuple[str, ...] | list[str]", options: str, *, capture_output: bool = False
+    fuzzer: str,
+    arguments: "tuple[str, ...] | list[str]",
+    options: str,
+    *,
+    capture_output: bool = False,
 ) -> "subprocess.CompletedProcess[str]":
-    """Run the fuzzer with the kernels that `build` has made."""
+    """Run a fuzzer with the kernels that `build` has made."""
     found = [
         subprocess.check_output(["g++", f"-print-file-name={name}"], text=True).strip()
         for name in LIBRARIES
@@ -80,7 +88,7 @@ def fuzz(
     }
     runner = [sys.executable, str(REPOSITORY / "benchmarks" / "cuda" / "gpu_native.py"), str(BUILD)]
     return subprocess.run(
-        [*runner, "fuzz_searches", *arguments],
+        [*runner, fuzzer, *arguments],
         env=environment,
         text=True,
         check=False,

@@ -9,7 +9,8 @@ from random import Random
 import numpy as np
 import pytest
 import torch
-from fuzz_searches import EPISODES_OF_A_LONG_RUN, fuzz, growth
+from fuzz_searches import fuzz
+from fuzz_tally import EPISODES_OF_A_LONG_RUN, growth
 from hostile_inputs import must_be_refused
 from oracle_trial import OracleTrial
 from prefix_trial import PrefixTrial
