@@ -214,9 +214,13 @@ void LmWriter::add_state(const Children& children, std::uint32_t suffix, int bac
 void LmWriter::finish() {
   counts_.states = view_.num_states;
   const LmParts parts(counts_);
-  std::memcpy(file_.data() + parts.state_bases, state_bases_.data(),
-              parts.row_bases - parts.state_bases);
-  std::memcpy(file_.data() + parts.row_bases, row_bases_.data(), parts.end - parts.row_bases);
+  const std::uint64_t row_lines = LmParts::pieces(counts_.all_rows(), LM_ROWS_TOGETHER);
+  const std::uint64_t state_lines = LmParts::pieces(counts_.states, LM_STATES_TOGETHER);
+  // Not by memcpy: a model of single words has no lines of rows, and so no bases of theirs.
+  std::copy_n(state_bases_.begin(), LmParts::bases_of(row_lines),
+              reinterpret_cast<std::uint32_t*>(file_.data() + parts.state_bases));
+  std::copy_n(row_bases_.begin(), LmParts::bases_of(state_lines),
+              reinterpret_cast<std::uint64_t*>(file_.data() + parts.row_bases));
   file_.shrink(parts.end);
 }
 
