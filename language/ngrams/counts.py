@@ -181,7 +181,7 @@ def before(ending: Ints) -> Ints:
 
 
 def _before(ending: Ints, part: slice) -> Ints:
-    """What ends one place earlier than each place of a part."""
+    """Rows that end one place earlier than each place of a part."""
     if part.start > 0:
         return ending[part.start - 1 : part.stop - 1]
     return np.concatenate([[MISSING], ending[: max(0, part.stop - 1)]]).astype(np.int32)

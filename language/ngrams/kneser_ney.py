@@ -133,7 +133,7 @@ def discounts(counts: Floats, together: int = TOGETHER) -> tuple[float, float, f
 def _discounted(
     counts: Floats, taken_of: Floats, listed: Mask, contexts: Ints, left: Floats
 ) -> tuple[Floats, Floats]:
-    """What discounts leave to n-grams, and what they took of each one's context.
+    """Shares that discounts leave to n-grams, and those that they took of each one's context.
 
     They take ``taken_of`` counts of 0, 1, 2 and 3 or more, and all of what is not listed. ``left``
     gets what they took of each context.
