@@ -208,7 +208,7 @@ cuda-test: cuda-emulator ## run the CUDA half's kernels, as nvcc compiles them, 
 
 cuda-fuzz: cuda-emulator ## the operations of make fuzz on the emulated device; OPERATIONS= SEED=
 	@echo "cuda-fuzz: $(or $(OPERATIONS),1000000) operations, about 100 a second"
-	@PYTHONPATH=tests/fuzz:tests/decoder_kernels:tests/decoder_kernels/lm:tests/cuda_emulator:. OMP_NUM_THREADS=1 $(EMULATE) tests/fuzz/fuzz_searches.py \
+	@PYTHONPATH=tests/fuzz:tests/fuzz/lms:tests/decoder_kernels:tests/decoder_kernels/lm:tests/cuda_emulator:. OMP_NUM_THREADS=1 $(EMULATE) tests/fuzz/fuzz_searches.py \
 	  $(if $(OPERATIONS),--operations $(OPERATIONS)) $(if $(SEED),--seed $(SEED))
 
 cuda-count: cuda-emulator ## count what the CUDA half costs: instructions, barriers, atomics, bytes, registers
