@@ -29,7 +29,7 @@ class TokenRows:
 
     @property
     def nbytes(self) -> int:
-        """Of the memory that the rows take."""
+        """Bytes of memory that the rows take."""
         return self._rows.nbytes + (0 if self._scale is None else self._scale.nbytes)
 
     def __call__(self, tokens: Tensor) -> Tensor:
