@@ -35,19 +35,24 @@ class LaneBatch:
     workers: int
     parallel: int | None = None
 
-    def launch(self) -> kernels.Launch:
-        """On the device's current stream."""
+    def launch(self, *, with_lm: bool = False) -> kernels.Launch:
+        """On the device's current stream.
+
+        ``with_lm``: by the kernels for slots that have language models in their search.
+        """
         if self.device.type == "cpu":
-            return self._cpu_launch
+            return self._cpu_launches[with_lm]
         stream = torch.get_device_module(self.device).current_stream(self.device)
-        return self._launch(stream.cuda_stream)
+        return self._launch(stream.cuda_stream, with_lm=with_lm)
 
     @cached_property
-    def _cpu_launch(self) -> kernels.Launch:
-        return self._launch(0)
+    def _cpu_launches(self) -> tuple[kernels.Launch, kernels.Launch]:
+        return self._launch(0, with_lm=False), self._launch(0, with_lm=True)
 
-    def _launch(self, stream: int) -> kernels.Launch:
-        return kernels.Launch(threads=self.block_threads, workers=self.workers, stream=stream)
+    def _launch(self, stream: int, *, with_lm: bool) -> kernels.Launch:
+        return kernels.Launch(
+            threads=self.block_threads, workers=self.workers, stream=stream, with_lm=with_lm
+        )
 
     def slots(self, slots: Tensor) -> Tensor:
         """The slots ``(B,)`` int64 on the device. Raises InvalidInput unless distinct and there."""
@@ -57,11 +62,19 @@ class LaneBatch:
             raise InvalidInput(f"slots must be distinct and in 0..{self.num_slots - 1}: {chosen}")
         return slots.to(self.device, torch.int64).contiguous()
 
-    def advance(self, kernel: Advance, slots: Tensor, log_probs: Tensor, lengths: Tensor) -> None:
+    def advance(
+        self,
+        kernel: Advance,
+        slots: Tensor,
+        log_probs: Tensor,
+        lengths: Tensor,
+        *,
+        with_lm: bool = False,
+    ) -> None:
         """Search one chunk: slots ``(B,)``, log_probs ``(B, T, V)`` float32, lengths ``(B,)``.
 
-        Raises InvalidInput for what cannot be a batch, and afterwards one that names the lanes
-        which the kernel has refused.
+        ``with_lm``: see `launch`. Raises InvalidInput for what cannot be a batch, and afterwards
+        one that names the lanes which the kernel has refused.
         """
         chosen = self.slots(slots)
         self.check(chosen, log_probs, lengths)
@@ -74,7 +87,7 @@ class LaneBatch:
                 dlpack_capsule(row),
                 dlpack_capsule(length),
                 dlpack_capsule(state),
-                self.launch(),
+                self.launch(with_lm=with_lm),
             )
         _raise_refused(status)
 

@@ -4,6 +4,7 @@ The stubs in `_native/` say what is bound. Arrays are lent (`earshot.native.dlpa
 own device. Importing this raises BackendMissing where the kernels were not built.
 """
 
+from collections.abc import Sequence
 from typing import Protocol, cast
 
 import torch
@@ -25,10 +26,13 @@ class NativeHalf(Protocol):
     """The kernels for one kind of device; all halves bind what the CPU's does.
 
     prefix_threads, wfst_threads: threads of a block, where a search's config does not say.
+    lm_row_bytes: of what `placed_row` says of a slot's language models.
     """
 
     prefix_threads: int
     wfst_threads: int
+    lm_row_bytes: int
+    PlacedLm: type[kernels.cpu.PlacedLm]
     PrefixSearch: type[kernels.cpu.PrefixSearch]
     WfstArcs: type[kernels.cpu.WfstArcs]
     WfstMemory: type[kernels.cpu.WfstMemory]
@@ -38,6 +42,14 @@ class NativeHalf(Protocol):
 
     def wfst_slot_bytes(self, shape: kernels.WfstShape) -> int:
         """Bytes that one slot of a WFST search takes."""
+
+    def placed_row(
+        self,
+        lm: kernels.SearchLm,
+        small: kernels.cpu.PlacedLm,
+        large: Sequence[kernels.cpu.PlacedLm],
+    ) -> bytes:
+        """The bytes that kernels read of a search's models."""
 
     def wfst_workspace_bytes(self, shape: kernels.WfstShape) -> int:
         """Bytes that one block of a WFST search works in."""

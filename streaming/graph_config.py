@@ -14,6 +14,7 @@ from earshot.streaming.errors import InvalidEngineConfig, InvalidStreamConfig
 from earshot.streaming.lm_mix import LmChoice
 
 MAX_ACTIVE = 100_000
+MAX_LM_CACHE_MB = 16_384
 
 Number = TypeVar("Number", int, float)
 
@@ -37,6 +38,8 @@ class GraphSearchConfig:
         rank what it has found. lm_gain_limit, lm_history_beam: in nats, of such a search; see
         `SearchLm`, and for what they cost docs/decisions/0177-large-models-in-the-search.md. A
         history beam below ``lattice_beam`` makes lists of such searches shorter.
+    lm_cache_mb: of a GPU's memory, for what such a search has looked up: the models themselves stay
+        in the host's. 0 keeps nothing.
     """
 
     lm_weight: float | None = None
@@ -50,6 +53,7 @@ class GraphSearchConfig:
     lm_in_search: bool = False
     lm_gain_limit: float = 1.5
     lm_history_beam: float = 3.0
+    lm_cache_mb: int = 24
 
     def __post_init__(self) -> None:
         if not 0.0 < self.posterior_scale < math.inf:
@@ -59,6 +63,10 @@ class GraphSearchConfig:
         for name in ("lm_gain_limit", "lm_history_beam"):
             if not getattr(self, name) >= 0.0:  # NaN fails
                 raise InvalidEngineConfig(f"{name} is {getattr(self, name)}, must not be negative")
+        if not 0 <= self.lm_cache_mb <= MAX_LM_CACHE_MB:
+            raise InvalidEngineConfig(
+                f"lm_cache_mb is {self.lm_cache_mb}, must be 0 to {MAX_LM_CACHE_MB}"
+            )
         try:
             check_choices(self.lm_weight, self.beam, self.max_active)
         except InvalidStreamConfig as error:

@@ -14,7 +14,9 @@ from earshot.native.dlpack import Lendable
 class Launch:
     """Threads per block, CPU workers, and the CUDA stream."""
 
-    def __init__(self, *, threads: int, workers: int, stream: int) -> None: ...
+    def __init__(
+        self, *, threads: int, workers: int, stream: int, with_lm: bool = False
+    ) -> None: ...
 
 class SearchShape:
     """The sizes that a search is built for."""

@@ -1,6 +1,7 @@
 # Generated: make stubs.
 """The CUDA half."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import earshot.decoder_kernels._native
@@ -120,6 +121,29 @@ def wfst_slot_bytes(shape: earshot.decoder_kernels._native.WfstShape) -> int:
 def wfst_workspace_bytes(shape: earshot.decoder_kernels._native.WfstShape) -> int:
     """Bytes that one block works in."""
 
+class PlacedLm:
+    """A model where the kernels of this half read it."""
+
+    def __init__(
+        self,
+        model: earshot.decoder_kernels._native.NumberedLm,
+        numbers: Annotated[
+            Lendable, dict(dtype="uint32", shape=(None,), order="C", device="cuda", writable=False)
+        ],
+    ) -> None: ...
+    @property
+    def is_copied(self) -> bool:
+        """
+        Whether the device reads a copy, as it did not take the image where it lies.
+        """
+
+lm_row_bytes: int = 600
+
+def placed_row(
+    lm: earshot.decoder_kernels._native.SearchLm, small: PlacedLm, large: Sequence[PlacedLm]
+) -> bytes:
+    """What kernels read of a search's models."""
+
 class WfstArcs:
     """Nodes and arcs, borrowed from their owner."""
 
@@ -180,6 +204,11 @@ class WfstMemory:
             Lendable,
             dict(dtype="int64", shape=(None, None), order="C", device="cuda", writable=False),
         ],
+        lms: Annotated[
+            Lendable,
+            dict(dtype="uint8", shape=(None, None), order="C", device="cuda", writable=False),
+        ],
+        lm_cache: Annotated[Lendable, dict(dtype="int64", shape=(None,), order="C", device="cuda")],
     ) -> None: ...
     def reset(
         self,
@@ -199,15 +228,14 @@ class WfstMemory:
     ) -> None:
         """Give back the bonus of phrases under way, and OOV words under way up."""
 
-    def set_lm(
+    def change_lm(
         self,
         slots: Annotated[
             Lendable, dict(dtype="int64", shape=(None,), order="C", device="cuda", writable=False)
         ],
-        lm: earshot.decoder_kernels._native.SearchLm | None,
         how: earshot.decoder_kernels._native.Launch,
     ) -> None:
-        """Go on with these language models, or none."""
+        """Go on with the language models that the slots' rows have now, or none."""
 
     def advance(
         self,
@@ -294,6 +322,7 @@ class WfstMemory:
         marked: Annotated[Lendable, dict(dtype="int32", shape=(None,), order="C", device="cuda")],
         keys: Annotated[Lendable, dict(dtype="int64", shape=(None,), order="C", device="cuda")],
         costs: Annotated[Lendable, dict(dtype="int64", shape=(None,), order="C", device="cuda")],
+        words: Annotated[Lendable, dict(dtype="int64", shape=(None,), order="C", device="cuda")],
         histories: Annotated[
             Lendable, dict(dtype="int32", shape=(None,), order="C", device="cuda")
         ],

@@ -1,12 +1,17 @@
 """Language models that take the place of the graph's own while it is searched."""
 
 import math
+import threading
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+import torch
+from torch import Tensor
 
+from earshot.decoder_kernels.device_errors import device_errors
 from earshot.decoder_kernels.errors import InvalidConfig
 from earshot.decoder_kernels.graph.wfst_options import (
     FRACTION_BITS,
@@ -16,7 +21,8 @@ from earshot.decoder_kernels.graph.wfst_options import (
     SCALE_STEPS,
 )
 from earshot.decoder_kernels.lm.lm_image import LmImage
-from earshot.decoder_kernels.native import kernels
+from earshot.decoder_kernels.native import kernels, native_half
+from earshot.native.dlpack import dlpack_capsule
 
 MAX_ORDER = 4
 """A token's key has room for the last three words."""
@@ -40,6 +46,10 @@ class NumberedLm:
     image: LmImage
     numbers: npt.NDArray[np.uint32]
     native: kernels.NumberedLm = field(init=False, repr=False)
+    _placed: dict[torch.device, kernels.cpu.PlacedLm] = field(
+        init=False, repr=False, default_factory=dict
+    )
+    _placing: threading.Lock = field(init=False, repr=False, default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         if self.image.order > MAX_ORDER:
@@ -60,6 +70,23 @@ class NumberedLm:
         Word 0 is none.
         """
         return cls(image, image.find_words(word_texts))
+
+    @device_errors()
+    def placed(self, device: torch.device) -> kernels.cpu.PlacedLm:
+        """The model where kernels on this device read it, for as long as this object lives.
+
+        A GPU reads the image in the host's memory, where it is pinned, or copied if the driver does
+        not take it there (``is_copied``): not on an event loop. Its numbers are copied. Raises
+        DeviceError where the device refuses both, OutOfDeviceMemory, BackendMissing.
+        """
+        with self._placing:
+            numbers = torch.from_numpy(self.numbers)
+            own = numbers[:0].to(device).device  # "cuda" is one with a number
+            if own not in self._placed:
+                with _current(own):
+                    placed = native_half(own).PlacedLm(self.native, dlpack_capsule(numbers.to(own)))
+                self._placed[own] = placed
+            return self._placed[own]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +128,15 @@ class SearchLm:
         )
         object.__setattr__(self, "native", native)
 
+    def row(self, device: torch.device) -> Tensor:
+        """The bytes ``(N,)`` uint8, on the CPU, that kernels on a device read of the models.
+
+        Good for as long as this object lives. Raises what `NumberedLm.placed` raises.
+        """
+        large = [each.placed(device) for each in self.large]
+        told = native_half(device).placed_row(self.native, self.small.placed(device), large)
+        return torch.frombuffer(bytearray(told), dtype=torch.uint8)
+
     def _check(self) -> None:
         if not 1 <= len(self.large) <= MOST_MODELS or len(self.shares) != len(self.large):
             raise InvalidConfig(f"a search takes 1 to {MOST_MODELS} models, each with its share")
@@ -114,6 +150,14 @@ class SearchLm:
             raise InvalidConfig("gain_limit and history_beam must not be negative")
         if any(len(each.numbers) != len(self.small.numbers) for each in self.large):
             raise InvalidConfig("the models are numbered for other graphs than the small one")
+
+
+def _current(device: torch.device) -> AbstractContextManager[None]:
+    """The device, for what the CUDA runtime is asked without naming one."""
+    if device.type == "cpu":
+        return nullcontext()
+    guard: AbstractContextManager[None] = torch.get_device_module(device).device(device)
+    return guard
 
 
 def _fixed_limit(nats: float, most: float) -> int:

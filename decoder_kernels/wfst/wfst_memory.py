@@ -17,10 +17,12 @@ from earshot.decoder_kernels.graph.graph import TOPOLOGIES, Graph
 from earshot.decoder_kernels.graph.wfst_options import FRACTION_BITS, WfstOptions
 from earshot.decoder_kernels.graph.wfst_tables import WfstTables
 from earshot.decoder_kernels.native import kernels, native_half
+from earshot.decoder_kernels.wfst.search_lm import SearchLm
 from earshot.native.dlpack import dlpack_capsule
 
 MAX_BLOCK_THREADS = 256  # as in csrc/block/block_cuda.h
 MAX_CAPACITY = 1 << 27
+MAX_LM_CACHE_BYTES = 1 << 34
 
 
 class SlotPlaces(NamedTuple):
@@ -43,6 +45,8 @@ class WfstSearchConfig:
         candidates for them. Both per block that runs at the same time.
     boost_capacity: automaton states of all slots' boost tables together. oov_capacity: tokens of
         all their dynamic OOV words together.
+    lm_cache_bytes: CUDA only: of the device, for what was looked up in language models, which lie
+        in the host's memory, for all slots; 0 keeps nothing.
     parallel_lanes: CUDA only: lanes searched by one launch; a larger batch takes several.
     workers: CPU threads that share the lanes.
     block_threads: threads per lane, by default 256 on CUDA and 1 on CPU; changes no result.
@@ -54,6 +58,7 @@ class WfstSearchConfig:
     candidate_capacity: int = 1 << 19
     boost_capacity: int = 65536
     oov_capacity: int = 65536
+    lm_cache_bytes: int = 0
     parallel_lanes: int = 132
     workers: int = 1
     block_threads: int | None = None
@@ -72,6 +77,8 @@ class WfstSearchConfig:
         arenas = (self.boost_capacity, self.oov_capacity)
         if not all(0 <= size <= MAX_CAPACITY for size in arenas):
             raise InvalidConfig(f"boost_ and oov_capacity must lie in 0..{MAX_CAPACITY}")
+        if not 0 <= self.lm_cache_bytes <= MAX_LM_CACHE_BYTES:
+            raise InvalidConfig(f"lm_cache_bytes must lie in 0..{MAX_LM_CACHE_BYTES}")
         if self.entry_capacity < self.max_tokens or self.candidate_capacity < self.max_tokens:
             raise InvalidConfig("entry_ and candidate_capacity must be at least max_tokens")
         if self.block_threads is not None and not 1 <= self.block_threads <= MAX_BLOCK_THREADS:
@@ -96,6 +103,9 @@ class WfstMemory:
         self._scales = torch.zeros(num_slots, 3, dtype=torch.float64, device=device)
         self._boosts = BoostArena(config.boost_capacity, num_slots, device)
         self._oov = OovArena(graph, tables.kinds, config.oov_capacity, num_slots, device)
+        cache_words = config.lm_cache_bytes // 8
+        self._lm_cache = torch.zeros(cache_words, dtype=torch.int64, device=device)
+        self._lms = torch.zeros(num_slots, half.lm_row_bytes, dtype=torch.uint8, device=device)
         self._backpointer_capacity = config.backpointer_capacity
         self.native = half.WfstMemory(
             shape=shape,
@@ -113,6 +123,8 @@ class WfstMemory:
             boost_rows=self._boosts.rows,
             oov_arcs=half.WfstArcs(self._oov.nodes, self._oov.labels, self._oov.arcs),
             oov_rows=self._oov.rows,
+            lms=self._lms,
+            lm_cache=self._lm_cache,
         )
         self._layout = self.native.layout()
 
@@ -137,29 +149,47 @@ class WfstMemory:
             raise
         self._options[slot, 3] = _largest_step(table.automaton)
 
+    def write_lm(self, slot: int, lm: SearchLm | None) -> None:
+        """Other language models for a slot, or none. Raises what `SearchLm.row` raises."""
+        if lm is None:
+            self._lms[slot] = 0
+        else:
+            self._lms[slot] = lm.row(self._lms.device)
+
     def records(
-        self, slots: Tensor, counts: Sequence[Sequence[int]], how: kernels.Launch
+        self,
+        slots: Tensor,
+        counts: Sequence[Sequence[int]],
+        how: kernels.Launch,
+        *,
+        with_lm: bool = False,
     ) -> tuple[Tensor, list[SlotPlaces]]:
         """The tokens and backpointers of slots (B,) on the host, and where each slot's begin.
 
-        ``counts``: of each slot, as the kernels count. The memory is uint8 of two dimensions; on
-        the CPU it is the slots' own, good until they change.
+        ``counts``: of each slot, as the kernels count. ``with_lm``: as `how` says. The
+        memory is uint8 of two dimensions; on the CPU it is the slots' own, good until they change.
         """
         if self._slots.device.type != "cpu":
-            return self.gathered(slots, counts, how)
+            return self.gathered(slots, counts, how, with_lm=with_lm)
         starts = [slot * self.slot_bytes for slot in slots.tolist()]
         return self._slots, [
             SlotPlaces(*(start + offset for offset in self._layout)) for start in starts
         ]
 
     def gathered(
-        self, slots: Tensor, counts: Sequence[Sequence[int]], how: kernels.Launch
+        self,
+        slots: Tensor,
+        counts: Sequence[Sequence[int]],
+        how: kernels.Launch,
+        *,
+        with_lm: bool = False,
     ) -> tuple[Tensor, list[SlotPlaces]]:
         """The same as one copy, and only of what the tokens reach."""
         tokens = [0, *accumulate(each[1] for each in counts)]
         in_use = [0, *accumulate(each[2] for each in counts)]
         firsts = torch.tensor([tokens[:-1], in_use[:-1]]).T.contiguous().to(slots.device)
         keys, costs = self._zeros(tokens[-1]), self._zeros(tokens[-1])
+        words = self._zeros(tokens[-1] if with_lm else 0)
         histories = self._zeros(tokens[-1], dtype=torch.int32)
         marks = self._zeros(len(counts), self._backpointer_capacity, dtype=torch.int32)
         marked = self._zeros(in_use[-1], dtype=torch.int32)
@@ -171,6 +201,7 @@ class WfstMemory:
             dlpack_capsule(marked),
             dlpack_capsule(keys),
             dlpack_capsule(costs),
+            dlpack_capsule(words),
             dlpack_capsule(histories),
             dlpack_capsule(backpointers),
             dlpack_capsule(reached),
@@ -178,12 +209,14 @@ class WfstMemory:
         )
         sizes: list[int] = reached.tolist()
         alive = [backpointers[at : at + size] for at, size in zip(in_use, sizes, strict=False)]
-        parts = [keys, costs, *alive, histories]
+        parts = [keys, costs, words, *alive, histories]
         memory = torch.cat([part.reshape(-1).view(torch.uint8) for part in parts]).cpu()
         ends = [0, *accumulate(part.numel() * part.element_size() for part in parts)]
         places = [
-            SlotPlaces(8 * first, ends[1] + 8 * first, ends[-2] + 4 * first, start, 0)
-            for first, start in zip(tokens, ends[2:-2], strict=False)
+            SlotPlaces(
+                8 * first, ends[1] + 8 * first, ends[-2] + 4 * first, start, ends[2] + 8 * first
+            )
+            for first, start in zip(tokens, ends[3:-2], strict=False)
         ]
         return memory[None], places
 

@@ -65,6 +65,7 @@ class WfstSearch:
         self._boosts = [kernels.SlotBoosts() for _ in range(num_slots)]
         self._lms: list[SearchLm | None] = [None] * num_slots
         self._has_whole_lm = [True] * num_slots
+        self._searched: set[int] = set()  # slots that have models
         self._unlike: set[int] = set()  # slots whose models have another scale than the graph
         self._reader = kernels.ResultReader(graph.finals)
         for slot, options in enumerate(self._options):
@@ -110,7 +111,7 @@ class WfstSearch:
         """
         chosen = self._lanes.slots(torch.tensor([slot]))
         frame = int(self._counts(chosen)[0, 0])
-        self._native.forget_boosts(dlpack_capsule(chosen), self._lanes.launch())
+        self._native.forget_boosts(dlpack_capsule(chosen), self._launch([slot]))
         self._boosts[slot].remove(frame)
         self._memory.write_boost(slot, table)
         if table is not None:
@@ -125,17 +126,16 @@ class WfstSearch:
         cheapest hundred by limited gains, or of as many as are asked for if those are more, which
         are then given the rest of their gains; not where models have changed after the first
         frame, up to the next reset. Raises InvalidConfig for models that are numbered for another
-        graph, or on a device that searches without.
+        graph, and what `NumberedLm.placed` raises: the slot then keeps those that it has.
         """
         chosen = self._lanes.slots(torch.tensor([slot]))
-        if self.device.type != "cpu":
-            raise InvalidConfig(f"a search on {self.device} takes no language models")
         if lm is not None and len(lm.small.numbers) != len(self.graph.word_texts):
             raise InvalidConfig("the language models are numbered for the words of another graph")
-        searched = int(self._counts(chosen)[0, 0]) > 0
-        native = None if lm is None else lm.native
-        before, self._lms[slot] = self._lms[slot], lm  # both are lent until the call is over
-        self._native.set_lm(dlpack_capsule(chosen), native, self._lanes.launch())
+        self._memory.write_lm(slot, lm)
+        before, self._lms[slot] = self._lms[slot], lm
+        (self._searched.discard if lm is None else self._searched.add)(slot)
+        self._native.change_lm(dlpack_capsule(chosen), self._launch([slot]))
+        searched = int(self._counts(chosen)[0, 0]) > 0  # which waits for all that read the others
         del before
         self._has_whole_lm[slot] = not searched
         self._compare_scales(slot)
@@ -154,7 +154,13 @@ class WfstSearch:
         """
         if self._unlike:
             self._check_scales(slots.tolist())
-        self._lanes.advance(self._native.advance, slots, log_probs, lengths)
+        self._lanes.advance(
+            self._native.advance,
+            slots,
+            log_probs,
+            lengths,
+            with_lm=self._has_lm(slots.flatten().tolist()),
+        )
 
     @device_errors()
     def best(self, slots: Tensor, *, finalize: bool = False) -> list[WfstResult]:
@@ -166,7 +172,7 @@ class WfstSearch:
         if not len(chosen):
             return []
         summary = torch.zeros(len(chosen), 5, dtype=torch.int64, device=self.device)
-        finals, how = self._memory.finals, self._lanes.launch()
+        finals, how = self._memory.finals, self._launch(slots.tolist())
         self._native.best(
             dlpack_capsule(chosen), dlpack_capsule(finals), finalize, dlpack_capsule(summary), how
         )
@@ -275,6 +281,13 @@ class WfstSearch:
         counts: list[int] = self._counts(self._lanes.slots(slots))[:, 1].tolist()
         return counts
 
+    def _launch(self, slots: Sequence[int]) -> kernels.Launch:
+        return self._lanes.launch(with_lm=self._has_lm(slots))
+
+    def _has_lm(self, slots: Sequence[int]) -> bool:
+        """Whether one of the slots has models: others pay nothing."""
+        return bool(self._searched) and not self._searched.isdisjoint(slots)
+
     def _compare_scales(self, slot: int) -> None:
         lm = self._lms[slot]
         is_unlike = lm is not None and lm.scale != self._options[slot].graph_scale
@@ -303,7 +316,8 @@ class WfstSearch:
             return torch.empty(1, 0, dtype=torch.uint8), []
         chosen = self._lanes.slots(torch.tensor(slots, dtype=torch.int64))
         counts = self._counts(chosen).tolist()
-        memory, places = self._memory.records(chosen, counts, self._lanes.launch())
+        how, with_lm = self._launch(slots), self._has_lm(slots)
+        memory, places = self._memory.records(chosen, counts, how, with_lm=with_lm)
         ended = [True] * len(slots) if finalize is None else finalize
         lanes = zip(slots, counts, places, ended, strict=True)
         return memory, [self._lane(*lane) for lane in lanes]

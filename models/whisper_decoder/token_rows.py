@@ -18,7 +18,7 @@ class TokenRows:
     """
 
     def __init__(self, table: Tensor) -> None:
-        blocks = table.split(ROWS_AT_ONCE)
+        blocks = torch.split(table, ROWS_AT_ONCE)
         stored = [block for block in map(_exact, blocks) if block is not None]
         self._scale: Tensor | None = None
         if len(stored) == len(blocks):

@@ -96,7 +96,7 @@ def _built(
     loaded = load_model(model or bundled_model_dir(), place, late=True)
     give_up(loaded.model)
     recognizer = build_recognizer(loaded, config, read)
-    check_lm_in_search(config.graph_search, recognizer.graph, place)
+    check_lm_in_search(config.graph_search, recognizer.graph)
     return recognizer
 
 

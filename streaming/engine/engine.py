@@ -63,7 +63,9 @@ class Engine:
         self._settings = recognizer.settings
         self.model = recognizer.model
         self.rules = recognizer.rules
-        self._lms = OpenLms.of(config.lm_dir, recognizer.graph, config.graph_search)
+        self._lms = OpenLms.of(
+            config.lm_dir, recognizer.graph, config.graph_search, recognizer.device
+        )
         self._turned = turned or (lambda: None)
         self._opener = LmOpener(self._lms.hold, self._lms.hold_open)
         self._loop = EngineLoop(

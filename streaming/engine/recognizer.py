@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+import torch
+
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.streaming.boosting.boosting import CompiledBoosts
 from earshot.streaming.engine.model_description import ModelDescription
@@ -48,6 +50,10 @@ class Recognizer(Protocol):
     @property
     def graph(self) -> Graph | None:
         """The decoding graph that it can search, whose words language models rank."""
+
+    @property
+    def device(self) -> torch.device:
+        """The device that searches are on."""
 
     @property
     def counts(self) -> SearchCounts:

@@ -54,6 +54,7 @@ class FastConformerRecognizer:
         self.settings, self.model, self.rules = settings, model, rules
         words = parts.get(GRAPH)
         self.graph = None if words is None else words.graph
+        self.device = hearing.device
 
     @property
     def counts(self) -> SearchCounts:

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import Future
 
+from earshot.decoder_kernels.errors import DeviceError
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.language_models.held_lms import HeldLms
 from earshot.streaming.lm_mix import LmChoice, LmMix
@@ -39,10 +40,13 @@ class LmOpener:
         return self._thread.submit(self._opened, asked) if held is None else at_hand(held)
 
     def _opened(self, asked: LmMix) -> HeldLms:
-        """Models of `hold`; a file that this machine cannot read now is no fault of the engine."""
+        """Models of `hold`; a file that this machine cannot read now is no fault of the engine.
+
+        Nor is one that a device does not take; one that is broken tells the engine itself.
+        """
         try:
             return self._hold(asked)
-        except (MemoryError, OSError) as error:
+        except (MemoryError, OSError, DeviceError) as error:
             log.exception("lm=%s cannot be opened", asked)
             raise InvalidStreamConfig(f"lm={asked} cannot be opened here") from error
 

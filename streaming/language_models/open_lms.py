@@ -10,6 +10,8 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
+import torch
+
 from earshot.decoder_kernels.errors import LmImageError
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.lm.lm_image import COST_STEPS, NEVER, LmImage
@@ -61,13 +63,21 @@ class OpenLms:
             log.warning("the graph does not hold its n-grams: language models are added to it")
 
     @classmethod
-    def of(cls, path: Path | None, graph: Graph | None, config: GraphSearchConfig) -> OpenLms:
-        """The models of a folder, if there is one, as the config asks for them.
+    def of(
+        cls,
+        path: Path | None,
+        graph: Graph | None,
+        config: GraphSearchConfig,
+        device: torch.device,
+    ) -> OpenLms:
+        """The models of a folder, if there is one, as the config asks for them, on a device.
 
         Raises UnusableGraph where a search is to ask them and cannot (`check_graph`).
         """
         is_asked = config.lm_in_search and graph is not None
-        searched = SearchedLms(graph, config) if graph is not None and is_asked else None
+        searched = None
+        if graph is not None and is_asked:
+            searched = SearchedLms(graph, config, device)
         return cls(None if path is None else LmFolder(path), graph, searched=searched)
 
     @property

@@ -6,6 +6,7 @@ searched (on-the-fly rescoring, Hori 2007; `SearchLm`).
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from earshot.decoder_kernels.wfst.search_lm import MAX_ORDER, MAX_WORDS, Numbere
 from earshot.streaming.errors import InvalidEngineConfig, UnusableGraph
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.language_models.lm_folder import Identity, LmFile
+
+log = logging.getLogger(__name__)
 
 OpenLm: TypeAlias = tuple[LmFile, LmImage]
 
@@ -46,14 +49,15 @@ class SearchedMix:
 class SearchedLms:
     """The models of one graph's search. Their words are found once: 0.2 s for 120,000.
 
-    For any thread but the engine's and an event loop's, where it does not say otherwise. Raises
-    UnusableGraph as `check_graph` does.
+    For any thread but the engine's and an event loop's, where it does not say otherwise. `device`
+    is the search's. Raises UnusableGraph as `check_graph` does.
     """
 
-    def __init__(self, graph: Graph, config: GraphSearchConfig) -> None:
+    def __init__(self, graph: Graph, config: GraphSearchConfig, device: torch.device) -> None:
         self._small_image = check_graph(graph)
         self._texts = graph.word_texts
         self._config = config
+        self._device = device
         self._lock = threading.Lock()
         self._small: NumberedLm | None = None
         self._numbers: dict[str, tuple[Identity, Words]] = {}
@@ -68,12 +72,17 @@ class SearchedLms:
         return self._small
 
     def number(self, models: Sequence[OpenLm]) -> tuple[NumberedLm, ...]:
-        """All models with their numbers; none where one is of too high an order for a search."""
+        """All models with their numbers, where the search's kernels read them.
+
+        None where one is of too high an order for a search. Raises what `NumberedLm.placed` raises.
+        """
         if not can_search(models):
             return ()
         with self._lock:
             if self._small is None:
-                self._small = NumberedLm.of(self._small_image, self._texts)
+                small = NumberedLm.of(self._small_image, self._texts)
+                self._place(small)
+                self._small = small
             return tuple(self._number(file, image) for file, image in models)
 
     def numbered(self, models: Sequence[OpenLm]) -> tuple[NumberedLm, ...] | None:
@@ -124,8 +133,19 @@ class SearchedLms:
         self._numbers[file.name] = file.identity, numbers  # the last that was asked for
         for name in list(self._numbers)[:-MOST_NUMBERED]:
             self.forget(name)
-        self._numbered[file.identity] = found = NumberedLm(image, numbers)
+        found = NumberedLm(image, numbers)
+        self._place(found)
+        self._numbered[file.identity] = found
         return found
+
+    def _place(self, model: NumberedLm) -> None:
+        """Have the device see it: else the engine would wait for that."""
+        if model.placed(self._device).is_copied:
+            log.warning(
+                "%s is copied to the host's memory: %s does not take it where it is mapped",
+                model.image.name,
+                self._device,
+            )
 
 
 def can_search(models: Sequence[OpenLm]) -> bool:
@@ -133,22 +153,15 @@ def can_search(models: Sequence[OpenLm]) -> bool:
     return all(image.order <= MAX_ORDER for _, image in models)
 
 
-def check_lm_in_search(
-    config: GraphSearchConfig, graph: Graph | None, device: torch.device
-) -> None:
+def check_lm_in_search(config: GraphSearchConfig, graph: Graph | None) -> None:
     """Refuse to search with models where it cannot be done.
 
-    Raises InvalidEngineConfig where no graph is searched, or not on the CPU; UnusableGraph as
-    `check_graph` does.
+    Raises InvalidEngineConfig where no graph is searched; UnusableGraph as `check_graph` does.
     """
     if not config.lm_in_search:
         return
     if graph is None:
         raise InvalidEngineConfig("lm_in_search: this model searches no decoding graph")
-    if device.type != "cpu":
-        raise InvalidEngineConfig(
-            f"lm_in_search: a search on {device.type} asks no language models; --device cpu does"
-        )
     check_graph(graph)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from earshot.models.config import MAX_BEAM, MAX_LM_WEIGHT, MIN_BEAM
 from earshot.streaming.errors import UnusableGraph
-from earshot.streaming.graph_config import MAX_ACTIVE
+from earshot.streaming.graph_config import MAX_ACTIVE, MAX_LM_CACHE_MB
 from earshot.streaming.parts.letters import LETTERS
 from earshot.streaming.parts.option import Option
 from earshot.streaming.parts.part import Part
@@ -89,7 +89,11 @@ GRAPH: Part[GraphWords] = Part(
         ),
         Option(
             "lm_in_search", "boolean", ("graph_search", "lm_in_search"), default=False,
-            help="have the search itself ask language models that requests name, on a CPU",
+            help="have the search itself ask language models that requests name",
+        ),
+        Option(
+            "lm_cache_mb", "integer", ("graph_search", "lm_cache_mb"), low=0, high=MAX_LM_CACHE_MB,
+            default=24, help="of a GPU's memory, for what such a search has looked up",
         ),
     ),
     parameters=(

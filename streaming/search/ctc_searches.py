@@ -1,5 +1,7 @@
 """The searches of one engine over a CTC head, with the memory that all its streams may need."""
 
+from dataclasses import replace
+
 import torch
 
 from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
@@ -56,7 +58,10 @@ def build_searches(
         "greedy": GreedyDecoder(network, tokenizer),
     }
     if words is not None:
-        wfst = WfstSearch(words.graph, graph_search_sizes(config), config.max_streams, device)
+        sizes = graph_search_sizes(config)
+        if device.type == "cpu":  # whose workers have memos of their own
+            sizes = replace(sizes, lm_cache_bytes=0)
+        wfst = WfstSearch(words.graph, sizes, config.max_streams, device)
         rescored = config.beam_size if second_pass else 0
         searches["graph"] = WfstDecoder(network, wfst, words, config.graph_search, rescored)
     return searches
@@ -73,5 +78,6 @@ def graph_search_sizes(config: EngineConfig) -> WfstSearchConfig:
         candidate_capacity=2 * entries,
         boost_capacity=boost_capacity(config),
         oov_capacity=boost_capacity(config),
+        lm_cache_bytes=(asked.lm_cache_mb << 20) if asked.lm_in_search else 0,
         workers=engine_threads(config),
     )

@@ -57,7 +57,7 @@ class TwoPass:
             raise NotStreamable(f"{loaded.name} was trained on whole utterances, not on chunks")
         device = next(model.parameters()).device
         self.settings = stream_settings(model, config)
-        self._device = device
+        self.device = device
         frames = cache_frames(model, config, self.settings)
         precision = engine_precision(model, config.precision)
         heads = ctc_heads(model, precision)
@@ -161,7 +161,7 @@ class TwoPass:
         self._reset([stream])
 
     def _reset(self, streams: Sequence[ActiveStream]) -> None:
-        slots = torch.tensor([stream.slot for stream in streams], device=self._device)
+        slots = torch.tensor([stream.slot for stream in streams], device=self.device)
         self._slots.reset(slots)
         self._search.restart(streams)
 

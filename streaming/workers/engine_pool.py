@@ -90,7 +90,9 @@ class EnginePool:
         self._workers = tuple(_Worker(link, config.max_streams) for link in links)
         self._watch = PoolWatch(self._workers)
         self.model, self.rules = recognizer.model, recognizer.rules
-        self._lms = OpenLms.of(config.lm_dir, recognizer.graph, config.graph_search)
+        self._lms = OpenLms.of(
+            config.lm_dir, recognizer.graph, config.graph_search, recognizer.device
+        )
         self.sample_rate_hz = recognizer.settings.sample_rate_hz
 
     def start(self) -> None:

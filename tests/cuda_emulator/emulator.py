@@ -71,6 +71,9 @@ class KernelCounts(TypedDict):
     global_bytes: int
     shared_bytes: int
     own_bytes: int
+    host_reads: int
+    host_bytes: int
+    host_sectors: int
 
 
 class Emulator:
@@ -83,6 +86,7 @@ class Emulator:
         self._threads = {name: getattr(half, name) for name in BLOCK_THREADS_OF}
         library.emulator_get.restype = ctypes.c_uint64
         library.emulator_allocations.restype = ctypes.c_size_t
+        library.emulator_host_pieces.restype = ctypes.c_size_t
         library.emulator_counts.restype = ctypes.c_char_p
         library.emulator_probe_error.restype = ctypes.c_char_p
         for name in ("emulator_fail_launch", "emulator_fail_allocation"):
@@ -142,6 +146,11 @@ class Emulator:
     def allocations(self) -> int:
         """Pieces of the device's memory that are in use."""
         return int(self.library.emulator_allocations())
+
+    @property
+    def host_pieces(self) -> int:
+        """Pieces of the host's memory that kernels may read now."""
+        return int(self.library.emulator_host_pieces())
 
     def fail_launch(self, *, after: int = 0) -> None:
         """Refuse one launch, after so many that are not."""

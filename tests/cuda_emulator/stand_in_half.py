@@ -10,20 +10,19 @@ import torch
 from torch import Tensor
 from torch.utils.dlpack import from_dlpack, to_dlpack
 
-from earshot.decoder_kernels.native import kernels, native_half
+from earshot.decoder_kernels.native import native_half
 
 
 def stand_in_half() -> "StandIn":
     """To be the native module's ``emulated``."""
-    solo = kernels.Launch(threads=1, workers=1, stream=0)
-    return StandIn(native_half(torch.device("cpu")), solo)
+    return StandIn(native_half(torch.device("cpu")))
 
 
 class StandIn:
     """What the CPU half has made, or the half itself."""
 
-    def __init__(self, what: Any, how: Any) -> None:
-        self._what, self._how = what, how
+    def __init__(self, what: Any) -> None:
+        self._what = what
 
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self._what, name)
@@ -33,7 +32,7 @@ class StandIn:
         def call(*args: Any, **kwargs: Any) -> Any:
             named = {key: self._lower(value) for key, value in kwargs.items()}
             made = method(*map(self._lower, args), **named)
-            return made if isinstance(made, int | tuple | None) else StandIn(made, self._how)
+            return made if isinstance(made, int | bytes | tuple | None) else StandIn(made)
 
         return call
 
@@ -41,8 +40,8 @@ class StandIn:
         """An argument as the CPU half takes it."""
         if isinstance(value, StandIn):
             return value._what
-        if isinstance(value, type(self._how)):
-            return self._how
+        if isinstance(value, list):
+            return [self._lower(each) for each in value]
         if isinstance(value, Tensor):
             return _host_view(value)
         if type(value).__name__ == "PyCapsule":

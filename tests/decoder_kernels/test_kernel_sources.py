@@ -12,6 +12,7 @@ import pytest
 KNOWN_TO_COMPILE = {
     # Types and constants.
     "byte",
+    "conditional_t",
     "int16_t",
     "int32_t",
     "int64_t",
@@ -27,7 +28,13 @@ KNOWN_TO_COMPILE = {
     "bit_cast",
 }
 HOST_ONLY = {"runtime_error"}  # of launch.h
-HOST_FILES = {"captured_graph.h", "device_loop.h", "looping_modes.cu", "step_launches.h"}
+HOST_FILES = {
+    "captured_graph.h",
+    "device_loop.h",
+    "looping_modes.cu",
+    "pinned_bytes.cu",
+    "step_launches.h",
+}
 CPU_ONLY = {"block_solo.h", "block_team.h", "cpu_launch.h"}
 
 

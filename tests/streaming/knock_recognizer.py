@@ -100,6 +100,7 @@ class KnockRecognizer:
     counts = SearchCounts()
     rules = KnockRules()
     graph = None
+    device = torch.device("cpu")
 
     def __init__(self, loaded: LoadedModel, config: EngineConfig) -> None:
         self.settings = StreamSettings(

@@ -21,10 +21,10 @@ void bind_launch(nb::module_& module) {
   nb::class_<Launch>(module, "Launch", "Threads per block, CPU workers, and the CUDA stream.")
       .def(
           "__init__",
-          [](Launch* how, int threads, int workers, std::intptr_t stream) {
-            new (how) Launch{0, threads, workers, stream, 0};
+          [](Launch* how, int threads, int workers, std::intptr_t stream, bool with_lm) {
+            new (how) Launch{0, threads, workers, stream, with_lm, 0};
           },
-          nb::kw_only(), "threads"_a, "workers"_a, "stream"_a);
+          nb::kw_only(), "threads"_a, "workers"_a, "stream"_a, "with_lm"_a = false);
 }
 
 void bind_alignment(nb::module_& module) {

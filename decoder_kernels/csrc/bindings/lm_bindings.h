@@ -35,6 +35,8 @@ class BorrowedImage {
                LmCounts{order, words, text_bytes, rows, tallies, states}, unknown_cost) {}
 
   const LmImage& image() const { return image_; }
+  const std::uint8_t* content() const { return content_.data(); }
+  std::size_t size() const { return content_.size(); }
 
   // For each pair of a state and a word what it costs, into `costs`, and the state after it.
   void look_up(HostArray<const std::uint32_t, 1> states, HostArray<const std::uint32_t, 1> words,

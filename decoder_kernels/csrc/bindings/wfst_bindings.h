@@ -11,14 +11,17 @@
 #include <vector>
 
 #include "bindings/borrowed.h"
-#include "bindings/search_lm.h"
+#include "bindings/placed_lm.h"
+#include "pinned/pinned_bytes.h"
 #include "wfst/wfst_search.h"
 
 namespace earshot {
 
 struct CpuWfst {
   using Device = nb::device::cpu;
-  static constexpr int threads = 1;  // of a block, where the caller does not say
+  using HostBytes = UnpinnedBytes;
+  static constexpr bool HAS_MEMOS = true;  // of what its workers have looked up
+  static constexpr int threads = 1;        // of a block, where the caller does not say
   static constexpr auto slot_bytes = cpu::wfst_slot_bytes;
   static std::size_t workspace_bytes(const WfstShape& shape) {
     return std::max(cpu::wfst_workspace_bytes(shape), cpu_lm::wfst_workspace_bytes(shape));
@@ -41,6 +44,7 @@ struct CpuWfst {
         by_threads<cpu_lm::wfst_forget_boosts, cpu_teams_lm::wfst_forget_boosts>;
     static constexpr auto advance = by_threads<cpu_lm::wfst_advance, cpu_teams_lm::wfst_advance>;
     static constexpr auto best = by_threads<cpu_lm::wfst_best, cpu_teams_lm::wfst_best>;
+    static constexpr auto gather = by_threads<cpu_lm::wfst_gather, cpu_teams_lm::wfst_gather>;
   };
 };
 
@@ -48,9 +52,13 @@ struct CpuWfst {
 template <class On>
 struct CudaWfst {
   using Device = On;
+  using HostBytes = PinnedBytes;
+  static constexpr bool HAS_MEMOS = false;
   static constexpr int threads = 256;
   static constexpr auto slot_bytes = cuda::wfst_slot_bytes;
-  static constexpr auto workspace_bytes = cuda::wfst_workspace_bytes;
+  static std::size_t workspace_bytes(const WfstShape& shape) {
+    return std::max(cuda::wfst_workspace_bytes(shape), cuda_lm::wfst_workspace_bytes(shape));
+  }
   static constexpr auto layout = cuda::wfst_layout;
   static constexpr auto reset = cuda::wfst_reset;
   static constexpr auto forget_boosts = cuda::wfst_forget_boosts;
@@ -59,6 +67,14 @@ struct CudaWfst {
   static constexpr auto best = cuda::wfst_best;
   static constexpr auto words = cuda::wfst_words;
   static constexpr auto gather = cuda::wfst_gather;
+
+  struct WithLm {
+    static constexpr auto change_lm = cuda_lm::wfst_change_lm;
+    static constexpr auto forget_boosts = cuda_lm::wfst_forget_boosts;
+    static constexpr auto advance = cuda_lm::wfst_advance;
+    static constexpr auto best = cuda_lm::wfst_best;
+    static constexpr auto gather = cuda_lm::wfst_gather;
+  };
 };
 
 // The memory of one search, borrowed from Python for as long as this object lives.
@@ -88,7 +104,8 @@ class WfstMemory {
              int max_eps_words, int max_arc_words, Out<std::uint8_t, 2> slots,
              Out<std::uint8_t, 2> workspaces, In<std::int64_t, 2> options, In<double, 2> scales,
              In<std::int32_t, 2> boost_links, In<double, 2> boost_bonuses,
-             In<std::int64_t, 1> boost_rows, Arcs oov_arcs, In<std::int64_t, 2> oov_rows)
+             In<std::int64_t, 1> boost_rows, Arcs oov_arcs, In<std::int64_t, 2> oov_rows,
+             In<std::uint8_t, 2> lms, Out<std::int64_t, 1> lm_cache)
       : graph_(graph),
         slots_(slots),
         workspaces_(workspaces),
@@ -99,7 +116,8 @@ class WfstMemory {
         boost_rows_(boost_rows),
         oov_arcs_(oov_arcs),
         oov_rows_(oov_rows),
-        lms_(slots.shape(0)),
+        lms_(lms),
+        lm_cache_(lm_cache),
         state_(borrow(shape, min_weight, max_weight, max_eps_words, max_arc_words)) {}
 
   void reset(In<std::int64_t, 1> slots, const Launch& how) const {
@@ -107,29 +125,17 @@ class WfstMemory {
   }
 
   void forget_boosts(In<std::int64_t, 1> slots, const Launch& how) const {
-    const WfstSlotParams params{state_, slots.data()};
-    if constexpr (HAS_LM) {
-      if (any_lm(slots)) {
-        return run_over<Device>(slots, Half::WithLm::forget_boosts, how, params);
-      }
-    }
-    run_over<Device>(slots, Half::forget_boosts, how, params);
+    run_over<Device>(slots, how.with_lm ? Half::WithLm::forget_boosts : Half::forget_boosts, how,
+                     WfstSlotParams{state_, slots.data()});
   }
 
-  // The models of the slots, or of none; they are borrowed until there are others.
-  void set_lm(In<std::int64_t, 1> slots, const SearchLm* lm, const Launch& how) {
-    if constexpr (HAS_LM) {
-      if (memos_.empty()) {
-        memos_.resize(workspaces_.shape(0));
-        state_.lm_memos = memos_.data();
-      }
-      for (std::size_t i = 0; i < slots.size(); ++i) {
-        lms_[static_cast<std::size_t>(slots.data()[i])] = lm == nullptr ? LmRow{} : lm->row();
-      }
-      run_over<Device>(slots, Half::WithLm::change_lm, how, WfstSlotParams{state_, slots.data()});
-    } else {
-      throw std::invalid_argument("this half of the kernels searches without language models");
+  // The slots' models are others now, or none.
+  void change_lm(In<std::int64_t, 1> slots, const Launch& how) {
+    if (Half::HAS_MEMOS && memos_.empty()) {
+      memos_.resize(workspaces_.shape(0));
+      state_.lm_kept.memos = memos_.data();
     }
+    run_over<Device>(slots, Half::WithLm::change_lm, how, WfstSlotParams{state_, slots.data()});
   }
 
   void advance(In<std::int64_t, 1> slots, In<float, 3> log_probs, In<std::int64_t, 1> lengths,
@@ -140,10 +146,7 @@ class WfstMemory {
                                    lengths.data(),
                                    static_cast<std::int64_t>(log_probs.shape(1)),
                                    status.data()};
-    if constexpr (HAS_LM) {
-      if (any_lm(slots)) return run_over<Device>(slots, Half::WithLm::advance, how, params);
-    }
-    run_over<Device>(slots, Half::advance, how, params);
+    run_over<Device>(slots, how.with_lm ? Half::WithLm::advance : Half::advance, how, params);
   }
 
   void count(In<std::int64_t, 1> slots, Out<std::int64_t, 2> counts, const Launch& how) const {
@@ -153,10 +156,7 @@ class WfstMemory {
   void best(In<std::int64_t, 1> slots, In<float, 1> finals, bool finalize,
             Out<std::int64_t, 2> summary, const Launch& how) const {
     const WfstBestParams params{state_, slots.data(), finals.data(), finalize, summary.data()};
-    if constexpr (HAS_LM) {
-      if (any_lm(slots)) return run_over<Device>(slots, Half::WithLm::best, how, params);
-    }
-    run_over<Device>(slots, Half::best, how, params);
+    run_over<Device>(slots, how.with_lm ? Half::WithLm::best : Half::best, how, params);
   }
 
   void words(In<std::int64_t, 1> slots, In<std::int64_t, 2> summary, Out<std::int32_t, 2> words,
@@ -169,14 +169,15 @@ class WfstMemory {
 
   void gather(In<std::int64_t, 1> slots, In<std::int64_t, 2> firsts, Out<std::int32_t, 2> marks,
               Out<std::int32_t, 1> marked, Out<std::int64_t, 1> keys, Out<std::int64_t, 1> costs,
-              Out<std::int32_t, 1> histories, Out<std::int64_t, 2> backpointers,
-              Out<std::int64_t, 1> reached, const Launch& how) const {
+              Out<std::int64_t, 1> words, Out<std::int32_t, 1> histories,
+              Out<std::int64_t, 2> backpointers, Out<std::int64_t, 1> reached,
+              const Launch& how) const {
     run_over<Device>(
-        slots, Half::gather, how,
+        slots, how.with_lm ? Half::WithLm::gather : Half::gather, how,
         WfstGatherParams{state_, slots.data(), firsts.data(), marks.data(), marked.data(),
                          reinterpret_cast<std::uint64_t*>(keys.data()), costs.data(),
-                         histories.data(), reinterpret_cast<WfstBackpointer*>(backpointers.data()),
-                         reached.data()});
+                         reinterpret_cast<std::uint64_t*>(words.data()), histories.data(),
+                         reinterpret_cast<WfstBackpointer*>(backpointers.data()), reached.data()});
   }
 
   std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t> layout() const {
@@ -185,12 +186,14 @@ class WfstMemory {
   }
 
  private:
-  static constexpr bool HAS_LM = requires { typename Half::WithLm; };
-
-  bool any_lm(const In<std::int64_t, 1>& slots) const {
-    return std::any_of(slots.data(), slots.data() + slots.size(), [this](std::int64_t slot) {
-      return lms_[static_cast<std::size_t>(slot)].num_large > 0;
-    });
+  // Of all entries a third is for states; a cache too small for one of each is none.
+  LmCache borrow_cache() const {
+    const std::uint64_t size = lm_cache_.size();
+    const auto states = static_cast<std::uint32_t>(size / (2 * LM_PRICE_WORDS + LM_STATES_WORDS));
+    auto* const memory = reinterpret_cast<std::uint64_t*>(lm_cache_.data());
+    const std::uint64_t left = size - std::uint64_t{states} * LM_STATES_WORDS;
+    return LmCache{memory, states == 0 ? 0 : static_cast<std::uint32_t>(left / LM_PRICE_WORDS),
+                   states};
   }
 
   WfstState borrow(const WfstShape& shape, double min_weight, double max_weight, int max_eps_words,
@@ -211,8 +214,8 @@ class WfstMemory {
                      boost_rows_.data(),
                      oov_arcs_.borrow(),
                      oov_rows_.data(),
-                     lms_.data(),
-                     nullptr};
+                     reinterpret_cast<const LmRow*>(lms_.data()),
+                     LmKeeping{nullptr, borrow_cache()}};
   }
 
   Arcs graph_;
@@ -225,8 +228,9 @@ class WfstMemory {
   In<std::int64_t, 1> boost_rows_;
   Arcs oov_arcs_;
   In<std::int64_t, 2> oov_rows_;
-  std::vector<LmRow> lms_;     // per slot
-  std::vector<LmMemo> memos_;  // per worker, as soon as a slot has models
+  In<std::uint8_t, 2> lms_;  // LmRow of each slot
+  Out<std::int64_t, 1> lm_cache_;
+  std::vector<LmMemo> memos_;  // per worker of a CPU, as soon as a slot has models
   WfstState state_;
 };
 
@@ -237,6 +241,7 @@ void bind_wfst(nb::module_ submodule) {
   submodule.def("wfst_slot_bytes", Half::slot_bytes, "shape"_a, "Bytes that one slot takes.");
   submodule.def("wfst_workspace_bytes", Half::workspace_bytes, "shape"_a,
                 "Bytes that one block works in.");
+  bind_placed_lm<Half>(submodule);
   using M = WfstMemory<Half>;
   using Arcs = typename M::Arcs;
   nb::class_<Arcs>(submodule, "WfstArcs", "Nodes and arcs, borrowed from their owner.")
@@ -249,21 +254,22 @@ void bind_wfst(nb::module_ submodule) {
           },
           "nodes"_a, "labels"_a, "arcs"_a);
   nb::class_<M>(submodule, "WfstMemory", "The memory of one search, borrowed from its owner.")
-      .def(nb::init<const WfstShape&, Arcs, double, double, int, int,
-                    typename M::template Out<std::uint8_t, 2>,
-                    typename M::template Out<std::uint8_t, 2>,
-                    typename M::template In<std::int64_t, 2>, typename M::template In<double, 2>,
-                    typename M::template In<std::int32_t, 2>, typename M::template In<double, 2>,
-                    typename M::template In<std::int64_t, 1>, Arcs,
-                    typename M::template In<std::int64_t, 2>>(),
+      .def(nb::init<
+               const WfstShape&, Arcs, double, double, int, int,
+               typename M::template Out<std::uint8_t, 2>, typename M::template Out<std::uint8_t, 2>,
+               typename M::template In<std::int64_t, 2>, typename M::template In<double, 2>,
+               typename M::template In<std::int32_t, 2>, typename M::template In<double, 2>,
+               typename M::template In<std::int64_t, 1>, Arcs,
+               typename M::template In<std::int64_t, 2>, typename M::template In<std::uint8_t, 2>,
+               typename M::template Out<std::int64_t, 1>>(),
            nb::kw_only(), "shape"_a, "graph"_a, "min_weight"_a, "max_weight"_a, "max_eps_words"_a,
            "max_arc_words"_a, "slots"_a, "workspaces"_a, "options"_a, "scales"_a, "boost_links"_a,
-           "boost_bonuses"_a, "boost_rows"_a, "oov_arcs"_a, "oov_rows"_a)
+           "boost_bonuses"_a, "boost_rows"_a, "oov_arcs"_a, "oov_rows"_a, "lms"_a, "lm_cache"_a)
       .def("reset", &M::reset, "slots"_a, "how"_a, "Start the slots over.")
       .def("forget_boosts", &M::forget_boosts, "slots"_a, "how"_a,
            "Give back the bonus of phrases under way, and OOV words under way up.")
-      .def("set_lm", &M::set_lm, "slots"_a, "lm"_a.none(), "how"_a,
-           "Go on with these language models, or none.")
+      .def("change_lm", &M::change_lm, "slots"_a, "how"_a,
+           "Go on with the language models that the slots' rows have now, or none.")
       .def("advance", &M::advance, "slots"_a, "log_probs"_a, "lengths"_a, "status"_a, "how"_a,
            "Search all frames of a chunk.")
       .def("count", &M::count, "slots"_a, "counts"_a, "how"_a,
@@ -273,7 +279,7 @@ void bind_wfst(nb::module_ submodule) {
       .def("words", &M::words, "slots"_a, "summary"_a, "words"_a, "frames"_a, "how"_a,
            "Write the words of what `best` found.")
       .def("gather", &M::gather, "slots"_a, "firsts"_a, "marks"_a, "marked"_a, "keys"_a, "costs"_a,
-           "histories"_a, "backpointers"_a, "reached"_a, "how"_a,
+           "words"_a, "histories"_a, "backpointers"_a, "reached"_a, "how"_a,
            "Write the slots' tokens and the backpointers that they reach side by side.")
       .def("layout", &M::layout,
            "Where keys, costs, histories, backpointers and words begin in a slot's memory.");

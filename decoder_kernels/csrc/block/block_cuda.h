@@ -6,7 +6,11 @@
 
 #include "block/launch.h"
 
+#ifdef EARSHOT_LM
+#define EARSHOT_BACKEND cuda_lm
+#else
 #define EARSHOT_BACKEND cuda
+#endif
 #define KERNEL_FN __device__ inline
 #define KERNEL_CALL __device__ __noinline__  // of what many places call, where code is dear
 #define KERNEL_HOST_FN __host__ __device__ inline
@@ -83,6 +87,18 @@ KERNEL_FN int bit_width(std::uint64_t bits) {
 // Where the lowest bit is that is set; some bit is.
 KERNEL_FN int lowest_bit(std::uint64_t bits) {
   return __ffsll(static_cast<long long>(bits)) - 1;
+}
+
+// What threads of any block read and write as they like: each word is whole, and nothing orders
+// two.
+inline constexpr bool HAS_OWN_WORKER = false;
+KERNEL_FN std::uint64_t load_relaxed(const std::uint64_t* value) {
+  std::uint64_t found;
+  asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(found) : "l"(value) : "memory");
+  return found;
+}
+KERNEL_FN void store_relaxed(std::uint64_t* value, std::uint64_t replacement) {
+  asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(value), "l"(replacement) : "memory");
 }
 
 KERNEL_FN void prefetch(const void*) {}

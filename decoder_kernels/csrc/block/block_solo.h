@@ -15,6 +15,15 @@
 
 namespace earshot::EARSHOT_BACKEND {
 
+// A worker's memory is its block's alone while it runs.
+inline constexpr bool HAS_OWN_WORKER = true;
+KERNEL_FN std::uint64_t load_relaxed(const std::uint64_t* value) {
+  return *value;
+}
+KERNEL_FN void store_relaxed(std::uint64_t* value, std::uint64_t replacement) {
+  *value = replacement;
+}
+
 struct Block {
   static constexpr int thread = 0;
   static constexpr int threads = 1;

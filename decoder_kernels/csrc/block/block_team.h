@@ -17,6 +17,17 @@
 
 namespace earshot::EARSHOT_BACKEND {
 
+// What threads of any block read and write as they like: each word is whole, and nothing orders
+// two.
+inline constexpr bool HAS_OWN_WORKER = false;
+KERNEL_FN std::uint64_t load_relaxed(const std::uint64_t* value) {
+  auto& shared = *const_cast<std::uint64_t*>(value);
+  return std::atomic_ref<std::uint64_t>(shared).load(std::memory_order_relaxed);
+}
+KERNEL_FN void store_relaxed(std::uint64_t* value, std::uint64_t replacement) {
+  std::atomic_ref<std::uint64_t>(*value).store(replacement, std::memory_order_relaxed);
+}
+
 struct Block {
   int index;
   int thread;

@@ -17,6 +17,7 @@ struct Launch {
   int threads;                // threads per block
   int workers;                // CPU only: blocks that run at the same time
   std::intptr_t stream;       // CUDA only: the cudaStream_t
+  bool with_lm;               // whether some slot of a graph's search has language models
   std::size_t scratch_bytes;  // per block; set by the kernel's own launcher
 };
 

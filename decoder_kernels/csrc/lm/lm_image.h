@@ -24,6 +24,13 @@ class LmImage {
   }
 
   const LmView& view() const { return view_; }
+  // The same of a copy of the image that others see at another address.
+  LmView view_at(const std::uint8_t* content) const {
+    LmView there = lm_view(content, counts_);
+    there.unknown_cost = view_.unknown_cost;
+    there.unknown = view_.unknown;
+    return there;
+  }
   cpu::LmLookup lookup() const { return cpu::LmLookup(view_); }
 
   // A word's number, or LM_NO_WORD.

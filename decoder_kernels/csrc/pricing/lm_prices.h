@@ -1,64 +1,48 @@
 // What words cost that large models say less what the graph's small one has said of them. The rules
-// are search_lm_oracle.py's (tests).
-//
-// A state is the last words that some model can tell from others, LM_STATE_WORDS at most, packed,
-// the newest lowest: it is the same whatever models there are and however images number theirs.
+// are search_lm_oracle.py's (tests). A state is the last words that some model can tell from
+// others, LM_STATE_WORDS at most.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "block/block.h"
 #include "lm/lm_lookup.h"
 #include "prefix/log_add.h"
 #include "pricing/lm_row.h"
+#include "pricing/lm_words.h"
+#include "pricing/own_prices.h"
+#include "pricing/shared_prices.h"
 #include "wfst/fixed_cost.h"
 
 namespace earshot::EARSHOT_BACKEND {
 
-using LmWords = std::uint64_t;
-
-inline constexpr int LM_WORD_BITS = 21;
-inline constexpr int LM_STATE_WORDS = 3;
-inline constexpr LmWords LM_START = (LmWords{1} << LM_WORD_BITS) - 1;  // of a sentence
-inline constexpr LmWords LM_UNKNOWN = LM_START - 1;  // a word that is spelled, not in the graph
-inline constexpr LmWords LM_END = 0;                 // of a sentence; in no state
-
-KERNEL_FN LmWords lm_suffix(LmWords words, int length) {
-  return words & ((LmWords{1} << (LM_WORD_BITS * length)) - 1);
-}
-KERNEL_FN LmWords lm_word(LmWords words, int place) {
-  return words >> (LM_WORD_BITS * place) & LM_START;
-}
-KERNEL_FN int lm_length(LmWords words) {
-  return (bit_width(words) + LM_WORD_BITS - 1) / LM_WORD_BITS;
-}
+// What lookups find is kept by a worker for itself, or by all threads for each other.
+using LmKept = std::conditional_t<HAS_OWN_WORKER || !HAS_LM, OwnPrices, SharedPrices>;
 
 class LmPrices {
  public:
+  // Whether whoever has many words to look up says so first: elsewhere other warps work meanwhile.
+  static constexpr bool FINDS_TOGETHER = HAS_OWN_WORKER;
+
   struct Word {
     Cost cost;
     LmWords after;
   };
 
-  explicit KERNEL_FN LmPrices(const LmRow* row, LmMemo* memo = nullptr) : row_(row), memo_(memo) {}
+  explicit KERNEL_FN LmPrices(const LmRow* row, LmKept kept = LmKept()) : row_(row), kept_(kept) {}
 
   KERNEL_FN bool empty() const { return row_ == nullptr || row_->num_large == 0; }
   KERNEL_FN Cost gain() const { return empty() ? 0 : row_->gain; }
   KERNEL_FN Cost history_beam() const { return row_->history_beam; }
 
   // What a word of the graph costs in full, and the state after it.
-  KERNEL_FN Word price(LmWords words, int word) const {
-    const LmWords own = own_number(word);
-    if (memo_ == nullptr) return found(words, own);
-    const LmMemo::Word& kept = kept_at(words, own);
-    return is_kept(words, own) ? Word{kept.cost, kept.after} : found(words, own);
-  }
+  KERNEL_FN Word price(LmWords words, int word) const { return price_of(words, own_number(word)); }
 
   // Asks memory for what is kept of a price.
   KERNEL_FN void fetch(LmWords words, int word) const {
-    if (memo_ == nullptr) return;
-    prefetch(&kept_at(words, own_number(word)));
-    prefetch(&memo_->states[place_of(words, LM_STATES_KEPT)]);
+    if (!FINDS_TOGETHER || kept_.empty()) return;
+    kept_.fetch(asked_for(words, own_number(word)));
     if (word >= row_->num_words) return;
     prefetch(&row_->small.numbers[word]);
     for (int i = 0; i < row_->num_large; ++i) prefetch(&row_->large[i].numbers[word]);
@@ -72,12 +56,14 @@ class LmPrices {
 
   // Finds the prices that are not kept, all together: each waits for memory often.
   KERNEL_FN void find(const Asked* asked, int count) const {
-    if (memo_ == nullptr) return;
+    if (!FINDS_TOGETHER || kept_.empty()) return;
     Sought sought[FETCHED_TOGETHER];
     int missing = 0;
     for (int i = 0; i < count; ++i) {
       const LmWords own = own_number(asked[i].word);
-      if (!is_kept(asked[i].words, own)) sought[missing++] = Sought{asked[i].words, own, {}};
+      if (!kept_.is_kept(asked_for(asked[i].words, own))) {
+        sought[missing++] = Sought{asked[i].words, own, {}};
+      }
     }
     if (missing > 0) find_sought(sought, missing);
   }
@@ -89,7 +75,7 @@ class LmPrices {
     return priced;
   }
 
-  KERNEL_FN Cost end_price(LmWords words) const { return cost_of(looked_up(words, LM_END)); }
+  KERNEL_FN Cost end_price(LmWords words) const { return price_of(words, LM_END).cost; }
 
   // The longest end of a state that is a context of some model.
   KERNEL_FN LmWords cut(LmWords words) const { return states_of(words).cut; }
@@ -115,12 +101,13 @@ class LmPrices {
     return word < row_->num_words ? static_cast<LmWords>(word) : LM_UNKNOWN;
   }
 
-  KERNEL_FN LmMemo::Word& kept_at(LmWords words, LmWords own) const {
-    return memo_->words[place_of(words ^ own << (64 - LM_WORD_BITS), LM_WORDS_KEPT)];
+  KERNEL_FN LmMemo::Word asked_for(LmWords words, LmWords own) const {
+    return LmMemo::Word{words, 0, 0, static_cast<std::uint32_t>(own), row_->id};
   }
-  KERNEL_FN bool is_kept(LmWords words, LmWords own) const {
-    const LmMemo::Word& kept = kept_at(words, own);
-    return kept.row == row_->id && kept.before == words && kept.word == own;
+
+  KERNEL_FN Word price_of(LmWords words, LmWords own) const {
+    LmMemo::Word kept = asked_for(words, own);
+    return kept_.find(kept) ? Word{kept.cost, kept.after} : found(words, own);
   }
 
   KERNEL_FN const LmPart& part_of(int part) const {
@@ -151,12 +138,7 @@ class LmPrices {
     for (int i = 0; i < count; ++i) keep(sought[i]);
   }
 
-  // The highest bits of the product depend on all.
-  static KERNEL_FN int place_of(LmWords words, int size) {
-    return static_cast<int>((words * 0x9E3779B97F4A7C15ULL) >> 40) & (size - 1);
-  }
-
-  KERNEL_FN Word found(LmWords words, LmWords own) const { return keep(looked_up(words, own)); }
+  KERNEL_CALL Word found(LmWords words, LmWords own) const { return keep(looked_up(words, own)); }
 
   KERNEL_FN Sought looked_up(LmWords words, LmWords own) const {
     const LmMemo::States before = states_of(words);
@@ -177,12 +159,10 @@ class LmPrices {
     }
     after.words = after.cut = lm_suffix(sought.words << LM_WORD_BITS | sought.own, longest);
     const Word priced{cost_of(sought), after.cut};
-    if (memo_ != nullptr) {
-      memo_->states[place_of(after.cut, LM_STATES_KEPT)] = after;
-      kept_at(sought.words, sought.own) =
-          LmMemo::Word{sought.words, priced.after, priced.cost,
-                       static_cast<std::uint32_t>(sought.own), row_->id};
-    }
+    // Behind a sentence's end nothing is asked; its states would be taken for those of no words.
+    if (sought.own != LM_END) kept_.keep(after);
+    kept_.keep(LmMemo::Word{sought.words, priced.after, priced.cost,
+                            static_cast<std::uint32_t>(sought.own), row_->id});
     return priced;
   }
 
@@ -212,13 +192,14 @@ class LmPrices {
 
   // The models' states after some words, and how many of these they can tell from others.
   KERNEL_FN LmMemo::States states_of(LmWords words) const {
-    if (memo_ == nullptr) return found_states(words);
-    const LmMemo::States& kept = memo_->states[place_of(words, LM_STATES_KEPT)];
-    if (kept.row == row_->id && kept.words == words) return kept;
-    LmMemo::States found = found_states(words);
-    memo_->states[place_of(words, LM_STATES_KEPT)] = found;
-    found.words = found.cut;  // whose states are the same: they are asked for next
-    memo_->states[place_of(found.cut, LM_STATES_KEPT)] = found;
+    LmMemo::States found{words, 0, row_->id, 0, {}};
+    if (kept_.find(found)) return found;
+    found = found_states(words);
+    kept_.keep(found);
+    if (found.cut == words) return found;
+    LmMemo::States cut = found;
+    cut.words = cut.cut;  // whose states are the same: they are asked for next
+    kept_.keep(cut);
     return found;
   }
 
@@ -271,7 +252,7 @@ class LmPrices {
   }
 
   const LmRow* row_;
-  LmMemo* memo_;
+  LmKept kept_;
 };
 
 }  // namespace earshot::EARSHOT_BACKEND

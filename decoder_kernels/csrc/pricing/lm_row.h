@@ -34,7 +34,7 @@ struct LmRow {
 inline constexpr int LM_WORDS_KEPT = 1 << 13;
 inline constexpr int LM_STATES_KEPT = 1 << 12;
 
-// What a worker has found last: a cache of each row's own. What it lacks is looked up.
+// What a worker of a CPU has found last: a cache of each row's own. What it lacks is looked up.
 struct LmMemo {
   struct Word {
     std::uint64_t before;
@@ -53,6 +53,21 @@ struct LmMemo {
 
   Word words[LM_WORDS_KEPT];
   States states[LM_STATES_KEPT];
+};
+
+// The same for all blocks of a device: entries of words of 64 bits (shared_prices.h).
+inline constexpr int LM_PRICE_WORDS = 4;
+inline constexpr int LM_STATES_WORDS = 6;
+struct LmCache {
+  std::uint64_t* memory;
+  std::uint32_t words;   // entries for prices
+  std::uint32_t states;  // entries behind them, for states
+};
+
+// Where searches keep what they have found: a memo for each worker, or a cache for all.
+struct LmKeeping {
+  LmMemo* memos;
+  LmCache cache;
 };
 
 }  // namespace earshot

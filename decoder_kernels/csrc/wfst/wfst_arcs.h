@@ -147,7 +147,7 @@ class ArcBatch {
 
   // Returns how many lie below the cutoff.
   KERNEL_FN int compute_costs() {
-    if (HAS_LM && arc_costs_.has_lm()) find_prices();
+    if (HAS_LM && LmPrices::FINDS_TOGETHER && arc_costs_.has_lm()) find_prices();
     int kept = 0;
     for (int i = 0; i < count_; ++i) {
       const Pending& asked = arcs_[i];

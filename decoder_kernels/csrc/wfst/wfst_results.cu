@@ -62,7 +62,8 @@ class BestOfLane {
         lane_(params.slots[block.index]),
         slot_(wfst_slot(params.state, lane_)),
         automaton_(params.state.boosts, params.state.boost_rows[lane_]),
-        lm_(HAS_LM ? params.state.lms + lane_ : nullptr),
+        lm_(HAS_LM ? params.state.lms + lane_ : nullptr,
+            HAS_LM ? LmKept(params.state.lm_kept, block.worker) : LmKept()),
         totals_(*reinterpret_cast<BestTotals*>(block.scratch)),
         stable_(reinterpret_cast<int*>(block.scratch + sizeof(BestTotals))),
         backpointers_(slot_) {}
@@ -256,6 +257,7 @@ class GatheredLane {
     for (int i = block_.thread; i < *slot_.num_tokens; i += block_.threads) {
       params_.keys[first_token_ + i] = slot_.places[i];
       params_.costs[first_token_ + i] = slot_.costs[i];
+      if constexpr (HAS_LM) params_.words[first_token_ + i] = slot_.words[i];
       params_.histories[first_token_ + i] = number_of(slot_.histories[i]);
     }
     for (int i = block_.thread; i < num_marked_; i += block_.threads) {

@@ -59,7 +59,7 @@ class WfstLane {
         slot_(wfst_slot(state, slot)),
         work_(workspace_of(block, state)),
         lm_(HAS_LM ? state.lms + slot : nullptr,
-            HAS_LM && block.threads == 1 ? state.lm_memos + block.worker : nullptr),
+            HAS_LM ? LmKept(state.lm_kept, block.worker) : LmKept()),
         frontier_(block, state, slot_, work_, options_, lm_),
         expansion_(block, state, slot, work_, frontier_, lm_),
         recombination_(block, state, options_, slot_, work_, frontier_, expansion_) {}

@@ -101,8 +101,8 @@ struct WfstState {
   const std::int64_t* boost_rows;  // per slot: first row of its table, -1 for none
   WfstArcs oov_arcs;               // of all slots; targets from num_nodes on are the slot's own
   const std::int64_t* oov_rows;    // (num_slots, 2): first node and first arc, -1 for none
-  const LmRow* lms;                // per slot; null where no slot can have a language model
-  LmMemo* lm_memos;                // of workers of blocks of one thread
+  const LmRow* lms;                // per slot
+  LmKeeping lm_kept;
 };
 
 using WfstSlotParams = SlotParams<WfstState>;
@@ -138,8 +138,9 @@ struct WfstGatherParams {
   const std::int64_t* firsts;     // (B, 2): row of the lane's first token and backpointer
   std::int32_t* marks;            // (B, backpointer_capacity) zeros
   std::int32_t* marked;           // rows as of backpointers, to work in
-  std::uint64_t* keys;            // out, a row for each token, as costs and histories
+  std::uint64_t* keys;            // out, a row for each token, as costs, words and histories
   std::int64_t* costs;            // out
+  std::uint64_t* words;           // out, where slots have language models
   std::int32_t* histories;        // out
   WfstBackpointer* backpointers;  // out; for each lane as many rows as are in use
   std::int64_t* reached;          // (B,) out: how many rows of backpointers are written
@@ -184,5 +185,9 @@ void wfst_change_lm(Launch how, const WfstSlotParams& params);
 namespace cuda {
 EARSHOT_DECLARE_WFST_SEARCH
 }
+namespace cuda_lm {
+EARSHOT_DECLARE_WFST_SEARCH
+void wfst_change_lm(Launch how, const WfstSlotParams& params);
+}  // namespace cuda_lm
 
 }  // namespace earshot

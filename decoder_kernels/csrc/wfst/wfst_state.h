@@ -32,8 +32,6 @@ KERNEL_FN int context_of_place(Place place) {
 // Where slots may have language models, a key has a token's last words beside its place. Elsewhere
 // it is the place alone: these sources are compiled for both.
 #ifdef EARSHOT_LM
-inline constexpr bool HAS_LM = true;
-
 struct Key {
   Place place;
   LmWords words;
@@ -57,8 +55,6 @@ KERNEL_FN LmWords words_of(const Key& key) {
   return key.words;
 }
 #else
-inline constexpr bool HAS_LM = false;
-
 using Key = Place;
 
 KERNEL_FN Key make_key(Place place, LmWords) {

@@ -4,6 +4,7 @@
 
 #include "device_memory.h"
 #include "grid.h"
+#include "host_memory.h"
 
 namespace emulator {
 
@@ -32,7 +33,7 @@ void Accesses::before(Fiber& fiber, u64 at, u32 bytes, Access access, Order how,
   const Space space = space_of(fiber, at, bytes);
   check(fiber, space, at, bytes, access, site);
   if (settings.counts != 0) {
-    grid().counts.access(fiber, space, bytes, access == Access::UPDATE, site);
+    grid().counts.access(fiber, space, at, bytes, access == Access::UPDATE, site);
   }
   if (space != Space::GLOBAL && space != Space::SHARED) return;
   if (access != Access::WRITE && settings.finds_unwritten != 0) {
@@ -47,6 +48,7 @@ Space Accesses::space_of(const Fiber& fiber, u64 at, u32 bytes) const {
   if (arena_.holds(at)) return Space::GLOBAL;
   if (fiber.home->holds(at, bytes)) return Space::SHARED;
   if (fiber.owns(at, bytes)) return Space::OWN;
+  if (is_host(at)) return Space::HOST;
   const auto lies_in = [&](const void* start, u64 size) {
     const auto first = reinterpret_cast<u64>(start);
     return at >= first && at + bytes <= first + size;
@@ -62,9 +64,11 @@ void Accesses::check(const Fiber& fiber, Space space, u64 at, u32 bytes, Access 
   if (at % bytes != 0) {
     grid().fault(asked(access, bytes) + " at an address that is not aligned to them", site);
   }
-  const bool is_outside = space == Space::NOWHERE ||
-                          (space == Space::GLOBAL && arena_.access_state(at, bytes) == FREE) ||
-                          (space == Space::CONSTANT && access != Access::READ);
+  const bool is_outside =
+      space == Space::NOWHERE ||
+      (space == Space::GLOBAL && arena_.access_state(at, bytes) == FREE) ||
+      (space == Space::CONSTANT && access != Access::READ) ||
+      (space == Space::HOST && (access != Access::READ || !host_memory().allows(at, bytes)));
   if (is_outside) {
     grid().fault(asked(access, bytes) + " outside all allocations (block of " +
                      std::to_string(fiber.threads) + " threads)",

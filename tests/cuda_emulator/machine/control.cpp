@@ -6,6 +6,7 @@
 #include "errors.h"
 #include "fault.h"
 #include "grid.h"
+#include "host_memory.h"
 #include "streams.h"
 
 using namespace emulator;
@@ -67,6 +68,11 @@ void emulator_fail_call(const char* name, int error, u64 skipped) {
 void emulator_recover_calls() {
   forget_failures();
   forget_captures();
+}
+
+// Pieces of the host's memory that kernels may read.
+std::size_t emulator_host_pieces() {
+  return host_memory().size();
 }
 
 // Valid until the next call.

@@ -7,6 +7,7 @@ namespace emulator {
 namespace {
 
 constexpr std::size_t LANES = 32;
+constexpr u64 SECTOR_BYTES = 32;
 
 // Lanes of a warp that take different ways walk them one after the other: of each instruction the
 // warp issues as many as the lane that executes it most often.
@@ -63,7 +64,9 @@ std::string json_of(const KernelCounts& own) {
          field("global_atomics", own.global_atomics) + ", " +
          field("shared_atomics", own.shared_atomics) + ", " + field("fences", own.fences) + ", " +
          field("global_bytes", own.global_bytes) + ", " + field("shared_bytes", own.shared_bytes) +
-         ", " + field("own_bytes", own.own_bytes) + "}";
+         ", " + field("own_bytes", own.own_bytes) + ", " + field("host_reads", own.host_reads) +
+         ", " + field("host_bytes", own.host_bytes) + ", " +
+         field("host_sectors", own.host_sectors) + "}";
 }
 
 }  // namespace
@@ -80,7 +83,15 @@ void Counts::start(Fiber& fiber) {
   fiber.executed = fiber.entered.data();
 }
 
-void Counts::access(Fiber& fiber, Space space, u32 bytes, bool is_atomic, int site) {
+void Counts::host_access(const Fiber& fiber, u64 at, u32 bytes) {
+  ++now_->host_reads;
+  now_->host_bytes += bytes;
+  for (u64 sector = at / SECTOR_BYTES; sector <= (at + bytes - 1) / SECTOR_BYTES; ++sector) {
+    if (host_sectors_[fiber.home].insert(sector).second) ++now_->host_sectors;
+  }
+}
+
+void Counts::access(Fiber& fiber, Space space, u64 at, u32 bytes, bool is_atomic, int site) {
   ++fiber.accesses[static_cast<std::size_t>(site)];
   if (space == Space::GLOBAL) {
     now_->global_bytes += bytes;
@@ -88,6 +99,8 @@ void Counts::access(Fiber& fiber, Space space, u32 bytes, bool is_atomic, int si
   } else if (space == Space::SHARED) {
     now_->shared_bytes += bytes;
     now_->shared_atomics += is_atomic ? 1 : 0;
+  } else if (space == Space::HOST) {
+    host_access(fiber, at, bytes);
   } else {
     now_->own_bytes += bytes;
   }
@@ -95,6 +108,7 @@ void Counts::access(Fiber& fiber, Space space, u32 bytes, bool is_atomic, int si
 
 void Counts::interval(Block& block, bool at_barrier) {
   if (at_barrier) ++now_->barriers;
+  host_sectors_.erase(&block);
   Issued critical;
   for (std::size_t first = 0; first < block.fibers.size(); first += LANES) {
     const Issued own = issued_by(block, first, std::min(first + LANES, block.fibers.size()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace emulator {
 struct Block;
 struct Fiber;
 
-enum class Space : u8 { GLOBAL, SHARED, OWN, CONSTANT, NOWHERE };
+enum class Space : u8 { GLOBAL, SHARED, OWN, CONSTANT, HOST, NOWHERE };
 
 // Of one kernel, over all its launches.
 struct KernelCounts {
@@ -27,14 +28,17 @@ struct KernelCounts {
   u64 fences = 0;
   u64 global_bytes = 0;
   u64 shared_bytes = 0;
-  u64 own_bytes = 0;  // the stack and constants, by generic address
+  u64 own_bytes = 0;   // the stack and constants, by generic address
+  u64 host_reads = 0;  // of the host's memory
+  u64 host_bytes = 0;
+  u64 host_sectors = 0;  // of 32 bytes, each once between two barriers of a block
 };
 
 class Counts {
  public:
   void begin(const std::string& kernel, u32 blocks);
   void start(Fiber& fiber);
-  void access(Fiber& fiber, Space space, u32 bytes, bool is_atomic, int site);
+  void access(Fiber& fiber, Space space, u64 at, u32 bytes, bool is_atomic, int site);
   void fence() { ++now_->fences; }
   // All threads of the block have come to a barrier or to their end.
   void interval(Block& block, bool at_barrier);
@@ -43,7 +47,10 @@ class Counts {
   void clear() { kernels_.clear(); }
 
  private:
+  void host_access(const Fiber& fiber, u64 at, u32 bytes);
+
   std::map<std::string, KernelCounts> kernels_;
+  std::map<const Block*, std::set<u64>> host_sectors_;  // since the block's last barrier
   KernelCounts* now_ = nullptr;
 };
 

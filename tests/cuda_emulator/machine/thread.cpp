@@ -3,6 +3,7 @@
 #include "conditions.h"
 #include "device_memory.h"
 #include "grid.h"
+#include "host_memory.h"
 #include "progress.h"
 
 namespace emulator {
@@ -51,6 +52,7 @@ void Thread::updates(u64 at, u32 bytes, int site, Order order) {
 }
 
 void Thread::get_bytes(u64 at, void* bytes, u32 size, Order) const {
+  if (is_host(at)) at = host_address(at);
   const auto& fiber = static_cast<const Fiber&>(*this);
   if (fiber.pending.empty()) {
     std::memcpy(bytes, reinterpret_cast<const void*>(at), size);

@@ -50,6 +50,16 @@ __global__ void reads_unwritten_memory(Given given) {
   given.memory[threadIdx.x] = given.memory[given.size / 2 + threadIdx.x];
 }
 
+// Where it lies is what the probe's own memory begins with.
+__global__ void reads_memory_of_the_host(Given given) {
+  const int* const there = *reinterpret_cast<int* const*>(given.memory);
+  given.memory[2 + threadIdx.x] = there[threadIdx.x];
+}
+
+__global__ void writes_memory_of_the_host(Given given) {
+  (*reinterpret_cast<int* const*>(given.memory))[threadIdx.x] = 1;
+}
+
 __global__ void is_not_aligned(Given given) {
   auto* const bytes = reinterpret_cast<char*>(given.memory) + 4;
   *reinterpret_cast<long long*>(bytes) = 1;
@@ -202,6 +212,8 @@ const Named<Probe> PROBES[] = {
     NAMED(writes_behind_shared_memory),
     NAMED(reads_unwritten_shared_memory),
     NAMED(reads_unwritten_memory),
+    NAMED(reads_memory_of_the_host),
+    NAMED(writes_memory_of_the_host),
     NAMED(is_not_aligned),
     NAMED(meets_at_two_barriers),
     NAMED(leaves_some_waiting),

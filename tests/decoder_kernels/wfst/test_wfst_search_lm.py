@@ -1,6 +1,6 @@
 """A search with language models equals the oracle with the same rules, bit by bit."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -35,6 +35,10 @@ CASES = settings(
 )
 
 
+CACHES = (0, 112, 8 * 1024)
+"""Bytes of what a device keeps of lookups: nothing, three entries, and enough."""
+
+
 @dataclass(frozen=True)
 class Stream:
     audio: CutFrames
@@ -57,7 +61,8 @@ class Company:
 def companies(draw: st.DrawFn) -> Company:
     """Streams with language models, each with others or none, in a random order of slots."""
     graph = draw(graphs())
-    config = draw(search_configs())
+    cache_bytes = draw(st.sampled_from(CACHES))
+    config = replace(draw(search_configs()), lm_cache_bytes=cache_bytes)
     streams = []
     for number in range(draw(st.integers(1, 3))):
         audio = draw(cut_frames(graph.vocab_size, most_chunks=3, longest_chunk=3))
@@ -72,10 +77,10 @@ def companies(draw: st.DrawFn) -> Company:
 @given(company=companies())
 @CASES
 def test_each_stream_is_decoded_as_by_the_oracle_alone(
-    company: Company, tmp_path_factory: pytest.TempPathFactory
+    device: torch.device, company: Company, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("lms")
-    search = WfstSearch(company.graph, company.config, len(company.slots) + 1)
+    search = WfstSearch(company.graph, company.config, len(company.slots) + 1, device)
     for slot, stream in zip(company.slots, company.streams, strict=True):
         search.set_options(slot, stream.options)
         search.set_boost(slot, stream.table)
@@ -89,7 +94,9 @@ def test_each_stream_is_decoded_as_by_the_oracle_alone(
     assert search.overflows() == 0
 
 
-def test_what_lies_beyond_the_history_beam_is_no_alternative(tmp_path: Path) -> None:
+def test_what_lies_beyond_the_history_beam_is_no_alternative(
+    device: torch.device, tmp_path: Path
+) -> None:
     a, b = ("a",), ("b",)
     costs = dict.fromkeys([a, b, ("<s>",), ("</s>",), ("a", "a"), ("b", "a")], 1024.0)
     model = BackoffModel(2, costs, {})
@@ -99,11 +106,11 @@ def test_what_lies_beyond_the_history_beam_is_no_alternative(tmp_path: Path) -> 
     wide = WfstOptions(max_active=100, lattice_beam=5.0)
     for history_beam in (1.0, 3.0):
         lm = SearchLmOracle(graph.word_texts, model, [model], (1.0,), 1.0, 1.0, history_beam)
-        search = WfstSearch(graph, WfstSearchConfig(max_tokens=100, **SMALL), 1)
+        search = WfstSearch(graph, WfstSearchConfig(max_tokens=100, **SMALL), 1, device)
         search.set_options(0, wide)
         search.set_lm(0, native_lm(lm, tmp_path))
         frames = torch.tensor([[-3.0, -0.5, -1.0]])
-        search.advance(torch.tensor([0]), frames[None], torch.tensor([1]))
+        search.advance(torch.tensor([0]), frames[None].to(device), torch.tensor([1]))
         oracle = WfstOracle(graph, wide, lm=lm)
         oracle.advance(frames.tolist())
         assert_as_oracle(search, 0, oracle)
@@ -112,7 +119,29 @@ def test_what_lies_beyond_the_history_beam_is_no_alternative(tmp_path: Path) -> 
     assert listed == [[(1,), (2,)], [(1,), (2,), (1, 2)]]
 
 
-def test_of_words_that_are_as_dear_the_same_stay_first_when_models_go(tmp_path: Path) -> None:
+def test_a_sentences_end_that_was_asked_for_is_no_beginning(
+    device: torch.device, tmp_path: Path
+) -> None:
+    costs = dict.fromkeys([("a",), ("b",), ("<s>",), ("</s>",)], 1024.0)
+    large = BackoffModel(2, costs | {("</s>", "b"): 512.0}, {})
+    lm = SearchLmOracle(
+        ("<eps>", "a", "b"), BackoffModel(1, costs, {}), [large], (1.0,), 1.0, 1.0, 5.0
+    )
+    graph = compact_graph([Arc(0, 2, 1, 0.5, 1), Arc(1, 3, 2, 0.5, 1)], 1, ("a", "b"))
+    options = WfstOptions(max_active=100)
+    config = WfstSearchConfig(max_tokens=100, lm_cache_bytes=8 * 1024, **SMALL)
+    search, oracle = WfstSearch(graph, config, 1, device), WfstOracle(graph, options, lm=lm)
+    search.set_options(0, options)
+    search.set_lm(0, native_lm(lm, tmp_path))
+    for frame in ([-3.0, -0.5, -1.0], [-3.0, -1.0, -0.5]):
+        search.advance(torch.tensor([0]), torch.tensor([[frame]]).to(device), torch.tensor([1]))
+        oracle.advance([frame])
+        assert_as_oracle(search, 0, oracle)  # asks for the end, too
+
+
+def test_of_words_that_are_as_dear_the_same_stay_first_when_models_go(
+    device: torch.device, tmp_path: Path
+) -> None:
     texts = ("a", "b", "c")
     singles = [(text,) for text in (*texts, "<s>", "</s>")]
     pairs = [(text, "a") for text in texts]
@@ -120,12 +149,12 @@ def test_of_words_that_are_as_dear_the_same_stay_first_when_models_go(tmp_path: 
     graph = compact_graph([Arc(0, 2, word, 0.0, 0) for word in (3, 1, 2)], 1, texts)
     lm = SearchLmOracle(graph.word_texts, model, [model], (1.0,), 1.0, 1.0, 5.0)
     options = WfstOptions(max_active=100)
-    search = WfstSearch(graph, WfstSearchConfig(max_tokens=100, **SMALL), 1)
+    search = WfstSearch(graph, WfstSearchConfig(max_tokens=100, **SMALL), 1, device)
     oracle = WfstOracle(graph, options, lm=lm)
     search.set_options(0, options)
     search.set_lm(0, native_lm(lm, tmp_path))
     frames = torch.tensor([[-3.0, -0.5, -1.0]])
-    search.advance(torch.tensor([0]), frames[None], torch.tensor([1]))
+    search.advance(torch.tensor([0]), frames[None].to(device), torch.tensor([1]))
     oracle.advance(frames.tolist())
     assert len(oracle.tokens) == 4
     search.set_lm(0, None)
@@ -137,15 +166,19 @@ def test_of_words_that_are_as_dear_the_same_stay_first_when_models_go(tmp_path: 
 @given(company=companies(), cut=st.integers(0, 6), data=st.data())
 @CASES
 def test_models_and_tables_that_change_on_the_way(
-    company: Company, cut: int, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+    device: torch.device,
+    company: Company,
+    cut: int,
+    data: st.DataObject,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     folder, stream = tmp_path_factory.mktemp("lms"), company.streams[0]
-    search = WfstSearch(company.graph, company.config, 1)
+    search = WfstSearch(company.graph, company.config, 1, device)
     oracle = WfstOracle(company.graph, stream.options)
     search.set_options(0, stream.options)
     frames = stream.audio.frames
     for part in (frames[:0], frames[:cut], frames[cut:]):
-        search.advance(torch.tensor([0]), part[None], torch.tensor([len(part)]))
+        search.advance(torch.tensor([0]), part[None].to(device), torch.tensor([len(part)]))
         oracle.advance(part.tolist())
         for _ in range(2):
             if data.draw(st.booleans()):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+import torch
 from tiny_lms import SMALL, TENANT, alike, write_lm
 
 from earshot.streaming.errors import InvalidStreamConfig
@@ -248,7 +249,7 @@ def test_two_names_of_one_file_are_no_mix(tmp_path: Path, lms: OpenLms) -> None:
 
 
 def test_without_a_folder_no_name_is_known() -> None:
-    lms = OpenLms.of(None, None, GraphSearchConfig())
+    lms = OpenLms.of(None, None, GraphSearchConfig(), torch.device("cpu"))
     assert lms.descriptions() == []
     assert lms.hold(None).mix is lms.hold(False).mix is lms.hold(True).mix is None
     with pytest.raises(InvalidStreamConfig, match="no folder of language models"):

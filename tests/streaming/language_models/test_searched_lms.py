@@ -9,6 +9,7 @@ import torch
 from tiny_lms import SMALL, TENANT, alike, write_lm
 
 from earshot.decoder_kernels.lm.lm_image import LmImage
+from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.errors import InvalidEngineConfig, InvalidStreamConfig, UnusableGraph
 from earshot.streaming.graph_config import GraphSearchConfig
@@ -21,6 +22,9 @@ from earshot.streaming.lm_mix import LmMix
 LAW = LmMix.read("law")
 IN_SEARCH = GraphSearchConfig(lm_in_search=True)
 CPU = torch.device("cpu")
+SIZES = WfstSearchConfig(
+    max_tokens=200, backpointer_capacity=4096, entry_capacity=2048, candidate_capacity=8192
+)
 
 
 @pytest.fixture
@@ -33,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def lms(tmp_path: Path, folder: Path) -> OpenLms:
-    return OpenLms.of(folder, alike(tmp_path / "own", 12), IN_SEARCH)
+    return OpenLms.of(folder, alike(tmp_path / "own", 12), IN_SEARCH, CPU)
 
 
 @pytest.fixture
@@ -122,7 +126,7 @@ def test_streams_that_ask_the_same_share_what_their_search_looks_up(lms: OpenLms
 
 def test_a_search_has_the_limits_of_the_engine(tmp_path: Path, folder: Path) -> None:
     config = replace(IN_SEARCH, lm_gain_limit=0.75, lm_history_beam=2.0)
-    held = OpenLms.of(folder, alike(tmp_path / "own", 12), config).hold(LAW)
+    held = OpenLms.of(folder, alike(tmp_path / "own", 12), config, CPU).hold(LAW)
     found = mix_of(held).search_lm(0.25)
     assert (found.gain_limit, found.history_beam, found.scale) == (0.75, 2.0, 0.25)
 
@@ -161,16 +165,16 @@ def test_models_are_described_as_searched(lms: OpenLms) -> None:
 def test_a_graph_that_holds_its_words_is_searched_either_way(
     tmp_path: Path, config: GraphSearchConfig
 ) -> None:
-    check_lm_in_search(config, alike(tmp_path / "own", 12), CPU)
+    check_lm_in_search(config, alike(tmp_path / "own", 12))
 
 
 def test_a_graph_without_its_n_grams_is_refused_where_searches_are_to_ask(tmp_path: Path) -> None:
     without = alike(tmp_path / "own", 12, with_small=False)
-    check_lm_in_search(GraphSearchConfig(), without, CPU)
+    check_lm_in_search(GraphSearchConfig(), without)
     with pytest.raises(UnusableGraph, match="does not hold its n-grams"):
-        check_lm_in_search(IN_SEARCH, without, CPU)
+        check_lm_in_search(IN_SEARCH, without)
     with pytest.raises(UnusableGraph, match="does not hold its n-grams"):
-        OpenLms.of(tmp_path, without, IN_SEARCH)
+        OpenLms.of(tmp_path, without, IN_SEARCH, CPU)
 
 
 def test_a_graph_of_too_long_n_grams_or_too_many_words_is_refused(
@@ -181,17 +185,15 @@ def test_a_graph_of_too_long_n_grams_or_too_many_words_is_refused(
         tmp_path / "long.lm", {**TENANT, **{" ".join("一" * n): 0.5 for n in range(2, 6)}}
     )
     with pytest.raises(UnusableGraph, match="of order 5, lm_in_search takes 4"):
-        check_lm_in_search(IN_SEARCH, replace(graph, small_lm=LmImage(long)), CPU)
+        check_lm_in_search(IN_SEARCH, replace(graph, small_lm=LmImage(long)))
     monkeypatch.setattr(searched_lms, "MAX_WORDS", 3)
     with pytest.raises(UnusableGraph, match="4 words, lm_in_search takes 3"):
-        check_lm_in_search(IN_SEARCH, graph, CPU)
+        check_lm_in_search(IN_SEARCH, graph)
 
 
-def test_no_graph_and_another_device_are_refused(tmp_path: Path) -> None:
+def test_no_graph_is_refused() -> None:
     with pytest.raises(InvalidEngineConfig, match="searches no decoding graph"):
-        check_lm_in_search(IN_SEARCH, None, CPU)
-    with pytest.raises(InvalidEngineConfig, match="cuda asks no language models"):
-        check_lm_in_search(IN_SEARCH, alike(tmp_path / "own", 12), torch.device("cuda"))
+        check_lm_in_search(IN_SEARCH, None)
 
 
 def test_searches_are_asked_of_no_folder_in_vain() -> None:
@@ -204,3 +206,28 @@ def test_searches_are_asked_of_no_folder_in_vain() -> None:
 def test_limits_of_a_search_with_models_are_not_negative(name: str, value: float) -> None:
     with pytest.raises(InvalidEngineConfig, match=name):
         GraphSearchConfig(**{name: value})
+
+
+def test_models_are_opened_where_the_search_is(
+    tmp_path: Path, folder: Path, emulated: torch.device
+) -> None:
+    """The engine does not wait for that, and searches there as on a CPU."""
+    graph = alike(tmp_path / "own", 12)
+    said = []
+    for device in (CPU, emulated):
+        held = OpenLms.of(folder, graph, IN_SEARCH, device).hold(LAW)
+        assert held.searched is not None
+        lm = held.searched.search_lm(1.0)
+        assert all(each._placed for each in (lm.small, *lm.large))
+        search = WfstSearch(graph, SIZES, 1, device)
+        search.set_lm(0, lm)
+        frames = torch.randn(1, 6, 12, generator=torch.Generator().manual_seed(3)).log_softmax(-1)
+        search.advance(torch.tensor([0]), frames.to(device), torch.tensor([6]))
+        said.append((search.best(torch.tensor([0])), search.nbest([0], 10)))
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("size", [-1, 16_385])
+def test_a_cache_of_no_size_is_refused(size: int) -> None:
+    with pytest.raises(InvalidEngineConfig, match=f"lm_cache_mb is {size}, must be 0 to 16384"):
+        GraphSearchConfig(lm_cache_mb=size)

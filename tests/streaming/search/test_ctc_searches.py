@@ -7,6 +7,7 @@ import torch
 
 from earshot.streaming.boosting.boosting import NO_BOOSTS
 from earshot.streaming.engine_config import EngineConfig
+from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.language_models.held_lms import StreamLms
 from earshot.streaming.results.hypothesis import Best
 from earshot.streaming.results.search_counts import SearchCounts
@@ -114,3 +115,10 @@ def test_boosts_of_few_streams_have_room_as_of_many():
     assert graph_search_sizes(CONFIG).boost_capacity == 64 * 1024
     many = graph_search_sizes(EngineConfig(max_streams=100, threads=1))
     assert many.boost_capacity == many.oov_capacity == 100 * 1024
+
+
+def test_what_was_looked_up_is_kept_where_a_search_asks_models(tmp_path):
+    asked = GraphSearchConfig(lm_in_search=True, lm_cache_mb=3)
+    config = EngineConfig(max_streams=2, threads=1, lm_dir=tmp_path, graph_search=asked)
+    assert graph_search_sizes(config).lm_cache_bytes == 3 << 20
+    assert graph_search_sizes(CONFIG).lm_cache_bytes == 0

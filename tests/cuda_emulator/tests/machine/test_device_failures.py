@@ -51,6 +51,7 @@ def calls_of(search: Search, frames: torch.Tensor) -> dict[str, Callable[[], obj
             "lattices": lambda: search.lattices([0]),
             "confidences": lambda: search.confidences([0], 1.0),
             "set_options": lambda: search.set_options(0, WfstOptions(max_active=10)),
+            "set_lm": lambda: search.set_lm(0, None),
             "dead_ends": lambda: search.dead_ends(),
             "backpointers_in_use": lambda: search.backpointers_in_use(0),
             "num_tokens": lambda: search.num_tokens(SLOT),
@@ -58,8 +59,8 @@ def calls_of(search: Search, frames: torch.Tensor) -> dict[str, Callable[[], obj
     return calls
 
 
-ASKS_NO_DEVICE = {"hypothesis", "set_lm"}
-"""Read on the host; refused on any device but a CPU."""
+ASKS_NO_DEVICE = {"hypothesis"}
+"""Read on the host."""
 
 MAKERS: list[Callable[[torch.device], Search]] = [prefix_search, graph_search]
 

@@ -1,0 +1,121 @@
+"""What large language models in a search cost a GPU, counted on the emulated device.
+
+The bundled graph, with its own model as the large one beside it: as many lookups as another of its
+size would ask for. Reads of the host's memory are counted for a cache that is new, and for one that
+has seen other utterances, as a server's has. ``python -m benchmarks.cuda.lm_counts
+build/cuda_emulator`` prints the table of ``docs/benchmarks/gpu_counts.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from emulator import Emulator, KernelCounts, Settings, load
+
+from benchmarks.wfst.posteriors import Utterance, simulated
+from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.graph.graph_file import read_graph
+from earshot.decoder_kernels.wfst.search_lm import NumberedLm, SearchLm
+from earshot.decoder_kernels.wfst.wfst_search import WfstOptions, WfstSearch, WfstSearchConfig
+from earshot.models.bundled import bundled_model_dir
+
+OPTIONS = WfstOptions(beam=12.0, max_active=1_000)
+GAIN_LIMIT = 1.5  # as streams have it
+CACHE_MB = 24
+FRAMES = 24
+SEEN_BEFORE = 4
+"""Utterances."""
+CHUNK = "WalkChunk"
+SLOT = torch.tensor([0])
+COUNTED = (
+    "host_reads",
+    "host_sectors",
+    "host_bytes",
+    "global_bytes",
+    "critical_instructions",
+    "own_bytes",
+)
+
+
+@dataclass(frozen=True)
+class HostReads:
+    """Of the chunk's kernel, per frame; as in ``machine/counts.h``."""
+
+    name: str
+    per_frame: dict[str, float]
+
+
+def count_models(emulator: Emulator) -> Iterator[HostReads]:
+    """Without models, with them and no cache, with a new cache and with one that is in use."""
+    graph = read_graph(bundled_model_dir() / "lm.graph.xz")
+    *before, last = simulated(graph, SEEN_BEFORE + 1, 12, seed=2)
+    lm = own_model_twice(graph)
+    yield HostReads("no models", _count(emulator, _search(emulator, graph, 0, None), last))
+    yield HostReads("no cache", _count(emulator, _search(emulator, graph, 0, lm), last))
+    search = _search(emulator, graph, CACHE_MB, lm)
+    yield HostReads(f"a new cache of {CACHE_MB} MB", _count(emulator, search, last))
+    search = _search(emulator, graph, CACHE_MB, lm)
+    for each in before:
+        _advance(search, each)
+        search.reset(SLOT)
+    seen = f"one that has seen {SEEN_BEFORE} utterances"
+    yield HostReads(seen, _count(emulator, search, last))
+
+
+def own_model_twice(graph: Graph) -> SearchLm:
+    """The graph's own model as the small one and as the large one."""
+    assert graph.small_lm is not None
+    model = NumberedLm.of(graph.small_lm, graph.word_texts)
+    return SearchLm(model, [model], (1.0,), OPTIONS.graph_scale, gain_limit=GAIN_LIMIT)
+
+
+def table(found: list[HostReads]) -> Iterator[list[str]]:
+    """Rows of cells, the head first: a column for each search."""
+    yield ["per frame, beam 12, 1,000 active", *(each.name for each in found)]
+    for name in COUNTED:
+        yield [name.replace("_", " "), *(f"{each.per_frame[name]:,.0f}" for each in found)]
+
+
+def _search(emulator: Emulator, graph: Graph, cache_mb: int, lm: SearchLm | None) -> WfstSearch:
+    config = WfstSearchConfig(max_tokens=OPTIONS.max_active, lm_cache_bytes=cache_mb << 20)
+    search = WfstSearch(graph, config, 1, emulator.device)
+    search.set_options(0, OPTIONS)
+    search.set_lm(0, lm)
+    return search
+
+
+def _count(emulator: Emulator, search: WfstSearch, utterance: Utterance) -> dict[str, float]:
+    emulator.restart(Settings(counts=True))
+    _advance(search, utterance)
+    counted = emulator.counts()
+    emulator.restart()
+    [chunk] = [own for kernel, own in counted.items() if CHUNK in kernel]
+    return _shares(chunk)
+
+
+def _advance(search: WfstSearch, utterance: Utterance) -> None:
+    rows = torch.from_numpy(utterance.log_probs[:FRAMES])[None]
+    search.advance(SLOT, rows.to(search.device), torch.tensor([rows.shape[1]]))
+
+
+def _shares(counts: KernelCounts) -> dict[str, float]:
+    return {name: counts[name] / FRAMES for name in COUNTED}  # type: ignore[literal-required]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", type=Path, help="where the emulated device was built")
+    emulator = load(parser.parse_args().build)
+    head, *rows = table(list(count_models(emulator)))
+    print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
+    for row in rows:
+        print(f"| {' | '.join(row)} |")
+
+
+if __name__ == "__main__":
+    main()
