@@ -30,8 +30,9 @@ class StudentConfig:
 
     mel_bins: of NeMo's features. feed_forward_factor: times `size`. contexts: [left, right] in
     frames of 80 ms; a batch draws one, the first is the model's own. frames_weight: of the mean
-    squared distance to the teacher's frames, ctc_weight: of CTC, both in the sum with the
-    transducer's loss. window_labels: see `label_windows`; at least 6, since a student's frame is
+    squared distance to the teacher's frames, posteriors_weight: of the divergence from its CTC
+    posteriors, nats a frame, ctc_weight: of CTC, all in the sum with the transducer's loss.
+    window_labels: see `label_windows`; at least 6, since a student's frame is
     two of its teacher's. dropout: see `transducer_losses`.
     """
 
@@ -48,6 +49,7 @@ class StudentConfig:
     activation: JointActivation = "relu"
     max_symbols: int = 10
     frames_weight: float = 1.0
+    posteriors_weight: float = 1.0
     ctc_weight: float = 0.3
     window_labels: int = 12
     dropout: float = 0.1
@@ -56,7 +58,7 @@ class StudentConfig:
         ranges = Ranges("student", self)
         ranges.at_least(1, "feed_forward_factor")
         ranges.at_least(6, "window_labels")
-        ranges.at_least(0, "frames_weight", "ctc_weight")
+        ranges.at_least(0, "frames_weight", "posteriors_weight", "ctc_weight")
         ranges.between(0, 0.9, "dropout")
         self.network(vocab_size=1)
 

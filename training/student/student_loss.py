@@ -1,4 +1,4 @@
-"""What a student is to learn: labels, by two heads, and the frames of its teacher.
+"""What a student is to learn: labels, by two heads, and its teacher's frames and posteriors.
 
 The teacher is a U2 model as it is, which hears whole recordings without noise, twice as many
 frames a second. A student's frame t has heard what two of the teacher's hear, those before 2 t:
@@ -6,6 +6,8 @@ its stem is causal.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -25,6 +27,19 @@ from earshot.training.transducer.transducer_loss import transducer_losses
 
 PAIR = 2
 """The teacher's frames for each of the student's."""
+
+
+class Lesson(NamedTuple):
+    """What the teacher tells of a batch, by pairs of its frames.
+
+    frames: their means. expected: labels (B, P) before each, of its CTC head. spelled: of that
+    frame of each pair which is less likely blank, log-probabilities (B, P, V + 1) of the student's
+    labels and the blank.
+    """
+
+    frames: Taught
+    expected: Tensor
+    spelled: Tensor
 
 
 class StudentLoss:
@@ -48,15 +63,18 @@ class StudentLoss:
         assert batch.clean_features is not None
         contexts = self._model.config.encoder.contexts
         context = contexts[int(rng.integers(len(contexts)))]
-        taught, expected = self._taught(batch.clean_features, batch)
+        lesson = self._lesson(batch.clean_features, batch)
         heard = self._model.encode(batch.features, batch.feature_lengths, context)
-        distance = self._distance(*heard, taught)
         tokens = batch.token_lengths.sum().clamp(min=1)
-        nats = self._said(*heard, batch, expected).sum() / tokens
-        ctc = self._spelled(*heard, batch).sum() / tokens
+        nats = self._said(*heard, batch, lesson.expected).sum() / tokens
+        spelled = self._head(heard[0])
+        ctc = self._ctc(spelled, heard[1], batch).sum() / tokens
+        distance = self._distance(*heard, lesson.frames)
+        divergence = self._divergence(spelled, heard[1], lesson)
         config = self._config
-        total = nats + config.ctc_weight * ctc + config.frames_weight * distance
-        parts = {"loss_per_token": nats, "ctc_per_token": ctc, "l2": distance}
+        total = nats + config.ctc_weight * ctc
+        total = total + config.frames_weight * distance + config.posteriors_weight * divergence
+        parts = {"loss_per_token": nats, "ctc_per_token": ctc, "l2": distance, "kl": divergence}
         return Losses(total, {name: float(each.detach()) for name, each in parts.items()})
 
     def _said(self, encoded: Tensor, lengths: Tensor, batch: Batch, expected: Tensor) -> Tensor:
@@ -68,32 +86,53 @@ class StudentLoss:
         windows = windows_about(at_frames, *labels, config.window_labels)
         return transducer_losses(head, encoded, lengths, *labels, windows, dropout=config.dropout)
 
-    def _spelled(self, encoded: Tensor, lengths: Tensor, batch: Batch) -> Tensor:
+    def _head(self, encoded: Tensor) -> Tensor:
+        """Log-probabilities (B, T, V + 1) of the student's CTC head."""
+        assert self._model.ctc is not None
+        spelled: Tensor = self._model.ctc(encoded).float()
+        return spelled
+
+    def _ctc(self, spelled: Tensor, lengths: Tensor, batch: Batch) -> Tensor:
         """CTC's loss of each row (B,)."""
-        head, blank = self._model.ctc, self._model.config.vocab_size
-        assert head is not None
-        return ctc_losses(head(encoded), lengths, batch.tokens, batch.token_lengths, blank)
+        blank = self._model.config.vocab_size
+        return ctc_losses(spelled, lengths, batch.tokens, batch.token_lengths, blank)
 
     @torch.no_grad()
-    def _taught(self, clean: CleanFeatures, batch: Batch) -> tuple[Taught, Tensor]:
-        """The means of pairs of the teacher's frames, and the labels (B, T) expected before each.
-
-        Those are of the teacher's CTC head at the first frame of a pair.
-        """
+    def _lesson(self, clean: CleanFeatures, batch: Batch) -> Lesson:
+        """Labels are expected by the first frame of each pair."""
         teacher = self._teacher
         frames, lengths = teacher.encoder(*clean, -1, -1)
-        expected = expected_labels(
-            teacher.ctc_log_probs(frames),
-            lengths,
-            self._units[batch.tokens],
-            batch.token_lengths,
-            teacher.config.blank_id,
+        log_probs = teacher.ctc_log_probs(frames)
+        blank = teacher.config.blank_id
+        tokens = self._units[batch.tokens]
+        expected = expected_labels(log_probs, lengths, tokens, batch.token_lengths, blank)
+        return Lesson(
+            Taught(*pooled(frames.float(), lengths, PAIR)),
+            expected[:, ::PAIR],
+            sharper_of_pairs(log_probs, blank)[..., [*self._units.tolist(), blank]],
         )
-        return Taught(*pooled(frames.float(), lengths, PAIR)), expected[:, ::PAIR]
 
     def _distance(self, encoded: Tensor, lengths: Tensor, taught: Taught) -> Tensor:
         heard = torch.minimum(lengths - 1, taught.lengths)
         return mean_square(self.projection(encoded[:, 1:]), taught.frames, heard)
+
+    def _divergence(self, spelled: Tensor, lengths: Tensor, lesson: Lesson) -> Tensor:
+        """Nats a frame from the teacher's CTC posteriors to the student's (Hinton 2015)."""
+        pairs = min(spelled.size(1) - 1, lesson.spelled.size(1))
+        ours, theirs = spelled[:, 1 : 1 + pairs], lesson.spelled[:, :pairs].float()
+        nats = (theirs.exp() * (theirs - ours)).sum(dim=2)
+        heard = torch.minimum(lengths - 1, lesson.frames.lengths)
+        counted = torch.arange(pairs, device=lengths.device) < heard.unsqueeze(1)
+        total: Tensor = (nats * counted).sum() / counted.sum().clamp(min=1)
+        return total
+
+
+def sharper_of_pairs(log_probs: Tensor, blank_id: int) -> Tensor:
+    """That frame of each pair (B, T, V) which is less likely blank: (B, T // 2, V)."""
+    batch, frames, size = log_probs.shape
+    pairs = log_probs[:, : frames // PAIR * PAIR].reshape(batch, frames // PAIR, PAIR, size)
+    place = pairs[..., blank_id].argmin(dim=2)[..., None, None].expand(-1, -1, 1, size)
+    return pairs.gather(2, place).squeeze(2)
 
 
 def frames_of_pairs(pairs: Tensor, frames: int) -> Tensor:

@@ -112,7 +112,9 @@ def test_with_windows_over_all_labels_the_loss_is_the_sum_of_its_parts(
     ctc = ctc_losses(model.ctc(encoded), lengths, *labels, blank).sum() / count
     assert found.parts["loss_per_token"] == pytest.approx(nats.item(), rel=1e-5)
     assert found.parts["ctc_per_token"] == pytest.approx(ctc.item(), rel=1e-5)
-    total = nats + config.ctc_weight * ctc + config.frames_weight * found.parts["l2"]
+    parts = found.parts
+    total = nats + config.ctc_weight * ctc + config.frames_weight * parts["l2"]
+    total += config.posteriors_weight * parts["kl"]
     assert found.total.item() == pytest.approx(total.item(), rel=1e-5)
 
 
@@ -130,6 +132,28 @@ def test_the_distance_is_to_the_means_of_pairs_of_the_teacher_s_frames(
         for pair in range(min(int(lengths[row]) - 1, int(counts[row]) // 2))
     ]
     assert found == pytest.approx(torch.stack(squares).mean().item(), rel=1e-4)
+
+
+def test_the_divergence_is_from_the_frame_of_each_pair_that_says_more(
+    trainer: Trainer, loss: StudentLoss, batch: Batch, teacher: Path
+) -> None:
+    found = loss.of(batch, OneContext(0)).parts["kl"]  # type: ignore[arg-type]
+    loaded = load_model(teacher)
+    theirs, blank = u2_of(loaded), u2_of(loaded).config.blank_id
+    order = [*teacher_units(trainer.prepared.tokenizer, loaded.tokenizer).tolist(), blank]
+    with torch.no_grad():
+        frames, counts = theirs.encoder(*batch.clean_features, -1, -1)
+        told = theirs.ctc_log_probs(frames)[..., order].exp()
+        encoded, lengths = trainer.model.encode(batch.features, batch.feature_lengths)
+        ours = trainer.model.ctc(encoded)
+    nats = []
+    for row in range(len(frames)):
+        for pair in range(min(int(lengths[row]) - 1, int(counts[row]) // 2)):
+            one, other = told[row, 2 * pair], told[row, 2 * pair + 1]
+            target = one if one[-1] <= other[-1] else other
+            nats.append((target * (target.log() - ours[row, 1 + pair])).sum())
+    assert found == pytest.approx(torch.stack(nats).mean().item(), rel=1e-4)
+    assert found > 0
 
 
 def test_each_context_is_drawn(loss: StudentLoss, batch: Batch) -> None:
