@@ -143,7 +143,7 @@ fuzz: $(STAMP) ## a million hostile operations on sanitized kernels; OPERATIONS=
 
 races: $(STAMP) ## steps, label loops and beams on several threads under ThreadSanitizer
 	@echo "races: building the kernels with the sanitizer, then steps on 2 to 4 threads"
-	@$(BIN)/python tests/fuzz/race_run.py
+	@PYTHONPATH=tests/fuzz $(BIN)/python tests/fuzz/races/race_run.py
 
 wheel: $(STAMP) ## build the wheel, install it elsewhere, run it beside others' models/ and service/
 	@.ci/wheel
@@ -208,7 +208,7 @@ cuda-test: cuda-emulator ## run the CUDA half's kernels, as nvcc compiles them, 
 
 cuda-fuzz: cuda-emulator ## the operations of make fuzz on the emulated device; OPERATIONS= SEED=
 	@echo "cuda-fuzz: $(or $(OPERATIONS),1000000) operations, about 100 a second"
-	@PYTHONPATH=tests/fuzz:tests/fuzz/lms:tests/decoder_kernels:tests/decoder_kernels/lm:tests/cuda_emulator:. OMP_NUM_THREADS=1 $(EMULATE) tests/fuzz/fuzz_searches.py \
+	@PYTHONPATH=tests/fuzz:tests/decoder_kernels:tests/decoder_kernels/lm:tests/cuda_emulator:. OMP_NUM_THREADS=1 $(EMULATE) tests/fuzz/fuzz_searches.py \
 	  $(if $(OPERATIONS),--operations $(OPERATIONS)) $(if $(SEED),--seed $(SEED))
 
 cuda-count: cuda-emulator ## count what the CUDA half costs: instructions, barriers, atomics, bytes, registers

@@ -98,11 +98,11 @@ def _count(
     emulator.restart()
     [chunk] = [own for kernel, own in counted.items() if CHUNK in kernel]
     others = {
-        machine_code.kernel_name(kernel): _shares(own, own["launches"])
+        machine_code.kernel_name(kernel): shares(own, COUNTED, own["launches"])
         for kernel, own in counted.items()
         if CHUNK not in kernel
     }
-    return Cost(name, _shares(chunk, frames.shape[1]), others)
+    return Cost(name, shares(chunk, COUNTED, frames.shape[1]), others)
 
 
 def _boost_what_was_heard(search: WfstSearch | PrefixSearch) -> None:
@@ -117,14 +117,17 @@ def _boost_what_was_heard(search: WfstSearch | PrefixSearch) -> None:
         search.set_boost(0, BoostTable.compile(repeated, search.vocab_size))
 
 
-def _shares(counts: KernelCounts, of: int) -> dict[str, float]:
-    return {name: counts[name] / of for name in COUNTED}  # type: ignore[literal-required]
+def shares(counts: KernelCounts, names: Sequence[str], of: int) -> dict[str, float]:
+    """Some of the counts, each parted by a number of frames or launches."""
+    return {name: counts[name] / of for name in names}  # type: ignore[literal-required]
 
 
-def per_frame_table(costs: list[Cost]) -> Iterator[list[str]]:
+def per_frame_table(
+    costs: list[Cost], names: Sequence[str] = COUNTED, head: str = "per frame"
+) -> Iterator[list[str]]:
     """Rows of cells, the head first: a column for each search."""
-    yield ["per frame", *(cost.search for cost in costs)]
-    for name in COUNTED:
+    yield [head, *(cost.search for cost in costs)]
+    for name in names:
         yield [_title(name), *(f"{cost.per_frame[name]:,.0f}" for cost in costs)]
 
 
@@ -162,11 +165,16 @@ def main() -> None:
         per_launch_table(costs),
         machine_code_table(machine_code.ARCHITECTURES),
     ):
-        head, *rows = table
-        print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
-        for row in rows:
-            print(f"| {' | '.join(row)} |")
+        show(table)
         print()
+
+
+def show(rows: Iterator[list[str]]) -> None:
+    """Print cells as a table."""
+    head, *others = rows
+    print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
+    for row in others:
+        print(f"| {' | '.join(row)} |")
 
 
 if __name__ == "__main__":

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from emulator import Emulator, KernelCounts, Settings, load
+from emulator import Emulator, Settings, load
 
+from benchmarks.cuda.cuda_counts import CHUNK, FRAMES, SLOT, Cost, per_frame_table, shares, show
 from benchmarks.wfst.posteriors import Utterance, simulated
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.graph.graph_file import read_graph
@@ -26,11 +26,8 @@ from earshot.models.bundled import bundled_model_dir
 OPTIONS = WfstOptions(beam=12.0, max_active=1_000)
 GAIN_LIMIT = 1.5  # as streams have it
 CACHE_MB = 24
-FRAMES = 24
 SEEN_BEFORE = 4
 """Utterances."""
-CHUNK = "WalkChunk"
-SLOT = torch.tensor([0])
 COUNTED = (
     "host_reads",
     "host_sectors",
@@ -41,29 +38,20 @@ COUNTED = (
 )
 
 
-@dataclass(frozen=True)
-class HostReads:
-    """Of the chunk's kernel, per frame; as in ``machine/counts.h``."""
-
-    name: str
-    per_frame: dict[str, float]
-
-
-def count_models(emulator: Emulator) -> Iterator[HostReads]:
+def count_models(emulator: Emulator) -> Iterator[Cost]:
     """Without models, with them and no cache, with a new cache and with one that is in use."""
     graph = read_graph(bundled_model_dir() / "lm.graph.xz")
     *before, last = simulated(graph, SEEN_BEFORE + 1, 12, seed=2)
     lm = own_model_twice(graph)
-    yield HostReads("no models", _count(emulator, _search(emulator, graph, 0, None), last))
-    yield HostReads("no cache", _count(emulator, _search(emulator, graph, 0, lm), last))
+    yield _count(emulator, "no models", _search(emulator, graph, 0, None), last)
+    yield _count(emulator, "no cache", _search(emulator, graph, 0, lm), last)
     search = _search(emulator, graph, CACHE_MB, lm)
-    yield HostReads(f"a new cache of {CACHE_MB} MB", _count(emulator, search, last))
+    yield _count(emulator, f"a new cache of {CACHE_MB} MB", search, last)
     search = _search(emulator, graph, CACHE_MB, lm)
     for each in before:
         _advance(search, each)
         search.reset(SLOT)
-    seen = f"one that has seen {SEEN_BEFORE} utterances"
-    yield HostReads(seen, _count(emulator, search, last))
+    yield _count(emulator, f"one that has seen {SEEN_BEFORE} utterances", search, last)
 
 
 def own_model_twice(graph: Graph) -> SearchLm:
@@ -71,13 +59,6 @@ def own_model_twice(graph: Graph) -> SearchLm:
     assert graph.small_lm is not None
     model = NumberedLm.of(graph.small_lm, graph.word_texts)
     return SearchLm(model, [model], (1.0,), OPTIONS.graph_scale, gain_limit=GAIN_LIMIT)
-
-
-def table(found: list[HostReads]) -> Iterator[list[str]]:
-    """Rows of cells, the head first: a column for each search."""
-    yield ["per frame, beam 12, 1,000 active", *(each.name for each in found)]
-    for name in COUNTED:
-        yield [name.replace("_", " "), *(f"{each.per_frame[name]:,.0f}" for each in found)]
 
 
 def _search(emulator: Emulator, graph: Graph, cache_mb: int, lm: SearchLm | None) -> WfstSearch:
@@ -88,13 +69,14 @@ def _search(emulator: Emulator, graph: Graph, cache_mb: int, lm: SearchLm | None
     return search
 
 
-def _count(emulator: Emulator, search: WfstSearch, utterance: Utterance) -> dict[str, float]:
+def _count(emulator: Emulator, name: str, search: WfstSearch, utterance: Utterance) -> Cost:
+    """Counts of the chunk's kernel alone."""
     emulator.restart(Settings(counts=True))
     _advance(search, utterance)
     counted = emulator.counts()
     emulator.restart()
     [chunk] = [own for kernel, own in counted.items() if CHUNK in kernel]
-    return _shares(chunk)
+    return Cost(name, shares(chunk, COUNTED, FRAMES), {})
 
 
 def _advance(search: WfstSearch, utterance: Utterance) -> None:
@@ -102,19 +84,13 @@ def _advance(search: WfstSearch, utterance: Utterance) -> None:
     search.advance(SLOT, rows.to(search.device), torch.tensor([rows.shape[1]]))
 
 
-def _shares(counts: KernelCounts) -> dict[str, float]:
-    return {name: counts[name] / FRAMES for name in COUNTED}  # type: ignore[literal-required]
-
-
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", type=Path, help="where the emulated device was built")
     emulator = load(parser.parse_args().build)
-    head, *rows = table(list(count_models(emulator)))
-    print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
-    for row in rows:
-        print(f"| {' | '.join(row)} |")
+    costs = list(count_models(emulator))
+    show(per_frame_table(costs, COUNTED, "per frame, beam 12, 1,000 active"))
 
 
 if __name__ == "__main__":

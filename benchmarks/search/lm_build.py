@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.report import processor_name, table, write_report
+from benchmarks.report import below_claim, show_report, table
 from earshot.decoder_kernels.lm.lm_image import LmImage
 
 KEPT = 1_000_000_000
@@ -98,7 +98,7 @@ def build(text: Path, out: Path, options: list[str]) -> Built:
 
 
 def main() -> None:
-    """Build, compare, print, and write the report where it is asked for."""
+    """Build, compare, and print or write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("text", type=Path, help="plain, gzip or xz")
     parser.add_argument("--memory", type=int, nargs="+", default=[256, 1024], metavar="MB")
@@ -106,7 +106,7 @@ def main() -> None:
     parser.add_argument("--max-words", type=int, default=200_000)
     parser.add_argument("--as-is", action="store_true", help="the text is clean")
     parser.add_argument("--folder", type=Path, help="on a disk with room")
-    parser.add_argument("--report", action="store_true", help="write docs/benchmarks/")
+    parser.add_argument("--write", action="store_true", help="the page")
     arguments = parser.parse_args()
     options = ["--order", str(arguments.order), "--max-words", str(arguments.max_words)]
     options += ["--as-is"] if arguments.as_is else []
@@ -125,10 +125,10 @@ def main() -> None:
             print(rows[-1], flush=True)
     assert len(digests) == 1, "the memory makes a difference"
     name = f"{arguments.text.name}, order {arguments.order}"
-    body = f"{name}, nothing left out; the same bytes:\n\n{table(HEADER, rows)}"
-    print(body, f"\n{processor_name()}")
-    if arguments.report:
-        print(write_report("lm_build", "Estimating a language model in bounded memory", body))
+    said = f"{name}, nothing left out; the images are the same, byte for byte."
+    body = f"{below_claim(__doc__)}\n\n{said}\n\n{table(HEADER, rows)}\n"
+    title = "Estimating a language model in bounded memory"
+    show_report("lm_build", title, body, is_written=arguments.write)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from earshot.models.layers.encoder_layer import ConformerLayer, EncoderLayer, Tr
 from earshot.models.layers.subsampling import Conv1dStem
 from earshot.models.layers.whisper_stem import WhisperStem
 from earshot.models.native.ends import NativeConv1dStem
-from earshot.models.native.given_up import free_copied
+from earshot.models.native.given_up import copy_and_free
 from earshot.models.native.precision import Precision
 from earshot.models.native.weights import (
     attention_weights,
@@ -52,7 +52,9 @@ class ConformerStep:
             heads=config.attention_heads,
             activation=getattr(_native.Activation, config.activation),
             feed_forward_scale=_feed_forward_scale(encoder.layers[0]),
-            layers=[_taken(layer, precision) for layer in encoder.layers],
+            layers=[
+                copy_and_free(layer, lambda own: _layer(own, precision)) for layer in encoder.layers
+            ],
             after_norm=norm_weights(encoder.after_norm),
             pool_after_block=config.pool_after_block,
             narrow=None if narrow is None else linear_weights(narrow, precision),
@@ -148,13 +150,6 @@ def _convolution(
 
 def _feed_forward_scale(layer: EncoderLayer) -> float:
     return layer.ff_scale if isinstance(layer, ConformerLayer) else 1.0
-
-
-def _taken(layer: EncoderLayer, precision: Precision) -> _native.LayerWeights:
-    """Packed weights of a block, whose own are freed where its network was given up."""
-    packed = _layer(layer, precision)
-    free_copied(layer)
-    return packed
 
 
 def _layer(layer: EncoderLayer, precision: Precision) -> _native.LayerWeights:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from earshot.models import _native
-from earshot.models.native.given_up import free_copied
+from earshot.models.native.given_up import copy_and_free
 from earshot.models.native.precision import Precision
 from earshot.models.native.weights import (
     feed_forward_weights,
@@ -58,14 +58,15 @@ class NativeTexts:
             size=decoder.config.size,
             heads=decoder.config.attention_heads,
             activation=_native.Activation.gelu,
-            layers=[_taken(block, precision) for block in decoder.layers],
+            layers=[
+                copy_and_free(block, lambda own: _layer(own, precision)) for block in decoder.layers
+            ],
             after_norm=norm_weights(decoder.ln),
             output=_blocks(decoder.token_embedding.weight[self.kept], precision),
             silence=None if silence is None else dlpack_capsule(silence.contiguous()),
             processor=processors()[0],
         )
-        self._rows = TokenRows(decoder.token_embedding.weight)
-        free_copied(decoder.token_embedding)
+        self._rows = copy_and_free(decoder.token_embedding, lambda own: TokenRows(own.weight))
 
     def embedded(self, tokens: Tensor, depths: Tensor) -> Tensor:
         """What the first block hears of tokens (N,) at positions (N,): (N, D)."""
@@ -159,13 +160,6 @@ def _blocks(weight: Tensor, precision: Precision) -> list[_native.LinearWeights]
     wide = _native.OUTPUTS_IN_BLOCK
     firsts = range(0, len(weight), wide)
     return [rows_weights(weight[first : first + wide], None, precision) for first in firsts]
-
-
-def _taken(block: WhisperDecoderBlock, precision: Precision) -> _native.TreeLayerWeights:
-    """Packed weights of a block, whose own are freed where its network was given up."""
-    packed = _layer(block, precision)
-    free_copied(block)
-    return packed
 
 
 def _layer(block: WhisperDecoderBlock, precision: Precision) -> _native.TreeLayerWeights:

@@ -6,17 +6,15 @@ one label loop; it follows from the seed and its number alone, so that ``--only 
 that failed.
 """
 
-import argparse
-import sys
 import tempfile
-import time
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import fuzz_device
 import hostile_inputs
-from fuzz_tally import FAST_DISK, Tally, growth, resident_mb
+from fuzz_command import main_of, run_episodes
+from fuzz_tally import FAST_DISK, Tally
 from hostile_files import HostileFiles
 from label_trial import LabelTrial
 from oracle_trial import OracleTrial
@@ -94,33 +92,17 @@ class Episode:
 
 def fuzz(seed: int, operations: int) -> Tally:
     """Run episodes until so many operations are done. Raises AssertionError if memory grows."""
-    tally = Tally()
-    memory_mb: list[float] = []
-    while tally.done.total() < operations:
-        number = len(memory_mb)
-        print(f"\rseed {seed}, episode {number} ", end="", file=sys.stderr, flush=True)
-        Episode(seed, number, tally).run()
-        memory_mb.append(resident_mb())
-    print(f"\n{growth(memory_mb)}", file=sys.stderr)
-    return tally
+    return run_episodes(
+        seed,
+        lambda number, tally: run_episode(seed, number, tally),
+        lambda tally: tally.done.total() < operations,
+    )
 
 
-def main() -> None:
-    """Fuzz as the command line says."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--operations", type=int, default=1_000_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", type=int, metavar="NUMBER", help="repeat this episode")
-    arguments = parser.parse_args()
-    begun = time.monotonic()
-    if arguments.only is None:
-        tally = fuzz(arguments.seed, arguments.operations)
-    else:
-        tally = Tally()
-        Episode(arguments.seed, arguments.only, tally).run()
-    print(tally.table())
-    print(f"{tally.done.total():,} operations, {time.monotonic() - begun:.0f} s")
+def run_episode(seed: int, number: int, tally: Tally) -> None:
+    """One alone."""
+    Episode(seed, number, tally).run()
 
 
 if __name__ == "__main__":
-    main()
+    main_of(__doc__, "operations", 1_000_000, fuzz, run_episode)

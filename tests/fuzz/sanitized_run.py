@@ -67,6 +67,16 @@ def build(folder: Path, sanitizers: str) -> None:
             sys.exit(done.stdout + done.stderr)
 
 
+def library(name: str) -> str:
+    """Where the compiler has a sanitizer's library."""
+    return subprocess.check_output(["g++", f"-print-file-name={name}"], text=True).strip()
+
+
+def runner(folder: Path) -> list[str]:
+    """A command that runs a module with the native halves of a build."""
+    return [sys.executable, str(REPOSITORY / "benchmarks" / "cuda" / "gpu_native.py"), str(folder)]
+
+
 def fuzz(
     fuzzer: str,
     arguments: "tuple[str, ...] | list[str]",
@@ -75,20 +85,15 @@ def fuzz(
     capture_output: bool = False,
 ) -> "subprocess.CompletedProcess[str]":
     """Run a fuzzer with the kernels that `build` has made."""
-    found = [
-        subprocess.check_output(["g++", f"-print-file-name={name}"], text=True).strip()
-        for name in LIBRARIES
-    ]
     environment = os.environ | {
-        "LD_PRELOAD": " ".join(found),
+        "LD_PRELOAD": " ".join(map(library, LIBRARIES)),
         "ASAN_OPTIONS": f"{ASAN_OPTIONS}:{options}",
         "UBSAN_OPTIONS": UBSAN_OPTIONS,
         "OMP_NUM_THREADS": "1",
         "PYTHONPATH": PYTHON_PATH,
     }
-    runner = [sys.executable, str(REPOSITORY / "benchmarks" / "cuda" / "gpu_native.py"), str(BUILD)]
     return subprocess.run(
-        [*runner, fuzzer, *arguments],
+        [*runner(BUILD), fuzzer, *arguments],
         env=environment,
         text=True,
         check=False,

@@ -32,10 +32,15 @@ def mean_square(student: Tensor, teacher: Tensor, lengths: Tensor) -> Tensor:
     is left.
     """
     frames = min(student.size(1), teacher.size(1))
-    counted = torch.arange(frames, device=lengths.device) < lengths.unsqueeze(1)
     squares = (student[:, :frames].float() - teacher[:, :frames]).square().mean(dim=2)
-    total: Tensor = (squares * counted).sum() / counted.sum().clamp(min=1)
-    return total
+    return mean_over_frames(squares, lengths)
+
+
+def mean_over_frames(values: Tensor, lengths: Tensor) -> Tensor:
+    """The mean of `(B, T)` over the first `lengths` `(B,)` frames of each row; zero of none."""
+    counted = torch.arange(values.size(1), device=lengths.device) < lengths.unsqueeze(1)
+    mean: Tensor = (values * counted).sum() / counted.sum().clamp(min=1)
+    return mean
 
 
 class DistilLoss:

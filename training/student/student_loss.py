@@ -17,7 +17,7 @@ from torch.nn import functional
 from earshot.models.fastconformer.model import FastConformerModel
 from earshot.models.u2.u2 import U2Model
 from earshot.training.data.batch import Batch, CleanFeatures
-from earshot.training.distil.distil_loss import mean_square, pooled
+from earshot.training.distil.distil_loss import mean_over_frames, mean_square, pooled
 from earshot.training.distil.targets import Taught
 from earshot.training.network.ctc_losses import ctc_losses
 from earshot.training.network.losses import Losses
@@ -54,6 +54,8 @@ class StudentLoss:
         self._model = model
         self._teacher = teacher.eval().requires_grad_(False)
         self._units = units
+        blank = units.new_tensor([teacher.config.blank_id])
+        self._outputs = torch.cat([units, blank])  # the teacher's, for each of the student's
         self._config = config
         size = teacher.config.encoder.encoded_size
         self.projection = nn.Linear(model.config.encoder.size, size).to(units.device)
@@ -109,7 +111,7 @@ class StudentLoss:
         return Lesson(
             Taught(*pooled(frames.float(), lengths, PAIR)),
             expected[:, ::PAIR],
-            sharper_of_pairs(log_probs, blank)[..., [*self._units.tolist(), blank]],
+            sharper_of_pairs(log_probs, blank)[..., self._outputs],
         )
 
     def _distance(self, encoded: Tensor, lengths: Tensor, taught: Taught) -> Tensor:
@@ -121,10 +123,7 @@ class StudentLoss:
         pairs = min(spelled.size(1) - 1, lesson.spelled.size(1))
         ours, theirs = spelled[:, 1 : 1 + pairs], lesson.spelled[:, :pairs].float()
         nats = (theirs.exp() * (theirs - ours)).sum(dim=2)
-        heard = torch.minimum(lengths - 1, lesson.frames.lengths)
-        counted = torch.arange(pairs, device=lengths.device) < heard.unsqueeze(1)
-        total: Tensor = (nats * counted).sum() / counted.sum().clamp(min=1)
-        return total
+        return mean_over_frames(nats, torch.minimum(lengths - 1, lesson.frames.lengths))
 
 
 def sharper_of_pairs(log_probs: Tensor, blank_id: int) -> Tensor:

@@ -18,8 +18,7 @@ from earshot.models.fastconformer.positions import relative_positions
 from earshot.models.fastconformer.steps.native_layers import layer_weights
 from earshot.models.fastconformer.steps.native_stem import NativeConv2dStem
 from earshot.models.fastconformer.steps.state import FastConformerState
-from earshot.models.native.given_up import free_copied
-from earshot.models.native.late_weights import bring_weights
+from earshot.models.native.given_up import copy_and_free, free_copied
 from earshot.models.native.precision import Precision
 from earshot.models.native.weights import processors
 from earshot.native.dlpack import dlpack_capsule
@@ -64,7 +63,9 @@ class NativeEncoder:
         positions = relative_positions(reach.queries, reach.keys, like)
         for layer in encoder.layers:
             assert isinstance(layer, FastConformerLayer)
-            self._step.add(_taken(layer, positions, precision))
+            self._step.add(
+                copy_and_free(layer, lambda own: layer_weights(own, positions, precision))
+            )
         free_copied(encoder.pre_encode)
 
     def hear(
@@ -119,13 +120,3 @@ class NativeEncoder:
     def _require(self, queries: int, keys: int) -> None:
         if queries > self._reach.queries or keys > self._reach.keys:
             raise ValueError(f"{queries} frames that hear {keys} are beyond {self._reach}")
-
-
-def _taken(
-    layer: FastConformerLayer, positions: Tensor, precision: Precision
-) -> _native.FastConformerLayerWeights:
-    """Its weights, which are in memory for that alone where it has waited for them."""
-    bring_weights(layer)
-    weights = layer_weights(layer, positions, precision)
-    free_copied(layer)
-    return weights

@@ -5,15 +5,13 @@ AddressSanitizer and UBSan, as ``make fuzz`` does. An episode follows from the s
 alone, so that ``--only NUMBER`` repeats one that failed.
 """
 
-import argparse
-import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from fuzz_tally import FAST_DISK, Tally, growth, resident_mb
+from fuzz_command import main_of, run_episodes
+from fuzz_tally import FAST_DISK, Tally
 from hostile_arpas import HostileArpas
 from hostile_images import HostileImages
 from search_trial import Outcome
@@ -48,32 +46,18 @@ def _outcome(what: str, do: Callable[[], object]) -> Outcome:
 
 def fuzz(seed: int, files: int) -> Tally:
     """So many files of each kind. Raises AssertionError if memory grows."""
-    tally, memory_mb = Tally(), list[float]()
-    for begin in range(0, files, FILES_OF_AN_EPISODE):
-        number = begin // FILES_OF_AN_EPISODE
-        print(f"\rseed {seed}, episode {number} ", end="", file=sys.stderr, flush=True)
-        run_episode(seed, number, min(FILES_OF_AN_EPISODE, files - begin), tally)
-        memory_mb.append(resident_mb())
-    print(f"\n{growth(memory_mb)}", file=sys.stderr)
-    return tally
+
+    def run(number: int, tally: Tally) -> None:
+        left = files - tally.done["image"]
+        run_episode(seed, number, min(FILES_OF_AN_EPISODE, left), tally)
+
+    return run_episodes(seed, run, lambda tally: tally.done["image"] < files)
 
 
-def main() -> None:
-    """Fuzz as the command line says."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--files", type=int, default=100_000, help="of each kind")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", type=int, metavar="NUMBER", help="repeat this episode")
-    arguments = parser.parse_args()
-    begun = time.monotonic()
-    if arguments.only is None:
-        tally = fuzz(arguments.seed, arguments.files)
-    else:
-        tally = Tally()
-        run_episode(arguments.seed, arguments.only, FILES_OF_AN_EPISODE, tally)
-    print(tally.table())
-    print(f"{tally.done.total():,} files, {time.monotonic() - begun:.0f} s")
+def repeat(seed: int, number: int, tally: Tally) -> None:
+    """One whole episode."""
+    run_episode(seed, number, FILES_OF_AN_EPISODE, tally)
 
 
 if __name__ == "__main__":
-    main()
+    main_of(__doc__, "files", 100_000, fuzz, repeat)
