@@ -11,7 +11,7 @@ from torch import nn
 
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.errors import NotACheckpoint
-from earshot.models.fastconformer.steps import native_encoder
+from earshot.models.native import given_up
 from earshot.models.native.late_weights import bring_weights
 from earshot.streaming.assembly import engine_factory
 from earshot.streaming.assembly.engine_factory import build_engine
@@ -39,7 +39,7 @@ def test_a_layer_comes_when_the_one_before_it_is_packed(archive, monkeypatch) ->
         bring_weights(layer)
         assert in_memory(brought) == [False] * (len(brought) - 1) + [True]
 
-    monkeypatch.setattr(native_encoder, "bring_weights", noting)
+    monkeypatch.setattr(given_up, "bring_weights", noting)
     build_engine(archive, {}, EngineConfig(max_streams=1), device="cpu")
     assert len(brought) == LAYERS
     assert not any(in_memory(brought))
@@ -52,7 +52,7 @@ def test_an_archive_that_is_cut_while_layers_are_packed_is_a_named_error(
         archive.write_bytes(b"")
         bring_weights(layer)
 
-    monkeypatch.setattr(native_encoder, "bring_weights", cutting)
+    monkeypatch.setattr(given_up, "bring_weights", cutting)
     with pytest.raises(NotACheckpoint, match=r"tiny\.nemo: model_weights\.ckpt has become shorter"):
         build_engine(archive, {}, EngineConfig(max_streams=1), device="cpu")
 
