@@ -180,9 +180,7 @@ class GrowingTrees:
         size: int,
         heads: int,
         activation: Activation,
-        layers: Sequence[TreeLayerWeights],
         after_norm: NormWeights,
-        output: Sequence[LinearWeights],
         silence: Annotated[
             Lendable,
             dict(dtype="float32", shape=(None, None), order="C", device="cpu", writable=False),
@@ -190,6 +188,12 @@ class GrowingTrees:
         | None,
         processor: str,
     ) -> None: ...
+    def add(self, block: TreeLayerWeights) -> None:
+        """Pack one more block."""
+
+    def add_output(self, rows: LinearWeights) -> None:
+        """Pack OUTPUTS_IN_BLOCK more rows of the output, or its last."""
+
     def listen(
         self,
         memory: Annotated[
@@ -439,12 +443,14 @@ class ConformerStep:
         heads: int,
         activation: Activation,
         feed_forward_scale: float,
-        layers: Sequence[LayerWeights],
         after_norm: NormWeights,
         pool_after_block: int | None,
         narrow: LinearWeights | None,
         processor: str,
     ) -> None: ...
+    def add(self, block: LayerWeights) -> None:
+        """Pack one more block."""
+
     def run(
         self,
         stem: Annotated[

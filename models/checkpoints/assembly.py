@@ -72,6 +72,7 @@ def assemble(
 
     The network is laid out without memory first, so a configuration can never make us allocate
     more than the weight file holds. Nobody else may use the weights, whose memory it may take.
+    Layers wait for those that are stored in a file (`models/native/late_weights.py`).
     Raises MissingKeys, UnknownKeys, ShapeMismatch, TokenizerError.
     """
     model = lay_out(config)
@@ -82,9 +83,17 @@ def assemble(
     if config.transducer is not None and config.blank_id not in tokenizer.silent_units:
         symbol = quote(tokenizer.token(config.blank_id))
         raise TokenizerError(f"a transducer could say {symbol}, which is the CTC head's blank")
-    fill(model, weights, given_up=True)
+    fill(model, weights, given_up=True, late=_packed_layers(model))
     ctc = CtcUnits(config.blank_id, config.phones)
     return LoadedModel(name, model, tokenizer, model_format, ctc=ctc)
+
+
+def _packed_layers(model: U2Model) -> list[nn.Module]:
+    """Modules whose weights native layers are packed from, one module at a time."""
+    layers: list[nn.Module] = [*model.encoder.layers]
+    if (writer := model.whisper_decoder) is not None:
+        layers += [*writer.layers, writer.token_embedding]
+    return layers
 
 
 def lay_out(config: ModelConfig) -> U2Model:

@@ -23,10 +23,8 @@ from earshot.models.checkpoints.files.int8_rows import (
     restore_rows,
     store_rows,
 )
-from earshot.models.checkpoints.files.safetensors_file import (
-    read_safetensors_file,
-    write_safetensors_file,
-)
+from earshot.models.checkpoints.files.safetensors_file import write_safetensors_file
+from earshot.models.checkpoints.files.safetensors_index import index_safetensors_file
 from earshot.models.checkpoints.files.small_file import read_small_text
 from earshot.models.config import ModelConfig
 from earshot.models.errors import CheckpointError, TokenizerError, quote
@@ -100,7 +98,7 @@ def load_own_model(directory: Path) -> LoadedModel:
 
 def _load_u2(directory: Path, header: dict[str, Any]) -> LoadedModel:
     config = ModelConfig.from_dict(header["model"])
-    weights = restore_rows(read_safetensors_file(directory / "model.safetensors"))
+    weights = restore_rows(index_safetensors_file(directory / "model.safetensors"))
     name = header["name"] if isinstance(header.get("name"), str) else directory.name
     loaded = assemble(name, config, weights, load_tokenizer(directory), "earshot")
     if not isinstance(config.decoder, WhisperDecoderConfig):

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from earshot.models.checkpoints.assembly import LoadedModel, assemble
 from earshot.models.checkpoints.files.small_file import read_small_text
-from earshot.models.checkpoints.files.torch_archive import read_state_dict
+from earshot.models.checkpoints.files.torch_index import index_file
 from earshot.models.checkpoints.files.yaml_text import parse_yaml
 from earshot.models.checkpoints.wenet_config import read_config, read_tokenizer_kind, subsection
 from earshot.models.errors import CheckpointError
@@ -38,7 +38,7 @@ def load_wenet_model(directory: Path) -> LoadedModel:
     """Raises CheckpointError, ConfigError or TokenizerError, see earshot.models.errors."""
     path = directory / "train.yaml"
     options = parse_yaml(read_small_text(path), str(path))
-    weights = _live_tensors(read_state_dict(directory / "final.pt"))
+    weights = _live_tensors(index_file(directory / "final.pt"))
     tokenizer = load_tokenizer(directory, _units_name(directory), read_tokenizer_kind(options))
     config = read_config(options, tokenizer.vocab_size)
     if not any(key in weights for key in CMVN_TENSORS):

@@ -130,18 +130,18 @@ void bind_growing_trees(nb::module_& module) {
   nb::class_<GrownTree>(module, "GrownTree", "What is kept of a tree and of its memory.")
       .def("__len__", &GrownTree::nodes, "Nodes that it has.");
   nb::class_<GrowingTrees>(module, "GrowingTrees", "A transformer over trees that grow.")
-      .def(nb::new_([](int size, int heads, Activation activation,
-                       std::vector<TreeLayerWeights> layers, NormWeights after_norm,
-                       std::vector<LinearWeights> output, const std::optional<Floats<2>>& silence,
-                       const std::string& processor) {
+      .def(nb::new_([](int size, int heads, Activation activation, NormWeights after_norm,
+                       const std::optional<Floats<2>>& silence, const std::string& processor) {
              return built_for(
-                 processor, GrowingTreesWeights{size, heads, activation, std::move(layers),
-                                                std::move(after_norm), std::move(output),
+                 processor, GrowingTreesWeights{size, heads, activation, std::move(after_norm),
                                                 silence ? silence->data() : nullptr,
                                                 silence ? static_cast<int>(silence->shape(0)) : 0});
            }),
-           nb::kw_only(), "size"_a, "heads"_a, "activation"_a, "layers"_a, "after_norm"_a,
-           "output"_a, "silence"_a.none(), "processor"_a)
+           nb::kw_only(), "size"_a, "heads"_a, "activation"_a, "after_norm"_a, "silence"_a.none(),
+           "processor"_a)
+      .def("add", &GrowingTrees::add, "block"_a, "Pack one more block.")
+      .def("add_output", &GrowingTrees::add_output, "rows"_a,
+           "Pack OUTPUTS_IN_BLOCK more rows of the output, or its last.")
       .def(
           "listen",
           [](const GrowingTrees& network, const Floats<2>& memory) {
@@ -282,16 +282,17 @@ NB_MODULE(_native, module) {
              "Whether bfloat16 is multiplied at a higher rate than float32.");
   nb::class_<ConformerStep>(module, "ConformerStep", "The blocks of a conformer.")
       .def(nb::new_([](int size, int heads, Activation activation, float feed_forward_scale,
-                       std::vector<LayerWeights> layers, NormWeights after_norm,
-                       std::optional<int> pool_after_block, std::optional<LinearWeights> narrow,
-                       const std::string& processor) {
-             return built_for(
-                 processor,
-                 ConformerWeights{size, heads, activation, feed_forward_scale, std::move(layers),
-                                  std::move(after_norm), pool_after_block, std::move(narrow)});
+                       NormWeights after_norm, std::optional<int> pool_after_block,
+                       std::optional<LinearWeights> narrow, const std::string& processor) {
+             return built_for(processor,
+                              ConformerWeights{{size, heads, activation, feed_forward_scale},
+                                               std::move(after_norm),
+                                               pool_after_block,
+                                               std::move(narrow)});
            }),
-           nb::kw_only(), "size"_a, "heads"_a, "activation"_a, "feed_forward_scale"_a, "layers"_a,
+           nb::kw_only(), "size"_a, "heads"_a, "activation"_a, "feed_forward_scale"_a,
            "after_norm"_a, "pool_after_block"_a.none(), "narrow"_a.none(), "processor"_a)
+      .def("add", &ConformerStep::add, "block"_a, "Pack one more block.")
       .def("run", &run, "stem"_a, "pos_emb"_a.none(), "slots"_a, "lengths"_a, "cached"_a,
            "att_cache"_a, "cnn_cache"_a, "encoded"_a, "att_columns"_a, "next_cnn_cache"_a,
            "workers"_a, "Move lanes on by a chunk; writes the three arrays before the last.");

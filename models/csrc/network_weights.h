@@ -54,14 +54,18 @@ struct LayerWeights {
   std::optional<NormWeights> norm_final;
 };
 
-// feed_forward_scale: a macaron's halves count half. pool_after_block: after so many two frames
-// become one. narrow: after the closing norm.
-struct ConformerWeights {
+// feed_forward_scale: a macaron's halves count half.
+struct BlockShape {
   int size;
   int heads;
   Activation activation;
   float feed_forward_scale;
-  std::vector<LayerWeights> layers;
+};
+
+// But for its blocks. pool_after_block: after so many two frames become one. narrow: after the
+// closing norm.
+struct ConformerWeights {
+  BlockShape blocks;
   NormWeights after_norm;
   std::optional<int> pool_after_block;
   std::optional<LinearWeights> narrow;

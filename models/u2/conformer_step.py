@@ -52,14 +52,13 @@ class ConformerStep:
             heads=config.attention_heads,
             activation=getattr(_native.Activation, config.activation),
             feed_forward_scale=_feed_forward_scale(encoder.layers[0]),
-            layers=[
-                copy_and_free(layer, lambda own: _layer(own, precision)) for layer in encoder.layers
-            ],
             after_norm=norm_weights(encoder.after_norm),
             pool_after_block=config.pool_after_block,
             narrow=None if narrow is None else linear_weights(narrow, precision),
             processor=processor or processors()[0],
         )
+        for layer in encoder.layers:
+            self._step.add(copy_and_free(layer, lambda own: _layer(own, precision)))
 
     def __call__(
         self, feats: Tensor, out_lengths: Tensor, state: EncoderState, slots: Tensor, columns: int

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from earshot.models.features.feature_kinds import build_features
+from earshot.models.native.late_weights import bring_all
 from earshot.models.u2.u2 import U2Model
 
 
@@ -19,12 +20,14 @@ from earshot.models.u2.u2 import U2Model
 def silent_window(model: U2Model) -> Tensor | None:
     """Encoder frames (W, D) of a silent window, heard in the chunks that are the model's default.
 
-    None for a model whose decoder was taught with segments as they are.
+    An encoder whose layers wait for their weights gets them. None for a model whose decoder was
+    taught with segments as they are.
     """
     decoder = model.whisper_decoder
     if decoder is None or not decoder.config.window_frames:
         return None
     frames, encoder = decoder.config.window_frames, model.encoder
+    bring_all(encoder)
     count = (frames - 1) * encoder.subsampling_rate + encoder.right_context + 1
     silence = build_features(model.config.features).silence
     features = silence.to(next(model.parameters())).expand(1, count, -1)

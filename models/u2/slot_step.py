@@ -6,6 +6,7 @@ from typing import Protocol
 
 from torch import Tensor
 
+from earshot.models.native.late_weights import bring_all
 from earshot.models.native.precision import Precision
 from earshot.models.u2.conformer_step import ConformerStep, is_native
 from earshot.models.u2.encoder import Encoder
@@ -45,8 +46,9 @@ class TorchSlotStep:
 def slot_step(encoder: Encoder, precision: Precision = "float32") -> SlotStep:
     """The fastest for this encoder where it is; its weights must not change from now on.
 
-    precision: of a native one.
+    precision: of a native one. Layers that wait for their weights get them.
     """
     if is_native(encoder):
         return ConformerStep(encoder, precision=precision)
+    bring_all(encoder)
     return TorchSlotStep(encoder)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from earshot.models import _native
 from earshot.models.native.given_up import copy_and_free
+from earshot.models.native.late_weights import bring_weights
 from earshot.models.native.precision import Precision
 from earshot.models.native.weights import (
     feed_forward_weights,
@@ -58,14 +59,16 @@ class NativeTexts:
             size=decoder.config.size,
             heads=decoder.config.attention_heads,
             activation=_native.Activation.gelu,
-            layers=[
-                copy_and_free(block, lambda own: _layer(own, precision)) for block in decoder.layers
-            ],
             after_norm=norm_weights(decoder.ln),
-            output=_blocks(decoder.token_embedding.weight[self.kept], precision),
             silence=None if silence is None else dlpack_capsule(silence.contiguous()),
             processor=processors()[0],
         )
+        for block in decoder.layers:
+            self.network.add(copy_and_free(block, lambda own: _layer(own, precision)))
+        bring_weights(decoder.token_embedding)
+        for rows in torch.tensor(self.kept).split(_native.OUTPUTS_IN_BLOCK):
+            output = decoder.token_embedding.weight[rows]
+            self.network.add_output(rows_weights(output, None, precision))
         self._rows = copy_and_free(decoder.token_embedding, lambda own: TokenRows(own.weight))
 
     def embedded(self, tokens: Tensor, depths: Tensor) -> Tensor:
@@ -153,13 +156,6 @@ def _chains(texts: Sequence[GrowingText]) -> tuple[Tensor, ...]:
 
 def _begins_chain(text: GrowingText, node: int) -> bool:
     return node == text.scored or text.parents[node] != node - 1
-
-
-def _blocks(weight: Tensor, precision: Precision) -> list[_native.LinearWeights]:
-    """The output's rows (N, D) in blocks."""
-    wide = _native.OUTPUTS_IN_BLOCK
-    firsts = range(0, len(weight), wide)
-    return [rows_weights(weight[first : first + wide], None, precision) for first in firsts]
 
 
 def _layer(block: WhisperDecoderBlock, precision: Precision) -> _native.TreeLayerWeights:

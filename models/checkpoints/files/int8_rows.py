@@ -8,10 +8,12 @@ what one output channel weighs its inputs with.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from earshot.models.checkpoints.files.stored_tensors import in_memory, is_stored, store
 from earshot.models.errors import DamagedWeights, MissingKeys, ShapeMismatch, UnusableNumbers
 
 SCALE = ".scale"
@@ -54,9 +56,10 @@ def are_int8_rows(weight: Tensor) -> bool:
 def restore_rows(weights: Mapping[str, Tensor], suffix: str = SCALE) -> dict[str, Tensor]:
     """All weights, with those of int8 as float32 and their scales gone.
 
-    suffix: after a weight's name, that of its scales. Raises MissingKeys, ShapeMismatch,
-    UnusableNumbers or DamagedWeights for scales that are not there, not one for each row, no
-    floating-point numbers, or not finite and above zero.
+    What is stored in a file stays there, and is turned when it is read. suffix: after a weight's
+    name, that of its scales. Raises MissingKeys, ShapeMismatch, UnusableNumbers or DamagedWeights
+    for scales that are not there, not one for each row, no floating-point numbers, or not finite
+    and above zero.
     """
     stored = {key for key, weight in weights.items() if weight.dtype is torch.int8}
     scales = {key + suffix for key in stored}
@@ -69,8 +72,22 @@ def restore_rows(weights: Mapping[str, Tensor], suffix: str = SCALE) -> dict[str
     }
 
 
+@dataclass(frozen=True)
+class StoredRows:
+    """A weight (R, ...) whose int8 is stored in a file; its scales (R,) are in memory."""
+
+    rows: Tensor
+    scale: Tensor
+
+    def read(self, view: Tensor) -> Tensor:
+        """See `Stored`. Raises what `in_memory` raises."""
+        whole = _turned(in_memory(self.rows), self.scale)
+        return whole.as_strided(view.shape, view.stride(), view.storage_offset())
+
+
 def _restored(weights: Mapping[str, Tensor], key: str, scale_key: str) -> Tensor:
-    weight, scale = weights[key], weights[scale_key]
+    """One weight. Raises what `restore_rows` raises."""
+    weight, scale = weights[key], in_memory(weights[scale_key])
     if scale.dtype not in (torch.float16, torch.float32):
         raise UnusableNumbers(f"{scale_key} holds {scale.dtype}, which is no scale's type")
     if weight.dim() < 2 or scale.shape != weight.shape[:1]:
@@ -79,4 +96,13 @@ def _restored(weights: Mapping[str, Tensor], key: str, scale_key: str) -> Tensor
         )
     if not (torch.isfinite(scale) & (scale > 0)).all():
         raise DamagedWeights(scale_key)
-    return weight.float().mul_(scale.float().reshape(-1, *[1] * (weight.dim() - 1)))
+    if not is_stored(weight):
+        return _turned(weight, scale)
+    restored = torch.empty(weight.shape, device="meta")
+    store(restored, StoredRows(weight, scale))
+    return restored
+
+
+def _turned(rows: Tensor, scale: Tensor) -> Tensor:
+    """Rows (R, ...) of int8 as the float32 that they stand for, by scales (R,)."""
+    return rows.float().mul_(scale.float().reshape(-1, *[1] * (rows.dim() - 1)))

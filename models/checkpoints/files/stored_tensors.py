@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import weakref
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, Protocol
 
 import torch
 from torch import Tensor
@@ -18,7 +18,7 @@ from torch import Tensor
 from earshot.models.errors import NotACheckpoint
 
 PLACE = "stored_place"
-"""Of a storage: where its bytes lie."""
+"""Of a storage: what reads numbers of it, `Stored`."""
 
 
 class StoredFile:
@@ -57,6 +57,13 @@ class StoredFile:
         return content
 
 
+class Stored(Protocol):
+    """The numbers of a storage on "meta"."""
+
+    def read(self, view: Tensor) -> Tensor:
+        """Those of a view of the storage, which has some, in memory of their own."""
+
+
 @dataclass(frozen=True)
 class StoredPlace:
     """Where a storage's bytes begin in a file."""
@@ -64,8 +71,14 @@ class StoredPlace:
     file: StoredFile
     offset: int
 
+    def read(self, view: Tensor) -> Tensor:
+        """See `Stored`. Raises NotACheckpoint for a file that no longer holds them."""
+        begin = self.offset + int(view.storage_offset()) * view.element_size()
+        content = self.file.read(begin, _span(view))
+        return torch.frombuffer(content, dtype=view.dtype).as_strided(view.shape, view.stride())
 
-def store(tensor: Tensor, place: StoredPlace) -> None:
+
+def store(tensor: Tensor, place: Stored) -> None:
     """Have a tensor on "meta", and all views of it, lie in a file."""
     setattr(tensor.untyped_storage(), PLACE, place)
 
@@ -80,14 +93,12 @@ def in_memory(tensor: Tensor) -> Tensor:
 
     Raises NotACheckpoint for a file that no longer holds them.
     """
-    place = getattr(tensor.untyped_storage(), PLACE, None)
-    if not isinstance(place, StoredPlace):
+    place: Stored | None = getattr(tensor.untyped_storage(), PLACE, None)
+    if place is None:
         return tensor
     if not tensor.numel():
         return torch.empty(tensor.shape, dtype=tensor.dtype)
-    begin = place.offset + int(tensor.storage_offset()) * tensor.element_size()
-    content = place.file.read(begin, _span(tensor))
-    return torch.frombuffer(content, dtype=tensor.dtype).as_strided(tensor.shape, tensor.stride())
+    return place.read(tensor)
 
 
 def _span(tensor: Tensor) -> int:

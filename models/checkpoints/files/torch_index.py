@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import zipfile
 from collections.abc import Mapping
+from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -21,6 +22,17 @@ from earshot.models.errors import NotACheckpoint
 
 LOCAL_HEADER, NAME_LENGTH, EXTRA_LENGTH = 30, slice(26, 28), slice(28, 30)
 """Bytes before a zip's member: the fixed ones, and where they tell how many others there are."""
+
+
+def index_file(path: Path) -> dict[str, Tensor]:
+    """`index_state_dict` of a whole file. Raises as `read_state_dict`."""
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise NotACheckpoint(f"cannot read {path}: {error}") from error
+    with file:
+        source = OpenFile(file, str(path), path.stat().st_size)
+        return index_state_dict(source, StoredFile(file, str(path)))
 
 
 def index_state_dict(source: OpenFile, file: StoredFile) -> dict[str, Tensor]:

@@ -172,15 +172,15 @@ class Attention : AttentionLayers {
 
 class Layer {
  public:
-  Layer(const LayerWeights& weights, const ConformerWeights& whole)
-      : size_(whole.size),
-        attention_(weights.attention, whole.size, whole.heads),
-        feed_forward_(weights.feed_forward, whole.activation, whole.feed_forward_scale) {
+  Layer(const LayerWeights& weights, const BlockShape& shape)
+      : size_(shape.size),
+        attention_(weights.attention, shape.size, shape.heads),
+        feed_forward_(weights.feed_forward, shape.activation, shape.feed_forward_scale) {
     if (weights.macaron) {
-      macaron_.emplace(*weights.macaron, whole.activation, whole.feed_forward_scale);
+      macaron_.emplace(*weights.macaron, shape.activation, shape.feed_forward_scale);
     }
     if (weights.convolution) {
-      convolution_.emplace(*weights.convolution, whole.size, whole.activation);
+      convolution_.emplace(*weights.convolution, shape.size, shape.activation);
     }
     if (weights.norm_final) norm_final_.emplace(*weights.norm_final);
   }
@@ -220,15 +220,16 @@ class Layer {
 class Conformer : public ConformerStep {
  public:
   explicit Conformer(const ConformerWeights& weights)
-      : size_(weights.size),
+      : shape_(weights.blocks),
         pool_after_(weights.pool_after_block.value_or(0)),
         stem_rate_(weights.pool_after_block ? 2 : 1),
         after_norm_(weights.after_norm) {
-    for (const LayerWeights& each : weights.layers) layers_.emplace_back(each, weights);
     if (!weights.narrow) return;
     narrow_.emplace(*weights.narrow);
     narrow_size_ = weights.narrow->outputs;
   }
+
+  void add(const LayerWeights& block) override { layers_.emplace_back(block, shape_); }
 
   void run(const LaneChunk& chunk, int workers) const override {
     TeamMembers::run(workers, [&](Team& team) { run(chunk, team); });
@@ -237,11 +238,11 @@ class Conformer : public ConformerStep {
  private:
   void run(const LaneChunk& chunk, Team& team) const {
     const LaneRows lanes(chunk.lengths, chunk.lanes);
-    Work work(chunk, lanes, size_, stem_rate_);
+    Work work(chunk, lanes, shape_.size, stem_rate_);
     const int layers = static_cast<int>(layers_.size());
     CachePlace place{0, layers + pool_after_ * (stem_rate_ - 1)};
     for (int layer = 0; layer <= layers; ++layer) {
-      if (layer == pool_after_ && work.rate > 1) work.pool(size_);
+      if (layer == pool_after_ && work.rate > 1) work.pool(shape_.size);
       if (layer == layers) break;
       layers_[layer].run(work, place, team);
       place.first_row += work.rate;
@@ -251,13 +252,13 @@ class Conformer : public ConformerStep {
   }
 
   void put_out(const Work& work, Team& team) const {
-    const int size = narrow_ ? narrow_size_ : size_;
+    const int size = narrow_ ? narrow_size_ : shape_.size;
     Rows narrow(narrow_ ? work.x.count : 0, size);
     if (narrow_) project(*narrow_, work.x, narrow, team);
     work.lanes.write(narrow_ ? narrow : work.x, work.chunk.frames, size, work.chunk.encoded);
   }
 
-  int size_;
+  BlockShape shape_;
   int pool_after_;  // blocks; of no meaning at a stem's rate of one
   int stem_rate_;   // of its frames for each that is put out
   int narrow_size_ = 0;

@@ -31,6 +31,9 @@ class ConformerStep {
  public:
   virtual ~ConformerStep() = default;
 
+  // Packs one more block, behind those before.
+  virtual void add(const LayerWeights& block) = 0;
+
   // Changes nothing but the last three arrays. `workers` threads share each layer.
   virtual void run(const LaneChunk& chunk, int workers) const = 0;
 };

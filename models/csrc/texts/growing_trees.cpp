@@ -176,22 +176,27 @@ struct Layer {
   Attention cross_attention;
   FeedForward feed_forward;
 
-  Layer(const TreeLayerWeights& weights, const GrowingTreesWeights& whole)
-      : self_attention(weights.self_attention, whole.size, whole.heads),
-        cross_attention(weights.cross_attention.value(), whole.size, whole.heads),
-        feed_forward(weights.feed_forward, whole.activation, 1.0F) {}
+  Layer(const TreeLayerWeights& weights, int size, int heads, Activation activation)
+      : self_attention(weights.self_attention, size, heads),
+        cross_attention(weights.cross_attention.value(), size, heads),
+        feed_forward(weights.feed_forward, activation, 1.0F) {}
 };
 
 class Transformer : public GrowingTrees {
  public:
   explicit Transformer(const GrowingTreesWeights& weights)
       : size_(weights.size),
+        heads_(weights.heads),
+        activation_(weights.activation),
         silence_(rows_of(weights.silence, weights.silent_frames, weights.size)),
-        after_norm_(weights.after_norm),
-        output_(weights.output) {
-    for (const TreeLayerWeights& each : weights.layers) layers_.emplace_back(each, weights);
-    for (Layer& layer : layers_) layer.cross_attention.keep_silence(silence_);
+        after_norm_(weights.after_norm) {}
+
+  void add(const TreeLayerWeights& block) override {
+    layers_.emplace_back(block, size_, heads_, activation_);
+    layers_.back().cross_attention.keep_silence(silence_);
   }
+
+  void add_output(const LinearWeights& rows) override { output_.add(rows); }
 
   std::unique_ptr<GrownTree> listen(const float* memory, int frames) const override {
     auto tree = std::make_unique<Tree>(static_cast<int>(layers_.size()));
@@ -251,6 +256,8 @@ class Transformer : public GrowingTrees {
   }
 
   int size_;
+  int heads_;
+  Activation activation_;
   Rows silence_;
   std::vector<Layer> layers_;
   RowNorm after_norm_;

@@ -42,16 +42,13 @@ struct TreeQuestions {
   float* scores;                  // (Q,) log-probabilities
 };
 
-// A transformer that listens. Its output may be a part of the vocabulary, in blocks of
-// OUTPUTS_IN_BLOCK; probabilities are shares of that part. Memories that are shorter than `silence`
-// (silent_frames, D) get the rest of it.
+// A transformer that listens, but for its blocks and its output. Memories that are shorter than
+// `silence` (silent_frames, D) get the rest of it.
 struct GrowingTreesWeights {
   int size;
   int heads;
   Activation activation;
-  std::vector<TreeLayerWeights> layers;
   NormWeights after_norm;
-  std::vector<LinearWeights> output;
   const float* silence = nullptr;
   int silent_frames = 0;
 };
@@ -61,6 +58,12 @@ class GrowingTrees {
   static constexpr int OUTPUTS_IN_BLOCK = 128;
 
   virtual ~GrowingTrees() = default;
+
+  // Packs one more block, behind those before.
+  virtual void add(const TreeLayerWeights& block) = 0;
+  // Packs OUTPUTS_IN_BLOCK more rows of the output, or its last. It may be a part of the
+  // vocabulary; probabilities are shares of that part.
+  virtual void add_output(const LinearWeights& rows) = 0;
 
   // A tree without nodes, about memory (T, D).
   virtual std::unique_ptr<GrownTree> listen(const float* memory, int frames) const = 0;

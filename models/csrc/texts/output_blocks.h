@@ -69,10 +69,8 @@ class OutputBlocks {
  public:
   static constexpr int WIDE = GrowingTrees::OUTPUTS_IN_BLOCK;
 
-  explicit OutputBlocks(const std::vector<LinearWeights>& weights) {
-    for (const LinearWeights& each : weights) {
-      blocks_.emplace_back(each, -std::numeric_limits<float>::infinity());
-    }
+  void add(const LinearWeights& block) {
+    blocks_.emplace_back(block, -std::numeric_limits<float>::infinity());
   }
 
   // Of each row; the weights are read once for all rows.

@@ -1,7 +1,10 @@
 """Each encoder takes the step that is there for it."""
 
 import torch
+from tiny_models import TINY_TOKENIZER
 
+from earshot.models.checkpoints.checkpoint import load_model
+from earshot.models.checkpoints.own_format import save_model
 from earshot.models.u2.conformer_step import ConformerStep
 from earshot.models.u2.slot_step import slot_step
 
@@ -22,3 +25,11 @@ def test_an_encoder_without_a_native_step_steps_in_torch(tiny_models):
     found, _ = slot_step(encoder)(feats, lengths, state, slots, 0)
     expected, _ = encoder.forward_lanes(feats, lengths, state.gather(slots, 2, 0))
     assert torch.equal(found, expected)
+
+
+def test_blocks_that_wait_for_their_weights_get_them_where_torch_steps(tiny_models, tmp_path):
+    save_model(tmp_path, tiny_models["positional_keys_pooled"], TINY_TOKENIZER, "tiny")
+    encoder = load_model(tmp_path, late=True).model.encoder
+    assert any(each.is_meta for each in encoder.parameters())
+    slot_step(encoder)
+    assert not any(each.is_meta for each in encoder.parameters())

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import gc
 import weakref
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
+import torch
 from nemo_writer import options, weights, write_archive
+from tiny_models import TINY_ENCODERS, TINY_TOKENIZER, make_tiny_model
 from torch import nn
+from written_model import TOKENS
 
 from earshot.models.checkpoints.checkpoint import load_model
+from earshot.models.checkpoints.own_format import save_model
+from earshot.models.config import FeatureConfig
 from earshot.models.errors import NotACheckpoint
 from earshot.models.native import given_up
 from earshot.models.native.late_weights import bring_weights
+from earshot.models.u2.u2 import U2Model
+from earshot.models.whisper_decoder_config import WhisperDecoderConfig
+from earshot.models.whisper_tokenizer.tokenizer import read_whisper_tokenizer
 from earshot.streaming.assembly import engine_factory
 from earshot.streaming.assembly.engine_factory import build_engine
 from earshot.streaming.engine_config import EngineConfig
@@ -24,6 +34,22 @@ LAYERS = 3
 def archive(tmp_path):
     values = options("EncDecCTCModel", encoder__n_layers=LAYERS)
     return write_archive(tmp_path / "tiny.nemo", values, tensors=weights(values))
+
+
+@pytest.fixture
+def listening(tmp_path) -> Path:
+    """A model of our own, int8 a row, whose Whisper decoder was taught with windows."""
+    made = make_tiny_model(**TINY_ENCODERS["whisper"]).config
+    writer = read_whisper_tokenizer(TOKENS)
+    decoder = WhisperDecoderConfig(
+        vocab_size=writer.first_timestamp, positions=448, size=made.encoder.encoded_size,
+        attention_heads=2, num_blocks=LAYERS, prompt=tuple(writer.prompt()),
+        end=writer.end_of_text, window_frames=20,
+    )  # fmt: skip
+    config = replace(made, decoder=decoder, features=FeatureConfig(kind="whisper"))
+    place = tmp_path / "listening"
+    save_model(place, U2Model(config), TINY_TOKENIZER, "tiny", torch.int8, writer=writer)
+    return place
 
 
 def in_memory(layers: list[nn.Module]) -> list[bool]:
@@ -43,6 +69,31 @@ def test_a_layer_comes_when_the_one_before_it_is_packed(archive, monkeypatch) ->
     build_engine(archive, {}, EngineConfig(max_streams=1), device="cpu")
     assert len(brought) == LAYERS
     assert not any(in_memory(brought))
+
+
+def test_a_writing_decoders_blocks_and_rows_come_one_by_one(listening, monkeypatch) -> None:
+    brought: list[nn.Module] = []
+
+    def noting(layer: nn.Module) -> None:
+        bring_weights(layer)
+        brought.append(layer)
+        assert in_memory(brought[:-1]) == [False] * (len(brought) - 1)
+
+    monkeypatch.setattr(given_up, "bring_weights", noting)
+    build_engine(listening, {}, EngineConfig(max_streams=1), device="cpu")
+    encoder_blocks = 2
+    assert len(brought) == LAYERS + 1 + encoder_blocks
+    assert not any(in_memory(brought))
+
+
+def test_blocks_wait_in_a_file_of_ours_until_somebody_packs_them(listening) -> None:
+    late, whole = (load_model(listening, late=each).model for each in (True, False))
+    waiting = [*late.encoder.layers, *late.decoder.layers, late.decoder.token_embedding]
+    assert not any(in_memory(waiting))
+    for layer in waiting:
+        bring_weights(layer)
+    for name, found in late.state_dict().items():
+        assert torch.equal(found, whole.state_dict()[name]), name
 
 
 def test_an_archive_that_is_cut_while_layers_are_packed_is_a_named_error(

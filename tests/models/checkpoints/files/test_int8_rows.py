@@ -19,6 +19,8 @@ from earshot.models.checkpoints.files.int8_rows import (
     restore_rows,
     store_rows,
 )
+from earshot.models.checkpoints.files.safetensors_index import index_safetensors_file
+from earshot.models.checkpoints.files.stored_tensors import in_memory, is_stored
 from earshot.models.checkpoints.own_format import ALWAYS_FLOAT32, save_model
 from earshot.models.errors import (
     DamagedWeights,
@@ -69,6 +71,28 @@ def test_rounding_is_symmetric():
 @example([[0.0] * 6, [1e-45, 0, 0, 0, 0, 0], [-1.0, 1.0, 0.5, 0.25, 1 / 254, 1 / 253]])
 def test_what_was_stored_is_known_again(rows):
     assert are_int8_rows(rounded(torch.tensor(rows, dtype=torch.float32)))
+
+
+@pytest.fixture
+def in_a_file(tmp_path) -> tuple[Tensor, Tensor]:
+    """A weight as it is turned when it is read, and as it comes from memory."""
+    weight = torch.randn(5, 40, 3, generator=torch.Generator().manual_seed(3))
+    stored = dict(zip(("w", "w.scale"), store_rows(weight), strict=True))
+    safetensors.torch.save_file(stored, tmp_path / "rows.safetensors")
+    [kept] = restore_rows(index_safetensors_file(tmp_path / "rows.safetensors")).values()
+    return kept, rounded(weight)
+
+
+def test_rows_in_a_file_stay_there_until_they_are_read(in_a_file):
+    kept, expected = in_a_file
+    assert is_stored(kept)
+    assert kept.dtype == torch.float32
+    assert torch.equal(in_memory(kept), expected)
+
+
+def test_views_of_rows_in_a_file_are_those_of_the_weight(in_a_file):
+    kept, expected = in_a_file
+    assert torch.equal(in_memory(kept[1:3, ::2].transpose(1, 2)), expected[1:3, ::2].mT)
 
 
 def test_one_number_between_two_steps_is_known():

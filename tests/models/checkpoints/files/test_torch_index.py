@@ -13,7 +13,7 @@ from torch import Tensor
 
 from earshot.models.checkpoints.files.stored_tensors import StoredFile, in_memory, is_stored
 from earshot.models.checkpoints.files.torch_archive import OpenFile
-from earshot.models.checkpoints.files.torch_index import index_state_dict
+from earshot.models.checkpoints.files.torch_index import index_file, index_state_dict
 from earshot.models.errors import NotACheckpoint, UnsafeCheckpoint
 
 SHARED = torch.arange(24.0)
@@ -26,12 +26,6 @@ STATE = OrderedDict(
     half=torch.randn(3).half(),
     none=torch.empty(0, 4),
 )
-
-
-def indexed(path: Path) -> dict[str, Tensor]:
-    with path.open("rb") as file:
-        source = OpenFile(file, str(path), path.stat().st_size)
-        return index_state_dict(source, StoredFile(file, str(path)))
 
 
 def written(path: Path, content: object = STATE, *, zipped: bool = True) -> Path:
@@ -64,13 +58,13 @@ def assert_same(found: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> 
 
 
 def test_tensors_of_all_kinds_are_read_when_they_are_wanted(tmp_path):
-    found = indexed(written(tmp_path / "x.pt"))
+    found = index_file(written(tmp_path / "x.pt"))
     assert all(tensor.is_meta and is_stored(tensor) for tensor in found.values())
     assert_same(found, STATE)
 
 
 def test_views_of_them_lie_in_the_file_too(tmp_path):
-    found = indexed(written(tmp_path / "x.pt"))
+    found = index_file(written(tmp_path / "x.pt"))
     assert torch.equal(in_memory(found["weight"][1:].T), STATE["weight"][1:].T)
 
 
@@ -85,14 +79,14 @@ def test_a_part_of_another_file_is_read_there(tmp_path):
 
 
 def test_torchs_first_format_is_read_at_once(tmp_path):
-    found = indexed(written(tmp_path / "x.pt", zipped=False))
+    found = index_file(written(tmp_path / "x.pt", zipped=False))
     assert not any(map(is_stored, found.values()))
     assert_same(found, STATE)
 
 
 def test_numbers_in_the_other_order_of_bytes_are_turned_at_once(tmp_path):
     path = written(tmp_path / "x.pt", {"weight": torch.arange(6.0)})
-    found = indexed(rewritten(path, {"byteorder": lambda _: b"big", "data/0": turned}))
+    found = index_file(rewritten(path, {"byteorder": lambda _: b"big", "data/0": turned}))
     assert not any(map(is_stored, found.values()))
     assert_same(found, {"weight": torch.arange(6.0)})
 
@@ -100,7 +94,7 @@ def test_numbers_in_the_other_order_of_bytes_are_turned_at_once(tmp_path):
 def test_members_that_are_compressed_are_unpacked_at_once(tmp_path):
     # What does not shrink, so that the archive is no bomb.
     state = {"weight": torch.randint(-(2**31), 2**31 - 1, (3000,), dtype=torch.int32)}
-    found = indexed(rewritten(written(tmp_path / "x.pt", state), {}, zipfile.ZIP_DEFLATED))
+    found = index_file(rewritten(written(tmp_path / "x.pt", state), {}, zipfile.ZIP_DEFLATED))
     assert not any(map(is_stored, found.values()))
     assert_same(found, state)
 
@@ -109,7 +103,7 @@ def test_members_that_are_compressed_are_unpacked_at_once(tmp_path):
 def test_a_member_of_another_size_is_refused(tmp_path, change):
     path = written(tmp_path / "x.pt", {"weight": torch.arange(6.0)})
     with pytest.raises(NotACheckpoint, match="damaged or truncated"):
-        indexed(rewritten(path, {"data/0": change}))
+        index_file(rewritten(path, {"data/0": change}))
 
 
 class Beyond:
@@ -126,12 +120,12 @@ class Beyond:
 @pytest.mark.parametrize("view", [(7, 1), (2, 9), (2, 1, 5), (2, -1, 5)])
 def test_a_tensor_that_leaves_its_member_is_refused(tmp_path, view):
     with pytest.raises(NotACheckpoint, match="damaged or truncated"):
-        indexed(written(tmp_path / "x.pt", {"weight": Beyond(*view)}))
+        index_file(written(tmp_path / "x.pt", {"weight": Beyond(*view)}))
 
 
 def test_a_tensor_that_repeats_one_number_is_refused(tmp_path):
     with pytest.raises(UnsafeCheckpoint, match="claims"):
-        indexed(written(tmp_path / "x.pt", {"weight": torch.zeros(1).expand(100_000, 100_000)}))
+        index_file(written(tmp_path / "x.pt", {"weight": torch.zeros(1).expand(100_000, 100_000)}))
 
 
 @pytest.mark.parametrize(
@@ -139,18 +133,18 @@ def test_a_tensor_that_repeats_one_number_is_refused(tmp_path):
 )
 def test_a_checkpoint_of_other_things_is_refused(tmp_path, content):
     with pytest.raises(NotACheckpoint):
-        indexed(written(tmp_path / "x.pt", content))
+        index_file(written(tmp_path / "x.pt", content))
 
 
 def test_a_file_that_shrinks_before_it_is_read_is_a_named_error(tmp_path):
     path = written(tmp_path / "x.pt")
-    found = indexed(path)
+    found = index_file(path)
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(NotACheckpoint, match=r"x\.pt has become shorter"):
         in_memory(found["half"])
 
 
 def test_a_file_that_another_replaces_is_read_to_its_end(tmp_path):
-    found = indexed(written(tmp_path / "x.pt"))
+    found = index_file(written(tmp_path / "x.pt"))
     written(tmp_path / "y.pt", {"weight": torch.ones(9)}).replace(tmp_path / "x.pt")
     assert_same(found, STATE)
