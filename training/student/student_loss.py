@@ -119,11 +119,33 @@ class StudentLoss:
         return mean_square(self.projection(encoded[:, 1:]), taught.frames, heard)
 
     def _divergence(self, spelled: Tensor, lengths: Tensor, lesson: Lesson) -> Tensor:
-        """Nats a frame from the teacher's CTC posteriors to the student's (Hinton 2015)."""
+        """Nats a frame from the teacher's CTC posteriors to the student's."""
         pairs = min(spelled.size(1) - 1, lesson.spelled.size(1))
         ours, theirs = spelled[:, 1 : 1 + pairs], lesson.spelled[:, :pairs].float()
-        nats = (theirs.exp() * (theirs - ours)).sum(dim=2)
+        nats = parted_divergence(ours, theirs)
         return mean_over_frames(nats, torch.minimum(lengths - 1, lesson.frames.lengths))
+
+
+def parted_divergence(ours: Tensor, theirs: Tensor) -> Tensor:
+    """Nats (...) from `theirs` to `ours`, log-probabilities (..., V + 1) with the blank last.
+
+    Whether a label is said, and which one, are two divergences that count alike (Zhao 2022,
+    decoupled distillation). In their product, as the plain divergence has it, a frame that is most
+    likely blank would tell nothing of labels, of whose likeness it tells as much as others.
+    """
+    said, labels = zip(*map(_parted, (theirs, ours)), strict=True)
+    return _nats(*said) + _nats(*labels)
+
+
+def _parted(log_probs: Tensor) -> tuple[Tensor, Tensor]:
+    """Log-probabilities (..., 2) of a label and the blank, and of labels where one is said."""
+    label = log_probs[..., :-1].logsumexp(dim=-1, keepdim=True)
+    said = torch.cat([label, log_probs[..., -1:]], dim=-1)
+    return said, log_probs[..., :-1] - label
+
+
+def _nats(theirs: Tensor, ours: Tensor) -> Tensor:
+    return (theirs.exp() * (theirs - ours)).sum(dim=-1)
 
 
 def sharper_of_pairs(log_probs: Tensor, blank_id: int) -> Tensor:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from earshot.models.checkpoints.assembly import u2_of
 from earshot.models.checkpoints.checkpoint import load_model
@@ -17,7 +18,7 @@ from earshot.training.network.ctc_losses import ctc_losses
 from earshot.training.recipe.config import Recipe
 from earshot.training.run.run import open_run
 from earshot.training.run.trainer import Trainer
-from earshot.training.student.student_loss import StudentLoss, frames_of_pairs
+from earshot.training.student.student_loss import StudentLoss, frames_of_pairs, parted_divergence
 from earshot.training.student.student_units import student_units, teacher_units
 from earshot.training.transducer.label_windows import expected_labels, windows_about
 from earshot.training.transducer.transducer_loss import transducer_losses
@@ -151,9 +152,31 @@ def test_the_divergence_is_from_the_frame_of_each_pair_that_says_more(
         for pair in range(min(int(lengths[row]) - 1, int(counts[row]) // 2)):
             one, other = told[row, 2 * pair], told[row, 2 * pair + 1]
             target = one if one[-1] <= other[-1] else other
-            nats.append((target * (target.log() - ours[row, 1 + pair])).sum())
-    assert found == pytest.approx(torch.stack(nats).mean().item(), rel=1e-4)
+            nats.append(parted(target, ours[row, 1 + pair].exp()))
+    assert found == pytest.approx(np.mean(nats), rel=1e-4)
     assert found > 0
+
+
+def parted(theirs: Tensor, ours: Tensor) -> float:
+    """From probabilities: whether a label is said, and which."""
+
+    def nats(one: Tensor, other: Tensor) -> float:
+        return float((one * (one / other).log()).sum())
+
+    def said(each: Tensor) -> Tensor:
+        return torch.stack([each[:-1].sum(), each[-1]])
+
+    labels = (each[:-1] / each[:-1].sum() for each in (theirs, ours))
+    return nats(said(theirs), said(ours)) + nats(*labels)
+
+
+def test_a_frame_that_is_almost_sure_of_a_blank_tells_of_labels_all_the_same() -> None:
+    theirs = torch.tensor([0.0006, 0.0003, 0.0001, 0.999]).log()
+    alike = torch.tensor([0.06, 0.03, 0.01, 0.9]).log()
+    other = torch.tensor([0.01, 0.03, 0.06, 0.9]).log()
+    assert parted_divergence(theirs, theirs).item() == pytest.approx(0.0, abs=1e-5)
+    silence = parted_divergence(alike, theirs)  # of the blank alone
+    assert parted_divergence(other, theirs) - silence > 0.5
 
 
 def test_each_context_is_drawn(loss: StudentLoss, batch: Batch) -> None:
