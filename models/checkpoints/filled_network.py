@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from earshot.models.checkpoints.files.stored_tensors import in_memory, is_stored
 from earshot.models.checkpoints.tensor_check import check_numbers, check_shapes
-from earshot.models.native.late_weights import bring_later
+from earshot.models.native.late_weights import Waiting, bring_later
 
 
 def fill(
@@ -52,7 +52,7 @@ def _postponed(
             continue
         own = {key: weights[f"{place}.{key}"] for key in module.state_dict()}
         if all(map(is_stored, own.values())):
-            bring_later(module, partial(fill, module, own, given_up=True))
+            bring_later(module, Waiting(own, partial(fill, module, own, given_up=True)))
             waiting.update(f"{place}.{key}" for key in own)
     return waiting
 

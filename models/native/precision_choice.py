@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import nn
 
 from earshot.models.checkpoints.files.int8_rows import are_int8_rows, is_stored_as_rows
+from earshot.models.native.late_weights import named_weights
 from earshot.models.native.precision import Precision, PrecisionChoice
 from earshot.models.native.weights import multiplies_bfloat16_faster, processors, runs_natively
 
@@ -32,5 +33,5 @@ def chosen_precision(choice: PrecisionChoice, network: nn.Module) -> Precision:
 
 def was_stored_as_int8(network: nn.Module) -> bool:
     """Whether all weights that may be stored as int8 a row were, and some."""
-    weights = [own for key, own in network.named_parameters() if is_stored_as_rows(key, own)]
+    weights = [own for key, own in named_weights(network) if is_stored_as_rows(key, own)]
     return bool(weights) and all(map(are_int8_rows, weights))

@@ -66,7 +66,7 @@ class NativeTexts:
         for block in decoder.layers:
             self.network.add(copy_and_free(block, lambda own: _layer(own, precision)))
         bring_weights(decoder.token_embedding)
-        for rows in torch.tensor(self.kept).split(_native.OUTPUTS_IN_BLOCK):
+        for rows in torch.split(torch.tensor(self.kept), _native.OUTPUTS_IN_BLOCK):
             output = decoder.token_embedding.weight[rows]
             self.network.add_output(rows_weights(output, None, precision))
         self._rows = copy_and_free(decoder.token_embedding, lambda own: TokenRows(own.weight))

@@ -13,7 +13,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from earshot.models.checkpoints.files.stored_tensors import in_memory, is_stored, store
+from earshot.models.checkpoints.files.stored_tensors import (
+    in_memory,
+    is_stored,
+    place_of,
+    store,
+)
 from earshot.models.errors import DamagedWeights, MissingKeys, ShapeMismatch, UnusableNumbers
 
 SCALE = ".scale"
@@ -45,9 +50,12 @@ def store_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
 def are_int8_rows(weight: Tensor) -> bool:
     """Whether `store_rows` loses nothing of a weight (R, ...) but what float32 rounds.
 
-    Rows are looked at here and there, since a start would wait half a second for all.
+    Rows are looked at here and there, since a start would wait half a second for all; of a weight
+    that is stored in a file as well.
     """
-    rows = weight.detach().flatten(1)[:: 1 + (len(weight) - 1) // ROWS_LOOKED_AT]
+    if isinstance(place_of(weight), StoredRows):
+        return True
+    rows = in_memory(weight.detach().flatten(1)[:: 1 + (len(weight) - 1) // ROWS_LOOKED_AT])
     scale = (rows.abs().amax(dim=1, keepdim=True) / LARGEST).clamp(min=SMALLEST_SCALE)
     numbers = rows / scale
     return bool(((numbers - numbers.round()).abs() < NEAR_WHOLE).all())

@@ -61,7 +61,7 @@ class Stored(Protocol):
     """The numbers of a storage on "meta"."""
 
     def read(self, view: Tensor) -> Tensor:
-        """Those of a view of the storage, which has some, in memory of their own."""
+        """Numbers of a view of the storage, which has some, in memory of their own."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,15 @@ def store(tensor: Tensor, place: Stored) -> None:
     setattr(tensor.untyped_storage(), PLACE, place)
 
 
+def place_of(tensor: Tensor) -> Stored | None:
+    """The reader of its storage's numbers; None for a tensor in memory."""
+    place: Stored | None = getattr(tensor.untyped_storage(), PLACE, None)
+    return place
+
+
 def is_stored(tensor: Tensor) -> bool:
     """Whether its numbers are in a file alone."""
-    return hasattr(tensor.untyped_storage(), PLACE)
+    return place_of(tensor) is not None
 
 
 def in_memory(tensor: Tensor) -> Tensor:
@@ -93,7 +99,7 @@ def in_memory(tensor: Tensor) -> Tensor:
 
     Raises NotACheckpoint for a file that no longer holds them.
     """
-    place: Stored | None = getattr(tensor.untyped_storage(), PLACE, None)
+    place = place_of(tensor)
     if place is None:
         return tensor
     if not tensor.numel():

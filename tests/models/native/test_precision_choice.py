@@ -1,10 +1,13 @@
 """What an operator's choice of a precision means for a network."""
 
 import pytest
+import safetensors.torch
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from earshot.models.checkpoints.files.int8_rows import store_rows
+from earshot.models.checkpoints.files.int8_rows import restore_rows, store_rows
+from earshot.models.checkpoints.files.safetensors_index import index_safetensors_file
+from earshot.models.checkpoints.filled_network import fill
 from earshot.models.native.precision_choice import LEAST_PARAMETERS, chosen_precision
 
 CHOICE = "earshot.models.native.precision_choice"
@@ -49,6 +52,20 @@ def test_auto_takes_int8_for_what_was_stored_so_where_instructions_gain(fastest)
     assert chosen_precision("auto", of_rows(stored=True)) == ("int8" if faster else "float32")
     others = "bfloat16" if fastest == AMD else "float32"
     assert chosen_precision("auto", of_rows(stored=False)) == others
+
+
+@pytest.mark.parametrize("as_rows", [False, True])
+def test_auto_asks_weights_that_wait_in_a_file_how_they_were_stored(fastest, tmp_path, as_rows):
+    network = nn.Sequential(nn.Linear(1, 1), *of_rows(stored=as_rows)).requires_grad_(False)
+    expected = chosen_precision("auto", network)
+    stored: dict[str, Tensor] = network.state_dict()
+    for key in ("1.weight", "2.weight") if as_rows else ():
+        stored[key], stored[f"{key}.scale"] = store_rows(stored[key])
+    safetensors.torch.save_file(stored, tmp_path / "weights")
+    weights = restore_rows(index_safetensors_file(tmp_path / "weights"))
+    fill(network.to("meta"), weights, late=list(network[1:]))
+    assert all(each.is_meta for each in network[1:].parameters())
+    assert chosen_precision("auto", network) == expected
 
 
 @pytest.mark.parametrize("asked", ["float32", "bfloat16", "int8", "w8a8"])
