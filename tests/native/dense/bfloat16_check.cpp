@@ -1,9 +1,10 @@
 // Layers of bfloat16 weights against a plain loop that rounds as the instruction vdpbf16ps does,
-// bit by bit; exits with 0 where they agree. test_packed_layer.py compiles it.
+// bit by bit; holds where they agree. packed_layer_checks.cpp includes it.
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <random>
 
@@ -12,11 +13,13 @@
 #include "dense/packed_linear.h"
 #include "plain_sums.h"
 
-namespace earshot::EARSHOT_PROCESSOR {
+namespace earshot::EARSHOT_PROCESSOR::bfloat16_check {
 namespace {
 
 using Random = std::mt19937;
 using Numbers = std::vector<float>;
+// Draws a number; of one type, as the layers would be unrolled anew for each.
+using Draw = std::function<float(Random&)>;
 
 float expected(const LinearWeights& weights, int output, const float* row) {
   const float* own = &weights.weight[static_cast<std::size_t>(output) * weights.inputs];
@@ -28,7 +31,7 @@ float expected(const LinearWeights& weights, int output, const float* row) {
   return sum;
 }
 
-LinearWeights drawn(int outputs, int inputs, Random& random, auto number) {
+LinearWeights drawn(int outputs, int inputs, Random& random, const Draw& number) {
   LinearWeights weights{outputs, inputs, Numbers(static_cast<std::size_t>(outputs) * inputs),
                         Numbers(outputs), Precision::BFLOAT16};
   for (float& each : weights.weight) each = number(random);
@@ -37,7 +40,7 @@ LinearWeights drawn(int outputs, int inputs, Random& random, auto number) {
 }
 
 // Rows lie `stride` apart, and what is between them is no number: it must not be read.
-bool holds(int rows, int inputs, int outputs, Random& random, auto number) {
+bool holds(int rows, int inputs, int outputs, Random& random, const Draw& number) {
   constexpr float BEYOND = -3.0F;
   const LinearWeights weights = drawn(outputs, inputs, random, number);
   const PackedLayer<Bfloat16> layer(weights, BEYOND);
@@ -126,10 +129,4 @@ bool check() {
   return every_number_rounds() && shapes_hold(random) && extremes_hold(random);
 }
 
-}  // namespace earshot::EARSHOT_PROCESSOR
-
-int main() {
-  const bool held = earshot::EARSHOT_PROCESSOR::check();
-  if (!held) std::fprintf(stderr, "bfloat16 layers give other sums\n");
-  return held ? 0 : 1;
-}
+}  // namespace earshot::EARSHOT_PROCESSOR::bfloat16_check

@@ -1,7 +1,8 @@
 // Layers of int8 weights and rows of 16 or 8 bits against a plain loop of whole numbers, bit by
-// bit; exits with 0 where they agree. test_packed_layer.py compiles it.
+// bit; holds where they agree. packed_layer_checks.cpp includes it.
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <random>
 
 #include "dense/processor.h"
@@ -9,11 +10,13 @@
 #include "dense/packed_linear.h"
 #include "plain_sums.h"
 
-namespace earshot::EARSHOT_PROCESSOR {
+namespace earshot::EARSHOT_PROCESSOR::int8_products_check {
 namespace {
 
 using Random = std::mt19937;
 using Numbers = std::vector<float>;
+// Draws a number; of one type, as the layers would be unrolled anew for each.
+using Draw = std::function<float(Random&)>;
 
 constexpr float LEAST = 1e-33F, LARGEST_WEIGHT = 127.0F;
 
@@ -75,7 +78,8 @@ float expected(const Scaled& weights, float bias, const Scaled& row) {
   return product + bias;
 }
 
-LinearWeights drawn(Precision precision, int outputs, int inputs, Random& random, auto number) {
+LinearWeights drawn(Precision precision, int outputs, int inputs, Random& random,
+                    const Draw& number) {
   LinearWeights weights{outputs, inputs, Numbers(static_cast<std::size_t>(outputs) * inputs),
                         Numbers(outputs), precision};
   for (float& each : weights.weight) each = number(random);
@@ -84,7 +88,8 @@ LinearWeights drawn(Precision precision, int outputs, int inputs, Random& random
 }
 
 // Rows lie `stride` apart, and what is between them is no number: it must not be read.
-bool holds(Precision precision, int rows, int inputs, int outputs, Random& random, auto number) {
+bool holds(Precision precision, int rows, int inputs, int outputs, Random& random,
+           const Draw& number) {
   constexpr float BEYOND = -3.0F;
   const LinearWeights weights = drawn(precision, outputs, inputs, random, number);
   const PackedLinear layer(weights, BEYOND);
@@ -118,7 +123,7 @@ bool holds(Precision precision, int rows, int inputs, int outputs, Random& rando
   return held && told == rows * layer.columns();
 }
 
-bool shapes_hold(Precision precision, Random& random, auto number) {
+bool shapes_hold(Precision precision, Random& random, const Draw& number) {
   for (int i = 0; i < 80; ++i) {
     const int rows = 1 + static_cast<int>(random() % (i % 10 == 0 ? 230 : 40));
     const int inputs = 1 + static_cast<int>(random() % 150);
@@ -139,9 +144,7 @@ bool ends_hold(Precision precision, Random& random) {
   return true;
 }
 
-}  // namespace
-
-bool check(Precision precision) {
+bool check_of(Precision precision) {
   Random random(1);
   std::normal_distribution<float> normal;
   const auto usual = [&](Random& source) { return normal(source); };
@@ -165,12 +168,13 @@ bool check(Precision precision) {
          shapes_hold(precision, random, sometimes_none) && ends_hold(precision, random);
 }
 
-}  // namespace earshot::EARSHOT_PROCESSOR
+}  // namespace
 
-int main() {
-  using earshot::Precision, earshot::EARSHOT_PROCESSOR::check;
-  const bool wide = check(Precision::INT8), narrow = check(Precision::W8A8);
+bool check() {
+  const bool wide = check_of(Precision::INT8), narrow = check_of(Precision::W8A8);
   if (!wide) std::fprintf(stderr, "int8 layers give other sums for rows of 16 bits\n");
   if (!narrow) std::fprintf(stderr, "int8 layers give other sums for rows of 8 bits\n");
-  return wide && narrow ? 0 : 1;
+  return wide && narrow;
 }
+
+}  // namespace earshot::EARSHOT_PROCESSOR::int8_products_check

@@ -1,5 +1,5 @@
 // Layers that were stored as int8 a row against a plain loop, bit by bit, and layers that nearly
-// were; exits with 0 where they agree. test_packed_layer.py compiles it.
+// were; holds where they agree. packed_layer_checks.cpp includes it.
 #include <cstdio>
 #include <random>
 
@@ -8,7 +8,7 @@
 #include "dense/packed_linear.h"
 #include "plain_sums.h"
 
-namespace earshot::EARSHOT_PROCESSOR {
+namespace earshot::EARSHOT_PROCESSOR::int8_rows_check {
 namespace {
 
 using Random = std::mt19937;
@@ -138,10 +138,4 @@ bool check() {
          float32_stays_float32(random) && zeros_hold();
 }
 
-}  // namespace earshot::EARSHOT_PROCESSOR
-
-int main() {
-  const bool held = earshot::EARSHOT_PROCESSOR::check();
-  if (!held) std::fprintf(stderr, "layers of int8 rows give other sums\n");
-  return held ? 0 : 1;
-}
+}  // namespace earshot::EARSHOT_PROCESSOR::int8_rows_check

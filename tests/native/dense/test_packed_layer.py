@@ -11,34 +11,47 @@ FOLDER = Path(__file__).parent
 
 
 class Checks:
-    """Programs for a kind of processor, compiled on one library of layers and threads."""
+    """The checks for a kind of processor, compiled with the layers as one program."""
 
-    def __init__(self, processor: str, csrc: Path, folder: Path) -> None:
+    def __init__(self, processor: str, csrc: Path, threads: list[Path], folder: Path) -> None:
         kind = [] if processor == "portable" else [f"-DEARSHOT_{processor.upper()}"]
-        warnings = ["-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
-        self._flags = ["-std=c++20", "-O1", *warnings, f"-I{csrc}", "-pthread", *kind]
-        self._flags.append(f"-DEARSHOT_PROCESSOR={processor}")
-        self._folder = folder
-        sources = [csrc / "dense" / "packed_linear.cpp", *sorted((csrc / "threads").glob("*.cpp"))]
-        self._library = [self._compiled(source, "-c") for source in sources]
+        flags = ["-Wno-psabi", *kind, f"-DEARSHOT_PROCESSOR={processor}"]
+        self._program = folder / "packed_layer_checks"
+        compile_cpp(csrc, *flags, FOLDER / "packed_layer_checks.cpp", *threads, "-o", self._program)
 
     def __call__(self, name: str) -> str:
-        """What a program complains of."""
-        program = self._compiled(FOLDER / f"{name}.cpp", *self._library)
-        done = subprocess.run([program], text=True, capture_output=True, check=False)
-        return done.stderr if done.returncode else ""
+        """What a check complains of."""
+        command = [self._program, name]
+        done = subprocess.run(command, text=True, capture_output=True, check=False)
+        return f"{done.returncode}: {done.stderr}" if done.returncode else ""
 
-    def _compiled(self, source: Path, *more: str | Path) -> Path:
-        made = self._folder / source.stem
-        subprocess.run(["g++", *self._flags, source, *more, "-o", made], check=True)
-        return made
+
+def compile_cpp(csrc: Path, *arguments: str | Path) -> None:
+    flags = ["-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{csrc}", "-pthread"]
+    subprocess.run(["g++", *flags, *arguments], check=True)
+
+
+@pytest.fixture(scope="module")
+def csrc(repository_dir: Path) -> Path:
+    return repository_dir / "native" / "csrc"
+
+
+@pytest.fixture(scope="module")
+def threads(csrc: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """What all kinds of processors have alike."""
+    folder = tmp_path_factory.mktemp("threads")
+    sources = sorted((csrc / "threads").glob("*.cpp"))
+    objects = [folder / f"{source.stem}.o" for source in sources]
+    for source, compiled in zip(sources, objects, strict=True):
+        compile_cpp(csrc, "-c", source, "-o", compiled)
+    return objects
 
 
 @pytest.fixture(scope="module", params=processors())
-def check(request, repository_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Checks:
-    return Checks(
-        request.param, repository_dir / "native" / "csrc", tmp_path_factory.mktemp("dense")
-    )
+def check(
+    request, csrc: Path, threads: list[Path], tmp_path_factory: pytest.TempPathFactory
+) -> Checks:
+    return Checks(request.param, csrc, threads, tmp_path_factory.mktemp("dense"))
 
 
 def test_element_types_need_no_change_of_the_layer(check: Checks) -> None:
