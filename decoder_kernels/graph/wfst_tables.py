@@ -56,7 +56,8 @@ class WfstTables:
         nodes[:-1, 1] = graph.first_label
         nodes[-1, 1] = graph.num_arcs
         kinds = node_kinds(graph, order)
-        gains = _gains(kinds)[graph.targets]
+        target_kinds = kinds[graph.targets]
+        gains = _gains(target_kinds)
         of_nodes = _fold_labelled(graph, np.minimum, _least(graph.weights, gains))
         nodes[:-1, 2] = of_nodes.view(np.int32)
         nodes[:-1, 3] = kinds
@@ -64,7 +65,7 @@ class WfstTables:
         arcs = np.empty((graph.num_arcs, 4), np.int32)
         arcs[:, 0] = graph.weights.view(np.int32)
         arcs[:, 1], arcs[:, 2] = graph.targets, graph.words
-        arcs[:, 3] = kinds[graph.targets]
+        arcs[:, 3] = target_kinds
         arc_words = (graph.words != 0) + order.words[graph.targets]
         return cls(
             nodes=torch.from_numpy(nodes).to(device),
@@ -90,7 +91,8 @@ def word_bits(words: npt.NDArray[np.integer]) -> npt.NDArray[np.uint32]:
 
 def label_bits(labels: npt.NDArray[np.integer]) -> npt.NDArray[np.uint64]:
     """Each label as a bit of 64; different labels can share one."""
-    return np.uint64(1) << (labels.astype(np.uint64) % np.uint64(64))
+    bits = np.uint64(1) << np.arange(64, dtype=np.uint64)
+    return bits[labels % 64]
 
 
 def node_kinds(graph: Graph, order: EpsilonOrder) -> npt.NDArray[np.int32]:
@@ -148,10 +150,13 @@ def _fold_labelled(graph: Graph, fold: np.ufunc, of_arcs: npt.NDArray[Any]) -> n
     """(S,): what a fold makes of each node's arcs with a label, 0 where there are none."""
     folded = np.zeros(graph.num_nodes, of_arcs.dtype)
     ends = graph.first_arc[1:]
-    some = np.flatnonzero(ends > graph.first_label)
-    if len(some):
+    counts = ends - graph.first_label
+    # Of most nodes there is nothing to fold, and a fold of one is a call of its own.
+    single, several = np.flatnonzero(counts == 1), np.flatnonzero(counts > 1)
+    folded[single] = of_arcs[graph.first_label[single]]
+    if len(several):
         # Each second span lies between two nodes' labels and is thrown away.
-        spans = np.stack((graph.first_label[some], ends[some]), axis=1).ravel()
+        spans = np.stack((graph.first_label[several], ends[several]), axis=1).ravel()
         padded = np.append(of_arcs, of_arcs.dtype.type(0))
-        folded[some] = fold.reduceat(padded, spans)[::2]
+        folded[several] = fold.reduceat(padded, spans)[::2]
     return folded

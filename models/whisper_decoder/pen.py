@@ -96,7 +96,10 @@ def is_spoken(piece: bytes) -> bool:
 
 def _is_word(text: str) -> bool:
     """Letters of any script, and the marks that belong to them (Unicode's categories L and M)."""
-    return bool(text) and all(unicodedata.category(symbol)[0] in "LM" for symbol in text)
+    # Most words are letters alone, which Python counts by itself.
+    return text.isalpha() or (
+        bool(text) and all(unicodedata.category(symbol)[0] in "LM" for symbol in text)
+    )
 
 
 def plainly(words: Sequence[str], starts_sentence: bool = True) -> list[WrittenWord]:

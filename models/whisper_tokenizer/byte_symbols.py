@@ -20,6 +20,6 @@ _BYTES = {symbol: byte for byte, symbol in SYMBOLS.items()}
 def to_bytes(token: str) -> bytes:
     """The bytes of a token of the vocabulary. Raises TokenizerError for other letters."""
     try:
-        return bytes(_BYTES[symbol] for symbol in token)
+        return bytes(map(_BYTES.__getitem__, token))
     except KeyError as error:
         raise TokenizerError(f"the token {quote(token)} is not written as bytes are") from error

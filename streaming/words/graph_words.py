@@ -52,13 +52,11 @@ class GraphWords:
         self.units = units
         self._pronouncer = pronouncer
         self.costs = unigram_costs(graph)
-        self._by_text: dict[str, int] = {}
-        self._by_folded_text: dict[str, int] = {}
-        for word, text in enumerate(graph.word_texts):
-            if word:
-                self._by_text.setdefault(text, word)
-                self._by_folded_text.setdefault(text.casefold(), word)
-        self._longest = max(map(len, graph.word_texts))
+        texts = list(graph.word_texts)
+        words = range(len(texts) - 1, 0, -1)  # of words with one text the first stays
+        self._by_text = {texts[word]: word for word in words}
+        self._by_folded_text = {texts[word].casefold(): word for word in words}
+        self._longest = max(map(len, texts))
         self._spelled: dict[int, SpelledWord] = {}
         self._unknown = tokenizer.units.ids.get(UNKNOWN_UNIT)
         if self._unknown is None:
