@@ -20,6 +20,7 @@ from benchmarks.wfst.posteriors import simulated
 from earshot.decoder_kernels.boosting.boost import BoostPhrase, BoostTable
 from earshot.decoder_kernels.boosting.word_boost import WordBoostTable, WordPhrase
 from earshot.decoder_kernels.graph.graph_file import read_graph
+from earshot.decoder_kernels.graph.unpacked_copies import UnpackedCopies
 from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
 from earshot.decoder_kernels.wfst.wfst_search import WfstOptions, WfstSearch, WfstSearchConfig
 from earshot.models.bundled import bundled_model_dir
@@ -62,7 +63,7 @@ class Cost:
 
 def count_searches(emulator: Emulator) -> Iterator[Cost]:
     """Of all kernels that a stream launches; a GPU's own number of threads a block."""
-    graph = read_graph(bundled_model_dir() / "lm.graph.xz")
+    graph = read_graph(bundled_model_dir() / "lm.graph.xz", UnpackedCopies.of_user())
     [utterance] = simulated(graph, 1, 12, seed=2)
     frames = torch.from_numpy(utterance.log_probs[:FRAMES])[None]
     for name, options in SEARCHES.items():

@@ -22,6 +22,7 @@ from earshot.decoder_kernels.boosting.boost import BoostPhrase, BoostTable
 from earshot.decoder_kernels.boosting.word_boost import WordBoostTable, WordPhrase
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.graph.graph_file import read_graph
+from earshot.decoder_kernels.graph.unpacked_copies import UnpackedCopies
 from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSearchConfig
 from earshot.decoder_kernels.wfst.wfst_search import WfstOptions, WfstSearch, WfstSearchConfig
 from earshot.models.bundled import bundled_model_dir
@@ -129,7 +130,7 @@ def compare_all(
 ) -> Iterator[tuple[str, Compared]]:
     """Of both searches, recording by recording; each in an order of threads of its own."""
     loaded = load_model(bundled_model_dir(), torch.device("cpu"))
-    graph = read_graph(bundled_model_dir() / "lm.graph.xz")
+    graph = read_graph(bundled_model_dir() / "lm.graph.xz", UnpackedCopies.of_user())
     words = words_of(graph, loaded)
     chosen = recordings(manifest, per_corpus, seed=1, corpora=corpora)
     emulator.restart()

@@ -19,6 +19,7 @@ from benchmarks.cuda.cuda_counts import CHUNK, FRAMES, SLOT, Cost, per_frame_tab
 from benchmarks.wfst.posteriors import Utterance, simulated
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.graph.graph_file import read_graph
+from earshot.decoder_kernels.graph.unpacked_copies import UnpackedCopies
 from earshot.decoder_kernels.wfst.search_lm import NumberedLm, SearchLm
 from earshot.decoder_kernels.wfst.wfst_search import WfstOptions, WfstSearch, WfstSearchConfig
 from earshot.models.bundled import bundled_model_dir
@@ -40,7 +41,7 @@ COUNTED = (
 
 def count_models(emulator: Emulator) -> Iterator[Cost]:
     """Without models, with them and no cache, with a new cache and with one that is in use."""
-    graph = read_graph(bundled_model_dir() / "lm.graph.xz")
+    graph = read_graph(bundled_model_dir() / "lm.graph.xz", UnpackedCopies.of_user())
     *before, last = simulated(graph, SEEN_BEFORE + 1, 12, seed=2)
     lm = own_model_twice(graph)
     yield _count(emulator, "no models", _search(emulator, graph, 0, None), last)

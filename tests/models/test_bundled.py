@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from earshot.decoder_kernels.graph.graph_file import read_graph
+from earshot.decoder_kernels.graph.unpacked_copies import UnpackedCopies
 from earshot.language.g2p.lexicon import LEXICON_FILE, read_lexicon_text
 from earshot.language.g2p.pronouncer import pronouncer_of
 from earshot.models.bundled import bundled_model_dir
@@ -78,7 +79,7 @@ def test_its_language_model_prefers_what_people_say() -> None:
 
 
 def test_its_graph_is_spelled_in_its_phones(bundled: LoadedModel) -> None:
-    graph = read_graph(bundled_model_dir() / "lm.graph.xz")
+    graph = read_graph(bundled_model_dir() / "lm.graph.xz", UnpackedCopies.of_user())
     graph.require_units(bundled.ctc.phone_symbols)
 
 

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from earshot.decoder_kernels.graph.graph_file import read_graph
+from earshot.decoder_kernels.graph.unpacked_copies import UnpackedCopies
 from earshot.language.text.spoken_terms import is_initialism, is_plain, readings
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.checkpoint import load_model
@@ -40,7 +41,9 @@ UNREADABLE = ("北京", "北京 2", "Москва", "★", "C★", "$AAPL", ",")
 def bundled():
     """Compiles a phrase for prefix search, and for the graph, of the bundled model."""
     model = load_model(bundled_model_dir())
-    words = words_of(read_graph(bundled_model_dir() / "lm.graph.xz"), model)
+    words = words_of(
+        read_graph(bundled_model_dir() / "lm.graph.xz", UnpackedCopies.of_user()), model
+    )
     search = GraphSearchConfig().of(model.model.config.decoding)
 
     def compiled(phrase):

@@ -16,6 +16,7 @@ from emulator import BLOCK_THREADS, built, schedule
 
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.graph.graph_file import read_graph
+from earshot.decoder_kernels.graph.unpacked_copies import UnpackedCopies
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.checkpoints.checkpoint import load_model
@@ -39,7 +40,7 @@ BOOSTS = (Boost("ambulance", 3.0), Boost("zorblax", 2.0))
 
 @pytest.fixture(scope="module")
 def graph() -> Graph:
-    return read_graph(bundled_model_dir() / "lm.graph.xz")
+    return read_graph(bundled_model_dir() / "lm.graph.xz", UnpackedCopies.of_user())
 
 
 @pytest.fixture(scope="module")
