@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gc
+import math
+import random
 from pathlib import Path
 
 import pytest
 import torch
-from backoff_oracle import random_model
+from backoff_oracle import BackoffModel, random_model
 from emulator import Emulator
+from search_lm_cases import native_lm
+from search_lm_oracle import SearchLmOracle
 from wfst_cases import SMALL, compact_graph
 
 from earshot.decoder_kernels.errors import DeviceError
@@ -16,7 +20,12 @@ from earshot.decoder_kernels.graph.graph import Arc, Graph
 from earshot.decoder_kernels.lm.lm_image import LmImage
 from earshot.decoder_kernels.lm.lm_pack import pack_arpa
 from earshot.decoder_kernels.wfst.search_lm import NumberedLm, SearchLm
-from earshot.decoder_kernels.wfst.wfst_search import WfstResult, WfstSearch, WfstSearchConfig
+from earshot.decoder_kernels.wfst.wfst_search import (
+    WfstOptions,
+    WfstResult,
+    WfstSearch,
+    WfstSearchConfig,
+)
 
 pytestmark = pytest.mark.emulated
 
@@ -68,6 +77,45 @@ def test_an_image_is_read_where_it_is_mapped(
     assert emulator.host_pieces == before + 2
     assert not lm.large[0].placed(emulator.device).is_copied
     assert heard(search) == expected
+
+
+WORDS = tuple(f"w{number:04}" for number in range(1_500))
+
+
+def wide_model() -> BackoffModel:
+    """What follows the first word: most of the first thousand words, and a few of the others."""
+    draw = random.Random(1)
+    after = draw.sample(WORDS[:1000], 900) + draw.sample(WORDS[1000:], 7)
+    ngrams = [(word,) for word in (*WORDS, "<s>", "</s>")] + [(WORDS[0], word) for word in after]
+    return BackoffModel(
+        2, {ngram: float(draw.randrange(20_000)) for ngram in ngrams}, {WORDS[:1]: 512.0}
+    )
+
+
+@pytest.mark.parametrize("asked", range(10))
+def test_a_word_is_found_among_all_that_follow_a_context(
+    emulator: Emulator, tmp_path: Path, asked: int
+) -> None:
+    """Each of some words, the ends among them, has the price that it has on a CPU."""
+    words = (*range(1 + 17 * asked, len(WORDS), 171), 2, len(WORDS))
+    arcs = [Arc(0, 2, 1, 0.5, 1), *(Arc(1, 3, word, 0.25, 2) for word in sorted(set(words)))]
+    graph = compact_graph(arcs, 2, WORDS)
+    small = BackoffModel(1, {(word,): 1024.0 for word in (*WORDS, "<s>", "</s>")}, {})
+    lm = native_lm(
+        SearchLmOracle(graph.word_texts, small, [wide_model()], (1.0,), 1.0, math.inf, math.inf),
+        tmp_path,
+    )
+    listed = []
+    for device in ("cpu", emulator.device):
+        search = WfstSearch(graph, WfstSearchConfig(max_tokens=100, **SMALL), 1, device)
+        search.set_options(0, WfstOptions(beam=60.0, max_active=100, lattice_beam=60.0))
+        search.set_lm(0, lm)
+        rows = torch.tensor([[[-3.0, -0.5, -1.0], [-3.0, -1.0, -0.25]]])
+        search.advance(SLOT, rows.to(search.device), torch.tensor([2]))
+        listed.append(search.nbest([0], 100))
+    here, there = listed
+    assert there == here
+    assert {each.words[-1] for each in here[0]} >= set(words)
 
 
 @pytest.mark.parametrize("call", ["cudaHostRegister", "cudaHostGetDevicePointer"])
