@@ -92,7 +92,8 @@ def word_bits(words: npt.NDArray[np.integer]) -> npt.NDArray[np.uint32]:
 def label_bits(labels: npt.NDArray[np.integer]) -> npt.NDArray[np.uint64]:
     """Each label as a bit of 64; different labels can share one."""
     bits = np.uint64(1) << np.arange(64, dtype=np.uint64)
-    return bits[labels % 64]
+    found: npt.NDArray[np.uint64] = bits[labels % 64]
+    return found
 
 
 def node_kinds(graph: Graph, order: EpsilonOrder) -> npt.NDArray[np.int32]:
