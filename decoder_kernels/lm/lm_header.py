@@ -63,6 +63,12 @@ class LmHeader:
         return self.words + sum(self.rows) - self.holes
 
     @property
+    def by_text_at(self) -> int:
+        """The place of the words' numbers by their texts."""
+        ends = self._ends()
+        return [next(ends) for _ in range(3)][-1] - 4 * self.words
+
+    @property
     def content_end(self) -> int:
         """The bytes of header and parts, checksums apart."""
         return list(self._ends())[-1]

@@ -2,7 +2,7 @@
 
 The words are those of transcripts: a to z and apostrophes within a word. What has to be guessed is
 guessed the way readers of books read: ``1604`` as a year, ``Louis XIV`` as the fourteenth, ``£5``
-as five pounds.
+as five pounds. A class of words (``call <name> at noon``) stays as it is.
 """
 
 import re
@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 from re import Match
 
+from earshot.decoder_kernels.lm.word_classes import CLASS_NAME
 from earshot.language.text.date_words import MONTHS
 from earshot.language.text.money_words import CURRENCIES as MONEY
 from earshot.language.text.money_words import Currency
@@ -62,14 +63,19 @@ _DECIMAL = re.compile(r"\b(\d[\d,]*)\.(\d+)\b")
 _YEAR = re.compile(r"(?<![\d,.])(1[0-9]\d\d|20\d\d)(?![\d,]\d)(s)?\b")
 _NUMBER = re.compile(r"\d+(?:,\d{3})*")
 _SENTENCE_END = re.compile(r"""[.?!]+["')\]]*(?:\s+|$)""")
-_WORD = re.compile(r"[a-z]+(?:'[a-z]+)*")
+_CLASS = re.compile(f"<{CLASS_NAME}>")
+_CLASS_SIGN = "\ue000"
+"""Of private use: what stands for classes while words for figures are found."""
+_WORD = re.compile(rf"{_CLASS_SIGN}|[a-z]+(?:'[a-z]+)*")
 
 
 def sentences(line: str) -> Iterator[list[str]]:
     """The sentences of a line of text that have words."""
-    for sentence in _SENTENCE_END.split(spelled_out(line)):
+    line = line.replace(_CLASS_SIGN, " ")
+    classes = iter(_CLASS.findall(line))
+    for sentence in _SENTENCE_END.split(spelled_out(_CLASS.sub(f" {_CLASS_SIGN} ", line))):
         if words := _WORD.findall(sentence.lower()):
-            yield words
+            yield [next(classes) if word == _CLASS_SIGN else word for word in words]
 
 
 def spelled_out(line: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from earshot.decoder_kernels.errors import GraphError, LanguageModelError, LmImageError
+from earshot.decoder_kernels.lm.word_classes import class_token, classes_among
 from earshot.language.ngrams.arpa import read_arpa
 from earshot.language.ngrams.arpa_file import write_arpa, write_image
 from earshot.language.ngrams.columns import Columns, MappedColumns
@@ -129,6 +130,8 @@ def _build(arguments: argparse.Namespace) -> int:
     with progress_stages() as bar:
         text = _read(arguments.text, arguments, columns, bar)
         others = [_read([path], arguments, columns, bar) for path in arguments.mix]
+        classes = sorted({name for each in (text, *others) for name in classes_among(each.words)})
+        required = [*required, *map(class_token, classes)]
         words = choose_vocabulary([text, *others], arguments.max_words, required)
         models = []
         for part in (text, *others):
@@ -144,6 +147,7 @@ def _build(arguments: argparse.Namespace) -> int:
         _write(pruned, arguments, columns, bar)
     counts = ", ".join(f"{len(level):,} {n}-grams" for n, level in enumerate(pruned.levels) if n)
     say(f"{arguments.out}: {counts}, of {text.num_words:,} words of text")
+    lm_images.tell_classes(classes)
     if pruned.num_ngrams > arguments.max_ngrams:
         tell(f"words are never pruned: more than {arguments.max_ngrams:,} n-grams; see --max-words")
     return 0

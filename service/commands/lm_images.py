@@ -1,10 +1,12 @@
 """`earshot lm pack` and `earshot lm info`: images of language models that a server can map."""
 
 import argparse
+from collections.abc import Iterable
 from pathlib import Path
 
 from earshot.decoder_kernels.lm.lm_image import COST_STEPS, LmImage
 from earshot.decoder_kernels.lm.lm_pack import DEFAULT_MEMORY, pack_arpa
+from earshot.decoder_kernels.lm.word_classes import class_token, image_classes
 from earshot.service.commands.options.build_files import require_place, require_readable
 from earshot.service.commands.options.console import progress_stages, say, tell
 from earshot.service.errors import StartupError
@@ -46,6 +48,12 @@ def tell_rough_numbers(rough: int) -> None:
         tell(f"{rough:,} numbers are beyond what an image says: costs of 64 nats, back-offs of 32")
 
 
+def tell_classes(names: Iterable[str]) -> None:
+    """Say which classes of words requests may give members of, if there are some."""
+    if classes := ", ".join(map(class_token, names)):
+        say(f"classes of words: {classes}")
+
+
 def _pack(arguments: argparse.Namespace) -> int:
     require_readable("pack", [arguments.arpa])
     require_place(arguments.out, [arguments.arpa])
@@ -60,6 +68,7 @@ def _pack(arguments: argparse.Namespace) -> int:
             lambda done: bar(f"reading {name}", done) if done < 1 else bar("packing", None),
         )
     say(describe(arguments.out))
+    tell_classes(image_classes(LmImage(arguments.out)))
     tell_rough_numbers(rough)
     return 0
 
@@ -71,6 +80,7 @@ def _info(arguments: argparse.Namespace) -> int:
     say(describe(arguments.image))
     say(f"{header.states:,} contexts, {header.holes:,} of the n-grams are contexts alone")
     say(f"costs in steps of 1/{COST_STEPS} nat; vocabulary {header.vocabulary.hex()}")
+    tell_classes(image_classes(image))
     if arguments.check:
         image.check()
         say("all checksums are right")

@@ -7,6 +7,7 @@ import numpy as np
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.lm.lm_header import NO_WORD
 from earshot.decoder_kernels.lm.lm_image import LmImage
+from earshot.decoder_kernels.lm.word_classes import image_classes
 from earshot.decoder_kernels.wfst.search_lm import MAX_ORDER
 from earshot.streaming.language_models.lm_folder import LmFile
 
@@ -17,6 +18,7 @@ class LmDescription:
 
     subtracts: whether it takes the place of the graph's own model in the scores of finals; else it
     is added to that. searched: whether the search itself asks it; else it ranks what was found.
+    classes: of words, of which a request may give members.
     """
 
     name: str
@@ -27,6 +29,7 @@ class LmDescription:
     missing: int | None
     subtracts: bool
     searched: bool
+    classes: tuple[str, ...] = ()
 
 
 def described(file: LmFile, graph: Graph | None, *, in_search: bool) -> LmDescription:
@@ -45,6 +48,7 @@ def described(file: LmFile, graph: Graph | None, *, in_search: bool) -> LmDescri
         missing=None if graph is None else _missing(image, graph),
         subtracts=graph is not None and graph.small_lm is not None,
         searched=in_search and header.order <= MAX_ORDER,
+        classes=image_classes(image),
     )
 
 

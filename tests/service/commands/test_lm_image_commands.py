@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from earshot.decoder_kernels.lm.lm_image import LmImage
+from earshot.decoder_kernels.lm.word_classes import image_classes
 from earshot.service.commands.cli import main
 
 ARPA = r"""
@@ -79,3 +80,22 @@ def test_build_writes_the_image_of_what_it_would_write_as_text(tmp_path: Path) -
         assert lm("build", text, "--as-is", "--order", 4, "--out", tmp_path / name) == 0
     lm("pack", tmp_path / "my.arpa", tmp_path / "packed.lm")
     assert (tmp_path / "built.lm").read_bytes() == (tmp_path / "packed.lm").read_bytes()
+
+
+def test_a_text_with_classes_makes_a_model_that_has_them(capsys, tmp_path: Path) -> None:
+    text = tmp_path / "calls.txt"
+    text.write_text("Call <name> at 5.\nCall <name> about <product> please.\n" + "ring ring\n" * 9)
+    assert lm("build", text, "--max-words", 1, "--out", tmp_path / "calls.lm") == 0
+    assert "classes of words: <name>, <product>\n" in capsys.readouterr().out
+    assert image_classes(LmImage(tmp_path / "calls.lm")) == ("name", "product")
+    assert lm("info", tmp_path / "calls.lm") == 0
+    assert "classes of words: <name>, <product>\n" in capsys.readouterr().out
+    assert lm("build", text, "--as-is", "--out", tmp_path / "calls.arpa") == 0
+    assert "classes of words: <name>, <product>\n" in capsys.readouterr().out
+    assert lm("pack", tmp_path / "calls.arpa", tmp_path / "packed.lm") == 0
+    assert "classes of words: <name>, <product>\n" in capsys.readouterr().out
+
+
+def test_a_model_without_classes_is_told_to_have_none(capsys, arpa: Path, tmp_path: Path) -> None:
+    assert lm("pack", arpa, tmp_path / "my.lm") == 0
+    assert "classes of words" not in capsys.readouterr().out

@@ -115,6 +115,7 @@ def test_models_and_metrics_tell_of_them(client, lms: Path, sounds) -> None:
             "missing": 0,
             "subtracts": True,
             "searched": False,
+            "classes": [],
         }
     ]
     client.post(f"/v1/listen?{RAW}&lm=tenant", content=pcm(sounds.speech("一")))
