@@ -10,6 +10,7 @@ from typing import Protocol, cast
 import torch
 
 from earshot.decoder_kernels.errors import BackendMissing
+from earshot.native.dlpack import DlpackCapsule
 
 _NOT_BUILT = "the native kernels are not built (make setup)"
 try:
@@ -48,6 +49,7 @@ class NativeHalf(Protocol):
         lm: kernels.SearchLm,
         small: kernels.cpu.PlacedLm,
         large: Sequence[kernels.cpu.PlacedLm],
+        members: DlpackCapsule,
     ) -> bytes:
         """The bytes that kernels read of a search's models."""
 

@@ -160,6 +160,9 @@ class LmMixture:
             Lendable,
             dict(dtype="uint32", shape=(None, None), order="C", device="cpu", writable=False),
         ],
+        added: Annotated[
+            Lendable, dict(dtype="float64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
     ) -> None: ...
     def price(
         self,
@@ -190,6 +193,10 @@ class SearchLm:
         large: Sequence[NumberedLm],
         log_shares: Annotated[
             Lendable, dict(dtype="float64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        classes: Annotated[
+            Lendable,
+            dict(dtype="uint32", shape=(None, None), order="C", device="cpu", writable=False),
         ],
         *,
         scale: float,
@@ -313,6 +320,11 @@ class ResultLane:
         lm: SearchLm | None = None,
         words: int = 0,
         has_whole_lm: bool = False,
+        members: Annotated[
+            Lendable,
+            dict(dtype="int64", shape=(None, None), order="C", device="cpu", writable=False),
+        ]
+        | None = None,
     ) -> None: ...
 
 class ResultReader:

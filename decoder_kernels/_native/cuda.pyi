@@ -137,10 +137,15 @@ class PlacedLm:
         Whether the device reads a copy, as it did not take the image where it lies.
         """
 
-lm_row_bytes: int = 600
+lm_row_bytes: int = 936
 
 def placed_row(
-    lm: earshot.decoder_kernels._native.SearchLm, small: PlacedLm, large: Sequence[PlacedLm]
+    lm: earshot.decoder_kernels._native.SearchLm,
+    small: PlacedLm,
+    large: Sequence[PlacedLm],
+    members: Annotated[
+        Lendable, dict(dtype="int64", shape=(None, None), order="C", device="cuda", writable=False)
+    ],
 ) -> bytes:
     """What kernels read of a search's models."""
 

@@ -49,7 +49,7 @@ class OovArena:
         if not table.oov_arcs:
             return
         length = max(table.num_oov_nodes + 1, len(table.oov_arcs))
-        words = f"a list of {len(table.spellings)} words with {length} tokens"
+        words = f"a list of {len(table.spellings) + len(table.members)} words with {length} tokens"
         start = self._spans.take(slot, length, words)
         nodes, arcs, labels = self._columns(table)
         self.nodes[start : start + len(nodes)].copy_(nodes)

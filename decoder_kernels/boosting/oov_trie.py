@@ -6,7 +6,7 @@ in wide beams alone. So on the way only what remains after the bonus is due, in 
 rest with the last arc.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from earshot.decoder_kernels.graph.graph import Arc
 
@@ -20,23 +20,28 @@ class OovTrie:
 
     spellings: with the ids of their words. cost: of each word, as the graph counts. bonuses: what a
     word may earn, as the graph counts; 0 where absent. Where words share their beginning, the least
-    of what each has due counts.
+    of what each has due counts. others: words that cost something else and earn nothing; of these
+    several may be spelled alike.
     """
 
     def __init__(
-        self, spellings: Mapping[Spelling, int], cost: float, bonuses: Mapping[int, float]
+        self,
+        spellings: Mapping[Spelling, int],
+        cost: float,
+        bonuses: Mapping[int, float],
+        others: Iterable[tuple[Spelling, int, float]] = (),
     ) -> None:
-        self._cost = cost
+        words = [*((spelling, word, cost) for spelling, word in spellings.items()), *others]
         self._due: dict[Spelling, float] = {(): 0.0}
-        for spelling, word in spellings.items():
-            net = max(0.0, cost - bonuses.get(word, 0.0))
+        for spelling, word, own in words:
+            net = max(0.0, own - bonuses.get(word, 0.0))
             for length in range(1, len(spelling)):
                 due = net * length / len(spelling)
                 self._due[spelling[:length]] = min(due, self._due.get(spelling[:length], due))
         self._nodes = {beginning: node for node, beginning in enumerate(self._due)}
         self.arcs = tuple(
             sorted(
-                [*self._inner(), *(self._last(*each) for each in spellings.items())],
+                [*self._inner(), *(self._last(*each) for each in words)],
                 key=lambda arc: (arc.source, arc.label, arc.word),
             )
         )
@@ -59,8 +64,6 @@ class OovTrie:
             if beginning
         ]
 
-    def _last(self, spelling: Spelling, word: int) -> Arc:
+    def _last(self, spelling: Spelling, word: int, cost: float) -> Arc:
         before = spelling[:-1]
-        return Arc(
-            self._nodes[before], spelling[-1] + 1, word, self._cost - self._due[before], LOOP
-        )
+        return Arc(self._nodes[before], spelling[-1] + 1, word, cost - self._due[before], LOOP)

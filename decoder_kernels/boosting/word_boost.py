@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from earshot.decoder_kernels.boosting.boost import TOKEN_LIMIT, BoostPhrase, BoostTable
 from earshot.decoder_kernels.boosting.boost_cycles import safe_phrases
 from earshot.decoder_kernels.boosting.boost_steps import within_step
+from earshot.decoder_kernels.boosting.class_member import ClassMember
 from earshot.decoder_kernels.boosting.oov_trie import OovTrie, Spelling
 from earshot.decoder_kernels.errors import BoostTableError
 from earshot.decoder_kernels.graph.graph import MAX_NODES, Arc, Graph
@@ -70,7 +71,8 @@ class WordPhrase:
 class WordBoostTable:
     """What a stream boosts, ready for the search.
 
-    ``spellings[k]`` is the word with the id ``number of the graph's words + k``.
+    ``spellings[k]`` is the word with the id ``number of the graph's words + k``. Behind these come
+    the ``members`` of classes.
     ``oov_arcs``: the arcs of nodes 0 (the root, which stands for the loop node) to
     ``num_oov_nodes - 1``; target -1 is the loop node.
     ``refused``: the phrases that cannot be boosted here, and why. ``earned``: the others, and what
@@ -83,6 +85,7 @@ class WordBoostTable:
     num_oov_nodes: int
     refused: tuple[tuple[WordPhrase, str], ...]
     earned: tuple[tuple[WordPhrase, float], ...]
+    members: tuple[ClassMember, ...] = ()
 
     @property
     def fruitless(self) -> tuple[WordPhrase, ...]:
@@ -99,12 +102,17 @@ class WordBoostTable:
         graph_scale: float = 1.0,
         costs: Costs | None = None,
         num_tokens: Callable[[int], int] | None = None,
+        members: Sequence[ClassMember] = (),
     ) -> "WordBoostTable":
         """Build the table; ``beam`` and ``graph_scale`` are those of the stream's `WfstOptions`.
 
         ``costs`` (W,): the graph's `unigram_costs`, which are computed if absent. ``num_tokens`` of
-        a word of the graph; without it there is no limit by token. Raises BoostTableError.
+        a word of the graph; without it there is no limit by token. ``members`` of classes: no
+        phrase has them. Raises BoostTableError, also for members that cannot hang at this graph.
         """
+        for member in members:
+            if (reason := _refusal(WordPhrase((member.spelling,), 0.0), graph)) is not None:
+                raise BoostTableError(f"a member of {member.word_class}: {reason}")
         refusals = [(phrase, _refusal(phrase, graph)) for phrase in phrases]
         accepted = [phrase for phrase, reason in refusals if reason is None]
         ids = _numbered(accepted, len(graph.word_texts))
@@ -115,8 +123,13 @@ class WordBoostTable:
         } | _known_prices(accepted, costs, graph_scale, num_tokens)
         most = BEAM_SHARE * beam
         limited = _limited(accepted, ids, most, prices)
-        automaton = BoostTable.compile(limited, len(graph.word_texts) + len(ids), most_pending=most)
-        oov = OovTrie(ids, graph.unknown_cost, _bonuses(limited, graph_scale))
+        known = len(graph.word_texts) + len(ids)
+        automaton = BoostTable.compile(limited, known, most_pending=most)
+        others = [
+            (member.spelling, known + k, member.charge(graph.unknown_cost))
+            for k, member in enumerate(members)
+        ]
+        oov = OovTrie(ids, graph.unknown_cost, _bonuses(limited, graph_scale), others)
         _check_sizes(automaton.num_states, oov.num_nodes)
         return cls(
             automaton,
@@ -127,6 +140,7 @@ class WordBoostTable:
             earned=tuple(
                 (phrase, paid.weight) for phrase, paid in zip(accepted, limited, strict=True)
             ),
+            members=tuple(members),
         )
 
 

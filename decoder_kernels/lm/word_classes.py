@@ -34,8 +34,8 @@ def classes_among(words: Iterable[str]) -> list[str]:
     return [found[1] for word in words if (found := _TOKEN.fullmatch(word))]
 
 
-def image_classes(image: LmImage) -> tuple[str, ...]:
-    """The names of an image's classes, sorted; only words like them are read.
+def image_classes(image: LmImage) -> dict[str, int]:
+    """An image's numbers of its classes, by their names, sorted; only words like them are read.
 
     Raises LmImageError for a text that is no UTF-8.
     """
@@ -47,5 +47,6 @@ def image_classes(image: LmImage) -> tuple[str, ...]:
 
     places = range(header.words)
     begin, end = (bisect_left(places, sign, key=text_at) for sign in (_FIRST, _BEHIND))
-    found = classes_among(image.text_of(int(by_text[place])) for place in range(begin, end))
-    return tuple(sorted(found))
+    numbers = by_text[begin:end].tolist()
+    found = {name: number for number in numbers for name in classes_among([image.text_of(number)])}
+    return dict(sorted(found.items()))

@@ -1,12 +1,12 @@
 """Word lattices priced by language models: the cheapest of all their paths."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from earshot.decoder_kernels.lm.lm_image import SENTENCE_END, SENTENCE_START
-from earshot.decoder_kernels.lm.lm_texts import MixedLm
+from earshot.decoder_kernels.lm.lm_texts import MixedLm, WordOrClass
 from earshot.decoder_kernels.native import kernels
 from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice
 
@@ -18,12 +18,14 @@ MOST_LOOKUPS = 1 << 14
 class LmTerm:
     """A mix of models, and how much what it says counts.
 
-    factor: below 0 where it is to be taken back. before: words before those of the lattice.
+    factor: below 0 where it is to be taken back. before: words before those of the lattice. added:
+    what words cost beside, by their ids, in nats; nothing where absent.
     """
 
     mix: MixedLm
     factor: float
     before: Sequence[str] = (SENTENCE_START,)
+    added: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class PricedPath:
 
 def priced_paths(
     lattice: WordLattice,
-    texts: Sequence[str],
+    texts: Mapping[int, WordOrClass],
     terms: Sequence[LmTerm],
     count: int,
     *,
@@ -48,12 +50,12 @@ def priced_paths(
 ) -> list[PricedPath] | None:
     """Up to `count` paths, by cost and price; None where it takes more than `max_lookups` to know.
 
-    texts: of words by their ids; no model knows a word of an id beyond. ended: whether a sentence
+    texts: of words by their ids; no model knows a word that is absent. ended: whether a sentence
     ends with the lattice. beginning: words that all paths begin with; where no sentence ends, some
     may end within them.
     """
     ids, places = np.unique(lattice.words, return_inverse=True)
-    words = [texts[word] if 0 < word < len(texts) else None for word in ids.tolist()]
+    words = [texts.get(word) if word > 0 else None for word in ids.tolist()]
     places = np.append(places, len(words))  # the end of the sentence
     found = kernels.price_lattice(
         frames=lattice.frames,
@@ -62,7 +64,15 @@ def priced_paths(
         words=lattice.words,
         costs=lattice.costs,
         terms=[
-            (term.mix.asked([*words, SENTENCE_END], places, term.before), term.factor)
+            (
+                term.mix.asked(
+                    [*words, SENTENCE_END],
+                    places,
+                    term.before,
+                    [term.added.get(word, 0.0) for word in ids.tolist()],
+                ),
+                term.factor,
+            )
             for term in terms
         ],
         beginning=list(beginning),

@@ -2,7 +2,7 @@
 
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from earshot.decoder_kernels.boosting.word_boost import WordBoostTable
 from earshot.decoder_kernels.device_errors import device_errors
 from earshot.decoder_kernels.errors import InvalidConfig
 from earshot.decoder_kernels.graph.wfst_options import (
@@ -19,8 +20,11 @@ from earshot.decoder_kernels.graph.wfst_options import (
     MAX_COST,
     MAX_SCALE,
     SCALE_STEPS,
+    fixed,
 )
+from earshot.decoder_kernels.lm.lm_header import NO_WORD
 from earshot.decoder_kernels.lm.lm_image import LmImage
+from earshot.decoder_kernels.lm.word_classes import image_classes
 from earshot.decoder_kernels.native import kernels, native_half
 from earshot.native.dlpack import dlpack_capsule
 
@@ -32,19 +36,25 @@ MAX_WORDS = (1 << 21) - 2
 that is spelled."""
 
 MOST_MODELS = 4
+MOST_CLASSES = 16
 _NO_LIMIT = 2 * MAX_COST + 1.0
 """In nats: no word can gain so much, nor a history be so much dearer that it matters."""
+
+Members = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class NumberedLm:
     """A model's image and its numbers of a graph's words ``(W,)``, made once for both.
 
+    classes: its numbers of its classes of words, by name.
+
     Raises InvalidConfig for a model or a graph that is too large for a token's key.
     """
 
     image: LmImage
     numbers: npt.NDArray[np.uint32]
+    classes: Mapping[str, int] = field(init=False, repr=False)
     native: kernels.NumberedLm = field(init=False, repr=False)
     _placed: dict[torch.device, kernels.cpu.PlacedLm] = field(
         init=False, repr=False, default_factory=dict
@@ -62,6 +72,7 @@ class NumberedLm:
             )
         native = kernels.NumberedLm(self.image.native, self.numbers)
         object.__setattr__(self, "native", native)
+        object.__setattr__(self, "classes", image_classes(self.image))
 
     @classmethod
     def of(cls, image: LmImage, word_texts: Sequence[str]) -> "NumberedLm":
@@ -101,6 +112,8 @@ class SearchLm:
     scale: rounded to a multiple of 2^-16, as ``graph_scale`` is.
     gain_limit: in nats, what a word can gain at most while the search goes on; n-best lists are
         given the rest of it.
+    classes: names of the classes of words whose members a table may have, each of a large model at
+        least; one that lacks it says nothing of it. To the small one they are unknown words.
     history_beam: in nats, how much dearer than the cheapest a token may be that differs from it
         in no more than the words before; what lies beyond is no alternative in lists either.
     Either may be infinite. Raises InvalidConfig for values that make no search.
@@ -112,6 +125,7 @@ class SearchLm:
     scale: float = 1.0
     gain_limit: float = 3.0
     history_beam: float = 3.0
+    classes: Sequence[str] = ()
     native: kernels.SearchLm = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -122,22 +136,55 @@ class SearchLm:
             self.small.native,
             [each.native for each in self.large],
             np.log(np.array(self.shares, np.float64)),
+            self._numbers_of_classes(),
             scale=scale,
             gain=_fixed_limit(self.gain_limit, _NO_LIMIT),
             history_beam=_fixed_limit(self.history_beam, MAX_BEAM),
         )
         object.__setattr__(self, "native", native)
 
-    def row(self, device: torch.device) -> Tensor:
+    def members(self, table: WordBoostTable | None, unknown_cost: float) -> Members:
+        """The words of a table as these models take them (M, 2): class, or -1, and added cost.
+
+        ``unknown_cost``: of the graph. Members of a class that no model has are unknown words.
+        """
+        if table is None:
+            return np.empty((0, 2), np.int64)
+        numbers = {name: number for number, name in enumerate(self.classes)}
+        told = [(-1, 0)] * len(table.spellings)
+        told += [
+            (numbers.get(each.word_class, -1), fixed(each.added(unknown_cost) * self.scale))
+            for each in table.members
+        ]
+        return np.array(told, np.int64).reshape(-1, 2)
+
+    def row(self, device: torch.device, members: Tensor) -> Tensor:
         """The bytes ``(N,)`` uint8, on the CPU, that kernels on a device read of the models.
 
-        Good for as long as this object lives. Raises what `NumberedLm.placed` raises.
+        ``members`` (M, 2), on the device: those of the slot. Good for as long as this object and
+        they live. Raises what `NumberedLm.placed` raises.
         """
         large = [each.placed(device) for each in self.large]
-        told = native_half(device).placed_row(self.native, self.small.placed(device), large)
+        told = native_half(device).placed_row(
+            self.native, self.small.placed(device), large, dlpack_capsule(members)
+        )
         return torch.frombuffer(bytearray(told), dtype=torch.uint8)
 
+    def _numbers_of_classes(self) -> npt.NDArray[np.uint32]:
+        """By model (L, C)."""
+        for name in self.classes:
+            if not any(name in each.classes for each in self.large):
+                raise InvalidConfig(f"no model has the class {name}")
+        numbers = [
+            [each.classes.get(name, NO_WORD) for name in self.classes] for each in self.large
+        ]
+        return np.array(numbers, np.uint32).reshape(len(self.large), -1)
+
     def _check(self) -> None:
+        if not len(set(self.classes)) == len(self.classes) <= MOST_CLASSES:
+            raise InvalidConfig(f"a search takes up to {MOST_CLASSES} classes, each once")
+        if len(self.small.numbers) + len(self.classes) > MAX_WORDS:
+            raise InvalidConfig(f"a search with models takes {MAX_WORDS} words and classes")
         if not 1 <= len(self.large) <= MOST_MODELS or len(self.shares) != len(self.large):
             raise InvalidConfig(f"a search takes 1 to {MOST_MODELS} models, each with its share")
         total = sum(self.shares)

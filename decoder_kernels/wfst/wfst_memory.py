@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -17,7 +18,7 @@ from earshot.decoder_kernels.graph.graph import TOPOLOGIES, Graph
 from earshot.decoder_kernels.graph.wfst_options import FRACTION_BITS, WfstOptions
 from earshot.decoder_kernels.graph.wfst_tables import WfstTables
 from earshot.decoder_kernels.native import kernels, native_half
-from earshot.decoder_kernels.wfst.search_lm import SearchLm
+from earshot.decoder_kernels.wfst.search_lm import Members, SearchLm
 from earshot.native.dlpack import dlpack_capsule
 
 MAX_BLOCK_THREADS = 256  # as in csrc/block/block_cuda.h
@@ -106,6 +107,11 @@ class WfstMemory:
         cache_words = config.lm_cache_bytes // 8
         self._lm_cache = torch.zeros(cache_words, dtype=torch.int64, device=device)
         self._lms = torch.zeros(num_slots, half.lm_row_bytes, dtype=torch.uint8, device=device)
+        self._unknown_cost = graph.unknown_cost
+        self._tables: list[WordBoostTable | None] = [None] * num_slots
+        self._named: list[SearchLm | None] = [None] * num_slots
+        self._members = [np.empty((0, 2), np.int64)] * num_slots
+        self._placed_members = [torch.empty(0, 2, dtype=torch.int64, device=device)] * num_slots
         self._backpointer_capacity = config.backpointer_capacity
         self.native = half.WfstMemory(
             shape=shape,
@@ -139,6 +145,7 @@ class WfstMemory:
         """Another table for a slot, or none. Raises CapacityExceeded: the slot is then without."""
         self._boosts.remove(slot)
         self._oov.remove(slot)
+        self._write_row(slot, None, self._named[slot])
         if table is None:
             return
         self._oov.place(slot, table)
@@ -148,13 +155,28 @@ class WfstMemory:
             self._oov.remove(slot)
             raise
         self._options[slot, 3] = _largest_step(table.automaton)
+        self._write_row(slot, table, self._named[slot])
 
     def write_lm(self, slot: int, lm: SearchLm | None) -> None:
         """Other language models for a slot, or none. Raises what `SearchLm.row` raises."""
-        if lm is None:
-            self._lms[slot] = 0
-        else:
-            self._lms[slot] = lm.row(self._lms.device)
+        self._write_row(slot, self._tables[slot], lm)
+
+    def has_members(self, slot: int) -> bool:
+        """Whether the slot's table has members of classes."""
+        table = self._tables[slot]
+        return table is not None and bool(table.members)
+
+    def members(self, slot: int) -> Members:
+        """The slot's words from outside the graph as its models take them (M, 2)."""
+        return self._members[slot]
+
+    def _write_row(self, slot: int, table: WordBoostTable | None, lm: SearchLm | None) -> None:
+        """What the kernels read of a slot's models and of the words that its table brings."""
+        members = self._members[slot][:0] if lm is None else lm.members(table, self._unknown_cost)
+        placed = torch.from_numpy(members).to(self._lms.device)
+        self._lms[slot] = 0 if lm is None else lm.row(self._lms.device, placed)
+        self._tables[slot], self._named[slot] = table, lm
+        self._members[slot], self._placed_members[slot] = members, placed
 
     def records(
         self,

@@ -107,12 +107,16 @@ class WfstSearch:
         """Boost the slot's phrases from the next frame on; ``None`` frees its table.
 
         Complete phrases keep their bonus; one that is under way loses it, and an OOV word under
-        way is lost. Raises CapacityExceeded when the table does not fit: the slot is then without.
+        way is lost. Where members of classes come or go after the first frame, n-best lists have no
+        rest of gains up to the next reset (`set_lm`). Raises CapacityExceeded when the table does
+        not fit: the slot is then without.
         """
         chosen = self._lanes.slots(torch.tensor([slot]))
         frame = int(self._counts(chosen)[0, 0])
         self._native.forget_boosts(dlpack_capsule(chosen), self._launch([slot]))
         self._boosts[slot].remove(frame)
+        if frame > 0 and (self._memory.has_members(slot) or (table is not None and table.members)):
+            self._has_whole_lm[slot] = False
         self._memory.write_boost(slot, table)
         if table is not None:
             self._boosts[slot].change(frame, table.automaton.links, table.automaton.bonuses)
@@ -340,6 +344,7 @@ class WfstSearch:
             lm=None if lm is None else lm.native,
             words=at.words,
             has_whole_lm=self._has_whole_lm[slot],
+            members=self._memory.members(slot),
         )
 
     def _counts(self, slots: Tensor) -> Tensor:

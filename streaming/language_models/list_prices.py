@@ -10,27 +10,38 @@ without S a part of L is added (shallow fusion, Gulcehre 2015).
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 
+from earshot.decoder_kernels.boosting.class_member import ClassMember
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.lm.lm_image import SENTENCE_START
-from earshot.decoder_kernels.lm.lm_texts import MixedLm, WordTexts
+from earshot.decoder_kernels.lm.lm_texts import MixedLm, WordClass, WordOrClass, WordTexts
 from earshot.decoder_kernels.wfst.priced_lattice import LmTerm, PricedPath, priced_paths
 from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice
 
 RANKED = 100
 """Hypotheses of a final that models are asked about: that of fewest errors is seldom further."""
 
+Brought: TypeAlias = Sequence[ClassMember | None]
+"""Words above the graph's own: None for one that is no member of a class."""
+
 ADDED = 0.3
 """Share of a model that is added to the graph's own, for which nothing makes room."""
 
 
 class ListPrices:
-    """Prices of texts in the words of one graph; ids above its own are words that nobody knows."""
+    """Prices of texts in the words of one graph.
+
+    Ids above its own are words that a request brought along: members of a class are that class to
+    the models (`ClassMember`), others are words that nobody knows.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self._texts = graph.word_texts
+        self._unknown_cost = graph.unknown_cost
         self._small = None if graph.small_lm is None else MixedLm((graph.small_lm,), (1.0,))
 
     def of(
@@ -38,20 +49,24 @@ class ListPrices:
         mix: MixedLm,
         texts: Sequence[Sequence[int]],
         before: Sequence[str] = (),
+        brought: Brought = (),
         *,
         ended: bool,
     ) -> list[float]:
         """The nats that are added to each text's cost, `lm_weight` apart.
 
-        before: words of the same utterance that were told with its last segment. ended: whether a
-        sentence ends here.
+        before: words of the same utterance that were told with its last segment. brought: what the
+        ids above the graph's are. ended: whether a sentence ends here.
         """
         order = sorted(range(len(texts)), key=lambda text: tuple(texts[text]))  # alike together
-        listed = self._listed([texts[text] for text in order])
+        listed = self._listed([texts[text] for text in order], brought)
         if ended:
             listed = listed.closed()
         costs = mix.costs(listed, (SENTENCE_START, *before))
-        costs = ADDED * costs if self._small is None else costs - self._small.costs(listed)
+        if self._small is None:
+            costs = ADDED * costs
+        else:
+            costs = costs - self._small.costs(replace(listed, added=()))
         prices = np.empty(len(texts))
         prices[order] = costs
         found: list[float] = prices.tolist()
@@ -63,23 +78,43 @@ class ListPrices:
         lattice: WordLattice,
         lm_weight: float,
         before: Sequence[str] = (),
+        brought: Brought = (),
         *,
         beginning: Sequence[int] = (),
         ended: bool,
     ) -> list[PricedPath] | None:
         """The `RANKED` cheapest paths of a lattice by cost and price; None where it is too large.
 
-        beginning: words that they keep. before, ended: as those of `of`.
+        beginning: words that they keep. before, brought, ended: as those of `of`.
         """
+        words = {word: self._word(word, brought) for word in np.unique(lattice.words).tolist()}
+        beside = {word: self._added(self._member(word, brought)) for word in words}
         added = ADDED if self._small is None else 1.0
-        terms = [LmTerm(mix, lm_weight * added, (SENTENCE_START, *before))]
+        terms = [LmTerm(mix, lm_weight * added, (SENTENCE_START, *before), beside)]
         if self._small is not None:
             terms.append(LmTerm(self._small, -lm_weight))
-        return priced_paths(lattice, self._texts, terms, RANKED, ended=ended, beginning=beginning)
+        return priced_paths(lattice, words, terms, RANKED, ended=ended, beginning=beginning)
 
-    def _listed(self, texts: Sequence[Sequence[int]]) -> WordTexts:
+    def _listed(self, texts: Sequence[Sequence[int]], brought: Brought) -> WordTexts:
         ids = np.array([word for text in texts for word in text], np.int64)
         distinct, places = np.unique(ids, return_inverse=True)
-        known = len(self._texts)
-        words = [self._texts[word] if word < known else None for word in distinct.tolist()]
-        return WordTexts(words, places, np.cumsum([len(text) for text in texts], dtype=np.int64))
+        words = [self._word(word, brought) for word in distinct.tolist()]
+        added = [self._added(self._member(word, brought)) for word in distinct.tolist()]
+        ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+        return WordTexts(words, places, ends, added)
+
+    def _member(self, word: int, brought: Brought) -> ClassMember | None:
+        behind = word - len(self._texts)
+        return brought[behind] if 0 <= behind < len(brought) else None
+
+    def _word(self, word: int, brought: Brought) -> WordOrClass:
+        if word < len(self._texts):
+            return self._texts[word]
+        member = self._member(word, brought)
+        return None if member is None else WordClass(member.word_class)
+
+    def _added(self, member: ClassMember | None) -> float:
+        """The cost beside that of its class: without S there is nothing to take back."""
+        if member is None:
+            return 0.0
+        return member.share_cost if self._small is None else member.added(self._unknown_cost)

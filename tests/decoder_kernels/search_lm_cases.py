@@ -12,9 +12,11 @@ from search_lm_oracle import SearchLmOracle
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.lm.lm_image import LmImage
 from earshot.decoder_kernels.lm.lm_pack import pack_arpa
+from earshot.decoder_kernels.lm.word_classes import class_token
 from earshot.decoder_kernels.wfst.search_lm import NumberedLm, SearchLm
 
 SHARES = ((1.0,), (1.0,), (0.7, 0.3), (0.5, 0.25, 0.25))
+CLASSES = ("name", "town")
 WORDS = ("a", "b", "c", "d", "e")
 
 
@@ -25,6 +27,9 @@ def model_of_words(seed: int, order: int) -> BackoffModel:
     called = dict(zip(names, draw.sample(WORDS, len(names)), strict=True))
     if draw.random() < 0.5:
         called[names[0]] = "elsewhere"
+    for name, word_class in zip(names[3:], CLASSES, strict=True):
+        if draw.random() < 0.8:
+            called[name] = class_token(word_class)
     model = random_model(seed, order, size=len(names))
     return replace(
         model,
@@ -45,6 +50,8 @@ def search_lms(draw: st.DrawFn, graph: Graph, scale: float) -> SearchLmOracle:
     large = [model_of_words(draw(seeds), draw(orders)) for _ in shares]
     if draw(st.integers(0, 3)) == 0:
         large[0] = small
+    asked = draw(st.sampled_from([CLASSES, CLASSES[::-1], CLASSES, CLASSES[:1], ()]))
+    had = [each for each in asked if any((class_token(each),) in lm.costs for lm in large)]
     return SearchLmOracle(
         graph.word_texts,
         small,
@@ -53,6 +60,7 @@ def search_lms(draw: st.DrawFn, graph: Graph, scale: float) -> SearchLmOracle:
         scale=scale,
         gain=draw(st.sampled_from([0.0, 1.0, 3.0, float("inf")])),
         history_beam=draw(st.sampled_from([0.0, 1.0, 3.0, float("inf")])),
+        classes=had,
     )
 
 
@@ -65,6 +73,7 @@ def native_lm(lm: SearchLmOracle, folder: Path) -> SearchLm:
         lm.scale,
         lm.gain,
         lm.history_beam,
+        lm.classes,
     )
 
 

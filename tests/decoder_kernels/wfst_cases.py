@@ -7,6 +7,7 @@ import torch
 from hypothesis import strategies as st
 from wfst_oracle import WfstOracle
 
+from earshot.decoder_kernels.boosting.class_member import ClassMember
 from earshot.decoder_kernels.boosting.word_boost import WordBoostTable, WordPhrase
 from earshot.decoder_kernels.graph.graph import TOPOLOGIES, Arc, Graph
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions, nats
@@ -71,8 +72,8 @@ def graphs(draw: st.DrawFn) -> Graph:
 
 
 @st.composite
-def tables(draw: st.DrawFn, graph: Graph) -> WordBoostTable | None:
-    """A boost table with words of the graph and others, or none.
+def tables(draw: st.DrawFn, graph: Graph, classes: Sequence[str] = ()) -> WordBoostTable | None:
+    """A boost table with words of the graph and others, or none; often with members of classes.
 
     Often as if all words were dear, so that boosts outweigh arcs.
     """
@@ -86,11 +87,28 @@ def tables(draw: st.DrawFn, graph: Graph) -> WordBoostTable | None:
         weight=st.sampled_from([-2.0, 0.0, 0.5, 1.0, 3.0, 20.0]),
     )
     phrases = draw(st.none() | st.lists(phrase, min_size=1, max_size=4))
-    if phrases is None:
+    members = draw(_members(graph, classes))
+    if phrases is None and not members:
         return None
+    phrases = phrases or []
     costs = draw(st.sampled_from([None, np.full(len(graph.word_texts), 40.0)]))
     beam = draw(st.sampled_from([8.0, 50.0]))
-    return WordBoostTable.compile(phrases, graph, beam=beam, costs=costs)
+    return WordBoostTable.compile(phrases, graph, beam=beam, costs=costs, members=members)
+
+
+@st.composite
+def _members(draw: st.DrawFn, graph: Graph, classes: Sequence[str]) -> list[ClassMember]:
+    """Of a graph that takes words from outside; some are spelled alike."""
+    tokens = [token for token in range(graph.vocab_size) if token != graph.blank_id]
+    if not classes or not tokens or graph.topology == "explicit" or graph.loop_node < 0:
+        return []
+    member = st.builds(
+        ClassMember,
+        spelling=st.lists(st.sampled_from(tokens), min_size=1, max_size=3).map(tuple),
+        word_class=st.sampled_from(classes),
+        share=st.sampled_from([1.0, 0.5, 0.25, 1e-3]),
+    )
+    return draw(st.lists(member, max_size=6))
 
 
 def options() -> st.SearchStrategy[WfstOptions]:

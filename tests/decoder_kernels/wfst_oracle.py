@@ -69,6 +69,7 @@ class WfstOracle:
         lm: SearchLmOracle | None = None,
     ) -> None:
         self._graph, self._options, self._frame = graph, options, 0
+        self._table: WordBoostTable | None = None
         self._lm, self._rests = lm, lm
         self._levels: list[int] = epsilon_order(graph).level.tolist()
         self._set_table(table)
@@ -84,6 +85,8 @@ class WfstOracle:
             node = key.node if key.node < self._graph.num_nodes else self._graph.loop_node
             target = Key(node, key.label, ROOT, key.words)
             self._candidates[target].append(Candidate(cost, False, key, 0))
+        if self._frame and any(each and each.members for each in (self._table, table)):
+            self._rests = None
         self._set_table(table)
         self._keep_the_best()
 
@@ -92,12 +95,21 @@ class WfstOracle:
         self._candidates = defaultdict(list)
         for key, token in self.tokens.items():
             words = START_WORD if self._frame == 0 else key.words
-            target = key._replace(words=lm.cut(words) if lm else 0)
+            target = key._replace(words=lm.cut_anew(words) if lm else 0)
             self._candidates[target].append(Candidate(token.cost, False, key, 0))
         self._lm, self._rests = lm, lm if self._frame == 0 else None
+        self._set_members()
         self._keep_the_best()
 
+    def _set_members(self) -> None:
+        """Have the models know the words of the table."""
+        unknown = self._graph.unknown_cost
+        self._lm = self._lm and self._lm.with_members(self._table, unknown)
+        self._rests = self._rests and self._lm
+
     def _set_table(self, table: WordBoostTable | None) -> None:
+        self._table = table
+        self._set_members()
         self._automaton = PhraseStates(table.automaton if table else None)
         self._oov_arcs: dict[int, list[Arc]] = defaultdict(list)
         for arc in table.oov_arcs if table else ():

@@ -121,13 +121,20 @@ inline void bind_lm_packer(nb::module_& module) {
       .def_prop_ro("is_complete", &LmPacker::is_complete);
 }
 
-// A mixture, and the arrays that it reads. Row i of `words` has the numbers of image i.
+// A mixture, and the arrays that it reads. Row i of `words` has the numbers of image i, `added`
+// what each of them costs beside.
 class BorrowedMixture {
  public:
   BorrowedMixture(const std::vector<const BorrowedImage*>& images,
                   HostArray<const double, 1> log_shares, HostArray<const std::uint32_t, 1> starts,
-                  HostArray<const std::uint32_t, 2> words)
-      : words_(words), mixture_(voices(images, log_shares, starts, words)) {}
+                  HostArray<const std::uint32_t, 2> words, HostArray<const double, 1> added)
+      : words_(words),
+        added_(added),
+        mixture_(voices(images, log_shares, starts, words), added.data()) {
+    if (added.size() != words.shape(1)) {
+      throw std::invalid_argument("each word needs what it costs beside");
+    }
+  }
 
   const LmMixture& mixture() const { return mixture_; }
   std::size_t num_words() const { return words_.shape(1); }
@@ -157,6 +164,7 @@ class BorrowedMixture {
   }
 
   HostArray<const std::uint32_t, 2> words_;
+  HostArray<const double, 1> added_;
   LmMixture mixture_;
 };
 
@@ -165,8 +173,9 @@ inline void bind_lm_mixture(nb::module_& module) {
   nb::class_<BorrowedMixture>(module, "LmMixture",
                               "Images that are asked about the same words, and mixed.")
       .def(nb::init<const std::vector<const BorrowedImage*>&, HostArray<const double, 1>,
-                    HostArray<const std::uint32_t, 1>, HostArray<const std::uint32_t, 2>>(),
-           "images"_a, "log_shares"_a, "starts"_a, "words"_a, nb::keep_alive<1, 2>())
+                    HostArray<const std::uint32_t, 1>, HostArray<const std::uint32_t, 2>,
+                    HostArray<const double, 1>>(),
+           "images"_a, "log_shares"_a, "starts"_a, "words"_a, "added"_a, nb::keep_alive<1, 2>())
       .def("price", &BorrowedMixture::price, "ends"_a, "costs"_a,
            "Write what texts cost, in nats, that end there in the words.");
 }

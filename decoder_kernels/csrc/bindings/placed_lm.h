@@ -37,9 +37,9 @@ class PlacedLm {
     }
   }
 
-  // The same as on the host, by what the device sees.
-  LmPart part(double log_share) const {
-    LmPart there = model_.part(log_share);
+  // A part of a row of the host's, by what the device sees.
+  LmPart part(const LmPart& here) const {
+    LmPart there = here;
     there.view = model_.image.image().view_at(bytes_.there());
     there.numbers = numbers_.data();
     return there;
@@ -55,15 +55,14 @@ class PlacedLm {
 // What kernels read of a search's models, which whoever holds this holds.
 template <class Half>
 nb::bytes placed_row(const SearchLm& lm, const PlacedLm<Half>& small,
-                     const std::vector<const PlacedLm<Half>*>& large) {
-  LmRow row = lm.row();
+                     const std::vector<const PlacedLm<Half>*>& large,
+                     LmMembers<typename Half::Device> members) {
+  LmRow row = with_members<typename Half::Device>(lm.row(), members);
   if (static_cast<int>(large.size()) != row.num_large) {
     throw std::invalid_argument("the models are not those of the search");
   }
-  row.small = small.part(row.small.log_share);
-  for (std::size_t i = 0; i < large.size(); ++i) {
-    row.large[i] = large[i]->part(row.large[i].log_share);
-  }
+  row.small = small.part(row.small);
+  for (std::size_t i = 0; i < large.size(); ++i) row.large[i] = large[i]->part(row.large[i]);
   return nb::bytes(reinterpret_cast<const char*>(&row), sizeof row);
 }
 
@@ -85,7 +84,7 @@ void bind_placed_lm(nb::module_ submodule) {
       .def_prop_ro("is_copied", &Placed::is_copied,
                    "Whether the device reads a copy, as it did not take the image where it lies.");
   submodule.attr("lm_row_bytes") = sizeof(LmRow);
-  submodule.def("placed_row", &placed_row<Half>, "lm"_a, "small"_a, "large"_a,
+  submodule.def("placed_row", &placed_row<Half>, "lm"_a, "small"_a, "large"_a, "members"_a,
                 "What kernels read of a search's models.");
 }
 

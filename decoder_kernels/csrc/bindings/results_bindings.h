@@ -36,6 +36,7 @@ struct ResultLane {
   const SearchLm* lm;  // null without
   std::int64_t words;
   bool has_whole_lm;
+  LmRow row;  // theirs, with the slot's members
 
   SlotRecords in(const std::uint8_t* memory) const {
     return SlotRecords{reinterpret_cast<const std::uint64_t*>(memory + keys),
@@ -48,7 +49,7 @@ struct ResultLane {
                        graph_scale,
                        finalize,
                        boosts,
-                       lm == nullptr ? nullptr : &lm->row(),
+                       lm == nullptr ? nullptr : &row,
                        reinterpret_cast<const std::uint64_t*>(memory + words),
                        has_whole_lm};
   }
@@ -268,15 +269,19 @@ inline void bind_results(nb::module_& module) {
           [](ResultLane* lane, std::int64_t keys, std::int64_t costs, std::int64_t histories,
              std::int64_t backpointers, int num_tokens, int num_frames, std::int64_t lattice_beam,
              double graph_scale, bool finalize, const SlotBoosts& boosts, const SearchLm* lm,
-             std::int64_t words, bool has_whole_lm) {
-            new (lane) ResultLane{keys,       costs,        histories,   backpointers, num_tokens,
-                                  num_frames, lattice_beam, graph_scale, finalize,     &boosts,
-                                  lm,         words,        has_whole_lm};
+             std::int64_t words, bool has_whole_lm,
+             const std::optional<LmMembers<nb::device::cpu>>& members) {
+            LmRow row = lm == nullptr ? LmRow{} : lm->row();
+            if (members) row = with_members<nb::device::cpu>(row, *members);
+            new (lane) ResultLane{keys,       costs,        histories,    backpointers, num_tokens,
+                                  num_frames, lattice_beam, graph_scale,  finalize,     &boosts,
+                                  lm,         words,        has_whole_lm, row};
           },
           nb::kw_only(), "keys"_a, "costs"_a, "histories"_a, "backpointers"_a, "num_tokens"_a,
           "num_frames"_a, "lattice_beam"_a, "graph_scale"_a, "finalize"_a, "boosts"_a,
           "lm"_a.none() = nb::none(), "words"_a = 0, "has_whole_lm"_a = false,
-          nb::keep_alive<1, 11>(), nb::keep_alive<1, 12>());
+          "members"_a.none() = nb::none(), nb::keep_alive<1, 11>(), nb::keep_alive<1, 12>(),
+          nb::keep_alive<1, 15>());
   nb::class_<ResultReader>(module, "ResultReader", "Reads the results of a search's slots.")
       .def(nb::init<HostArray<const float, 1>>(), "finals"_a)
       .def("nbest", &ResultReader::nbest, "memory"_a, "lanes"_a, "count"_a,

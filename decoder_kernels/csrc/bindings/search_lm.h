@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +30,7 @@ struct NumberedLm {
                   .end = model.find("</s>"),
                   .pairs = model.lookup().first_pair(),
                   .triples = model.lookup().first_triple(),
+                  .classes = {},
                   .log_share = log_share};
   }
 
@@ -37,14 +39,33 @@ struct NumberedLm {
   HostArray<const std::uint32_t, 1> numbers;
 };
 
+// Members of classes (M, 2), int64, as LmMember has them.
+template <class Device>
+using LmMembers = Array<Device, const std::int64_t, 2>;
+
+// A row with a slot's words beyond the graph's.
+template <class Device>
+LmRow with_members(LmRow row, const LmMembers<Device>& members) {
+  if (members.size() != 2 * members.shape(0)) {
+    throw std::invalid_argument("a member has a class and a cost");
+  }
+  row.num_members = static_cast<std::int32_t>(members.shape(0));
+  row.members = reinterpret_cast<const LmMember*>(members.data());
+  return row;
+}
+
 class SearchLm {
  public:
+  // Row i of `classes` has the numbers of the classes in large model i.
   SearchLm(const NumberedLm& small, const std::vector<const NumberedLm*>& large,
-           HostArray<const double, 1> log_shares, double scale, std::int64_t gain,
-           std::int64_t history_beam)
+           HostArray<const double, 1> log_shares, HostArray<const std::uint32_t, 2> classes,
+           double scale, std::int64_t gain, std::int64_t history_beam)
       : row_{++last_id_,
              static_cast<std::int32_t>(large.size()),
              static_cast<std::int32_t>(small.numbers.size()),
+             static_cast<std::int32_t>(classes.shape(1)),
+             0,
+             nullptr,
              scale,
              gain,
              history_beam,
@@ -53,12 +74,17 @@ class SearchLm {
     if (large.empty() || large.size() > LM_MOST_PARTS || log_shares.size() != large.size()) {
       throw std::invalid_argument("there are too few or too many models, or shares");
     }
+    if (classes.shape(0) != large.size() || classes.shape(1) > LM_MOST_CLASSES) {
+      throw std::invalid_argument("the numbers of classes are not those of the models");
+    }
     own(small);
+    std::fill_n(row_.small.classes, LM_MOST_CLASSES, LM_NO_WORD);
     for (std::size_t i = 0; i < large.size(); ++i) {
       if (large[i] == nullptr || large[i]->numbers.size() != small.numbers.size()) {
         throw std::invalid_argument("the models have numbers of other graphs' words");
       }
       row_.large[i] = large[i]->part(log_shares.data()[i]);
+      std::copy_n(classes.data() + i * classes.shape(1), classes.shape(1), row_.large[i].classes);
       own(*large[i]);
     }
   }
@@ -81,8 +107,9 @@ inline void bind_search_lm(nb::module_& module) {
            "numbers"_a);
   nb::class_<SearchLm>(module, "SearchLm", "The language models of a slot's search.")
       .def(nb::init<const NumberedLm&, const std::vector<const NumberedLm*>&,
-                    HostArray<const double, 1>, double, std::int64_t, std::int64_t>(),
-           "small"_a, "large"_a, "log_shares"_a, nb::kw_only(), "scale"_a, "gain"_a,
+                    HostArray<const double, 1>, HostArray<const std::uint32_t, 2>, double,
+                    std::int64_t, std::int64_t>(),
+           "small"_a, "large"_a, "log_shares"_a, "classes"_a, nb::kw_only(), "scale"_a, "gain"_a,
            "history_beam"_a);
 }
 

@@ -36,8 +36,12 @@ class LmPrices {
   KERNEL_FN Cost gain() const { return empty() ? 0 : row_->gain; }
   KERNEL_FN Cost history_beam() const { return row_->history_beam; }
 
-  // What a word of the graph costs in full, and the state after it.
-  KERNEL_FN Word price(LmWords words, int word) const { return price_of(words, own_number(word)); }
+  // What a word costs in full, and the state after it.
+  KERNEL_FN Word price(LmWords words, int word) const {
+    Word priced = price_of(words, own_number(word));
+    if (is_member(word)) priced.cost += row_->members[word - row_->num_words].cost;
+    return priced;
+  }
 
   // Asks memory for what is kept of a price.
   KERNEL_FN void fetch(LmWords words, int word) const {
@@ -80,6 +84,17 @@ class LmPrices {
   // The longest end of a state that is a context of some model.
   KERNEL_FN LmWords cut(LmWords words) const { return states_of(words).cut; }
 
+  // The same of another row's state, whose classes are unknown words here.
+  KERNEL_FN LmWords cut_anew(LmWords words) const {
+    LmWords known = 0;
+    for (int place = LM_STATE_WORDS - 1; place >= 0; --place) {
+      const LmWords word = lm_word(words, place);
+      const bool is_class = word >= static_cast<LmWords>(row_->num_words) && word < LM_UNKNOWN;
+      known = known << LM_WORD_BITS | (is_class ? LM_UNKNOWN : word);
+    }
+    return cut(known);
+  }
+
  private:
   struct State {
     int length;
@@ -97,8 +112,26 @@ class LmPrices {
     int part;
   };
 
+  KERNEL_FN bool is_member(int word) const {
+    return word >= row_->num_words && word - row_->num_words < row_->num_members;
+  }
+
   KERNEL_FN LmWords own_number(int word) const {
-    return word < row_->num_words ? static_cast<LmWords>(word) : LM_UNKNOWN;
+    if (word < row_->num_words) return static_cast<LmWords>(word);
+    if (!is_member(word)) return LM_UNKNOWN;
+    const std::int64_t own = row_->members[word - row_->num_words].word_class;
+    return own < 0 ? LM_UNKNOWN : static_cast<LmWords>(row_->num_words + own);
+  }
+
+  KERNEL_FN bool is_class(LmWords word) const {
+    const auto first = static_cast<LmWords>(row_->num_words);
+    return word >= first && word < first + static_cast<LmWords>(row_->num_classes);
+  }
+
+  // Whether it is a class that this model lacks, and so says nothing of.
+  KERNEL_FN bool lacks(const LmPart& part, LmWords word) const {
+    return is_class(word) &&
+           part.classes[word - static_cast<LmWords>(row_->num_words)] == LM_NO_WORD;
   }
 
   KERNEL_FN LmMemo::Word asked_for(LmWords words, LmWords own) const {
@@ -170,6 +203,7 @@ class LmPrices {
   KERNEL_FN Cost cost_of(const Sought& sought) const {
     double log_prob = MINUS_INFINITY;
     for (int i = 0; i < row_->num_large; ++i) {
+      if (lacks(row_->large[i], sought.own)) continue;
       log_prob = log_add(log_prob, row_->large[i].log_share - nats(sought.found[1 + i]));
     }
     const double small = nats(sought.found[0]);
@@ -247,6 +281,8 @@ class LmPrices {
       number = part.end;
     } else if (word < static_cast<LmWords>(row_->num_words)) {
       number = part.numbers[word];
+    } else if (is_class(word)) {
+      number = part.classes[word - static_cast<LmWords>(row_->num_words)];
     }
     return number < part.view.num_words ? number : part.view.unknown;
   }

@@ -8,6 +8,13 @@
 namespace earshot {
 
 inline constexpr int LM_MOST_PARTS = 4;
+inline constexpr int LM_MOST_CLASSES = 16;
+
+// A word beyond the graph's. One that is a member of a class is that to all models.
+struct LmMember {
+  std::int64_t word_class;  // by the row's classes; below 0: none
+  std::int64_t cost;        // beside what models say, in the search's unit
+};
 
 // A model, and its numbers of the graph's words. A number beyond its words is no word.
 struct LmPart {
@@ -17,13 +24,19 @@ struct LmPart {
   std::uint32_t end;
   std::uint32_t pairs;    // the first state of two words
   std::uint32_t triples;  // and of three
-  double log_share;       // of each word's probability
+  std::uint32_t
+      classes[LM_MOST_CLASSES];  // numbers of the row's classes, LM_NO_WORD where it lacks one
+  double log_share;              // of each word's probability
 };
 
 struct LmRow {
   std::uint32_t id;        // no other row's
   std::int32_t num_large;  // 0: the slot has no models
-  std::int32_t num_words;  // of the graph; higher ids are unknown words
+  std::int32_t num_words;  // of the graph; classes go on where they end
+  std::int32_t num_classes;
+  std::int32_t
+      num_members;  // words beyond the graph's; ids that are higher still are unknown words
+  const LmMember* members;
   double scale;
   std::int64_t gain;          // the most that a word gains in the search
   std::int64_t history_beam;  // how much dearer than the cheapest a token at its place may be

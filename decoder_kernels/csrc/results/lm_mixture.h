@@ -11,6 +11,9 @@
 
 namespace earshot {
 
+// In place of a number: of a class that this model lacks, and says nothing of.
+inline constexpr std::uint32_t LM_NO_CLASS = LM_NO_WORD - 1;
+
 // One of the models. `words`: of all that it is asked about, by its own numbers.
 struct LmVoice {
   cpu::LmLookup lookup;
@@ -21,11 +24,21 @@ struct LmVoice {
 
 class LmMixture {
  public:
-  explicit LmMixture(std::vector<LmVoice> voices) : voices_(std::move(voices)) {}
+  // `added`: what each word costs beside what models say, in nats.
+  LmMixture(std::vector<LmVoice> voices, const double* added)
+      : voices_(std::move(voices)), added_(added) {}
 
   // How many numbers a state has: one for each model.
   std::size_t size() const { return voices_.size(); }
   const LmVoice& voice(std::size_t i) const { return voices_[i]; }
+
+  // Whether two words are one to all models, and cost the same.
+  bool same(std::size_t one, std::size_t other) const {
+    for (const LmVoice& voice : voices_) {
+      if (voice.words[one] != voice.words[other]) return false;
+    }
+    return added_[one] == added_[other];
+  }
 
   // In nats, what the word `at` costs in the state `before`; the state behind it goes to `after`,
   // which may be the same memory.
@@ -35,15 +48,17 @@ class LmMixture {
       const LmVoice& voice = voices_[i];
       const cpu::LmFound found = voice.lookup.find(before[i], voice.words[at]);
       after[i] = found.state;
+      if (voice.words[at] == LM_NO_CLASS) continue;
       log_prob = cpu::log_add(log_prob, voice.log_share - found.cost / STEPS);
     }
-    return -log_prob;
+    return added_[at] - log_prob;
   }
 
  private:
   static constexpr double STEPS = LM_COST_STEPS;
 
   std::vector<LmVoice> voices_;
+  const double* added_;
 };
 
 }  // namespace earshot

@@ -46,15 +46,8 @@ class LmTexts {
   std::size_t shared(std::size_t begin, std::size_t end) const {
     const std::size_t most = std::min(end - begin, totals_.size());
     std::size_t known = 0;
-    while (known < most && same(before_ + known, begin + known)) ++known;
+    while (known < most && mix_.same(before_ + known, begin + known)) ++known;
     return known;
-  }
-
-  bool same(std::size_t one, std::size_t other) const {
-    for (std::size_t i = 0; i < mix_.size(); ++i) {
-      if (mix_.voice(i).words[one] != mix_.voice(i).words[other]) return false;
-    }
-    return true;
   }
 
   void take(std::size_t at) {

@@ -62,9 +62,12 @@ class ArcCosts {
     lm_.find(asked, count);
   }
 
-  // The words of a key whose token goes on with other models, or begins.
+  // The words of a key whose token goes on, and of one that does with other models or begins.
   KERNEL_FN LmWords words_now(const Key& key) const {
     return !HAS_LM || lm_.empty() ? 0 : lm_.cut(words_of(key));
+  }
+  KERNEL_FN LmWords words_anew(const Key& key) const {
+    return !HAS_LM || lm_.empty() ? 0 : lm_.cut_anew(words_of(key));
   }
 
   KERNEL_FN Cost pending(int context) const { return fixed_cost(automaton_.pending(context)); }

@@ -94,7 +94,7 @@ class Expansion {
     for (int i = block_.thread; i < frontier_.num_alive(); i += block_.threads) {
       const int place = work_.alive[i];
       const Key key = entries_.keys[place];
-      const Key kept = make_key(place_of(key), arc_costs_.words_now(key));
+      const Key kept = make_key(place_of(key), arc_costs_.words_anew(key));
       frontier_.offer(kept, entries_.kinds[place], OPEN, entries_.costs[place], place, 0);
     }
     block_.sync();

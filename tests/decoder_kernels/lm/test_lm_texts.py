@@ -2,31 +2,44 @@
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from backoff_oracle import random_model
+from backoff_oracle import BackoffModel, random_model
 
 from earshot.decoder_kernels.lm.lm_header import NO_WORD
 from earshot.decoder_kernels.lm.lm_image import COST_STEPS, ROOT, LmImage
 from earshot.decoder_kernels.lm.lm_pack import pack_arpa
-from earshot.decoder_kernels.lm.lm_texts import MixedLm, WordTexts
+from earshot.decoder_kernels.lm.lm_texts import MixedLm, WordClass, WordOrClass, WordTexts
+from earshot.decoder_kernels.lm.word_classes import class_token
 from earshot.decoder_kernels.native import kernels
 
 SHARES = {1: (1.0,), 2: (0.7, 0.3), 3: (0.5, 0.4, 0.1)}
 WORDS = ("w0", "w1", "w2", "elsewhere", None)
 
 
-def images(count: int, seed: int, folder: Path) -> list[LmImage]:
+def images(count: int, seed: int, folder: Path, *, with_classes: bool = False) -> list[LmImage]:
+    """with_classes: the first has the classes a and b, the second a, the others none."""
     found = []
     for number in range(count):
         place = folder / str(number)
         place.mkdir()
-        pack_arpa(random_model(seed + 100 * number).write(place), place / "model.lm")
+        model = random_model(seed + 100 * number)
+        if with_classes:
+            model = renamed(model, {f"w{n + 2}": f"<{c}>" for n, c in enumerate("ab"[number:])})
+        pack_arpa(model.write(place), place / "model.lm")
         found.append(LmImage(place / "model.lm"))
     return found
+
+
+def renamed(model: BackoffModel, names: Mapping[str, str]) -> BackoffModel:
+    def of(listed: Mapping[tuple[str, ...], float]) -> dict[tuple[str, ...], float]:
+        return {tuple(names.get(w, w) for w in ngram): cost for ngram, cost in listed.items()}
+
+    return replace(model, costs=of(model.costs), back_offs=of(model.back_offs))
 
 
 def texts_of(rows: Sequence[Sequence[int]]) -> WordTexts:
@@ -34,8 +47,8 @@ def texts_of(rows: Sequence[Sequence[int]]) -> WordTexts:
     return WordTexts(WORDS, places, np.cumsum([len(row) for row in rows], dtype=np.int64))
 
 
-def oracle(mix: MixedLm, text: Sequence[str | None], before: Sequence[str]) -> float:
-    """Word by word in Python: `-log sum(share * p)`."""
+def oracle(mix: MixedLm, text: Sequence[WordOrClass], before: Sequence[str]) -> float:
+    """Word by word in Python: `-log sum(share * p)`; who lacks a class says nothing of it."""
     states = []
     for image in mix.images:
         numbers = image.find_words(before).tolist()
@@ -46,8 +59,11 @@ def oracle(mix: MixedLm, text: Sequence[str | None], before: Sequence[str]) -> f
     for word in text:
         prob = 0.0
         for place, (image, share) in enumerate(zip(mix.images, mix.shares, strict=True)):
-            number = NO_WORD if word is None else image.find_words([word]).tolist()[0]
+            name = class_token(word.name) if isinstance(word, WordClass) else word
+            number = NO_WORD if name is None else image.find_words([name]).tolist()[0]
             cost, states[place] = image.find(states[place], number)
+            if isinstance(word, WordClass) and number == NO_WORD:
+                continue
             prob += share * math.exp(-cost / COST_STEPS)
         total -= math.log(prob)
     return total
@@ -69,6 +85,31 @@ def test_texts_cost_what_the_sums_of_lookups_say(tmp_path: Path, count: int, see
         found = mix.costs(texts_of(rows), before)
         wanted = [oracle(mix, [WORDS[word] for word in row], before) for row in rows]
         np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_members_of_classes_cost_their_class_and_what_they_add(tmp_path: Path, seed: int) -> None:
+    mix = MixedLm(images(3, seed, tmp_path, with_classes=True), SHARES[3])
+    words: list[WordOrClass] = ["w0", WordClass("b"), WordClass("a"), WordClass("a"), None, "w1"]
+    added = [0.0, 0.5, 2.25, 1.0]
+    draw = random.Random(seed)
+    rows = [[draw.randrange(len(words)) for _ in range(draw.randrange(7))] for _ in range(30)]
+    places = np.array([word for row in rows for word in row], np.int64)
+    ends = np.cumsum([len(row) for row in rows], dtype=np.int64)
+    found = mix.costs(WordTexts(words, places, ends, added), ("<s>", "w0"))
+    wanted = [
+        oracle(mix, [words[word] for word in row], ("<s>", "w0"))
+        + sum(added[word] for word in row if word < len(added))
+        for row in rows
+    ]
+    np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-9)
+
+
+def test_a_class_that_no_model_has_is_an_unknown_word(tmp_path: Path) -> None:
+    mix = MixedLm(images(2, 1, tmp_path), SHARES[2])
+    places, ends = np.array([0, 1, 0]), np.array([3])
+    costs = [mix.costs(WordTexts([word, "w0"], places, ends)) for word in (WordClass("name"), None)]
+    assert costs[0] == costs[1]
 
 
 def test_one_model_counts_in_whole_steps(tmp_path: Path) -> None:
@@ -99,7 +140,8 @@ def test_a_start_that_is_no_state_is_that_of_no_words(tmp_path: Path) -> None:
     costs = np.zeros((2, 1))
     for start, found in zip((2**32 - 1, ROOT), costs, strict=True):
         starts = np.array([start], np.uint32)
-        kernels.LmMixture((image.native,), np.zeros(1), starts, words).price(np.array([2]), found)
+        mix = kernels.LmMixture((image.native,), np.zeros(1), starts, words, np.zeros(2))
+        mix.price(np.array([2]), found)
     assert costs[0] == costs[1] > 0
 
 
@@ -108,7 +150,7 @@ def test_as_many_shares_are_needed_as_images(tmp_path: Path, shares: list[float]
     [image] = images(1, 2, tmp_path)
     words, starts = np.zeros((1, 1), np.uint32), np.zeros(1, np.uint32)
     with pytest.raises(ValueError, match="as many shares"):
-        kernels.LmMixture((image.native,), np.array(shares), starts, words)
+        kernels.LmMixture((image.native,), np.array(shares), starts, words, np.zeros(1))
 
 
 def test_many_words_are_found_as_one_is(tmp_path: Path) -> None:

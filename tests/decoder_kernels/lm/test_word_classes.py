@@ -22,12 +22,14 @@ def test_all_classes_of_an_image_are_found_among_its_other_words(tmp_path: Path,
     words = ["<name>", "<product-2_b>", "<Name>", "<>", "<<a>", "=", ";", "<é>"]
     others = {(word,): 2048.0 for word in words}
     image = packed(replace(model, costs=model.costs | others), tmp_path)
-    assert image_classes(image) == ("name", "product-2_b")
+    found = image_classes(image)
+    assert list(found) == ["name", "product-2_b"]
+    assert [image.text_of(number) for number in found.values()] == ["<name>", "<product-2_b>"]
 
 
 def test_a_model_of_plain_text_has_no_classes(tmp_path: Path) -> None:
     model = random_model(3, 3)
-    assert image_classes(packed(model, tmp_path)) == ()
+    assert image_classes(packed(model, tmp_path)) == {}
 
 
 def test_marks_of_sentences_and_unknown_words_are_no_classes() -> None:

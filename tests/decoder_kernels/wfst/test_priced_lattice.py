@@ -102,7 +102,7 @@ def test_all_paths_are_listed_as_enumerating_them_says(
 ) -> None:
     lattice, terms = random_lattice(seed), terms_of(seed, tmp_path)
     wanted = enumerated(lattice, terms, ended=ended)
-    found = priced_paths(lattice, TEXTS, terms, 10_000, ended=ended)
+    found = priced_paths(lattice, dict(enumerate(TEXTS)), terms, 10_000, ended=ended)
     assert found is not None
     assert len(found) == len(wanted)
     np.testing.assert_allclose(list(map(total, found)), list(map(total, wanted)), atol=1e-9)
@@ -116,10 +116,12 @@ def test_all_paths_are_listed_as_enumerating_them_says(
 @pytest.mark.parametrize("seed", range(20))
 def test_paths_keep_the_beginning_that_is_asked_for(tmp_path: Path, seed: int, ended: bool) -> None:
     lattice, terms = random_lattice(seed), terms_of(seed, tmp_path)
-    everything = priced_paths(lattice, TEXTS, terms, 10_000, ended=ended)
+    everything = priced_paths(lattice, dict(enumerate(TEXTS)), terms, 10_000, ended=ended)
     assert everything is not None
     beginning = max((path.words for path in everything), key=len)[:3]
-    found = priced_paths(lattice, TEXTS, terms, 10_000, ended=ended, beginning=beginning)
+    found = priced_paths(
+        lattice, dict(enumerate(TEXTS)), terms, 10_000, ended=ended, beginning=beginning
+    )
     assert found is not None
     keeping = [
         path
@@ -133,15 +135,17 @@ def test_paths_keep_the_beginning_that_is_asked_for(tmp_path: Path, seed: int, e
 @pytest.mark.parametrize("seed", range(5))
 def test_fewer_are_the_first_of_all(tmp_path: Path, seed: int) -> None:
     lattice, terms = random_lattice(seed), terms_of(seed, tmp_path)
-    everything = priced_paths(lattice, TEXTS, terms, 10_000, ended=True)
+    everything = priced_paths(lattice, dict(enumerate(TEXTS)), terms, 10_000, ended=True)
     assert everything is not None
     assert len(everything) > 7
-    assert priced_paths(lattice, TEXTS, terms, 7, ended=True) == everything[:7]
+    assert priced_paths(lattice, dict(enumerate(TEXTS)), terms, 7, ended=True) == everything[:7]
 
 
 def test_a_lattice_that_takes_too_many_lookups_is_not_priced(tmp_path: Path) -> None:
     lattice, terms = random_lattice(1), terms_of(1, tmp_path)
-    assert priced_paths(lattice, TEXTS, terms, 5, ended=True, max_lookups=10) is None
+    assert (
+        priced_paths(lattice, dict(enumerate(TEXTS)), terms, 5, ended=True, max_lookups=10) is None
+    )
 
 
 def test_a_lattice_without_words_costs_the_end_of_a_sentence(tmp_path: Path) -> None:
@@ -170,4 +174,4 @@ def test_arcs_that_are_no_lattices_are_refused(
         True,
     )
     with pytest.raises(ValueError, match="no lattice's"):
-        priced_paths(lattice, TEXTS, terms_of(3, tmp_path), 5, ended=True)
+        priced_paths(lattice, dict(enumerate(TEXTS)), terms_of(3, tmp_path), 5, ended=True)

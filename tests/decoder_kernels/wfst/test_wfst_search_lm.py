@@ -9,7 +9,7 @@ from backoff_oracle import BackoffModel
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from search_company import CutFrames, advance_together, cut_frames, examples, slots_for
-from search_lm_cases import native_lm, search_lms
+from search_lm_cases import CLASSES, native_lm, search_lms
 from search_lm_oracle import SearchLmOracle
 from wfst_cases import (
     SMALL,
@@ -58,9 +58,14 @@ class Company:
 
 
 @st.composite
-def companies(draw: st.DrawFn) -> Company:
-    """Streams with language models, each with others or none, in a random order of slots."""
-    graph = draw(graphs())
+def companies(draw: st.DrawFn, *, name_classes: bool = False) -> Company:
+    """Streams with language models, each with others or none, in a random order of slots.
+
+    name_classes: members of classes may be said from the beginning, and often are.
+    """
+    graph = draw(graphs().filter(lambda graph: _takes_words(graph) or not name_classes))
+    if name_classes:
+        graph = replace(graph, loop_node=graph.start)
     cache_bytes = draw(st.sampled_from(CACHES))
     config = replace(draw(search_configs()), lm_cache_bytes=cache_bytes)
     streams = []
@@ -69,12 +74,18 @@ def companies(draw: st.DrawFn) -> Company:
         own = draw(options())
         lms = search_lms(graph, own.graph_scale)
         lm = draw(lms if number == 0 else st.none() | lms)
-        table = draw(tables(graph)) if draw(st.integers(0, 2)) == 0 else None
+        table = (
+            draw(tables(graph, CLASSES)) if name_classes or draw(st.integers(0, 2)) == 0 else None
+        )
         streams.append(Stream(audio, own, table, lm))
     return Company(graph, config, streams, draw(slots_for(streams)))
 
 
-@given(company=companies())
+def _takes_words(graph: Graph) -> bool:
+    return graph.topology != "explicit"
+
+
+@given(company=companies() | companies(name_classes=True))
 @CASES
 def test_each_stream_is_decoded_as_by_the_oracle_alone(
     device: torch.device, company: Company, tmp_path_factory: pytest.TempPathFactory
@@ -163,7 +174,7 @@ def test_of_words_that_are_as_dear_the_same_stay_first_when_models_go(
     assert search.best(torch.tensor([0]))[0].hypothesis.words == (1,)
 
 
-@given(company=companies(), cut=st.integers(0, 6), data=st.data())
+@given(company=companies() | companies(name_classes=True), cut=st.integers(0, 6), data=st.data())
 @CASES
 def test_models_and_tables_that_change_on_the_way(
     device: torch.device,
@@ -187,7 +198,7 @@ def test_models_and_tables_that_change_on_the_way(
                 search.set_lm(0, lm and native_lm(lm, folder))
                 oracle.set_lm(lm)
             else:
-                table = data.draw(tables(company.graph))
+                table = data.draw(tables(company.graph, CLASSES))
                 search.set_boost(0, table)
                 oracle.set_boost(table)
             assert_as_oracle(search, 0, oracle, lists_are_exact=False)
