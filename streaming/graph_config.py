@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 from earshot.models.config import MAX_BEAM, MAX_LM_WEIGHT, MIN_BEAM, DecodingConfig
+from earshot.streaming.entities import NO_ENTITIES, Entities
 from earshot.streaming.errors import InvalidEngineConfig, InvalidStreamConfig
 from earshot.streaming.lm_mix import LmChoice
 
@@ -99,14 +100,15 @@ class GraphOptions:
     """What a stream asks of the engine's decoding graph; None leaves it to the engine.
 
     lm: False for a search without the graph, True insists on it, as language models by name do,
-    which rank what it finds, or guide it. The others as in `GraphSearchConfig`. Raises
-    InvalidStreamConfig out of their ranges.
+    which rank what it finds, or guide it. entities: members of their classes. The others as in
+    `GraphSearchConfig`. Raises InvalidStreamConfig out of their ranges.
     """
 
     lm: LmChoice | None = None
     lm_weight: float | None = None
     beam: float | None = None
     max_active: int | None = None
+    entities: Entities = NO_ENTITIES
 
     def __post_init__(self) -> None:
         check_choices(self.lm_weight, self.beam, self.max_active)
@@ -114,7 +116,8 @@ class GraphOptions:
     @property
     def named(self) -> list[str]:
         """The options that say how the graph is to be searched."""
-        return [name for name, value in vars(self).items() if name != "lm" and value is not None]
+        choices = ("lm_weight", "beam", "max_active", "entities")
+        return [name for name in choices if getattr(self, name) not in (None, NO_ENTITIES)]
 
 
 def _first(*values: Number | None) -> Number:

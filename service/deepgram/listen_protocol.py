@@ -41,6 +41,7 @@ from earshot.service.outcomes import (
     outcome_of,
     public_message,
 )
+from earshot.streaming.entities import read_entities
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.events import (
     BoostWarning,
@@ -102,6 +103,8 @@ class _Wishes:
         """
         named = by_field(part_parameters(), message.of_parts)
         check_weights(named["weights"])
+        if message.entities is not None:
+            named["graph"]["entities"] = read_entities(message.entities)
         off = named["graph"].get("lm") is False
         return _Wishes(
             self.keyterms if message.keyterms is None else message.keyterms,

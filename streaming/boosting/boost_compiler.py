@@ -11,7 +11,8 @@ from earshot.streaming.stream_config import Boost, StreamConfig
 Compile: TypeAlias = Callable[[Sequence[Boost], StreamConfig], CompiledBoosts]
 
 SHORT_LIST = 100
-"""Phrases: a table of so many takes tens of milliseconds, one of a thousand up to a second."""
+"""Phrases and entities: a table of so many takes tens of milliseconds, one of a thousand up to a
+second."""
 
 
 class BoostCompiler:
@@ -27,9 +28,10 @@ class BoostCompiler:
 
     def submit(self, boosts: Sequence[Boost], config: StreamConfig) -> Future[CompiledBoosts]:
         """The boosts to be of a stream with this config. Raises EngineStopped after `stop`."""
-        if not boosts:
+        members = sum(len(each) for _, each in config.graph.entities.lists)
+        if not boosts and not members:
             return at_hand(NO_BOOSTS)
-        thread = self._short if len(boosts) <= SHORT_LIST else self._long
+        thread = self._short if len(boosts) + members <= SHORT_LIST else self._long
         return thread.submit(self._compile, tuple(boosts), config)
 
     def stop(self) -> None:

@@ -5,13 +5,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from earshot.decoder_kernels.boosting.boost import BoostPhrase
+from earshot.decoder_kernels.boosting.class_member import ClassMember
 from earshot.decoder_kernels.boosting.oov_trie import Spelling
 from earshot.decoder_kernels.boosting.word_boost import WordBoostTable, WordPhrase
 from earshot.decoder_kernels.errors import KernelError
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 from earshot.models.errors import UnencodableText
 from earshot.streaming.boosting.boosting import CompiledBoosts
+from earshot.streaming.boosting.class_members import SpelledMember, spelled_members
 from earshot.streaming.boosting.limited_boosts import limited_boosts
+from earshot.streaming.entities import NO_ENTITIES, Entities
+from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.events import UnboostablePhrase
 from earshot.streaming.stream_config import Boost
 from earshot.streaming.words.graph_words import GraphWords, SpelledWord
@@ -28,18 +32,29 @@ class GraphBoosts:
     table: WordBoostTable
     oov_words: tuple[SpelledWord, ...]
 
+    @property
+    def brought(self) -> tuple[ClassMember | None, ...]:
+        """The members of classes among those words, each in its place; None is another word."""
+        return (*(None for _ in self.table.spellings), *self.table.members)
+
 
 def compile_word_boosts(
-    boosts: Iterable[Boost], words: GraphWords, options: WfstOptions
+    boosts: Iterable[Boost],
+    words: GraphWords,
+    options: WfstOptions,
+    entities: Entities = NO_ENTITIES,
 ) -> CompiledBoosts:
     """Find the phrases' words, spell those that the graph lacks, and build the table.
 
+    Members of classes are words of their own beside them.
+
     Warns of each phrase that cannot be boosted, or earns nothing or less than asked, by name. Of
     two phrases with the same words the last counts. `options` are those of the stream: they bound
-    what a word can earn.
+    what a word can earn. Raises InvalidStreamConfig for entities that the graph does not take.
     """
     boosts = list(boosts)
-    request = _Request(words, [boost.phrase for boost in boosts])
+    members = spelled_members(entities, words)
+    request = _Request(words, [boost.phrase for boost in boosts], members)
     for boost in boosts:
         request.take(boost)
     for boost in boosts:
@@ -50,8 +65,11 @@ def compile_word_boosts(
 class _Request:
     """The phrases of one request, by their words."""
 
-    def __init__(self, words: GraphWords, phrases: Sequence[str]) -> None:
+    def __init__(
+        self, words: GraphWords, phrases: Sequence[str], members: Sequence[SpelledMember]
+    ) -> None:
         self._words = words
+        self._members = members
         self._readings = {
             phrase: [said or [phrase] for said in words.readings(phrase)] for phrase in phrases
         }
@@ -101,21 +119,27 @@ class _Request:
         try:
             table = self._table(phrases, options)
         except KernelError as error:  # of all phrases together
+            if self._members:
+                raise InvalidStreamConfig(f"entities: {error}") from error
             return self._refusing(dict.fromkeys(self._phrases, str(error)))
         without = _without(table, options.graph_scale)
-        if len(table.refused) == len(phrases):
+        if len(table.refused) == len(phrases) and not self._members:
             return self._refusing(without)
         known = len(self._words.graph.word_texts)
         ids = {spelling: known + k for k, spelling in enumerate(table.spellings)}
         boosted = [phrase for phrase in phrases if phrase.words not in without]
         return replace(
             self._refusing(self._wholly(without)),
-            texts=tuple(dict.fromkeys(self._texts[phrase.words] for phrase in boosted)),
+            texts=tuple(dict.fromkeys((*self._boosted_texts(boosted), *self._member_texts()))),
             phrases=tuple(
                 BoostPhrase(_ids(phrase.words, ids), phrase.weight) for phrase in boosted
             ),
             table=GraphBoosts(
-                table, tuple(self._oov_words[spelling] for spelling in table.spellings)
+                table,
+                (
+                    *(self._oov_words[spelling] for spelling in table.spellings),
+                    *(each.word for each in self._members),
+                ),
             ),
             spoken=frozenset(
                 _ids(phrase.words, ids)
@@ -124,6 +148,12 @@ class _Request:
             ),
             limited=limited_boosts(self._earned(table), "word"),
         )
+
+    def _boosted_texts(self, boosted: Iterable[WordPhrase]) -> Iterator[str]:
+        return (self._texts[phrase.words] for phrase in boosted)
+
+    def _member_texts(self) -> Iterator[str]:
+        return (each.word.text for each in self._members)
 
     def _earned(self, table: WordBoostTable) -> Iterator[tuple[str, float, float]]:
         for phrase, earned in table.earned:
@@ -142,6 +172,7 @@ class _Request:
             graph_scale=options.graph_scale,
             costs=self._words.costs,
             num_tokens=lambda word: len(self._words.spelled(word).tokens),
+            members=[each.member for each in self._members],
         )
 
     def _refusing(self, refused: Mapping[Words, str]) -> CompiledBoosts:

@@ -140,7 +140,7 @@ class Engine:
         if not self._registry.has_room:  # before any work for a caller who is refused
             raise EngineFull(f"all {self._config.max_streams} slots are taken")
         search = self.rules.choose_search(config)
-        self._lms.check(config.graph.lm)
+        self._lms.check(config.graph.lm, config.graph.entities)
         boosts = self._compiler.submit(config.boosts, config)
         lms = self._opener.submit(config.graph.lm)
         inbox = Inbox(self._max_backlog, decoded)

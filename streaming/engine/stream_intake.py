@@ -5,6 +5,7 @@ from concurrent.futures import Future
 
 from earshot.streaming.boosting.boost_compiler import BoostCompiler
 from earshot.streaming.engine.registry import Registry
+from earshot.streaming.entities import Entities
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.language_models.held_lms import HeldLms, refused
 from earshot.streaming.language_models.lm_opener import LmOpener
@@ -28,11 +29,11 @@ class StreamIntake:
         opener: LmOpener,
         registry: Registry,
         check: Callable[[StreamConfig], object],
-        check_lm: Callable[[LmChoice | None], None],
+        check_lm: Callable[[LmChoice | None, Entities], None],
     ) -> None:
         """check: raises InvalidStreamConfig for a config that the engine will refuse.
 
-        check_lm: does so for language models that are not there.
+        check_lm: does so for language models that are not there, and classes that they lack.
         """
         self._active = active
         self._config = active.config
@@ -60,15 +61,17 @@ class StreamIntake:
         compiling = self._compiler.submit(request.boosts, asked)
         try:
             self._check(asked)
-            opening, self._config = self._opened(request.lm), asked
+            opening, self._config = self._opened(request.lm, asked.graph.entities), asked
         except InvalidStreamConfig as error:  # the engine says so in its turn
-            opening = refused(error)
+            return Reconfigure(request, compiling, refused(error), error)
         return Reconfigure(request, compiling, opening)
 
-    def _opened(self, asked: LmChoice | None) -> Future[HeldLms]:
+    def _opened(self, asked: LmChoice | None, entities: Entities) -> Future[HeldLms]:
         """The models that a change names. Raises InvalidStreamConfig where it cannot have them."""
         if isinstance(asked, LmMix) and self._active.inbox.opening >= MOST_OPENING:
             raise InvalidStreamConfig(f"lm={asked}: {MOST_OPENING} changes of models wait")
-        if asked != self._config.graph.lm:  # its own it holds, whether the files are there or not
-            self._check_lm(asked)
+        before = self._config.graph
+        # Its own it holds, whether the files are there or not.
+        if asked != before.lm or (entities and entities != before.entities):
+            self._check_lm(asked, entities)
         return self._opener.submit(asked)

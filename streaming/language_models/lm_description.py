@@ -48,7 +48,7 @@ def described(file: LmFile, graph: Graph | None, *, in_search: bool) -> LmDescri
         missing=None if graph is None else _missing(image, graph),
         subtracts=graph is not None and graph.small_lm is not None,
         searched=in_search and header.order <= MAX_ORDER,
-        classes=image_classes(image),
+        classes=tuple(image_classes(image)),
     )
 
 

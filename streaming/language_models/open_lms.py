@@ -16,7 +16,9 @@ from earshot.decoder_kernels.errors import LmImageError
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.lm.lm_image import COST_STEPS, NEVER, LmImage
 from earshot.decoder_kernels.lm.lm_texts import MixedLm
+from earshot.decoder_kernels.lm.word_classes import image_classes
 from earshot.decoder_kernels.wfst.search_lm import NumberedLm
+from earshot.streaming.entities import NO_ENTITIES, Entities
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.language_models.held_lms import HeldLms
@@ -86,14 +88,17 @@ class OpenLms:
         with self._lock:
             return len(self._open)
 
-    def check(self, asked: LmChoice | None) -> None:
+    def check(self, asked: LmChoice | None, entities: Entities = NO_ENTITIES) -> None:
         """Raises InvalidStreamConfig for models that are not there, or damaged as far as one sees.
 
-        Nothing is opened.
+        So it does for entities of a class that one of them lacks; the graph's own, which has none,
+        says nothing of classes. Nothing is opened that stays open.
         """
         if isinstance(asked, LmMix):
             with self._lock:
-                self._files(asked)
+                files = self._files(asked)
+            for file in files if entities else ():
+                self._check_classes(file, entities)
 
     def hold(self, asked: LmChoice | None) -> HeldLms:
         """The models that a stream names, as their files are now; none where it names none.
@@ -187,6 +192,18 @@ class OpenLms:
         if file.header is None:
             raise InvalidStreamConfig(f"lm={name}: {file.fault}")
         return file
+
+    def _check_classes(self, file: LmFile, entities: Entities) -> None:
+        try:
+            has = image_classes(LmImage(file.path))
+        except LmImageError as error:
+            raise InvalidStreamConfig(f"lm={file.name}: {error}") from error
+        for name in entities.classes:
+            if name not in has:
+                there_are = ", ".join(list(has)[:NAMES_SHOWN]) or "none"
+                raise InvalidStreamConfig(
+                    f"entities: lm={file.name} has no class {name}; its classes: {there_are}"
+                )
 
     def _image(self, file: LmFile) -> LmImage:
         """The image that is open, or else one that nobody holds yet."""

@@ -38,12 +38,13 @@ class SearchedMix:
     large: tuple[NumberedLm, ...]
     shares: tuple[float, ...]
 
-    def search_lm(self, scale: float) -> SearchLm:
+    def search_lm(self, scale: float, classes: Sequence[str] = ()) -> SearchLm:
         """What a search with this `graph_scale` takes; the same for all streams that ask the same.
 
-        For one thread, the engine's.
+        classes: whose members a stream names; those that no model has are none to the search. For
+        one thread, the engine's.
         """
-        return self.owner.search_lm(self, scale)
+        return self.owner.search_lm(self, scale, classes)
 
 
 class SearchedLms:
@@ -63,7 +64,7 @@ class SearchedLms:
         self._numbers: dict[str, tuple[Identity, Words]] = {}
         self._numbered: WeakValueDictionary[Identity, NumberedLm] = WeakValueDictionary()
         self._made: WeakValueDictionary[
-            tuple[tuple[NumberedLm, ...], tuple[float, ...], float], SearchLm
+            tuple[tuple[NumberedLm, ...], tuple[float, ...], float, tuple[str, ...]], SearchLm
         ] = WeakValueDictionary()
 
     @property
@@ -99,9 +100,9 @@ class SearchedLms:
         """Keep no numbers of a model that is gone; for any thread: nobody is waited for."""
         self._numbers.pop(name, None)
 
-    def search_lm(self, mix: SearchedMix, scale: float) -> SearchLm:
+    def search_lm(self, mix: SearchedMix, scale: float, classes: Sequence[str] = ()) -> SearchLm:
         """See `SearchedMix.search_lm`: a search keeps what it has looked up for the same object."""
-        key = mix.large, mix.shares, scale
+        key = mix.large, mix.shares, scale, tuple(classes)
         found = self._made.get(key)
         if found is None:
             assert self._small is not None  # since there is a mix
@@ -112,6 +113,7 @@ class SearchedLms:
                 scale,
                 gain_limit=self._config.lm_gain_limit,
                 history_beam=self._config.lm_history_beam,
+                classes=_had(mix.large, classes),
             )
             self._made[key] = found
         return found
@@ -146,6 +148,11 @@ class SearchedLms:
                 model.image.name,
                 self._device,
             )
+
+
+def _had(models: Sequence[NumberedLm], classes: Sequence[str]) -> list[str]:
+    """The classes that one of the models has."""
+    return [name for name in classes if any(name in each.classes for each in models)]
 
 
 def can_search(models: Sequence[OpenLm]) -> bool:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from earshot.decoder_kernels.boosting.class_member import ClassMember
 from earshot.decoder_kernels.lm.lm_texts import MixedLm
 from earshot.decoder_kernels.wfst.search_lm import SearchLm
 from earshot.decoder_kernels.wfst.wfst_search import WfstHypothesis, WfstSearch
@@ -106,7 +107,8 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
 
     def compile(self, boosts: Sequence[Boost], config: StreamConfig) -> CompiledBoosts:
         """Compile boosts of words, also of those that the graph lacks."""
-        return compile_word_boosts(boosts, self._words, self._config.options(config.graph))
+        options = self._config.options(config.graph)
+        return compile_word_boosts(boosts, self._words, options, config.graph.entities)
 
     def configure(self, stream: ActiveStream, boosts: CompiledBoosts) -> None:
         """Options, language models, phrases, and words from outside, whose ids begin anew."""
@@ -121,7 +123,8 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         """Have the slot's search ask the models of the stream's segment, or none."""
         mix, lm = stream.lms.searched, None
         if mix is not None:
-            lm = mix.search_lm(self._config.options(stream.config.graph).graph_scale)
+            asked = stream.config.graph
+            lm = mix.search_lm(self._config.options(asked).graph_scale, asked.entities.classes)
         if self._lms.get(stream.slot) is not lm:
             self._search.set_lm(stream.slot, lm)
             self._lms[stream.slot] = lm
@@ -189,7 +192,8 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
             return None
         scale = self._config.options(stream.config.graph).graph_scale
         said = stream.utterance.words
-        paths = partial(self._prices.paths, mix, drawn, scale, said, ended=ended)
+        brought = _brought(stream)
+        paths = partial(self._prices.paths, mix, drawn, scale, said, brought, ended=ended)
         found = paths(beginning=self._state(stream).committed)
         if found == []:  # None is another answer: it takes too long, however often one asks
             found = paths()
@@ -211,7 +215,8 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         """
         [found] = self._listed([stream], count, ended=ended)
         words = [each.words for each in found]
-        prices = self._prices.of(mix, words, stream.utterance.words, ended=ended)
+        said, brought = stream.utterance.words, _brought(stream)
+        prices = self._prices.of(mix, words, said, brought, ended=ended)
         scale = self._config.options(stream.config.graph).graph_scale
         self._count(stream, SearchCounts(lm_finals=1, lm_words=sum(map(len, words))))
         lm_costs = {each: scale * price for each, price in zip(words, prices, strict=True)}
@@ -325,6 +330,12 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
             )
             for each in found
         ]
+
+
+def _brought(stream: ActiveStream) -> Sequence[ClassMember | None]:
+    """Whose members the words are that the stream has brought along, in the order of ids."""
+    given = stream.boosts.table
+    return given.brought if isinstance(given, GraphBoosts) else ()
 
 
 def _common_prefix_length(sequences: Sequence[Sequence[int]]) -> int:

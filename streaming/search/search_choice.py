@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.graph_config import GraphSearchConfig
-from earshot.streaming.lm_mix import show_lm
+from earshot.streaming.lm_mix import LmMix, show_lm
 from earshot.streaming.search.decoding_mode import mode_of
 from earshot.streaming.stream_config import StreamConfig
 
@@ -36,6 +36,8 @@ def check_graph_wishes(
         raise InvalidStreamConfig(f"{names}: no decoding graph is searched, {why}")
     if why is not None and asked.lm:
         raise InvalidStreamConfig(f"lm={show_lm(asked.lm)}: {why}")
+    if asked.entities and not isinstance(asked.lm, LmMix):
+        raise InvalidStreamConfig("entities: lm names no language model, whose classes they are of")
     if graph is not None and (asked.max_active or 0) > graph.max_active:
         raise InvalidStreamConfig(
             f"max_active is {asked.max_active}, at most {graph.max_active} here"

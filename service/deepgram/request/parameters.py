@@ -1,8 +1,8 @@
 """The query string of /v1/listen, by Deepgram's names and ours; unknown names are ignored."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, get_args
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias, get_args
 
 from earshot.service.audio.pcm import ENCODINGS, PcmFormat
 from earshot.service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ
@@ -22,6 +22,7 @@ from earshot.service.errors import BadRequest
 from earshot.service.served_model import ServedModel
 from earshot.service.settings import Settings
 from earshot.service.writing import AS_HEARD, Writing
+from earshot.streaming.entities import parse_entities
 from earshot.streaming.stream_config import (
     MIN_SILENCE_MS,
     WHOLE,
@@ -129,7 +130,7 @@ def parse_parameters(
         punctuate=writing.punctuate,
         chunk_ms=_chunk_ms(values, rules),
         language=rules.languages.choose(language),
-        **read_part_parameters(values, rules.part_caps),
+        **_of_parts(values, rules),
     )
     return ListenParameters(
         stream=stream,
@@ -236,6 +237,13 @@ def _chunk_ms(values: QueryValues, rules: ParameterRules) -> float | None:
 
 def _boosts(values: QueryValues, rules: ParameterRules) -> tuple[Boost, ...]:
     return rules.boosts.parse(values.all("keyterm"), values.all("keywords"))
+
+
+def _of_parts(values: QueryValues, rules: ParameterRules) -> dict[str, Any]:
+    found, entities = read_part_parameters(values, rules.part_caps), values.last("entities")
+    if entities is not None:
+        found["graph"] = replace(found["graph"], entities=parse_entities(entities))
+    return found
 
 
 def _pcm(values: QueryValues) -> PcmFormat | None:

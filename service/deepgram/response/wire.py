@@ -316,6 +316,9 @@ else:
     ConfigureParts = create_model("ConfigureParts", **_configurable())
 
 
+_OF_NO_PART = {"type", "keyterms", "keywords", "chunk", "entities", "features"}
+
+
 class Configure(ConfigureParts):
     """Replace the boosted phrases or the use of the graph; what is left out or null stays."""
 
@@ -324,6 +327,8 @@ class Configure(ConfigureParts):
     keyterms: Annotated[list[str] | None, FailFast()] = None
     keywords: Annotated[list[str] | None, FailFast()] = None
     chunk: StrictFloat | StrictInt | Literal["whole"] | None = None
+    entities: Any = None
+    """Members of the language models' classes; {} is none. `read_entities` says what is wrong."""
     features: Any = None
     """Deepgram's; nothing of it can be changed here."""
 
@@ -338,7 +343,7 @@ class Configure(ConfigureParts):
 
         Raises InvalidStreamConfig for language models that are no names with weights.
         """
-        values = self.model_dump(exclude={"type", "keyterms", "keywords", "chunk", "features"})
+        values = self.model_dump(exclude=_OF_NO_PART)
         for name in _MODELS:
             if values.get(name) is not None:
                 values[name] = read_lm(values[name])

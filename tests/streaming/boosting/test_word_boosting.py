@@ -1,22 +1,29 @@
 """Phrases for a decoding graph: words by id, words from outside by their spelling."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
+from earshot.decoder_kernels.boosting.class_member import HOME_COST
 from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 from earshot.language.g2p.lexicon import Lexicon
 from earshot.language.g2p.pronouncer import Pronouncer
 from earshot.models.tokenizers.char import CharTokenizer
 from earshot.models.tokenizers.units import UnitTable
+from earshot.streaming.boosting.class_members import spelled_members
 from earshot.streaming.boosting.word_boosting import compile_word_boosts
+from earshot.streaming.entities import Entities, read_entities
+from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.events import LimitedBoost
 from earshot.streaming.stream_config import Boost
 from earshot.streaming.words.graph_words import GraphWords
 
 TEA, HOT = 1, 2
 OUTSIDE = 3
+OPTIONS = WfstOptions(beam=10.0)
 
 
 def words(letters: str = "teaho▁", **changes) -> GraphWords:
@@ -43,7 +50,7 @@ def said_as(lexicon: str) -> GraphWords:
 
 
 def compiled(*boosts: Boost, of: GraphWords | None = None):
-    return compile_word_boosts(boosts, of or words("teaho"), WfstOptions(beam=10.0))
+    return compile_word_boosts(boosts, of or words("teaho"), OPTIONS)
 
 
 def test_words_of_the_graph_go_by_their_ids():
@@ -190,3 +197,69 @@ def test_a_way_that_is_another_word_of_the_request_stays_that_words():
 def test_words_that_only_sound_alike_are_still_told_of():
     [warning] = compiled(Boost("toe"), Boost("doe"), of=said_as("toe A B\ndoe A B\n")).warnings
     assert (warning.phrase, "sounds like 'toe'" in warning.reason) == ("doe", True)
+
+
+def members(*of_name: str, **others: Sequence[str]) -> Entities:
+    return read_entities({"name": of_name, **others})
+
+
+def test_members_come_behind_boosted_words_and_none_is_boosted() -> None:
+    of = words("teaho")
+    found = compile_word_boosts([Boost("toe")], of, OPTIONS, members("Toe", "eat"))
+    assert [word.text for word in found.table.oov_words] == ["toe", "Toe", "eat"]
+    assert [each and each.word_class for each in found.table.brought] == [None, "name", "name"]
+    assert found.covered([3, 4, 5]) == [True, False, False]
+    assert found.texts == ("toe", "Toe", "eat")
+    arcs = {arc.word: arc for arc in found.table.table.oov_arcs if arc.word}
+    assert arcs.keys() == {3, 4, 5}
+
+
+def test_members_alone_make_a_table_and_warn_of_nothing() -> None:
+    found = compile_word_boosts([], words("teaho"), OPTIONS, members("eat", town=["toe"]))
+    assert found.told == ()
+    assert [each.word_class for each in found.table.brought if each] == ["name", "town"]
+    assert compile_word_boosts([], words("teaho"), OPTIONS).table is None
+
+
+def test_a_word_that_the_graph_has_and_one_of_two_classes_is_a_member_of_each() -> None:
+    found = compile_word_boosts([], words("teaho"), OPTIONS, members("tea", town=["tea"]))
+    assert [word.text for word in found.table.oov_words] == ["tea", "tea"]
+    assert [each.word_class for each in found.table.brought if each] == ["name", "town"]
+
+
+def test_what_a_member_pays_on_the_way_is_its_share_and_no_more_than_an_unknown_word() -> None:
+    of = words("teaho", unknown_cost=50.0)
+    found = compile_word_boosts([], of, OPTIONS, members("eat", "toe"))
+    paid = sum(arc.weight for arc in found.table.table.oov_arcs) / 2
+    assert paid == pytest.approx(HOME_COST + math.log(2), abs=1e-3)
+    [member, _] = found.table.table.members
+    assert member.added(50.0) == pytest.approx(math.log(2) + 50.0 - paid, abs=1e-3)
+    assert member.charge(1.0) == 1.0
+
+
+def test_where_the_model_writes_spaces_a_member_comes_with_and_without_one() -> None:
+    of = words()
+    found = spelled_members(members("eat"), of)
+    assert [each.member.spelling[3:] for each in found] == [(), (of.separator,)]
+    assert {each.member.share for each in found} == {1.0}
+
+
+def test_a_member_is_pronounced_in_each_likely_way() -> None:
+    found = spelled_members(members("toad"), said_as("toad A B\ntoad A C\n"))
+    assert [each.member.spelling for each in found] == [(1, 2), (1, 3)]
+
+
+def test_a_member_that_has_no_spelling_is_refused_by_name() -> None:
+    with pytest.raises(InvalidStreamConfig, match="entities: 'xy' of name: "):
+        spelled_members(members("xy"), words("teaho"))
+
+
+def test_a_graph_that_takes_no_words_takes_no_members() -> None:
+    with pytest.raises(InvalidStreamConfig, match="takes no words from outside"):
+        spelled_members(members("eat"), words("teaho", loop_node=-1))
+
+
+def test_more_than_the_graph_has_room_for_is_refused(monkeypatch) -> None:
+    monkeypatch.setattr("earshot.decoder_kernels.boosting.word_boost.MAX_OOV_NODES", 3)
+    with pytest.raises(InvalidStreamConfig, match="entities: words from outside take at most 3"):
+        compile_word_boosts([Boost("tea")], words("teaho"), OPTIONS, members("eat", "toe"))

@@ -367,7 +367,7 @@ def test_a_change_of_something_else_leaves_a_removed_model_with_its_stream(engin
 def test_a_model_that_goes_while_its_stream_is_opened_fails_that_stream_alone(
     engine, sounds, monkeypatch
 ):
-    monkeypatch.setattr(OpenLms, "check", lambda self, asked: None)
+    monkeypatch.setattr(OpenLms, "check", lambda *_: None)
     monkeypatch.setattr(engine._opener, "_hold_open", lambda asked: None)
     for _ in range(50):
         listener = sounds.Listener()

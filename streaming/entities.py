@@ -1,0 +1,142 @@
+"""Lists of entities: who or what may be said where a language model has a class of words.
+
+``{"name": ["kearny", "oakes"], "product": {"latte": 3, "mocha": 1}}``: the class ``<name>`` of the
+models that a request names, and its members, with weights or all alike.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from earshot.decoder_kernels.lm.word_classes import is_class_name
+from earshot.decoder_kernels.wfst.search_lm import MOST_CLASSES
+from earshot.streaming.errors import InvalidStreamConfig
+
+MOST_MEMBERS = 1000
+"""Of all classes of one stream together: they hang at one node of the graph."""
+
+MOST_LETTERS = 20_000
+"""Of all members together."""
+
+MOST_LETTERS_EACH = 100
+
+MOST_APART = 1e6
+"""The largest weight of a class by its smallest."""
+
+_SHOWN = 80
+
+
+@dataclass(frozen=True)
+class Entity:
+    """A member of a class, as one word. weight: of its share of the class."""
+
+    word: str
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Entities:
+    """Members by class, the classes sorted.
+
+    Raises InvalidStreamConfig for too many, for a class or a member that is none or comes twice,
+    and for weights that are not above 0 and finite.
+    """
+
+    lists: tuple[tuple[str, tuple[Entity, ...]], ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.lists) > MOST_CLASSES:
+            raise _refused(f"{len(self.lists)} classes, {MOST_CLASSES} are allowed")
+        for name, members in self.lists:
+            if not is_class_name(name):
+                raise _refused(f"{name[:_SHOWN]!r} is no name of a class")
+            _check_list(name, members)
+        _check_sizes([entity.word for _, members in self.lists for entity in members])
+
+    def __bool__(self) -> bool:
+        return bool(self.lists)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(name for name, _ in self.lists)
+
+    def shares(self) -> Iterable[tuple[str, str, float]]:
+        """Class, word and share of the class of each member."""
+        for name, members in self.lists:
+            total = math.fsum(entity.weight for entity in members)
+            for entity in members:
+                yield name, entity.word, entity.weight / total
+
+
+def parse_entities(text: str) -> Entities:
+    """Entities as JSON. Raises InvalidStreamConfig."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _refused("this is no JSON") from error
+    return read_entities(found)
+
+
+def read_entities(found: object) -> Entities:
+    """Entities of what JSON may hold. Raises InvalidStreamConfig."""
+    if not isinstance(found, Mapping):
+        raise _refused('a mapping is wanted, as {"name": ["kearny", "oakes"]}')
+    lists = {str(name): _members(str(name), listed) for name, listed in found.items()}
+    return Entities(tuple(sorted(lists.items())))
+
+
+def _members(name: str, listed: object) -> tuple[Entity, ...]:
+    if isinstance(listed, Mapping):
+        return tuple(_entity(name, word, weight) for word, weight in listed.items())
+    if isinstance(listed, list | tuple):
+        return tuple(_entity(name, word, 1.0) for word in listed)
+    raise _refused(f"{name[:_SHOWN]} wants a list of words, or words with weights")
+
+
+def _entity(name: str, word: object, weight: object) -> Entity:
+    if not isinstance(word, str):
+        raise _refused(f"a member of {name[:_SHOWN]} is no text")
+    if isinstance(weight, bool) or not isinstance(weight, int | float):
+        raise _refused(f"the weight of {word[:_SHOWN]!r} is no number")
+    try:
+        return Entity(word.strip(), float(weight))
+    except OverflowError as error:
+        raise _refused(f"the weight of {word[:_SHOWN]!r} is too large") from error
+
+
+def _check_list(name: str, members: tuple[Entity, ...]) -> None:
+    if not members:
+        raise _refused(f"{name} has no members")
+    words = [entity.word for entity in members]
+    if len({word.casefold() for word in words}) < len(words):
+        raise _refused(f"{name} has a member twice")
+    for entity in members:
+        word = entity.word
+        if len(word) > MOST_LETTERS_EACH:
+            raise _refused(f"a member of {name} is longer than {MOST_LETTERS_EACH} letters")
+        if not word or not word.isprintable() or len(word.split()) != 1:
+            raise _refused(f"{word!r} of {name} is not one word")
+    weights = [entity.weight for entity in members]
+    if not all(0.0 < weight < math.inf for weight in weights):  # written so that NaN fails
+        raise _refused(f"the weights of {name} must be numbers above 0")
+    if not max(weights) <= MOST_APART * min(weights):
+        raise _refused(f"the weights of {name} are more than {MOST_APART:g} times apart")
+
+
+def _check_sizes(words: list[str]) -> None:
+    if len(words) > MOST_MEMBERS:
+        raise _refused(f"{len(words)} members, {MOST_MEMBERS} are allowed")
+    letters = sum(map(len, words))
+    if letters > MOST_LETTERS:
+        raise _refused(f"members of {letters} letters in all, {MOST_LETTERS} are allowed")
+
+
+def _refused(why: str) -> InvalidStreamConfig:
+    return InvalidStreamConfig(f"entities: {why}")
+
+
+NO_ENTITIES = Entities()
