@@ -59,6 +59,9 @@ def test_a_graph_of_too_many_words_is_refused(tmp_path: Path) -> None:
         ({"scale": float("nan")}, "scale"),
         ({"gain_limit": -0.1}, "gain_limit"),
         ({"history_beam": float("nan")}, "history_beam"),
+        ({"classes": ["town"]}, "no model has the class town"),
+        ({"classes": ["name", "name"]}, "each once"),
+        ({"classes": [f"c{n}" for n in range(17)]}, "up to 16 classes"),
     ],
 )
 def test_what_makes_no_search_is_refused(
@@ -78,6 +81,17 @@ def test_numbers_of_another_graphs_words_are_refused(tmp_path: Path) -> None:
     search = WfstSearch(graph(), WfstSearchConfig(max_tokens=100, **SMALL), 1)
     with pytest.raises(InvalidConfig, match="another graph"):
         search.set_lm(0, SearchLm(other, [other], (1.0,)))
+
+
+def test_only_classes_that_some_model_has_may_be_asked(tmp_path: Path) -> None:
+    plain = numbered(tmp_path)
+    model = BackoffModel(1, dict.fromkeys([("w0",), ("<name>",), ("<s>",), ("</s>",)], 1024.0), {})
+    named = packed(model, tmp_path)
+    assert named.classes.keys() == {"name"}
+    assert not plain.classes
+    SearchLm(plain, [plain, named], (0.5, 0.5), classes=["name"])
+    with pytest.raises(InvalidConfig, match="no model has the class name"):
+        SearchLm(named, [plain], (1.0,), classes=["name"])
 
 
 def test_the_scale_is_rounded_as_the_graphs_is(tmp_path: Path) -> None:
