@@ -22,7 +22,8 @@ from earshot.service.errors import BadRequest
 from earshot.service.served_model import ServedModel
 from earshot.service.settings import Settings
 from earshot.service.writing import AS_HEARD, Writing
-from earshot.streaming.entities import parse_entities
+from earshot.streaming.entities import Entities, parse_entities
+from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.stream_config import (
     MIN_SILENCE_MS,
     WHOLE,
@@ -242,8 +243,15 @@ def _boosts(values: QueryValues, rules: ParameterRules) -> tuple[Boost, ...]:
 def _of_parts(values: QueryValues, rules: ParameterRules) -> dict[str, Any]:
     found, entities = read_part_parameters(values, rules.part_caps), values.last("entities")
     if entities is not None:
-        found["graph"] = replace(found["graph"], entities=parse_entities(entities))
+        found["graph"] = replace(found["graph"], entities=_entities(entities))
     return found
+
+
+def _entities(text: str) -> Entities:
+    try:
+        return parse_entities(text)
+    except InvalidStreamConfig as error:
+        raise BadRequest(str(error)) from error
 
 
 def _pcm(values: QueryValues) -> PcmFormat | None:

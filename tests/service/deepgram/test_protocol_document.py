@@ -117,7 +117,7 @@ def test_the_documented_parameters_are_those_that_count(document):
         for row in re.findall(r"^\| ((?:`\w+`,? ?)+)", table, re.M)
         for name in re.findall(r"`(\w+)`", row)
     ]
-    assert len(names) == 28
+    assert len(names) == 29
     rules = ParameterRules(
         ModelNames("m"),
         BoostRules(max_phrases=0),

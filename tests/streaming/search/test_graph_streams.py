@@ -220,9 +220,9 @@ def test_what_is_configured_builds_on_what_was_asked_before(engine, sounds):
 def test_another_scale_of_the_graph_limits_boosts_anew(engine, sounds, monkeypatch):
     scales = []
 
-    def noting(boosts, words, options):
+    def noting(boosts, words, options, *others):
         scales.append(options.graph_scale)
-        return compile_word_boosts(boosts, words, options)
+        return compile_word_boosts(boosts, words, options, *others)
 
     monkeypatch.setattr("earshot.streaming.search.graph_search.compile_word_boosts", noting)
     listener = sounds.Listener()
