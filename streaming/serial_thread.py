@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from earshot.streaming.errors import EngineStopped
 
@@ -32,4 +32,11 @@ def at_hand(result: T) -> "Future[T]":
     """A result that needs no work."""
     done: Future[T] = Future()
     done.set_result(result)
+    return done
+
+
+def failed(error: Exception) -> "Future[Any]":
+    """A result that there is none of, and why."""
+    done: Future[Any] = Future()
+    done.set_exception(error)
     return done

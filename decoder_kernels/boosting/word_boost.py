@@ -29,7 +29,7 @@ from earshot.decoder_kernels.boosting.boost import TOKEN_LIMIT, BoostPhrase, Boo
 from earshot.decoder_kernels.boosting.boost_cycles import safe_phrases
 from earshot.decoder_kernels.boosting.boost_steps import within_step
 from earshot.decoder_kernels.boosting.class_member import ClassMember
-from earshot.decoder_kernels.boosting.oov_trie import OovTrie, Spelling
+from earshot.decoder_kernels.boosting.oov_trie import OovTrie, OovWord, Spelling
 from earshot.decoder_kernels.errors import BoostTableError
 from earshot.decoder_kernels.graph.graph import MAX_NODES, Arc, Graph
 from earshot.decoder_kernels.graph.wfst_key import CONTEXT_BITS, NODE_BITS
@@ -125,11 +125,13 @@ class WordBoostTable:
         limited = _limited(accepted, ids, most, prices)
         known = len(graph.word_texts) + len(ids)
         automaton = BoostTable.compile(limited, known, most_pending=most)
-        others = [
-            (member.spelling, known + k, member.charge(graph.unknown_cost))
-            for k, member in enumerate(members)
+        cost = graph.unknown_cost
+        outside = [OovWord(spelling, word, cost) for spelling, word in ids.items()]
+        outside += [
+            OovWord(member.spelling, word, member.charge(cost))
+            for word, member in enumerate(members, known)
         ]
-        oov = OovTrie(ids, graph.unknown_cost, _bonuses(limited, graph_scale), others)
+        oov = OovTrie(outside, _bonuses(limited, graph_scale))
         _check_sizes(automaton.num_states, oov.num_nodes)
         return cls(
             automaton,

@@ -65,8 +65,8 @@ class LmHeader:
     @property
     def by_text_at(self) -> int:
         """The place of the words' numbers by their texts."""
-        ends = self._ends()
-        return [next(ends) for _ in range(3)][-1] - 4 * self.words
+        _, _, end, *_ = self._ends()
+        return end - 4 * self.words
 
     @property
     def content_end(self) -> int:

@@ -41,6 +41,7 @@ _NO_LIMIT = 2 * MAX_COST + 1.0
 """In nats: no word can gain so much, nor a history be so much dearer that it matters."""
 
 Members = npt.NDArray[np.int64]
+NO_MEMBERS: Members = np.empty((0, 2), np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +150,7 @@ class SearchLm:
         ``unknown_cost``: of the graph. Members of a class that no model has are unknown words.
         """
         if table is None:
-            return np.empty((0, 2), np.int64)
+            return NO_MEMBERS
         numbers = {name: number for number, name in enumerate(self.classes)}
         told = [(-1, 0)] * len(table.spellings)
         told += [

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -18,7 +17,7 @@ from earshot.decoder_kernels.graph.graph import TOPOLOGIES, Graph
 from earshot.decoder_kernels.graph.wfst_options import FRACTION_BITS, WfstOptions
 from earshot.decoder_kernels.graph.wfst_tables import WfstTables
 from earshot.decoder_kernels.native import kernels, native_half
-from earshot.decoder_kernels.wfst.search_lm import Members, SearchLm
+from earshot.decoder_kernels.wfst.search_lm import NO_MEMBERS, Members, SearchLm
 from earshot.native.dlpack import dlpack_capsule
 
 MAX_BLOCK_THREADS = 256  # as in csrc/block/block_cuda.h
@@ -110,8 +109,8 @@ class WfstMemory:
         self._unknown_cost = graph.unknown_cost
         self._tables: list[WordBoostTable | None] = [None] * num_slots
         self._named: list[SearchLm | None] = [None] * num_slots
-        self._members = [np.empty((0, 2), np.int64)] * num_slots
-        self._placed_members = [torch.empty(0, 2, dtype=torch.int64, device=device)] * num_slots
+        self._members = [NO_MEMBERS] * num_slots
+        self._placed_members = [torch.from_numpy(NO_MEMBERS).to(device)] * num_slots
         self._backpointer_capacity = config.backpointer_capacity
         self.native = half.WfstMemory(
             shape=shape,
@@ -172,7 +171,7 @@ class WfstMemory:
 
     def _write_row(self, slot: int, table: WordBoostTable | None, lm: SearchLm | None) -> None:
         """What the kernels read of a slot's models and of the words that its table brings."""
-        members = self._members[slot][:0] if lm is None else lm.members(table, self._unknown_cost)
+        members = NO_MEMBERS if lm is None else lm.members(table, self._unknown_cost)
         placed = torch.from_numpy(members).to(self._lms.device)
         self._lms[slot] = 0 if lm is None else lm.row(self._lms.device, placed)
         self._tables[slot], self._named[slot] = table, lm

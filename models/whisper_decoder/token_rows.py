@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from earshot.models.checkpoints.files.int8_rows import store_rows
+from earshot.models.checkpoints.files.int8_rows import float_rows, store_rows
 
 ROWS_AT_ONCE = 4096
 
@@ -41,4 +41,4 @@ class TokenRows:
 def _exact(block: Tensor) -> tuple[Tensor, Tensor] | None:
     """Rows and scales of which a block is the product, to the bit; None where it is of none."""
     rows, scale = store_rows(block)
-    return (rows, scale) if torch.equal(rows.float().mul_(scale.unsqueeze(-1)), block) else None
+    return (rows, scale) if torch.equal(float_rows(rows, scale), block) else None

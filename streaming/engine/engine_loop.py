@@ -248,8 +248,6 @@ class EngineLoop:
         with ExitStack() as on_failure:
             on_failure.callback(let_go, item.lms)
             try:
-                if item.refusal is not None:
-                    raise item.refusal
                 boosts, config = item.boosts.result(), item.request.applied_to(stream.config)
                 with self._changed_lms(stream, item, config.graph.lm):
                     warnings = self._recognizer.configure(stream, config, boosts)

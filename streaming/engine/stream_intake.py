@@ -1,16 +1,15 @@
 """The engine's end of one stream's requests."""
 
 from collections.abc import Callable
-from concurrent.futures import Future
 
 from earshot.streaming.boosting.boost_compiler import BoostCompiler
 from earshot.streaming.engine.registry import Registry
 from earshot.streaming.entities import Entities
 from earshot.streaming.errors import InvalidStreamConfig
-from earshot.streaming.language_models.held_lms import HeldLms, refused
 from earshot.streaming.language_models.lm_opener import LmOpener
 from earshot.streaming.lm_mix import LmChoice, LmMix
 from earshot.streaming.requests import Configure, Request
+from earshot.streaming.serial_thread import failed
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.inbox import Reconfigure
 from earshot.streaming.stream_config import StreamConfig
@@ -58,20 +57,20 @@ class StreamIntake:
     def _reconfigure(self, request: Configure) -> Reconfigure:
         """Have boosts compiled and models opened; the next request builds on this one if it can."""
         asked = request.applied_to(self._config)
-        compiling = self._compiler.submit(request.boosts, asked)
         try:
             self._check(asked)
-            opening, self._config = self._opened(request.lm, asked.graph.entities), asked
+            self._check_models(request.lm, asked.graph.entities)
         except InvalidStreamConfig as error:  # the engine says so in its turn
-            return Reconfigure(request, compiling, refused(error), error)
-        return Reconfigure(request, compiling, opening)
+            return Reconfigure(request, failed(error))
+        compiling = self._compiler.submit(request.boosts, asked)
+        self._config = asked
+        return Reconfigure(request, compiling, self._opener.submit(request.lm))
 
-    def _opened(self, asked: LmChoice | None, entities: Entities) -> Future[HeldLms]:
-        """The models that a change names. Raises InvalidStreamConfig where it cannot have them."""
+    def _check_models(self, asked: LmChoice | None, entities: Entities) -> None:
+        """Raises InvalidStreamConfig for models that a change cannot have."""
         if isinstance(asked, LmMix) and self._active.inbox.opening >= MOST_OPENING:
             raise InvalidStreamConfig(f"lm={asked}: {MOST_OPENING} changes of models wait")
         before = self._config.graph
         # Its own it holds, whether the files are there or not.
         if asked != before.lm or (entities and entities != before.entities):
             self._check_lm(asked, entities)
-        return self._opener.submit(asked)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from earshot.decoder_kernels.lm.lm_texts import MixedLm
-from earshot.streaming.errors import InvalidStreamConfig
 
 if TYPE_CHECKING:
     from earshot.streaming.language_models.searched_lms import SearchedMix
@@ -33,13 +32,6 @@ class HeldLms:
         self.mix = self.searched = None
         if give_back is not None:
             give_back()
-
-
-def refused(error: InvalidStreamConfig) -> Future[HeldLms]:
-    """Models that a stream cannot have."""
-    opened: Future[HeldLms] = Future()
-    opened.set_exception(error)
-    return opened
 
 
 def let_go(opening: Future[HeldLms]) -> None:

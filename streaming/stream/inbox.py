@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from earshot.streaming.boosting.boosting import CompiledBoosts
-from earshot.streaming.errors import DecodingFailed, InvalidStreamConfig
+from earshot.streaming.errors import DecodingFailed
 from earshot.streaming.language_models.held_lms import HeldLms, let_go
 from earshot.streaming.lm_mix import LmMix
 from earshot.streaming.requests import AwaitRoom, Cancel, Configure, Flush, InTurn, Push
@@ -22,14 +22,13 @@ from earshot.streaming.stream.sample_count import SampleCount
 class Reconfigure:
     """A `Configure` whose boosts are being compiled, and whose language models are being opened.
 
-    Nothing behind it is taken before they are. lms: none where the request leaves them alone.
-    refusal: why it will not be done at all.
+    Nothing behind it is taken before they are. lms: none where the request leaves them alone. A
+    change that will not be done has its reason in place of the boosts.
     """
 
     request: Configure
     boosts: Future[CompiledBoosts]
     lms: Future[HeldLms] = field(default_factory=lambda: at_hand(HeldLms()))
-    refusal: InvalidStreamConfig | None = None
 
     @property
     def at_hand(self) -> bool:

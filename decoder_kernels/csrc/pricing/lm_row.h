@@ -24,9 +24,9 @@ struct LmPart {
   std::uint32_t end;
   std::uint32_t pairs;    // the first state of two words
   std::uint32_t triples;  // and of three
-  std::uint32_t
-      classes[LM_MOST_CLASSES];  // numbers of the row's classes, LM_NO_WORD where it lacks one
-  double log_share;              // of each word's probability
+  // Numbers of the row's classes, LM_NO_WORD where it lacks one.
+  std::uint32_t classes[LM_MOST_CLASSES];
+  double log_share;  // of each word's probability
 };
 
 struct LmRow {
@@ -34,9 +34,8 @@ struct LmRow {
   std::int32_t num_large;  // 0: the slot has no models
   std::int32_t num_words;  // of the graph; classes go on where they end
   std::int32_t num_classes;
-  std::int32_t
-      num_members;  // words beyond the graph's; ids that are higher still are unknown words
-  const LmMember* members;
+  std::int32_t num_members;  // higher ids than theirs are unknown words
+  const LmMember* members;   // words beyond the graph's
   double scale;
   std::int64_t gain;          // the most that a word gains in the search
   std::int64_t history_beam;  // how much dearer than the cheapest a token at its place may be

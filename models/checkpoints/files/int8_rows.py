@@ -89,7 +89,7 @@ class StoredRows:
 
     def read(self, view: Tensor) -> Tensor:
         """See `Stored`. Raises what `in_memory` raises."""
-        whole = _turned(in_memory(self.rows), self.scale)
+        whole = float_rows(in_memory(self.rows), self.scale)
         return whole.as_strided(view.shape, view.stride(), view.storage_offset())
 
 
@@ -105,12 +105,12 @@ def _restored(weights: Mapping[str, Tensor], key: str, scale_key: str) -> Tensor
     if not (torch.isfinite(scale) & (scale > 0)).all():
         raise DamagedWeights(scale_key)
     if not is_stored(weight):
-        return _turned(weight, scale)
+        return float_rows(weight, scale)
     restored = torch.empty(weight.shape, device="meta")
     store(restored, StoredRows(weight, scale))
     return restored
 
 
-def _turned(rows: Tensor, scale: Tensor) -> Tensor:
+def float_rows(rows: Tensor, scale: Tensor) -> Tensor:
     """Rows (R, ...) of int8 as the float32 that they stand for, by scales (R,)."""
     return rows.float().mul_(scale.float().reshape(-1, *[1] * (rows.dim() - 1)))

@@ -1,19 +1,23 @@
 """Words from outside in a trie: what is due on the way to their last arc."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from earshot.decoder_kernels.boosting.oov_trie import LOOP, OovTrie, Spelling
+from earshot.decoder_kernels.boosting.oov_trie import LOOP, OovTrie, OovWord, Spelling
 from earshot.decoder_kernels.boosting.word_boost import WordBoostTable, WordPhrase
 from earshot.decoder_kernels.graph.graph import Arc, Graph
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
 
 COST = 12.0
+
+
+def trie_of(spellings: Mapping[Spelling, int], bonuses: Mapping[int, float]) -> OovTrie:
+    return OovTrie([OovWord(each, word, COST) for each, word in spellings.items()], bonuses)
 
 
 def due(trie: OovTrie, spelling: Spelling) -> list[float]:
@@ -28,12 +32,12 @@ def due(trie: OovTrie, spelling: Spelling) -> list[float]:
 
 
 def test_what_the_bonus_leaves_is_due_in_even_parts() -> None:
-    trie = OovTrie({(1, 2, 3, 4): 7}, COST, {7: 8.0})
+    trie = trie_of({(1, 2, 3, 4): 7}, {7: 8.0})
     assert due(trie, (1, 2, 3, 4)) == [1.0, 2.0, 3.0, COST]
 
 
 def test_words_that_begin_alike_have_the_lesser_due() -> None:
-    trie = OovTrie({(1, 2): 7, (1, 2, 3): 8, (1, 5, 6): 9}, COST, {8: 9.0})
+    trie = trie_of({(1, 2): 7, (1, 2, 3): 8, (1, 5, 6): 9}, {8: 9.0})
     assert due(trie, (1, 2, 3)) == [1.0, 2.0, COST]
     assert due(trie, (1, 2)) == [1.0, COST]
     assert due(trie, (1, 5, 6)) == [1.0, 8.0, COST]
@@ -54,7 +58,7 @@ def test_every_word_costs_the_same_and_nothing_is_given_back_on_the_way(
     drawn: tuple[dict[Spelling, int], dict[int, float]],
 ) -> None:
     ids, bonuses = drawn
-    trie = OovTrie(ids, COST, bonuses)
+    trie = trie_of(ids, bonuses)
     for spelling, word in ids.items():
         paid = due(trie, spelling)
         assert paid[-1] == pytest.approx(COST)
