@@ -1,0 +1,1 @@
+"""Large language models: images as large as a disk, and the figures of the paper that asks them."""
