@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from earshot.decoder_kernels.lm.lm_texts import WordClass
 from earshot.streaming.events import Word
 
 WORDS_KEPT = 5
@@ -13,14 +14,17 @@ WORDS_KEPT = 5
 class Utterance:
     """State of `SpeechStarted` and `UtteranceEnd` across segments.
 
-    words: the last ones of an utterance that goes on, as they were heard: a segment was cut.
+    words: the last ones of an utterance that goes on, as they were heard, members of classes as
+        these: a segment was cut.
     """
 
     speaking: bool = False
     last_word_end_s: float | None = None
-    words: tuple[str, ...] = ()
+    words: tuple[str | WordClass, ...] = ()
 
-    def ended(self, words: Sequence[Word], heard: Sequence[str], *, speech_final: bool) -> None:
+    def ended(
+        self, words: Sequence[Word], heard: Sequence[str | WordClass], *, speech_final: bool
+    ) -> None:
         """A final has been told; heard: its words before anybody wrote them otherwise."""
         self.speaking = self.speaking and not speech_final
         going_on = (*self.words, *heard)[-WORDS_KEPT:]

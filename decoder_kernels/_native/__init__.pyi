@@ -198,11 +198,17 @@ class SearchLm:
             Lendable,
             dict(dtype="uint32", shape=(None, None), order="C", device="cpu", writable=False),
         ],
+        before: Annotated[
+            Lendable, dict(dtype="int64", shape=(None,), order="C", device="cpu", writable=False)
+        ],
         *,
         scale: float,
         gain: int,
         history_beam: int,
     ) -> None: ...
+    @property
+    def beginning(self) -> int:
+        """The state before the first word, packed (lm_words.h)."""
 
 class SlotBoosts:
     """The boost tables that a slot has had."""

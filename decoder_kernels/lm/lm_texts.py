@@ -66,7 +66,7 @@ class MixedLm:
     images: Sequence[LmImage]
     shares: Sequence[float]
 
-    def costs(self, texts: WordTexts, before: Sequence[str] = (SENTENCE_START,)) -> Nats:
+    def costs(self, texts: WordTexts, before: Sequence[WordOrClass] = (SENTENCE_START,)) -> Nats:
         """What each text costs (T,) behind the words `before`, in nats.
 
         A single model's are whole steps of 2^-10. What a text has in common with the beginning of
@@ -81,7 +81,7 @@ class MixedLm:
         self,
         words: Sequence[WordOrClass],
         places: npt.NDArray[np.int64],
-        before: Sequence[str],
+        before: Sequence[WordOrClass],
         added: Sequence[float] = (),
     ) -> kernels.LmMixture:
         """The models with their numbers of words at `places` (W,), behind the words `before`.
@@ -112,9 +112,12 @@ def _numbers(image: LmImage, words: Sequence[WordOrClass]) -> npt.NDArray[np.uin
     return numbers
 
 
-def _state_behind(image: LmImage, words: Sequence[str]) -> int:
-    """The state that some words lead to; a start that the model does not know leaves none."""
-    numbers = image.find_words(words).tolist()
+def _state_behind(image: LmImage, words: Sequence[WordOrClass]) -> int:
+    """The state that some words lead to; a start that the model does not know leaves none.
+
+    A class that it lacks is an unknown word.
+    """
+    numbers = _numbers(image, words).tolist()
     if words and words[0] == SENTENCE_START and numbers[0] == NO_WORD:
         numbers = numbers[1:]
     return image.state_after(numbers, ROOT)

@@ -24,7 +24,7 @@ class LmTerm:
 
     mix: MixedLm
     factor: float
-    before: Sequence[str] = (SENTENCE_START,)
+    before: Sequence[WordOrClass] = (SENTENCE_START,)
     added: Mapping[int, float] = field(default_factory=dict)
 
 

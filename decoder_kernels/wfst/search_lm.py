@@ -4,7 +4,7 @@ import math
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,9 @@ MAX_ORDER = 4
 MAX_WORDS = (1 << 21) - 2
 """Words of a graph, of 21 bits each in a key; two numbers are the start of a sentence and any word
 that is spelled."""
+
+UNKNOWN_WORD = MAX_WORDS
+"""In a state: a word that is not in the graph (``csrc/pricing/lm_words.h``)."""
 
 MOST_MODELS = 4
 MOST_CLASSES = 16
@@ -117,6 +120,10 @@ class SearchLm:
         least; one that lacks it says nothing of it. To the small one they are unknown words.
     history_beam: in nats, how much dearer than the cheapest a token may be that differs from it
         in no more than the words before; what lies beyond is no alternative in lists either.
+    before: words that were told before the first, the newest last: the large models go on behind
+        the last three, the small one, as the arcs do, begins a sentence. The graph's ids; from
+        there on its classes, by their places; `UNKNOWN_WORD` is any other. A sentence begins where
+        there are none.
     Either may be infinite. Raises InvalidConfig for values that make no search.
     """
 
@@ -127,6 +134,7 @@ class SearchLm:
     gain_limit: float = 3.0
     history_beam: float = 3.0
     classes: Sequence[str] = ()
+    before: Sequence[int] = ()
     native: kernels.SearchLm = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -138,11 +146,16 @@ class SearchLm:
             [each.native for each in self.large],
             np.log(np.array(self.shares, np.float64)),
             self._numbers_of_classes(),
+            np.array(self.before, np.int64),
             scale=scale,
             gain=_fixed_limit(self.gain_limit, _NO_LIMIT),
             history_beam=_fixed_limit(self.history_beam, MAX_BEAM),
         )
         object.__setattr__(self, "native", native)
+
+    def behind(self, before: Sequence[int]) -> "SearchLm":
+        """The same behind words told before; what is looked up is kept for it alone."""
+        return replace(self, before=tuple(before))
 
     def members(self, table: WordBoostTable | None, unknown_cost: float) -> Members:
         """The words of a table as these models take them (M, 2): class, or -1, and added cost.
@@ -188,6 +201,9 @@ class SearchLm:
             raise InvalidConfig(f"a search with models takes {MAX_WORDS} words and classes")
         if not 1 <= len(self.large) <= MOST_MODELS or len(self.shares) != len(self.large):
             raise InvalidConfig(f"a search takes 1 to {MOST_MODELS} models, each with its share")
+        known = len(self.small.numbers) + len(self.classes)
+        if not all(0 < word < known or word == UNKNOWN_WORD for word in self.before):
+            raise InvalidConfig("a word that was told before is none of the graph's, nor a class")
         total = sum(self.shares)
         # Written so that NaN fails.
         if not all(share > 0.0 for share in self.shares) or not math.isclose(total, 1.0):

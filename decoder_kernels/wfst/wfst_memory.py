@@ -99,7 +99,7 @@ class WfstMemory:
         blocks = config.workers if device.type == "cpu" else min(config.parallel_lanes, num_slots)
         self._slots = torch.zeros(num_slots, self.slot_bytes, dtype=torch.uint8, device=device)
         bytes_per_block = half.wfst_workspace_bytes(shape)
-        self._options = torch.zeros(num_slots, 4, dtype=torch.int64, device=device)
+        self._options = torch.zeros(num_slots, 5, dtype=torch.int64, device=device)
         self._scales = torch.zeros(num_slots, 3, dtype=torch.float64, device=device)
         self._boosts = BoostArena(config.boost_capacity, num_slots, device)
         self._oov = OovArena(graph, tables.kinds, config.oov_capacity, num_slots, device)
@@ -174,6 +174,7 @@ class WfstMemory:
         members = NO_MEMBERS if lm is None else lm.members(table, self._unknown_cost)
         placed = torch.from_numpy(members).to(self._lms.device)
         self._lms[slot] = 0 if lm is None else lm.row(self._lms.device, placed)
+        self._options[slot, 4] = 0 if lm is None else lm.native.beginning
         self._tables[slot], self._named[slot] = table, lm
         self._members[slot], self._placed_members[slot] = members, placed
 

@@ -48,21 +48,22 @@ class ListPrices:
         self,
         mix: MixedLm,
         texts: Sequence[Sequence[int]],
-        before: Sequence[str] = (),
+        before: Sequence[WordOrClass] = (),
         brought: Brought = (),
         *,
         ended: bool,
     ) -> list[float]:
         """The nats that are added to each text's cost, `lm_weight` apart.
 
-        before: words of the same utterance that were told with its last segment. brought: what the
-        ids above the graph's are. ended: whether a sentence ends here.
+        before: words of the same utterance that were told with its last segments, which L goes on
+        behind; a sentence begins where there are none. brought: what the ids above the graph's are.
+        ended: whether a sentence ends here.
         """
         order = sorted(range(len(texts)), key=lambda text: tuple(texts[text]))  # alike together
         listed = self._listed([texts[text] for text in order], brought)
         if ended:
             listed = listed.closed()
-        costs = mix.costs(listed, (SENTENCE_START, *before))
+        costs = mix.costs(listed, before or (SENTENCE_START,))
         if self._small is None:
             costs = ADDED * costs
         else:
@@ -77,7 +78,7 @@ class ListPrices:
         mix: MixedLm,
         lattice: WordLattice,
         lm_weight: float,
-        before: Sequence[str] = (),
+        before: Sequence[WordOrClass] = (),
         brought: Brought = (),
         *,
         beginning: Sequence[int] = (),
@@ -90,7 +91,7 @@ class ListPrices:
         words = {word: self._word(word, brought) for word in np.unique(lattice.words).tolist()}
         beside = {word: self._added(self._member(word, brought)) for word in words}
         added = ADDED if self._small is None else 1.0
-        terms = [LmTerm(mix, lm_weight * added, (SENTENCE_START, *before), beside)]
+        terms = [LmTerm(mix, lm_weight * added, before or (SENTENCE_START,), beside)]
         if self._small is not None:
             terms.append(LmTerm(self._small, -lm_weight))
         return priced_paths(lattice, words, terms, RANKED, ended=ended, beginning=beginning)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
+from earshot.decoder_kernels.lm.lm_texts import WordClass
 from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.streaming.boosting.boosting import CompiledBoosts
 
@@ -16,7 +17,7 @@ class SpokenWord:
     `boosted`: complete boosted phrases of positive weight cover it; `read_out`: all of them are
     said otherwise than the request wrote them.
     `written`: as people write it here, with its capitals and the mark after it; None where nobody
-    has said so.
+    has said so. `word_class`: whose member it was heard as, of a language model's classes.
     """
 
     text: str
@@ -25,6 +26,12 @@ class SpokenWord:
     boosted: bool
     read_out: bool = False
     written: str | None = None
+    word_class: str | None = None
+
+    @property
+    def asked(self) -> str | WordClass:
+        """The word or class that a language model goes on behind."""
+        return self.text if self.word_class is None else WordClass(self.word_class)
 
 
 class Hypothesis(Protocol):

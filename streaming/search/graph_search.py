@@ -16,6 +16,7 @@ from earshot.streaming.boosting.boosting import CompiledBoosts
 from earshot.streaming.boosting.word_boosting import GraphBoosts, compile_word_boosts
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.language_models.list_prices import RANKED, ListPrices
+from earshot.streaming.language_models.told_words import ToldWords
 from earshot.streaming.results.hypothesis import Best, Hypothesis
 from earshot.streaming.results.search_counts import SearchCounts
 from earshot.streaming.search.ctc_network import CtcNetwork
@@ -93,7 +94,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         self._config = config
         self._list_size = list_size
         self._prices = ListPrices(words.graph)
-        self._lms: dict[int, SearchLm | None] = {}
+        self._lms: dict[int, tuple[SearchLm, tuple[int, ...]] | None] = {}
 
     def restart(self, streams: Sequence[ActiveStream]) -> None:
         """The slots start over, with the models of the next segments; what they counted is kept."""
@@ -121,13 +122,19 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
 
     def _set_lm(self, stream: ActiveStream) -> None:
         """Have the slot's search ask the models of the stream's segment, or none."""
-        mix, lm = stream.lms.searched, None
+        mix, wanted = stream.lms.searched, None
         if mix is not None:
             asked = stream.config.graph
             lm = mix.search_lm(self._config.options(asked).graph_scale, asked.entities.classes)
-        if self._lms.get(stream.slot) is not lm:
-            self._search.set_lm(stream.slot, lm)
-            self._lms[stream.slot] = lm
+            wanted = lm, self._told_before(stream).numbers(lm.classes)
+        if self._lms.get(stream.slot) != wanted:
+            self._search.set_lm(stream.slot, None if wanted is None else _behind(*wanted))
+            self._lms[stream.slot] = wanted
+
+    def _told_before(self, stream: ActiveStream) -> ToldWords:
+        """Words of an utterance that goes on over a cut."""
+        classes = stream.config.graph.entities.classes
+        return ToldWords(stream.utterance.words, self._words, classes)
 
     def best(self, streams: Sequence[ActiveStream]) -> list[Best]:
         """With as many stable words as the second pass will leave alone too."""
@@ -191,8 +198,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         if drawn is None:
             return None
         scale = self._config.options(stream.config.graph).graph_scale
-        said = stream.utterance.words
-        brought = _brought(stream)
+        said, brought = self._told_before(stream).listed, _brought(stream)
         paths = partial(self._prices.paths, mix, drawn, scale, said, brought, ended=ended)
         found = paths(beginning=self._state(stream).committed)
         if found == []:  # None is another answer: it takes too long, however often one asks
@@ -209,13 +215,10 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
     def _ranked(
         self, stream: ActiveStream, mix: MixedLm, count: int, *, ended: bool
     ) -> tuple[list[WfstHypothesis], LmCosts]:
-        """A list in the order of cost and price.
-
-        Words of an utterance that goes on over a cut are those that were told of it.
-        """
+        """A list in the order of cost and price."""
         [found] = self._listed([stream], count, ended=ended)
         words = [each.words for each in found]
-        said, brought = stream.utterance.words, _brought(stream)
+        said, brought = self._told_before(stream).listed, _brought(stream)
         prices = self._prices.of(mix, words, said, brought, ended=ended)
         scale = self._config.options(stream.config.graph).graph_scale
         self._count(stream, SearchCounts(lm_finals=1, lm_words=sum(map(len, words))))
@@ -312,6 +315,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         posteriors = SegmentPosteriors(self._network, stream.segment, placed.until)
         given = stream.boosts.table
         oov_words = given.oov_words if isinstance(given, GraphBoosts) else ()
+        brought = _brought(stream)
         known = len(self._words.graph.word_texts)
         return [
             WordHypothesis(
@@ -322,6 +326,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
                 ),
                 boosted=tuple(stream.boosts.covered(each.words)),
                 read_out=tuple(stream.boosts.read_out(each.words)),
+                classes=tuple(_class_of(word - known, brought) for word in each.words),
                 separator=self._words.tokenizer.separator,
                 posteriors=posteriors,
                 lattice=lattice,
@@ -336,6 +341,16 @@ def _brought(stream: ActiveStream) -> Sequence[ClassMember | None]:
     """Whose members the words are that the stream has brought along, in the order of ids."""
     given = stream.boosts.table
     return given.brought if isinstance(given, GraphBoosts) else ()
+
+
+def _class_of(place: int, brought: Sequence[ClassMember | None]) -> str | None:
+    """Of the word at a place among those that were brought along, if it is one."""
+    member = brought[place] if 0 <= place < len(brought) else None
+    return None if member is None else member.word_class
+
+
+def _behind(lm: SearchLm, before: tuple[int, ...]) -> SearchLm:
+    return lm.behind(before) if before else lm
 
 
 def _common_prefix_length(sequences: Sequence[Sequence[int]]) -> int:

@@ -78,15 +78,16 @@ class WordHypothesis:
     """Words, spelled. Their tokens' times are looked for in the segment when they are asked for.
 
     The search itself says only when a word left the graph, which may be at any of its tokens.
-    boosted, read_out: see `SpokenWord`. lattice: of the alternatives, where the segment ends.
-    placed: what it begins with; posteriors begin after it. lm_cost: what the language models that
-    the stream names add to its cost, in nats.
+    boosted, read_out, classes: see `SpokenWord`. lattice: of the alternatives, where the segment
+    ends. placed: what it begins with; posteriors begin after it. lm_cost: what the language models
+    that the stream names add to its cost, in nats.
     """
 
     found: WfstHypothesis
     spelled: tuple[SpelledWord, ...]
     boosted: tuple[bool, ...]
     read_out: tuple[bool, ...]
+    classes: tuple[str | None, ...]
     separator: int | None
     posteriors: SegmentPosteriors
     lattice: SegmentLattice | None = None
@@ -126,10 +127,11 @@ class WordHypothesis:
         found: list[SpokenWord] = []
         first = 0
         flags = zip(self.boosted, self.read_out, strict=True)
-        for space, word, flag in zip(self._spaces, self.spelled, flags, strict=True):
+        spelled = zip(self._spaces, self.spelled, self.classes, strict=True)
+        for (space, word, word_class), flag in zip(spelled, flags, strict=True):
             first += space and self.separator is not None
             stop = first + len(word.tokens)
-            found.append(SpokenWord(word.text, first, stop, *flag))
+            found.append(SpokenWord(word.text, first, stop, *flag, word_class=word_class))
             first = stop
         return found
 

@@ -51,7 +51,8 @@ struct ResultLane {
                        boosts,
                        lm == nullptr ? nullptr : &row,
                        reinterpret_cast<const std::uint64_t*>(memory + words),
-                       has_whole_lm};
+                       has_whole_lm,
+                       lm == nullptr ? 0 : lm->beginning()};
   }
 };
 

@@ -14,6 +14,7 @@
 #include "arrays/borrowed_array.h"
 #include "bindings/lm_bindings.h"
 #include "pricing/lm_row.h"
+#include "pricing/lm_words.h"
 
 namespace earshot {
 
@@ -56,10 +57,12 @@ LmRow with_members(LmRow row, const LmMembers<Device>& members) {
 
 class SearchLm {
  public:
-  // Row i of `classes` has the numbers of the classes in large model i.
+  // Row i of `classes` has the numbers of the classes in large model i. `before`: words as a state
+  // has them that are told before the first, the newest last; none where a sentence begins.
   SearchLm(const NumberedLm& small, const std::vector<const NumberedLm*>& large,
            HostArray<const double, 1> log_shares, HostArray<const std::uint32_t, 2> classes,
-           double scale, std::int64_t gain, std::int64_t history_beam)
+           HostArray<const std::int64_t, 1> before, double scale, std::int64_t gain,
+           std::int64_t history_beam)
       : row_{++last_id_,
              static_cast<std::int32_t>(large.size()),
              static_cast<std::int32_t>(small.numbers.size()),
@@ -87,16 +90,48 @@ class SearchLm {
       std::copy_n(classes.data() + i * classes.shape(1), classes.shape(1), row_.large[i].classes);
       own(*large[i]);
     }
+    begin_behind(before.data(), before.size());
   }
 
   const LmRow& row() const { return row_; }
+
+  // The state before the first word.
+  std::uint64_t beginning() const { return beginning_; }
 
  private:
   static inline std::atomic<std::uint32_t> last_id_ = 0;
 
   void own(const NumberedLm& model) { owned_.push_back(model); }
 
+  // What the graph's arcs have paid is the small model's start of a sentence; to the large ones the
+  // same place in a state is the last word told. Those before it stand before it, where the small
+  // model, in which no word comes before a start, knows nothing of them.
+  void begin_behind(const std::int64_t* before, std::size_t size) {
+    for (std::size_t i = 0; i + 1 < size; ++i) {
+      beginning_ = beginning_ << cpu::LM_WORD_BITS | static_cast<cpu::LmWords>(before[i]);
+    }
+    if (size > 0) {
+      for (int i = 0; i < row_.num_large; ++i) {
+        row_.large[i].start = number_of(row_.large[i], before[size - 1]);
+      }
+    }
+    beginning_ =
+        cpu::lm_suffix(beginning_ << cpu::LM_WORD_BITS | cpu::LM_START, cpu::LM_STATE_WORDS);
+  }
+
+  // A word of a state by a large model's numbers.
+  std::uint32_t number_of(const LmPart& part, std::int64_t word) const {
+    std::uint32_t number = LM_NO_WORD;
+    if (word < row_.num_words) {
+      number = part.numbers[word];
+    } else if (word - row_.num_words < row_.num_classes) {
+      number = part.classes[word - row_.num_words];
+    }
+    return number < part.view.num_words ? number : part.view.unknown;
+  }
+
   LmRow row_;
+  std::uint64_t beginning_ = 0;
   std::vector<NumberedLm> owned_;
 };
 
@@ -107,10 +142,12 @@ inline void bind_search_lm(nb::module_& module) {
            "numbers"_a);
   nb::class_<SearchLm>(module, "SearchLm", "The language models of a slot's search.")
       .def(nb::init<const NumberedLm&, const std::vector<const NumberedLm*>&,
-                    HostArray<const double, 1>, HostArray<const std::uint32_t, 2>, double,
-                    std::int64_t, std::int64_t>(),
-           "small"_a, "large"_a, "log_shares"_a, "classes"_a, nb::kw_only(), "scale"_a, "gain"_a,
-           "history_beam"_a);
+                    HostArray<const double, 1>, HostArray<const std::uint32_t, 2>,
+                    HostArray<const std::int64_t, 1>, double, std::int64_t, std::int64_t>(),
+           "small"_a, "large"_a, "log_shares"_a, "classes"_a, "before"_a, nb::kw_only(), "scale"_a,
+           "gain"_a, "history_beam"_a)
+      .def_prop_ro("beginning", &SearchLm::beginning,
+                   "The state before the first word, packed (lm_words.h).");
 }
 
 }  // namespace earshot

@@ -39,7 +39,7 @@ std::optional<DrawnLattice> SlotResults::lattice(const SlotRecords& slot, std::i
 void SlotResults::give_rests(const SlotRecords& slot, std::vector<ListedWords>& listed) {
   const cpu::LmPrices prices(slot.lm);
   for (ListedWords& each : listed) {
-    cpu::LmWords state = prices.cut(cpu::LM_START);
+    cpu::LmWords state = prices.cut(slot.lm_beginning);
     for (const int word : each.ranked.words) {
       const cpu::LmPrices::Word priced = prices.price(state, word);
       each.ranked.cost += std::min(ResultCost{0}, priced.cost + slot.lm->gain);
@@ -64,7 +64,7 @@ void SlotResults::find_results(const SlotRecords& slot) {
     const int state = cpu::context_of(slot.keys[i]);
     const ResultCost cost = slot.costs[i] + slot.boosts->pending(state);
     const std::uint64_t words = slot.lm == nullptr     ? 0
-                                : slot.num_frames == 0 ? cpu::LM_START
+                                : slot.num_frames == 0 ? slot.lm_beginning
                                                        : slot.words[i];
     results_.push_back(Result{cost, slot.keys[i], words, slot.histories[i]});
   }

@@ -28,6 +28,7 @@ struct SlotRecords {
   const LmRow* lm;             // null without
   const std::uint64_t* words;  // of the tokens' keys, with models
   bool has_whole_lm;           // whether it has held since the slot's reset
+  std::uint64_t lm_beginning;  // its state before the first word
 };
 
 // A hypothesis of an n-best list.

@@ -62,7 +62,7 @@ class ArcCosts {
     lm_.find(asked, count);
   }
 
-  // The words of a key whose token goes on, and of one that does with other models or begins.
+  // The words of a key whose token goes on, and of one that does with other models.
   KERNEL_FN LmWords words_now(const Key& key) const {
     return !HAS_LM || lm_.empty() ? 0 : lm_.cut(words_of(key));
   }

@@ -235,7 +235,7 @@ class Frontier {
 
   KERNEL_FN void load_token(int i) const {
     // Also where models have just gone: tokens of equal cost are told apart by their words.
-    const LmWords words = HAS_LM ? words_in_slot(slot_, i) : 0;
+    const LmWords words = HAS_LM ? words_in_slot(slot_, options_, i) : 0;
     make_at(i, make_key(slot_.places[i], words), slot_.kinds[i]);
     entries().costs[i] = slot_.costs[i];
     entries().histories[i] = slot_.histories[i];

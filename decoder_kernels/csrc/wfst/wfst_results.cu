@@ -107,7 +107,7 @@ class BestOfLane {
   }
 
   KERNEL_FN LmWords words(int i) const {
-    return !HAS_LM || lm_.empty() ? 0 : words_in_slot(slot_, i);
+    return !HAS_LM || lm_.empty() ? 0 : words_in_slot(slot_, params_.state.options[lane_], i);
   }
 
   KERNEL_FN void find() {

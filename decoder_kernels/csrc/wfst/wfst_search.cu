@@ -104,7 +104,7 @@ class WfstLane {
     reopen_all_closures();  // words on epsilon arcs may cost something else
     frontier_.load(LEAST_INDEX_MASK);
     do {
-      expansion_.keep_tokens();
+      expansion_.keep_tokens(*slot_.num_frames > 0);
     } while (frontier_.outgrown());
     keep_the_best();
     frontier_.store();
@@ -115,7 +115,7 @@ class WfstLane {
   // The start node and what epsilon arcs lead to from there.
   KERNEL_FN void start() {
     do {
-      expansion_.keep_tokens();
+      expansion_.keep_tokens(false);
       expansion_.follow_epsilons();
     } while (frontier_.outgrown());
     keep_the_best();

@@ -75,7 +75,8 @@ struct WfstOptionRow {
   std::int64_t beam;
   std::int64_t lattice_beam;
   std::int64_t max_active;
-  std::int64_t boost_step;  // the most that one word can earn
+  std::int64_t boost_step;    // the most that one word can earn
+  std::int64_t lm_beginning;  // the state of its models before the first word (lm_words.h)
 };
 
 struct WfstScaleRow {

@@ -171,10 +171,10 @@ KERNEL_FN int gain_of(int kind) {
   return kind >> GAIN_SHIFT;
 }
 
-// The last words of a slot's token, which its search has models for: a sentence has just begun, or
-// the words before there were models are not known.
-KERNEL_FN LmWords words_in_slot(const WfstSlot& slot, int token) {
-  if (*slot.num_frames == 0) return LM_START;
+// The last words of a slot's token, which its search has models for: nothing is said yet, or the
+// words before there were models are not known.
+KERNEL_FN LmWords words_in_slot(const WfstSlot& slot, const WfstOptionRow& options, int token) {
+  if (*slot.num_frames == 0) return static_cast<LmWords>(options.lm_beginning);
   return *slot.has_words != 0 ? slot.words[token] : 0;
 }
 

@@ -47,6 +47,11 @@ def told(heard) -> list[dict[str, object]]:
 def scores(heard) -> dict[str, float]:
     """Of the alternatives of the only final."""
     [final] = heard.finals
+    return scores_of(final)
+
+
+def scores_of(final: Final) -> dict[str, float]:
+    """Of the alternatives, by their texts."""
     return {each.text: each.score for each in final.alternatives}
 
 

@@ -33,7 +33,10 @@ def hypothesis(
     found = WfstHypothesis((1,) * len(words), (0,) * len(words), 1.0, 0.0, True)
     unboosted = (False,) * len(words)
     seen = posteriors(*heard, since=placed.until)
-    return WordHypothesis(found, words, unboosted, unboosted, separator, seen, placed=placed)
+    nameless = (None,) * len(words)
+    return WordHypothesis(
+        found, words, unboosted, unboosted, nameless, separator, seen, placed=placed
+    )
 
 
 def test_tokens_are_those_of_the_words_in_their_order():
