@@ -1,7 +1,7 @@
 """A model, loaded and running inside a program, and what it makes of files and live audio."""
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -18,11 +18,15 @@ from earshot.service.library.sample_blocks import Block, SampleBlocks
 from earshot.service.library.utterance import Transcription, Utterance
 from earshot.service.settings import Settings
 from earshot.service.writing import Writing
+from earshot.streaming.entities import NO_ENTITIES, read_entities
 from earshot.streaming.errors import EngineStopped, InvalidStreamConfig
+from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.language_tags import served_tag
+from earshot.streaming.lm_mix import read_lm
 from earshot.streaming.stream_config import Boost, EndpointConfig, StreamConfig
 
 FilePath: TypeAlias = str | PathLike[str]
+EntityLists: TypeAlias = Mapping[str, Sequence[str] | Mapping[str, float]]
 
 
 class Transcriber:
@@ -69,6 +73,8 @@ class Transcriber:
         path: FilePath,
         *,
         boosts: Iterable[str | Boost] = (),
+        lm: str | None = None,
+        entities: EntityLists | None = None,
         smart_format: bool = False,
         punctuate: bool | None = None,
         language: str | None = None,
@@ -76,6 +82,10 @@ class Transcriber:
         """Transcribe an audio file of nearly any format, its channels mixed.
 
         boosts: phrases to favour, in plain text or with a weight of their own.
+        lm: language models by their names in the setting `lm_dir`, with their shares, as
+            `"on:0.7,law:0.3"`; "off" searches no graph.
+        entities: members of the classes of words that these models have, by class: words, or words
+            with weights.
         smart_format: numbers, dates and money in figures (English).
         punctuate: capitals, full stops, commas and question marks, by the model's tagger
             (English); as `smart_format` if absent.
@@ -84,12 +94,14 @@ class Transcriber:
 
         Raises:
             UndecodableAudio: the file is not there, or not whole, or no audio.
-            StreamingError: the transcriber is closed or busy (`EngineFull`), a boost makes no
-                sense, the model does not know the language, or decoding failed.
+            StreamingError: the transcriber is closed or busy (`EngineFull`), a boost, a
+                language model or an entity makes no sense, the model does not know the language, or
+                decoding failed.
         """
         writing = _writing(smart_format, punctuate)
         engine = self._running()
-        config = self._config(boosts, language, writing, interim_results=False)
+        graph = _graph_options(lm, entities)
+        config = self._config(boosts, graph, language, writing, interim_results=False)
         try:
             audio = AudioFile(Path(path), engine.sample_rate_hz)
             said = FileTranscription(engine, audio, config).run()
@@ -107,6 +119,8 @@ class Transcriber:
         sample_rate_hz: int | None = None,
         *,
         boosts: Iterable[str | Boost] = (),
+        lm: str | None = None,
+        entities: EntityLists | None = None,
         smart_format: bool = False,
         punctuate: bool | None = None,
         language: str | None = None,
@@ -119,17 +133,18 @@ class Transcriber:
             result is iterated over; 100 ms each is a good measure for a microphone.
         sample_rate_hz: of the blocks; the model's own if absent.
         interim_results: utterances while they are said, too (`is_final` is not set).
-        boosts, smart_format, punctuate, language: as for `transcribe`; what is not final has no
-            figures.
+        boosts, lm, entities, smart_format, punctuate, language: as for `transcribe`; what is not
+            final has no figures.
 
         Raises:
             UndecodableAudio: the rate is not one of audio.
-            StreamingError: the transcriber is closed, a boost makes no sense, or the model does not
-                know the language.
+            StreamingError: the transcriber is closed, a boost, a language model or an entity makes
+                no sense, or the model does not know the language.
         """
         self._running()
         writing = _writing(smart_format, punctuate)
-        config = self._config(boosts, language, writing, interim_results=interim_results)
+        graph = _graph_options(lm, entities)
+        config = self._config(boosts, graph, language, writing, interim_results=interim_results)
         rate_hz = self.sample_rate_hz if sample_rate_hz is None else sample_rate_hz
         audio = SampleBlocks(blocks, rate_hz, self.sample_rate_hz)
         return LiveUtterances(partial(self._open, config), audio.pushes(), writing=writing)
@@ -161,6 +176,7 @@ class Transcriber:
     def _config(
         self,
         boosts: Iterable[str | Boost],
+        graph: GraphOptions,
         language: str | None,
         writing: Writing,
         *,
@@ -172,6 +188,7 @@ class Transcriber:
             interim_results=interim_results,
             endpoint=EndpointConfig(silence_ms=self._settings.silence_ms),
             boosts=_boosts(boosts, self._settings.boost_weight),
+            graph=graph,
         )
 
     def _known(self, language: str) -> str:
@@ -190,6 +207,8 @@ def transcribe(
     graph: FilePath | None = None,
     device: Literal["auto", "cpu", "cuda"] | None = None,
     boosts: Iterable[str | Boost] = (),
+    lm: str | None = None,
+    entities: EntityLists | None = None,
     smart_format: bool = False,
     punctuate: bool | None = None,
     language: str | None = None,
@@ -202,6 +221,8 @@ def transcribe(
         return transcriber.transcribe(
             path,
             boosts=boosts,
+            lm=lm,
+            entities=entities,
             smart_format=smart_format,
             punctuate=punctuate,
             language=language,
@@ -210,6 +231,13 @@ def transcribe(
 
 def _writing(smart_format: bool, punctuate: bool | None) -> Writing:
     return Writing(smart_format if punctuate is None else punctuate, smart_format)
+
+
+def _graph_options(lm: str | None, entities: EntityLists | None) -> GraphOptions:
+    return GraphOptions(
+        lm=None if lm is None else read_lm(lm),
+        entities=NO_ENTITIES if entities is None else read_entities(entities),
+    )
 
 
 def _boosts(boosts: Iterable[str | Boost], weight: float) -> tuple[Boost, ...]:

@@ -344,7 +344,7 @@ def _brought(stream: ActiveStream) -> Sequence[ClassMember | None]:
 
 
 def _class_of(place: int, brought: Sequence[ClassMember | None]) -> str | None:
-    """Of the word at a place among those that were brought along, if it is one."""
+    """The class of a word by its place among those that were brought along, if it has one."""
     member = brought[place] if 0 <= place < len(brought) else None
     return None if member is None else member.word_class
 

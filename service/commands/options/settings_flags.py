@@ -10,9 +10,10 @@ from earshot.service.part_settings import PART_FILES, PART_OPTIONS
 from earshot.service.settings import Settings
 
 ENGINE_SETTINGS = (
-    "config", "model", *PART_FILES, "device", "precision", "chunk_size", "num_left_chunks",
-    "threads", "beam_size", "transducer_beam", "transducer_loop", *PART_OPTIONS, "max_batch",
-    "max_wait_ms", "max_backlog_s", "boost_weight", "max_phrases", "silence_ms",
+    "config", "model", *PART_FILES, "lm_dir", "device", "precision", "chunk_size",
+    "num_left_chunks", "threads", "beam_size", "transducer_beam", "transducer_loop",
+    *PART_OPTIONS, "max_batch", "max_wait_ms", "max_backlog_s", "boost_weight", "max_phrases",
+    "silence_ms",
 )  # fmt: skip
 """What matters to commands that decode without a server."""
 

@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from earshot.service.deepgram.request.languages import Languages
 from earshot.service.deepgram.request.parameters import (
@@ -12,6 +13,8 @@ from earshot.service.deepgram.request.parameters import (
 )
 from earshot.service.errors import BadRequest
 from earshot.service.settings import Settings
+
+JSON_BEGINS = ("{", "[", '"')
 
 
 def add_stream_flags(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +34,14 @@ def add_stream_flags(parser: argparse.ArgumentParser) -> None:
         "--keyterm", action="append", default=[], metavar="PHRASE[:WEIGHT]",
         help="phrase to favour; may be given several times",
     )  # fmt: skip
+    parser.add_argument(
+        "--lm", metavar="NAME[:SHARE],...",
+        help="language models of --lm-dir; on: the graph's own; off: no graph",
+    )  # fmt: skip
+    parser.add_argument(
+        "--entities", metavar="JSON",
+        help="""members of the models' classes of words, as {"name": ["kearny"]}, or a file""",
+    )  # fmt: skip
 
 
 def parameters_from(
@@ -44,12 +55,26 @@ def parameters_from(
         raise BadRequest("--keyterm: the phrase is empty")
     query = [("keyterm", phrase) for phrase in arguments.keyterm]
     query += [("interim_results", "true")]
+    if arguments.entities is not None:
+        query += [("entities", _json_of(arguments.entities))]
     query += [
         (name, str(value))
-        for name in ("mode", "chunk", "format", "punctuate", "smart_format")
+        for name in ("mode", "chunk", "format", "punctuate", "smart_format", "lm")
         if (value := getattr(arguments, name, None)) is not None
     ]
     return parse_parameters(query, ParameterRules.of(settings), is_file=is_file)
+
+
+def _json_of(given: str) -> str:
+    """JSON as it was typed, or that of a file that was named. Raises BadRequest."""
+    if not given.strip():
+        raise BadRequest("--entities: there are none")
+    if given.lstrip().startswith(JSON_BEGINS):
+        return given
+    try:
+        return Path(given).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise BadRequest(f"--entities {given}: neither JSON nor a file: {error}") from error
 
 
 def in_language(

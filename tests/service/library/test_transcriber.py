@@ -11,7 +11,11 @@ import pytest
 import soundfile
 
 import earshot
+from earshot.service.errors import UndecodableAudio
+from earshot.service.library import transcriber as transcriber_module
+from earshot.streaming.entities import read_entities
 from earshot.streaming.errors import EngineStopped, InvalidStreamConfig
+from earshot.streaming.lm_mix import read_lm
 
 TEXT = "i want an iced coffee with brown sugar"
 
@@ -195,3 +199,32 @@ def test_a_transcriber_that_nobody_closes_ends_with_its_last_reference(clip):
     del live
     gc.collect()
     assert engine() is None or not engine().running
+
+
+def test_models_and_entities_are_refused_as_a_request_has_them(transcriber, clip):
+    def stream(path, **asked):
+        return list(transcriber.stream([], **asked))
+
+    for refused in (transcriber.transcribe, stream):
+        with pytest.raises(InvalidStreamConfig, match="lm names no language model"):
+            refused(clip, entities={"name": ["kearny"]})
+        with pytest.raises(InvalidStreamConfig, match="'two words' of name is not one word"):
+            refused(clip, lm="calls", entities={"name": ["two words"]})
+        with pytest.raises(InvalidStreamConfig, match="lm=calls: "):
+            refused(clip, lm="calls")
+
+
+def test_models_and_entities_are_those_of_the_stream(transcriber, clip, monkeypatch):
+    asked = []
+
+    def opened(engine, audio, config):
+        asked.append(config.graph)
+        raise UndecodableAudio("no more is needed")
+
+    monkeypatch.setattr(transcriber_module, "FileTranscription", opened)
+    given = {"name": ["kearny"], "drink": {"latte": 3, "mocha": 1}}
+    with pytest.raises(UndecodableAudio):
+        transcriber.transcribe(clip, lm="on:0.5,calls:0.5", entities=given)
+    [graph] = asked
+    assert graph.lm == read_lm("on:0.5,calls:0.5")
+    assert graph.entities == read_entities(given)
