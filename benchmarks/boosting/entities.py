@@ -1,4 +1,4 @@
-"""Claim: members of a class are heard nearly as often as key terms, and falsely less often.
+"""Claim: members of a class are written falsely less often than key terms, and missed more often.
 
 Development recordings of read books with words that the bundled graph lacks (*names*), and as many
 without, first pass. `names`, the model that requests name, is a 3-gram of training transcripts of
