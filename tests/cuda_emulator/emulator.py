@@ -25,6 +25,7 @@ class Settings:
     interleaved. delays_stores: plain stores reach other threads at a fence or barrier, or by
     chance. finds_conflicts, finds_unwritten: whether accesses that nothing orders, and reads of
     what nobody has written, are faults. counts: whether to count what launches cost.
+    watched_from, watched_bytes: of the device's memory, whose accesses are counted for themselves.
     multiprocessors: of the device, by which a cooperative launch can be too large.
     """
 
@@ -35,6 +36,8 @@ class Settings:
     finds_conflicts: bool = True
     finds_unwritten: bool = True
     counts: bool = False
+    watched_from: int = 0
+    watched_bytes: int = 0
     memory_bytes: int = 8 << 30
     multiprocessors: int = 132
 
@@ -74,6 +77,8 @@ class KernelCounts(TypedDict):
     host_reads: int
     host_bytes: int
     host_sectors: int
+    watched_reads: int
+    watched_writes: int
 
 
 class Emulator:

@@ -33,7 +33,7 @@ void Accesses::before(Fiber& fiber, u64 at, u32 bytes, Access access, Order how,
   const Space space = space_of(fiber, at, bytes);
   check(fiber, space, at, bytes, access, site);
   if (settings.counts != 0) {
-    grid().counts.access(fiber, space, at, bytes, access == Access::UPDATE, site);
+    grid().counts.access(fiber, space, at, bytes, access, site);
   }
   if (space != Space::GLOBAL && space != Space::SHARED) return;
   if (access != Access::WRITE && settings.finds_unwritten != 0) {

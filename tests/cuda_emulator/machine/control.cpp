@@ -26,6 +26,8 @@ const Named NAMED[] = {
     {"finds_conflicts", &settings.finds_conflicts},
     {"finds_unwritten", &settings.finds_unwritten},
     {"counts", &settings.counts},
+    {"watched_from", &settings.watched_from},
+    {"watched_bytes", &settings.watched_bytes},
     {"memory_bytes", &settings.memory_bytes},
     {"multiprocessors", &settings.multiprocessors},
     {"launches", &grid().tally.launches},

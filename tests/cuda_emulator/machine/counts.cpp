@@ -66,7 +66,9 @@ std::string json_of(const KernelCounts& own) {
          field("global_bytes", own.global_bytes) + ", " + field("shared_bytes", own.shared_bytes) +
          ", " + field("own_bytes", own.own_bytes) + ", " + field("host_reads", own.host_reads) +
          ", " + field("host_bytes", own.host_bytes) + ", " +
-         field("host_sectors", own.host_sectors) + "}";
+         field("host_sectors", own.host_sectors) + ", " +
+         field("watched_reads", own.watched_reads) + ", " +
+         field("watched_writes", own.watched_writes) + "}";
 }
 
 }  // namespace
@@ -83,6 +85,11 @@ void Counts::start(Fiber& fiber) {
   fiber.executed = fiber.entered.data();
 }
 
+void Counts::watched_access(u64 at, Access access) {
+  if (at - settings.watched_from >= settings.watched_bytes) return;
+  ++(access == Access::READ ? now_->watched_reads : now_->watched_writes);
+}
+
 void Counts::host_access(const Fiber& fiber, u64 at, u32 bytes) {
   ++now_->host_reads;
   now_->host_bytes += bytes;
@@ -91,9 +98,11 @@ void Counts::host_access(const Fiber& fiber, u64 at, u32 bytes) {
   }
 }
 
-void Counts::access(Fiber& fiber, Space space, u64 at, u32 bytes, bool is_atomic, int site) {
+void Counts::access(Fiber& fiber, Space space, u64 at, u32 bytes, Access access, int site) {
+  const bool is_atomic = access == Access::UPDATE;
   ++fiber.accesses[static_cast<std::size_t>(site)];
   if (space == Space::GLOBAL) {
+    watched_access(at, access);
     now_->global_bytes += bytes;
     now_->global_atomics += is_atomic ? 1 : 0;
   } else if (space == Space::SHARED) {

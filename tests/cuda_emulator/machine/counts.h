@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "grid_words.h"
 #include "thread.h"
 
 namespace emulator {
@@ -31,14 +32,16 @@ struct KernelCounts {
   u64 own_bytes = 0;   // the stack and constants, by generic address
   u64 host_reads = 0;  // of the host's memory
   u64 host_bytes = 0;
-  u64 host_sectors = 0;  // of 32 bytes, each once between two barriers of a block
+  u64 host_sectors = 0;   // of 32 bytes, each once between two barriers of a block
+  u64 watched_reads = 0;  // of the piece of memory that `settings` names
+  u64 watched_writes = 0;
 };
 
 class Counts {
  public:
   void begin(const std::string& kernel, u32 blocks);
   void start(Fiber& fiber);
-  void access(Fiber& fiber, Space space, u64 at, u32 bytes, bool is_atomic, int site);
+  void access(Fiber& fiber, Space space, u64 at, u32 bytes, Access access, int site);
   void fence() { ++now_->fences; }
   // All threads of the block have come to a barrier or to their end.
   void interval(Block& block, bool at_barrier);
@@ -47,6 +50,7 @@ class Counts {
   void clear() { kernels_.clear(); }
 
  private:
+  void watched_access(u64 at, Access access);
   void host_access(const Fiber& fiber, u64 at, u32 bytes);
 
   std::map<std::string, KernelCounts> kernels_;

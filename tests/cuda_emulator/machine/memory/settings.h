@@ -13,6 +13,8 @@ struct Settings {
   u64 finds_conflicts = 1;  // accesses that nothing orders are faults
   u64 finds_unwritten = 1;  // reads of what nobody has written are faults
   u64 counts = 0;           // instructions, barriers, atomics, bytes
+  u64 watched_from = 0;     // of the device's memory, whose accesses are counted for themselves
+  u64 watched_bytes = 0;
   u64 memory_bytes = u64{8} << 30;  // of the device
   u64 multiprocessors = 132;        // how many blocks run together where all must
 };

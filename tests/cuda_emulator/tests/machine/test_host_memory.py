@@ -105,6 +105,20 @@ def test_reads_bytes_and_sectors_are_counted(emulator: Emulator, seen: int) -> N
     assert own["host_sectors"] == sectors
 
 
+def test_accesses_of_watched_memory_are_counted_for_themselves(
+    emulator: Emulator, seen: int
+) -> None:
+    memory = torch.zeros(2 + THREADS, dtype=torch.int32)
+    memory[:2] = torch.tensor([seen], dtype=torch.int64).view(torch.int32)
+    there = memory.to(emulator.device)
+    watched = {"watched_from": there.data_ptr() + 4 * 2, "watched_bytes": 4 * THREADS // 2}
+    emulator.restart(Settings(counts=True, **watched))
+    size = ProbeSize(threads=THREADS, memory_ints=len(memory))
+    probe(emulator, "reads_memory_of_the_host", size, there)
+    [own] = emulator.counts().values()
+    assert (own["watched_reads"], own["watched_writes"]) == (0, THREADS // 2)
+
+
 def test_memory_is_registered_once(calls: CudaCalls, seen: int, numbers: np.ndarray) -> None:
     for part in (numbers, numbers[THREADS - 1 :]):
         with pytest.raises(CudaError, match=f"{ALREADY_REGISTERED}: "):
