@@ -190,6 +190,7 @@ gpu: $(STAMP) ## compile the CUDA half (needs nvcc); where a GPU is, check it an
 EMULATOR := build/cuda_emulator
 # Where tests of the mark `emulated` lie: to collect all others takes every process half a minute.
 EMULATED := tests/cuda_emulator tests/decoder_kernels tests/streaming/engine/test_devices.py \
+            tests/streaming/language_models/test_device_engines.py \
             tests/streaming/fastconformer/test_nemo_devices.py tests/streaming/transducer/test_greedy_loop.py
 EMULATE   = EARSHOT_EMULATOR=$(CURDIR)/$(EMULATOR) $(BIN)/python
 

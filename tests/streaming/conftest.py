@@ -60,9 +60,10 @@ class ToneEncoder(nn.Module):
     output_size = 80
 
     def initial_state(self, lanes: int, cache_frames: int, device: torch.device) -> EncoderState:
-        counts = torch.zeros(lanes, dtype=torch.int64)
-        cache = torch.zeros(lanes, 1, 1, cache_frames + 1, 1)
-        return EncoderState(counts, counts.clone(), cache, torch.zeros(lanes, 1, 1, 1))
+        counts = torch.zeros(lanes, dtype=torch.int64, device=device)
+        cache = torch.zeros(lanes, 1, 1, cache_frames + 1, 1, device=device)
+        rest = torch.zeros(lanes, 1, 1, 1, device=device)
+        return EncoderState(counts, counts.clone(), cache, rest)
 
     def forward_lanes(
         self, feats: Tensor, out_lengths: Tensor, context: LaneContext
@@ -105,7 +106,8 @@ class ToneModel(U2Model):
         )
 
     def ctc_log_probs(self, encoded: Tensor) -> Tensor:
-        logits = torch.full((*encoded.shape[:-1], self.config.vocab_size), 0.0)
+        shape = (*encoded.shape[:-1], self.config.vocab_size)
+        logits = torch.full(shape, 0.0, device=encoded.device)
         logits[..., 0] = 15.0
         logits[..., 3:] = encoded[..., list(BINS)]
         return logits.log_softmax(dim=-1)

@@ -23,7 +23,14 @@ def lms(tmp_path) -> Path:
 def make_alike(make_engine, tone_model, tmp_path, lms) -> Callable:
     """Makes engines whose words sound alike, and whose search asks models."""
 
-    def make(*, in_search: bool = True, max_streams: int = 8, gain_limit: float = 1.5, **options):
+    def make(
+        loaded=tone_model,
+        *,
+        in_search: bool = True,
+        max_streams: int = 8,
+        gain_limit: float = 1.5,
+        **options,
+    ):
         graph = alike(tmp_path / "own", tone_model.tokenizer.vocab_size)
         search = GraphSearchConfig(
             lm_weight=SCALE,
@@ -33,9 +40,7 @@ def make_alike(make_engine, tone_model, tmp_path, lms) -> Callable:
             lm_gain_limit=gain_limit,
         )
         sizes = {"chunk_size": 8, "num_left_chunks": 2, "max_streams": max_streams}
-        return make_engine(
-            tone_model, graph=graph, graph_search=search, lm_dir=lms, **sizes, **options
-        )
+        return make_engine(loaded, graph=graph, graph_search=search, lm_dir=lms, **sizes, **options)
 
     return make
 
