@@ -130,6 +130,10 @@ class PlacedLm:
         numbers: Annotated[
             Lendable, dict(dtype="uint32", shape=(None,), order="C", device="cuda", writable=False)
         ],
+        content: Annotated[
+            Lendable, dict(dtype="uint8", shape=(None,), order="C", device="cuda", writable=False)
+        ]
+        | None = None,
     ) -> None: ...
     @property
     def is_copied(self) -> bool:

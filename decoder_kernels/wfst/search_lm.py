@@ -51,6 +51,8 @@ NO_MEMBERS: Members = np.empty((0, 2), np.int64)
 class NumberedLm:
     """A model's image and its numbers of a graph's words ``(W,)``, made once for both.
 
+    is_resident: whether a GPU is given a copy of the image, instead of reading it in the host's
+        memory: for the graph's own, which is asked of all words.
     classes: its numbers of its classes of words, by name.
 
     Raises InvalidConfig for a model or a graph that is too large for a token's key.
@@ -58,6 +60,7 @@ class NumberedLm:
 
     image: LmImage
     numbers: npt.NDArray[np.uint32]
+    is_resident: bool = False
     classes: Mapping[str, int] = field(init=False, repr=False)
     native: kernels.NumberedLm = field(init=False, repr=False)
     _placed: dict[torch.device, kernels.cpu.PlacedLm] = field(
@@ -79,29 +82,40 @@ class NumberedLm:
         object.__setattr__(self, "classes", image_classes(self.image))
 
     @classmethod
-    def of(cls, image: LmImage, word_texts: Sequence[str]) -> "NumberedLm":
+    def of(
+        cls, image: LmImage, word_texts: Sequence[str], *, is_resident: bool = False
+    ) -> "NumberedLm":
         """Find a graph's words in an image: 1.7 µs each, 0.2 s for 120,000. Not on an event loop.
 
         Word 0 is none.
         """
-        return cls(image, image.find_words(word_texts))
+        return cls(image, image.find_words(word_texts), is_resident)
 
     @device_errors()
     def placed(self, device: torch.device) -> kernels.cpu.PlacedLm:
         """The model where kernels on this device read it, for as long as this object lives.
 
-        A GPU reads the image in the host's memory, where it is pinned, or copied if the driver does
-        not take it there (``is_copied``): not on an event loop. Its numbers are copied. Raises
-        DeviceError where the device refuses both, OutOfDeviceMemory, BackendMissing.
+        A GPU reads an image that is not resident in the host's memory, where it is pinned, or
+        copied if the driver does not take it there (``is_copied``): not on an event loop. Its
+        numbers are copied. Raises DeviceError where the device refuses both, OutOfDeviceMemory,
+        BackendMissing.
         """
         with self._placing:
             numbers = torch.from_numpy(self.numbers)
             own = numbers[:0].to(device).device  # "cuda" is one with a number
             if own not in self._placed:
                 with _current(own):
-                    placed = native_half(own).PlacedLm(self.native, dlpack_capsule(numbers.to(own)))
+                    there = [numbers.to(own), *self._content_on(own)]
+                    placed = native_half(own).PlacedLm(self.native, *map(dlpack_capsule, there))
                 self._placed[own] = placed
             return self._placed[own]
+
+    def _content_on(self, device: torch.device) -> list[Tensor]:
+        """A copy of the image on a device, if it is to have one."""
+        if not self.is_resident or device.type == "cpu":
+            return []
+        content = np.frombuffer(self.image.content, np.uint8, self.image.header.content_end)
+        return [torch.tensor(content, device=device)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -81,7 +81,7 @@ class SearchedLms:
             return ()
         with self._lock:
             if self._small is None:
-                small = NumberedLm.of(self._small_image, self._texts)
+                small = NumberedLm.of(self._small_image, self._texts, is_resident=True)
                 self._place(small)
                 self._small = small
             return tuple(self._number(file, image) for file, image in models)

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -29,27 +31,35 @@ template <class Half>
 class PlacedLm {
  public:
   using Numbers = Array<typename Half::Device, const std::uint32_t, 1>;
+  using Content = Array<typename Half::Device, const std::uint8_t, 1>;
 
-  PlacedLm(const NumberedLm& model, Numbers numbers)
-      : model_(model), numbers_(numbers), bytes_(model.image.content(), model.image.size()) {
+  // Without content of its own the device reads the host's.
+  PlacedLm(const NumberedLm& model, Numbers numbers, std::optional<Content> content)
+      : model_(model), numbers_(numbers), content_(content) {
     if (numbers.size() != model.numbers.size()) {
       throw std::invalid_argument("these are not the numbers of the model");
+    }
+    if (!content) {
+      bytes_.emplace(model.image.content(), model.image.size());
+    } else if (content->size() != model.image.size()) {
+      throw std::invalid_argument("this is not the content of the model");
     }
   }
 
   // A part of a row of the host's, by what the device sees.
   LmPart part(const LmPart& here) const {
     LmPart there = here;
-    there.view = model_.image.image().view_at(bytes_.there());
+    there.view = model_.image.image().view_at(bytes_ ? bytes_->there() : content_->data());
     there.numbers = numbers_.data();
     return there;
   }
-  bool is_copied() const { return bytes_.is_copied(); }
+  bool is_copied() const { return bytes_ && bytes_->is_copied(); }
 
  private:
   NumberedLm model_;
   Numbers numbers_;
-  typename Half::HostBytes bytes_;
+  std::optional<Content> content_;
+  std::optional<typename Half::HostBytes> bytes_;
 };
 
 // What kernels read of a search's models, which whoever holds this holds.
@@ -73,14 +83,15 @@ void bind_placed_lm(nb::module_ submodule) {
   nb::class_<Placed>(submodule, "PlacedLm", "A model where the kernels of this half read it.")
       .def(
           "__init__",
-          [](Placed* self, const NumberedLm& model, typename Placed::Numbers numbers) {
+          [](Placed* self, const NumberedLm& model, typename Placed::Numbers numbers,
+             std::optional<typename Placed::Content> content) {
             try {
-              new (self) Placed(model, numbers);
+              new (self) Placed(model, numbers, content);
             } catch (const LaunchFailed& failed) {
               raise_device_error(failed.what());
             }
           },
-          "model"_a, "numbers"_a)
+          "model"_a, "numbers"_a, "content"_a.none() = nb::none())
       .def_prop_ro("is_copied", &Placed::is_copied,
                    "Whether the device reads a copy, as it did not take the image where it lies.");
   submodule.attr("lm_row_bytes") = sizeof(LmRow);

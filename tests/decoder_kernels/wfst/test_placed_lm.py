@@ -19,6 +19,7 @@ from earshot.decoder_kernels.errors import DeviceError
 from earshot.decoder_kernels.graph.graph import Arc, Graph
 from earshot.decoder_kernels.lm.lm_image import LmImage
 from earshot.decoder_kernels.lm.lm_pack import pack_arpa
+from earshot.decoder_kernels.native import native_half
 from earshot.decoder_kernels.wfst.search_lm import NumberedLm, SearchLm
 from earshot.decoder_kernels.wfst.wfst_search import (
     WfstOptions,
@@ -26,6 +27,7 @@ from earshot.decoder_kernels.wfst.wfst_search import (
     WfstSearch,
     WfstSearchConfig,
 )
+from earshot.native.dlpack import dlpack_capsule
 
 pytestmark = pytest.mark.emulated
 
@@ -77,6 +79,34 @@ def test_an_image_is_read_where_it_is_mapped(
     assert emulator.host_pieces == before + 2
     assert not lm.large[0].placed(emulator.device).is_copied
     assert heard(search) == expected
+
+
+def with_resident(lm: SearchLm) -> SearchLm:
+    small = NumberedLm(lm.small.image, lm.small.numbers, is_resident=True)
+    return SearchLm(small, lm.large, lm.shares)
+
+
+def test_a_resident_image_lies_on_the_device_and_none_of_it_is_read_elsewhere(
+    emulator: Emulator, expected: list[WfstResult], tmp_path: Path
+) -> None:
+    search, lm = search_on(emulator.device), with_resident(models(tmp_path))
+    before, allocations = emulator.host_pieces, emulator.allocations
+    search.set_lm(0, lm)
+    assert emulator.host_pieces == before + 1
+    assert emulator.allocations > allocations
+    assert not lm.small.placed(emulator.device).is_copied
+    assert heard(search) == expected
+
+
+def test_content_that_is_not_the_models_is_refused(emulator: Emulator, tmp_path: Path) -> None:
+    model = models(tmp_path).large[0]
+    half = native_half(emulator.device)
+    for change in (-1, 1):
+        size = model.image.header.content_end + change
+        numbers = torch.from_numpy(model.numbers).to(emulator.device)
+        content = torch.zeros(size, dtype=torch.uint8, device=emulator.device)
+        with pytest.raises(ValueError, match="not the content of the model"):
+            half.PlacedLm(model.native, dlpack_capsule(numbers), dlpack_capsule(content))
 
 
 WORDS = tuple(f"w{number:04}" for number in range(1_500))
