@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from emulator import Emulator, built
 
-from benchmarks.cuda import cuda_counts, machine_code
+from benchmarks.cuda import cuda_counts, lm_counts, machine_code
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -72,6 +72,12 @@ def test_searches_cost_what_the_page_says(emulator: Emulator, page: str) -> None
     costs = list(cuda_counts.count_searches(emulator))
     assert_as_on_page(cuda_counts.per_frame_table(costs), page)
     assert_as_on_page(cuda_counts.per_launch_table(costs), page)
+
+
+@pytest.mark.emulated
+def test_models_in_a_search_cost_what_the_page_says(emulator: Emulator, page: str) -> None:
+    """Of one arm: each takes five seconds."""
+    assert_as_on_page(lm_counts.count_models(emulator, "a new cache"), page, rows="a new cache")
 
 
 @pytest.mark.nvcc
