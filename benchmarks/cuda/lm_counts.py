@@ -13,9 +13,10 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import torch
-from emulator import Emulator, KernelCounts, Settings, load
+from emulator import Emulator, Settings, load
 
 from benchmarks.cuda.cuda_counts import CHUNK, FRAMES, SLOT, show
 from benchmarks.wfst.posteriors import Utterance, simulated
@@ -90,7 +91,7 @@ def _search(emulator: Emulator, graph: Graph, cache_mb: int, lm: SearchLm | None
     return search
 
 
-def _counts(emulator: Emulator, search: WfstSearch, utterance: Utterance) -> KernelCounts:
+def _counts(emulator: Emulator, search: WfstSearch, utterance: Utterance) -> dict[str, int]:
     """Of the chunk's kernel alone."""
     first, size = _prices(search)
     emulator.restart(Settings(counts=True, watched_from=first, watched_bytes=size))
@@ -98,7 +99,7 @@ def _counts(emulator: Emulator, search: WfstSearch, utterance: Utterance) -> Ker
     counted = emulator.counts()
     emulator.restart()
     [chunk] = [own for kernel, own in counted.items() if CHUNK in kernel]
-    return chunk
+    return cast("dict[str, int]", chunk)
 
 
 def _prices(search: WfstSearch) -> tuple[int, int]:
@@ -108,11 +109,11 @@ def _prices(search: WfstSearch) -> tuple[int, int]:
     return cache.data_ptr(), 8 * ((cache.numel() - states) // PRICE_WORDS) * PRICE_WORDS
 
 
-def _shares(counted: KernelCounts | dict[str, int]) -> dict[str, float]:
+def _shares(counted: dict[str, int]) -> dict[str, float]:
     """Per frame, by the titles of the page."""
 
     def share(name: str, of: int = 1) -> float:
-        return counted.get(name, 0) / (FRAMES * of)  # type: ignore[operator]
+        return counted.get(name, 0) / (FRAMES * of)
 
     return {
         "host reads": share("host_reads"),
