@@ -1,4 +1,4 @@
-"""Claim: asking a large model costs a search little, whatever the beam, and hears what it hears.
+"""Claim: a search that asks a large model hears what that model's graph does, at every beam.
 
 The figures of Fukunaga 2019 in their shape: word errors and real-time factor by beam (figure 3),
 and several utterances at a time (figure 4, table 1). The bundled model's posteriors over recordings
@@ -29,7 +29,7 @@ from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.graph.graph_file import read_graph
 from earshot.decoder_kernels.graph.wfst_options import WfstOptions
 from earshot.decoder_kernels.wfst.search_lm import SearchLm
-from earshot.decoder_kernels.wfst.wfst_search import WfstSearch
+from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.streaming.engine_config import EngineConfig
@@ -80,9 +80,7 @@ class Arms:
 
     def search(self, arm: Arm, beam: float, lanes: int, workers: int) -> WfstSearch:
         """One with a slot for each lane."""
-        config = GraphSearchConfig(max_active=self.max_active, beam=beam)
-        sizes = graph_search_sizes(EngineConfig(threads=1, graph_search=config))
-        search = WfstSearch(arm.graph, replace(sizes, workers=workers), lanes)
+        search = WfstSearch(arm.graph, replace(self._sizes(beam), workers=workers), lanes)
         for slot in range(lanes):
             search.set_options(slot, self.options(beam))
             search.set_lm(slot, self.lm(arm, beam))
@@ -90,9 +88,11 @@ class Arms:
 
     def trial(self, arm: Arm, beam: float) -> Trial:
         """A search of one lane after the other."""
+        return Trial(arm.graph, self._sizes(beam), self.options(beam))
+
+    def _sizes(self, beam: float) -> WfstSearchConfig:
         config = GraphSearchConfig(max_active=self.max_active, beam=beam)
-        sizes = graph_search_sizes(EngineConfig(threads=1, graph_search=config))
-        return Trial(arm.graph, sizes, self.options(beam))
+        return graph_search_sizes(EngineConfig(threads=1, graph_search=config))
 
     def lm(self, arm: Arm, beam: float) -> SearchLm | None:
         """The large model in the small one's place."""

@@ -6,58 +6,24 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from earshot.decoder_kernels.lm.lm_header import ALIGNMENT, HEADER_BYTES, LmHeader
+from earshot.decoder_kernels.lm.lm_header import LmHeader
 from earshot.decoder_kernels.lm.lm_image import LmImage
 
 WORDS_TOGETHER, ROWS_TOGETHER, STATES_TOGETHER = 28, 12, 8
-LINE_BYTES = 64
 BASE_SHIFT = 16
 MANY = 15
 """Children of a state that are counted by a row before them."""
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+Bytes = npt.NDArray[np.uint8]
+Lines = npt.NDArray[np.void]
 WORD_LINE = np.dtype([("before", "<u4"), ("bits", "<u4"), ("costs", "<u2", WORDS_TOGETHER)])
 ROW_LINE = np.dtype([("ranked", "<u4"), ("rows", "u1", (ROWS_TOGETHER, 5))])
 STATE_LINE = np.dtype([
     ("first_row", "<u4"), ("sizes", "<u4"), ("suffixes", "<u4", STATES_TOGETHER),
     ("back_offs", "<i2", STATES_TOGETHER), ("masks", "u1", STATES_TOGETHER),
 ])  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Parts:
-    """Where an image's parts begin, in bytes (`LmParts`)."""
-
-    ends: int
-    text: int
-    by_text: int
-    words: int
-    rows: int
-    states: int
-    state_bases: int
-    row_bases: int
-    end: int
-
-    @classmethod
-    def of(cls, header: LmHeader) -> "Parts":
-        """Those that a header's counts give."""
-        row_lines = lines_of(sum(header.rows) + header.tallies, ROWS_TOGETHER)
-        state_lines = lines_of(header.states, STATES_TOGETHER)
-        at, begins = HEADER_BYTES, []
-        for size in (
-            8 * header.words,
-            header.text_bytes,
-            4 * header.words,
-            LINE_BYTES * lines_of(header.words, WORDS_TOGETHER),
-            LINE_BYTES * row_lines,
-            LINE_BYTES * state_lines,
-            4 * lines_of(row_lines, 1 << BASE_SHIFT),
-            8 * lines_of(state_lines, 1 << BASE_SHIFT),
-        ):
-            begins.append(at + -at % ALIGNMENT)
-            at = begins[-1] + size
-        return cls(*begins, at)
 
 
 @dataclass(frozen=True)
@@ -100,14 +66,13 @@ class Trie:
     @classmethod
     def read(cls, image: LmImage) -> "Trie":
         """All of an image."""
-        content, header = np.frombuffer(image.content, np.uint8), image.header
-        at = Parts.of(header)
-        words = content[at.words : at.rows].view(WORD_LINE)
-        states = _states(content[at.states :], header.states)
-        begins, counts = _children(content, at, states, header)
+        header, parts = image.header, parts_of(np.frombuffer(image.content, np.uint8), image.header)
+        words, states = parts["words"].view(WORD_LINE), parts["states"].view(STATE_LINE)
+        rows = parts["rows"].view(ROW_LINE)
+        begins, counts = _children(states, rows, parts["row_bases"].view("<u8"), header.states)
         word_is_state = _bits(words["bits"], WORDS_TOGETHER)[: header.words]
         first_words = np.zeros(header.states, np.int64)
-        levels = tuple(_levels(content, header, word_is_state, begins, counts, first_words))
+        levels = tuple(_levels(rows, header, word_is_state, begins, counts, first_words))
         return cls(
             words["costs"].reshape(-1)[: header.words],
             word_is_state,
@@ -118,6 +83,11 @@ class Trie:
             begins,
             first_words,
         )
+
+
+def parts_of(content: Bytes, header: LmHeader) -> dict[str, Bytes]:
+    """The bytes of each part of an image."""
+    return {name: content[at.start : at.stop] for name, at in header.parts.items()}
 
 
 def lines_of(whole: int, together: int) -> int:
@@ -135,12 +105,7 @@ def starts_of(firsts: Ints, num_words: int) -> Ints:
     return np.concatenate([[0], np.cumsum(np.bincount(firsts, minlength=num_words))])
 
 
-def _states(content: npt.NDArray[np.uint8], count: int) -> npt.NDArray[np.void]:
-    lines = lines_of(count, STATES_TOGETHER)
-    return content[: LINE_BYTES * lines].view(STATE_LINE)
-
-
-def _sizes(states: npt.NDArray[np.void]) -> npt.NDArray[np.uint8]:
+def _sizes(states: Lines) -> npt.NDArray[np.uint8]:
     shifts = 4 * np.arange(STATES_TOGETHER, dtype=np.uint32)
     return (states["sizes"][:, None] >> shifts & MANY).astype(np.uint8).reshape(-1)
 
@@ -150,34 +115,27 @@ def _bits(lines: npt.NDArray[np.uint32], together: int) -> Flags:
     return bits.reshape(-1)
 
 
-def _row_lines(content: npt.NDArray[np.uint8], header: LmHeader) -> npt.NDArray[np.void]:
-    at = Parts.of(header)
-    count = lines_of(sum(header.rows) + header.tallies, ROWS_TOGETHER)
-    return content[at.rows : at.rows + LINE_BYTES * count].view(ROW_LINE)
-
-
 def _children(
-    content: npt.NDArray[np.uint8], at: Parts, states: npt.NDArray[np.void], header: LmHeader
+    states: Lines, lines: Lines, row_bases: npt.NDArray[np.uint64], count: int
 ) -> tuple[Ints, Ints]:
     """Where the children of each state begin, with their tally, and how many rows they take."""
-    bases = content[at.row_bases : at.end].view("<u8").astype(np.int64)
-    rows = _row_lines(content, header)["rows"].reshape(-1, 5)
-    sizes = _sizes(states).reshape(-1, STATES_TOGETHER)
+    rows, sizes = lines["rows"].reshape(-1, 5), _sizes(states).reshape(-1, STATES_TOGETHER)
     begins, counts = np.empty(sizes.shape, np.int64), np.empty(sizes.shape, np.int64)
-    begin = bases[np.arange(len(states)) >> BASE_SHIFT] + states["first_row"]
+    bases = row_bases.astype(np.int64)[np.arange(len(states)) >> BASE_SHIFT]
+    begin = bases + states["first_row"]
     for place in range(STATES_TOGETHER):
         begins[:, place] = begin
-        count = sizes[:, place].astype(np.int64)
-        many = np.flatnonzero(count == MANY)
+        taken = sizes[:, place].astype(np.int64)
+        many = np.flatnonzero(taken == MANY)
         tallies = rows[begin[many]].astype(np.int64)
-        count[many] = 1 + tallies @ (1 << 8 * np.arange(5))
-        counts[:, place] = count
-        begin = begin + count
-    return begins.reshape(-1)[: header.states], counts.reshape(-1)[: header.states]
+        taken[many] = 1 + tallies @ (1 << 8 * np.arange(5))
+        counts[:, place] = taken
+        begin = begin + taken
+    return begins.reshape(-1)[:count], counts.reshape(-1)[:count]
 
 
 def _levels(
-    content: npt.NDArray[np.uint8],
+    lines: Lines,
     header: LmHeader,
     word_is_state: Flags,
     begins: Ints,
@@ -185,7 +143,6 @@ def _levels(
     first_words: Ints,
 ) -> Iterator[Level]:
     """One level after the other; `first_words` of states are filled in."""
-    lines = _row_lines(content, header)
     rows = lines["rows"].reshape(-1, 5)
     bits = _bits(lines["ranked"] & ((1 << ROWS_TOGETHER) - 1), ROWS_TOGETHER)
     is_tally = np.zeros(len(rows), bool)

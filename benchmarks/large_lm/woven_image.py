@@ -5,10 +5,7 @@ are found, order by order. What lies between them is as much as the other copies
 rows of neighbouring words, so that what is touched lies as far apart as in an image of that size.
 """
 
-import hashlib
-import struct
-import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,7 +14,6 @@ import numpy.typing as npt
 
 from benchmarks.large_lm.trie import (
     BASE_SHIFT,
-    LINE_BYTES,
     MANY,
     ROW_LINE,
     ROWS_TOGETHER,
@@ -25,16 +21,18 @@ from benchmarks.large_lm.trie import (
     STATES_TOGETHER,
     WORD_LINE,
     WORDS_TOGETHER,
+    Bytes,
     Flags,
     Ints,
     Level,
-    Parts,
     Trie,
     lines_of,
     mask_of,
+    parts_of,
 )
 from earshot.decoder_kernels.lm.lm_header import LmHeader
-from earshot.decoder_kernels.lm.lm_image import LmImage, block_sums
+from earshot.decoder_kernels.lm.lm_image import LmImage
+from earshot.decoder_kernels.lm.lm_pack import seal
 
 PIECE = 4_000_000
 """Rows that are made at a time."""
@@ -78,16 +76,15 @@ class Weaver:
     def write(self, path: Path) -> None:
         """Write it to a new file."""
         by_text = self._write_texts(path)
-        at = Parts.of(self.header)
         content = np.memmap(path, np.uint8, "r+", shape=(self.header.checksums_at,))
-        content[at.by_text : at.by_text + by_text.nbytes] = by_text.view(np.uint8)
-        content[at.words : at.words + LINE_BYTES * lines_of(self.header.words, WORDS_TOGETHER)] = (
-            self._word_lines().view(np.uint8)
-        )
-        self._write_rows(content, at)
-        self._write_states(content, at)
+        parts = parts_of(content, self.header)
+        parts["by_text"][:] = by_text.view(np.uint8)
+        parts["words"][:] = self._word_lines().view(np.uint8)
+        self._write_rows(parts)
+        self._write_states(parts)
         content.flush()
-        self._seal(path, content)
+        with path.open("r+b") as file:
+            seal(file, self.header)
 
     def _write_texts(self, path: Path) -> npt.NDArray[np.uint32]:
         """The texts and where they end; words by their texts, (V,)."""
@@ -95,14 +92,12 @@ class Weaver:
         texts = [text.encode() + end for text in self._texts for end in ending]
         ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
         whole = b"".join(texts)
-        vocabulary = hashlib.blake2b(whole, digest_size=16).digest()
-        self.header = replace(self.header, text_bytes=len(whole), vocabulary=vocabulary)
-        at = Parts.of(self.header)
+        self.header = replace(self.header, text_bytes=len(whole))
         with path.open("xb") as file:
             file.truncate(self.header.checksums_at)
-            file.seek(at.ends)
+            file.seek(self.header.parts["ends"].start)
             file.write(ends.tobytes())
-            file.seek(at.text)
+            file.seek(self.header.parts["text"].start)
             file.write(whole)
         return np.argsort(np.array(texts)).astype(np.uint32)
 
@@ -119,8 +114,8 @@ class Weaver:
         lines["before"] = 1 + np.cumsum(counted) - counted
         return lines
 
-    def _write_rows(self, content: npt.NDArray[np.uint8], at: Parts) -> None:
-        out = RowLines(content, at, 1 + self._copies * int(self._trie.word_is_state.sum()))
+    def _write_rows(self, parts: Mapping[str, Bytes]) -> None:
+        out = RowLines(parts, 1 + self._copies * int(self._trie.word_is_state.sum()))
         for level in self._trie.levels[1:]:
             for piece in self._pieces(level.row_starts, level.row_starts):
                 words = level.words[piece.items]
@@ -133,8 +128,8 @@ class Weaver:
                 )
         out.close()
 
-    def _write_states(self, content: npt.NDArray[np.uint8], at: Parts) -> None:
-        trie, out = self._trie, StateLines(content, at)
+    def _write_states(self, parts: Mapping[str, Bytes]) -> None:
+        trie, out = self._trie, StateLines(parts)
         out.add(*(np.zeros(1, np.int64) for _ in range(5)))  # that of no words
         for level, above in zip(trie.levels, trie.levels[1:], strict=False):
             for piece in self._pieces(level.state_starts, above.row_starts):
@@ -212,23 +207,13 @@ class Weaver:
             masks[own] = np.bitwise_or.reduceat(bits, begin - begin[0])
         return masks
 
-    def _seal(self, path: Path, content: npt.NDArray[np.uint8]) -> None:
-        sums = struct.pack(
-            f"<{self.header.num_blocks}I", *block_sums(memoryview(content), self.header)
-        )
-        with path.open("r+b") as file:
-            file.seek(self.header.checksums_at)
-            file.write(sums)
-            file.seek(0)
-            file.write(replace(self.header, checksums=zlib.crc32(sums)).packed())
-
 
 class RowLines:
     """Rows, twelve to a line; `states`: how many states lie before the first."""
 
-    def __init__(self, content: npt.NDArray[np.uint8], at: Parts, states: int) -> None:
-        self._lines = _view(content[at.rows : at.states], ROW_LINE)
-        self._bases = content[at.state_bases : at.row_bases].view("<u4")
+    def __init__(self, parts: Mapping[str, Bytes], states: int) -> None:
+        self._lines = parts["rows"].view(ROW_LINE)
+        self._bases = parts["state_bases"].view("<u4")
         self._states = states
         self._next = 0
         self._left = np.zeros((0, 5), np.uint8), np.zeros(0, bool)
@@ -272,9 +257,9 @@ class RowLines:
 class StateLines:
     """States, eight to a line."""
 
-    def __init__(self, content: npt.NDArray[np.uint8], at: Parts) -> None:
-        self._lines = _view(content[at.states : at.state_bases], STATE_LINE)
-        self._bases = content[at.row_bases : at.end].view("<u8")
+    def __init__(self, parts: Mapping[str, Bytes]) -> None:
+        self._lines = parts["states"].view(STATE_LINE)
+        self._bases = parts["row_bases"].view("<u8")
         self._next = 0
         self._left: tuple[Ints, ...] = tuple(np.zeros(0, np.int64) for _ in range(5))
 
@@ -312,7 +297,3 @@ def weave(source: Path, copies: int, path: Path) -> LmHeader:
     weaver = Weaver(LmImage(source), copies)
     weaver.write(path)
     return weaver.header
-
-
-def _view(content: npt.NDArray[np.uint8], line: np.dtype[np.void]) -> npt.NDArray[np.void]:
-    return content[: len(content) // LINE_BYTES * LINE_BYTES].view(line)

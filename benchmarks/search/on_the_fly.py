@@ -1,4 +1,4 @@
-"""Claim: a large model in the search costs less than half of a search more, and finds its words.
+"""Claim: a large model in the search finds its words; limits say what that costs.
 
 The bundled model's posteriors over recordings, searched in chunks of eight frames as the service
 does, by a graph that holds its own language model, alone and with a large one in that one's place.

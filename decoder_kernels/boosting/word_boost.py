@@ -110,9 +110,7 @@ class WordBoostTable:
         a word of the graph; without it there is no limit by token. ``members`` of classes: no
         phrase has them. Raises BoostTableError, also for members that cannot hang at this graph.
         """
-        for member in members:
-            if (reason := _refusal(WordPhrase((member.spelling,), 0.0), graph)) is not None:
-                raise BoostTableError(f"a member of {member.word_class}: {reason}")
+        _check_members(members, graph)
         refusals = [(phrase, _refusal(phrase, graph)) for phrase in phrases]
         accepted = [phrase for phrase, reason in refusals if reason is None]
         ids = _numbered(accepted, len(graph.word_texts))
@@ -125,12 +123,7 @@ class WordBoostTable:
         limited = _limited(accepted, ids, most, prices)
         known = len(graph.word_texts) + len(ids)
         automaton = BoostTable.compile(limited, known, most_pending=most)
-        cost = graph.unknown_cost
-        outside = [OovWord(spelling, word, cost) for spelling, word in ids.items()]
-        outside += [
-            OovWord(member.spelling, word, member.charge(cost))
-            for word, member in enumerate(members, known)
-        ]
+        outside = _outside(ids, members, known, graph.unknown_cost)
         oov = OovTrie(outside, _bonuses(limited, graph_scale))
         _check_sizes(automaton.num_states, oov.num_nodes)
         return cls(
@@ -144,6 +137,25 @@ class WordBoostTable:
             ),
             members=tuple(members),
         )
+
+
+def _check_members(members: Sequence[ClassMember], graph: Graph) -> None:
+    for member in members:
+        if (reason := _refusal(WordPhrase((member.spelling,), 0.0), graph)) is not None:
+            raise BoostTableError(f"a member of {member.word_class}: {reason}")
+
+
+def _outside(
+    ids: Mapping[Spelling, int], members: Sequence[ClassMember], known: int, cost: float
+) -> list[OovWord]:
+    """Words that hang at the loop node, members behind the ``known``; ``cost``: of an unknown."""
+    return [
+        *(OovWord(spelling, word, cost) for spelling, word in ids.items()),
+        *(
+            OovWord(member.spelling, word, member.charge(cost))
+            for word, member in enumerate(members, known)
+        ),
+    ]
 
 
 def _check_sizes(states: int, oov_nodes: int) -> None:

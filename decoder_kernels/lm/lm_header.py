@@ -17,7 +17,6 @@ A line has 64 bytes (`csrc/lm/lm_layout.h`); each part begins at a multiple of 6
 
 import struct
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from earshot.decoder_kernels.errors import LmImageError
@@ -65,13 +64,12 @@ class LmHeader:
     @property
     def by_text_at(self) -> int:
         """The place of the words' numbers by their texts."""
-        _, _, end, *_ = self._ends()
-        return end - 4 * self.words
+        return self.parts["by_text"].start
 
     @property
     def content_end(self) -> int:
         """The bytes of header and parts, checksums apart."""
-        return list(self._ends())[-1]
+        return self.parts["row_bases"].stop
 
     @property
     def checksums_at(self) -> int:
@@ -136,20 +134,23 @@ class LmHeader:
         """Words, and rows below the highest order."""
         return 0 if self.order == 1 else self.words + sum(self.rows[: self.order - 1])
 
-    def _ends(self) -> Iterator[int]:
-        """Where the parts end, one after the other (`csrc/lm/lm_parts.h`)."""
-        at = HEADER_BYTES
+    @property
+    def parts(self) -> dict[str, range]:
+        """The bytes of each part, one behind the other (`csrc/lm/lm_parts.h`)."""
         row_lines = -(-(sum(self.rows) + self.tallies) // 12)
         state_lines = -(-self.states // 8)
-        for length, size in (
-            (self.words, 8),
-            (self.text_bytes, 1),
-            (self.words, 4),
-            (-(-self.words // 28), 64),
-            (row_lines, 64),
-            (state_lines, 64),
-            (-(-row_lines // LINES_OF_A_BASE), 4),
-            (-(-state_lines // LINES_OF_A_BASE), 8),
-        ):
-            at += -at % ALIGNMENT + length * size
-            yield at
+        sizes = {
+            "ends": 8 * self.words,
+            "text": self.text_bytes,
+            "by_text": 4 * self.words,
+            "words": 64 * -(-self.words // 28),
+            "rows": 64 * row_lines,
+            "states": 64 * state_lines,
+            "state_bases": 4 * -(-row_lines // LINES_OF_A_BASE),
+            "row_bases": 8 * -(-state_lines // LINES_OF_A_BASE),
+        }
+        at, parts = HEADER_BYTES, {}
+        for name, size in sizes.items():
+            at += -at % ALIGNMENT
+            parts[name] = range(at, at := at + size)
+        return parts

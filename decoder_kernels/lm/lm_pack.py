@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from earshot.decoder_kernels.errors import GraphSourceError, LmImageError
-from earshot.decoder_kernels.lm.lm_header import ALIGNMENT, HEADER_BYTES, LmHeader
+from earshot.decoder_kernels.lm.lm_header import LmHeader
 from earshot.decoder_kernels.lm.lm_image import LmImage, block_sums
 from earshot.decoder_kernels.native import kernels
 
@@ -55,14 +55,11 @@ class LmPacker:
         path = self._folder / "image"
         packed = self._native.finish(str(path), self._source)
         with path.open("r+b") as file:
-            texts_at = HEADER_BYTES + 8 * packed.words
-            file.seek(texts_at + -texts_at % ALIGNMENT)
-            vocabulary = hashlib.blake2b(file.read(packed.text_bytes), digest_size=16).digest()
             counts = LmHeader(
                 packed.order, packed.words, packed.text_bytes, tuple(packed.rows), packed.tallies,
-                packed.states, packed.holes, vocabulary,
+                packed.states, packed.holes, b"",
             )  # fmt: skip
-            _seal(file, counts)
+            seal(file, counts)
         self._check_texts(LmImage(path))
         self.rough = packed.clamped
         return path
@@ -75,15 +72,21 @@ class LmPacker:
             raise GraphSourceError(f"word {word} is not UTF-8", self._source) from error
 
 
-def _seal(file: io.BufferedRandom, counts: LmHeader) -> None:
-    """Add the checksums, then the header: a file without one is no image."""
+def seal(file: io.BufferedRandom, counts: LmHeader) -> None:
+    """Add the checksums, then the header: a file without one is no image.
+
+    counts: all but the vocabulary's checksum, which is that of the texts in the file.
+    """
+    texts = counts.parts["text"]
+    file.seek(texts.start)
+    vocabulary = hashlib.blake2b(file.read(len(texts)), digest_size=16).digest()
     file.truncate(counts.checksums_at)
     with mmap.mmap(file.fileno(), 0) as content:
         sums = struct.pack(f"<{counts.num_blocks}I", *block_sums(content, counts))
     file.seek(counts.checksums_at)
     file.write(sums)
     file.seek(0)
-    file.write(replace(counts, checksums=zlib.crc32(sums)).packed())
+    file.write(replace(counts, vocabulary=vocabulary, checksums=zlib.crc32(sums)).packed())
     file.flush()
     os.fsync(file.fileno())
 

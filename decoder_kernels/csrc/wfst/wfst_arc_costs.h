@@ -62,12 +62,10 @@ class ArcCosts {
     lm_.find(asked, count);
   }
 
-  // The words of a key whose token goes on, and of one that does with other models.
-  KERNEL_FN LmWords words_now(const Key& key) const {
-    return !HAS_LM || lm_.empty() ? 0 : lm_.cut(words_of(key));
-  }
-  KERNEL_FN LmWords words_anew(const Key& key) const {
-    return !HAS_LM || lm_.empty() ? 0 : lm_.cut_anew(words_of(key));
+  // The words of a key whose token goes on; `anew`: with other models.
+  KERNEL_FN LmWords words_now(const Key& key, bool anew = false) const {
+    if (!HAS_LM || lm_.empty()) return 0;
+    return anew ? lm_.cut_anew(words_of(key)) : lm_.cut(words_of(key));
   }
 
   KERNEL_FN Cost pending(int context) const { return fixed_cost(automaton_.pending(context)); }

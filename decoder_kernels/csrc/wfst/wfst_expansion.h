@@ -89,14 +89,12 @@ class Expansion {
     }
   }
 
-  // All tokens as they are, but for words that language models cannot tell apart. `anew`: whether
-  // these are of other models.
+  // All tokens, but for words that models cannot tell apart; `anew`: these are other models.
   KERNEL_FN void keep_tokens(bool anew) const {
     for (int i = block_.thread; i < frontier_.num_alive(); i += block_.threads) {
       const int place = work_.alive[i];
       const Key key = entries_.keys[place];
-      const LmWords words = anew ? arc_costs_.words_anew(key) : arc_costs_.words_now(key);
-      const Key kept = make_key(place_of(key), words);
+      const Key kept = make_key(place_of(key), arc_costs_.words_now(key, anew));
       frontier_.offer(kept, entries_.kinds[place], OPEN, entries_.costs[place], place, 0);
     }
     block_.sync();

@@ -39,6 +39,21 @@ def speaking(engine, config: StreamConfig, samples, sounds):
     return stream, listener
 
 
+def together(engine, asked, spoken, sounds) -> list:
+    """Listeners to streams that are spoken to in turn, a fifth of a second at a time."""
+    listeners = [sounds.Listener() for _ in asked]
+    streams = [engine.open(*each) for each in zip(asked, listeners, strict=True)]
+    chunk = sounds.rate_hz // 5
+    for start in range(0, max(map(len, spoken)), chunk):
+        for stream, samples in zip(streams, spoken, strict=True):
+            stream.push(samples[start : start + chunk])
+    for stream in streams:
+        stream.finish()
+    for listener in listeners:
+        listener.wait_for_last()
+    return listeners
+
+
 def told(heard) -> list[dict[str, object]]:
     """All partials and finals, as they were told."""
     return [asdict(event) for event in heard.of(Partial) + heard.of(Final)]

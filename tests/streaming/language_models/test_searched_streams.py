@@ -12,6 +12,7 @@ from searching import (
     named,
     scores,
     speaking,
+    together,
     told,
 )
 from tiny_lms import SMALL, TENANT, write_lm
@@ -91,18 +92,8 @@ def test_streams_in_any_company_hear_what_they_hear_alone(engine, sounds):
         told(sounds.transcribe(engine, samples, config))
         for config, samples in zip(asked, spoken, strict=True)
     ]
-    listeners = [sounds.Listener() for _ in asked]
-    streams = [engine.open(*each) for each in zip(asked, listeners, strict=True)]
-    chunk = sounds.rate_hz // 5
-    for start in range(0, max(map(len, spoken)), chunk):
-        for stream, samples in zip(streams, spoken, strict=True):
-            stream.push(samples[start : start + chunk])
-    for stream in streams:
-        stream.finish()
-    for listener in listeners:
-        listener.wait_for_last()
-    for listener, before in zip(listeners, alone, strict=True):
-        assert told(listener) == before
+    listeners = together(engine, asked, spoken, sounds)
+    assert list(map(told, listeners)) == alone
     assert listeners[0].text == "七二"
     assert listeners[4].text == "一二"
 

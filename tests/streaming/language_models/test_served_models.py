@@ -2,19 +2,12 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
+from served import app_of, final, pcm, transcript
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from tiny_lms import TENANT, alike, write_lm
 
-from earshot.service.core.metrics import Metrics
-from earshot.service.core.services import Services
-from earshot.service.gateway.app import create_app
-from earshot.service.gateway.dialects import DIALECTS
-from earshot.service.gateway.metrics_of_engine import watch_engine
-from earshot.service.served_model import ServedModel
-from earshot.service.settings import Settings
 from earshot.streaming.graph_config import GraphSearchConfig
 
 RAW = "encoding=linear16&sample_rate=16000&mode=ctc_wfst_beam_search"
@@ -39,27 +32,8 @@ def client(make_engine, tone_model, tmp_path, lms, in_search):
     graph = alike(tmp_path / "own", tone_model.tokenizer.vocab_size)
     search = GraphSearchConfig(lm_weight=0.5, max_active=200, lm_in_search=in_search)
     engine = make_engine(tone_model, graph=graph, graph_search=search, chunk_size=8, lm_dir=lms)
-    model = ServedModel("tones", "1", "fake", "00000000-0000-0000-0000-000000000000")
-    metrics = Metrics()
-    watch_engine(metrics, engine)
-    app = create_app(Services.build(engine, model, Settings(lm_dir=lms), metrics), DIALECTS)
-    with TestClient(app) as client:
+    with TestClient(app_of(engine, lms)) as client:
         yield client
-
-
-def pcm(samples: np.ndarray) -> bytes:
-    return (samples * 32767).astype("<i2").tobytes()
-
-
-def transcript(answer) -> str:
-    assert answer.status_code == 200, answer.text
-    return answer.json()["results"]["channels"][0]["alternatives"][0]["transcript"]
-
-
-def final(socket) -> str:
-    while not (message := socket.receive_json()).get("is_final"):
-        assert message["type"] == "Results", message
-    return message["channel"]["alternatives"][0]["transcript"]
 
 
 def test_a_tenants_model_turns_a_files_wrong_word_into_the_right_one(client, sounds) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from searching import MODES, named, told
+from searching import MODES, named, together, told
 from tiny_lms import SMALL, TENANT, alike, write_lm
 
 from earshot.decoder_kernels.lm.lm_image import LmImage
@@ -178,11 +178,5 @@ def test_company_changes_nothing_behind_a_cut(make_alike, sounds):
     engine, samples = make_alike(), sounds.speech("一" * 6 + "二一" * 3, gap_s=0.5)
     asked = [asking("tenant"), asking("calls", {"digit": ["三"]}), asking("tenant")]
     alone = [told(sounds.transcribe(engine, samples, config)) for config in asked]
-    listeners = [sounds.Listener() for _ in asked]
-    streams = [engine.open(*each) for each in zip(asked, listeners, strict=True)]
-    for stream in streams:
-        stream.push(samples)
-        stream.finish()
-    for listener in listeners:
-        listener.wait_for_last()
+    listeners = together(engine, asked, [samples] * len(asked), sounds)
     assert [told(each) for each in listeners] == alone

@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
-from searching import SCALE, asking, named, scores, told
+from searching import SCALE, asking, named, scores, together, told
 from tiny_lms import TENANT, write_lm
 
 from earshot.streaming.entities import Entities, read_entities
@@ -69,13 +69,7 @@ def test_streams_of_one_model_hear_no_members_of_others(make_alike, sounds, in_s
         asking(),
     ]
     alone = [told(sounds.transcribe(engine, samples, config)) for config in asked]
-    listeners = [sounds.Listener() for _ in asked]
-    streams = [engine.open(*each) for each in zip(asked, listeners, strict=True)]
-    for stream in streams:
-        stream.push(samples)
-        stream.finish()
-    for listener in listeners:
-        listener.wait_for_last()
+    listeners = together(engine, asked, [samples] * len(asked), sounds)
     assert [told(each) for each in listeners] == alone
     assert [listener.text == "一三二" for listener in listeners] == [
         False,

@@ -4,19 +4,13 @@ import json
 from pathlib import Path
 from urllib.parse import quote
 
-import numpy as np
 import pytest
 from searching import SCALE
+from served import app_of, final, pcm, transcript
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from tiny_lms import TENANT, alike, write_lm
 
-from earshot.service.core.metrics import Metrics
-from earshot.service.core.services import Services
-from earshot.service.gateway.app import create_app
-from earshot.service.gateway.dialects import DIALECTS
-from earshot.service.served_model import ServedModel
-from earshot.service.settings import Settings
 from earshot.streaming.graph_config import GraphSearchConfig
 
 RAW = "/v1/listen?encoding=linear16&sample_rate=16000&mode=ctc_wfst_beam_search"
@@ -40,14 +34,8 @@ def client(request, make_engine, tone_model, tmp_path, lms):
         lm_weight=SCALE, max_active=200, lattice_beam=8.0, lm_in_search=request.param
     )
     engine = make_engine(tone_model, graph=graph, graph_search=search, chunk_size=8, lm_dir=lms)
-    model = ServedModel("tones", "1", "fake", "00000000-0000-0000-0000-000000000000")
-    app = create_app(Services.build(engine, model, Settings(lm_dir=lms), Metrics()), DIALECTS)
-    with TestClient(app) as client:
+    with TestClient(app_of(engine, lms)) as client:
         yield client
-
-
-def pcm(samples: np.ndarray) -> bytes:
-    return (samples * 32767).astype("<i2").tobytes()
 
 
 def asked(lm: str | None, entities: object, **others: str) -> str:
@@ -59,20 +47,9 @@ def asked(lm: str | None, entities: object, **others: str) -> str:
     return RAW + query
 
 
-def transcript(answer) -> str:
-    assert answer.status_code == 200, answer.text
-    return answer.json()["results"]["channels"][0]["alternatives"][0]["transcript"]
-
-
 def refusal(answer) -> str:
     assert answer.status_code == 400, answer.text
     return answer.json()["err_msg"]
-
-
-def final(socket) -> str:
-    while not (message := socket.receive_json()).get("is_final"):
-        assert message["type"] == "Results", message
-    return message["channel"]["alternatives"][0]["transcript"]
 
 
 def test_a_member_is_heard_where_its_class_is_expected(client, sounds) -> None:
