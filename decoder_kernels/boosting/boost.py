@@ -13,7 +13,7 @@ a function of the sequence alone, and without its last term once the utterance i
 
 import math
 import zlib
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -77,10 +77,13 @@ class BoostTable:
         *,
         hold_completed: bool = False,
         most_pending: float = math.inf,
+        silent: Container[int] = (),
     ) -> "BoostTable":
         """Build the automaton; a phrase given twice counts once, with the larger weight.
 
         ``most_pending``: nats that phrases under way may have pending; their end pays the rest.
+        ``silent``: tokens that tell nothing of a phrase which they begin, as a space of its own
+        does, with which all sorts of words begin: its end pays for them, and nothing is pending.
 
         ``hold_completed`` is WeNet's rule: the bonus of a phrase stays pending when the phrase is
         complete, on top of what it keeps, until the next token. That holds the next token back in
@@ -93,7 +96,8 @@ class BoostTable:
                 if not 0 <= token < vocab_size:
                     raise BoostTableError(f"token {token} is outside the vocabulary {vocab_size}")
         trie = PhraseTrie(phrase.tokens for phrase in phrases)
-        rows = PhraseBonuses(trie, phrases).rows(most_pending, hold_completed)
+        bonuses = PhraseBonuses(trie, phrases)
+        rows = bonuses.rows(most_pending, hold_completed, silent)
         return cls(_links(trie), torch.tensor(rows, dtype=torch.float64))
 
     @property
@@ -130,10 +134,13 @@ class PhraseBonuses:
         self.own[end] = own if other is None else max(own, other)
 
     def rows(
-        self, most_pending: float = math.inf, hold_completed: bool = False
+        self,
+        most_pending: float = math.inf,
+        hold_completed: bool = False,
+        silent: Container[int] = (),
     ) -> tuple[list[float], list[float]]:
         """Pending and completed bonus of each state."""
-        trie = self.trie
+        trie, told = self.trie, self._told(silent)
         pending, completed, kept = ([0.0] * len(trie) for _ in range(3))
         for state in range(1, len(trie)):
             own, failure = self.own[state] or 0.0, trie.failures[state]
@@ -142,11 +149,19 @@ class PhraseBonuses:
             if hold_completed:
                 pending[state] = self.weight[state] * trie.depths[state]
             elif trie.children[state]:
-                earned = self.weight[state] * trie.depths[state]
+                earned = self.weight[state] * told[state]
                 pending[state] = min(most_pending, max(0.0, earned - kept[state]))
             else:  # from here on only a suffix of the phrase can go on
                 pending[state] = pending[failure]
         return pending, completed
+
+    def _told(self, silent: Container[int]) -> list[int]:
+        """Tokens of each state behind the silent ones that it begins with."""
+        told = [0] * len(self.trie)
+        for state in range(1, len(self.trie)):
+            before = told[self.trie.parents[state]]
+            told[state] = before + (before > 0 or self.trie.tokens[state] not in silent)
+        return told
 
 
 def _links(trie: PhraseTrie) -> Tensor:

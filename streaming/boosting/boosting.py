@@ -149,11 +149,16 @@ class _Request:
         return CompiledBoosts(
             texts,
             phrases,
-            BoostTable.compile(limited, self._tokenizer.vocab_size),
+            BoostTable.compile(limited, self._tokenizer.vocab_size, silent=self._spaces(limited)),
             tuple(self._warnings),
             spoken=frozenset(all_ways.keys() - self._as_written),
             limited=limited_boosts(earned, "token"),
         )
+
+    def _spaces(self, phrases: Iterable[BoostPhrase]) -> frozenset[int]:
+        """Tokens of phrases that are nothing but the space before a word."""
+        used = {token for phrase in phrases for token in phrase.tokens}
+        return frozenset(token for token in used if not self._tokenizer.decode([token]).strip())
 
 
 def _ways(phrase: str, tokenizer: Tokenizer) -> dict[str, Tokens]:

@@ -93,6 +93,13 @@ def test_no_more_is_pending_than_may_be_and_the_end_pays_the_rest() -> None:
     assert walk(table, [1, 2, 4])[0] == [2.0, 3.0, 0.0]
 
 
+def test_nothing_is_pending_for_a_silent_beginning_and_the_end_pays_for_it() -> None:
+    phrases = [BoostPhrase((5, 1, 5, 2), 2.0), BoostPhrase((3,), 1.0)]
+    table = BoostTable.compile(phrases, VOCAB_SIZE, silent={5})
+    assert walk(table, [5, 1, 5, 2])[0] == [0.0, 2.0, 4.0, 8.0]
+    assert walk(table, [5, 3])[0] == [0.0, 1.0]
+
+
 def test_a_phrase_given_twice_counts_once() -> None:
     assert boosts([((1, 2), 1.0), ((1, 2), 3.0), ((1, 2), 2.0)], [1, 2]) == [3.0, 6.0]
 

@@ -1,10 +1,13 @@
 import string
+from itertools import accumulate
 
 import pytest
 from boost_walk import BoostWalk
 
 from earshot.decoder_kernels.boosting.boost import TOKEN_LIMIT
+from earshot.models.bundled import bundled_model_dir
 from earshot.models.tokenizers.char import CharTokenizer
+from earshot.models.tokenizers.model_tokenizer import load_tokenizer
 from earshot.models.tokenizers.units import UnitTable
 from earshot.streaming.boosting.boosting import compile_boosts
 from earshot.streaming.stream_config import Boost, StreamConfig
@@ -112,3 +115,15 @@ class TestCapitals:
         found = compile_boosts([Boost("ζ")], tokenizer)
         assert [warning.phrase for warning in found.warnings] == ["ζ"]
         assert found.table is None
+
+
+def test_a_space_of_its_own_has_nothing_pending():
+    """All sorts of words begin with one where a model has few pieces."""
+    tokenizer = load_tokenizer(bundled_model_dir())
+    found = compile_boosts([Boost("zebra", 2.0)], tokenizer)
+    space, *letters = found.phrases[0].tokens
+    assert tokenizer.token(space) == "▁"
+    automaton = BoostWalk(found.table)
+    states = list(accumulate((space, *letters), automaton.step, initial=0))[1:]
+    assert automaton.pending(states[0]) == 0.0
+    assert automaton.pending(states[1]) == 2.0
