@@ -3,7 +3,7 @@
     PYTHONPATH=tests/cuda_emulator:. python -m benchmarks.cuda.label_loop_counts build/cuda_emulator
 
 A head of 114 million's shape with random weights and a real rate of labels walks over one chunk of
-1.12 s (14 frames) of some lanes, in each mode and in both papers' orders.
+1.12 s (14 frames) of some lanes, in each mode and order.
 """
 
 import argparse

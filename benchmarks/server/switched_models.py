@@ -127,13 +127,18 @@ class Run:
 class Load:
     """Live streams against one server, half of them with models."""
 
-    def __init__(self, target: Target, pid: int, streams: int, duration_s: float) -> None:
+    def __init__(self, target: Target, pid: int, streams: int) -> None:
         self._target = target
         self._pid = pid
         self._streams = streams
-        self._duration_s = duration_s
 
-    async def run(self, clips: Sequence[Clip], alone: dict[str, str], models: Models | None) -> Run:
+    async def run(
+        self,
+        duration_s: float,
+        clips: Sequence[Clip],
+        alone: dict[str, str],
+        models: Models | None = None,
+    ) -> Run:
         """Speak; models: those to switch between, None for nobody to name any.
 
         Raises SystemExit where a stream has failed.
@@ -145,9 +150,9 @@ class Load:
             beside.append(asyncio.create_task(models.come_and_go()))
         half = self._streams // 2
         others, switching = await asyncio.gather(
-            run_load(self._target, clips, alone, half, self._duration_s, SEED),
+            run_load(self._target, clips, alone, half, duration_s, SEED),
             run_load(
-                self._target, clips, alone, self._streams - half, self._duration_s, SEED + half,
+                self._target, clips, alone, self._streams - half, duration_s, SEED + half,
                 lambda index: self._switching(models.names, index) if models else iter(()),
             ),
         )  # fmt: skip
@@ -203,9 +208,9 @@ async def measured(asked: argparse.Namespace, target: Target, pid: int, models: 
     """Both runs, as a table."""
     clips = load_clips(SHARED / "speech" / "dev.tsv", CLIPS, SEED)
     alone = await texts_alone(target, clips, lambda _: None)
-    load = Load(target, pid, asked.streams, asked.seconds)
-    still = await load.run(clips, alone, None)
-    switched = await load.run(clips, alone, models)
+    load = Load(target, pid, asked.streams)
+    still = await load.run(asked.seconds_before, clips, alone)
+    switched = await load.run(asked.seconds, clips, alone, models)
     return table(HEADER, [still.line("no models"), switched.line("switched")])
 
 
@@ -215,9 +220,10 @@ def main() -> None:
     parser.add_argument("general", type=Path, help="image of a large model")
     parser.add_argument("--text", type=Path, default=SHARED / "text" / "books.txt.xz")
     parser.add_argument("--streams", type=int, default=40)
-    parser.add_argument("--seconds", type=float, default=1800.0, help="of each run")
+    parser.add_argument("--seconds", type=float, default=1800.0, help="with changes")
+    parser.add_argument("--seconds-before", type=float, default=600.0, help="without")
     parser.add_argument("--write", action="store_true", help="the page")
-    parser.add_argument("server_flags", nargs="*", default=[])
+    parser.add_argument("--server", nargs=argparse.REMAINDER, default=[], help="its flags: the last")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder, port = Path(name), free_port()
@@ -234,12 +240,13 @@ def main() -> None:
             "--lm-dir",
             str(models.folder),
         ]
-        with server_process([*command, *asked.server_flags], port, folder) as pid:
+        with server_process([*command, *asked.server], port, folder) as pid:
             target = Target(f"http://127.0.0.1:{port}")
             found = asyncio.run(measured(asked, target, pid, models))
     about = below_claim(__doc__)
-    said = f"{asked.streams} streams, {asked.seconds / 60:g} minutes each way, {len(models.names)}"
-    flags = " ".join(asked.server_flags) or "none"
+    minutes, before = asked.seconds / 60, asked.seconds_before / 60
+    said = f"{asked.streams} streams, {before:g} and {minutes:g} minutes, {len(models.names)}"
+    flags = " ".join(asked.server) or "none"
     body = f"{about}\n\n{said} models; server flags: {flags}.\n\n{found}\n"
     show_report(
         "switched_models", "Language models switched under load", body, is_written=asked.write

@@ -83,7 +83,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lanes", type=int, nargs="+", default=[4, 16, 40])
     parser.add_argument(
-        "--encoder-ms", type=float, help="of a second of one stream, instead of torch's, measured"
+        "--encoder-ms", type=float, help="of a second of one stream, instead of the native step's"
     )
     options = parser.parse_args()
     torch.set_num_threads(1)
