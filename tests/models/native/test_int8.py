@@ -3,10 +3,9 @@
 With rows of 8 bits, in w8a8, it loses as much as inputs lose in bfloat16, or some more.
 """
 
-from collections.abc import Callable
-
 import pytest
 import torch
+from int8_networks import APART, assert_near, stored
 from tiny_models import make_tiny_model
 from torch import Tensor, nn
 
@@ -24,9 +23,6 @@ LANES, FRAMES, CAPACITY = 16, 6, 12
 END = 1
 TREES = [TokenTree.of([[2, 3, 4, 2, 5], [2, 3, 6, 7, 8, 9], [5, 4, 3]], END)]
 SIZES = {"output_size": 36, "linear_units": 50, "cnn_module_kernel": 5}
-APART: dict[Precision, tuple[float, float]] = {"int8": (0.0, 1 / 40), "w8a8": (1 / 2, 6)}
-"""From float32, of what bfloat16 is, whose numbers have 8 bits each: more than, and less than. A
-row's whole numbers have 16 bits in int8. In w8a8 they have 8, of which the smaller use fewer."""
 
 
 @pytest.fixture(params=processors())
@@ -37,23 +33,6 @@ def processor(request) -> str:
 @pytest.fixture(params=APART)
 def precision(request) -> Precision:
     return request.param
-
-
-def stored(network: nn.Module) -> nn.Module:
-    """The network with weights as int8 leaves them, embeddings too: some multiply by theirs."""
-    for layer in network.modules():
-        if isinstance(layer, nn.Linear | nn.Conv1d | nn.Embedding):
-            rows = layer.weight.data.flatten(1)
-            scale = rows.abs().amax(1, keepdim=True) / 127
-            layer.weight.data = ((rows / scale).round() * scale).view_as(layer.weight)
-    return network.requires_grad_(False)
-
-
-def assert_near(precision: Precision, found: Callable[[Precision], Tensor]) -> None:
-    exact, rounded = found("float32"), found("bfloat16")
-    apart = (found(precision) - exact).abs().mean() / (rounded - exact).abs().mean()
-    more, less = APART[precision]
-    assert more < apart < less
 
 
 def test_a_head_loses_little(processor, precision):

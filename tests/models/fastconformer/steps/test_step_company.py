@@ -37,7 +37,7 @@ def step_in(
     return native_steps("layer_norm", processor, contexts, capacity, precision)[0]
 
 
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8", "w8a8"])
 @pytest.mark.parametrize("contexts", [CONTEXTS, LONG], ids=["short", "long"])
 @pytest.mark.parametrize("seed", range(4))
 @torch.no_grad()
