@@ -39,6 +39,13 @@ def frame(unit: int, duration: int = 1, sure: float = SURE) -> list[float]:
     return logits
 
 
+def torn(first: int, other: int, nats: float = 1.0) -> list[float]:
+    """A frame of one unit, or BLANK, that is another's for so many nats more."""
+    logits = frame(first)
+    logits[other] = SURE - nats
+    return logits
+
+
 QUIET = frame(BLANK)
 ECHO = [SURE, *[SURE - 0.1] * (BLANK - 2), *frame(BLANK, sure=0.0)[BLANK - 1 :]]
 

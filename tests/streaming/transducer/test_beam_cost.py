@@ -13,10 +13,10 @@ from scripted_transducer import (
     BLANK,
     QUIET,
     SIZE,
-    SURE,
     ScriptTokenizer,
     frame,
     scripted_transducer,
+    torn,
 )
 from speaker import ENDLESS, QUICK, Speaker, step
 
@@ -51,12 +51,6 @@ def calls_of(work: Callable[[], object]) -> int:
     finally:
         sys.setprofile(None)
     return count
-
-
-def torn(first: int, other: int) -> list[float]:
-    logits = frame(first)
-    logits[other] = SURE - 1.0
-    return logits
 
 
 def calls_after(words: int, boosts: tuple[Boost, ...] = ()) -> int:

@@ -17,11 +17,11 @@ from scripted_transducer import (
     DURATIONS,
     QUIET,
     SIZE,
-    SURE,
     UNITS,
     ScriptTokenizer,
     frame,
     scripted_transducer,
+    torn,
 )
 from speaker import ENDLESS, QUICK, Script, Speaker, Told, step
 
@@ -50,13 +50,6 @@ def decoder_of(slots: int = 1, width: int = 4) -> BeamDecoder:
 
 def speaker_of(decoder: BeamDecoder | TransducerDecoder, **options: Any) -> Speaker:
     return Speaker(decoder, SIZE, **options)
-
-
-def torn(first: int, other: int, nats: float = 1.0) -> list[float]:
-    """A frame of one unit, or BLANK, that is another's for so many nats more."""
-    logits = frame(first)
-    logits[other] = SURE - nats
-    return logits
 
 
 def best_of(speaker: Speaker) -> Best:

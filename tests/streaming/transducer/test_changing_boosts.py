@@ -17,12 +17,12 @@ from scripted_transducer import (
     ECHO,
     QUIET,
     SIZE,
-    SURE,
     UNITS,
     ScriptTokenizer,
     frame,
     frames_of,
     scripted_transducer,
+    torn,
 )
 from speaker import QUICK, Script, Speaker, step
 
@@ -46,13 +46,6 @@ class Stage:
     boosts: tuple[Boost, ...]
     script: Script
     steps: int
-
-
-def torn(first: int, other: int) -> list[float]:
-    """A frame of one unit that is another's for one nat more."""
-    logits = frame(first)
-    logits[other] = SURE - 1.0
-    return logits
 
 
 frames = st.sampled_from([frame(0), frame(2), frame(3, 4), torn(0, 1), torn(2, 0), QUIET, ECHO])

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from scripted_transducer import BLANK, QUIET, SIZE, SURE, frame, scripted_transducer
+from scripted_transducer import BLANK, QUIET, SIZE, scripted_transducer, torn
 from speaker import ENDLESS, Speaker
 
 from earshot.decoder_kernels.transducer.label_beam import BeamConfig, BeamMemory, LabelBeam
@@ -51,12 +51,6 @@ def speaker_with(*found: Transcript) -> Speaker:
     kept = hypotheses.only(range(count))
     speaker.stream.segment.search_state = replace(kept, transcripts=found, stable=0)
     return speaker
-
-
-def torn(first: int, other: int) -> list[float]:
-    logits = frame(first)
-    logits[other] = SURE - 1.0
-    return logits
 
 
 def cut_at(speaker: Speaker, boundary: int) -> list[str]:
