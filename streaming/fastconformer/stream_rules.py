@@ -9,7 +9,7 @@ from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.fastconformer.language_prompt import LanguagePrompt
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.parts.table import check_parameters
-from earshot.streaming.parts.transducer_lm import TRANSDUCER_LM, without_granted
+from earshot.streaming.parts.transducer_lm import TRANSDUCER_LM, without_lm_switch
 from earshot.streaming.search.search_choice import check_graph_wishes
 from earshot.streaming.stream_config import StreamConfig, check_chunk
 
@@ -55,7 +55,7 @@ class FastConformerRules:
         """The mode's search. Raises InvalidStreamConfig for what the model cannot do."""
         search = SEARCHES[self._mode(config)]
         why_none = self._why_no_graph(config, search)
-        check_graph_wishes(without_granted(config, self.parts), self.graph, why_none)
+        check_graph_wishes(without_lm_switch(config, self.parts), self.graph, why_none)
         check_chunk(config.chunk_ms, self.chunks_ms)
         check_parameters(config, search, self.parts)
         if others := [f"{name}_weight" for name in config.weights if name != TRANSDUCER_LM.name]:
@@ -67,7 +67,8 @@ class FastConformerRules:
 
     def _mode(self, config: StreamConfig) -> str:
         """The one asked for, or the first; without the graph where that is declined."""
-        known = [mode for mode in self.modes if config.graph.lm is not False or not _uses_lm(mode)]
+        declined = config.graph.lm is False
+        known = [mode for mode in self.modes if not (declined and _searches_graph(mode))]
         if config.mode is None:
             return known[0]
         if config.mode not in self.modes:
@@ -86,5 +87,5 @@ class FastConformerRules:
         return f"mode {config.mode or self.modes[0]} uses none"
 
 
-def _uses_lm(mode: str) -> bool:
+def _searches_graph(mode: str) -> bool:
     return SEARCHES[mode] == "graph"

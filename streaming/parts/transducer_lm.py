@@ -74,7 +74,7 @@ def lm_weight_of(config: StreamConfig, usual: float) -> float:
     return 0.0 if config.graph.lm is False else config.weights.get(NAME, usual)
 
 
-def without_granted(config: StreamConfig, parts: frozenset[str]) -> StreamConfig:
+def without_lm_switch(config: StreamConfig, parts: frozenset[str]) -> StreamConfig:
     """The config but for `lm=on` and `lm=off` where they are said of the model of labels."""
     by_name = isinstance(config.graph.lm, LmMix)
     if config.mode != MODE or NAME not in parts or by_name:
@@ -115,7 +115,7 @@ def _tell(file: LmFile, found: LabelWords) -> None:
     if found.strange:
         shown = ", ".join(map(repr, found.strange[:SHOWN]))
         count = len(found.strange)
-        log.warning("%s: %d words of %s are no labels: %s", NAME, count, file.source, shown)
+        log.warning("%s: %s: words that are no labels (%d): %s", NAME, file.source, count, shown)
 
 
 def _recommended(model: DecodingConfig) -> float:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.parts.table import check_parameters
-from earshot.streaming.parts.transducer_lm import without_granted
+from earshot.streaming.parts.transducer_lm import without_lm_switch
 from earshot.streaming.search.decoding_mode import WENET_MODES
 from earshot.streaming.search.search_choice import SearchKind, choose_search
 from earshot.streaming.stream_config import StreamConfig, check_chunk
@@ -32,7 +32,7 @@ class U2Rules:
         nothing here, and for parameters of parts that are not here or not asked, too.
         """
         self._check_mode(config.mode)
-        kind = choose_search(without_granted(config, self.parts), self.graph)
+        kind = choose_search(without_lm_switch(config, self.parts), self.graph)
         check_chunk(config.chunk_ms, self.chunks_ms)
         self.weights.changed_by(config.weights)
         check_parameters(config, kind, self.parts)

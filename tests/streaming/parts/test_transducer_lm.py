@@ -83,7 +83,7 @@ def test_words_that_are_no_labels_are_counted_in_the_log(
         fitted(tmp_path / "lm.arpa", arpa(*SYMBOLS[:9]))
         assert caplog.messages == []
         fitted(tmp_path / "lm.arpa", arpa(*SYMBOLS[:9], "<pad>"))
-    assert caplog.messages == ["transducer_lm: 1 words of lm.arpa are no labels: '<pad>'"]
+    assert caplog.messages == ["transducer_lm: lm.arpa: words that are no labels (1): '<pad>'"]
 
 
 def test_what_was_read_is_let_go(tmp_path: Path) -> None:
