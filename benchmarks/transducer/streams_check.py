@@ -100,7 +100,7 @@ def finals(events: Iterable[Event]) -> Iterator[Final]:
 
 
 def letters(said: Iterable[Final]) -> str:
-    """All texts without spaces: none is between two segments."""
+    """All texts without spaces: no space stands between two segments."""
     return "".join("".join(final.alternatives[0].text.split()) for final in said)
 
 

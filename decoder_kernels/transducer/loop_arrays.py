@@ -89,10 +89,12 @@ class HeadArrays:
 class LaneArrays:
     """Room for B lanes of T frames each.
 
-    numbers `(N, B)`: integers of each lane, see `LaneNumber` in `csrc/looping/loop_params.h`.
-    encoded `(B, T, D)`: encoder frames; heard `(B, T, J)`: as the joint takes them. memory
-    `(B, S)`: what predictors remember. found `(3, B, T max_symbols)`: labels, their frames and
-    durations. log_probs: theirs.
+    numbers `(LANE_NUMBERS, B)`: integers of each lane; words `(LOOP_WORDS,)`: the loop's own; see
+    `LaneNumber` and `LoopWord` in `csrc/looping/loop_params.h`. encoded `(B, T, D)`: encoder
+    frames; heard `(B, T, J)`: as the joint takes them. memory `(B, S)`: what predictors remember;
+    fresh `(B, L, H)`: what their layers say in a turn. answers `(B, V + 1 + N)`: the joint's in it.
+    blank_log_probs `(B, T)`: the blank's that passed each frame. found `(3, B, T max_symbols)`:
+    labels, their frames and durations. log_probs `(B, T max_symbols)`: theirs.
     """
 
     numbers: Tensor

@@ -116,7 +116,7 @@ class BeamDecoder(LabelDecoder[BeamMemory]):
             lane.stream.segment.detector.reconsider(evidence)
 
     def _boosted_labels(self, stream: ActiveStream, found: Hypotheses, memory: BeamMemory) -> int:
-        """So many labels of the leading hypothesis are until its last boosted word's end."""
+        """How many labels of the leading hypothesis there are up to its last boosted word's end."""
         leading, told = found.transcripts[memory.leading], self._last_boosted[stream.slot]
         if told is None or not told.holds(stream, leading):
             labels = self._spelling.boosted_labels(leading, stream)

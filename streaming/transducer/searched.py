@@ -36,8 +36,8 @@ class Searched:
 class Hypotheses:
     """The labels of each hypothesis in a segment, in the order of the stream's memory.
 
-    stable: so many labels are the first of all. No hypothesis that comes of them has others there,
-    so what a chunk brings is compared from there on alone.
+    stable: how many first labels all hypotheses share. None that comes of them has others there, so
+    what a chunk brings is compared from there on alone.
     """
 
     transcripts: tuple[Transcript, ...] = (NOTHING_FOUND,)

@@ -27,7 +27,7 @@ class Spelling:
         return self.heard(self.marks.placed(found), stream)
 
     def boosted_labels(self, found: Transcript, stream: ActiveStream) -> int:
-        """So many labels are until the end of the last boosted word."""
+        """How many labels there are up to the end of the last boosted word."""
         words = self.heard(found, stream).words
         return max((word.stop for word in words if word.boosted), default=0)
 
