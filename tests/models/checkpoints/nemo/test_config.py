@@ -89,7 +89,12 @@ def test_the_transducer_is_as_its_sections_say():
 
 @pytest.mark.parametrize(
     ("greedy", "expected"),
-    [({}, 10), ({"max_symbols_per_step": 4}, 4), ({"max_symbols": None}, 10)],
+    [
+        ({}, 10),
+        ({"max_symbols_per_step": 4}, 4),
+        ({"max_symbols": None}, 10),
+        ({"max_symbols": 0}, 10),
+    ],
 )
 def test_symbols_within_a_frame_have_two_names_and_a_default(greedy, expected):
     head = read_config(options(RNNT, decoding__greedy=greedy)).transducer
