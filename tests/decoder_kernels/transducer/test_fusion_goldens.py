@@ -1,4 +1,8 @@
-"""Greedy decoding with boosts and an n-gram of labels: what NeMo's graph code finds."""
+"""Greedy decoding with boosts and an n-gram of labels: what NeMo's graph code finds.
+
+Its beams over a CTC head (`beam_batch4`, `beam_batch4_lm0.5`) are not compared: they are another
+search than ours, whose scores are no sums of alignments.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +15,7 @@ from nemo_boosts import Both, LmWalk, table_of
 from nemo_golden import GoldenReader
 from network_head import NetworkHead
 from oracles import Found, frame_looping
+from torch import Tensor
 
 from earshot.decoder_kernels.transducer.label_loop import WalkedChunk
 from earshot.streaming.transducer.native_loop import label_loop_of
@@ -85,3 +90,31 @@ def test_boosts_are_each_streams_own(
     rows, slots, wanted = zip(*known, strict=True)
     for walked, each in zip(loop(rows, [loop.begin()] * 3, slots), wanted, strict=True):
         assert_nemos(walked, each)
+
+
+def test_greedy_ctc_with_a_language_model_finds_what_nemo_does(
+    nemo_golden: GoldenReader, fusion: dict[str, Any], lm: ArpaWalk
+) -> None:
+    golden, wanted = nemo_golden("ctc_offline"), fusion["ctc_offline"]["greedy_batch_lm0.5"]
+    for row, each in zip(golden.rows("encoded"), wanted, strict=True):
+        assert fused_ctc(golden.model.ctc(row), lm, 0.5) == each["y"]
+
+
+def fused_ctc(log_probs: Tensor, lm: ArpaWalk, weight: float) -> list[int]:
+    """The label or blank of each frame of `(T, V + 1)`.
+
+    Where the network hears the blank, or the last frame's label again, the model has no say; else
+    both choose among all other labels.
+    """
+    said: list[int] = []
+    found: list[int] = []
+    blank = log_probs.shape[1] - 1
+    for frame in log_probs.double():
+        last, heard = found[-1] if found else blank, int(frame.argmax())
+        if heard not in (blank, last):
+            frame[:blank] += weight * lm.scores(said)
+            frame[[last, blank]] = -torch.inf
+            heard = int(frame.argmax())
+            said.append(heard)
+        found.append(heard)
+    return found
