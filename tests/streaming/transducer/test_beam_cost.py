@@ -53,13 +53,18 @@ def calls_of(work: Callable[[], object]) -> int:
     return count
 
 
-def calls_after(words: int, boosts: tuple[Boost, ...] = ()) -> int:
-    """Of a step of silence after so many words, of which the last is not sure."""
+def speaker_with(boosts: tuple[Boost, ...] = ()) -> Speaker:
     loop = label_loop_of(scripted_transducer(), 1, boost_capacity=100)
     beam = LabelBeam(loop, BeamConfig(WIDTH))
     speaker = Speaker(BeamDecoder(loop, beam, ScriptTokenizer(), 1), SIZE, ENDLESS, chunk=1)
     compiled = speaker.decoder.compile("transducer_beam", boosts, QUICK)
     speaker.decoder.configure(speaker.stream, ENDLESS, "transducer_beam", compiled)
+    return speaker
+
+
+def calls_after(words: int, boosts: tuple[Boost, ...] = ()) -> int:
+    """Of a step of silence after so many words, of which the last is not sure."""
+    speaker = speaker_with(boosts)
 
     def go_on() -> None:
         step([speaker])
@@ -79,6 +84,21 @@ def test_a_step_that_brings_no_label_costs_the_same_after_many_words(
     boosts: tuple[Boost, ...],
 ) -> None:
     assert calls_after(160, boosts) == calls_after(10, boosts)
+
+
+def calls_of_a_word_after(words: int) -> int:
+    """Of a step that brings one word after so many and two that are not sure, spelled by nobody."""
+    speaker = speaker_with()
+    speaker.hear([frame(word % 4) for word in range(words)] + [torn(0, 1), torn(2, 3), frame(1)])
+    for _ in range(words + 2):
+        step([speaker])
+    assert hypotheses_of(speaker.stream.segment).stable == words
+    return calls_of(lambda: step([speaker]))
+
+
+def test_a_word_is_found_at_the_same_cost_after_many_words() -> None:
+    """Only what is told of a segment is told as a whole."""
+    assert calls_of_a_word_after(160) == calls_of_a_word_after(10)
 
 
 def chunk_of(word: int, memory: Any) -> Searched:
