@@ -119,7 +119,7 @@ class OpenLms:
         models = list(zip(files, opened.values(), strict=True))
         with ExitStack() as on_failure:
             on_failure.callback(self._let_go, tuple(opened))
-            numbered = () if self._searched is None else self._searched.number(models)
+            numbered = self._numbered(models, asked)
             on_failure.pop_all()
         return self._held(models, asked, numbered)
 
@@ -146,6 +146,13 @@ class OpenLms:
         found = {file: self._description(file) for file in files}  # it takes a while
         self._described = {file: said for file, said in found.items() if said is not None}
         return list(self._described.values())
+
+    def _numbered(self, models: Sequence[OpenLm], asked: LmMix) -> tuple[NumberedLm, ...]:
+        """The models as a search asks them, which reads the texts of their classes."""
+        try:
+            return () if self._searched is None else self._searched.number(models)
+        except LmImageError as error:
+            raise InvalidStreamConfig(f"lm={asked}: {error}") from error
 
     def _held(
         self, models: Sequence[OpenLm], asked: LmMix, numbered: tuple[NumberedLm, ...]

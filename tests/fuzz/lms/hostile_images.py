@@ -17,7 +17,7 @@ import torch
 from backoff_oracle import crowded_model, random_model
 from wfst_cases import SMALL, compact_graph
 
-from earshot.decoder_kernels.errors import LmImageError
+from earshot.decoder_kernels.errors import KernelError, LmImageError
 from earshot.decoder_kernels.graph.graph import Arc
 from earshot.decoder_kernels.lm.lm_header import _FIELDS, HEADER_BYTES, NO_WORD, LmHeader
 from earshot.decoder_kernels.lm.lm_image import LmImage
@@ -25,6 +25,10 @@ from earshot.decoder_kernels.lm.lm_pack import pack_arpa
 from earshot.decoder_kernels.lm.lm_texts import MixedLm, WordTexts
 from earshot.decoder_kernels.wfst.search_lm import MAX_ORDER, NumberedLm, SearchLm
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfig
+from earshot.streaming.errors import InvalidStreamConfig
+from earshot.streaming.graph_config import GraphSearchConfig
+from earshot.streaming.language_models.open_lms import OpenLms
+from earshot.streaming.lm_mix import LmMix
 
 Damage = Callable[[Random, bytes, bytes], bytes]
 
@@ -54,11 +58,17 @@ class HostileImages:
             self._intact.append((directory / "good.lm").read_bytes())
         self._good = LmImage(directory / "good.lm")
         graph = compact_graph([Arc(0, 2, 1, 0.5, 1), Arc(0, 3, 2, 0.5, 1)], 1, TEXTS[1:])
+        self._graph = replace(graph, small_lm=self._good)
+        self._served = directory / "lms" / "bad.lm"
+        self._served.parent.mkdir()
         self._search = WfstSearch(graph, WfstSearchConfig(max_tokens=100, **SMALL), 1)
 
     def use(self) -> None:
         """Open a bad image, and ask it all. Raises KernelError."""
-        image = self._opened(self._content())
+        content = self._content()
+        if self._dice.random() < 0.1:
+            self._serve(content)
+        image = self._opened(content)
         _ask(image)
         _ask_words(image, self._dice)
         self._rank(image)
@@ -86,6 +96,19 @@ class HostileImages:
         own = room[begin : begin + len(content)]
         own[:] = np.frombuffer(content, np.uint8)
         return LmImage(self._path, content=memoryview(own))
+
+    def _serve(self, content: bytes) -> None:
+        """As a stream names it. Raises AssertionError for errors that are not that stream's."""
+        self._served.unlink(missing_ok=True)
+        self._served.write_bytes(content)
+        config, name = GraphSearchConfig(lm_in_search=True), self._served.stem
+        lms = OpenLms.of(self._served.parent, self._graph, config, torch.device("cpu"))
+        try:
+            lms.hold(LmMix.read(name)).release()
+        except InvalidStreamConfig:
+            assert lms.count == 0
+        except KernelError as error:
+            raise AssertionError(f"lm={name} would end an engine") from error
 
     def _rank(self, image: LmImage) -> None:
         dice = self._dice

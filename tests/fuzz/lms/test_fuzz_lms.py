@@ -9,7 +9,9 @@ from fuzz_tally import Tally
 from hostile_arpas import BREAKS, HostileArpas
 from hostile_images import HostileImages
 
+from earshot.decoder_kernels.errors import LmImageError
 from earshot.decoder_kernels.lm.lm_image import LmImage
+from earshot.streaming.language_models.open_lms import OpenLms
 
 
 def test_no_hostile_model_does_harm() -> None:
@@ -57,6 +59,18 @@ def test_a_lookup_that_leads_outside_is_noticed(
     monkeypatch.setattr(images, "_content", lambda: images._intact[0])
     with pytest.raises(AssertionError):
         images.use()
+
+
+def test_an_image_that_would_end_an_engine_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def damaged(*_: object) -> None:
+        raise LmImageError("bad.lm is damaged: word 3 is no UTF-8")
+
+    monkeypatch.setattr(OpenLms, "hold", damaged)
+    images = HostileImages(Random(1), tmp_path)
+    with pytest.raises(AssertionError, match="lm=bad would end an engine"):
+        images._serve(images._intact[0])
 
 
 def test_readers_that_count_differently_are_noticed(

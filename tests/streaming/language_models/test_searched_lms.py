@@ -118,6 +118,17 @@ def test_numbers_that_were_at_hand_are_not_the_first_to_go(lms: OpenLms, found: 
     assert found == ["small.lm", "law.lm", "a.lm", "b.lm"]
 
 
+def test_a_damaged_class_is_the_error_of_who_names_the_model(lms: OpenLms, folder: Path) -> None:
+    """Only a search reads the texts of classes, once the model is open."""
+    image = write_lm(folder / "law.lm", {**TENANT, "<name>": 2.0})
+    content = image.read_bytes()
+    image.unlink()  # it may be mapped
+    image.write_bytes(content.replace(b"<name>", b"<na\xffe>"))
+    with pytest.raises(InvalidStreamConfig, match=r"lm=law: law\.lm is damaged: word \d is no UTF"):
+        lms.hold(LAW)
+    assert lms.count == 0
+
+
 def test_streams_that_ask_the_same_share_what_their_search_looks_up(lms: OpenLms) -> None:
     one, other = mix_of(lms.hold(LAW)), mix_of(lms.hold(LAW))
     assert one.search_lm(0.5) is other.search_lm(0.5)
