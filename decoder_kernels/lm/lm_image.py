@@ -50,7 +50,12 @@ class LmImage:
     ) -> None:
         self.path = path
         self.name = path.name or str(path)
-        self._content = memoryview(_mapped(path, self.name)) if content is None else content
+        self.found: os.stat_result | None = None
+        """The file that is mapped, whatever has its name now; None where a part is given."""
+        if content is None:
+            whole, self.found = _mapped(path, self.name)
+            content = memoryview(whole)
+        self._content = content
         self.header = LmHeader.read(
             self.name, self._content[:HEADER_BYTES].tobytes(), len(self._content)
         )
@@ -152,14 +157,15 @@ def block_sums(content: mmap.mmap | memoryview, header: LmHeader) -> list[int]:
     ]
 
 
-def _mapped(path: Path, name: str) -> mmap.mmap:
+def _mapped(path: Path, name: str) -> tuple[mmap.mmap, os.stat_result]:
     try:
         with path.open("rb") as file:
-            if os.fstat(file.fileno()).st_size == 0:
+            found = os.fstat(file.fileno())
+            if found.st_size == 0:
                 raise LmImageError(f"{name} is empty")
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
         raise LmImageError.unreadable(error, name) from error
     # Else each page that is touched brings 31 others along.
     content.madvise(mmap.MADV_RANDOM)
-    return content
+    return content, found

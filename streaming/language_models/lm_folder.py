@@ -97,7 +97,7 @@ class LmFolder:
             self._tell(f"{path.name} cannot be read: {_why(error)}")
             return None
         known = self._known.get(name)
-        if known is not None and not known.fault and known.identity == _identity(found):
+        if known is not None and not known.fault and known.identity == identity_of(found):
             return known  # a fault may have gone without a trace, as of permissions
         file = _read(name, path, found)
         if file.fault:
@@ -112,11 +112,13 @@ class LmFolder:
 
 
 def _read(name: str, path: Path, found: os.stat_result) -> LmFile:
-    identity = _identity(found)
+    identity = identity_of(found)
     if not stat.S_ISREG(found.st_mode):  # to open a pipe would wait for who writes to it
         return LmFile(name, path, identity, None, f"{path.name} is no file")
     try:
         with path.open("rb") as file:
+            found = os.fstat(file.fileno())  # another may have taken the name since
+            identity = identity_of(found)
             header = LmHeader.read(path.name, file.read(HEADER_BYTES), found.st_size)
     except LmImageError as error:
         return LmFile(name, path, identity, None, str(error))
@@ -125,7 +127,8 @@ def _read(name: str, path: Path, found: os.stat_result) -> LmFile:
     return LmFile(name, path, identity, header)
 
 
-def _identity(found: os.stat_result) -> Identity:
+def identity_of(found: os.stat_result) -> Identity:
+    """The identity of a file, as the system tells of it."""
     return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
 
 

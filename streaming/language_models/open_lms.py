@@ -23,7 +23,7 @@ from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.language_models.held_lms import HeldLms
 from earshot.streaming.language_models.lm_description import LmDescription, described
-from earshot.streaming.language_models.lm_folder import Identity, LmFile, LmFolder
+from earshot.streaming.language_models.lm_folder import Identity, LmFile, LmFolder, identity_of
 from earshot.streaming.language_models.searched_lms import OpenLm, SearchedLms, SearchedMix
 from earshot.streaming.lm_mix import OWN, LmChoice, LmMix
 
@@ -36,6 +36,9 @@ UNSEEN_NATS = 15.0
 """What a word costs that a model lacks, where neither it nor the graph says so."""
 
 NAMES_SHOWN = 50
+
+MOST_LOOKS = 5
+"""At files that others take the places of."""
 
 
 class OpenLms:
@@ -109,14 +112,10 @@ class OpenLms:
         if not isinstance(asked, LmMix):
             return HeldLms()
         with self._lock:
-            files = self._files(asked)
-            new = {file.identity for file in files} - self._open.keys()
-            if len(self._open) + len(new) > self._most:
-                raise InvalidStreamConfig(f"lm={asked}: {self._most} other models are in use here")
-            opened = {file.identity: self._image(file) for file in files}
+            models = self._models(asked)
+            opened = {file.identity: image for file, image in models}
             self._open.update(opened)
             self._holders.update(list(opened))
-        models = list(zip(files, opened.values(), strict=True))
         with ExitStack() as on_failure:
             on_failure.callback(self._let_go, tuple(opened))
             numbered = self._numbered(models, asked)
@@ -200,6 +199,22 @@ class OpenLms:
             raise InvalidStreamConfig(f"lm={name}: {file.fault}")
         return file
 
+    def _models(self, asked: LmMix) -> list[OpenLm]:
+        """The files, and of each the image that is open, or else one that nobody holds yet.
+
+        What is open goes by the files' identities: where another file takes a name between the look
+        and the opening, the look is repeated.
+        """
+        for _ in range(MOST_LOOKS):
+            files = self._files(asked)
+            new = {file.identity for file in files} - self._open.keys()
+            if len(self._open) + len(new) > self._most:
+                raise InvalidStreamConfig(f"lm={asked}: {self._most} other models are in use here")
+            models = [(file, self._image(file)) for file in files]
+            if all(_is_of(image, file) for file, image in models):
+                return models
+        raise InvalidStreamConfig(f"lm={asked}: replaced again and again while it is opened")
+
     def _check_classes(self, file: LmFile, entities: Entities) -> None:
         try:
             has = image_classes(LmImage(file.path))
@@ -234,3 +249,7 @@ class OpenLms:
         except LmImageError as error:
             log.warning("language models: %s", error)
             return None
+
+
+def _is_of(image: LmImage, file: LmFile) -> bool:
+    return image.found is not None and identity_of(image.found) == file.identity

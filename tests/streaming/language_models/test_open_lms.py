@@ -94,6 +94,22 @@ def test_a_file_that_was_replaced_just_now_is_the_one_that_is_opened(
     assert unigram(old, "七") == steps(TENANT["七"])
 
 
+def test_a_file_that_is_replaced_while_it_is_looked_at_is_not_taken_for_torn(
+    tmp_path: Path, lms: OpenLms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_lm(tmp_path / "law.lm", TENANT)
+    new = write_lm(tmp_path / "new.lm", {**TENANT, "三": 1.0, "一 三": 1.0})
+    usual = Path.open
+
+    def opened(path: Path, *how: str) -> object:
+        if new.exists():
+            new.rename(tmp_path / "law.lm")
+        return usual(path, *how)
+
+    monkeypatch.setattr(Path, "open", opened)
+    lms.check(LAW)
+
+
 def test_a_file_that_was_torn_at_the_last_look_is_looked_at_anew(
     tmp_path: Path, lms: OpenLms
 ) -> None:

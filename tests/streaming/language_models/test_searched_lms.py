@@ -1,6 +1,6 @@
 """Models as a search asks them: numbered once, shared by streams, refused where nothing asks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from earshot.streaming.errors import InvalidEngineConfig, InvalidStreamConfig, U
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.language_models import searched_lms
 from earshot.streaming.language_models.held_lms import HeldLms, StreamLms
+from earshot.streaming.language_models.lm_folder import LmFolder
 from earshot.streaming.language_models.open_lms import OpenLms
 from earshot.streaming.language_models.searched_lms import SearchedMix, check_lm_in_search
 from earshot.streaming.lm_mix import LmMix
@@ -78,6 +79,45 @@ def test_words_of_another_file_under_the_name_are_found_anew(
     new = lms.hold(LAW)
     assert found == ["small.lm", "law.lm", "law.lm"]
     assert mix_of(old).large[0] is not mix_of(new).large[0]
+
+
+OTHERS = {"<s>": 64.0, "</s>": 0.5, "<unk>": 9.0, "一": 3.0, "七": 0.25, "二": 2.0}
+"""The words of `TENANT` under other numbers."""
+
+
+@pytest.fixture
+def replaced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Has ``law.lm`` replaced so often, each time just after it was looked at."""
+    usual, left = LmFolder.find, [0]
+
+    def find(lms: LmFolder, name: str) -> object:
+        file = usual(lms, name)
+        if left[0]:
+            left[0] -= 1
+            write_lm(folder / "new.lm", OTHERS).rename(folder / "law.lm")
+        return file
+
+    monkeypatch.setattr(LmFolder, "find", find)
+    return lambda times: left.__setitem__(0, times)
+
+
+def test_a_file_that_is_replaced_before_it_is_opened_has_its_own_numbers(
+    lms: OpenLms, replaced: Callable[[int], None]
+) -> None:
+    lms.hold(LAW).release()
+    replaced(1)
+    [new] = mix_of(lms.hold(LAW)).large
+    assert new.numbers.tolist() == new.image.find_words(["<eps>", "一", "七", "二"]).tolist()
+    assert lms.hold_open(LAW) is not None
+
+
+def test_a_file_that_is_replaced_at_each_look_is_refused(
+    lms: OpenLms, replaced: Callable[[int], None]
+) -> None:
+    replaced(1000)
+    with pytest.raises(InvalidStreamConfig, match="lm=law: replaced again and again"):
+        lms.hold(LAW)
+    assert lms.count == 0
 
 
 def test_numbers_of_a_model_that_is_gone_are_forgotten(
