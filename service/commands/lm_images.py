@@ -56,7 +56,7 @@ def tell_classes(names: Iterable[str]) -> None:
 
 def _pack(arguments: argparse.Namespace) -> int:
     require_readable("pack", [arguments.arpa])
-    require_place(arguments.out, [arguments.arpa])
+    require_place(arguments.out, [arguments.arpa], called="OUT.lm")
     if arguments.memory < 1:
         raise StartupError(f"--memory is {arguments.memory}")
     with progress_stages() as bar:

@@ -17,15 +17,21 @@ def read_words(path: Path) -> list[str]:
     return [fields[0] for fields in map(str.split, lines) if fields]
 
 
-def require_place(path: Path, inputs: Sequence[Path | None]) -> None:
-    """Known before the work, not after it; none of the inputs is it. Raises StartupError."""
+def require_place(path: Path, inputs: Sequence[Path | None], called: str = "--out") -> None:
+    """Known before the work, not after it; none of the inputs is it. Raises StartupError.
+
+    What is written takes the place of what has the name: of files, never of pipes and devices.
+    called: as the command line calls it.
+    """
     if path.is_dir():
-        raise StartupError(f"--out {path} is a directory")
+        raise StartupError(f"{called} {path} is a directory")
+    if path.exists() and not path.is_file():
+        raise StartupError(f"{called} {path} is no regular file")
     if not path.parent.is_dir():
-        raise StartupError(f"--out {path}: there is no directory {path.parent}")
+        raise StartupError(f"{called} {path}: there is no directory {path.parent}")
     for each in inputs:
         if each is not None and path.exists() and each.exists() and path.samefile(each):
-            raise StartupError(f"--out {path} is an input, and would be lost")
+            raise StartupError(f"{called} {path} is an input, and would be lost")
 
 
 def require_readable(action: str, paths: Sequence[Path]) -> None:

@@ -1,6 +1,7 @@
 """`earshot graph`, with the bundled model's units and language models of a few words."""
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -116,6 +117,16 @@ def test_no_input_is_overwritten(capsys, lm) -> None:
     assert graph("build", "--lm", lm, "--out", lm) == 2
     assert "is an input, and would be lost" in capsys.readouterr().err
     assert lm.read_text(encoding="utf-8") == ARPA
+
+
+@pytest.mark.parametrize("build", ["graph", "lm"])
+def test_a_pipe_is_not_replaced(capsys, lm, tmp_path, build: str) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    words = {"graph": ["--lm", lm], "lm": [lm, "--as-is"]}[build]
+    assert main([build, "build", *map(str, words), "--out", str(pipe)]) == 2
+    assert f"--out {pipe} is no regular file" in capsys.readouterr().err
+    assert pipe.is_fifo()
 
 
 def test_build_takes_spellings_from_a_lexicon(lm, compiled, tmp_path) -> None:

@@ -1,5 +1,6 @@
 """`earshot lm pack`, `earshot lm info`, and images that `earshot lm build` writes."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,19 @@ def test_pack_refuses_what_is_no_model_in_one_line(capsys, arpa: Path, tmp_path:
     assert lm("pack", arpa, arpa) == 2
     assert lm("pack", arpa, tmp_path / "my.lm", "--memory", 0) == 2
     assert lm("pack", tmp_path / "nothing", tmp_path / "my.lm") == 2
+
+
+def test_pack_replaces_no_pipe_and_no_directory(
+    capsys, monkeypatch, arpa: Path, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe.lm")
+    assert lm("pack", arpa, tmp_path / "pipe.lm") == 2
+    assert (tmp_path / "pipe.lm").is_fifo()
+    monkeypatch.chdir(tmp_path)
+    assert lm("pack", arpa, ".") == 2
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].endswith("pipe.lm is no regular file")
+    assert said[1] == "earshot lm: OUT.lm . is a directory"
 
 
 def test_info_checks_all_of_an_image(capsys, arpa: Path, tmp_path: Path) -> None:
