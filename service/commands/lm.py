@@ -18,6 +18,7 @@ from earshot.language.ngrams.text import Text, choose_vocabulary
 from earshot.language.text.text_files import read_sentences
 from earshot.service.commands import lm_images, lm_train
 from earshot.service.commands.options.build_files import read_words, require_place, require_readable
+from earshot.service.commands.options.build_memory import MB, require_memory
 from earshot.service.commands.options.console import Stages, progress_stages, say, tell
 from earshot.service.errors import StartupError
 
@@ -54,6 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
         code: int = arguments.do(arguments)
     except (GraphError, LanguageModelError, LmImageError) as error:
         raise StartupError(f"{arguments.action}: {error}") from error
+    except MemoryError as error:
+        raise StartupError(f"{arguments.action}: there is not enough memory") from error
     return code
 
 
@@ -126,7 +129,7 @@ def _build(arguments: argparse.Namespace) -> int:
     _check(arguments)
     require_readable("build", [*arguments.text, *arguments.mix, *arguments.tune])
     required = [] if arguments.words is None else read_words(arguments.words)
-    columns = MappedColumns(arguments.out.parent, arguments.memory * lm_images.MB)
+    columns = MappedColumns(arguments.out.parent, arguments.memory * MB)
     with progress_stages() as bar:
         text = _read(arguments.text, arguments, columns, bar)
         others = [_read([path], arguments, columns, bar) for path in arguments.mix]
@@ -161,7 +164,7 @@ def _write(model: NGramModel, arguments: argparse.Namespace, columns: Columns, b
         bar(f"writing {out.name}", done)
 
     if out.suffix == lm_images.SUFFIX:
-        write_image(out, model, tell_share, arguments.memory * lm_images.MB)
+        write_image(out, model, tell_share, arguments.memory * MB)
     else:
         write_arpa(out, model, tell_share)
 
@@ -177,8 +180,7 @@ def _check(arguments: argparse.Namespace) -> None:
         raise StartupError(f"--max-ngrams is {arguments.max_ngrams}")
     if arguments.min_count < 1:
         raise StartupError(f"--min-count is {arguments.min_count}")
-    if arguments.memory < 1:
-        raise StartupError(f"--memory is {arguments.memory}")
+    require_memory(arguments.memory)
     if arguments.tune and not arguments.mix:
         raise StartupError("--tune finds weights of --mix, which is not there")
 

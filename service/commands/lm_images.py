@@ -8,11 +8,10 @@ from earshot.decoder_kernels.lm.lm_image import COST_STEPS, LmImage
 from earshot.decoder_kernels.lm.lm_pack import DEFAULT_MEMORY, pack_arpa
 from earshot.decoder_kernels.lm.word_classes import class_token, image_classes
 from earshot.service.commands.options.build_files import require_place, require_readable
+from earshot.service.commands.options.build_memory import MB, require_memory
 from earshot.service.commands.options.console import progress_stages, say, tell
-from earshot.service.errors import StartupError
 
 SUFFIX = ".lm"
-MB = 1 << 20
 
 
 def add_pack_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,8 +56,7 @@ def tell_classes(names: Iterable[str]) -> None:
 def _pack(arguments: argparse.Namespace) -> int:
     require_readable("pack", [arguments.arpa])
     require_place(arguments.out, [arguments.arpa], called="OUT.lm")
-    if arguments.memory < 1:
-        raise StartupError(f"--memory is {arguments.memory}")
+    require_memory(arguments.memory)
     with progress_stages() as bar:
         name = arguments.arpa.name
         rough = pack_arpa(

@@ -7,6 +7,7 @@ import pytest
 
 from earshot.decoder_kernels.lm.lm_image import LmImage
 from earshot.decoder_kernels.lm.word_classes import image_classes
+from earshot.service.commands import lm_images
 from earshot.service.commands.cli import main
 
 ARPA = r"""
@@ -71,6 +72,30 @@ def test_pack_replaces_no_pipe_and_no_directory(
     said = capsys.readouterr().err.splitlines()
     assert said[0].endswith("pipe.lm is no regular file")
     assert said[1] == "earshot lm: OUT.lm . is a directory"
+
+
+@pytest.mark.parametrize("megabytes", [-1, 0, 99999999, 99999999999999])
+def test_memory_that_a_machine_lacks_is_refused_in_one_line(
+    capsys, arpa: Path, tmp_path: Path, megabytes: int
+) -> None:
+    asked = ["--memory", megabytes]
+    assert lm("pack", arpa, tmp_path / "my.lm", *asked) == 2
+    (tmp_path / "text").write_text("a b\n")
+    assert lm("build", tmp_path / "text", "--out", tmp_path / "my.lm", *asked) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 2
+    assert all(line.startswith(f"earshot lm: --memory is {megabytes}") for line in said)
+
+
+def test_memory_that_is_not_to_be_had_after_all_is_one_line(
+    capsys, monkeypatch, arpa: Path, tmp_path: Path
+) -> None:
+    def too_much(*_: object) -> None:
+        raise MemoryError("bad allocation")
+
+    monkeypatch.setattr(lm_images, "pack_arpa", too_much)
+    assert lm("pack", arpa, tmp_path / "my.lm") == 2
+    assert "earshot lm: pack: there is not enough memory" in capsys.readouterr().err
 
 
 def test_info_checks_all_of_an_image(capsys, arpa: Path, tmp_path: Path) -> None:
