@@ -128,6 +128,8 @@ def _add_as_is(parser: argparse.ArgumentParser) -> None:
 def _build(arguments: argparse.Namespace) -> int:
     _check(arguments)
     require_readable("build", [*arguments.text, *arguments.mix, *arguments.tune])
+    if arguments.out.suffix == lm_images.SUFFIX:
+        lm_images.tell_unusable_name(arguments.out)
     required = [] if arguments.words is None else read_words(arguments.words)
     columns = MappedColumns(arguments.out.parent, arguments.memory * MB)
     with progress_stages() as bar:

@@ -7,9 +7,14 @@ from pathlib import Path
 from earshot.decoder_kernels.lm.lm_image import COST_STEPS, LmImage
 from earshot.decoder_kernels.lm.lm_pack import DEFAULT_MEMORY, pack_arpa
 from earshot.decoder_kernels.lm.word_classes import class_token, image_classes
-from earshot.service.commands.options.build_files import require_place, require_readable
+from earshot.service.commands.options.build_files import (
+    require_file,
+    require_place,
+    require_readable,
+)
 from earshot.service.commands.options.build_memory import MB, require_memory
 from earshot.service.commands.options.console import progress_stages, say, tell
+from earshot.streaming.lm_mix import RESERVED, is_name
 
 SUFFIX = ".lm"
 
@@ -53,10 +58,21 @@ def tell_classes(names: Iterable[str]) -> None:
         say(f"classes of words: {classes}")
 
 
+def tell_unusable_name(out: Path) -> None:
+    """Say that requests cannot name an image where a server finds it, if they cannot."""
+    if out.suffix != SUFFIX or not is_name(out.stem):
+        reserved = ", ".join(RESERVED)
+        tell(
+            f"no request can name {out.name}: a model is NAME{SUFFIX}, 1 to 64 of a-z, 0-9, _ and "
+            f"-, none of {reserved}"
+        )
+
+
 def _pack(arguments: argparse.Namespace) -> int:
     require_readable("pack", [arguments.arpa])
     require_place(arguments.out, [arguments.arpa], called="OUT.lm")
     require_memory(arguments.memory)
+    tell_unusable_name(arguments.out)
     with progress_stages() as bar:
         name = arguments.arpa.name
         rough = pack_arpa(
@@ -72,7 +88,7 @@ def _pack(arguments: argparse.Namespace) -> int:
 
 
 def _info(arguments: argparse.Namespace) -> int:
-    require_readable("info", [arguments.image])
+    require_file("info", arguments.image)
     image = LmImage(arguments.image)
     header = image.header
     say(describe(arguments.image))

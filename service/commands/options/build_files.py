@@ -40,4 +40,14 @@ def require_readable(action: str, paths: Sequence[Path]) -> None:
         try:
             path.open("rb").close()
         except OSError as error:
-            raise StartupError(f"{action}: {path.name}: {error.strerror}") from error
+            raise StartupError(f"{action}: {path.name or path}: {error.strerror}") from error
+
+
+def require_file(action: str, path: Path) -> None:
+    """An input that is mapped: a pipe would be waited for, a device may have no end.
+
+    Raises StartupError.
+    """
+    if path.exists() and not path.is_file():
+        raise StartupError(f"{action}: {path.name or path} is no regular file")
+    require_readable(action, [path])

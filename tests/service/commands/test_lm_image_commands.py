@@ -112,6 +112,42 @@ def test_info_checks_all_of_an_image(capsys, arpa: Path, tmp_path: Path) -> None
     assert lm("info", arpa) == 2
 
 
+def test_info_waits_for_no_pipe_and_names_a_directory(capsys, monkeypatch, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.lm")
+    monkeypatch.chdir(tmp_path)
+    said = []
+    for name in ("pipe.lm", ".", "gone.lm"):
+        assert lm("info", name) == 2
+        said.append(capsys.readouterr().err)
+    assert said == [
+        "earshot lm: info: pipe.lm is no regular file\n",
+        "earshot lm: info: . is no regular file\n",
+        "earshot lm: info: gone.lm: No such file or directory\n",
+    ]
+    assert lm("pack", ".", "my.lm") == 2
+    assert capsys.readouterr().err == "earshot lm: pack: .: Is a directory\n"
+
+
+@pytest.mark.parametrize("name", ["on.lm", "Law.lm", "law.image"])
+def test_a_name_that_no_request_can_use_is_told(
+    capsys, arpa: Path, tmp_path: Path, name: str
+) -> None:
+    told = f"no request can name {name}: "
+    assert lm("pack", arpa, tmp_path / name) == 0
+    assert told in capsys.readouterr().err
+    (tmp_path / "text").write_text("a b\n")
+    assert lm("build", tmp_path / "text", "--as-is", "--out", tmp_path / name) == 0
+    is_image = name.endswith(".lm")  # others are ARPA files
+    assert (told in capsys.readouterr().err) == is_image
+
+
+def test_nothing_is_told_of_a_name_that_requests_can_use(
+    capsys, arpa: Path, tmp_path: Path
+) -> None:
+    assert lm("pack", arpa, tmp_path / "my-law_2.lm") == 0
+    assert "no request can name" not in capsys.readouterr().err
+
+
 def test_build_writes_the_image_of_what_it_would_write_as_text(tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("a b c a b\nb c d a\na b d\n" * 5)
