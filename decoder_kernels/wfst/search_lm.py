@@ -55,7 +55,8 @@ class NumberedLm:
         memory: for the graph's own, which is asked of all words.
     classes: its numbers of its classes of words, by name.
 
-    Raises InvalidConfig for a model or a graph that is too large for a token's key.
+    Raises InvalidConfig for a model or a graph that is too large for a token's key, LmImageError
+    for a class whose text is no UTF-8.
     """
 
     image: LmImage
@@ -211,11 +212,11 @@ class SearchLm:
     def _check(self) -> None:
         if not len(set(self.classes)) == len(self.classes) <= MOST_CLASSES:
             raise InvalidConfig(f"a search takes up to {MOST_CLASSES} classes, each once")
-        if len(self.small.numbers) + len(self.classes) > MAX_WORDS:
+        known = len(self.small.numbers) + len(self.classes)
+        if known > MAX_WORDS:
             raise InvalidConfig(f"a search with models takes {MAX_WORDS} words and classes")
         if not 1 <= len(self.large) <= MOST_MODELS or len(self.shares) != len(self.large):
             raise InvalidConfig(f"a search takes 1 to {MOST_MODELS} models, each with its share")
-        known = len(self.small.numbers) + len(self.classes)
         if not all(0 < word < known or word == UNKNOWN_WORD for word in self.before):
             raise InvalidConfig("a word that was told before is none of the graph's, nor a class")
         total = sum(self.shares)

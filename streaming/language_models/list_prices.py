@@ -29,7 +29,8 @@ Brought: TypeAlias = Sequence[ClassMember | None]
 """Words above the graph's own: None for one that is no member of a class."""
 
 ADDED = 0.3
-"""Share of a model that is added to the graph's own, for which nothing makes room."""
+"""Part of the named models' costs that is added where the graph does not hold its own model, whose
+costs stay."""
 
 
 class ListPrices:

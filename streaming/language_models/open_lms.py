@@ -79,9 +79,8 @@ class OpenLms:
 
         Raises UnusableGraph where a search is to ask them and cannot (`check_graph`).
         """
-        is_asked = config.lm_in_search and graph is not None
         searched = None
-        if graph is not None and is_asked:
+        if config.lm_in_search and graph is not None:
             searched = SearchedLms(graph, config, device)
         return cls(None if path is None else LmFolder(path), graph, searched=searched)
 

@@ -75,7 +75,8 @@ class SearchedLms:
     def number(self, models: Sequence[OpenLm]) -> tuple[NumberedLm, ...]:
         """All models with their numbers, where the search's kernels read them.
 
-        None where one is of too high an order for a search. Raises what `NumberedLm.placed` raises.
+        Nothing where one is of too high an order for a search. Raises what `NumberedLm.placed`
+        raises, and LmImageError for a class whose text is no UTF-8.
         """
         if not can_search(models):
             return ()

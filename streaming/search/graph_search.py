@@ -201,7 +201,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         said, brought = self._told_before(stream).listed, _brought(stream)
         paths = partial(self._prices.paths, mix, drawn, scale, said, brought, ended=ended)
         found = paths(beginning=self._state(stream).committed)
-        if found == []:  # None is another answer: it takes too long, however often one asks
+        if found is not None and not found:  # None: it takes too long, however often one asks
             found = paths()
         if found is None:
             return None
