@@ -48,8 +48,8 @@ BY_BEAM = (
     "static", "in the search, times small", "overflows",
 )  # fmt: skip
 BY_LANES = (
-    "lanes", "threads", "RTF of a lane: small", "in the search", "static", "times as fast: small",
-    "in the search", "static",
+    "lanes", "threads", "RTF of all lanes together: small", "in the search", "static",
+    "times as fast: small", "in the search", "static",
 )  # fmt: skip
 
 
