@@ -14,10 +14,11 @@ from earshot.models.checkpoints.hugging_face_model import (
     is_hugging_face_folder,
     load_hugging_face_model,
 )
+from earshot.models.checkpoints.nemo.archive import all_nemo
 from earshot.models.checkpoints.nemo_model import claims_nemo, load_nemo_model, nemo_file
 from earshot.models.checkpoints.own_format import load_own_model
 from earshot.models.checkpoints.wenet import load_wenet_model
-from earshot.models.errors import CheckpointError, NotACheckpoint
+from earshot.models.errors import NAMES_SHOWN, CheckpointError, NotACheckpoint, quote
 from earshot.models.native.late_weights import bring_all
 
 
@@ -75,13 +76,22 @@ def load_model(
         raise CheckpointError(f"there is no model {path}")
     known = next((each for each in FORMATS if each.claims(path)), None)
     if known is None:
-        described = [each.description for each in FORMATS]
-        if path.is_file():
-            raise NotACheckpoint(f"{path} is a file; a model here is {', or '.join(described)}")
-        raise CheckpointError(f"{path} holds neither {', nor '.join(described)}")
+        raise _of_no_format(path)
     loaded = known.load(path)
     if not late or torch.device(device).type != "cpu":
         bring_all(loaded.model)
         loaded.model.to(device)
     directory = path if path.is_dir() else None
     return replace(loaded, directory=directory, weights=known.weights(path))
+
+
+def _of_no_format(path: Path) -> CheckpointError:
+    described = [each.description for each in FORMATS]
+    if path.is_file():
+        return NotACheckpoint(f"{path} is a file; a model here is {', or '.join(described)}")
+    if archives := all_nemo(path):
+        names = ", ".join(quote(archive.name) for archive in archives[:NAMES_SHOWN])
+        return CheckpointError(
+            f"{path} holds {len(archives)} .nemo archives, {names}: name one of them"
+        )
+    return CheckpointError(f"{path} holds neither {', nor '.join(described)}")

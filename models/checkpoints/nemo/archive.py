@@ -109,8 +109,13 @@ def is_nemo(path: Path) -> bool:
 
 def only_nemo(directory: Path) -> Path | None:
     """The one .nemo that lies in a directory; None where there is none or more than one."""
-    found = [path for path in directory.glob("*.nemo") if path.is_file()]
+    found = all_nemo(directory)
     return found[0] if len(found) == 1 else None
+
+
+def all_nemo(directory: Path) -> list[Path]:
+    """Every .nemo that lies in a directory, by name."""
+    return sorted(path for path in directory.glob("*.nemo") if path.is_file())
 
 
 def _begins_as_tar(path: Path) -> bool:

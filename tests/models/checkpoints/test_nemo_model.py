@@ -306,3 +306,9 @@ def test_a_member_that_only_ends_like_the_configuration_is_not_it(tmp_path):
     values = options("EncDecCTCModel")
     path = write_archive(tmp_path / "x.nemo", values, {"evil_model_config.yaml": b"target: none"})
     assert load_model(path).format == "nemo"
+
+
+def test_a_folder_of_two_archives_is_asked_for_one_of_them(path):
+    (path.parent / "other.nemo").write_bytes(path.read_bytes())
+    with pytest.raises(CheckpointError, match=r"holds 2 \.nemo archives, 'other\.nemo', 'tiny"):
+        load_model(path.parent)
