@@ -2,6 +2,7 @@
 
 ModelError
 ├── ConfigError              a configuration that cannot be built
+│   └── FieldError           a field of it, whose key in a file its reader knows
 ├── CheckpointError          a model, or its weight file, that cannot be used
 │   ├── NotACheckpoint       garbage, a truncated file, a zip of something else
 │   ├── UnsafeCheckpoint     a pickle that wants to run code, an archive that would explode
@@ -18,7 +19,9 @@ ModelError
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from earshot.errors import EarshotError
 
@@ -52,6 +55,14 @@ class ModelError(EarshotError):
 
 class ConfigError(ModelError):
     """A configuration value is out of range, contradictory or not supported."""
+
+
+class FieldError(ConfigError):
+    """One field does not fit; whoever read it from a file says the key that it stood at."""
+
+    def __init__(self, field: str, value: object, reason: str) -> None:
+        self.field, self.value, self.reason = field, value, reason
+        super().__init__(f"{field}={quote(value)} {reason}")
 
 
 class CheckpointError(ModelError):
@@ -114,3 +125,15 @@ class UnencodableText(TokenizerError):
 
 class NotStreamable(ModelError):
     """The encoder needs the whole utterance; it has no chunk step."""
+
+
+@contextmanager
+def naming(source: Path | str) -> Iterator[None]:
+    """Has refusals of configurations and tokenizers name what they were read from."""
+    try:
+        yield
+    except (ConfigError, TokenizerError) as error:
+        if str(source) in str(error):
+            raise
+        kind = ConfigError if isinstance(error, ConfigError) else TokenizerError
+        raise kind(f"{source}: {error}") from error

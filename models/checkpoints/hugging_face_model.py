@@ -23,7 +23,7 @@ from earshot.models.checkpoints.layout import without_memory
 from earshot.models.checkpoints.nemo.hugging_face_config import HuggingFaceConfig, read_config
 from earshot.models.checkpoints.nemo.hugging_face_names import renamed
 from earshot.models.checkpoints.nemo_model import prompt_languages
-from earshot.models.errors import CheckpointError
+from earshot.models.errors import CheckpointError, naming
 from earshot.models.fastconformer.model import FastConformerModel
 from earshot.models.features.nemo_mel import NemoMel
 from earshot.models.tokenizers.hugging_face import read_hugging_face_tokenizer
@@ -53,7 +53,8 @@ def load_hugging_face_model(folder: Path) -> LoadedModel:
     more than the weight file holds. Raises CheckpointError (which kind of broken it is, see
     earshot.models.errors), ConfigError or TokenizerError.
     """
-    config = read_config(read_json(folder / "config.json"), _read_processor(folder))
+    with naming(folder):
+        config = read_config(read_json(folder / "config.json"), *_read_processor(folder))
     with without_memory():
         network = FastConformerModel(config.model)
     labels = config.model.vocab_size
@@ -71,10 +72,10 @@ def load_hugging_face_model(folder: Path) -> LoadedModel:
     )
 
 
-def _read_processor(folder: Path) -> dict[str, Any]:
+def _read_processor(folder: Path) -> tuple[dict[str, Any], str]:
     """The processor's file, or an older release's of the features alone; empty without either."""
-    found = (read_json(folder / name) for name in PROCESSORS if (folder / name).is_file())
-    return next(found, {})
+    name = next((name for name in PROCESSORS if (folder / name).is_file()), None)
+    return (read_json(folder / name), name) if name else ({}, PROCESSORS[0])
 
 
 def _computed(config: HuggingFaceConfig) -> dict[str, Tensor]:

@@ -32,7 +32,7 @@ from earshot.models.checkpoints.nemo.archive import (
 from earshot.models.checkpoints.nemo.config import read_config
 from earshot.models.checkpoints.nemo.tensor_names import rename_tensors
 from earshot.models.checkpoints.nemo.tokenizer import read_tokenizer
-from earshot.models.errors import CheckpointError, TokenizerError
+from earshot.models.errors import CheckpointError, TokenizerError, naming
 from earshot.models.fastconformer.config import FastConformerModelConfig
 from earshot.models.fastconformer.model import FastConformerModel
 from earshot.models.tokenizers.units import CtcUnits
@@ -59,7 +59,7 @@ def load_nemo_model(path: Path) -> LoadedModel:
 
     Raises CheckpointError, ConfigError or TokenizerError, see earshot.models.errors.
     """
-    with open_nemo(nemo_file(path)) as archive:
+    with open_nemo(nemo_file(path)) as archive, naming(archive.source):
         options = _read_options(archive)
         config = read_config(options)
         tokenizer = read_tokenizer(options, archive)

@@ -10,9 +10,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from earshot.models.config import ConvNorm, FeatureConfig
-from earshot.models.config_checks import require, require_choice, require_range
+from earshot.models.config_checks import (
+    require,
+    require_choice,
+    require_field,
+    require_range,
+)
 from earshot.models.config_limits import MAX_BLOCKS, MAX_DIMENSION, MAX_VOCABULARY
-from earshot.models.errors import quote
+from earshot.models.errors import FieldError, quote
 from earshot.models.transducer_config import TransducerConfig
 
 Subsampling = Literal["dw_striding", "striding"]
@@ -75,25 +80,29 @@ class FastConformerConfig:
         require_range(self, "layers", 1, MAX_BLOCKS)
         require_range(self, "heads", 1, MAX_DIMENSION)
         require_range(self, "kernel", 1, 255)
-        require(self.subsampling_factor in (2, 4, 8, 16), "subsampling_factor is not 2, 4, 8 or 16")
-        require(self.size % self.heads == 0, f"size={self.size} is no multiple of {self.heads}")
-        require(self.size % 2 == 0, "size must be even")
-        require(
-            self.causal_convolution or self.kernel % 2 == 1,
-            "a convolution that is not causal needs an odd kernel",
-        )
+        self._require_shapes()
         require(len(self.contexts) > 0, "there is no attention context")
         for context in self.contexts:
             self._require_context(context)
 
+    def _require_shapes(self) -> None:
+        halves = self.subsampling_factor in (2, 4, 8, 16)
+        require_field(self, "subsampling_factor", halves, "is not 2, 4, 8 or 16")
+        split = self.size % self.heads == 0
+        require_field(self, "size", split, f"is no multiple of {self.heads} heads")
+        require_field(self, "size", self.size % 2 == 0, "is not even")
+        centred = self.causal_convolution or self.kernel % 2 == 1
+        require_field(self, "kernel", centred, "is even, where a convolution is not causal")
+
     def _require_context(self, context: AttentionContext) -> None:
         if self.context_style == "regular":
             return
-        require(context.right >= 0, "a chunk's right context must be a number of frames")
-        require(
-            context.left < 0 or context.left % (context.right + 1) == 0,
-            f"a left context of {context.left} is no multiple of chunks of {context.right + 1}",
-        )
+        pair, chunk = [context.left, context.right], context.right + 1
+        if chunk < 1:
+            raise FieldError("contexts", pair, "has no right context of a number of frames")
+        if context.left >= 0 and context.left % chunk:
+            reason = f"has a left context of {context.left}, no multiple of chunks of {chunk}"
+            raise FieldError("contexts", pair, reason)
 
     @property
     def stem_stages(self) -> int:

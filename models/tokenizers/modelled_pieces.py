@@ -43,4 +43,4 @@ def read_sentencepiece(proto: bytes, source: str) -> sentencepiece.SentencePiece
     try:
         return sentencepiece.SentencePieceProcessor(model_proto=proto)
     except RuntimeError as error:
-        raise TokenizerError(f"cannot read the sentencepiece model {source}: {error}") from error
+        raise TokenizerError(f"{source} is a damaged sentencepiece model, or none") from error

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from earshot.models.checkpoints.nemo.encoder_config import read_encoder
+from earshot.models.checkpoints.nemo.archive import CONFIG
+from earshot.models.checkpoints.nemo.encoder_config import ENCODER_FIELDS, read_encoder
 from earshot.models.checkpoints.nemo.features_config import SAMPLE_RATE, read_features
 from earshot.models.checkpoints.nemo.heads_config import check_ctc, read_prompt, read_transducer
 from earshot.models.checkpoints.nemo.section import Section
@@ -32,11 +33,13 @@ def read_config(options: Mapping[str, Any]) -> FastConformerModelConfig:
 
     Raises ConfigError for a model that we do not implement, naming the key.
     """
-    model = Section("", options)
+    model = Section(CONFIG, options)
     kind = model.require_target(*CTC_MODELS, *TRANSDUCER_MODELS, *HYBRID_MODELS)
     model.require_only({"sample_rate": (SAMPLE_RATE, None)})
-    preprocessor = model.inside("preprocessor")
-    encoder = read_encoder(model.inside("encoder"), preprocessor)
+    preprocessor, stated = model.inside("preprocessor"), model.inside("encoder")
+    features = read_features(preprocessor)
+    with stated.named(ENCODER_FIELDS):
+        encoder = read_encoder(stated, preprocessor)
     vocab_size = _vocab_size(model, kind)
     has_ctc, has_transducer = kind not in TRANSDUCER_MODELS, kind not in CTC_MODELS
     if has_ctc:
@@ -44,7 +47,7 @@ def read_config(options: Mapping[str, Any]) -> FastConformerModelConfig:
     return FastConformerModelConfig(
         vocab_size=vocab_size,
         encoder=encoder,
-        features=read_features(preprocessor),
+        features=features,
         transducer=read_transducer(model, vocab_size, encoder.size) if has_transducer else None,
         has_ctc=has_ctc,
         prompt=read_prompt(model, encoder.size) if kind.endswith("WithPrompt") else None,
@@ -53,12 +56,12 @@ def read_config(options: Mapping[str, Any]) -> FastConformerModelConfig:
 
 def has_subwords(options: Mapping[str, Any]) -> bool:
     """Whether a model's units are a tokenizer's rather than its list of labels."""
-    return "BPE" in Section("", options).target()
+    return "BPE" in Section(CONFIG, options).target()
 
 
 def read_labels(options: Mapping[str, Any]) -> list[Any]:
     """The units of a model without a tokenizer, by id. Raises ConfigError."""
-    model = Section("", options)
+    model = Section(CONFIG, options)
     decoder = model.inside("decoder").items("vocabulary")
     return decoder or model.inside("joint").items("vocabulary") or model.items("labels")
 
@@ -80,5 +83,5 @@ def _vocab_size(model: Section, kind: str) -> int:
     found = found or {len(model.items("labels"))}
     if len(found) > 1:
         sizes = " and ".join(map(str, sorted(found)))
-        raise ConfigError(f"the heads are of vocabularies of {sizes} units")
+        raise ConfigError(f"{model.file}: the heads are of vocabularies of {sizes} units")
     return found.pop()

@@ -10,7 +10,7 @@ from typing import Any
 
 from earshot.models.checkpoints.nemo.features_config import is_normalised
 from earshot.models.checkpoints.nemo.section import Section
-from earshot.models.errors import ConfigError, quote
+from earshot.models.errors import quote
 from earshot.models.fastconformer.config import AttentionContext, FastConformerConfig
 
 ENCODER_VALUES: dict[str, tuple[Any, ...]] = {
@@ -44,6 +44,20 @@ ENCODER_KEYS = {
     "conv_context_size",
     "use_bias",
 }
+ENCODER_FIELDS = {
+    "features_size": "feat_in",
+    "size": "d_model",
+    "layers": "n_layers",
+    "heads": "n_heads",
+    "feed_forward_size": "ff_expansion_factor",
+    "stem_channels": "subsampling_conv_channels",
+    "subsampling_factor": "subsampling_factor",
+    "kernel": "conv_kernel_size",
+    "contexts": "att_context_size",
+    "left": "att_context_size",
+    "right": "att_context_size",
+}
+"""Keys by the fields of ours, and of a context, that their values become."""
 # Training, memory, and how rather than what is computed.
 IGNORED_ENCODER_KEYS = {
     "subsampling_conv_chunking_factor",
@@ -99,10 +113,10 @@ def read_encoder(encoder: Section, preprocessor: Section) -> FastConformerConfig
 
 def _require_no_change_of_frames(encoder: Section, size: int) -> None:
     if encoder.values.get("reduction") and encoder.whole("reduction_factor", 1) > 1:
-        raise ConfigError(f"{encoder.name}.reduction is not supported")
+        raise encoder.wrong("reduction", "is not supported")
     out = encoder.whole("feat_out", -1)
     if out > 0 and out != size:
-        raise ConfigError(f"{encoder.name}.feat_out: {out} is not supported (d_model, {size})")
+        raise encoder.wrong("feat_out", f"is {out}, which is not supported (d_model, {size})")
 
 
 def _is_causal(encoder: Section, kernel: int) -> bool:
@@ -112,9 +126,8 @@ def _is_causal(encoder: Section, kernel: int) -> bool:
         return False
     if named in ("causal", [kernel - 1, 0]):
         return True
-    raise ConfigError(
-        f"{encoder.name}.conv_context_size: {quote(named)} is neither causal nor as wide "
-        "on both sides"
+    raise encoder.wrong(
+        "conv_context_size", f"is {quote(named)}, neither causal nor as wide on both sides"
     )
 
 
@@ -124,7 +137,6 @@ def _contexts(encoder: Section) -> tuple[AttentionContext, ...]:
     pairs = named if isinstance(named[0], list) else [named]
     for pair in pairs:
         if not isinstance(pair, list) or [type(frames) for frames in pair] != [int, int]:
-            raise ConfigError(
-                f"{encoder.name}.att_context_size: {quote(pair)} is no [left, right] of frames"
-            )
+            reason = f"has {quote(pair)}, which is no [left, right] of frames"
+            raise encoder.wrong("att_context_size", reason)
     return tuple(AttentionContext(*pair) for pair in pairs)

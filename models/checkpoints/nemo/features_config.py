@@ -10,7 +10,6 @@ from typing import Any
 
 from earshot.models.checkpoints.nemo.section import Section
 from earshot.models.config import FeatureConfig
-from earshot.models.errors import ConfigError
 
 SAMPLE_RATE = 16_000
 
@@ -57,8 +56,9 @@ def read_features(preprocessor: Section) -> FeatureConfig:
     preprocessor.require_known(known, set(PREPROCESSOR_VALUES))
     preprocessor.require_only(PREPROCESSOR_VALUES)
     if not (preprocessor.values.get("window_size") or preprocessor.values.get("n_window_size")):
-        raise ConfigError(f"{preprocessor.name}.window_size: NeMo's default, 20 ms, is not ours")
-    return FeatureConfig(kind="nemo", num_mel_bins=preprocessor.whole("features", 64))
+        raise preprocessor.wrong("window_size", "is missing, and NeMo's 20 ms are not supported")
+    with preprocessor.named({"num_mel_bins": "features"}):
+        return FeatureConfig(kind="nemo", num_mel_bins=preprocessor.whole("features", 64))
 
 
 def is_normalised(preprocessor: Section) -> bool:

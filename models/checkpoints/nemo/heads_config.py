@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from earshot.models.checkpoints.nemo.section import Section
-from earshot.models.errors import ConfigError, quote
+from earshot.models.errors import quote
 from earshot.models.fastconformer.config import PromptConfig
 from earshot.models.transducer_config import TransducerConfig
 
@@ -42,6 +42,13 @@ IGNORED_JOINT_KEYS = {
     "masking_prob",
 }
 JOINTNET_KEYS = {"joint_hidden", "activation", "dropout", "encoder_hidden", "pred_hidden"}
+TRANSDUCER_FIELDS = {
+    "predictor_size": "decoder.prednet.pred_hidden",
+    "joint_size": "joint.jointnet.joint_hidden",
+    "predictor_layers": "decoder.prednet.pred_rnn_layers",
+    "max_symbols": "decoding.greedy.max_symbols",
+}
+"""Keys of the model by the fields of ours that their values become."""
 CTC_VALUES: dict[str, tuple[Any, ...]] = {"add_blank": (True,)}
 CTC_KEYS = {"_target_", "feat_in", "num_classes", "vocabulary", "init_mode"}
 
@@ -60,16 +67,17 @@ def read_transducer(model: Section, vocab_size: int, encoder_size: int) -> Trans
     size = predictor.whole("pred_hidden")
     predictor.require_only({"rnn_hidden_size": (-1, 0, None, size)})
     jointnet.require_only({"encoder_hidden": (encoder_size, None), "pred_hidden": (size, None)})
-    return TransducerConfig(
-        vocab_size=vocab_size,
-        encoder_size=encoder_size,
-        predictor_size=size,
-        joint_size=jointnet.whole("joint_hidden"),
-        predictor_layers=predictor.whole("pred_rnn_layers", 1),
-        activation=jointnet.choice("activation", "relu", ("relu", "sigmoid", "tanh")),  # type: ignore[arg-type]
-        durations=_durations(model, joint.whole("num_extra_outputs", 0)),
-        max_symbols=_max_symbols(model.inside("decoding").inside("greedy")),
-    )
+    with model.named(TRANSDUCER_FIELDS):
+        return TransducerConfig(
+            vocab_size=vocab_size,
+            encoder_size=encoder_size,
+            predictor_size=size,
+            joint_size=jointnet.whole("joint_hidden"),
+            predictor_layers=predictor.whole("pred_rnn_layers", 1),
+            activation=jointnet.choice("activation", "relu", ("relu", "sigmoid", "tanh")),  # type: ignore[arg-type]
+            durations=_durations(model, joint.whole("num_extra_outputs", 0)),
+            max_symbols=_max_symbols(model.inside("decoding").inside("greedy")),
+        )
 
 
 def check_ctc(decoder: Section, encoder_size: int) -> None:
@@ -87,9 +95,10 @@ def read_prompt(model: Section, encoder_size: int) -> PromptConfig | None:
     defaults.require_only({"enc_hidden": (encoder_size,)})
     languages = defaults.inside("prompt_dictionary").values
     if not all(isinstance(language, str) for language in languages):
-        raise ConfigError("model_defaults.prompt_dictionary has a key that is no text")
+        raise defaults.wrong("prompt_dictionary", "has a key that is no text")
     size = model.whole("num_prompts", defaults.whole("num_prompts", 128))
-    return PromptConfig(size, 2 * encoder_size, dict(languages))
+    with model.named({"size": "num_prompts"}):
+        return PromptConfig(size, 2 * encoder_size, dict(languages))
 
 
 def _durations(model: Section, extra_outputs: int) -> tuple[int, ...]:
@@ -99,19 +108,20 @@ def _durations(model: Section, extra_outputs: int) -> tuple[int, ...]:
     """
     decoding, loss = model.inside("decoding"), model.inside("loss")
     if decoding.items("big_blank_durations") or loss.values.get("loss_name") == "multiblank_rnnt":
-        raise ConfigError("decoding.big_blank_durations: blanks of many frames are not supported")
+        raise decoding.wrong("big_blank_durations", "is not supported: blanks of many frames")
     durations = decoding.items("durations")
     if loss.values.get("loss_name") == "tdt":
         durations = loss.inside("tdt_kwargs").items("durations") or durations
     if not durations and extra_outputs:
         durations = model.inside("model_defaults").items("tdt_durations")
     if len(durations) != extra_outputs or extra_outputs > MAX_DURATIONS:
-        raise ConfigError(
-            f"joint.num_extra_outputs is {extra_outputs}, and there are {len(durations)} durations"
+        raise model.wrong(
+            "joint.num_extra_outputs",
+            f"is {extra_outputs}, and there are {len(durations)} durations",
         )
     for frames in durations:
         if type(frames) is not int:
-            raise ConfigError(f"decoding.durations: {quote(frames)} is no number of frames")
+            raise decoding.wrong("durations", f"has {quote(frames)}, which is no number of frames")
     return tuple(durations)
 
 

@@ -18,8 +18,7 @@ from earshot.models.checkpoints.nemo.hugging_face_features import (
 )
 from earshot.models.checkpoints.nemo.section import Section
 from earshot.models.config import FeatureConfig
-from earshot.models.config_checks import require_number
-from earshot.models.errors import CheckpointError, ConfigError, quote
+from earshot.models.errors import CheckpointError, quote
 from earshot.models.fastconformer.config import (
     AttentionContext,
     FastConformerConfig,
@@ -59,6 +58,29 @@ ENCODER_VALUES: dict[str, tuple[Any, ...]] = {
 """Keys of which we implement one value, which transformers assumes where there is none."""
 LOOKAHEADS = "supported_num_lookahead_tokens"
 LOOKAHEAD = "default_num_lookahead_tokens"
+ENCODER_FIELDS = {
+    "features_size": "num_mel_bins",
+    "size": "hidden_size",
+    "layers": "num_hidden_layers",
+    "heads": "num_attention_heads",
+    "feed_forward_size": "intermediate_size",
+    "stem_channels": "subsampling_conv_channels",
+    "subsampling_factor": "subsampling_factor",
+    "kernel": "conv_kernel_size",
+    "contexts": "sliding_window",
+    "left": "sliding_window",
+    "right": LOOKAHEAD,
+}
+MODEL_FIELDS = {
+    "vocab_size": "vocab_size",
+    "num_mel_bins": "encoder_config.num_mel_bins",
+    "predictor_size": "decoder_hidden_size",
+    "predictor_layers": "num_decoder_layers",
+    "max_symbols": "max_symbols_per_step",
+    "hidden_size": "prompt_intermediate_size",
+    "size": "num_prompts",
+}
+"""Keys by the fields of ours that their values become: of the encoder, and of all others."""
 
 
 @dataclass(frozen=True)
@@ -69,28 +91,36 @@ class HuggingFaceConfig:
     features: HuggingFaceFeatures
 
 
-def read_config(content: Mapping[str, Any], processor: Mapping[str, Any]) -> HuggingFaceConfig:
+def read_config(
+    content: Mapping[str, Any],
+    processor: Mapping[str, Any],
+    processor_file: str = "processor_config.json",
+) -> HuggingFaceConfig:
     """The configuration of a config.json and of the processor's file, empty where there is none.
+
+    processor_file: the name of the latter, for errors.
 
     Raises CheckpointError for a model_type of another family, ConfigError for a key that is
     missing, or has a value that we do not implement.
     """
     kind = _kind(content.get("model_type"))
-    model, tools = Section("", content), Section("processor", processor)
+    model, tools = Section("config.json", content), Section(processor_file, processor)
     model.require_only({"quantization_config": (None,)})
     labels = _labels(model, kind)
     stated = model.inside("encoder_config")
     bins = stated.whole("num_mel_bins")
     features = read_features(tools, bins, kind.extractor)
-    encoder = _encoder(stated, kind, features, tools)
-    parts = FastConformerModelConfig(
-        vocab_size=labels,
-        encoder=encoder,
-        features=FeatureConfig(kind="nemo", num_mel_bins=bins),
-        transducer=None if kind.ctc else _transducer(model, kind, labels, encoder.size),
-        has_ctc=kind.ctc,
-        prompt=_prompt(model, tools) if kind.prompt else None,
-    )
+    with stated.named(ENCODER_FIELDS):
+        encoder = _encoder(stated, kind, features, tools)
+    with model.named(MODEL_FIELDS):
+        parts = FastConformerModelConfig(
+            vocab_size=labels,
+            encoder=encoder,
+            features=FeatureConfig(kind="nemo", num_mel_bins=bins),
+            transducer=None if kind.ctc else _transducer(model, kind, labels, encoder.size),
+            has_ctc=kind.ctc,
+            prompt=_prompt(model, tools) if kind.prompt else None,
+        )
     return HuggingFaceConfig(parts, features)
 
 
@@ -105,7 +135,7 @@ def _labels(model: Section, kind: ModelKind) -> int:
     """V: `vocab_size` counts the blank, which must come last."""
     labels = model.whole("vocab_size") - 1
     if (blank := model.whole(kind.blank)) != labels:
-        raise ConfigError(f"{kind.blank} is {blank}, not {labels}, the last of vocab_size")
+        raise model.wrong(kind.blank, f"is {blank}, not {labels}, the last of vocab_size")
     return labels
 
 
@@ -147,10 +177,11 @@ def _contexts(stated: Section, processor: Section) -> tuple[AttentionContext, ..
     """The default first, then what else the processor says that the model was trained with."""
     window = stated.whole("sliding_window")
     if window < 1:
-        raise ConfigError(f"sliding_window is {window}, and counts the frame itself")
+        raise stated.wrong("sliding_window", f"is {window}, and counts the frame itself")
     rights = [processor.whole(LOOKAHEAD, stated.whole(LOOKAHEAD))]
     for right in processor.items(LOOKAHEADS):
-        require_number(LOOKAHEADS, right, int)
+        if type(right) is not int or right < 0:
+            raise processor.wrong(LOOKAHEADS, f"has {quote(right)}, which is no number of frames")
         rights.append(right)
     return tuple(AttentionContext(window - 1, right) for right in dict.fromkeys(rights))
 
@@ -172,7 +203,7 @@ def _transducer(model: Section, kind: ModelKind, labels: int, heard: int) -> Tra
 def _durations(model: Section) -> tuple[Any, ...]:
     durations = tuple(model.items("durations"))
     if not durations:
-        raise ConfigError("durations: a TDT needs some")
+        raise model.wrong("durations", "is empty, and a TDT needs some")
     return durations
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from earshot.models.checkpoints.nemo.section import Section
-from earshot.models.errors import ConfigError, quote
+from earshot.models.errors import quote
 from earshot.models.fastconformer.config import Normalisation
 
 NORMALISED: dict[str, Normalisation] = {
@@ -57,6 +57,7 @@ def read_features(processor: Section, bins: int, kind: str) -> HuggingFaceFeatur
     extractor = features.values.get("feature_extractor_type", kind)
     if not isinstance(extractor, str) or extractor not in NORMALISED:
         known = ", ".join(NORMALISED)
-        raise ConfigError(f"feature_extractor_type {quote(extractor)} is none of {known}")
+        reason = f"is {quote(extractor)}, none of {known}"
+        raise features.wrong("feature_extractor_type", reason)
     precision = features.choice("mel_filters_dtype", "float32", tuple(PRECISIONS))
     return HuggingFaceFeatures(NORMALISED[extractor], PRECISIONS[precision])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from earshot.models.checkpoints.nemo.archive import NemoArchive
+from earshot.models.checkpoints.nemo.archive import CONFIG, NemoArchive
 from earshot.models.checkpoints.nemo.config import has_subwords, read_labels
 from earshot.models.checkpoints.nemo.section import Section
 from earshot.models.errors import TokenizerError, quote
@@ -29,9 +29,9 @@ def read_tokenizer(options: Mapping[str, Any], archive: NemoArchive) -> Tokenize
     """
     if not has_subwords(options):
         return _characters(read_labels(options), archive.source)
-    section = Section("", options).inside("tokenizer")
+    section = Section(CONFIG, options).inside("tokenizer")
     if section.values.get("custom_tokenizer"):
-        raise TokenizerError("tokenizer.custom_tokenizer: tokenizers of one's own are not read")
+        raise TokenizerError(f"{CONFIG}: tokenizer.custom_tokenizer is there, and not supported")
     if _kind(section) == "agg":
         return _aggregate(section.inside("langs"), archive)
     return _of_one_language(section, archive)
@@ -41,7 +41,8 @@ def _kind(section: Section) -> str:
     kind = section.values.get("type")
     known = ("bpe", "wpe", "agg")
     if not isinstance(kind, str) or kind.lower() not in known:
-        raise TokenizerError(f"{section.name}.type: {quote(kind)} is none of {', '.join(known)}")
+        told = "is missing; it should be" if kind is None else f"is {quote(kind)}, none of"
+        raise TokenizerError(f"{CONFIG}: {section.name}.type {told} {', '.join(known)}")
     return kind.lower()
 
 
@@ -58,18 +59,22 @@ def _of_one_language(section: Section, archive: NemoArchive) -> Tokenizer:
         while pieces and not pieces[-1]:
             pieces.pop()
         return WordpieceTokenizer(pieces, f"{archive.source}: {table.name}")
-    raise TokenizerError(f"{section.name}.type: {kind!r} is not read within another tokenizer")
+    raise TokenizerError(
+        f"{CONFIG}: {section.name}.type is {kind!r}, which is not read within another tokenizer"
+    )
 
 
 def _aggregate(languages: Section, archive: NemoArchive) -> Tokenizer:
     """Tokenizers by language, whose order in the configuration is that of their units."""
     parts: list[Tokenizer] = []
     if len(languages.values) > MAX_LANGUAGES:
-        raise TokenizerError(f"{languages.name} has more than {MAX_LANGUAGES} languages")
+        raise TokenizerError(f"{CONFIG}: {languages.name} has more than {MAX_LANGUAGES} languages")
     for language in languages.values:
         section = languages.inside(language)
         if _kind(section) != "bpe":
-            raise TokenizerError(f"{section.name}.type: several languages are read of bpe alone")
+            raise TokenizerError(
+                f"{CONFIG}: {section.name}.type is not bpe, of which alone several are read"
+            )
         parts.append(_of_one_language(section, archive))
     return AggregateTokenizer(parts)
 

@@ -240,7 +240,7 @@ def test_a_tensor_that_repeats_one_number_is_refused(tmp_path):
         (b"\xff\xfe", NotACheckpoint, "no text"),
         (b"a: &a {b: c}\nd: {<<: *a}", UnsafeCheckpoint, "merge keys"),
         (b" " * 5_000_000, UnsafeCheckpoint, "too large"),
-        (b"target: [x]", ConfigError, "_target_"),
+        (b"target: [x]", ConfigError, ": target is "),
     ],
     ids=["empty", "nested", "object", "binary", "merge", "huge", "target"],
 )
@@ -312,3 +312,19 @@ def test_a_folder_of_two_archives_is_asked_for_one_of_them(path):
     (path.parent / "other.nemo").write_bytes(path.read_bytes())
     with pytest.raises(CheckpointError, match=r"holds 2 \.nemo archives, 'other\.nemo', 'tiny"):
         load_model(path.parent)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"encoder__n_layers": None}, ConfigError),
+        ({"encoder__n_layers": 10**9}, ConfigError),
+        ({"decoder__num_classes": 4}, ConfigError),
+        ({"decoder__vocabulary": ["a", "b", "c", "d", 5]}, TokenizerError),
+    ],
+)
+def test_a_refusal_of_a_configuration_names_its_archive(path, changes, error):
+    write_archive(path, options(CTC, **changes), tensors={})
+    with pytest.raises(error, match=r"^\S+tiny\.nemo") as caught:
+        load_model(path.parent)
+    assert str(caught.value).count(str(path)) == 1

@@ -157,7 +157,7 @@ def test_a_recipe_for_a_student_trains_nothing_else(
         ({"feed_forward_factor": 0}, "student.feed_forward_factor"),
         ({"mel_bins": 0}, "student.mel_bins"),
         ({"heads": 3}, "student: size=176 is no multiple of 3"),
-        ({"contexts": ((70, 12),)}, "student: a left context of 70 is no multiple"),
+        ({"contexts": ((70, 12),)}, "a left context of 70, no multiple of chunks of 13"),
         ({"contexts": ()}, "student: there is no attention context"),
         ({"joint_size": 0}, "student: joint_size"),
     ],

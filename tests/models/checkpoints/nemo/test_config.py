@@ -52,7 +52,7 @@ def test_the_class_says_which_heads_there_are(kind, has_ctc, has_transducer):
 
 @pytest.mark.parametrize("kind", ["EncDecMultiTaskModel", "EncDecMultiTalkerRNNTBPEModel", None])
 def test_another_class_is_refused(kind):
-    with pytest.raises(ConfigError, match="_target_"):
+    with pytest.raises(ConfigError, match=r": target is "):
         read_config(options(CTC, target=kind))
 
 
@@ -327,3 +327,45 @@ def test_a_tdts_loss_without_durations_leaves_them_to_decoding():
 def test_unknown_keys_of_a_ctc_head_are_refused():
     with pytest.raises(ConfigError, match="temperature"):
         read_config(options(CTC, decoder__temperature=5))
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"encoder__d_model": None}, "encoder.d_model is missing; it should be a whole number"),
+        ({"encoder__d_model": "8"}, "encoder.d_model is '8'; it should be a whole number"),
+        ({"encoder__use_bias": "no"}, "encoder.use_bias is 'no'; it should be true or false"),
+        ({"encoder": None}, "encoder is missing"),
+        ({"preprocessor": {}}, "preprocessor is missing"),
+        ({"target": None}, "target is missing; it should be the name of a class"),
+        ({"target": "a.Other"}, "target is 'Other', which is not supported (EncDecCTCModel, "),
+        (
+            {"encoder__n_layers": 10**9},
+            "encoder.n_layers is 1000000000, which is not within 1..256",
+        ),
+        ({"encoder__d_model": 0}, "encoder.d_model is 0, which is not within 1.."),
+        ({"encoder__n_heads": 3}, "encoder.d_model is 8, which is no multiple of 3 heads"),
+        ({"encoder__conv_kernel_size": 4}, "encoder.conv_kernel_size is 4, which is even"),
+        (
+            {"encoder__ff_expansion_factor": 10**6},
+            "encoder.ff_expansion_factor is 1000000, and feed_forward_size=8000000 is not within",
+        ),
+        (
+            {"encoder__att_context_size": [70, -2]},
+            "encoder.att_context_size is [70, -2], and right=-2 is not within -1..",
+        ),
+        (
+            {"decoder__prednet__pred_rnn_layers": 99},
+            "decoder.prednet.pred_rnn_layers is 99, which is not within 1..16",
+        ),
+        (
+            {"joint__jointnet__joint_hidden": -1},
+            "joint.jointnet.joint_hidden is -1, which is not within 1..",
+        ),
+        ({"preprocessor__features": 10**6}, "preprocessor.features is 1000000, which is not"),
+    ],
+)
+def test_what_does_not_fit_is_told_by_nemos_key_and_the_files_value(changes, told):
+    with pytest.raises(ConfigError) as caught:
+        read_config(options(RNNT, **changes))
+    assert str(caught.value).startswith(f"model_config.yaml: {told}")

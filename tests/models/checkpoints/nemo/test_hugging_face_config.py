@@ -106,7 +106,7 @@ def test_another_models_folder_is_told_which_there_are(model_type):
         ("parakeet_ctc", {"encoder_config": [1]}, "encoder_config is not a mapping"),
         ("parakeet_tdt", {"durations": []}, "durations"),
         ("parakeet_tdt", {"durations": ["1"]}, "durations"),
-        ("parakeet_tdt", {"num_decoder_layers": 10**6}, "predictor_layers"),
+        ("parakeet_tdt", {"num_decoder_layers": 10**6}, "num_decoder_layers"),
         ("nemotron3_5_asr", {"num_prompts": 5}, "prompt of 'auto'"),
         ("nemotron3_5_asr", {"default_prompt_id": None}, "default_prompt_id"),
     ],
@@ -158,3 +158,29 @@ def test_frames_are_scaled_unless_the_file_says_otherwise():
     config = copy.deepcopy(CONFIGS["parakeet_ctc"])
     config["encoder_config"].pop("scale_input", None)
     assert read_config(config, PROCESSORS["parakeet_ctc"]).model.encoder.scale_input
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys", "told"),
+    [
+        ("parakeet_ctc", {"pad_token_id": None}, "pad_token_id is missing"),
+        ("parakeet_ctc", {"encoder_config": None}, "encoder_config is missing"),
+        (
+            "parakeet_ctc",
+            {"hidden_size": 1 << 40},
+            f"encoder_config.hidden_size is {1 << 40}, which is not within",
+        ),
+        ("parakeet_ctc", {"vocab_size": 1, "pad_token_id": 0}, "vocab_size is 1, and vocab_size=0"),
+        ("parakeet_tdt", {"num_decoder_layers": 99}, "num_decoder_layers is 99, which is not"),
+        ("nemotron3_5_asr", {"num_prompts": 10**6}, "num_prompts is 1000000, which is not within"),
+    ],
+)
+def test_what_does_not_fit_is_told_by_the_files_key_and_value(kind, keys, told):
+    with pytest.raises(ConfigError) as caught:
+        read_config(changed(kind, **keys), {})
+    assert str(caught.value).startswith(f"config.json: {told}")
+
+
+def test_what_a_processor_says_is_told_by_its_file():
+    with pytest.raises(ConfigError, match=r"^preprocessor_config\.json: hop_length is 80, which"):
+        read_config(CONFIGS["parakeet_ctc"], {"hop_length": 80}, "preprocessor_config.json")

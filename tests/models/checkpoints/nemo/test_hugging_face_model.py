@@ -20,6 +20,7 @@ from torch import Tensor
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.errors import (
     CheckpointError,
+    ConfigError,
     DamagedWeights,
     MissingKeys,
     NotACheckpoint,
@@ -250,3 +251,10 @@ def test_a_tokenizer_that_is_not_there_or_too_small_is_refused(folder):
     (folder / "tokenizer.json").unlink()
     with pytest.raises(TokenizerError, match="cannot read the tokenizer"):
         load_model(folder)
+
+
+def test_a_refusal_of_a_configuration_names_its_folder_and_file(folder):
+    write_json(folder / "config.json", CONFIGS["parakeet_tdt"] | {"blank_token_id": None})
+    with pytest.raises(ConfigError) as caught:
+        load_model(folder)
+    assert str(caught.value).startswith(f"{folder}: config.json: blank_token_id is missing")

@@ -91,7 +91,7 @@ def test_a_tokenizer_whose_files_are_not_there_is_refused(tmp_path):
 
 @pytest.mark.parametrize("content", [b"", b"garbage" * 20])
 def test_a_spoilt_sentencepiece_model_is_refused(tmp_path, content):
-    with pytest.raises(TokenizerError, match=r"0a_tokenizer\.model"):
+    with pytest.raises(TokenizerError, match=r"0a_tokenizer\.model (is a damaged .*|is empty)$"):
         read(tmp_path, "EncDecRNNTBPEModel", {"./0a_tokenizer.model": content}, **BPE)
 
 
