@@ -16,6 +16,9 @@ from earshot.language.ngrams.arpa import SENTENCE_END, SENTENCE_START, UNKNOWN_W
 FIRST_CODE = 100
 """The code of the character that stands for label 0."""
 
+WORD_START = "▁"
+"""Before the first piece of a word."""
+
 MOST_STRANGE = 0.1
 """Share of words that may stand for no label. A model of words has nearly all of them strange, one
 of these labels none but what its text was marked with."""
@@ -57,7 +60,7 @@ def label_words(words: Sequence[str], labels: Sequence[str]) -> LabelWords:
         codes = map(_character, range(len(labels)))
         return LabelWords(tuple(code if code in found else None for code in codes), True, ())
     if not said or len(strange) > MOST_STRANGE * len(said):
-        raise GraphSourceError(_complaint(said, strange, unnumbered))
+        raise GraphSourceError(_complaint(said, strange, unnumbered) + _advice(said, labels))
     known = frozenset(words)
     return LabelWords(tuple(label if label in known else None for label in labels), False, strange)
 
@@ -79,6 +82,14 @@ def _complaint(said: Sequence[str], strange: Sequence[str], unnumbered: Sequence
         f"it is no model of these labels: {_share(strange, said)} spell none of them, and of the "
         f"characters by which NeMo numbers them {_share(unnumbered, said)} are none"
     )
+
+
+def _advice(said: Sequence[str], labels: Sequence[str]) -> str:
+    """A word to who has cleaned a text of pieces as if it were prose."""
+    if any(WORD_START in word for word in said) or not any(WORD_START in each for each in labels):
+        return ""
+    kept = "`earshot lm build --as-is` leaves it in a text of pieces"
+    return f"; none of its words has the {WORD_START} of the labels: {kept}"
 
 
 def _share(some: Sequence[str], said: Sequence[str]) -> str:

@@ -101,3 +101,11 @@ def test_one_model_written_both_ways_is_one(tmp_path: Path) -> None:
     assert spelled.token.tolist() == numbers.token.tolist()
     assert spelled.target.tolist() == numbers.target.tolist()
     assert float(numbers.log_prob[33]) == pytest.approx(-8 * math.log(10))
+
+
+def test_a_text_of_pieces_whose_word_starts_were_cleaned_away_is_told_how_to_keep_them() -> None:
+    with pytest.raises(GraphSourceError, match=r"none .* has the ▁ .*`earshot lm build --as-is`"):
+        label_words([*MARKS, "w1", "w2", "d"], PIECES)
+    with pytest.raises(GraphSourceError) as refusal:
+        label_words([*MARKS, "▁other", "▁words"], PIECES)
+    assert "--as-is" not in str(refusal.value)
