@@ -35,7 +35,9 @@ def check_graph_wishes(
         names = ", ".join(asked.named)
         raise InvalidStreamConfig(f"{names}: no decoding graph is searched, {why}")
     if why is not None and asked.lm:
-        raise InvalidStreamConfig(f"lm={show_lm(asked.lm)}: {why}")
+        named = "models by name count where a decoding graph is searched alone, and "
+        given = named if isinstance(asked.lm, LmMix) else ""
+        raise InvalidStreamConfig(f"lm={show_lm(asked.lm)}: {given}{why}")
     if asked.entities and not isinstance(asked.lm, LmMix):
         raise InvalidStreamConfig("entities: lm names no language model, whose classes they are of")
     if graph is not None and (asked.max_active or 0) > graph.max_active:

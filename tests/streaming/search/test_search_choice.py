@@ -7,6 +7,7 @@ import pytest
 from earshot.models.config import DecodingConfig
 from earshot.streaming.errors import InvalidEngineConfig, InvalidStreamConfig
 from earshot.streaming.graph_config import GraphOptions, GraphSearchConfig
+from earshot.streaming.lm_mix import LmMix
 from earshot.streaming.search.search_choice import choose_search
 from earshot.streaming.stream_config import StreamConfig
 
@@ -42,6 +43,12 @@ def test_the_graph_alone_is_a_mode_of_its_own():
         ("ctc_wfst_beam_search", GRAPH, {"lm": False}, "contradicts lm=off"),
         ("attention_rescoring", None, {"lm": True}, "lm=on: there is none here"),
         ("ctc_greedy_search", GRAPH, {"lm": True}, "lm=on: mode ctc_greedy_search uses none"),
+        (
+            "ctc_greedy_search",
+            GRAPH,
+            {"lm": LmMix((("law", 1.0),))},
+            "lm=law: models by name count .* alone, and mode ctc_greedy_search uses none",
+        ),
         ("attention_rescoring", None, {"beam": 9.0}, "beam: no decoding graph .* none here"),
         ("attention", GRAPH, {"lm_weight": 1.0}, "lm_weight: .* mode attention uses none"),
         ("attention_rescoring", GRAPH, {"lm": False, "max_active": 9}, "max_active: .* lm=off"),
