@@ -1,7 +1,7 @@
 """What the engine says of boosted phrases, as warnings of the request that has them."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from earshot.service.deepgram.request.boosts import WEIGHED_KEYTERM
 from earshot.service.deepgram.response.wire import RequestWarning, WarningType
@@ -12,11 +12,13 @@ from earshot.streaming.events import BoostWarning, LimitedBoost, UnboostablePhra
 class AskedPhrases:
     """The phrases of one request that `BoostRules.parse` took, as warnings tell them apart.
 
-    keywords: those that came as `keywords`. weighted: those with a weight of the client's choice.
+    keywords: those that came as `keywords`. weighted: those with a weight of the client's choice,
+    which of keywords is in written as well, as `parse` may have capped it.
     """
 
     keywords: frozenset[str] = frozenset()
     weighted: frozenset[str] = frozenset()
+    written: Mapping[str, float] = field(default_factory=dict, compare=False)
 
     @classmethod
     def of(cls, keyterms: Iterable[str], keywords: Iterable[str]) -> "AskedPhrases":
@@ -28,6 +30,7 @@ class AskedPhrases:
         return cls(
             keywords=frozenset((word if colon else rest).strip() for word, colon, rest in split),
             weighted=frozenset(phrase.strip() for phrase in weighted),
+            written={word.strip(): float(weight) for word, colon, weight in split if colon},
         )
 
 
@@ -50,6 +53,7 @@ def _warning_of(event: BoostWarning, asked: AskedPhrases) -> RequestWarning:
         case LimitedBoost(weight=weight, effective_weight=limit, unit=unit):
             kind = "changed_value"
             most = f"the most that each of its {unit}s can earn beside the request's other phrases"
+            weight = asked.written.get(event.phrase, weight)
             said = f"the weight {weight:g} counts as {limit:g}, {most}"
     return RequestWarning(
         parameter="keywords" if event.phrase in asked.keywords else "keyterm",

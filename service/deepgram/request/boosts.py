@@ -14,6 +14,11 @@ MAX_WEIGHT = 20.0
 _NUMBER = r"[-+]?(?:\d{1,9}(?:\.\d*)?|\.\d+)"
 _WEIGHT = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
 WEIGHED_KEYTERM = re.compile(rf"(?P<phrase>.*[^\d\s])\s*:\s*(?P<weight>{_NUMBER})", re.ASCII)
+_FOREIGN_NUMBER = re.compile(
+    r".*[^\d\s]\s*:\s*[-+]?(?:nan|inf(?:inity)?|[\d.]+(?:e[-+]?\d+)?)", re.ASCII | re.IGNORECASE
+)
+"""A keyterm with a weight that is a number to a programming language, and none here."""
+_COLON_WITHIN = re.compile(r".*[^\d\s]:(?!//)\S+", re.ASCII)
 
 
 class TooManyPhrases(BadRequest):
@@ -67,23 +72,38 @@ class BoostRules:
             *(self._keyword(text) for text in keywords),
         )
 
-    @staticmethod
-    def warnings(keywords: Iterable[str]) -> list[RequestWarning]:
-        """Say of which keywords `parse` capped the weight; they have passed it."""
+    def warnings(self, keyterms: Iterable[str], keywords: Iterable[str]) -> list[RequestWarning]:
+        """Say which weights `parse` took for part of a keyterm, or capped; all have passed it.
+
+        Of one that can earn less anyway the engine says what it counts as (`boost_warnings`).
+        """
+        split = [text.rpartition(":") for text in keywords]
         return [
-            RequestWarning(
-                parameter="keywords",
-                type="changed_value",
-                message=f"{word.strip()}: the weight {weight} counts as {_capped(float(weight)):g}",
-                phrase=word.strip(),
-            )
-            for word, colon, weight in (text.rpartition(":") for text in keywords)
-            if colon and abs(float(weight)) > MAX_WEIGHT
+            *(
+                _changed("keyterm", text.strip(), "what follows the colon is no weight, but said")
+                for text in keyterms
+                if _COLON_WITHIN.fullmatch(text.strip())
+                and not WEIGHED_KEYTERM.fullmatch(text.strip())
+            ),
+            *(
+                _changed(
+                    "keywords", word, f"the weight {weight} counts as {_capped(float(weight)):g}"
+                )
+                for word, colon, weight in split
+                if colon and self._is_capped_alone(float(weight))
+            ),
         ]
+
+    def _is_capped_alone(self, weight: float) -> bool:
+        earns_less = self.most_earned is not None and self.most_earned < MAX_WEIGHT
+        return abs(weight) > MAX_WEIGHT and not (weight > 0 and earns_less)
 
     def _keyterm(self, text: str) -> Boost:
         """A phrase as it is; a weight may follow a colon, if no digit stands before ("10:30")."""
         match = WEIGHED_KEYTERM.fullmatch(text.strip())
+        if match is None and _FOREIGN_NUMBER.fullmatch(text.strip()):
+            weight = text.rpartition(":")[2].strip()
+            raise BadPhrase(f"keyterm={text}: the weight {weight!r} is not a number as 2 or -1.5")
         if match is None:
             return _boost("keyterm", text, self.default_weight)
         return _boost("keyterm", match["phrase"], float(match["weight"]))
@@ -101,6 +121,13 @@ class BoostRules:
                 f"keywords={text}: the weight {weight!r} after the last colon is not a number"
             )
         return _boost("keywords", word, _capped(float(weight)))
+
+
+def _changed(parameter: str, phrase: str, message: str) -> RequestWarning:
+    phrase = phrase.strip()
+    return RequestWarning(
+        parameter=parameter, type="changed_value", message=f"{phrase}: {message}", phrase=phrase
+    )
 
 
 def _capped(weight: float) -> float:

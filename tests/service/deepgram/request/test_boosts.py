@@ -1,7 +1,9 @@
 import pytest
 
+from earshot.service.deepgram.request.boost_warnings import AskedPhrases, boost_warnings
 from earshot.service.deepgram.request.boosts import BoostRules, TooManyPhrases
-from earshot.service.errors import BadRequest
+from earshot.service.errors import BadPhrase, BadRequest
+from earshot.streaming.events import LimitedBoost
 from earshot.streaming.stream_config import Boost
 
 RULES = BoostRules(default_weight=3.0, max_phrases=4)
@@ -61,7 +63,7 @@ def test_a_weight_of_a_keyterm_out_of_range_is_refused_as_that(keyterms, keyword
 )
 def test_a_weight_of_a_keyword_out_of_range_is_capped_and_named(text, weight):
     assert RULES.parse([], [text]) == (Boost("x", weight),)
-    (warning,) = RULES.warnings(["tea", "tea:20", text])
+    (warning,) = RULES.warnings([], ["tea", "tea:20", text])
     assert (warning.parameter, warning.type, warning.phrase) == ("keywords", "changed_value", "x")
     assert warning.message.endswith(f"counts as {weight:g}")
 
@@ -83,3 +85,24 @@ def test_all_phrases_share_one_limit_of_characters():
     assert len(rules.parse(["x" * 150], ["y" * 150])) == 2
     with pytest.raises(TooManyPhrases, match="301 characters in all, 300 are allowed"):
         rules.parse(["x" * 150], ["y" * 151])
+
+
+@pytest.mark.parametrize("weight", ["nan", "-inf", "Infinity", "1e9", "1.5e-3", "1.2.3"])
+def test_a_number_that_is_no_weight_of_a_keyterm_is_named(weight):
+    with pytest.raises(BadPhrase, match=f"keyterm=x: {weight}: the weight '{weight}' is not a num"):
+        RULES.parse([f"x: {weight}"], [])
+
+
+@pytest.mark.parametrize("text", ["x:abc", "New York:two"])
+def test_a_colon_that_no_number_follows_is_said_to_belong_to_the_phrase(text):
+    assert RULES.parse([text], []) == (Boost(text, 3.0),)
+    (warning,) = RULES.warnings([text, "tea:2", "at 10:30", "ratio: three", "http://x"], [])
+    assert (warning.parameter, warning.type, warning.phrase) == ("keyterm", "changed_value", text)
+    assert warning.message == f"{text}: what follows the colon is no weight, but said"
+
+
+def test_of_a_keyword_that_can_earn_less_than_the_cap_the_engine_alone_tells():
+    rules, keywords = BoostRules(most_earned=9.0), ["x:50", "y:-50"]
+    assert [warning.phrase for warning in rules.warnings([], keywords)] == ["y"]
+    (told,) = boost_warnings([LimitedBoost("x", 20.0, 9.0, "word")], AskedPhrases.of([], keywords))
+    assert told.message.startswith("x: the weight 50 counts as 9, the most that each of its words")
