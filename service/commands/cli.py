@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Protocol, cast
 
 from earshot.service.commands.options.console import ReaderLeft, say, tell
+from earshot.service.commands.options.once import OnceParser
 from earshot.service.errors import ServiceError
 
 USAGE_ERROR = 2
@@ -68,9 +69,7 @@ def _run(name: str, words: list[str]) -> int:
     try:
         # Only this command's module is imported: help must not wait for the model's libraries.
         module = cast(CommandModule, importlib.import_module(f"earshot.service.commands.{name}"))
-        parser = argparse.ArgumentParser(
-            prog=f"earshot {name}", description=COMMANDS[name], allow_abbrev=False
-        )
+        parser = OnceParser(prog=f"earshot {name}", description=COMMANDS[name], allow_abbrev=False)
         module.add_arguments(parser)
         return module.run(parser.parse_args(words))
     except ServiceError as error:

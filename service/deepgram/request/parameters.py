@@ -118,7 +118,7 @@ def parse_parameters(
     values = QueryValues(query)
     _check_offered(values, rules)
     writing, paragraphs = _writing(values), _paragraphs(values)
-    language = values.last("language")
+    language = values.one("language")
     of_language = rules.languages.check(language)
     stream = StreamConfig(
         mode=_mode(values, rules),
@@ -181,7 +181,7 @@ def _channels_apart(values: QueryValues, rules: ParameterRules, *, is_file: bool
     stated = values.optional_integer("channels", 1, MAX_CHANNELS)
     if not values.boolean("multichannel", False):
         return None
-    raw = values.last("encoding") is not None
+    raw = values.one("encoding") is not None
     if is_file and not raw:
         return rules.max_channels
     if stated is None and not raw:
@@ -197,7 +197,7 @@ def _channels_apart(values: QueryValues, rules: ParameterRules, *, is_file: bool
 def _endpoint(values: QueryValues, rules: ParameterRules) -> EndpointConfig:
     defaults = EndpointConfig()
     silence_ms: int | None = rules.silence_ms
-    value = values.last("endpointing")
+    value = values.one("endpointing")
     if value is not None and value.lower() == "false":
         silence_ms = None
     elif value is not None and value.lower() != "true":
@@ -212,20 +212,20 @@ def _endpoint(values: QueryValues, rules: ParameterRules) -> EndpointConfig:
 
 
 def _utterance_end_ms(values: QueryValues) -> int | None:
-    if (values.last("utterance_end_ms") or "").lower() == "false":
+    if (values.one("utterance_end_ms") or "").lower() == "false":
         return None
     return values.integer_from("utterance_end_ms", MIN_SILENCE_MS, 60_000)
 
 
 def _mode(values: QueryValues, rules: ParameterRules) -> str | None:
-    asked = values.last("mode")
+    asked = values.one("mode")
     if asked is None or not rules.modes:
         return asked
     return values.choice("mode", rules.modes, asked)
 
 
 def _chunk_ms(values: QueryValues, rules: ParameterRules) -> float | None:
-    asked = values.last("chunk")
+    asked = values.one("chunk")
     if asked is None:
         return None
     is_whole = asked.lower() == WHOLE_NAME
@@ -241,7 +241,7 @@ def _boosts(values: QueryValues, rules: ParameterRules) -> tuple[Boost, ...]:
 
 
 def _of_parts(values: QueryValues, rules: ParameterRules) -> dict[str, Any]:
-    found, entities = read_part_parameters(values, rules.part_caps), values.last("entities")
+    found, entities = read_part_parameters(values, rules.part_caps), values.one("entities")
     if entities is not None:
         found["graph"] = replace(found["graph"], entities=_entities(entities))
     return found
@@ -256,7 +256,7 @@ def _entities(text: str) -> Entities:
 
 def _pcm(values: QueryValues) -> PcmFormat | None:
     rate_hz = values.optional_integer("sample_rate", MIN_RATE_HZ, MAX_RATE_HZ)
-    if values.last("encoding") is None:
+    if values.one("encoding") is None:
         return None
     encoding = values.choice("encoding", ENCODINGS, "linear16")
     if rate_hz is None:

@@ -30,12 +30,12 @@ def _read(values: QueryValues, parameter: Option, caps: Mapping[str, int]) -> ob
             return values.optional_number(name, low, high)
         case "integer":
             return values.optional_integer(name, int(low), caps.get(name, int(high)))
-        case _ if values.last(name) is None:
+        case _ if values.one(name) is None:
             return None
         case "boolean":
             return values.boolean(name, False)
         case "models":
-            return _lm(values.last(name) or "on")
+            return _lm(values.one(name) or "on")
 
 
 def _lm(text: str) -> LmChoice:

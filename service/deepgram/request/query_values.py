@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"\d{1,6}(\.\d{0,6})?|\.\d{1,6}", re.ASCII)
 
 
 class QueryValues:
-    """An empty value asks for nothing; of a name's values the last counts.
+    """An empty value asks for nothing; a name has one value, but for those that `all` reads.
 
     Every complaint names its parameter. warnings: of values that were brought into range.
     """
@@ -33,18 +33,20 @@ class QueryValues:
         """All that are not empty."""
         return [value for value in self._values.get(name, []) if value.strip()]
 
-    def last(self, name: str) -> str | None:
-        """The last, or None where it is empty."""
+    def one(self, name: str) -> str | None:
+        """The value, or None where it is empty. Raises BadRequest for more than one."""
         return self.raw(name) or None
 
     def raw(self, name: str) -> str | None:
-        """The last as it stands, empty or not."""
-        values = self._values.get(name)
-        return values[-1] if values else None
+        """The value as it stands, empty or not. Raises BadRequest for more than one."""
+        values = self._values.get(name, [])
+        if len(values) > 1:
+            raise BadRequest(f"{name}: given {len(values)} times, where it takes one value")
+        return values[0] if values else None
 
     def boolean(self, name: str, default: bool) -> bool:
         """`true`, `false`, 1 or 0."""
-        value = self.last(name)
+        value = self.one(name)
         if value is None:
             return default
         if (wish := _BOOLEANS.get(value.lower())) is None:
@@ -53,7 +55,7 @@ class QueryValues:
 
     def optional_integer(self, name: str, low: int, high: int) -> int | None:
         """A whole number in range."""
-        value = self.last(name)
+        value = self.one(name)
         if value is None:
             return None
         match = _WHOLE_NUMBER.fullmatch(value)
@@ -73,7 +75,7 @@ class QueryValues:
 
     def optional_number(self, name: str, low: float, high: float) -> float | None:
         """A number in range, without an exponent."""
-        value = self.last(name)
+        value = self.one(name)
         if value is None:
             return None
         number = float(value) if _NUMBER.fullmatch(value) else -math.inf
@@ -88,7 +90,7 @@ class QueryValues:
 
     def choice(self, name: str, choices: tuple[T, ...], default: T) -> T:
         """One of several words, in any case."""
-        value = self.last(name)
+        value = self.one(name)
         if value is None:
             return default
         for choice in choices:

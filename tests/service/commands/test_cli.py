@@ -106,3 +106,15 @@ def test_listen_says_which_half_of_the_microphone_is_missing(
     code, _, err = run(capsys, "listen")
     assert code == 2
     assert named in err
+
+
+@pytest.mark.parametrize("command", ["serve", "transcribe", "listen"])
+def test_a_flag_of_one_value_that_is_given_twice_is_refused(capsys, command):
+    code, _, error = run(capsys, command, "--model", "a", "--model", "b")
+    assert code == 2
+    assert error.endswith("argument --model: given twice, where it takes one value\n")
+
+
+def test_a_flag_that_gathers_may_be_given_twice(capsys):
+    code, _, error = run(capsys, "transcribe", "--keyterm", "a", "--keyterm", " ", "x.wav")
+    assert (code, error) == (2, "earshot transcribe: --keyterm: the phrase is empty\n")

@@ -299,8 +299,13 @@ def test_numerals_are_done_where_smart_format_writes_them():
     assert "numbers stay words" in warning.message
 
 
-def test_the_last_of_repeated_values_holds():
-    assert parse("alternatives=2&alternatives=4").stream.alternatives == 4
+@pytest.mark.parametrize(
+    "query", ["mode=attention&mode=attention", "alternatives=2&alternatives=4", "model=a&model="]
+)
+def test_a_name_of_one_value_that_is_given_twice_is_refused(query):
+    name = query.partition("=")[0]
+    with pytest.raises(BadRequest, match=f"{name}: given 2 times, where it takes one value"):
+        parse(query)
 
 
 @pytest.mark.parametrize(
