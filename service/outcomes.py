@@ -29,6 +29,8 @@ class Outcome:
 
 
 _INTERNAL = Outcome(500, "INTERNAL_SERVER_ERROR", 1011, "NET-0000")
+_NOT_FINITE = Outcome(500, "INTERNAL_SERVER_ERROR", 1011, "NET-0000")
+"""Internal as well, in words that are fit for clients (`public_message`)."""
 _BAD_AUDIO = Outcome(400, "UNDECODABLE_AUDIO", 1008, "DATA-0000")
 _TOO_LARGE = Outcome(413, "PAYLOAD_TOO_LARGE", 1009, "DATA-0001")
 _UNAVAILABLE = Outcome(503, "SERVICE_UNAVAILABLE", SERVICE_RESTART, "NET-0003")
@@ -53,6 +55,7 @@ OUTCOMES: dict[type[Exception], Outcome] = {
     streaming.EngineStopped: _UNAVAILABLE,
     streaming.InvalidAudio: _BAD_AUDIO,
     streaming.InvalidStreamConfig: _BAD_REQUEST,
+    streaming.OutputNotFinite: _NOT_FINITE,
 }
 
 

@@ -11,6 +11,7 @@ StreamingError
 │   └── MissingPart      an option of the engine needs a part that the model does not have
 ├── UnusableGraph        a decoding graph that cannot be read, or not with this model
 ├── DecodingFailed       decoding one stream raised; the cause is chained
+│   └── OutputNotFinite  the network put out what is no finite number
 └── EngineBroken         nothing but failures was left: the engine has ended itself
 """
 
@@ -62,6 +63,13 @@ class UnusableGraph(StreamingError):
 
 class DecodingFailed(StreamingError):
     """Decoding one stream raised; the cause is chained as `__cause__`."""
+
+
+class OutputNotFinite(DecodingFailed):
+    """The network put out what is no finite number: its weights overflow, or are spoilt."""
+
+    def __init__(self, message: str = "the network's output is not finite") -> None:
+        super().__init__(message)
 
 
 class EngineBroken(StreamingError):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 
 from earshot.models.fastconformer.heads import Prompt
-from earshot.streaming.errors import DecodingFailed
+from earshot.streaming.errors import OutputNotFinite
 from earshot.streaming.fastconformer.hearing import Hearing
 from earshot.streaming.fastconformer.language_prompt import LanguagePrompt
 from earshot.streaming.stream.active_stream import StreamSettings
@@ -35,7 +35,7 @@ class EncodeStep:
     def __call__(self, lanes: Sequence[Lane]) -> None:
         """Frames that are encoded already are given as they are.
 
-        Raises DecodingFailed when the network's output is not finite.
+        Raises OutputNotFinite when the network's output is not finite.
         """
         for lane in lanes:
             if (rest := lane.stream.rest) is not None:
@@ -50,7 +50,7 @@ class EncodeStep:
         compute_features(moving, self._settings)
         heard = self._hearing(moving)
         if not bool(torch.stack([frames.isfinite().all() for frames in heard.encoded]).all()):
-            raise DecodingFailed("the network's output is not finite")
+            raise OutputNotFinite
         encoded = heard.encoded
         if self._prompt is not None and self._languages is not None:
             places = [self._languages.place(lane.stream.config.language) for lane in moving]

@@ -8,7 +8,7 @@ from itertools import chain
 import torch
 from torch import Tensor
 
-from earshot.streaming.errors import DecodingFailed
+from earshot.streaming.errors import OutputNotFinite
 from earshot.streaming.stream.endpoint import FrameEvidence
 from earshot.streaming.stream.lane import Lane
 
@@ -59,7 +59,7 @@ def ctc_output(lane: Lane) -> CtcOutput:
 def ctc_outputs(log_probs: Tensor, lengths: Sequence[int], blank_id: int) -> list[CtcOutput]:
     """Outputs of B lanes whose log-probabilities `(B, T, V)` are padded on the right.
 
-    Raises DecodingFailed when the network's output is not finite.
+    Raises OutputNotFinite when the network's output is not finite.
     """
     best_log_probs, best = log_probs.max(dim=-1)
     columns = (best, best_log_probs, log_probs[..., blank_id])
@@ -70,7 +70,7 @@ def ctc_outputs(log_probs: Tensor, lengths: Sequence[int], blank_id: int) -> lis
     ]
     # The largest of some numbers is NaN or infinite if any of them is.
     if not all(map(math.isfinite, chain.from_iterable(row.log_probs for row in posteriors))):
-        raise DecodingFailed("the network's output is not finite")
+        raise OutputNotFinite
     return [
         CtcOutput(row[:length], found)
         for row, length, found in zip(log_probs, lengths, posteriors, strict=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from earshot.decoder_kernels.transducer.label_beam import BeamMemory, LabelBeam, SearchedChunk
-from earshot.streaming.errors import DecodingFailed
+from earshot.streaming.errors import OutputNotFinite
 from earshot.streaming.stream.lane import Lane
 from earshot.streaming.transducer.transcript import NOTHING_FOUND, Transcript
 from earshot.streaming.transducer.walked import transcript_of_chunk
@@ -82,7 +82,7 @@ def search_over(
 ) -> None:
     """Give each lane what is found in its frames, as its output.
 
-    Raises DecodingFailed where the network's output is not finite; other lanes have theirs then.
+    Raises OutputNotFinite where the network's output is not finite; other lanes have theirs then.
     """
     chunks = [lane.encoded for lane in lanes]
     found = beam(chunks, before, [lane.stream.slot for lane in lanes], lm_weights)
@@ -90,7 +90,7 @@ def search_over(
         if searched is not None:
             lane.output = searched_chunk(searched)
     if None in found:
-        raise DecodingFailed("the network's output is not finite")
+        raise OutputNotFinite
 
 
 def searched_chunk(found: SearchedChunk) -> Searched:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from earshot.decoder_kernels.transducer.label_loop import ChunkLabels, LoopMemory
-from earshot.streaming.errors import DecodingFailed
+from earshot.streaming.errors import OutputNotFinite
 from earshot.streaming.stream.lane import Lane
 from earshot.streaming.transducer.greedy_loop import GreedyLoop
 from earshot.streaming.transducer.transcript import Transcript
@@ -30,7 +30,7 @@ class Walked:
 def walk_over(loop: GreedyLoop, lanes: Sequence[Lane], before: Sequence[LoopMemory]) -> None:
     """Give each lane what is found in its frames, as its output.
 
-    Raises DecodingFailed where the network's output is not finite; other lanes have theirs then.
+    Raises OutputNotFinite where the network's output is not finite; other lanes have theirs then.
     """
     chunks: list[Tensor] = [lane.encoded for lane in lanes]
     found = loop(chunks, before, [lane.stream.slot for lane in lanes])
@@ -38,7 +38,7 @@ def walk_over(loop: GreedyLoop, lanes: Sequence[Lane], before: Sequence[LoopMemo
         if walked is not None:
             lane.output = Walked(transcript_of_chunk(walked), walked.after)
     if None in found:
-        raise DecodingFailed("the network's output is not finite")
+        raise OutputNotFinite
 
 
 def transcript_of_chunk(walked: ChunkLabels) -> Transcript:

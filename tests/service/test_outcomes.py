@@ -11,7 +11,7 @@ from earshot.service.outcomes import (
     outcome_of,
     public_message,
 )
-from earshot.streaming.errors import DecodingFailed
+from earshot.streaming.errors import DecodingFailed, OutputNotFinite
 
 CAN_HAPPEN_TO_CLIENTS = [
     kind
@@ -34,6 +34,12 @@ def test_a_subclass_is_treated_as_its_base():
 def test_what_nobody_expected_tells_nothing_of_itself(error):
     assert outcome_of(error).http_status == 500
     assert close_reason(error) == "NET-0000: internal error"
+
+
+def test_a_network_without_numbers_is_told_as_that():
+    error = OutputNotFinite()
+    assert outcome_of(error).http_status == 500
+    assert close_reason(error) == "NET-0000: the network's output is not finite"
 
 
 def test_reasons_fit_into_a_close_frame_without_breaking_a_character():

@@ -11,7 +11,7 @@ from torch import Tensor
 from earshot.decoder_kernels.boosting.boost import BoostTable
 from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.streaming.boosting.boosting import CompiledBoosts, compile_boosts
-from earshot.streaming.errors import DecodingFailed
+from earshot.streaming.errors import OutputNotFinite
 from earshot.streaming.results.search_counts import SearchCounts
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.lane import Lane
@@ -47,7 +47,7 @@ class SegmentSearch(ABC, Generic[Found]):
         """
 
     def advance(self, lanes: Sequence[Lane]) -> None:
-        """All lanes in one batch. Raises DecodingFailed where the output is not finite."""
+        """All lanes in one batch. Raises OutputNotFinite where the output is not finite."""
         streams = [lane.stream for lane in lanes]
         self._go_on(streams, [lane.encoded[: lane.used] for lane in lanes])
 
@@ -57,7 +57,7 @@ class SegmentSearch(ABC, Generic[Found]):
             stream.segment.search_state = None
 
     def rewind(self, stream: ActiveStream, encoded: Tensor | None) -> None:
-        """Walk over the whole segment anew. Raises DecodingFailed as `advance` does."""
+        """Walk over the whole segment anew. Raises OutputNotFinite as `advance` does."""
         self.restart([stream])
         if encoded is not None:
             self._go_on([stream], [encoded])
@@ -79,6 +79,6 @@ class SegmentSearch(ABC, Generic[Found]):
         before = [self._found(stream) for stream in streams]
         after = self._walk(chunks, before, streams)
         if any(each is None for each in after):
-            raise DecodingFailed("the network's output is not finite")
+            raise OutputNotFinite
         for stream, found in zip(streams, after, strict=True):
             stream.segment.search_state = found

@@ -17,7 +17,7 @@ from earshot.models.fastconformer.steps.native_stem import NativeConv2dStem
 from earshot.models.fastconformer.steps.native_step import NativeChunkStep
 from earshot.models.fastconformer.steps.state import FastConformerState
 from earshot.streaming.engine.engine import Engine
-from earshot.streaming.errors import DecodingFailed, StreamClosed
+from earshot.streaming.errors import OutputNotFinite, StreamClosed
 from earshot.streaming.events import Closed, Event, Failed, Final, Partial, SpeechStarted
 from earshot.streaming.fastconformer import recognizer
 from earshot.streaming.fastconformer.cached_hearing import CachedHearing
@@ -170,7 +170,7 @@ def test_a_stream_of_bad_numbers_fails_alone_and_leaves_nothing(
         listeners = heard_to_the_end(engine, sounds)
     failed, found = listeners[slot], told(listeners)
     assert isinstance(failed.events[-1], Failed)
-    assert isinstance(failed.events[-1].error, DecodingFailed)
+    assert isinstance(failed.events[-1].error, OutputNotFinite)
     assert found[:slot] + found[slot + 1 :] == wanted[:slot] + wanted[slot + 1 :]
     assert engine.stats.failed_streams == 1
     assert told(together(engine, CLIPS, configs(engine))) == wanted

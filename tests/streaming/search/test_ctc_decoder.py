@@ -15,7 +15,7 @@ from torch import Tensor
 
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.streaming.engine_config import EngineConfig
-from earshot.streaming.errors import DecodingFailed
+from earshot.streaming.errors import OutputNotFinite
 from earshot.streaming.search.ctc_decoder import CtcDecoder
 from earshot.streaming.search.ctc_searches import build_searches
 from earshot.streaming.search.search_set import SearchSet
@@ -129,7 +129,7 @@ def test_a_stream_may_change_its_search_in_the_midst_of_a_segment(make: Make) ->
 def test_frames_that_are_no_numbers_fail_the_step(make: Make) -> None:
     script = spikes("一.二.三.四.")
     script[3][5] = float("nan")
-    with pytest.raises(DecodingFailed):
+    with pytest.raises(OutputNotFinite):
         speaker_of(make(), "greedy").say(script)
 
 

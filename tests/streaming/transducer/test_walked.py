@@ -17,7 +17,7 @@ from scripted_transducer import (
 )
 
 from earshot.decoder_kernels.transducer.label_loop import LoopMemory
-from earshot.streaming.errors import DecodingFailed
+from earshot.streaming.errors import OutputNotFinite
 from earshot.streaming.stream.replay import HOST
 from earshot.streaming.transducer.native_loop import label_loop_of
 from earshot.streaming.transducer.transcript import NOTHING_FOUND, Transcript
@@ -48,7 +48,7 @@ def test_a_lanes_output_are_its_labels_and_where_they_end() -> None:
 def test_an_output_that_is_not_finite_fails_the_step_and_leaves_the_others_theirs() -> None:
     loop = label_loop_of(scripted_transducer(), 2)
     bad, good = lane(torch.full((2, SIZE), float("nan")), 0), lane(frames_of([frame(1)]), 1)
-    with pytest.raises(DecodingFailed, match="not finite"):
+    with pytest.raises(OutputNotFinite, match="not finite"):
         walk_over(loop, [bad, good], [loop.begin()] * 2)
     assert bad.output is None
     assert good.output.transcript.tokens == (1,)
