@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import partial
 from itertools import count
+from time import monotonic
 from typing import Any
 
 from earshot.streaming.engine.engine_stats import Counters, EngineStats, Observer, StepReport
@@ -104,12 +105,13 @@ class EnginePool:
         self._watch.start()
 
     def stop(self, timeout_s: float) -> bool:
-        """End the processes after their current steps; see `Engine.stop`."""
+        """End the processes after their current steps, all within the time; see `Engine.stop`."""
         self._stopping = True
         self._watch.stop()
         for worker in self._workers:
             worker.link.ask(Stop())
-        ended = [worker.link.stop(timeout_s) for worker in self._workers]
+        until = monotonic() + timeout_s
+        ended = [worker.link.stop(max(until - monotonic(), 0.0)) for worker in self._workers]
         return all(ended)
 
     @property

@@ -37,8 +37,9 @@ from earshot.streaming.requests import Describe
 from earshot.streaming.results.results import alternative
 from earshot.streaming.stream.backlog import MAX_REQUESTS
 from earshot.streaming.stream_config import Boost, StreamConfig, StreamPriority
-from earshot.streaming.workers import hang_watch, pool_watch
+from earshot.streaming.workers import engine_pool, hang_watch, pool_watch
 from earshot.streaming.workers.engine_pool import EnginePool
+from earshot.streaming.workers.worker_link import WorkerLink
 
 WAIT_S = 60
 
@@ -314,3 +315,18 @@ def test_a_result_that_cannot_be_sent_fails_its_stream_alone(make_pool, sounds, 
     assert isinstance(listeners[1].wait_for_last(), Closed)
     assert listeners[1].text == "一二"
     assert sounds.transcribe(pool, sounds.speech("三")).text == "三", "its slot is free again"
+
+
+def test_engines_that_do_not_end_are_waited_for_no_longer_than_one_is(make_pool, monkeypatch):
+    pool, now, given, stop = make_pool(), [0.0], [], WorkerLink.stop
+
+    def busy(link: WorkerLink, timeout_s: float) -> bool:
+        given.append(timeout_s)
+        now[0] += timeout_s
+        return stop(link, WAIT_S)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine_pool, "monotonic", lambda: now[0], raising=False)
+        patch.setattr(WorkerLink, "stop", busy)
+        assert pool.stop(5.0)
+    assert given == [5.0, 0.0]
