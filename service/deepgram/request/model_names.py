@@ -38,10 +38,9 @@ class ModelNames:
         """Raise BadRequest for a name that is not served."""
         if asked is None or self._serves(asked):
             return
-        raise BadRequest(
-            f"model={asked}: not served here; {self.own} is, "
-            f"under these names too: {', '.join(self.others) or 'none'}"
-        )
+        named = ", ".join((self.own, *self.aliases))
+        more = "" if self.strict else ", and any name of Deepgram's that /v1/models lists"
+        raise BadRequest(f"model={asked}: not served here; the one model answers to {named}{more}")
 
     def _serves(self, asked: str) -> bool:
         names = (self.own, *self.others)

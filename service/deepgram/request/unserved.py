@@ -62,11 +62,14 @@ def unserved_warnings(values: QueryValues, languages: Languages) -> list[Request
 
 def configure_warnings(message: Configure) -> list[RequestWarning]:
     """What a Configure names in vain, or that it names nothing."""
+    in_vain = []
     if message.features:
-        return [_unsupported("features", "not done, what was set at the start stays")]
-    if message.changes_nothing:
-        return [_unsupported("Configure", "it names nothing that can be changed")]
-    return []
+        in_vain.append(_unsupported("features", "not done, what was set at the start stays"))
+    if message.mode is not None:
+        in_vain.append(_unsupported("mode", "fixed for the stream, the one set at the start stays"))
+    if message.changes_nothing and not in_vain:
+        in_vain.append(_unsupported("Configure", "it names nothing that can be changed"))
+    return in_vain
 
 
 def no_marks_here(parameter: str) -> RequestWarning:

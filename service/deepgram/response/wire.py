@@ -316,7 +316,7 @@ else:
     ConfigureParts = create_model("ConfigureParts", **_configurable())
 
 
-_OF_NO_PART = {"type", "keyterms", "keywords", "chunk", "entities", "features"}
+_OF_NO_PART = {"type", "keyterms", "keywords", "chunk", "entities", "features", "mode"}
 
 
 class Configure(ConfigureParts):
@@ -331,6 +331,8 @@ class Configure(ConfigureParts):
     """Members of the language models' classes; {} is none. `read_entities` says what is wrong."""
     features: Any = None
     """Deepgram's; nothing of it can be changed here."""
+    mode: Any = None
+    """Fixed for a stream."""
 
     @property
     def chunk_ms(self) -> float | None:
@@ -352,7 +354,7 @@ class Configure(ConfigureParts):
     @property
     def changes_nothing(self) -> bool:
         """Whether it names nothing that a session can change."""
-        return not self.model_dump(exclude_none=True, exclude={"type", "features"})
+        return not self.model_dump(exclude_none=True, exclude={"type", "features", "mode"})
 
 
 ControlMessage = Annotated[

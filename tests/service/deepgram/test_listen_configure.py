@@ -39,6 +39,8 @@ def test_configure_replaces_the_phrases_and_is_answered_when_done():
         ({"features": {}, "keyterms": None}, ["Configure"]),
         ({"features": None, "keyterms": []}, []),
         ({"keywords": ["tea:99"]}, ["keywords"]),
+        ({"mode": "attention"}, ["mode"]),
+        ({"mode": "attention", "features": {"numerals": True}}, ["features", "mode"]),
     ],
 )
 def test_a_configure_that_does_less_than_it_names_says_so(message, parameters):
