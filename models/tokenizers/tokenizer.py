@@ -55,6 +55,8 @@ class Tokenizer(ABC):
         unknown: list[str] = []
         for spelling in dict.fromkeys((text, text.upper(), text.lower())):
             tokens = self.split(spelling)
+            if not tokens:
+                raise UnencodableText(text, "there is nothing in it")
             missing = [token for token in tokens if not self._is_text(token)]
             if not missing:
                 return [self.units.ids[token] for token in tokens]

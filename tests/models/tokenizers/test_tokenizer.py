@@ -156,6 +156,12 @@ def test_bpe_splits_cjk_characters_off_first(bpe):
     assert [word for word, _, _ in bpe.word_spans(units)] == ["HOPES", "你", "好", "THE"]
 
 
+@pytest.mark.parametrize("text", ["", " ", "▁", "▁ ▁"])
+def test_what_falls_into_no_tokens_is_named(bpe, text):
+    with pytest.raises(UnencodableText, match=f"cannot encode '{text}': there is nothing in it"):
+        bpe.encode(text)
+
+
 def test_bpe_names_what_it_cannot_write(bpe):
     with pytest.raises(UnencodableText, match="ROUTE 66"):
         bpe.encode("ROUTE 66")
