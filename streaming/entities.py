@@ -1,7 +1,7 @@
 """Lists of entities: who or what may be said where a language model has a class of words.
 
-``{"name": ["kearny", "oakes"], "product": {"latte": 3, "mocha": 1}}``: the class ``<name>`` of the
-models that a request names, and its members, with weights or all alike.
+``{"name": ["kearny", "john smith"], "product": {"latte": 3, "mocha": 1}}``: the class ``<name>`` of
+the models that a request names, and its members, with weights or all alike.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ MOST_LETTERS = 20_000
 """Of all members together."""
 
 MOST_LETTERS_EACH = 100
+MOST_WORDS_EACH = 10
 
 MOST_APART = 1e6
 """The largest weight of a class by its smallest."""
@@ -31,9 +32,9 @@ _SHOWN = 80
 
 @dataclass(frozen=True)
 class Entity:
-    """A member of a class, as one word. weight: of its share of the class."""
+    """A member of a class: its words with one space between. weight: of its share of the class."""
 
-    word: str
+    text: str
     weight: float = 1.0
 
 
@@ -54,7 +55,7 @@ class Entities:
             if not is_class_name(name):
                 raise _refused(f"{name[:_SHOWN]!r} is no name of a class")
             _check_list(name, members)
-        _check_sizes([entity.word for _, members in self.lists for entity in members])
+        _check_sizes([entity.text for _, members in self.lists for entity in members])
 
     def __bool__(self) -> bool:
         return bool(self.lists)
@@ -65,11 +66,11 @@ class Entities:
         return tuple(name for name, _ in self.lists)
 
     def shares(self) -> Iterable[tuple[str, str, float]]:
-        """Class, word and share of the class of each member."""
+        """Class, text and share of the class of each member."""
         for name, members in self.lists:
             total = math.fsum(entity.weight for entity in members)
             for entity in members:
-                yield name, entity.word, entity.weight / total
+                yield name, entity.text, entity.weight / total
 
 
 def parse_entities(text: str) -> Entities:
@@ -91,35 +92,30 @@ def read_entities(found: object) -> Entities:
 
 def _members(name: str, listed: object) -> tuple[Entity, ...]:
     if isinstance(listed, Mapping):
-        return tuple(_entity(name, word, weight) for word, weight in listed.items())
+        return tuple(_entity(name, text, weight) for text, weight in listed.items())
     if isinstance(listed, list | tuple):
-        return tuple(_entity(name, word, 1.0) for word in listed)
-    raise _refused(f"{name[:_SHOWN]} wants a list of words, or words with weights")
+        return tuple(_entity(name, text, 1.0) for text in listed)
+    raise _refused(f"{name[:_SHOWN]} wants a list of members, or members with weights")
 
 
-def _entity(name: str, word: object, weight: object) -> Entity:
-    if not isinstance(word, str):
+def _entity(name: str, text: object, weight: object) -> Entity:
+    if not isinstance(text, str):
         raise _refused(f"a member of {name[:_SHOWN]} is no text")
     if isinstance(weight, bool) or not isinstance(weight, int | float):
-        raise _refused(f"the weight of {word[:_SHOWN]!r} is no number")
+        raise _refused(f"the weight of {text[:_SHOWN]!r} is no number")
     try:
-        return Entity(word.strip(), float(weight))
+        return Entity(" ".join(text.split()), float(weight))
     except OverflowError as error:
-        raise _refused(f"the weight of {word[:_SHOWN]!r} is too large") from error
+        raise _refused(f"the weight of {text[:_SHOWN]!r} is too large") from error
 
 
 def _check_list(name: str, members: tuple[Entity, ...]) -> None:
     if not members:
         raise _refused(f"{name} has no members")
-    words = [entity.word for entity in members]
-    if len({word.casefold() for word in words}) < len(words):
+    if len({entity.text.casefold() for entity in members}) < len(members):
         raise _refused(f"{name} has a member twice")
     for entity in members:
-        word = entity.word
-        if len(word) > MOST_LETTERS_EACH:
-            raise _refused(f"a member of {name} is longer than {MOST_LETTERS_EACH} letters")
-        if not word or not word.isprintable() or len(word.split()) != 1:
-            raise _refused(f"{word!r} of {name} is not one word")
+        _check_text(name, entity.text)
     weights = [entity.weight for entity in members]
     if not all(0.0 < weight < math.inf for weight in weights):  # written so that NaN fails
         raise _refused(f"the weights of {name} must be numbers above 0")
@@ -127,10 +123,21 @@ def _check_list(name: str, members: tuple[Entity, ...]) -> None:
         raise _refused(f"the weights of {name} are more than {MOST_APART:g} times apart")
 
 
-def _check_sizes(words: list[str]) -> None:
-    if len(words) > MOST_MEMBERS:
-        raise _refused(f"{len(words)} members, {MOST_MEMBERS} are allowed")
-    letters = sum(map(len, words))
+def _check_text(name: str, text: str) -> None:
+    if not text:
+        raise _refused(f"a member of {name} has no words")
+    if len(text) > MOST_LETTERS_EACH:
+        raise _refused(f"a member of {name} is longer than {MOST_LETTERS_EACH} letters")
+    if not text.isprintable():
+        raise _refused(f"{text!r} of {name} is not printable")
+    if (words := len(text.split())) > MOST_WORDS_EACH:
+        raise _refused(f"{text!r} of {name} has {words} words, {MOST_WORDS_EACH} are allowed")
+
+
+def _check_sizes(texts: list[str]) -> None:
+    if len(texts) > MOST_MEMBERS:
+        raise _refused(f"{len(texts)} members, {MOST_MEMBERS} are allowed")
+    letters = sum(map(len, texts))
     if letters > MOST_LETTERS:
         raise _refused(f"members of {letters} letters in all, {MOST_LETTERS} are allowed")
 

@@ -84,8 +84,8 @@ class Transcriber:
         boosts: phrases to favour, in plain text or with a weight of their own.
         lm: language models by their names in the setting `lm_dir`, with their shares, as
             `"on:0.7,law:0.3"`; "off" searches no graph.
-        entities: members of the classes of words that these models have, by class: words, or words
-            with weights.
+        entities: members of the classes of words that these models have, by class, each a word or
+            several, or with weights.
         smart_format: numbers, dates and money in figures (English).
         punctuate: capitals, full stops, commas and question marks, by the model's tagger
             (English); as `smart_format` if absent.

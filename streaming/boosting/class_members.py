@@ -1,6 +1,10 @@
-"""Members of classes as the search of a graph takes them: each in all its spellings."""
+"""Members of classes as the search of a graph takes them: each in all its likely spellings.
 
-from collections.abc import Iterator
+A member of several words is one word of the search, spelled as they are one after the other; what
+is told of it is they.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from earshot.decoder_kernels.boosting.class_member import ClassMember
@@ -8,18 +12,28 @@ from earshot.decoder_kernels.boosting.oov_trie import Spelling
 from earshot.models.errors import UnencodableText
 from earshot.streaming.entities import Entities
 from earshot.streaming.errors import InvalidStreamConfig
-from earshot.streaming.words.graph_words import GraphWords, SpelledWord
+from earshot.streaming.words.graph_words import GraphWords, SpelledWord, spaces
 
 MOST_WAYS = 3
 """A new word may be pronounced in, the likeliest first."""
 
+MOST_WAYS_TOGETHER = 6
+"""All words of a member: each of two in its second way as well, or one in its third."""
+
+Ways = Mapping[str, tuple[Spelling, ...]]
+
 
 @dataclass(frozen=True)
 class SpelledMember:
-    """A member in one spelling, and the word that it is told as."""
+    """A member in one spelling, and the words that it is told as."""
 
     member: ClassMember
-    word: SpelledWord
+    words: tuple[SpelledWord, ...]
+
+    @property
+    def text(self) -> str:
+        """The member as the request wrote it, with one space between words."""
+        return " ".join(word.text for word in self.words)
 
 
 def spelled_members(entities: Entities, words: GraphWords) -> list[SpelledMember]:
@@ -31,22 +45,41 @@ def spelled_members(entities: Entities, words: GraphWords) -> list[SpelledMember
         return []
     if not words.takes_words:
         raise InvalidStreamConfig("entities: this model's graph takes no words from outside")
-    ways = words.spellings(word for _, word, _ in entities.shares())
+    ways = words.spellings(word for _, text, _ in entities.shares() for word in text.split())
     found = []
     for name, text, share in entities.shares():
         try:
-            word = words.new_word(text)
-            spellings = ways.get(text) or (words.spelling(text),)
+            told = tuple(words.new_word(word) for word in text.split())
+            spellings = _said(told, words, ways)
         except UnencodableText as error:
             raise InvalidStreamConfig(f"entities: {text!r} of {name}: {error}") from error
         found += [
-            SpelledMember(ClassMember(spelling, name, share), word)
-            for spelling in _as_met(spellings[:MOST_WAYS], words.separator)
+            SpelledMember(ClassMember(spelling, name, share), told)
+            for spelling in _as_met(spellings, words.separator)
         ]
     return found
 
 
-def _as_met(spellings: tuple[Spelling, ...], separator: int | None) -> Iterator[Spelling]:
+def _said(told: Sequence[SpelledWord], words: GraphWords, ways: Ways) -> list[Spelling]:
+    """How words are said one after the other, the likeliest first.
+
+    Ranked by how far all their words together are from each one's likeliest way. Raises
+    UnencodableText.
+    """
+    said: list[tuple[int, Spelling]] = [(0, ())]
+    for word, space in zip(told, spaces([word.text for word in told]), strict=True):
+        before = (words.separator,) if space and words.separator is not None else ()
+        spellings = (ways.get(word.text) or (words.spelling(word.text),))[:MOST_WAYS]
+        longer = [
+            (rank + place, (*beginning, *before, *spelling))
+            for rank, beginning in said
+            for place, spelling in enumerate(spellings)
+        ]
+        said = sorted(longer, key=lambda each: each[0])[:MOST_WAYS_TOGETHER]
+    return [spelling for _, spelling in said]
+
+
+def _as_met(spellings: Sequence[Spelling], separator: int | None) -> Iterator[Spelling]:
     """With the token between words behind it where there is one, and where an utterance ends."""
     for spelling in dict.fromkeys(spellings):
         yield spelling

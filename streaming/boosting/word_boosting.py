@@ -27,10 +27,13 @@ Said = Sequence[int | str]
 
 @dataclass(frozen=True)
 class GraphBoosts:
-    """The table of a graph search, and the words that its graph lacks, by their ids."""
+    """The table of a graph search, and what it tells the words as that its graph lacks, by ids.
+
+    A member of a class may be several.
+    """
 
     table: WordBoostTable
-    oov_words: tuple[SpelledWord, ...]
+    oov_words: tuple[tuple[SpelledWord, ...], ...]
 
     @property
     def brought(self) -> tuple[ClassMember | None, ...]:
@@ -137,8 +140,8 @@ class _Request:
             table=GraphBoosts(
                 table,
                 (
-                    *(self._oov_words[spelling] for spelling in table.spellings),
-                    *(each.word for each in self._members),
+                    *((self._oov_words[spelling],) for spelling in table.spellings),
+                    *(each.words for each in self._members),
                 ),
             ),
             spoken=frozenset(
@@ -153,7 +156,7 @@ class _Request:
         return (self._texts[phrase.words] for phrase in boosted)
 
     def _member_texts(self) -> Iterator[str]:
-        return (each.word.text for each in self._members)
+        return (each.text for each in self._members)
 
     def _earned(self, table: WordBoostTable) -> Iterator[tuple[str, float, float]]:
         for phrase, earned in table.earned:

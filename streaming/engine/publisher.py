@@ -45,7 +45,8 @@ class Publisher:
         ]
         said = tuple(alternative(scored, clock) for scored in told) or (NOTHING_SAID,)
         speech_final = ending.cause != "max_utterance"
-        heard = [word.asked for each in ending.scored[:1] for word in each.hypothesis.words]
+        best = [word for each in ending.scored[:1] for word in each.hypothesis.words]
+        heard = [word.asked for word in best if not word.goes_on]
         stream.utterance.ended(said[0].words, heard, speech_final=speech_final)
         awaited = ending.boundary is None or stream.segment.shown[0]
         if not said[0].text and not awaited:

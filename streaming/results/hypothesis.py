@@ -1,7 +1,7 @@
 """What a search has heard in a segment: the same face whichever search it was."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -18,6 +18,7 @@ class SpokenWord:
     said otherwise than the request wrote them.
     `written`: as people write it here, with its capitals and the mark after it; None where nobody
     has said so. `word_class`: whose member it was heard as, of a language model's classes.
+    `goes_on`: the member that the word before began.
     """
 
     text: str
@@ -27,11 +28,17 @@ class SpokenWord:
     read_out: bool = False
     written: str | None = None
     word_class: str | None = None
+    goes_on: bool = False
 
     @property
     def asked(self) -> str | WordClass:
         """The word or class that a language model goes on behind."""
         return self.text if self.word_class is None else WordClass(self.word_class)
+
+    @property
+    def by_itself(self) -> "SpokenWord":
+        """Without the beginning of the member that it goes on, of which it is none then."""
+        return replace(self, word_class=None, goes_on=False) if self.goes_on else self
 
 
 class Hypothesis(Protocol):

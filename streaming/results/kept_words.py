@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 
 from earshot.streaming.results.hypothesis import Best, Hypothesis, SpokenWord
 from earshot.streaming.results.results import first_pass_scores
@@ -81,10 +82,16 @@ class Continued:
         return sum(frames[word.first] <= last for word in self.found.words)
 
     @cached_property
+    def _new(self) -> Sequence[SpokenWord]:
+        """The words that follow; what is left of a member whose beginning is skipped is none."""
+        words = self.found.words[self._skipped :]
+        left = sum(1 for _ in takewhile(lambda word: word.goes_on, words))
+        return [*(word.by_itself for word in words[:left]), *words[left:]]
+
+    @cached_property
     def _rest(self) -> slice:
         """The tokens of the words that follow."""
-        words = self.found.words[self._skipped :]
-        return slice(words[0].first if words else len(self.found.tokens), None)
+        return slice(self._new[0].first if self._new else len(self.found.tokens), None)
 
     @property
     def score(self) -> float:
@@ -111,7 +118,7 @@ class Continued:
             *self.kept.words,
             *(
                 replace(word, first=word.first + moved, stop=word.stop + moved)
-                for word in self.found.words[self._skipped :]
+                for word in self._new
             ),
         ]
 

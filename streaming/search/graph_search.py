@@ -64,7 +64,7 @@ class GraphState:
         told, self.told = self.told, None
         if told is None or not told.is_placed or not self._is_told(told):
             return
-        ends = [word.stop for word in told.words[: len(self.committed)]]
+        ends = told.stops[: len(self.committed)]
         count = sum(1 for _ in takewhile(lambda stop: told.frames[stop - 1] < until, ends))
         if count > len(self.placed.words):
             self.placed = told.first_placed(count)
@@ -141,17 +141,18 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         results = self._search.best(slots_of(streams, self._device))
         self._commit(streams, [each.hypothesis.words[: each.stable_length] for each in results])
         return [
-            Best(self._told(stream, result.hypothesis), len(self._state(stream).committed))
+            self._told(stream, result.hypothesis)
             for stream, result in zip(streams, results, strict=True)
         ]
 
-    def _told(self, stream: ActiveStream, found: WfstHypothesis) -> WordHypothesis:
+    def _told(self, stream: ActiveStream, found: WfstHypothesis) -> Best:
         """The hypothesis of a partial: looks for new words only where they can be."""
         state = self._state(stream)
         state.place(stream.segment.frames - round(UNSURE_MS / stream.settings.chunking.frame_ms))
         placed = state.placed if state.placed.begin(found.words) else NOTHING_PLACED
-        [state.told] = self._spelled(stream, [found], placed=placed)
-        return state.told
+        [told] = self._spelled(stream, [found], placed=placed)
+        state.told = told
+        return Best(told, told.num_told(len(state.committed)))
 
     def nbest(self, stream: ActiveStream, count: int, *, ended: bool) -> list[Hypothesis]:
         """Hypotheses that keep the stable words; confidences are those of the lattice."""
@@ -321,7 +322,7 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
             WordHypothesis(
                 found=each,
                 spelled=tuple(
-                    self._words.spelled(word) if word < known else oov_words[word - known]
+                    (self._words.spelled(word),) if word < known else oov_words[word - known]
                     for word in each.words
                 ),
                 boosted=tuple(stream.boosts.covered(each.words)),

@@ -1,5 +1,6 @@
 """A sequence of words that a graph search has found, in the model's units and with times."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -78,13 +79,14 @@ class WordHypothesis:
     """Words, spelled. Their tokens' times are looked for in the segment when they are asked for.
 
     The search itself says only when a word left the graph, which may be at any of its tokens.
-    boosted, read_out, classes: see `SpokenWord`. lattice: of the alternatives, where the segment
-    ends. placed: what it begins with; posteriors begin after it. lm_cost: what the language models
-    that the stream names add to its cost, in nats.
+    spelled: what each is told as, several words if it is a member of a class that has them.
+    boosted, read_out, classes: of each, see `SpokenWord`. lattice: of the alternatives, where the
+    segment ends. placed: what it begins with; posteriors begin after it. lm_cost: what the language
+    models that the stream names add to its cost, in nats.
     """
 
     found: WfstHypothesis
-    spelled: tuple[SpelledWord, ...]
+    spelled: tuple[tuple[SpelledWord, ...], ...]
     boosted: tuple[bool, ...]
     read_out: tuple[bool, ...]
     classes: tuple[str | None, ...]
@@ -101,21 +103,25 @@ class WordHypothesis:
         return -(self.found.cost + self.lm_cost)
 
     @cached_property
+    def _told(self) -> list[SpelledWord]:
+        return list(itertools.chain.from_iterable(self.spelled))
+
+    @cached_property
     def _spaces(self) -> list[bool]:
-        return spaces([word.text for word in self.spelled])
+        return spaces([word.text for word in self._told])
 
     @cached_property
     def text(self) -> str:
         """The words as the graph writes them."""
         return "".join(
-            " " * space + word.text for space, word in zip(self._spaces, self.spelled, strict=True)
+            " " * space + word.text for space, word in zip(self._spaces, self._told, strict=True)
         )
 
     @cached_property
     def tokens(self) -> tuple[int, ...]:
         """Where the model has a token for a space, it stands between words."""
         tokens: list[int] = []
-        for space, word in zip(self._spaces, self.spelled, strict=True):
+        for space, word in zip(self._spaces, self._told, strict=True):
             if space and self.separator is not None:
                 tokens.append(self.separator)
             tokens.extend(word.tokens)
@@ -125,20 +131,37 @@ class WordHypothesis:
     def words(self) -> Sequence[SpokenWord]:
         """Each where its own tokens are."""
         found: list[SpokenWord] = []
-        first = 0
-        flags = zip(self.boosted, self.read_out, strict=True)
-        spelled = zip(self._spaces, self.spelled, self.classes, strict=True)
-        for (space, word, word_class), flag in zip(spelled, flags, strict=True):
-            first += space and self.separator is not None
-            stop = first + len(word.tokens)
-            found.append(SpokenWord(word.text, first, stop, *flag, word_class=word_class))
-            first = stop
+        stop = 0
+        flags = zip(self.boosted, self.read_out, self.classes, strict=True)
+        for told, (boosted, read_out, word_class) in zip(self.spelled, flags, strict=True):
+            for place, word in enumerate(told):
+                first = stop + (self._spaces[len(found)] and self.separator is not None)
+                stop = first + len(word.tokens)
+                spoken = SpokenWord(
+                    word.text, first, stop, boosted, read_out,
+                    word_class=word_class, goes_on=place > 0,
+                )  # fmt: skip
+                found.append(spoken)
         return found
+
+    def num_told(self, count: int) -> int:
+        """What the first `count` words of the search are told as, in words."""
+        return sum(map(len, self.spelled[:count]))
+
+    @cached_property
+    def stops(self) -> list[int]:
+        """The place behind the last token of each word of the search."""
+        ends = itertools.accumulate(map(len, self.spelled))
+        return [self.words[end - 1].stop for end in ends]
 
     @cached_property
     def word_confidences(self) -> Sequence[float] | None:
-        """By the lattice, if there is one."""
-        return None if self.lattice is None else self.lattice.confidences(self.found)
+        """By the lattice, if there is one: all words that one of the search is told as alike."""
+        sure = None if self.lattice is None else self.lattice.confidences(self.found)
+        if sure is None:
+            return None
+        pairs = zip(sure, self.spelled, strict=True)
+        return [each for each, told in pairs for _ in told]
 
     @cached_property
     def frames(self) -> Sequence[int]:
@@ -159,8 +182,8 @@ class WordHypothesis:
         return "frames" in self.__dict__ and "token_log_probs" in self.__dict__
 
     def first_placed(self, count: int) -> PlacedTokens:
-        """The first `count` words where they are now."""
-        stop = self.words[count - 1].stop if count else 0
+        """The first `count` words of the search where they are now."""
+        stop = self.stops[count - 1] if count else 0
         return PlacedTokens(
             self.found.words[:count],
             tuple(self.frames[:stop]),

@@ -93,10 +93,13 @@ def _word_gaps(best: Hypothesis) -> list[tuple[int, int]]:
     """From where each word ends to the frame of the next word's first token.
 
     A word lasts at least as long as the frame of its last token. Between words that share a frame
-    there is no gap: no cut gives one to each side.
+    there is no gap: no cut gives one to each side. Nor is there one within a member of a class,
+    which neither side would hear.
     """
     gaps = []
     for word, after in itertools.pairwise(best.words):
+        if after.goes_on:
+            continue
         right = best.frames[after.first]
         left = best.frames[word.stop - 1] + 1
         if best.ends is not None:

@@ -59,7 +59,7 @@ def bundled():
             " ".join(
                 words.graph.word_texts[word]
                 if word < known
-                else in_words.table.oov_words[word - known].text
+                else in_words.table.oov_words[word - known][0].text
                 for word in phrase.tokens
             ).casefold()
             for phrase in in_words.phrases

@@ -53,7 +53,7 @@ def parsed(*flags):
 
 @pytest.mark.parametrize("by_file", [False, True])
 def test_models_and_entities_are_those_of_a_request(tmp_path, by_file):
-    given = '{"name": ["kearny", "oakes"], "drink": {"latte": 3}}'
+    given = '{"name": ["kearny", "john smith"], "drink": {"latte": 3}}'
     if by_file:
         path = tmp_path / "names.json"
         path.write_text(given, encoding="utf-8")
@@ -70,7 +70,7 @@ def test_models_and_entities_are_those_of_a_request(tmp_path, by_file):
         (" ", "--entities: there are none"),
         ('["kearny"]', "a mapping is wanted"),
         ("{", "this is no JSON"),
-        ('{"name": ["two words"]}', "'two words' of name is not one word"),
+        ('{"name": ["a ", " "]}', "a member of name has no words"),
     ],
 )
 def test_entities_that_are_none_are_named(tmp_path, monkeypatch, given, why):

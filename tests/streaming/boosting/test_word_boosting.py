@@ -64,7 +64,7 @@ def test_words_of_the_graph_go_by_their_ids():
 def test_a_word_from_outside_is_grafted_and_keeps_the_text_of_the_request():
     found = compiled(Boost("hot TOE"), Boost("toe"))
     assert [phrase.tokens for phrase in found.phrases] == [(HOT, OUTSIDE), (OUTSIDE,)]
-    assert [(word.text, word.tokens) for word in found.table.oov_words] == [("toe", (2, 6, 3))]
+    assert [(w.text, w.tokens) for (w,) in found.table.oov_words] == [("toe", (2, 6, 3))]
     assert found.covered([OUTSIDE]) == [True]
 
 
@@ -77,7 +77,7 @@ def test_of_two_phrases_with_the_same_words_the_last_counts():
 def test_where_the_model_writes_spaces_a_word_comes_with_and_without_one_behind_it():
     found = compiled(Boost("toe tea"), Boost("hoe"), of=words())
     space = 7
-    assert [word.text for word in found.table.oov_words] == ["toe", "hoe", "hoe"]
+    assert [word.text for (word,) in found.table.oov_words] == ["toe", "hoe", "hoe"]
     assert found.table.table.spellings == ((2, 6, 3, space), (5, 6, 3), (5, 6, 3, space))
     assert [phrase.tokens for phrase in found.phrases] == [(3, TEA), (4,), (5,)]
     assert found.texts == ("toe tea", "hoe")
@@ -142,7 +142,7 @@ def test_phrases_whose_words_are_free_are_named_and_heard_without_a_bonus():
     found = compile_word_boosts(boosts, words(), options)
     assert [warning.phrase for warning in found.warnings] == ["zoo", "toe"]
     assert found.warnings[1].reason == "its words are free at a language model weight of 0"
-    assert [word.text for word in found.table.oov_words] == ["toe", "toe", "oat", "oat"]
+    assert [word.text for (word,) in found.table.oov_words] == ["toe", "toe", "oat", "oat"]
     assert not any(found.covered([OUTSIDE]))
 
 
@@ -159,7 +159,7 @@ def test_of_a_phrase_that_is_said_in_two_ways_one_is_enough():
     assert [warning.phrase for warning in found.warnings] == []
     assert found.texts == ("tea & toe", "&")
     found = compiled(Boost("AT&T", 2.0), of=words("atnd"))
-    assert [word.text for word in found.table.oov_words] == ["A", "T", "and", "AT"]
+    assert [word.text for (word,) in found.table.oov_words] == ["A", "T", "and", "AT"]
     assert {phrase.weight for phrase in found.phrases} == {2.0}
     assert found.texts == ("AT&T",)
 
@@ -180,7 +180,7 @@ def test_phrases_that_are_said_otherwise_than_they_are_written_are_told_from_oth
 def test_a_new_word_is_listened_for_in_all_ways_to_say_it():
     found = compiled(Boost("hot toe", 2.0), of=said_as("toe A B\ntoe A C\n"))
     assert found.table.table.spellings == ((1, 2), (1, 3))
-    assert [word.text for word in found.table.oov_words] == ["toe", "toe"]
+    assert [word.text for (word,) in found.table.oov_words] == ["toe", "toe"]
     assert [phrase.tokens for phrase in found.phrases] == [(HOT, OUTSIDE), (HOT, OUTSIDE + 1)]
     assert found.texts == ("hot toe",)
 
@@ -190,7 +190,9 @@ def test_a_way_that_is_another_word_of_the_request_stays_that_words():
     assert found.warnings == ()
     assert [
         (word.text, spelling)
-        for word, spelling in zip(found.table.oov_words, found.table.table.spellings, strict=True)
+        for (word,), spelling in zip(
+            found.table.oov_words, found.table.table.spellings, strict=True
+        )
     ] == [("toe", (1, 2)), ("doe", (1, 3))]
 
 
@@ -206,7 +208,7 @@ def members(*of_name: str, **others: Sequence[str]) -> Entities:
 def test_members_come_behind_boosted_words_and_none_is_boosted() -> None:
     of = words("teaho")
     found = compile_word_boosts([Boost("toe")], of, OPTIONS, members("Toe", "eat"))
-    assert [word.text for word in found.table.oov_words] == ["toe", "Toe", "eat"]
+    assert [word.text for (word,) in found.table.oov_words] == ["toe", "Toe", "eat"]
     assert [each and each.word_class for each in found.table.brought] == [None, "name", "name"]
     assert found.covered([3, 4, 5]) == [True, False, False]
     assert found.texts == ("toe", "Toe", "eat")
@@ -223,7 +225,7 @@ def test_members_alone_make_a_table_and_warn_of_nothing() -> None:
 
 def test_a_word_that_the_graph_has_and_one_of_two_classes_is_a_member_of_each() -> None:
     found = compile_word_boosts([], words("teaho"), OPTIONS, members("tea", town=["tea"]))
-    assert [word.text for word in found.table.oov_words] == ["tea", "tea"]
+    assert [word.text for (word,) in found.table.oov_words] == ["tea", "tea"]
     assert [each.word_class for each in found.table.brought if each] == ["name", "town"]
 
 
@@ -249,9 +251,37 @@ def test_a_member_is_pronounced_in_each_likely_way() -> None:
     assert [each.member.spelling for each in found] == [(1, 2), (1, 3)]
 
 
+def test_a_member_of_several_words_is_spelled_as_they_are_in_turn() -> None:
+    of, space = words(), 7
+    found = compile_word_boosts([], of, OPTIONS, members("Hot toe"))
+    spelled = (5, 6, 2, space, 2, 6, 3)
+    assert [each.spelling for each in found.table.table.members] == [spelled, (*spelled, space)]
+    assert [[word.text for word in told] for told in found.table.oov_words] == [["Hot", "toe"]] * 2
+    assert found.texts == ("Hot toe",)
+
+
+def test_where_words_are_written_without_spaces_none_is_spelled_between_them() -> None:
+    [member, _] = spelled_members(members("今 天"), words("今天▁"))
+    assert member.member.spelling == (2, 3)
+
+
+def test_of_several_words_those_ways_go_first_that_are_near_the_likeliest() -> None:
+    of = said_as("toe A A\ntoe A B\ntoe A C\ndoe B A\ndoe B B\ndoe B C\n")
+    assert [each.member.spelling for each in spelled_members(members("toe doe"), of)] == [
+        (1, 1, 2, 1),
+        (1, 1, 2, 2),
+        (1, 2, 2, 1),
+        (1, 1, 2, 3),
+        (1, 2, 2, 2),
+        (1, 3, 2, 1),
+    ]
+
+
 def test_a_member_that_has_no_spelling_is_refused_by_name() -> None:
     with pytest.raises(InvalidStreamConfig, match="entities: 'xy' of name: "):
         spelled_members(members("xy"), words("teaho"))
+    with pytest.raises(InvalidStreamConfig, match=r"entities: 'tea xy hot' of name: .*'xy'"):
+        spelled_members(members("tea xy hot"), words("teaho"))
 
 
 def test_a_graph_that_takes_no_words_takes_no_members() -> None:

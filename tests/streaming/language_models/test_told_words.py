@@ -29,7 +29,10 @@ UNLIKE = {
 OTHER = {**SMALL, "二": 0.1, "一 二": 3.0, "二 二": 0.25, "<s> 二": 2.0, "二 一 二": 0.75}
 AFTER_START = {"<s> 一": 6.0, "<s> 七": 0.1}
 AFTER_WORDS = {"一 一": 0.1, "一 七": 6.0, "七 一": 0.1, "七 七": 6.0}
-AFTER_DIGITS = {"<digit>": 0.5, "<digit> 七": 0.1, "<digit> 一": 6.0}
+AFTER_DIGITS = {
+    "<digit>": 0.5, "<digit> 七": 0.1, "<digit> 一": 6.0, "<digit> <digit>": 9.0,
+    "<digit> <digit> 一": 0.1, "<digit> <digit> 七": 6.0,
+}  # fmt: skip
 
 UNITS = 6
 DIGIT = 4
@@ -164,11 +167,12 @@ def test_and_behind_a_pause_a_sentence_begins(make_alike, sounds, in_search):
 
 
 @pytest.mark.parametrize("in_search", [False, True])
-def test_a_member_told_before_a_cut_is_its_class(make_alike, sounds, in_search):
-    """Behind the class 七 is likelier, behind all else 一."""
+@pytest.mark.parametrize("member", ["三", "三 四"])
+def test_a_member_told_before_a_cut_is_its_class(make_alike, sounds, in_search, member):
+    """Behind the class 七 is likelier, behind two of them and all else 一."""
     engine = make_alike(in_search=in_search)
-    samples = sounds.speech("二" + "三一" * 5, gap_s=0.5)
-    heard = sounds.transcribe(engine, samples, asking("calls", {"digit": ["三"]}))
+    samples = sounds.speech("二" + (member.replace(" ", "") + "一") * 5, gap_s=0.5)
+    heard = sounds.transcribe(engine, samples, asking("calls", {"digit": [member]}))
     texts = [final.alternatives[0].text for final in heard.finals]
     assert any(text.startswith("七") for text in texts[1:])
     assert "一" not in "".join(texts)

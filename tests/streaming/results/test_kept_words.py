@@ -1,6 +1,7 @@
 """Words that were called stable, before what another search goes on with."""
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -60,6 +61,21 @@ def test_what_begins_otherwise_goes_on_after_the_kept_words():
     ]
     assert [word.boosted for word in found.words] == [True, False, False]
     assert found.score == OTHER.score
+
+
+def test_what_is_left_of_a_member_behind_the_kept_words_is_none():
+    first, *words = OTHER.words
+    member = [
+        replace(word, word_class="name", goes_on=place > 0) for place, word in enumerate(words)
+    ]
+    found = Continued(KEPT, SimpleNamespace(words=[first, *member], frames=OTHER.frames, tokens=()))
+    assert [(word.text, word.word_class, word.goes_on) for word in found.words[1:]] == [
+        ("tea", None, False),
+        ("now", None, False),
+    ]
+    whole = [first, words[0], replace(words[1], goes_on=True), replace(words[2], word_class="name")]
+    found = Continued(KEPT, SimpleNamespace(words=whole, frames=OTHER.frames, tokens=()))
+    assert found.words[2].word_class == "name"
 
 
 def test_it_is_stable_as_far_as_it_was_told():

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -55,6 +56,18 @@ def test_both_words_keep_their_tokens(tone_model):
     for first in range(len(frames) - 1):
         cut = boundary(tone_model, frames[: first + 2], frames=130)
         assert sum(frame < cut for frame in frames[: first + 2]) in range(1, first + 2)
+
+
+def test_a_member_of_several_words_is_not_parted():
+    frames = [110, 130, 180, 190]
+    words = [SpokenWord("word", place, place + 1, False) for place in range(len(frames))]
+    best = SimpleNamespace(words=words, frames=frames, ends=None)
+    endpoint = Endpoint("max_utterance", 200, 0)
+    assert word_boundary(endpoint, best, FRAME_MS) == (131 + 180) // 2
+    words[2] = replace(words[2], goes_on=True)
+    assert word_boundary(endpoint, best, FRAME_MS) == (111 + 130) // 2
+    words[1] = replace(words[1], goes_on=True)
+    assert word_boundary(endpoint, best, FRAME_MS) == (181 + 190) // 2
 
 
 def lasting_boundary(frames, ends) -> int:

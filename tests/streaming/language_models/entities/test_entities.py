@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from earshot.streaming.entities import (
     MOST_LETTERS_EACH,
     MOST_MEMBERS,
+    MOST_WORDS_EACH,
     NO_ENTITIES,
     Entities,
     parse_entities,
@@ -33,6 +34,11 @@ def test_members_share_their_class_alike_or_by_weight() -> None:
     ]
 
 
+def test_a_member_may_be_several_words_with_one_space_between() -> None:
+    found = parse_entities('{"city": ["San  Francisco ", "kearny"], "x": {"a\\tb\u00a0c": 2}}')
+    assert [text for _, text, _ in found.shares()] == ["San Francisco", "kearny", "a b c"]
+
+
 def test_none_are_named_by_an_empty_mapping() -> None:
     assert parse_entities("{}") == NO_ENTITIES
     assert not NO_ENTITIES
@@ -51,13 +57,18 @@ def test_none_are_named_by_an_empty_mapping() -> None:
         ('{"": ["a"]}', "'' is no name of a class"),
         ('{"name": []}', "name has no members"),
         ('{"name": {}}', "name has no members"),
-        ('{"name": "kearny"}', "name wants a list of words"),
+        ('{"name": "kearny"}', "name wants a list of members"),
         ('{"name": [1]}', "a member of name is no text"),
         ('{"name": ["a", "A"]}', "name has a member twice"),
-        ('{"name": [" "]}', "'' of name is not one word"),
-        ('{"name": ["new york"]}', "'new york' of name is not one word"),
-        ('{"name": ["a\\u0007b"]}', "of name is not one word"),
-        ('{"name": ["a\\ud800"]}', "of name is not one word"),
+        ('{"name": [""]}', "a member of name has no words"),
+        ('{"name": [" \\t "]}', "a member of name has no words"),
+        ('{"name": ["new york", "New  York"]}', "name has a member twice"),
+        ('{"name": ["a\\u0007 b"]}', "of name is not printable"),
+        ('{"name": ["a\\ud800"]}', "of name is not printable"),
+        (
+            json.dumps({"name": [" ".join("a" * (MOST_WORDS_EACH + 1))]}),
+            "'a a a a a a a a a a a' of name has 11 words, 10 are allowed",
+        ),
         ('{"name": {"a": NaN}}', "must be numbers above 0"),
         ('{"name": {"a": Infinity}}', "must be numbers above 0"),
         ('{"name": {"a": 0}}', "must be numbers above 0"),

@@ -1,6 +1,7 @@
 """Streams whose models have classes: prices of members, changes, and company."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from tiny_lms import TENANT, write_lm
 
 from earshot.streaming.entities import Entities, read_entities
 from earshot.streaming.errors import InvalidStreamConfig
+from earshot.streaming.events import Partial
 from earshot.streaming.stream_config import StreamConfig
 
 CALLS = {**TENANT, "<digit>": 1.5, "<town>": 2.0, "一 <digit>": 0.25, "<digit> 二": 0.125}
@@ -58,6 +60,41 @@ def test_a_members_score_is_that_of_its_class_and_its_share(make_alike, sounds):
     assert gap == pytest.approx(SCALE * math.log(4), abs=SCALE / 1024)
 
 
+def test_of_several_words_it_costs_as_one_word_of_its_class(make_alike, sounds):
+    engine, samples = make_alike(), sounds.speech("一三四二")
+    heard = [
+        scores(sounds.transcribe(engine, samples, asking_with({"digit": each}, alternatives=100)))
+        for each in (["三 四"], ["三四"], {"三 四": 1, "五": 3})
+    ]
+    assert heard[0]["一三四二"] == heard[1]["一三四二"]
+    gap = heard[0]["一三四二"] - heard[2]["一三四二"]
+    assert gap == pytest.approx(SCALE * math.log(4), abs=SCALE / 1024)
+
+
+@pytest.mark.parametrize("in_search", [False, True])
+def test_each_of_its_words_is_told_where_it_is_said(make_alike, sounds, in_search):
+    engine, samples = make_alike(in_search=in_search), sounds.speech("一三四五二")
+    heard = sounds.transcribe(engine, samples, asking_with({"digit": ["三 四 五"]}))
+    words = heard.finals[0].alternatives[0].words
+    assert [word.text for word in words] == list("一三四五二")
+    by_itself = asking_with({"digit": ["三", "四", "五"]})
+    alone = sounds.transcribe(engine, samples, by_itself).finals[0].alternatives[0].words
+    assert [(word.start_s, word.end_s) for word in words] == [
+        (word.start_s, word.end_s) for word in alone
+    ]
+    assert len({word.confidence for word in words[1:4]}) == 1
+
+
+def test_it_is_stable_as_a_whole(make_alike, sounds):
+    samples = sounds.speech("一三四五二一二一")
+    asked = replace(asking_with({"digit": ["三 四 五"]}), interim_results=True)
+    heard = sounds.transcribe(make_alike(), samples, asked)
+    assert heard.text == "一三四五二一二一"
+    stable = {partial.stable_words for partial in heard.of(Partial)}
+    assert stable.isdisjoint({2, 3})
+    assert max(stable) >= 4
+
+
 @pytest.mark.parametrize("in_search", [False, True])
 def test_streams_of_one_model_hear_no_members_of_others(make_alike, sounds, in_search):
     engine, samples = make_alike(in_search=in_search), sounds.speech("一三二")
@@ -65,7 +102,8 @@ def test_streams_of_one_model_hear_no_members_of_others(make_alike, sounds, in_s
         asking_with(None),
         asking_with({"digit": ["三"]}),
         asking_with({"digit": ["五"]}),
-        asking_with({"town": ["三"], "digit": ["五", "三"]}),
+        asking_with({"town": ["三"], "digit": ["五", "三", "五 三"]}),
+        asking_with({"digit": ["三 二"]}),
         asking(),
     ]
     alone = [told(sounds.transcribe(engine, samples, config)) for config in asked]
@@ -75,6 +113,7 @@ def test_streams_of_one_model_hear_no_members_of_others(make_alike, sounds, in_s
         False,
         True,
         False,
+        True,
         True,
         False,
     ]

@@ -60,6 +60,17 @@ def test_a_member_is_heard_where_its_class_is_expected(client, sounds) -> None:
     assert transcript(client.post(asked("on:0.5,calls:0.5", THREE), content=body)) == "一三二"
 
 
+def test_a_member_of_several_words_is_told_word_by_word(client, sounds) -> None:
+    body = pcm(sounds.speech("一四三二"))
+    answer = client.post(asked("calls", {"digit": ["四 三", "三 四"]}), content=body)
+    assert transcript(answer) == "一四三二"
+    words = answer.json()["results"]["channels"][0]["alternatives"][0]["words"]
+    assert [word["word"] for word in words] == list("一四三二")
+    times = [time for word in words for time in (word["start"], word["end"])]
+    assert times == sorted(times)
+    assert times[2] < times[4] < times[6]
+
+
 def test_a_word_that_the_graph_has_may_be_a_member_and_is_told_once(client, sounds) -> None:
     body = pcm(sounds.speech("一二"))
     path = asked("calls", {"digit": ["二"]}, alternatives="10")
@@ -80,6 +91,9 @@ def test_a_word_that_the_graph_has_may_be_a_member_and_is_told_once(client, soun
         ("on", THREE, "entities: lm names no language model"),
         ("calls", {"digit": []}, "entities: digit has no members"),
         ("calls", {"digit": ["q"]}, "entities: 'q' of digit"),
+        ("calls", {"digit": ["三 q 四"]}, "entities: '三 q 四' of digit: cannot encode 'q'"),
+        ("calls", {"digit": [" "]}, "entities: a member of digit has no words"),
+        ("calls", {"digit": ["三 " * 11]}, "of digit has 11 words, 10 are allowed"),
     ],
 )
 def test_what_cannot_be_heard_so_is_refused_by_name(client, sounds, lm, entities, why) -> None:
@@ -99,7 +113,7 @@ def test_a_live_stream_changes_its_entities_and_outlives_wrong_ones(client, soun
         assert "三" not in final(socket)
         for wrong, why in [
             ({"town": ["三"]}, "has no class town"),
-            ({"digit": ["三 四"]}, "is not one word"),
+            ({"digit": ["三 四 q"]}, "'三 四 q' of digit: cannot encode 'q'"),
             (["三"], "a mapping is wanted"),
             ({"digit": ["q"]}, "'q' of digit"),
         ]:
@@ -120,6 +134,12 @@ def test_a_live_stream_changes_its_entities_and_outlives_wrong_ones(client, soun
         socket.send_bytes(pcm(sounds.speech("一三二")))
         socket.send_text('{"type": "Finalize"}')
         assert final(socket) == "一三二"
+        two = {"digit": ["三 四"]}
+        socket.send_text(json.dumps({"type": "Configure", "entities": two}))
+        assert socket.receive_json()["type"] == "ConfigureSuccess"
+        socket.send_bytes(pcm(sounds.speech("一三四二")))
+        socket.send_text('{"type": "Finalize"}')
+        assert final(socket) == "一三四二"
         socket.send_text('{"type": "Configure", "entities": {}}')
         assert socket.receive_json()["type"] == "ConfigureSuccess"
         socket.send_bytes(pcm(sounds.speech("一三二")))
