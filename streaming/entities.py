@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from earshot.decoder_kernels.lm.word_classes import is_class_name
 from earshot.decoder_kernels.wfst.search_lm import MOST_CLASSES
@@ -28,6 +29,8 @@ MOST_APART = 1e6
 """The largest weight of a class by its smallest."""
 
 _SHOWN = 80
+
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,8 @@ class Entities:
         if len(self.lists) > MOST_CLASSES:
             raise _refused(f"{len(self.lists)} classes, {MOST_CLASSES} are allowed")
         for name, members in self.lists:
+            if len(name) > MOST_LETTERS_EACH:
+                raise _refused(f"the name of a class is longer than {MOST_LETTERS_EACH} letters")
             if not is_class_name(name):
                 raise _refused(f"{name[:_SHOWN]!r} is no name of a class")
             _check_list(name, members)
@@ -68,15 +73,17 @@ class Entities:
     def shares(self) -> Iterable[tuple[str, str, float]]:
         """Class, text and share of the class of each member."""
         for name, members in self.lists:
-            total = math.fsum(entity.weight for entity in members)
-            for entity in members:
-                yield name, entity.text, entity.weight / total
+            most = max(entity.weight for entity in members)  # the sum of weights may overflow
+            parts = [entity.weight / most for entity in members]
+            total = math.fsum(parts)
+            for entity, part in zip(members, parts, strict=True):
+                yield name, entity.text, part / total
 
 
 def parse_entities(text: str) -> Entities:
     """Entities as JSON. Raises InvalidStreamConfig."""
     try:
-        found = json.loads(text)
+        found = json.loads(text, object_pairs_hook=_without_repetition)
     except (ValueError, RecursionError) as error:
         raise _refused("this is no JSON") from error
     return read_entities(found)
@@ -86,8 +93,20 @@ def read_entities(found: object) -> Entities:
     """Entities of what JSON may hold. Raises InvalidStreamConfig."""
     if not isinstance(found, Mapping):
         raise _refused('a mapping is wanted, as {"name": ["kearny", "oakes"]}')
-    lists = {str(name): _members(str(name), listed) for name, listed in found.items()}
+    lists = _without_repetition(
+        (str(name), _members(str(name), listed)) for name, listed in found.items()
+    )
     return Entities(tuple(sorted(lists.items())))
+
+
+def _without_repetition(pairs: Iterable[tuple[str, _Value]]) -> dict[str, _Value]:
+    """A dictionary of pairs, of which `dict` would keep the last with a name."""
+    found: dict[str, _Value] = {}
+    for name, value in pairs:
+        if name in found:
+            raise _refused(f"{name[:_SHOWN]!r} comes twice")
+        found[name] = value
+    return found
 
 
 def _members(name: str, listed: object) -> tuple[Entity, ...]:

@@ -13,6 +13,7 @@ from earshot.streaming.entities import (
     NO_ENTITIES,
     Entities,
     parse_entities,
+    read_entities,
 )
 from earshot.streaming.errors import InvalidStreamConfig
 
@@ -32,6 +33,17 @@ def test_members_share_their_class_alike_or_by_weight() -> None:
         ("name", "Kearny", 0.5),
         ("name", "oakes", 0.5),
     ]
+
+
+def test_keys_that_are_one_name_are_refused() -> None:
+    with pytest.raises(InvalidStreamConfig, match="'1' comes twice"):
+        read_entities({1: ["a"], "1": ["b"]})
+
+
+def test_weights_whose_sum_is_no_number_share_their_class() -> None:
+    found = parse_entities('{"name": {"a": 1e308, "b": 1e308, "c": 1e303}}')
+    shares = [share for _, _, share in found.shares()]
+    assert shares == pytest.approx([0.5, 0.5, 5e-6], rel=1e-5)
 
 
 def test_a_member_may_be_several_words_with_one_space_between() -> None:
@@ -55,6 +67,9 @@ def test_none_are_named_by_an_empty_mapping() -> None:
         ('{"Name": ["a"]}', "'Name' is no name of a class"),
         ('{"s": ["a"]}', "'s' is no name of a class"),
         ('{"": ["a"]}', "'' is no name of a class"),
+        ('{"' + "n" * (MOST_LETTERS_EACH + 1) + '": []}', "the name of a class is longer than"),
+        ('{"name": ["a"], "name": ["b"]}', "'name' comes twice"),
+        ('{"name": {"a": 1, "a": 5}}', "'a' comes twice"),
         ('{"name": []}', "name has no members"),
         ('{"name": {}}', "name has no members"),
         ('{"name": "kearny"}', "name wants a list of members"),
