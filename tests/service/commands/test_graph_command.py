@@ -267,15 +267,16 @@ class TestPhones:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        (["--lm", "missing.arpa"], "missing.arpa: cannot be read"),
-        (["--model", "missing"], "there is no model missing"),
-        (["--out", "missing/lm.graph"], "--out missing/lm.graph"),
-        (["--words", "missing.txt"], "--words missing.txt cannot be read"),
-        (["--lexicon", "missing.txt"], "missing.txt: cannot be read"),
+        (("--lm", "missing.arpa"), "missing.arpa: cannot be read"),
+        (("--model", "missing"), "there is no model missing"),
+        (("--out", "missing/lm.graph"), "--out missing/lm.graph"),
+        (("--words", "missing.txt"), "--words missing.txt cannot be read"),
+        (("--lexicon", "missing.txt"), "missing.txt: cannot be read"),
     ],
 )
 def test_what_stands_in_the_way_is_one_line(capsys, lm, compiled, change, complaint: str) -> None:
-    assert graph("build", "--lm", lm, "--out", compiled, *change) == 2
+    flags = dict([("--lm", lm), ("--out", compiled), change])
+    assert graph("build", *(word for flag in flags.items() for word in flag)) == 2
     said = capsys.readouterr().err
     assert said.startswith("earshot graph: ")
     assert complaint in said
