@@ -69,7 +69,7 @@ def _candidates(ending: Ending) -> Candidates:
     scored = ending.scored[:MOST_ASKED]
     near = [each for each in scored if scored[0].score - each.score <= REACH]
     texts = [
-        [CandidateWord(word.text, word.boosted) for word in each.hypothesis.words] for each in near
+        [CandidateWord(word.text, word.is_named) for word in each.hypothesis.words] for each in near
     ]
     return Candidates(ending.stream, texts)
 

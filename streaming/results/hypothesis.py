@@ -36,6 +36,11 @@ class SpokenWord:
         return self.text if self.word_class is None else WordClass(self.word_class)
 
     @property
+    def is_named(self) -> bool:
+        """Whether the request named it, as a phrase to favour or as a member of a class."""
+        return self.boosted or self.word_class is not None
+
+    @property
     def by_itself(self) -> "SpokenWord":
         """Without the beginning of the member that it goes on, of which it is none then."""
         return replace(self, word_class=None, goes_on=False) if self.goes_on else self

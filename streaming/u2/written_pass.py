@@ -137,7 +137,7 @@ class _Heard(HeardSegment):
             [each.score for each in ending.hypotheses],
             hearing.of(self.memory),
             ctc_weight,
-            boosted=[word.boosted for word in ending.hypotheses[0].words],
+            boosted=[word.is_named for word in ending.hypotheses[0].words],
             alone=mode_of(ending.stream.config) == "attention",
             unwanted=[
                 b.phrase.lower().split() for b in ending.stream.config.boosts if b.weight < 0
@@ -175,7 +175,7 @@ _MODES = ("attention_rescoring", "attention")
 
 
 def _candidate(word: WrittenWord, said: SpokenWord | None) -> CandidateWord:
-    return CandidateWord(word.bare, said is not None and said.boosted)
+    return CandidateWord(word.bare, said is not None and said.is_named)
 
 
 def _rescored(heard: Hypothesis, ranked: RankedText) -> Scored:

@@ -68,15 +68,17 @@ def test_where_nothing_is_added_nothing_changes():
     assert not nothing.scored
 
 
-def test_parts_are_told_which_words_were_boosted():
+def test_parts_are_told_which_words_the_request_named() -> None:
     boosted = []
 
     def part(asked):
         boosted.extend(word.boosted for text in asked[0].texts for word in text)
         return [[0.0, 0.0]]
 
-    RankedAnew([part])([ending(scored("a B", -1.0), scored("c", -2.0))])
-    assert boosted == [False, True, False]
+    member = SpokenWord("c", 0, 1, False, word_class="name")
+    other = Scored(SimpleNamespace(words=[member], text="c"), -2.0)
+    RankedAnew([part])([ending(scored("a B", -1.0), other)])
+    assert boosted == [False, True, True]
 
 
 def test_they_are_asked_only_about_what_is_within_reach():

@@ -82,15 +82,18 @@ class Hearing:
         return [self._fits.get(each, -100.0) for each in beginnings]
 
 
-def heard(text: str, score: float, boosted: str = "") -> TokenHypothesis:
+def heard(text: str, score: float, boosted: str = "", member: str = "") -> TokenHypothesis:
     tokens = tuple(TOKENIZER.encode(text)) if text else ()
     size = len(tokens)
     found = PrefixHypothesis(tokens, tuple(range(size)), score, score, 0.0, (-0.5,) * size)
     hypothesis = TokenHypothesis(found, TOKENIZER, NO_BOOSTS)
     words = [
-        SpokenWord(word.text, word.first, word.stop, word.text == boosted)
+        SpokenWord(
+            word.text, word.first, word.stop, word.text == boosted,
+            word_class="name" if word.text == member else None,
+        )
         for word in hypothesis.words
-    ]
+    ]  # fmt: skip
     hypothesis.__dict__["words"] = words
     return hypothesis
 
@@ -209,12 +212,14 @@ def test_a_text_that_repeats_itself_ends_where_ctc_ends():
     assert forms(best.hypothesis) == "Red hog."
 
 
-def test_boosted_words_stay_where_they_were_heard():
+@pytest.mark.parametrize("named", ["boosted", "member"])
+def test_boosted_words_and_members_of_classes_stay_where_they_were_heard(named: str) -> None:
     decoder = Decoder("Rad is hog.", {"Rad is dog.": -1.0, "Rad is hog.": 0.0})
     fits = {"rad is dog": -11.0, "rad is hog": -11.0, "red is dog": -10.0}
-    best, *_ = attended(decoder, fits, [heard("red is dog", -1.0, boosted="dog")])
+    best, *_ = attended(decoder, fits, [heard("red is dog", -1.0, **{named: "dog"})])
     assert forms(best.hypothesis) == "Rad is dog."
-    assert [word.boosted for word in best.hypothesis.words] == [False, False, True]
+    is_boosted = named == "boosted"
+    assert [word.boosted for word in best.hypothesis.words] == [False, False, is_boosted]
 
 
 def test_texts_between_the_own_and_what_was_heard_are_asked_about():
