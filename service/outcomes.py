@@ -29,8 +29,6 @@ class Outcome:
 
 
 _INTERNAL = Outcome(500, "INTERNAL_SERVER_ERROR", 1011, "NET-0000")
-_NOT_FINITE = Outcome(500, "INTERNAL_SERVER_ERROR", 1011, "NET-0000")
-"""Internal as well, in words that are fit for clients (`public_message`)."""
 _BAD_AUDIO = Outcome(400, "UNDECODABLE_AUDIO", 1008, "DATA-0000")
 _TOO_LARGE = Outcome(413, "PAYLOAD_TOO_LARGE", 1009, "DATA-0001")
 _UNAVAILABLE = Outcome(503, "SERVICE_UNAVAILABLE", SERVICE_RESTART, "NET-0003")
@@ -55,24 +53,26 @@ OUTCOMES: dict[type[Exception], Outcome] = {
     streaming.EngineStopped: _UNAVAILABLE,
     streaming.InvalidAudio: _BAD_AUDIO,
     streaming.InvalidStreamConfig: _BAD_REQUEST,
-    streaming.OutputNotFinite: _NOT_FINITE,
+    streaming.OutputNotFinite: _INTERNAL,
 }
 
 
 def outcome_of(error: BaseException) -> Outcome:
     """Look the error's class up, then its bases; what nobody expected is internal."""
-    for kind in type(error).__mro__:
-        if issubclass(kind, Exception) and kind in OUTCOMES:
-            return OUTCOMES[kind]
-    return _INTERNAL
+    return _expected(error) or _INTERNAL
 
 
 def public_message(error: BaseException) -> str:
     """Return the error's own words where they are written for clients, none of its insides else."""
-    return str(error) if outcome_of(error) is not _INTERNAL else "internal error"
+    return "internal error" if _expected(error) is None else str(error)
 
 
 def close_reason(error: BaseException) -> str:
     """Return the reason of the close frame, cut to what a frame holds."""
     reason = f"{outcome_of(error).close_reason}: {public_message(error)}"
     return reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore")
+
+
+def _expected(error: BaseException) -> Outcome | None:
+    kinds = (kind for kind in type(error).__mro__ if issubclass(kind, Exception))
+    return next((OUTCOMES[kind] for kind in kinds if kind in OUTCOMES), None)

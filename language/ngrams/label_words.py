@@ -85,7 +85,7 @@ def _complaint(said: Sequence[str], strange: Sequence[str], unnumbered: Sequence
 
 
 def _advice(said: Sequence[str], labels: Sequence[str]) -> str:
-    """A word to who has cleaned a text of pieces as if it were prose."""
+    """How to keep word starts, where a text of pieces was cleaned as if it were prose."""
     if any(WORD_START in word for word in said) or not any(WORD_START in each for each in labels):
         return ""
     kept = "`earshot lm build --as-is` leaves it in a text of pieces"

@@ -296,7 +296,7 @@ class ListenProtocol:
         holds = self._holds
         warnings = [
             *holds.in_vain,
-            *self._boosts.warnings(holds.keyterms, holds.keywords),
+            *self._boosts.warnings(holds.keyterms, holds.keywords, holds.graph.beam),
             *boost_warnings(event.warnings, holds.phrases),
         ]
         self._warnings.replace(warnings)

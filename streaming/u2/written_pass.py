@@ -146,7 +146,7 @@ class _Heard(HeardSegment):
         )
 
     def candidates_of(self, texts: Sequence[Sequence[WrittenWord]]) -> Candidates:
-        """The texts, hypotheses that are asked about first, with the words that were boosted."""
+        """The texts, hypotheses that are asked about first; which words the request has named."""
         spoken = [each.words for each in self.ending.hypotheses[: len(self.asked)]]
         added = [self._boosted_places(words) for words in texts[len(self.asked) :]]
         return Candidates(

@@ -27,7 +27,7 @@ class Section:
         value = {} if value is None else value
         if not isinstance(value, Mapping):
             raise self.wrong(key, "is not a mapping")
-        return Section(self.file, value, f"{self.name}.{key}" if self.name else key)
+        return Section(self.file, value, self._path(key))
 
     def whole(self, key: str, default: int | None = None) -> int:
         """A whole number, which must be there unless it has a default."""
@@ -102,9 +102,8 @@ class Section:
             raise self._misfit(keys[error.field], error) from error
 
     def wrong(self, key: str, reason: str) -> ConfigError:
-        """The error of a key, or of the section itself."""
-        path = ".".join(part for part in (self.name, key) if part)
-        return ConfigError(f"{self.file}: {path} {reason}")
+        """The error of a key, or of the section itself where that is empty."""
+        return ConfigError(" ".join(filter(None, (f"{self.file}:", self._path(key), reason))))
 
     def _misfit(self, path: str, error: FieldError) -> ConfigError:
         """With the field as well where it was not taken from the file as it is."""
@@ -127,5 +126,10 @@ class Section:
         supported = ", ".join(text if isinstance(text, str) else quote(text) for text in choices)
         return self.wrong(key, f"is {quote(value)}, which is not supported ({supported})")
 
+    def _path(self, key: str) -> str:
+        return ".".join(filter(None, (self.name, key)))
+
     def _target_key(self) -> str:
-        return next((key for key in TARGETS if key in self.values), TARGETS[bool(not self.name)])
+        """The key that is there, or else the one that should be."""
+        usual = TARGETS if self.name else TARGETS[::-1]
+        return next((key for key in TARGETS if key in self.values), usual[0])

@@ -72,11 +72,15 @@ class BoostRules:
             *(self._keyword(text) for text in keywords),
         )
 
-    def warnings(self, keyterms: Iterable[str], keywords: Iterable[str]) -> list[RequestWarning]:
+    def warnings(
+        self, keyterms: Iterable[str], keywords: Iterable[str], beam: float | None = None
+    ) -> list[RequestWarning]:
         """Say which weights `parse` took for part of a keyterm, or capped; all have passed it.
 
-        Of one that can earn less anyway the engine says what it counts as (`boost_warnings`).
+        Of one that can earn less anyway the engine says what it counts as (`boost_warnings`); in a
+        beam of the request's own more may be earned.
         """
+        earns_less = beam is None and (self.most_earned or MAX_WEIGHT) < MAX_WEIGHT
         split = [text.rpartition(":") for text in keywords]
         return [
             *(
@@ -90,13 +94,11 @@ class BoostRules:
                     "keywords", word, f"the weight {weight} counts as {_capped(float(weight)):g}"
                 )
                 for word, colon, weight in split
-                if colon and self._is_capped_alone(float(weight))
+                if colon
+                and abs(float(weight)) > MAX_WEIGHT
+                and not (float(weight) > 0 and earns_less)
             ),
         ]
-
-    def _is_capped_alone(self, weight: float) -> bool:
-        earns_less = self.most_earned is not None and self.most_earned < MAX_WEIGHT
-        return abs(weight) > MAX_WEIGHT and not (weight > 0 and earns_less)
 
     def _keyterm(self, text: str) -> Boost:
         """A phrase as it is; a weight may follow a colon, if no digit stands before ("10:30")."""

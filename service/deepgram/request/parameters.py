@@ -147,7 +147,9 @@ def parse_parameters(
             *unserved_warnings(values, rules.languages),
             *_without_marks(values, rules),
             *values.warnings,
-            *rules.boosts.warnings(values.all("keyterm"), values.all("keywords")),
+            *rules.boosts.warnings(
+                values.all("keyterm"), values.all("keywords"), stream.graph.beam
+            ),
         ),
         tell_warnings=values.boolean("warnings", False),
     )

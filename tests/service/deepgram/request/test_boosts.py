@@ -106,3 +106,8 @@ def test_of_a_keyword_that_can_earn_less_than_the_cap_the_engine_alone_tells():
     assert [warning.phrase for warning in rules.warnings([], keywords)] == ["y"]
     (told,) = boost_warnings([LimitedBoost("x", 20.0, 9.0, "word")], AskedPhrases.of([], keywords))
     assert told.message.startswith("x: the weight 50 counts as 9, the most that each of its words")
+
+
+def test_of_a_keyword_in_a_beam_of_the_requests_own_the_cap_is_told():
+    rules = BoostRules(most_earned=9.0)
+    assert [warning.phrase for warning in rules.warnings([], ["x:50"], beam=100.0)] == ["x"]
