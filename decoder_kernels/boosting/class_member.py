@@ -1,8 +1,8 @@
 """Members of the classes of a language model, as a request gives them (`word_classes`).
 
-A member is a word of its own that hangs at the graph's loop node, where words from outside a graph
-do. What its class costs there is known once a model has been asked, behind the word. On the way to
-it the arcs charge what a member costs where its class is at home:
+A member is a word of its own, however it is said, that hangs at the graph's loop node, where words
+from outside a graph do. What its class costs there is known once a model has been asked, behind the
+word. On the way to it the arcs charge what a member costs where its class is at home:
 
     charge = min(unknown word, HOME_COST - log(share))
 
@@ -24,17 +24,18 @@ leave them out of the beam: a search gives a word back no more than its gain lim
 
 @dataclass(frozen=True)
 class ClassMember:
-    """A word of a class. spelling: its tokens; share: its probability where the class is said.
+    """A word of a class. spellings: its tokens, in each of the ways to say it.
 
-    Raises BoostTableError for no spelling, and for a share that is no probability above 0.
+    share: its probability where the class is said. Raises BoostTableError for no spelling, one
+    without tokens, and a share that is no probability above 0.
     """
 
-    spelling: Spelling
+    spellings: tuple[Spelling, ...]
     word_class: str
     share: float
 
     def __post_init__(self) -> None:
-        if not self.spelling:
+        if not all(self.spellings) or not self.spellings:
             raise BoostTableError("a member of a class is spelled with no tokens")
         if not 0.0 < self.share <= 1.0:  # so that NaN fails
             raise BoostTableError(f"the share of a member of {self.word_class} is {self.share}")
@@ -45,7 +46,7 @@ class ClassMember:
         return round(-math.log(self.share) * COST_STEPS) / COST_STEPS
 
     def charge(self, unknown_cost: float) -> float:
-        """The cost of all arcs of its spelling, where an unknown word costs so much."""
+        """The cost of all arcs of a spelling, where an unknown word costs so much."""
         return min(unknown_cost, HOME_COST + self.share_cost)
 
     def added(self, unknown_cost: float) -> float:

@@ -72,7 +72,7 @@ class WordBoostTable:
     """What a stream boosts, ready for the search.
 
     ``spellings[k]`` is the word with the id ``number of the graph's words + k``. Behind these come
-    the ``members`` of classes.
+    the ``members`` of classes, each with one id for all its spellings.
     ``oov_arcs``: the arcs of nodes 0 (the root, which stands for the loop node) to
     ``num_oov_nodes - 1``; target -1 is the loop node.
     ``refused``: the phrases that cannot be boosted here, and why. ``earned``: the others, and what
@@ -141,8 +141,9 @@ class WordBoostTable:
 
 def _check_members(members: Sequence[ClassMember], graph: Graph) -> None:
     for member in members:
-        if (reason := _refusal(WordPhrase((member.spelling,), 0.0), graph)) is not None:
-            raise BoostTableError(f"a member of {member.word_class}: {reason}")
+        for spelling in member.spellings:
+            if (reason := _refusal(WordPhrase((spelling,), 0.0), graph)) is not None:
+                raise BoostTableError(f"a member of {member.word_class}: {reason}")
 
 
 def _outside(
@@ -152,8 +153,9 @@ def _outside(
     return [
         *(OovWord(spelling, word, cost) for spelling, word in ids.items()),
         *(
-            OovWord(member.spelling, word, member.charge(cost))
+            OovWord(spelling, word, member.charge(cost))
             for word, member in enumerate(members, known)
+            for spelling in member.spellings
         ),
     ]
 

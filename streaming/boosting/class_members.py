@@ -25,7 +25,7 @@ Ways = Mapping[str, tuple[Spelling, ...]]
 
 @dataclass(frozen=True)
 class SpelledMember:
-    """A member in one spelling, and the words that it is told as."""
+    """A member in all its spellings, and the words that it is told as."""
 
     member: ClassMember
     words: tuple[SpelledWord, ...]
@@ -53,10 +53,8 @@ def spelled_members(entities: Entities, words: GraphWords) -> list[SpelledMember
             spellings = _said(told, words, ways)
         except UnencodableText as error:
             raise InvalidStreamConfig(f"entities: {text!r} of {name}: {error}") from error
-        found += [
-            SpelledMember(ClassMember(spelling, name, share), told)
-            for spelling in _as_met(spellings, words.separator)
-        ]
+        met = tuple(_as_met(spellings, words.separator))
+        found.append(SpelledMember(ClassMember(met, name, share), told))
     return found
 
 

@@ -98,13 +98,17 @@ def tables(draw: st.DrawFn, graph: Graph, classes: Sequence[str] = ()) -> WordBo
 
 @st.composite
 def _members(draw: st.DrawFn, graph: Graph, classes: Sequence[str]) -> list[ClassMember]:
-    """Of a graph that takes words from outside; some are spelled alike, some as several words."""
+    """Of a graph that takes words from outside.
+
+    Some are spelled alike, some as several words, some in several ways.
+    """
     tokens = [token for token in range(graph.vocab_size) if token != graph.blank_id]
     if not classes or not tokens or graph.topology == "explicit" or graph.loop_node < 0:
         return []
+    spelling = st.lists(st.sampled_from(tokens), min_size=1, max_size=6).map(tuple)
     member = st.builds(
         ClassMember,
-        spelling=st.lists(st.sampled_from(tokens), min_size=1, max_size=6).map(tuple),
+        spellings=st.lists(spelling, min_size=1, max_size=3, unique=True).map(tuple),
         word_class=st.sampled_from(classes),
         share=st.sampled_from([1.0, 0.5, 0.25, 1e-3]),
     )
