@@ -20,7 +20,7 @@ from earshot.decoder_kernels.prefix.prefix_search import PrefixSearch, PrefixSea
 
 CASES = settings(
     deadline=None,
-    max_examples=examples(100),
+    max_examples=examples(60),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 

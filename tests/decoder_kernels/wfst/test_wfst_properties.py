@@ -23,7 +23,7 @@ from earshot.decoder_kernels.wfst.wfst_search import WfstSearch, WfstSearchConfi
 
 CASES = settings(
     deadline=None,
-    max_examples=examples(100),
+    max_examples=examples(60),
     phases=(Phase.explicit, Phase.generate),  # to make one smaller takes the oracle minutes
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -44,7 +44,7 @@ def test_a_boosted_word_of_a_partial_is_in_the_final(
     loaded = with_transducer(tone_model, kind)
     recognizer = build_recognizer(loaded, EngineConfig(max_streams=1, threads=1, chunk_size=2))
     told = 0
-    for seed in range(8):
+    for seed in range(4):
         hand = Hand(recognizer, mode="transducer_beam_search", boosts=BOOSTS, config=CONFIG)
         hand.hear(chords(sounds, seed))
         for said, _ in hand.told:
@@ -54,4 +54,4 @@ def test_a_boosted_word_of_a_partial_is_in_the_final(
                 assert words[: len(boosted_part(partial))] == boosted_part(partial)
         with torch.inference_mode():
             recognizer.free(hand.stream)
-    assert told > 100
+    assert told > 50
