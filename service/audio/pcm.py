@@ -1,20 +1,21 @@
 """Raw PCM from a socket: bytes cut anywhere in, whole mono samples out."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
+from earshot.service.audio.g711 import A_LAW, MU_LAW
 from earshot.service.errors import UndecodableAudio
 from earshot.streaming.samples import Samples
 
-Encoding = Literal["linear16", "linear32"]
+Encoding = Literal["linear16", "linear32", "mulaw", "alaw"]
 
 MAX_OVERSHOOT = 16.0
 """Float audio mixed too hot is still audio, and clipped; int16 values as floats are a mistake."""
 
-ENCODINGS: tuple[Encoding, ...] = ("linear16", "linear32")
-BYTES_PER_SAMPLE: dict[Encoding, int] = {"linear16": 2, "linear32": 4}
+ENCODINGS: tuple[Encoding, ...] = get_args(Encoding)
+BYTES_PER_SAMPLE: dict[Encoding, int] = {"linear16": 2, "linear32": 4, "mulaw": 1, "alaw": 1}
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,13 @@ class PcmDecoder:
         return self._to_float(data[:whole]).reshape(-1, self._pcm.channels)
 
     def _to_float(self, data: bytes) -> Samples:
-        if self._pcm.encoding == "linear16":
-            return np.frombuffer(data, "<i2").astype(np.float32) / np.float32(32768.0)
-        # A NaN would spread through the resampler's filter into good audio: stop it here.
-        return limited(np.frombuffer(data, "<f4").astype(np.float32), "linear32 audio")
+        match self._pcm.encoding:
+            case "linear16":
+                return np.frombuffer(data, "<i2").astype(np.float32) / np.float32(32768.0)
+            case "linear32":
+                # A NaN would spread through the resampler's filter into good audio: stop it here.
+                return limited(np.frombuffer(data, "<f4").astype(np.float32), "linear32 audio")
+            case "mulaw":
+                return MU_LAW[np.frombuffer(data, np.uint8)]
+            case "alaw":
+                return A_LAW[np.frombuffer(data, np.uint8)]

@@ -10,7 +10,12 @@ from earshot.service.errors import UndecodableAudio
 MAX_HEADER_BYTES = 64 * 1024
 MAX_CHANNELS = 32
 _EXTENSIBLE = 0xFFFE
-_ENCODINGS: dict[tuple[int, int], Encoding] = {(1, 16): "linear16", (3, 32): "linear32"}
+_ENCODINGS: dict[tuple[int, int], Encoding] = {
+    (1, 16): "linear16",
+    (3, 32): "linear32",
+    (6, 8): "alaw",
+    (7, 8): "mulaw",
+}
 
 
 class WavHeader:
@@ -81,7 +86,8 @@ def _parse_format(chunk: bytes) -> PcmFormat:
     encoding = _ENCODINGS.get((tag, bits))
     if encoding is None:
         raise UndecodableAudio(
-            f"WAV format {tag} with {bits} bits cannot be streamed: send 16-bit or float samples"
+            f"WAV format {tag} with {bits} bits cannot be streamed: send samples of 16 bits, "
+            "float, mu-law or A-law"
         )
     if not 1 <= channels <= MAX_CHANNELS:
         raise UndecodableAudio(f"a WAV of {channels} channels: 1 to {MAX_CHANNELS} are supported")

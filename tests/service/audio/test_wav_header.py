@@ -26,6 +26,8 @@ NOISE = np.random.default_rng(2).uniform(-0.5, 0.5, (4000, 2))
         ("PCM_16", "WAV", PcmFormat("linear16", 44100, 2)),
         ("FLOAT", "WAV", PcmFormat("linear32", 44100, 2)),
         ("PCM_16", "WAVEX", PcmFormat("linear16", 44100, 2)),
+        ("ULAW", "WAV", PcmFormat("mulaw", 44100, 2)),
+        ("ALAW", "WAV", PcmFormat("alaw", 44100, 2)),
     ],
 )
 def test_the_header_tells_the_format(subtype, kind, expected):
