@@ -23,13 +23,13 @@ from earshot.service.commands.options.stream_flags import (
     parameters_from,
 )
 from earshot.service.core.engine_port import EnginePort
-from earshot.service.core.file_transcription import FileTranscription
 from earshot.service.deepgram.file_answer import FileAnswer
-from earshot.service.deepgram.request.parameters import FILE_FORMATS, ListenParameters
 from earshot.service.deepgram.response.result_messages import ResultMessages
 from earshot.service.errors import ServiceError, StartupError
+from earshot.service.files.file_transcription import FileTranscription
 from earshot.service.http.request_id import new_request_id
 from earshot.service.http.upload import temporary_file
+from earshot.service.request.parameters import FILE_FORMATS, ListenParameters
 from earshot.service.served_model import ServedModel
 from earshot.streaming.errors import StreamingError
 from earshot.streaming.samples import Samples

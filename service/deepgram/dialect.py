@@ -7,16 +7,17 @@ from starlette.requests import Request
 
 from earshot.service.core.services import services_of
 from earshot.service.deepgram import listen_file, listen_socket
-from earshot.service.deepgram.request.parameters import ParameterRules
+from earshot.service.deepgram.known_names import DEEPGRAMS
 from earshot.service.deepgram.response.model_list import listing
 from earshot.service.deepgram.response.refusal_answer import refusal_answer
 from earshot.service.http.dialect import Dialect
+from earshot.service.request.parameters import ParameterRules
 
 
 def _models(request: Request) -> Mapping[str, object]:
     """The model served, in the shape of Deepgram's model list, and what may be named beside it."""
     services = services_of(request)
-    rules = ParameterRules.of(services.settings, services.model)
+    rules = ParameterRules.of(services.settings, services.model, DEEPGRAMS)
     model = listing(services.model, rules.models.others)
     return {
         "stt": [model],

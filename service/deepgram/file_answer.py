@@ -1,18 +1,16 @@
 """A transcript in the format a request asked for."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from starlette.responses import Response
 
-from earshot.service.deepgram.request.boost_warnings import AskedPhrases, boost_warnings
-from earshot.service.deepgram.request.parameters import FileFormat, ListenParameters
 from earshot.service.deepgram.response.file_response import file_response
 from earshot.service.deepgram.response.result_messages import ResultMessages
-from earshot.service.deepgram.response.subtitles import srt, vtt
-from earshot.service.deepgram.response.wire import RequestWarning
+from earshot.service.files.file_warnings import file_warnings
 from earshot.service.http.header_value import header_list
+from earshot.service.request.parameters import FileFormat, ListenParameters
+from earshot.service.subtitles import srt, vtt
 from earshot.service.transcript import Transcript, text_of
 from earshot.streaming.events import Final
 
@@ -34,7 +32,7 @@ class FileAnswer:
 
     def body(self, *channels: Transcript) -> str:
         """Write the transcripts of the channels: one, unless they were heard apart."""
-        warnings = self._warnings(channels)
+        warnings = file_warnings(channels, self.parameters)
         written = [replace(channel, finals=self._written(channel)) for channel in channels]
         match self.parameters.format:
             case "json":
@@ -58,7 +56,7 @@ class FileAnswer:
     def response(self, *channels: Transcript) -> Response:
         """The answer as one HTTP response; formats without metadata have warnings in a header."""
         headers = {"dg-request-id": self.messages.request_id}
-        if warnings := self._warnings(channels):
+        if warnings := file_warnings(channels, self.parameters):
             headers["dg-warning"] = header_list([each.message for each in warnings])
         return Response(
             self.body(*channels),
@@ -71,30 +69,11 @@ class FileAnswer:
         body = self.body(*channels)
         if self.parameters.format == "json":
             return body
-        warnings = [each.model_dump(exclude_none=True) for each in self._warnings(channels)]
+        warnings = [
+            each.model_dump(exclude_none=True) for each in file_warnings(channels, self.parameters)
+        ]
         told = {"warnings": warnings} if warnings else {}
         return json.dumps({"format": self.parameters.format, "content": body, **told})
 
     def _written(self, channel: Transcript) -> list[Final]:
         return [self.messages.written(final) for final in channel.finals]
-
-    def _warnings(self, channels: Sequence[Transcript]) -> list[RequestWarning]:
-        """Warnings of failed channels first; those of phrases once, since all have the same."""
-        lost = (_of_lost(number) for number, each in enumerate(channels) if each.failed)
-        asked = AskedPhrases.of(self.parameters.keyterms, self.parameters.keywords)
-        of_boosts = [w for each in channels for w in boost_warnings(each.boost_warnings, asked)]
-        of_passes = _second_pass_warnings([final for each in channels for final in each.finals])
-        return list(dict.fromkeys([*lost, *self.parameters.warnings, *of_boosts, *of_passes]))
-
-
-def _of_lost(channel: int) -> RequestWarning:
-    message = f"channel {channel}: decoding failed, and its text is missing"
-    return RequestWarning(parameter="multichannel", type="failed_channel", message=message)
-
-
-def _second_pass_warnings(finals: Sequence[Final]) -> list[RequestWarning]:
-    failed = sum(final.second_pass_failed for final in finals)
-    if not failed:
-        return []
-    message = f"the second pass failed; of {len(finals)} utterances {failed} lack it"
-    return [RequestWarning(parameter="mode", type="second_pass_failed", message=message)]

@@ -4,7 +4,6 @@ Messages of the client and events of the engine go in, actions come out. One ins
 session; it does no I/O, keeps no time and is not thread safe. docs/protocol.md is its description.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -12,12 +11,8 @@ from functools import cached_property
 from pydantic import ValidationError
 
 from earshot.service.audio.socket_audio import SocketAudio
-from earshot.service.core.actions import Action, Ask, Close, Send
 from earshot.service.deepgram.channel_states import ChannelStates
-from earshot.service.deepgram.request.boost_warnings import AskedPhrases, boost_warnings
-from earshot.service.deepgram.request.boosts import BoostRules, TooManyPhrases
-from earshot.service.deepgram.request.parameters import ListenParameters
-from earshot.service.deepgram.request.unserved import configure_warnings
+from earshot.service.deepgram.configure_warnings import configure_warnings
 from earshot.service.deepgram.response.result_messages import ResultMessages
 from earshot.service.deepgram.response.stream_warnings import StreamWarnings, carried
 from earshot.service.deepgram.response.wire import (
@@ -29,18 +24,20 @@ from earshot.service.deepgram.response.wire import (
     Error,
     Finalize,
     KeepAlive,
-    RequestWarning,
     Results,
     StreamWarning,
 )
 from earshot.service.errors import BadRequest, UndecodableAudio
 from earshot.service.outcomes import (
     NORMAL_CLOSURE,
-    SERVICE_RESTART,
-    close_reason,
     outcome_of,
     public_message,
 )
+from earshot.service.request.boost_warnings import AskedPhrases, boost_warnings
+from earshot.service.request.boosts import BoostRules, TooManyPhrases
+from earshot.service.request.parameters import ListenParameters
+from earshot.service.request.request_warning import RequestWarning
+from earshot.service.sessions.actions import RESTARTING, Action, Ask, Close, Send, pushed
 from earshot.streaming.entities import read_entities
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.events import (
@@ -62,9 +59,8 @@ from earshot.streaming.events import (
 from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.parts.option import by_field
 from earshot.streaming.parts.table import part_parameters
-from earshot.streaming.requests import FINALIZE, FINISH, Cancel, pushes
+from earshot.streaming.requests import FINALIZE, FINISH, Cancel
 from earshot.streaming.requests import Configure as ConfigureRequest
-from earshot.streaming.samples import Samples
 from earshot.streaming.weights import Weights, check_weights
 
 MAX_ECHO_CHARS = 200
@@ -162,7 +158,7 @@ class ListenProtocol:
             samples = self._audio.decode(data)
         except UndecodableAudio as error:
             return self.fail(error)
-        return _pushes(samples)
+        return pushed(samples)
 
     def receive_text(self, text: str) -> list[Action]:
         """Take a text message: a control message, or an Error in answer and nothing else."""
@@ -212,18 +208,18 @@ class ListenProtocol:
         if self.state is State.CLOSED:
             return []
         self.state = State.CLOSED
-        return [Ask(Cancel()), Send(_told(error)), _close_for(error)]
+        return [Ask(Cancel()), Send(_told(error)), Close.of(error)]
 
     def idle(self, error: BaseException) -> list[Action]:
         """End the session of a silent client: last results, then ``error`` and its code."""
         if self.state is not State.OPEN:
             return []
-        self._close = _close_for(error)
+        self._close = Close.of(error)
         return self._finish()
 
     def drain(self) -> list[Action]:
         """End the session because the server stops: last results, then a code to reconnect on."""
-        self._close = Close(SERVICE_RESTART, "the server is restarting")
+        self._close = RESTARTING
         return self._finish() if self.state is State.OPEN else []
 
     def disconnect(self) -> list[Action]:
@@ -237,13 +233,13 @@ class ListenProtocol:
         except UndecodableAudio as error:
             return self.fail(error)
         self.state = State.FINISHING
-        return [*_pushes(tails), Ask(FINISH)]
+        return [*pushed(tails), Ask(FINISH)]
 
     def _end(self) -> list[Action]:
         """The last stream is closed; where another had failed, the code says so at the end."""
         self.state = State.CLOSED
         lost = self._channels.lost
-        close = self._close if lost is None else _close_for(lost)
+        close = self._close if lost is None else Close.of(lost)
         duration_s = self._channels.duration_s
         warnings = carried(self._warnings.all)
         told = [] if self._close.error is None else [Send(_told(self._close.error))]
@@ -331,16 +327,8 @@ class ListenProtocol:
         )
 
 
-def _pushes(samples: Sequence[Samples]) -> list[Action]:
-    return [Ask(push, channel) for channel, each in enumerate(samples) for push in pushes(each)]
-
-
 def _told(error: BaseException) -> Error:
     return Error(variant=outcome_of(error).err_code, description=public_message(error))
-
-
-def _close_for(error: BaseException) -> Close:
-    return Close(outcome_of(error).close_code, close_reason(error), error)
 
 
 def _too_long(text: str) -> Error:

@@ -1,6 +1,7 @@
 """The seam between the gateway and a wire protocol: all that the one knows of the other.
 
-A protocol is a folder such as `deepgram/` with a `dialect.py`; `gateway/dialects.py` names them.
+A protocol is a folder such as `deepgram/` with a `dialect.py`; `gateway/dialects.py` names them,
+and besides them the protocols of clients that ask for no path.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -3,6 +3,9 @@
 MESSAGE_S = 0.001
 PIECE_S = 0.0002
 CHARACTER_S = 0.00001
+AUDIO_CHARACTER_S = 2e-7
+"""Seconds for a character of base64, which is only decoded."""
+
 BYTE_S = 1e-7
 MOST_S = 1.0
 BURST_S = 0.05
@@ -15,12 +18,14 @@ class ReadPace:
     parse text is work for the loop that serves all. Live audio is far below.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, character_s: float = CHARACTER_S) -> None:
+        """character_s: what a character of text costs, less where audio comes as text."""
+        self._character_s = character_s
         self._empty_at_s = 0.0
 
     def delay_s(self, message: bytes | str, now_s: float) -> float:
         """Take the message into account; return how long to wait before reading the next."""
-        length_s = len(message) * (CHARACTER_S if isinstance(message, str) else BYTE_S)
+        length_s = len(message) * (self._character_s if isinstance(message, str) else BYTE_S)
         # A socket that is not read does not show that it is closed.
         return self._take(min(MESSAGE_S + length_s, MOST_S), now_s)
 

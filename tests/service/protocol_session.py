@@ -3,14 +3,14 @@
 import json
 
 from earshot.service.audio.pcm import PcmFormat
-from earshot.service.core.actions import (
+from earshot.service.deepgram.listen_protocol import ListenProtocol
+from earshot.service.deepgram.response.result_messages import ResultMessages
+from earshot.service.request.boosts import BoostRules
+from earshot.service.request.parameters import ListenParameters
+from earshot.service.served_model import ServedModel
+from earshot.service.sessions.actions import (
     Send,
 )
-from earshot.service.deepgram.listen_protocol import ListenProtocol
-from earshot.service.deepgram.request.boosts import BoostRules
-from earshot.service.deepgram.request.parameters import ListenParameters
-from earshot.service.deepgram.response.result_messages import ResultMessages
-from earshot.service.served_model import ServedModel
 from earshot.streaming.stream_config import StreamConfig
 
 

@@ -3,7 +3,6 @@ import inspect
 import pytest
 
 from earshot.service import errors
-from earshot.service.deepgram.request.boosts import TooManyPhrases
 from earshot.service.outcomes import (
     MAX_REASON_BYTES,
     OUTCOMES,
@@ -11,6 +10,7 @@ from earshot.service.outcomes import (
     outcome_of,
     public_message,
 )
+from earshot.service.request.boosts import TooManyPhrases
 from earshot.streaming.errors import DecodingFailed, OutputNotFinite
 
 CAN_HAPPEN_TO_CLIENTS = [

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from earshot.service.deepgram.request.languages import Languages
-from earshot.service.deepgram.request.parameters import (
+from earshot.service.errors import BadRequest
+from earshot.service.request.languages import Languages
+from earshot.service.request.parameters import (
     ListenParameters,
     ParameterRules,
     parse_parameters,
 )
-from earshot.service.errors import BadRequest
 from earshot.service.settings import Settings
 
 JSON_BEGINS = ("{", "[", '"')

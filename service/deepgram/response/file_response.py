@@ -13,10 +13,10 @@ from earshot.service.deepgram.response.wire import (
     FileMetadata,
     FileResponse,
     FileResults,
-    RequestWarning,
     Utterance,
     WireAlternative,
 )
+from earshot.service.request.request_warning import RequestWarning
 from earshot.service.served_model import ServedModel
 from earshot.service.transcript import Transcript, in_time
 from earshot.streaming.events import Final

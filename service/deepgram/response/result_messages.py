@@ -8,7 +8,6 @@ from earshot.service.deepgram.response.wire import (
     Channel,
     Message,
     Metadata,
-    RequestWarning,
     Results,
     ResultsMetadata,
     SpeechStartedMessage,
@@ -16,6 +15,7 @@ from earshot.service.deepgram.response.wire import (
     WireAlternative,
     WireWord,
 )
+from earshot.service.request.request_warning import RequestWarning
 from earshot.service.served_model import ServedModel
 from earshot.service.writing import AS_HEARD, Result, Writing
 from earshot.service.written_words import WrittenWord

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from earshot.service.deepgram.response.wire import RequestWarning
+from earshot.service.request.request_warning import RequestWarning
 
 MAX_CARRIED = 100
 """In one message: a thousand phrases with their reasons would fill a slow client's outbox."""

@@ -15,6 +15,8 @@ from pydantic import (
     create_model,
 )
 
+from earshot.service.files.file_job import Progress
+from earshot.service.request.request_warning import RequestWarning
 from earshot.streaming.lm_mix import read_lm
 from earshot.streaming.parts.table import part_parameters
 from earshot.streaming.stream_config import WHOLE
@@ -86,28 +88,6 @@ class ModelInfo(Message):
     name: str
     version: str
     arch: str
-
-
-WarningType = Literal[
-    "unboostable_phrase",
-    "unsupported_parameter",
-    "unsupported_language",
-    "changed_value",
-    "failed_channel",
-    "second_pass_failed",
-]
-
-
-class RequestWarning(Message):
-    """Something is done less well than asked, or not; typed as Deepgram's SDKs have it.
-
-    phrase: the boosted phrase that it is about.
-    """
-
-    parameter: str
-    type: WarningType
-    message: str
-    phrase: str | None = None
 
 
 class ResultsMetadata(Message):
@@ -259,11 +239,19 @@ class FileResponse(Message):
     results: FileResults
 
 
-class Progress(Message):
+class FileProgress(Message):
     """How far a file is; `total_s` is absent when the file does not say."""
 
     done_s: float
     total_s: float | None = None
+
+    @classmethod
+    def of(cls, progress: Progress) -> "FileProgress":
+        """To a hundredth of a second."""
+        total_s = progress.total_s
+        return cls(
+            done_s=round(progress.done_s, 2), total_s=None if total_s is None else round(total_s, 2)
+        )
 
 
 class ErrorBody(Message):

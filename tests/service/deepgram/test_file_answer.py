@@ -4,8 +4,8 @@ from dataclasses import replace
 import pytest
 
 from earshot.service.deepgram.file_answer import FileAnswer
-from earshot.service.deepgram.request.parameters import ListenParameters
 from earshot.service.deepgram.response.result_messages import ResultMessages
+from earshot.service.request.parameters import ListenParameters
 from earshot.service.served_model import ServedModel
 from earshot.service.transcript import Transcript
 from earshot.service.writing import Writing

@@ -5,7 +5,7 @@ import json
 import pytest
 from protocol_session import protocol, sent
 
-from earshot.service.core.actions import (
+from earshot.service.sessions.actions import (
     Ask,
 )
 from earshot.streaming.events import (

@@ -5,17 +5,18 @@ import pytest
 from protocol_session import protocol, sent
 from pydantic import ValidationError
 
-from earshot.service.core.actions import (
+from earshot.service.deepgram.listen_protocol import ListenProtocol, State
+from earshot.service.deepgram.response.result_messages import ResultMessages
+from earshot.service.deepgram.response.wire import CONTROL
+from earshot.service.errors import IdleSession
+from earshot.service.request.boosts import BoostRules
+from earshot.service.request.parameters import ListenParameters
+from earshot.service.request.request_warning import RequestWarning
+from earshot.service.served_model import ServedModel
+from earshot.service.sessions.actions import (
     Ask,
     Close,
 )
-from earshot.service.deepgram.listen_protocol import ListenProtocol, State
-from earshot.service.deepgram.request.boosts import BoostRules
-from earshot.service.deepgram.request.parameters import ListenParameters
-from earshot.service.deepgram.response.result_messages import ResultMessages
-from earshot.service.deepgram.response.wire import CONTROL, RequestWarning
-from earshot.service.errors import IdleSession
-from earshot.service.served_model import ServedModel
 from earshot.service.writing import Writing
 from earshot.streaming.errors import DecodingFailed, EngineStopped
 from earshot.streaming.events import (

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from earshot.service.audio.pcm import PcmFormat
-from earshot.service.core.actions import Ask, Close, Send
 from earshot.service.deepgram.listen_protocol import ListenProtocol, State
-from earshot.service.deepgram.request.boosts import BoostRules
-from earshot.service.deepgram.request.parameters import ListenParameters
 from earshot.service.deepgram.response.result_messages import ResultMessages
 from earshot.service.errors import IdleSession
+from earshot.service.request.boosts import BoostRules
+from earshot.service.request.parameters import ListenParameters
 from earshot.service.served_model import ServedModel
+from earshot.service.sessions.actions import Ask, Close, Send
 from earshot.streaming.errors import DecodingFailed
 from earshot.streaming.events import (
     Closed,

@@ -10,14 +10,15 @@ import wave
 import numpy as np
 import pytest
 
-from earshot.service.deepgram.request.boosts import BoostRules
-from earshot.service.deepgram.request.languages import Languages
-from earshot.service.deepgram.request.model_names import ModelNames
-from earshot.service.deepgram.request.parameters import ParameterRules, parse_parameters
-from earshot.service.deepgram.request.unserved import IGNORED, REFUSED
-from earshot.service.deepgram.response.wire import ConfigureFailure, RequestWarning
+from earshot.service.deepgram.response.wire import ConfigureFailure
 from earshot.service.errors import BadRequest
 from earshot.service.outcomes import OUTCOMES
+from earshot.service.request.boosts import BoostRules
+from earshot.service.request.languages import Languages
+from earshot.service.request.model_names import ModelNames
+from earshot.service.request.parameters import ParameterRules, parse_parameters
+from earshot.service.request.request_warning import RequestWarning
+from earshot.service.request.unserved import IGNORED, REFUSED
 
 
 @pytest.fixture(scope="module")

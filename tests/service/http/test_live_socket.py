@@ -12,11 +12,11 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 from websockets.uri import parse_uri
 
-from earshot.service.core.session import Session
-from earshot.service.deepgram import listen_socket
 from earshot.service.http import read_pace
 from earshot.service.http.live_socket import PIECE_BYTES, LiveSocket
 from earshot.service.http.read_pace import ReadPace
+from earshot.service.sessions import live_session
+from earshot.service.sessions.session import Session
 
 QUERY = "encoding=linear16&sample_rate=16000"
 HANG_S = 60.0
@@ -200,14 +200,14 @@ def looks(monkeypatch):
 
     class Watched(Session):
         def __init__(self, *arguments):
-            *others, reading_rests, trace = arguments
-            super().__init__(*others, lambda: not reading_rests() or self._look(), trace)
+            *others, reading_rests, trace, opens = arguments
+            super().__init__(*others, lambda: not reading_rests() or self._look(), trace, opens)
 
         def _look(self):
             seen.release()
             return True
 
-    monkeypatch.setattr(listen_socket, "Session", Watched)
+    monkeypatch.setattr(live_session, "Session", Watched)
     return seen
 
 

@@ -2,7 +2,14 @@
 
 import pytest
 
-from earshot.service.http.read_pace import BURST_S, MESSAGE_S, MOST_S, PIECE_S, ReadPace
+from earshot.service.http.read_pace import (
+    AUDIO_CHARACTER_S,
+    BURST_S,
+    MESSAGE_S,
+    MOST_S,
+    PIECE_S,
+    ReadPace,
+)
 
 
 def read(pace: ReadPace, messages: list[bytes | str], every_s: float) -> float:
@@ -51,3 +58,9 @@ def test_a_quiet_client_saves_up_no_more_than_a_burst() -> None:
     pace.delay_s(b"a", 0.0)
     delays = [pace.delay_s(b"a", 3600.0) for _ in range(100)]
     assert max(delays) > 0.0
+
+
+def test_audio_in_base64_is_read_as_it_comes():
+    pace, message = ReadPace(AUDIO_CHARACTER_S), "x" * (24_000 * 2 * 4 // 3 // 10)
+    assert not any(pace.delay_s(message, at / 10) for at in range(100))
+    assert ReadPace().delay_s(message * 10, 0.0) > 0.0

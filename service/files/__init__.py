@@ -1,0 +1,1 @@
+"""Files of requests: received, heard as streams, and what became of them."""

@@ -1,0 +1,1 @@
+"""Live sessions in whichever protocol: messages and events in, actions out."""
