@@ -70,7 +70,7 @@ def public_message(error: BaseException) -> str:
 def close_reason(error: BaseException) -> str:
     """Return the reason of the close frame, cut to what a frame holds."""
     reason = f"{outcome_of(error).close_reason}: {public_message(error)}"
-    return reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore")
+    return reason.encode(errors="replace")[:MAX_REASON_BYTES].decode(errors="ignore")
 
 
 def _expected(error: BaseException) -> Outcome | None:

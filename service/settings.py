@@ -57,6 +57,9 @@ class Settings(PartSettings):
 
     host: str = Field("127.0.0.1", description="address to listen on")
     port: int = Field(8000, ge=0, le=65535, description="port to listen on; 0 picks a free one")
+    wyoming_port: int | None = Field(
+        None, ge=0, le=65535, description="port for Wyoming's clients (Home Assistant) as well"
+    )
     allowed_origins: Names = Field(
         (), description="origins of pages, besides our own, that may connect; * for all"
     )

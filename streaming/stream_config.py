@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from earshot.language.text.unicode_text import is_unicode
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.weights import Weights, check_weights
@@ -50,6 +51,8 @@ class Boost:
     def __post_init__(self) -> None:
         if not math.isfinite(self.weight):
             raise InvalidStreamConfig(f"the weight of {self.phrase!r} is {self.weight}")
+        if not is_unicode(self.phrase):
+            raise InvalidStreamConfig(f"{self.phrase!r} has letters that are none in Unicode")
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+from contextlib import nullcontext
 
 from earshot.service.commands.options.console import say
 from earshot.service.commands.options.settings_flags import add_settings_flags, settings_from
@@ -41,13 +42,16 @@ def _serve(settings: Settings) -> int:
     from earshot.service.gateway.metrics_of_engine import watch_engine
     from earshot.service.gateway.server import Server, bind
     from earshot.service.http.request_log import configure_logging, log
+    from earshot.service.wyoming.wyoming_server import WyomingServer
     from earshot.streaming.parts.graph import GRAPH, GraphDescription
 
     configure_logging(settings.log_level)
     metrics = Metrics()
     engines = engines_of(settings)
+    port = settings.wyoming_port
     with (
         bind(settings.host, settings.port) as bound,
+        nullcontext() if port is None else bind(settings.host, port) as for_wyoming,
         running_engine(settings, metrics.observe_step, engines) as engine,
     ):
         for _ in range(engines):  # who has had no stream yet gets the next
@@ -67,7 +71,8 @@ def _serve(settings: Settings) -> int:
             max_streams=settings.streams_of(engines),
         )
         services = Services.build(engine, model, settings, metrics)
-        server = Server(create_app(services), services)
+        others = [] if for_wyoming is None else [WyomingServer(services, for_wyoming)]
+        server = Server(create_app(services), services, others)
         asyncio.run(server.serve([bound]))
         if not server.engine_failed:
             return 0

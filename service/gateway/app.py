@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
 from earshot.service.core.services import Services
-from earshot.service.gateway import debug, nowhere, probes
+from earshot.service.gateway import debug, nowhere, probes, root_socket
 from earshot.service.gateway.dialects import DIALECTS
 from earshot.service.gateway.last_resort import LastResort
 from earshot.service.gateway.served_paths import ServedPaths
@@ -42,7 +42,7 @@ def create_app(services: Services, dialects: Sequence[Dialect] = DIALECTS) -> Fa
     for dialect in dialects:
         for router in dialect.routers:
             app.include_router(router)
-    ours = [probes.router, *([debug.router] if services.settings.debug else [])]
+    ours = [probes.router, root_socket.router, *([debug.router] if services.settings.debug else [])]
     for router in (*ours, nowhere.router):
         app.include_router(router)
     add_web_files(app)

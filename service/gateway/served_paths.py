@@ -1,8 +1,12 @@
 """The paths that there are, as who asked for another is told."""
 
+import re
 from collections.abc import Iterable, Iterator
 
 from starlette.routing import BaseRoute, Route, Router, WebSocketRoute
+
+_CONVERTER = re.compile(r":\w+}")
+"""Of a route's part that is a name, as `{name:path}`."""
 
 _UNSAID = ["GET"]
 """What a path without a word on its methods takes; HEAD is never told."""
@@ -16,7 +20,8 @@ class ServedPaths:
         for router in routers:
             for route in router.routes:
                 if isinstance(route, Route | WebSocketRoute):
-                    self._methods.setdefault(route.path, []).extend(_methods(route))
+                    path = _CONVERTER.sub("}", route.path)
+                    self._methods.setdefault(path, []).extend(_methods(route))
 
     def __str__(self) -> str:
         """All paths, with the methods of those that take others than GET."""

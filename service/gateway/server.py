@@ -2,7 +2,9 @@
 
 import asyncio
 import socket
+from collections.abc import Sequence
 from types import FrameType
+from typing import Protocol
 
 import uvicorn
 from fastapi import FastAPI
@@ -35,14 +37,28 @@ def bind(host: str, port: int) -> socket.socket:
     return bound
 
 
+class OtherPort(Protocol):
+    """A port of a protocol that is not HTTP; its sessions are the server's work like others."""
+
+    async def start(self) -> None:
+        """Listen."""
+
+    def stop(self) -> None:
+        """Take no more connections."""
+
+
 class Server(uvicorn.Server):
     """On the first signal drains, on the second stops at once; an engine that fails ends it too.
 
     engine_failed: the engine stopped before the server did; nobody else can be served.
     """
 
-    def __init__(self, app: FastAPI, services: Services) -> None:
+    def __init__(
+        self, app: FastAPI, services: Services, other_ports: Sequence[OtherPort] = ()
+    ) -> None:
+        """other_ports: those that are served beside it."""
         super().__init__(_uvicorn_config(app, services.settings))
+        self._other_ports = other_ports
         self._services = services
         self.engine_failed = False
         self.listening = asyncio.Event()
@@ -54,6 +70,8 @@ class Server(uvicorn.Server):
         """Listen, and say where."""
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
+        for other in self._other_ports:
+            await other.start()
         for bound in sockets or []:
             host, port = bound.getsockname()[:2]
             log.info("listening", host=host, port=port)
@@ -74,6 +92,8 @@ class Server(uvicorn.Server):
         services = self._services
         services.admission.draining = True
         self.draining.set()
+        for other in self._other_ports:
+            other.stop()
         # Without an engine sessions end by themselves; what does not is not worth waiting for.
         drain_s = 0.0 if self.engine_failed else services.settings.drain_s
         log.info("draining", live=len(services.work), drain_s=drain_s)

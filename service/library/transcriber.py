@@ -11,8 +11,8 @@ from typing import Literal, Self, TypeAlias
 from earshot.service.audio.file_reader import AudioFile
 from earshot.service.core.engine_port import EnginePort, Sink, StreamPort
 from earshot.service.core.engine_setup import STOP_S, languages_of, load_engine
-from earshot.service.core.file_transcription import FileTranscription
 from earshot.service.errors import UndecodableAudio
+from earshot.service.files.file_transcription import FileTranscription
 from earshot.service.library.live_utterances import LiveUtterances
 from earshot.service.library.sample_blocks import Block, SampleBlocks
 from earshot.service.library.utterance import Transcription, Utterance

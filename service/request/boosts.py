@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from earshot.language.text.unicode_text import is_unicode
 from earshot.service.errors import BadPhrase, BadRequest
 from earshot.service.request.request_warning import RequestWarning
 from earshot.streaming.stream_config import Boost
@@ -138,6 +139,8 @@ def _capped(weight: float) -> float:
 
 def _boost(parameter: str, phrase: str, weight: float) -> Boost:
     phrase = phrase.strip()
+    if not is_unicode(phrase):
+        raise BadPhrase(f"{parameter}: {phrase!r} has letters that are none in Unicode")
     if not phrase:
         raise BadRequest(f"{parameter}: the phrase is empty")
     if len(phrase) > MAX_PHRASE_CHARS:

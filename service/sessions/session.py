@@ -154,6 +154,7 @@ class Session:
             for task in done:
                 if error := task.exception():
                     self._fail(error)
+                    self._outbox.close(Close.of(error))  # also where the protocol has said nothing
                     await writer
         finally:
             await _end([writer, *others])

@@ -126,7 +126,8 @@ class ScriptedStream:
         weights: Weights | None = None,
     ) -> None:
         self._require_open()
-        if (graph, weights) != (self.config.graph, self.config.weights):
+        changes = (graph or self.config.graph, weights or self.config.weights)
+        if changes != (self.config.graph, self.config.weights):
             self.sink(NotConfigured("there is no graph here"))
             return
         self.boosts = tuple(boosts)

@@ -3,6 +3,7 @@ import inspect
 import pytest
 
 from earshot.service import errors
+from earshot.service.errors import BadRequest
 from earshot.service.outcomes import (
     MAX_REASON_BYTES,
     OUTCOMES,
@@ -46,3 +47,7 @@ def test_reasons_fit_into_a_close_frame_without_breaking_a_character():
     reason = close_reason(errors.BadRequest("é" * 200))
     assert MAX_REASON_BYTES - 1 <= len(reason.encode()) <= MAX_REASON_BYTES
     assert public_message(errors.BadRequest("why")) == "why"
+
+
+def test_a_reason_that_is_no_unicode_can_be_sent() -> None:
+    assert close_reason(BadRequest("language=\ud800")).startswith("DATA-0002: language=?")

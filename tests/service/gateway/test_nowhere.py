@@ -13,16 +13,18 @@ from earshot.service.gateway.served_paths import ServedPaths
 from earshot.service.http.dialect import Dialect
 
 SERVED = (
-    "served: /v1/listen (WebSocket, POST), /healthz, /readyz, /metrics, /v1/models, /v1/samples, /"
+    "served: /v1/listen (WebSocket, POST), /v1/audio/transcriptions (POST), "
+    "/v1/realtime (WebSocket), /v1/models/{name}, /asr (WebSocket), /healthz, /readyz, "
+    "/metrics, /v1/models, /v1/samples, / (WebSocket, GET)"
 )
 
 
 async def test_an_unknown_path_is_answered_with_those_that_there_are(live):
     with capture_logs() as logs:
         async with live.client() as client:
-            answer = await client.post("/v1/audio/transcriptions", content=b"sound")
+            answer = await client.post("/v1/transcribe", content=b"sound")
     assert answer.status_code == 404
-    message = f"POST /v1/audio/transcriptions: not found; {SERVED}"
+    message = f"POST /v1/transcribe: not found; {SERVED}"
     assert answer.json()["err_msg"] == answer.headers["dg-error"] == message
     (line,) = logs
     assert (line["event"], line["code"], line["message"]) == (
@@ -35,8 +37,8 @@ async def test_an_unknown_path_is_answered_with_those_that_there_are(live):
 
 async def test_a_socket_to_an_unknown_path_is_told_the_same(live):
     with capture_logs() as logs, pytest.raises(InvalidStatus) as refused:
-        await connect(f"{live.ws}/v1/realtime", proxy=None)
-    message = f"GET /v1/realtime: not found; {SERVED}"
+        await connect(f"{live.ws}/v1/live", proxy=None)
+    message = f"GET /v1/live: not found; {SERVED}"
     assert json.loads(refused.value.response.body)["err_msg"] == message
     assert [(line["event"], line["message"]) for line in logs] == [("socket_refused", message)]
 
@@ -55,7 +57,7 @@ async def test_the_paths_of_every_dialect_are_named(serve):
     toy = Dialect(("/toy",), (router,), (), DIALECTS[0].refuse, lambda _: {})
     async with serve((*DIALECTS, toy)) as server, server.client() as client:
         answer = await client.get("/nowhere")
-    assert "/v1/listen (WebSocket, POST), /toy/hear (PUT), /healthz" in answer.json()["err_msg"]
+    assert "/asr (WebSocket), /toy/hear (PUT), /healthz" in answer.json()["err_msg"]
 
 
 def test_a_path_that_is_not_served_takes_nothing():

@@ -1,0 +1,1 @@
+"""OpenAI's API: forms with files, realtime sessions of transcription, models."""

@@ -1,0 +1,1 @@
+"""The WebSocket protocol of vosk-server."""

@@ -1,0 +1,1 @@
+"""The TCP protocol of Wyoming, which Home Assistant speaks."""
