@@ -11,6 +11,7 @@ StreamingError
 │   └── MissingPart      an option of the engine needs a part that the model does not have
 ├── UnusableGraph        a decoding graph that cannot be read, or not with this model
 ├── DecodingFailed       decoding one stream raised; the cause is chained
+│   ├── ListsNotCompiled compiling what a request brings raised; its engine is as well as before
 │   └── OutputNotFinite  the network put out what is no finite number
 └── EngineBroken         nothing but failures was left: the engine has ended itself
 """
@@ -63,6 +64,10 @@ class UnusableGraph(StreamingError):
 
 class DecodingFailed(StreamingError):
     """Decoding one stream raised; the cause is chained as `__cause__`."""
+
+
+class ListsNotCompiled(DecodingFailed):
+    """Phrases or entities of a request cannot be compiled; no work for the stream has failed."""
 
 
 class OutputNotFinite(DecodingFailed):

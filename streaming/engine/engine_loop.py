@@ -11,7 +11,7 @@ from functools import partial
 from earshot.streaming.engine.batcher import Batcher
 from earshot.streaming.engine.engine_stats import Counters, Observer, StepTimer
 from earshot.streaming.engine.failure_streak import FailureStreak
-from earshot.streaming.engine.isolation import Isolation, attempt, failure_of
+from earshot.streaming.engine.isolation import Isolation, attempt, compiled, failure_of
 from earshot.streaming.engine.publisher import Publisher
 from earshot.streaming.engine.pulse import Pulse
 from earshot.streaming.engine.recognizer import Recognizer
@@ -23,6 +23,7 @@ from earshot.streaming.errors import (
     EngineBroken,
     EngineStopped,
     InvalidStreamConfig,
+    ListsNotCompiled,
 )
 from earshot.streaming.events import Closed, Configured, Failed, NotConfigured, RoomAvailable
 from earshot.streaming.language_models.held_lms import let_go
@@ -205,7 +206,7 @@ class EngineLoop:
                 return  # the end of what it waits for calls
             try:
                 self._initialise(stream)
-            except InvalidStreamConfig as error:  # a language model is gone by now
+            except (InvalidStreamConfig, ListsNotCompiled) as error:  # as where a model is gone
                 self._end(stream, Failed(error))
                 return
         while stream.flush is None and (items := self._registry.take_items(stream)):
@@ -221,7 +222,7 @@ class EngineLoop:
     def _initialise(self, stream: ActiveStream) -> None:
         stream.initialised = True
         stream.lms.take(stream.asked_lms.result(), at_once=True)
-        boosts = stream.asked_boosts.result()
+        boosts = compiled(stream.asked_boosts, stream.name)
         for warning in self._recognizer.configure(stream, stream.config, boosts):
             stream.emit(warning)
 
@@ -248,10 +249,11 @@ class EngineLoop:
         with ExitStack() as on_failure:
             on_failure.callback(let_go, item.lms)
             try:
-                boosts, config = item.boosts.result(), item.request.applied_to(stream.config)
+                boosts = compiled(item.boosts, stream.name)
+                config = item.request.applied_to(stream.config)
                 with self._changed_lms(stream, item, config.graph.lm):
                     warnings = self._recognizer.configure(stream, config, boosts)
-            except InvalidStreamConfig as error:
+            except (InvalidStreamConfig, ListsNotCompiled) as error:
                 return NotConfigured(str(error))
             on_failure.pop_all()
         return Configured(warnings)

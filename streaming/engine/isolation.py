@@ -2,10 +2,12 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from functools import partial
 from typing import Protocol, TypeVar
 
 from earshot.streaming.engine.pulse import Beat, unheard
+from earshot.streaming.errors import ListsNotCompiled, StreamingError
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream_name import NAMELESS, StreamName, fields_of
 
@@ -21,6 +23,7 @@ class OfStream(Protocol):
 
 
 T = TypeVar("T", bound=OfStream)
+R = TypeVar("R")
 Work = Callable[[Sequence[T]], None]
 
 
@@ -38,6 +41,19 @@ def attempt(work: Callable[[], None], what: str, name: StreamName = NAMELESS) ->
     error = failure_of(work)
     if error is not None:
         log.error("%s raised", what, exc_info=error, extra=name.fields)
+
+
+def compiled(asked: Future[R], name: StreamName) -> R:
+    """What a request's lists have become, once they are.
+
+    Whatever compiling raises is this request's affair and says nothing of the engine: raises
+    ListsNotCompiled, or the StreamingError that it is already.
+    """
+    error = asked.exception()
+    if error is None or isinstance(error, StreamingError):
+        return asked.result()
+    log.error("compiling a request's lists failed", exc_info=error, extra=name.fields)
+    raise ListsNotCompiled("the lists of the request cannot be compiled") from error
 
 
 class Isolation:
