@@ -121,8 +121,7 @@ def test_no_input_is_overwritten(capsys, lm) -> None:
 
 @pytest.mark.parametrize("build", ["graph", "lm"])
 def test_a_pipe_is_not_replaced(capsys, lm, tmp_path, build: str) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
+    os.mkfifo(pipe := tmp_path / "pipe")
     words = {"graph": ["--lm", lm], "lm": [lm, "--as-is"]}[build]
     assert main([build, "build", *map(str, words), "--out", str(pipe)]) == 2
     assert f"--out {pipe} is no regular file" in capsys.readouterr().err
