@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import ExitStack
 
 from fastapi import APIRouter
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from earshot.service.core.services import Services, services_of
@@ -13,11 +13,11 @@ from earshot.service.deepgram.known_names import DEEPGRAMS
 from earshot.service.deepgram.response.refusal_answer import error_body, refusal_answer
 from earshot.service.deepgram.response.result_messages import ResultMessages
 from earshot.service.deepgram.response.wire import FileProgress
-from earshot.service.errors import BadRequest, ServiceError
-from earshot.service.files.file_job import ClientGone, FileJob, Progress
+from earshot.service.errors import BadRequest
+from earshot.service.files.file_job import FileJob, Progress
 from earshot.service.files.file_request import (
-    CLIENT_GONE,
     ReceivedFile,
+    answered,
     begin_file,
     note_failure,
     note_success,
@@ -25,7 +25,6 @@ from earshot.service.files.file_request import (
 )
 from earshot.service.http.origin import check_origin
 from earshot.service.http.request_id import request_id_of
-from earshot.service.http.request_log import log
 from earshot.service.http.upload import (
     UploadLimits,
     check_length,
@@ -37,7 +36,6 @@ from earshot.service.request.parameters import (
     ParameterRules,
     parse_parameters,
 )
-from earshot.streaming.errors import StreamingError
 
 router = APIRouter()
 
@@ -46,18 +44,17 @@ router = APIRouter()
 async def listen_file(request: Request) -> Response:
     """Transcribe the request's body."""
     services, request_id = services_of(request), request_id_of(request.scope)
-    try:
-        job, answer = await _begin(request, services, request_id)
-        if "text/event-stream" in request.headers.get("accept", ""):
-            return _event_stream(job, answer, services)
-        channels = await transcripts(request, job)
-        note_success(services, request_id, job, channels)
-        return answer.response(*channels)
-    except (ServiceError, StreamingError) as error:
-        return refusal_answer(note_failure(services, request_id, error))
-    except (ClientDisconnect, ClientGone):
-        log.info("file_abandoned", request_id=request_id)
-        return CLIENT_GONE
+    answer = _answer(request, services, request_id)
+    return await answered(services, request_id, answer, refusal_answer)
+
+
+async def _answer(request: Request, services: Services, request_id: str) -> Response:
+    job, answer = await _begin(request, services, request_id)
+    if "text/event-stream" in request.headers.get("accept", ""):
+        return _event_stream(job, answer, services)
+    channels = await transcripts(request, job)
+    note_success(services, request_id, job, channels)
+    return answer.response(*channels)
 
 
 async def _begin(

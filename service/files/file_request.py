@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from earshot.service.audio.file_reader import AudioFile
 from earshot.service.audio.raw_file import RawFile
 from earshot.service.core.services import Services
 from earshot.service.errors import BadRequest, ServiceError
-from earshot.service.files.file_job import FileJob
+from earshot.service.files.file_job import ClientGone, FileJob
 from earshot.service.files.file_transcription import AudioSource
 from earshot.service.files.recording import Recorded, sources_of
 from earshot.service.http.refusals import Refusal
@@ -32,7 +32,7 @@ class ReceivedFile:
     parameters: ListenParameters
 
 
-CLIENT_GONE = Response(status_code=499)  # nginx's word for it; nobody reads it
+_CLIENT_GONE = Response(status_code=499)  # nginx's word for it; nobody reads it
 
 Receive: TypeAlias = Callable[[ExitStack], Awaitable[ReceivedFile]]
 """Takes a request's body. What lies in the stack is held until the file's job is done."""
@@ -55,6 +55,22 @@ async def begin_file(services: Services, request_id: str, receive: Receive) -> F
         job.on_end(stack.pop_all().close)
     log.info("file_received", request_id=request_id, audio_s=sources[0].duration_s)
     return job
+
+
+async def answered(
+    services: Services,
+    request_id: str,
+    answer: Awaitable[Response],
+    refuse: Callable[[Refusal], Response],
+) -> Response:
+    """The answer to a request with a file, or its refusal in the words of ``refuse``."""
+    try:
+        return await answer
+    except (ServiceError, StreamingError) as error:
+        return refuse(note_failure(services, request_id, error))
+    except (ClientDisconnect, ClientGone):
+        log.info("file_abandoned", request_id=request_id)
+        return _CLIENT_GONE
 
 
 async def transcripts(request: Request, job: FileJob) -> list[Transcript]:

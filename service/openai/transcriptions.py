@@ -6,16 +6,15 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from fastapi import APIRouter
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from earshot.service.best_reading import best_text
 from earshot.service.core.services import Services, services_of
-from earshot.service.errors import ServiceError
-from earshot.service.files.file_job import ClientGone, FileJob, Progress
+from earshot.service.files.file_job import FileJob, Progress
 from earshot.service.files.file_request import (
-    CLIENT_GONE,
     ReceivedFile,
+    answered,
     begin_file,
     note_failure,
     note_success,
@@ -24,7 +23,6 @@ from earshot.service.files.file_request import (
 from earshot.service.files.file_warnings import file_warnings
 from earshot.service.http.origin import check_origin
 from earshot.service.http.request_id import request_id_of
-from earshot.service.http.request_log import log
 from earshot.service.http.upload import UploadLimits, body_chunks, check_length, temporary_file
 from earshot.service.openai.form_body import OTHER_FIELDS, FormBody
 from earshot.service.openai.known_names import OPENAIS
@@ -33,7 +31,6 @@ from earshot.service.openai.transcription_answer import TranscriptionAnswer
 from earshot.service.openai.transcription_fields import TranscriptionFields, read_fields
 from earshot.service.request.parameters import ParameterRules
 from earshot.service.transcript import Transcript
-from earshot.streaming.errors import StreamingError
 from earshot.streaming.events import Final
 
 router = APIRouter()
@@ -43,18 +40,17 @@ router = APIRouter()
 async def transcribe(request: Request) -> Response:
     """Transcribe the file of a form."""
     services, request_id = services_of(request), request_id_of(request.scope)
-    try:
-        form = _Form(request, services)
-        job = await begin_file(services, request_id, form.receive)
-        answered = _Answered(services, job, form.asked, request_id)
-        if form.asked.streams:
-            return answered.as_events()
-        return answered.whole(await transcripts(request, job))
-    except (ServiceError, StreamingError) as error:
-        return refusal_answer(note_failure(services, request_id, error))
-    except (ClientDisconnect, ClientGone):
-        log.info("file_abandoned", request_id=request_id)
-        return CLIENT_GONE
+    answer = _answer(request, services, request_id)
+    return await answered(services, request_id, answer, refusal_answer)
+
+
+async def _answer(request: Request, services: Services, request_id: str) -> Response:
+    form = _Form(request, services)
+    job = await begin_file(services, request_id, form.receive)
+    answers = _Answers(services, job, form.asked, request_id)
+    if form.asked.streams:
+        return answers.as_events()
+    return answers.whole(await transcripts(request, job))
 
 
 class _Form:
@@ -83,7 +79,7 @@ class _Form:
         return ReceivedFile(path, self.asked.parameters)
 
 
-class _Answered:
+class _Answers:
     """The answers to one file."""
 
     def __init__(

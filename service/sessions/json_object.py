@@ -18,7 +18,9 @@ def object_of(message: bytes | str, most_chars: int) -> dict[str, Any] | None:
         found = json.loads(message, parse_constant=_refuse)
         if not isinstance(found, dict):
             return None
-        return found if is_unicode(json.dumps(found, ensure_ascii=False)) else None
+        if "\\u" in message and not is_unicode(json.dumps(found, ensure_ascii=False)):
+            return None  # without an escape a text has what its bytes had
+        return found
     except (ValueError, RecursionError):
         return None
 

@@ -2,23 +2,26 @@
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
 
 from starlette.responses import Response
 from starlette.websockets import WebSocket
 
 from earshot.service.core.engine_port import StreamPort
-from earshot.service.core.services import Services
+from earshot.service.core.services import Services, services_of
 from earshot.service.errors import ServiceError
 from earshot.service.http.live_socket import reading_rests_of
 from earshot.service.http.origin import check_origin
 from earshot.service.http.read_pace import AUDIO_CHARACTER_S, CHARACTER_S
 from earshot.service.http.refusals import Refusal
+from earshot.service.http.request_id import request_id_of
 from earshot.service.http.request_log import log
 from earshot.service.outcomes import outcome_of
 from earshot.service.sessions.conversation import Conversation
 from earshot.service.sessions.latency_clock import LatencyClock
 from earshot.service.sessions.session import Session, SessionLimits, SessionSocket
 from earshot.streaming.errors import StreamingError
+from earshot.streaming.stream_config import StreamConfig
 
 
 def new_session(
@@ -56,20 +59,52 @@ def new_session(
     )
 
 
-async def let_in(
-    socket: WebSocket, services: Services, request_id: str, refuse: Callable[[Refusal], Response]
-) -> bool:
-    """Whether a socket may be taken whose streams are opened later; else it is refused.
+Streams: TypeAlias = Sequence[StreamPort]
+Admit: TypeAlias = Callable[[WebSocket, Services, str], tuple[Session, Streams]]
+"""Makes the session of a socket with this request id, and its streams unless it opens them itself.
 
-    refuse: words the refusal.
+Raises ServiceError or StreamingError where it is not to be served.
+"""
+
+
+async def serve_socket(
+    socket: WebSocket,
+    admit: Admit,
+    refuse: Callable[[Refusal], Response],
+    accept: Callable[[WebSocket, str], Awaitable[None]],
+) -> None:
+    """Serve a socket, or refuse it before it is accepted, in the words of ``refuse``.
+
+    ``accept`` takes the handshake as the protocol does.
     """
+    services, request_id = services_of(socket), request_id_of(socket.scope)
     try:
-        services.admission.check()
-        check_origin(socket.headers, services.settings.allowed_origins)
-    except ServiceError as error:
-        await socket.send_denial_response(refuse(note_refusal(services, request_id, error)))
-        return False
-    return True
+        session, streams = admit(socket, services, request_id)
+    except (ServiceError, StreamingError) as error:
+        await socket.send_denial_response(refuse(_note_refusal(services, request_id, error)))
+        return
+    await serve_session(session, streams, services, request_id, lambda: accept(socket, request_id))
+
+
+def check_origin_and_readiness(socket: WebSocket, services: Services) -> None:
+    """Raise NotReady or OriginRefused for a socket that is not to be looked at further."""
+    services.admission.check_ready()
+    check_origin(socket.headers, services.settings.allowed_origins)
+
+
+def opened_session(
+    socket: WebSocket,
+    services: Services,
+    conversation: Conversation,
+    request_id: str,
+    config: StreamConfig,
+    channels: int = 1,
+) -> tuple[Session, Streams]:
+    """A session with streams that are open before its socket is. Raises NotReady or Busy."""
+    session = new_session(
+        socket, services, conversation, request_id, channels=channels, pause_ms=config.pause_ms
+    )
+    return session, services.admission.open_live(config, session.sinks, request_id)
 
 
 async def serve_session(
@@ -79,7 +114,7 @@ async def serve_session(
     request_id: str,
     accept: Callable[[], Awaitable[None]],
 ) -> None:
-    """Serve it until its socket is closed. ``accept`` takes the handshake as the protocol does."""
+    """Serve it until its socket is closed; ``accept`` takes the handshake."""
     with services.work.doing(session):
         started_at = time.monotonic()
         services.metrics.sessions.inc()
@@ -89,7 +124,7 @@ async def serve_session(
         _note_end(session, services, request_id, time.monotonic() - started_at)
 
 
-def note_refusal(services: Services, request_id: str, error: Exception) -> Refusal:
+def _note_refusal(services: Services, request_id: str, error: Exception) -> Refusal:
     """Count and log a socket that is not served; returns what its client is told."""
     refusal = Refusal.of(error, request_id)
     services.metrics.rejects.labels(refusal.code).inc()

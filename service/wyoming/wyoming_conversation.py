@@ -1,70 +1,46 @@
 """The protocol of Wyoming without the connection: an utterance from start to stop has one text."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from earshot.service.audio.socket_audio import SocketAudio
 from earshot.service.best_reading import best_text
 from earshot.service.errors import BadRequest, ServiceError
-from earshot.service.outcomes import NORMAL_CLOSURE, outcome_of, public_message
-from earshot.service.request.parameters import (
-    ListenParameters,
-    ParameterRules,
-    parse_parameters,
-)
-from earshot.service.sessions.actions import (
-    RESTARTING,
-    Action,
-    Ask,
-    Close,
-    JsonMessage,
-    Open,
-    Send,
-    pushed,
-)
+from earshot.service.outcomes import outcome_of, public_message
+from earshot.service.request.parameters import ParameterRules, parse_parameters
+from earshot.service.sessions.actions import Action, Ask, JsonMessage, Message, Send
+from earshot.service.sessions.stream_conversation import StreamConversation
 from earshot.streaming.errors import StreamingError
-from earshot.streaming.events import Closed, Event, Failed, Final
-from earshot.streaming.requests import FINALIZE, FINISH, Cancel, Configure
+from earshot.streaming.events import Final
+from earshot.streaming.requests import FINALIZE, Configure
 
 _WIDTH_BYTES = 2
 _PHRASES = ("transcript_names", "transcript_terms")
 
 
-class WyomingConversation:
+class WyomingConversation(StreamConversation):
     """One connection, on which several utterances may follow each other. info: what it is told."""
+
+    awaited = "event"
 
     def __init__(
         self, rules: ParameterRules, model_rate_hz: int, info: Mapping[str, object]
     ) -> None:
+        super().__init__(model_rate_hz)
         self._rules = rules
-        self._model_rate_hz = model_rate_hz
         self._info = info
         self._asked: Mapping[str, Any] = {}
-        self._parameters: ListenParameters | None = None
-        self._audio: SocketAudio | None = None
         self._texts: list[str] = []
         self._stops = 0
-        self._is_over = False
-        self._close = Close(NORMAL_CLOSURE)
 
     @property
     def awaits(self) -> str | None:
         """An event, but while the client waits for a text."""
-        return None if self._is_over or self._stops else "event"
-
-    def opened(self) -> list[Action]:
-        """The client speaks first."""
-        return []
+        return None if self._stops else super().awaits
 
     def receive_bytes(self, data: bytes) -> list[Action]:
         """Take the samples of an `audio-chunk`; without a start before they are nobody's."""
-        if self._is_over or self._audio is None:
-            return []
-        try:
-            return pushed(self._audio.decode(data))
-        except ServiceError as error:
-            return self.fail(error)
+        return [] if self._is_over or self._audio is None else self._hear(data)
 
     def receive_text(self, text: str) -> list[Action]:
         """Take another event; those of services that are not here are passed over."""
@@ -75,71 +51,29 @@ class WyomingConversation:
         try:
             match event.get("type"):
                 case "describe":
-                    return [_event("info", self._info)]
+                    return [Send(_event("info", self._info))]
                 case "ping":
-                    return [_event("pong", {"text": data.get("text")})]
+                    return [Send(_event("pong", {"text": data.get("text")}))]
                 case "transcribe":
                     self._asked = data
-                case "audio-start":
+                case "audio-start" if not self._is_ending:
                     return self._start(data)
                 case "audio-stop" if self._audio is not None:
-                    return self._stop()
+                    self._stops += 1
+                    return [*self._flush(), Ask(FINALIZE)]
         except (ServiceError, StreamingError) as error:
             return self.fail(error)
         return []
 
-    def receive_event(self, event: Event, channel: int = 0) -> list[Action]:
-        """Gather an utterance's texts, and tell them when it was stopped."""
-        if self._is_over:
-            return []
-        match event:
-            case Final():
-                self._gather(event)
-                if event.from_finalize and self._stops:
-                    self._stops -= 1
-                    return [self._transcript()]
-            case Closed():
-                self._is_over = True
-                return [*([self._transcript()] if self._texts else []), self._close]
-            case Failed(error):
-                return self.fail(error)
-            case _:
-                pass
-        return []
-
-    def fail(self, error: BaseException) -> list[Action]:
-        """End for an error: the client is told why, then the connection is closed."""
-        if self._is_over:
-            return []
-        self._is_over = True
-        told = {"text": public_message(error), "code": outcome_of(error).err_code}
-        return [Ask(Cancel()), _event("error", told), Close.of(error)]
-
-    def idle(self, error: BaseException) -> list[Action]:
-        """End the connection of a silent client."""
-        return self._end(Close.of(error))
-
-    def drain(self) -> list[Action]:
-        """End because the server stops: the text so far, then the end."""
-        return self._end(RESTARTING)
-
-    def disconnect(self) -> list[Action]:
-        """The client is gone: nobody reads the text."""
-        self._is_over = True
-        return [Ask(Cancel())]
-
     def _start(self, data: Mapping[str, Any]) -> list[Action]:
         """Begin an utterance: the first opens the stream, others may have other words to favour."""
         parameters = parse_parameters(self._query(data), self._rules, is_file=False)
-        before = self._parameters
-        if before is not None and before.stream.language != parameters.stream.language:
+        before = None if self._parameters is None else self._parameters.stream
+        if before is not None and before.language != parameters.stream.language:
             raise BadRequest("language: fixed for a connection; open another for another language")
-        self._parameters = parameters
-        self._audio = SocketAudio(parameters.pcm, self._model_rate_hz)
-        if before is None:
-            return [Open(parameters.stream)]
-        if before.stream.boosts == parameters.stream.boosts:
-            return []
+        opening = self._begin(parameters)
+        if before is None or before.boosts == parameters.stream.boosts:
+            return opening
         return [Ask(Configure(parameters.stream.boosts))]
 
     def _query(self, data: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -156,36 +90,31 @@ class WyomingConversation:
             *(("keyterm", phrase) for phrase in phrases),
         ]
 
-    def _stop(self) -> list[Action]:
-        assert self._audio is not None
-        try:
-            tails = self._audio.flush()
-        finally:
-            self._audio = None
-        self._stops += 1
-        return [*pushed(tails), Ask(FINALIZE)]
+    def _final(self, final: Final) -> list[Action]:
+        """Gather an utterance's texts, and tell them when it was stopped."""
+        self._texts += filter(None, [best_text(self._written(final))])
+        if not (final.from_finalize and self._stops):
+            return []
+        self._stops -= 1
+        return [Send(self._transcript())]
 
-    def _gather(self, final: Final) -> None:
-        assert self._parameters is not None
-        text = best_text(self._parameters.writing.of(final))
-        self._texts += [text] if text else []
+    def _not_configured(self, reason: str) -> list[Action]:
+        return self.fail(BadRequest(reason))
 
-    def _transcript(self) -> Send:
+    def _last(self) -> Sequence[Message]:
+        return [self._transcript()] if self._texts else []
+
+    def _complaint(self, error: BaseException) -> Sequence[Message]:
+        told = {"text": public_message(error), "code": outcome_of(error).err_code}
+        return [_event("error", told)]
+
+    def _transcript(self) -> JsonMessage:
         text, self._texts = " ".join(self._texts), []
         return _event("transcript", {"text": text})
 
-    def _end(self, close: Close) -> list[Action]:
-        if self._parameters is None:
-            self._is_over = True
-            return [close]
-        self._close = close
-        tails = [] if self._audio is None else self._audio.flush()
-        self._audio = None
-        return [*pushed(tails), Ask(FINISH)]
 
-
-def _event(kind: str, data: Mapping[str, object]) -> Send:
-    return Send(JsonMessage({"type": kind, "data": data}))
+def _event(kind: str, data: Mapping[str, object]) -> JsonMessage:
+    return JsonMessage({"type": kind, "data": data})
 
 
 def _texts(asked: Mapping[str, Any], name: str) -> list[str]:

@@ -5,7 +5,9 @@ import json
 
 import pytest
 from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.exceptions import ConnectionClosed
+
+from earshot.streaming.events import NotConfigured
 
 RATE = 16_000
 """The scripted engine's: a resampler would hold back a hundredth of a second."""
@@ -231,6 +233,13 @@ async def test_a_draining_server_gives_the_last_turn_first(serve, tone):
         assert closed.value.rcvd.code == 1012
 
 
+async def test_keywords_that_cannot_be_had_later_are_told(client, tone, live):
+    await client.say(tone(1.0, 0.2, RATE))
+    await client.until(DELTA)
+    live.engine.opened[-1].sink(NotConfigured("the lists of the request cannot be compiled"))
+    assert "cannot be compiled" in (await client.receive())["error"]["message"]
+
+
 async def test_keywords_alone_may_follow_a_session_that_names_its_model(client, tone):
     for named in ({"model": "whisper-1", "language": "en"}, {"keywords": ["tea"]}):
         audio = {"input": {"transcription": named}}
@@ -267,20 +276,3 @@ async def test_a_silent_client_is_told_so_and_closed(serve, tone):
         with pytest.raises(ConnectionClosed) as closed:
             await socket.recv()
         assert "no event for 0.2 s" in closed.value.rcvd.reason
-
-
-async def test_a_page_elsewhere_is_refused(live):
-    origin = {"origin": "http://evil.example"}
-    with pytest.raises(InvalidStatus) as refused:
-        async with connect(f"{live.ws}/v1/realtime", proxy=None, additional_headers=origin):
-            pass
-    assert refused.value.response.status_code == 403
-
-
-async def test_a_full_server_refuses_the_handshake_in_openais_words(live):
-    live.engine.max_streams = 0
-    with pytest.raises(InvalidStatus) as refused:
-        async with connect(f"{live.ws}/v1/realtime", proxy=None):
-            pass
-    assert refused.value.response.status_code == 429
-    assert json.loads(refused.value.response.body)["error"]["type"] == "rate_limit_error"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.exceptions import ConnectionClosed
 
 CONFIG = {"sample_rate": 16000, "words": False}
 
@@ -130,15 +130,6 @@ async def test_a_config_that_cannot_be_served_closes_the_socket_at_its_audio(cli
     with pytest.raises(ConnectionClosed) as closed:
         await client.socket.recv()
     assert "sample_rate=3" in closed.value.rcvd.reason
-
-
-async def test_a_full_server_refuses_the_handshake(live):
-    live.engine.max_streams = 0
-    with pytest.raises(InvalidStatus) as refused:
-        async with connect(f"{live.ws}/", proxy=None):
-            pass
-    assert refused.value.response.status_code == 429
-    assert refused.value.response.headers["retry-after"]
 
 
 async def test_a_server_that_filled_up_meanwhile_closes_the_socket(client, tone, live):

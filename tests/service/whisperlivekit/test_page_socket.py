@@ -93,14 +93,6 @@ async def test_a_draining_server_gives_the_last_line_first(serve, tone):
         assert (await closed(socket)).code == 1012
 
 
-async def test_a_full_server_refuses_the_handshake(live):
-    live.engine.max_streams = 0
-    with pytest.raises(InvalidStatus) as refused:
-        async with connect(f"{live.ws}/asr", proxy=None):
-            pass
-    assert refused.value.response.status_code == 429
-
-
 async def test_a_silent_page_gets_its_last_line_and_the_reason(serve, tone):
     async with serve(idle_timeout_s=0.2) as server, connect(f"{server.ws}/asr", proxy=None) as page:
         await page.recv()

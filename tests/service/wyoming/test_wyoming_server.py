@@ -12,6 +12,7 @@ from earshot.service.gateway.server import Server, bind
 from earshot.service.wyoming import event_socket
 from earshot.service.wyoming.event_socket import MAX_LINE_BYTES
 from earshot.service.wyoming.wyoming_server import WyomingServer
+from earshot.streaming.events import NotConfigured
 
 wyoming = pytest.importorskip("wyoming", reason="wyoming is not installed")
 
@@ -165,6 +166,13 @@ async def test_a_client_that_leaves_in_mid_event_frees_its_stream(port, live, cl
     while live.engine.streams:
         await client.write_event(Ping().event())
         await client.read_event()
+
+
+async def test_names_that_cannot_be_had_later_are_told(client, tone, live):
+    await say(client, tone(0.5, 0.2))
+    await client.read_event()
+    live.engine.opened[-1].sink(NotConfigured("the lists of the request cannot be compiled"))
+    assert "cannot be compiled" in Error.from_event(await client.read_event()).text
 
 
 async def test_another_language_wants_another_connection(client, tone, live):
