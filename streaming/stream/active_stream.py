@@ -11,6 +11,7 @@ from torch import Tensor
 from earshot.streaming.boosting.boosting import NO_BOOSTS, CompiledBoosts
 from earshot.streaming.events import Described, Event, SpeechStarted, UtteranceEnd
 from earshot.streaming.language_models.held_lms import HeldLms, StreamLms, let_go
+from earshot.streaming.pauses.pause_watch import PauseWatch
 from earshot.streaming.requests import Flush
 from earshot.streaming.results.results import SegmentClock
 from earshot.streaming.results.search_counts import SearchCounts
@@ -28,6 +29,9 @@ from earshot.streaming.stream_config import WHOLE, StreamConfig, StreamPriority
 from earshot.streaming.stream_name import NAMELESS, StreamName
 from earshot.streaming.utterance import Utterance
 
+LEAST_PART = 6
+"""Encoder frames of a step that ends in a pause: no encoder has learnt to hear in fewer."""
+
 
 @dataclass(frozen=True)
 class StreamSettings:
@@ -38,6 +42,7 @@ class StreamSettings:
     hears_whole: whether segments may be heard whole; those of files are, if they ask for no chunk.
     continuous: whether the encoder hears a stream as one, up to a flush: an endpoint then cuts what
     is said and nothing of the sound, and no frame is encoded twice.
+    ends_steps_in_pauses: whether live streams' steps may be shorter than a chunk (`PauseWatch`).
     """
 
     features: FeatureExtractor
@@ -51,6 +56,7 @@ class StreamSettings:
     file_chunking: Chunking | None = None
     hears_whole: bool = False
     continuous: bool = False
+    ends_steps_in_pauses: bool = False
 
     def chunking_of(self, chunk_ms: float | None, *, is_file: bool = False) -> Chunking:
         """The stream's own, or the engine's where it asks for none of those that there are."""
@@ -145,6 +151,7 @@ class ActiveStream:
     initialised: bool = False
     over: bool = False
     utterance: Utterance = field(default_factory=Utterance)
+    pauses: PauseWatch | None = None
 
     def __post_init__(self) -> None:
         self._start_track(0)
@@ -178,13 +185,21 @@ class ActiveStream:
 
     @property
     def samples_wanted(self) -> int:
-        """Samples, counted from the stream's start, that the next full window needs."""
+        """Samples, counted from the stream's start, that the next window may need."""
         frames = self._next_frame + self.chunking.window
-        return self.track.origin + self.track.samples_for(frames)
+        samples = self.track.samples_for(frames)
+        if self.pauses is not None:
+            samples = min(samples, self.pauses.soonest * self.settings.features.frame_shift)
+            if (due := self.segment.detector.due) is not None:
+                window = self.chunking.part(due).window
+                samples = min(samples, self.track.samples_for(self._next_frame + window))
+        return self.track.origin + samples
 
     def listen(self, samples: Samples) -> None:
         """Take samples."""
         self.track.append(samples)
+        if self.pauses is not None:
+            self.pauses.listen(samples)
 
     def begin_flush(self, flush: Flush) -> None:
         """Take no more samples until everything is decoded."""
@@ -203,7 +218,28 @@ class ActiveStream:
         if self.track.ended and not self.track.available:
             return Cut(0, 0, last=True)
         ahead = self.track.available - self._next_frame
-        return self.chunking.cut(ahead, self.track.ended)
+        part = None if self.pauses is None else self._part_before_pause(self.pauses, ahead)
+        return part or self.chunking.cut(ahead, self.track.ended)
+
+    def _part_before_pause(self, pauses: PauseWatch, ahead: int) -> Cut | None:
+        """A window that ends where a pause is known, or where one has lasted as long as awaited."""
+        chunking, start = self.chunking, self._next_frame
+        pause = pauses.pause_after(start)
+        while pause is not None:
+            frames = chunking.whole_frames(self.track.frames_before(pause) - start)
+            if frames:
+                return self._part(pauses, max(frames, LEAST_PART), pause, ahead)
+            pause = pauses.pause_after(pause)
+        due = self.segment.detector.due
+        return None if due is None else self._part(pauses, due, start, ahead)
+
+    def _part(self, pauses: PauseWatch, frames: int, quiet: int, ahead: int) -> Cut | None:
+        """A window of so many encoder frames, if it is quiet from a frame on up to its end."""
+        chunking = self.chunking
+        if frames >= chunking.chunk_size:
+            return None
+        part, stop = chunking.part(frames), self._next_frame + frames * chunking.rate
+        return part if part.window <= ahead and pauses.is_quiet(quiet, stop) else None
 
     def ready_cut(self) -> Cut:
         """The next step's window of a stream that is ready: what it holds does not become less."""
@@ -280,6 +316,7 @@ class ActiveStream:
         device: where frames are encoded, and the rest's are to be.
         """
         self.track.resume(point.track)
+        self._watch_pauses(point.track.sample - point.track.origin)
         self._start_segment(point.segment_frame)
         self.rest = None if point.rest is None else point.rest.to(device)
         self.utterance, self.tags = replace(point.utterance), point.tags
@@ -337,12 +374,22 @@ class ActiveStream:
             settings.lead_in_frames,
             settings.flush_frame,
         )
+        self._watch_pauses(start - self.track.origin)
         self._start_segment(0)
+
+    def _watch_pauses(self, first_sample: int) -> None:
+        settings = self.settings
+        self.pauses = None
+        if settings.ends_steps_in_pauses and not self._is_file:
+            shift, feature_ms = settings.features.frame_shift, settings.chunking.feature_ms
+            self.pauses = PauseWatch(shift, feature_ms, first_sample)
 
     def _start_segment(self, frame: int) -> None:
         frame_ms = self.settings.chunking.frame_ms
         detector = EndpointDetector(self.config, frame_ms, self.settings.max_utterance_ms)
         self.segment = Segment(frame, detector, chunk_ms=self._chunk_ms)
+        if self.pauses is not None:
+            self.pauses.restart(frame)
         self.chunking = self.settings.chunking_of(self._chunk_ms, is_file=self._is_file)
         whole = self.settings.max_segment_frames * self.chunking.rate if self.heard_whole else 0
         self.track.keep(self.settings.kept_frames + whole)

@@ -69,7 +69,15 @@ class Chunking:
         rest = available - self.chunk_size * self.rate
         return Cut(self.window, self.chunk_size, ended and not self._frames_at_end(rest))
 
+    def part(self, frames: int) -> Cut:
+        """A window for so many encoder frames, fewer than a chunk has."""
+        return Cut((frames - 1) * self.rate + self.right_context + 1, frames, last=False)
+
+    def whole_frames(self, available: int) -> int:
+        """The encoder frames that `available` feature frames give, with their right context."""
+        return max((available - self.right_context - 1) // self.rate + 1, 0)
+
     def _frames_at_end(self, available: int) -> int:
         if self.closing is not None:
             return self.closing(available)
-        return max((available - self.right_context - 1) // self.rate + 1, 0)
+        return self.whole_frames(available)

@@ -1,7 +1,8 @@
 """Where a segment ends: WeNet's three rules, applied to every frame that a decoder tells of.
 
 A fourth rule is of models that say themselves when a turn is over (NeMo's `<EOU>`), unless no pause
-is to end an utterance.
+is to end an utterance. A fifth ends an utterance in a shorter pause where what was said is likely
+to be all (`streaming/turns`).
 
 Source: WeNet `runtime/core/decoder/ctc_endpoint.cc` (trailing silence after speech, silence without
 speech, length). WeNet looks once per chunk, after the search; here every frame counts, so that an
@@ -19,7 +20,7 @@ from typing import Literal, TypeAlias
 
 from earshot.streaming.stream_config import StreamConfig
 
-EndpointRule: TypeAlias = Literal["silence", "no_speech", "turn_end", "max_utterance"]
+EndpointRule: TypeAlias = Literal["silence", "turn", "no_speech", "turn_end", "max_utterance"]
 
 MAX_REPLAYED_SILENCE_MS = 400
 """At most so much of a pause is given to the segment after it, for the onset of its first word."""
@@ -52,12 +53,37 @@ class EndpointDetector:
 
     def __init__(self, config: StreamConfig, frame_ms: float, max_utterance_ms: int) -> None:
         endpoint, pause_ms = config.endpoint, config.pause_ms
+        self._frame_ms = frame_ms
         self._silence_frames = math.inf if pause_ms is None else pause_ms / frame_ms
         self._no_speech_frames = endpoint.no_speech_ms / frame_ms
         self._max_frames = min(endpoint.max_utterance_ms, max_utterance_ms) / frame_ms
         self.frames = 0
         self.blank_run = 0
         self.speech_frame: int | None = None
+        self._awaited: float | None = None
+
+    @property
+    def asks(self) -> bool:
+        """Whether somebody who knows the text is to say how long this pause may be (`expect`)."""
+        paused = self.speech_frame is not None and self.blank_run > 0
+        return paused and self._awaited is None and self._silence_frames < math.inf
+
+    @property
+    def due(self) -> int | None:
+        """Silent frames to come with which this pause ends the segment, if anybody has said."""
+        if self._awaited is None:
+            return None
+        return max(math.ceil(self._awaited) - self.blank_run, 1)
+
+    def expect(self, pause_ms: float) -> Endpoint | None:
+        """This pause ends the segment when it has lasted so long; it may have done so already.
+
+        It never takes longer than the silence that ends any utterance.
+        """
+        self._awaited = min(pause_ms / self._frame_ms, self._silence_frames)
+        if self.blank_run < self._awaited:
+            return None
+        return Endpoint("turn", self.frames, self.blank_run)
 
     def observe(self, evidence: FrameEvidence) -> Endpoint | None:
         """Walk over new frames up to the one where a rule fires."""
@@ -66,7 +92,7 @@ class EndpointDetector:
             if spoken and self.speech_frame is None:
                 self.speech_frame = self.frames
             self.frames += 1
-            self.blank_run = self.blank_run + 1 if silent and not spoken else 0
+            self._count(is_quiet=silent and not spoken)
             if (rule := self._fired(turn_ended)) is not None:
                 return Endpoint(rule, self.frames, self.blank_run)
         return None
@@ -82,6 +108,8 @@ class EndpointDetector:
         pairs = zip(evidence.silent, evidence.spoken, strict=True)
         quiet = [silent and not spoken for silent, spoken in pairs]
         self.blank_run = quiet[::-1].index(False) if False in quiet else len(quiet)
+        if not self.blank_run:
+            self._awaited = None
 
     def skip(self, spoken: Sequence[bool]) -> None:
         """Walk over frames of a flush, whose end is the segment's end whatever the rules say."""
@@ -89,10 +117,17 @@ class EndpointDetector:
             self.speech_frame = self.frames + list(spoken).index(True)
         self.frames += len(spoken)
 
+    def _count(self, *, is_quiet: bool) -> None:
+        self.blank_run = self.blank_run + 1 if is_quiet else 0
+        if not is_quiet:
+            self._awaited = None
+
     def _fired(self, turn_ended: bool) -> EndpointRule | None:
         spoken = self.speech_frame is not None
         if turn_ended and spoken and self._silence_frames < math.inf:
             return "turn_end"
+        if self._awaited is not None and self.blank_run >= self._awaited:
+            return "turn" if self._awaited < self._silence_frames else "silence"
         if spoken and self.blank_run >= self._silence_frames:
             return "silence"
         if self.blank_run >= self._no_speech_frames:

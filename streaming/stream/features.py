@@ -145,6 +145,10 @@ class FeatureTrack:
             return 0
         return self._whole_frames(self._samples.end)
 
+    def frames_before(self, frame: int) -> int:
+        """Frames all of whose samples lie before a frame's place."""
+        return self._whole_frames(frame * self._extractor.frame_shift + self._extractor.before)
+
     def _whole_frames(self, num_samples: int) -> int:
         """Frames of so many samples, those before the first frame's place among them."""
         behind = num_samples - self._extractor.frame_length
