@@ -11,7 +11,8 @@ class ServedModel:
     languages: BCP 47 tags of what it knows, empty where nobody has said it. modes: how it may be
     asked to decode. chunks_ms: what a request may name as its chunk. most_earned: nats beyond which
     no weight of a boost changes anything, None where that is not known. writes_marks:
-    whether it may know capitals and marks. details: what else /v1/models tells, such as parameters.
+    whether it may know capitals and marks. detects_turns: whether it can tell how likely a speaker
+    has finished. details: what else /v1/models tells, such as parameters.
     """
 
     name: str
@@ -23,4 +24,5 @@ class ServedModel:
     chunks_ms: tuple[float, ...] = ()
     most_earned: float | None = None
     writes_marks: bool = True
+    detects_turns: bool = False
     details: Mapping[str, object] = field(default_factory=dict)

@@ -123,8 +123,14 @@ class Settings(PartSettings):
     max_file_bytes: int = Field(512 << 20, ge=1024, description="largest uploaded file; 413")
     max_file_s: float = Field(4 * 3600.0, gt=0, description="longest audio in a file; 413")
 
-    silence_ms: int = Field(
-        1000, ge=0, description="pause that ends an utterance where a request names none"
+    silence_ms: int | None = Field(
+        None, ge=0, description="least pause that ends an utterance where a request names none"
+    )
+    eot_threshold: float = Field(
+        0.75, ge=0.3, le=0.99, description="how likely a turn has to be over to end in less"
+    )
+    eot_timeout_ms: int = Field(
+        1400, ge=500, le=60_000, description="pause that ends an utterance whatever was said"
     )
     boost_weight: float = Field(
         8.0, ge=-20, le=20, description="bonus of a keyterm given without a weight"

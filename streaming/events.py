@@ -63,6 +63,7 @@ class Final:
     Finals of one stream follow each other in time; audio between two finals held no words.
     `speech_final` is set where the speaker stopped (every cause but "max_utterance").
     `second_pass_failed`: what the first pass has found, because the second one raised.
+    `pause_s`: the silence in which a segment ended, 0 where nobody waited for one.
     """
 
     start_s: float
@@ -72,6 +73,7 @@ class Final:
     from_finalize: bool
     cause: FinalCause
     second_pass_failed: bool = False
+    pause_s: float = 0.0
 
 
 @dataclass(frozen=True)

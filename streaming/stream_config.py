@@ -56,10 +56,30 @@ class Boost:
 
 
 @dataclass(frozen=True)
+class TurnConfig:
+    """When a shorter pause ends an utterance, where what was said is likely to be all.
+
+    confidence: how likely that has to be. least_ms: the pause has to last so long in any case.
+        Raised to 300 if below.
+    """
+
+    confidence: float = 0.75
+    least_ms: int = MIN_SILENCE_MS
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.confidence < 1.0:
+            raise InvalidStreamConfig(f"eot_threshold is {self.confidence}, not in (0, 1)")
+        if self.least_ms < 0:
+            raise InvalidStreamConfig(f"least_ms is {self.least_ms}, must not be negative")
+        object.__setattr__(self, "least_ms", max(self.least_ms, MIN_SILENCE_MS))
+
+
+@dataclass(frozen=True)
 class EndpointConfig:
     """Where an utterance ends (WeNet's three rules, on what the decoder knows of each frame).
 
     silence_ms: pause after speech that ends the utterance; None never does. Raised to 300 if below.
+    turn: shorter pauses that do; None: no shorter one does.
     no_speech_ms: after so long without any speech the segment restarts, silently.
     max_utterance_ms: longer utterances are cut at a word boundary. The engine may hold less.
     blank_threshold: a frame is silent when P(blank) is above it, where a decoder has one.
@@ -69,6 +89,7 @@ class EndpointConfig:
     no_speech_ms: int = 5000
     max_utterance_ms: int = 20000
     blank_threshold: float = 0.8
+    turn: TurnConfig | None = None
 
     def __post_init__(self) -> None:
         if self.silence_ms is not None:

@@ -30,7 +30,12 @@ PACKET = RATE_HZ // 20  # samples: 50 ms, as the page sends them
 FRAME = RATE_HZ // 50
 SPEECH_SHARE = 0.05  # of the loudest frame's level
 APART_S = 0.3  # that a word's end may lie in a partial from where it lies in the final
-ENDPOINTING = {"defaults": "", "`endpointing=300`": "&endpointing=300"}
+ENDPOINTING = {
+    "defaults": "",
+    "`endpointing=25`, as LiveKit asks": "&endpointing=25",
+    "`eot_threshold=0.6`": "&eot_threshold=0.6",
+    "`eot_threshold=false`": "&eot_threshold=false",
+}
 
 
 @dataclass

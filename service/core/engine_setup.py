@@ -127,6 +127,7 @@ def served_model(engine: EngineHost, settings: Settings) -> ServedModel:
         chunks_ms=chunks_ms,
         most_earned=about.pop("most_earned"),
         writes_marks=about.pop("writes_marks") or about.get("tagger", True) is not None,
+        detects_turns=engine.model.detects_turns,
         details=about,
     )
 

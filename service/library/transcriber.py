@@ -2,6 +2,7 @@
 
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -16,6 +17,7 @@ from earshot.service.files.file_transcription import FileTranscription
 from earshot.service.library.live_utterances import LiveUtterances
 from earshot.service.library.sample_blocks import Block, SampleBlocks
 from earshot.service.library.utterance import Transcription, Utterance
+from earshot.service.request.endpoint_rules import EndpointRules
 from earshot.service.settings import Settings
 from earshot.service.writing import Writing
 from earshot.streaming.entities import NO_ENTITIES, read_entities
@@ -23,7 +25,7 @@ from earshot.streaming.errors import EngineStopped, InvalidStreamConfig
 from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.language_tags import served_tag
 from earshot.streaming.lm_mix import read_lm
-from earshot.streaming.stream_config import Boost, EndpointConfig, StreamConfig
+from earshot.streaming.stream_config import Boost, StreamConfig
 
 FilePath: TypeAlias = str | PathLike[str]
 EntityLists: TypeAlias = Mapping[str, Sequence[str] | Mapping[str, float]]
@@ -62,6 +64,7 @@ class Transcriber:
         self._stop = weakref.finalize(self, engine.stop, STOP_S)  # who forgets to close, too
         self._sample_rate_hz = engine.sample_rate_hz
         self._languages = languages_of(engine, self._settings)
+        self._endpoint = EndpointRules.of(self._settings, detects_turns=engine.model.detects_turns)
 
     @property
     def sample_rate_hz(self) -> int:
@@ -102,6 +105,7 @@ class Transcriber:
         engine = self._running()
         graph = _graph_options(lm, entities)
         config = self._config(boosts, graph, language, writing, interim_results=False)
+        config = replace(config, endpoint=self._endpoint.plain())
         try:
             audio = AudioFile(Path(path), engine.sample_rate_hz)
             said = FileTranscription(engine, audio, config).run()
@@ -186,7 +190,7 @@ class Transcriber:
             punctuate=writing.punctuate,
             language=None if language is None else self._known(language),
             interim_results=interim_results,
-            endpoint=EndpointConfig(silence_ms=self._settings.silence_ms),
+            endpoint=self._endpoint.live,
             boosts=_boosts(boosts, self._settings.boost_weight),
             graph=graph,
         )

@@ -44,7 +44,7 @@ class RealtimeConversation(StreamConversation):
 
     def opened(self) -> list[Action]:
         """Tell what a session does that asks for nothing."""
-        return [Send(self._events.session("created", self._wishes.told))]
+        return [Send(self._events.session("created", self._wishes.told(self._rules)))]
 
     def receive_bytes(self, data: bytes) -> list[Action]:
         """Refuse: all comes as text."""
@@ -117,7 +117,7 @@ class RealtimeConversation(StreamConversation):
             asked = [Ask(Configure(parameters.stream.boosts))]
         self._wishes = wishes
         warnings = [each.model_dump(exclude_none=True) for each in parameters.warnings]
-        told = {**wishes.told, **({"warnings": warnings} if warnings else {})}
+        told = {**wishes.told(self._rules), **({"warnings": warnings} if warnings else {})}
         return [*asked, Send(self._events.session("updated", told))]
 
     def _partial(self, partial: Partial) -> list[Action]:

@@ -31,6 +31,9 @@ _HEARD = ("model", "language", "keywords")
 _LONGEST_TURN_MS = 600_000
 """Where only a commit ends a turn: as long as a request may ask for."""
 
+_EOT_THRESHOLDS = {"low": 0.85, "medium": None, "high": 0.6, "auto": None}
+"""How sure it has to be that a turn is over, by a client's eagerness; None: as everywhere."""
+
 _BETA = {
     "input_audio_format": "format",
     "input_audio_transcription": "transcription",
@@ -85,8 +88,7 @@ class RealtimeWishes:
 
     def parameters(self, rules: ParameterRules) -> ListenParameters:
         """The same as a request of ours. Raises BadRequest and InvalidStreamConfig."""
-        transcription, turns = self.transcription or {}, self.turn_detection or {}
-        silence_ms = turns.get("silence_duration_ms")
+        transcription = self.transcription or {}
         asked = {
             "encoding": self.encoding,
             "sample_rate": self.rate_hz,
@@ -94,20 +96,29 @@ class RealtimeWishes:
             "vad_events": "true",
             "model": transcription.get("model"),
             "language": transcription.get("language"),
-            "endpointing": silence_ms if self.detects_turns else "false",
+            **self._turns(),
         }
         query = [(name, f"{value}") for name, value in asked.items() if value is not None]
-        if not self.detects_turns:
-            query.append(("max_utterance_ms", f"{_LONGEST_TURN_MS}"))
         query += [*rules.as_written, *(("keyterm", phrase) for phrase in self.phrases)]
         return parse_parameters(query, rules, is_file=False)
 
-    @property
-    def told(self) -> dict[str, object]:
+    def _turns(self) -> dict[str, object]:
+        """What ends a turn. A silence that is named is the only thing that does."""
+        if not self.detects_turns:
+            return {"endpointing": "false", "max_utterance_ms": _LONGEST_TURN_MS}
+        turns = self.turn_detection or {}
+        if turns.get("type") == "semantic_vad":
+            return {"eot_threshold": _eot_threshold(turns.get("eagerness", "auto"))}
+        silence_ms = turns.get("silence_duration_ms")
+        return {} if silence_ms is None else {"endpointing": silence_ms, "eot_threshold": "false"}
+
+    def told(self, rules: ParameterRules) -> dict[str, object]:
         """The session as its client is told of it: what is done of what it has asked for."""
         transcription = {name: (self.transcription or {}).get(name) for name in _HEARD}
-        silence_ms = (self.turn_detection or {}).get("silence_duration_ms")
-        turns = {"type": "server_vad", "silence_duration_ms": silence_ms}
+        asked = self.turn_detection or {}
+        is_semantic = asked.get("type") == "semantic_vad" and rules.endpoint.detects_turns
+        told = "eagerness" if is_semantic else "silence_duration_ms"
+        turns = {"type": "semantic_vad" if is_semantic else "server_vad", told: asked.get(told)}
         return {
             "audio": {
                 "input": {
@@ -118,6 +129,13 @@ class RealtimeWishes:
                 }
             }
         }
+
+
+def _eot_threshold(eagerness: object) -> float | None:
+    if eagerness not in _EOT_THRESHOLDS:
+        known = ", ".join(_EOT_THRESHOLDS)
+        raise BadRequest(f"turn_detection.eagerness: must be one of {known}")
+    return _EOT_THRESHOLDS[str(eagerness)]
 
 
 def _without_nothing(told: Mapping[str, Any]) -> dict[str, Any]:

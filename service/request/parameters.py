@@ -12,6 +12,7 @@ from earshot.service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ
 from earshot.service.audio.wav_header import MAX_CHANNELS
 from earshot.service.errors import BadRequest
 from earshot.service.request.boosts import BoostRules
+from earshot.service.request.endpoint_rules import EndpointRules
 from earshot.service.request.languages import Languages
 from earshot.service.request.model_names import KnownNames, ModelNames
 from earshot.service.request.part_parameters import caps_of, read_part_parameters
@@ -49,7 +50,7 @@ class ParameterRules:
     """What the server offers to requests.
 
     models: names a client may ask for. languages: those that its audio may be in.
-    silence_ms: pause that ends an utterance where the request names none.
+    endpoint: where utterances end.
     part_caps: the most that a request may ask for of parts of the model, by parameter.
     max_channels: of one request that are heard apart, each by a stream of its own.
     writes_marks: whether anything here knows capitals and marks.
@@ -59,7 +60,7 @@ class ParameterRules:
 
     models: ModelNames
     boosts: BoostRules
-    silence_ms: int
+    endpoint: EndpointRules = field(default_factory=EndpointRules)
     part_caps: Mapping[str, int] = field(default_factory=dict)
     languages: Languages = field(default_factory=Languages)
     max_channels: int = MAX_CHANNELS_APART
@@ -88,7 +89,9 @@ class ParameterRules:
                 settings.max_phrases,
                 most_earned=None if model is None else model.most_earned,
             ),
-            silence_ms=settings.silence_ms,
+            endpoint=EndpointRules.of(
+                settings, detects_turns=model is not None and model.detects_turns
+            ),
             part_caps=caps_of(settings),
             languages=Languages(() if model is None else model.languages),
             max_channels=min(MAX_CHANNELS_APART, settings.streams_of(engines=1)),
@@ -137,7 +140,7 @@ def parse_parameters(
         mode=_mode(values, rules),
         interim_results=values.boolean("interim_results", False) and not is_file,
         alternatives=values.integer_from("alternatives", 1, 10) or 1,
-        endpoint=_endpoint(values, rules),
+        endpoint=_endpoint(values, rules, is_file=is_file),
         utterance_end_ms=_utterance_end_ms(values),
         vad_events=values.boolean("vad_events", False),
         boosts=_boosts(values, rules),
@@ -159,6 +162,7 @@ def parse_parameters(
             *(() if of_language is None else (of_language,)),
             *unserved_warnings(values, rules.languages),
             *_without_marks(values, rules),
+            *rules.endpoint.warnings(values),
             *values.warnings,
             *rules.boosts.warnings(
                 values.all("keyterm"), values.all("keywords"), stream.graph.beam
@@ -209,16 +213,11 @@ def _channels_apart(values: QueryValues, rules: ParameterRules, *, is_file: bool
     return channels
 
 
-def _endpoint(values: QueryValues, rules: ParameterRules) -> EndpointConfig:
+def _endpoint(values: QueryValues, rules: ParameterRules, *, is_file: bool) -> EndpointConfig:
+    asked = rules.endpoint.asked(values, is_file=is_file)
     defaults = EndpointConfig()
-    silence_ms: int | None = rules.silence_ms
-    value = values.one("endpointing")
-    if value is not None and value.lower() == "false":
-        silence_ms = None
-    elif value is not None and value.lower() != "true":
-        silence_ms = values.integer_from("endpointing", MIN_SILENCE_MS, 60_000)
-    return EndpointConfig(
-        silence_ms=silence_ms,
+    return replace(
+        asked,
         no_speech_ms=values.integer("no_speech_ms", 1000, 600_000, defaults.no_speech_ms),
         max_utterance_ms=values.integer(
             "max_utterance_ms", 2000, 600_000, defaults.max_utterance_ms

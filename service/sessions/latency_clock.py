@@ -19,15 +19,14 @@ LATE_S = 1.0
 class LatencyClock:
     """The clock of one stream: when did the audio that a result covers arrive?
 
-    pause_s: the silence that ends an utterance. finals, late_finals: results so far. worst_lag_s:
-    of partials and finals, the latter without their pause.
+    finals, late_finals: results so far. worst_lag_s: of partials and finals, the latter without the
+    pause that ended them.
     """
 
     def __init__(
         self,
         metrics: Metrics,
         rate_hz: int,
-        pause_s: float = 0.0,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.finals = 0
@@ -35,7 +34,6 @@ class LatencyClock:
         self.worst_lag_s = 0.0
         self._metrics = metrics
         self._rate_hz = rate_hz
-        self.pause_s = pause_s
         self._now = now
         self._arrived_s = 0.0
         self._marks: deque[tuple[float, float]] = deque(maxlen=MAX_MARKS)
@@ -92,7 +90,7 @@ class LatencyClock:
         if spoken_at is not None:
             felt_s = self._now() - spoken_at
             self._metrics.final_latency_s.labels("endpoint").observe(felt_s)
-            self._note_final(felt_s - self.pause_s)
+            self._note_final(felt_s - event.pause_s)
 
     def _note_final(self, lag_s: float) -> None:
         self.late_finals += lag_s > LATE_S

@@ -31,17 +31,13 @@ def new_session(
     request_id: str,
     *,
     channels: int = 1,
-    pause_ms: int | None = None,
     text_is_audio: bool = False,
 ) -> Session:
     """A session, not yet served.
 
-    pause_ms: the pause that ends an utterance, not counted as lag; a conversation that opens its
-        streams by `Open` says it there.
     text_is_audio: whether text messages are audio in base64, and read at audio's pace.
     """
     settings, rate_hz = services.settings, services.engine.sample_rate_hz
-    pause_s = (pause_ms or 0) / 1000
     return Session(
         socket,
         conversation,
@@ -51,7 +47,7 @@ def new_session(
             max_outbox_bytes=settings.max_outbox_bytes,
             character_s=AUDIO_CHARACTER_S if text_is_audio else CHARACTER_S,
         ),
-        [LatencyClock(services.metrics, rate_hz, pause_s) for _ in range(channels)],
+        [LatencyClock(services.metrics, rate_hz) for _ in range(channels)],
         _text_logger(request_id) if settings.log_text else None,
         reading_rests_of(socket.scope) if isinstance(socket, WebSocket) else lambda: False,
         None if services.traces is None else services.traces.begin(request_id),
@@ -101,9 +97,7 @@ def opened_session(
     channels: int = 1,
 ) -> tuple[Session, Streams]:
     """A session with streams that are open before its socket is. Raises NotReady or Busy."""
-    session = new_session(
-        socket, services, conversation, request_id, channels=channels, pause_ms=config.pause_ms
-    )
+    session = new_session(socket, services, conversation, request_id, channels=channels)
     return session, services.admission.open_live(config, session.sinks, request_id)
 
 

@@ -280,8 +280,6 @@ class Session:
 
     def _open(self, config: StreamConfig) -> None:
         assert self._open_streams is not None, "this session's streams were opened before it"
-        for clock in self.clocks:
-            clock.pause_s = (config.pause_ms or 0) / 1000
         self._take(self._open_streams(config, self.sinks))
 
     def _ask(self, request: Request, channel: int) -> None:

@@ -15,6 +15,7 @@ class ModelDescription:
     modes: how it may be asked to decode, its default first.
     parts: a dataclass by name for each part that may be described, None where the model has none.
     writes_marks: whether it writes capitals and marks itself, if only in the second pass.
+    detects_turns: whether it tells how likely a speaker has finished (`streaming/turns`).
     heads: what reads words from its encoder, as "ctc", "attention", "whisper", "rnnt" or "tdt".
     buffered: whether it hears in windows with context on both sides, which partials wait for and
         which cost more, rather than in chunks with a cache.
@@ -38,5 +39,6 @@ class ModelDescription:
     precision: str = "float32"
     chunks_ms: tuple[float, ...] = ()
     writes_marks: bool = False
+    detects_turns: bool = False
     heads: tuple[str, ...] = ()
     buffered: bool = False

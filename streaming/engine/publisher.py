@@ -61,6 +61,7 @@ class Publisher:
                 from_finalize=ending.cause == "finalize",
                 cause=ending.cause,
                 second_pass_failed=ending.second_pass_failed,
+                pause_s=ending.pause_frames * stream.settings.chunking.frame_ms / 1000,
             )
         )
         self._counters.finals += 1

@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 from earshot.models.checkpoints.assembly import LoadedModel
 from earshot.models.native.precision import PrecisionChoice
 from earshot.streaming.errors import InvalidEngineConfig
-from earshot.streaming.parts.part import EndingStep, Part, PartialStep
+from earshot.streaming.parts.part import EndingStep, EndScorer, Part, PartialStep
 from earshot.streaming.parts.rescorer import Rescorer
 from earshot.streaming.parts.table import PARTS
 from earshot.streaming.stream_config import StreamConfig
@@ -80,6 +80,14 @@ class ModelParts:
             for name, part in PARTS.items()
             if part.partial_tagger is not None and name in self._read
         ]
+
+    def end_scorer(self) -> EndScorer | None:
+        """The first that there is."""
+        for name, part in PARTS.items():
+            if part.end_scorer is not None and name in self._read:
+                scorer: EndScorer = part.end_scorer(self.get(part))
+                return scorer
+        return None
 
     def descriptions(self) -> dict[str, object]:
         """A description of each part; None for one that the model does not have."""

@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 LEAST_BOOSTED = -8.0
 """What a boosted word counts at least: the model cannot expect what a request brings along."""
 
+MOST_SEEN = 40
+"""Words of a text by which its end is judged."""
+
+LEAST_END = -12.0
+"""What an end counts of words that are too long for the model's context."""
+
 
 class NeuralRescoring:
     """A `Rescorer`: asked about texts that were found in a graph, where there is a choice."""
@@ -57,6 +63,18 @@ class NeuralRescoring:
         if stream.search != "graph" or mode_of(stream.config) != "attention_rescoring":
             return 0.0
         return self._weight_of(stream.config) if len(asked.texts) > 1 else 0.0
+
+
+class SentenceEnds:
+    """An `EndScorer`. It sees the last words of long texts, as many as a sentence may have."""
+
+    def __init__(self, scorer: SentenceScorer) -> None:
+        self._scorer = scorer
+
+    def __call__(self, texts: Sequence[Sequence[str]]) -> list[float]:
+        """See `EndScorer`."""
+        found = self._scorer.score([[text[-MOST_SEEN:]] for text in texts])
+        return [LEAST_END if scores is None else scores[0].end for scores in found]
 
 
 def _log_prob(text: Sequence[CandidateWord], sentence: SentenceScore) -> float:
@@ -130,4 +148,5 @@ NEURAL_LM: Part[SentenceScorer] = Part(
     check=_check,
     recommended=_recommended,
     rescorer=NeuralRescoring,
+    end_scorer=SentenceEnds,
 )  # fmt: skip

@@ -45,6 +45,13 @@ class PartialStep(Protocol):
         """
 
 
+class EndScorer(Protocol):
+    """How likely texts end where they do. Engine thread only."""
+
+    def __call__(self, texts: Sequence[Sequence[str]]) -> list[float]:
+        """Natural log-probabilities of an end behind each text's words, of which there are some."""
+
+
 @dataclass(frozen=True)
 class Part(Generic[T]):
     """One row of the table. A part that is fitted to a model is a `T`.
@@ -64,7 +71,8 @@ class Part(Generic[T]):
 
     recommended: the weight of its scores by the model's config. rescorer: makes what the second
         pass counts in (`rescorer.py`). tagger: makes what changes the words of finals (`retold`)
-        after all scorers. partial_tagger: makes what does the same to partials.
+        after all scorers. partial_tagger: makes what does the same to partials. end_scorer: makes
+        what says how likely texts end where they do.
     """
 
     name: str
@@ -84,6 +92,7 @@ class Part(Generic[T]):
     rescorer: Callable[[T, WeightOf], Rescorer] | None = None
     tagger: Callable[[T], EndingStep] | None = None
     partial_tagger: Callable[[T], PartialStep] | None = None
+    end_scorer: Callable[[T], EndScorer] | None = None
 
     def named_in(self, config: StreamConfig) -> list[str]:
         """Its parameters that a stream names, without those of the graph's own options."""

@@ -21,7 +21,7 @@ class Ending:
     boundary: the encoder frame at which the next segment starts; None after a flush, where it
     starts afresh. rest: frames from there on that are encoded already, and not to be once more.
     hypotheses: what the first pass leaves, best first. scored: what the second pass makes of them.
-    left: whether the stream has begun what comes after it.
+    left: whether the stream has begun what comes after it. pause_frames: the silence that ended it.
     """
 
     stream: ActiveStream
@@ -32,6 +32,7 @@ class Ending:
     second_pass_failed: bool = False
     left: bool = False
     rest: Rest | None = None
+    pause_frames: int = 0
 
     def keep_first_pass(self) -> None:
         """The second pass has failed: what the first one leaves is the result."""
@@ -73,6 +74,7 @@ class Lane:
     output: Any = None
     moved: bool = False
     observed: bool = False
+    in_padding: bool = False
     used: int = 0
     endpoint: Endpoint | None = None
     division: Division | None = None
@@ -89,7 +91,8 @@ class Lane:
         self.observed = True
         detector = self.stream.segment.detector
         before = detector.frames
-        if self.stream.in_padding(self.cut):
+        self.in_padding = self.stream.in_padding(self.cut)
+        if self.in_padding:
             detector.skip(evidence.spoken)
         else:
             self.endpoint = detector.observe(evidence)

@@ -28,7 +28,8 @@ def ending_of(
         return _end_of_flush(lane, nbest)
     if endpoint.rule != "max_utterance":
         boundary = pause_boundary(endpoint, stream.settings.chunking.frame_ms)
-        return Ending(stream, "endpoint", boundary, list(nbest(True)))
+        hypotheses = list(nbest(True))
+        return Ending(stream, "endpoint", boundary, hypotheses, pause_frames=endpoint.blank_run)
     lane.division = lane.division or Division(between_words(endpoint))
     boundary = lane.division.boundary
     if boundary < stream.segment.frames:
@@ -65,8 +66,10 @@ def divided_ending(lane: Lane, decoder: Dividing) -> Ending | None:
     if boundary < stream.segment.frames:
         decoder.truncate(stream, boundary)
     hypotheses = decoder.nbest(stream, ended=ended)
-    cause: FinalCause = "endpoint" if ended else "max_utterance"
-    return Ending(stream, cause, boundary, hypotheses, rest=rest)
+    if not ended:
+        return Ending(stream, "max_utterance", boundary, hypotheses, rest=rest)
+    pause_frames = endpoint.blank_run
+    return Ending(stream, "endpoint", boundary, hypotheses, rest=rest, pause_frames=pause_frames)
 
 
 def _end_of_flush(lane: Lane, nbest: Callable[[bool], Sequence[Hypothesis]]) -> Ending | None:

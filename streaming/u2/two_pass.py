@@ -30,6 +30,7 @@ from earshot.streaming.stream.replay import ReplayPoint
 from earshot.streaming.stream.segment_end import ending_of
 from earshot.streaming.stream_config import Boost, StreamConfig
 from earshot.streaming.transducer.segments.segment_searches import segment_searches
+from earshot.streaming.turns.turn_step import turn_step
 from earshot.streaming.u2.encode import EncodeStep
 from earshot.streaming.u2.engine_precision import engine_precision
 from earshot.streaming.u2.model_description import describe_model
@@ -83,9 +84,14 @@ class TwoPass:
         # The last that wants the encoder's weights: it takes them from a model that is given up.
         self._encode = EncodeStep(model, heads, self._slots, self.settings, precision)
         self._partial_steps = parts.partial_taggers()
+        self._turns = turn_step(parts)
         graph_search = None if words is None else config.graph_search
         description = describe_model(loaded, self.settings, parts, precision)
-        self.model = replace(description, most_earned=most_earned(graph_search))
+        self.model = replace(
+            description,
+            most_earned=most_earned(graph_search),
+            detects_turns=self._turns is not None,
+        )
         self._beam_size = config.beam_size
         self.rules = U2Rules(
             description.modes, graph_search, weights, parts.names, description.chunks_ms
@@ -105,15 +111,14 @@ class TwoPass:
         for lane in lanes:
             self._observe(lane)
         self._search.advance(lanes)
-        for lane in lanes:
-            lane.ending = lane.ending or self._ending(lane)
+        self._end(lanes)
 
     def decode_again(self, lanes: Sequence[Lane]) -> None:
         """Decode again, after `decode` has failed somewhere on the way."""
         for lane in lanes:
             self._observe(lane)
             self._search.rewind(lane.stream)
-            lane.ending = lane.ending or self._ending(lane)
+        self._end(lanes)
 
     def finish(self, endings: Sequence[Ending], beat: Beat) -> None:
         """The attention decoders' word, then that of each part that ranks, or changes words."""
@@ -170,6 +175,12 @@ class TwoPass:
             threshold = lane.stream.config.endpoint.blank_threshold
             lane.observe(ctc_output(lane).posteriors.evidence(self._blank_id, threshold))
 
+    def _end(self, lanes: Sequence[Lane]) -> None:
+        if self._turns is not None:
+            self._turns(lanes, self._search.best)
+        for lane in lanes:
+            lane.ending = lane.ending or self._ending(lane)
+
     def _ending(self, lane: Lane) -> Ending | None:
         stream = lane.stream
         return ending_of(
@@ -208,6 +219,7 @@ def stream_settings(model: U2Model, config: EngineConfig) -> StreamSettings:
         flush_frame=extractor.silence if decoding.flush_with_silence else None,
         chunkings=tuple(replace(chunking, chunk_size=size) for size in others),
         hears_whole=-1 in decoding.chunk_sizes,
+        ends_steps_in_pauses=True,
     )
 
 

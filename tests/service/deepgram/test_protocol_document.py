@@ -118,11 +118,10 @@ def test_the_documented_parameters_are_those_that_count(document):
         for row in re.findall(r"^\| ((?:`\w+`,? ?)+)", table, re.M)
         for name in re.findall(r"`(\w+)`", row)
     ]
-    assert len(names) == 29
+    assert len(names) == 31
     rules = ParameterRules(
         ModelNames("m"),
         BoostRules(max_phrases=0),
-        silence_ms=1000,
         part_caps={"max_active": 1000},
         languages=Languages(("en",)),
         modes=("attention_rescoring",),

@@ -257,10 +257,16 @@ async def test_what_is_asked_in_vain_is_told_back_with_what_is_done(client):
     }
     await client.send("session.update", session={"type": "transcription", "audio": audio})
     session = (await client.receive())["session"]
-    assert [each["parameter"] for each in session["warnings"]] == ["language"]
+    assert [each["parameter"] for each in session["warnings"]] == ["language", "eot_threshold"]
     told = session["audio"]["input"]
     assert told["transcription"] == {"language": "multi"}
     assert told["turn_detection"] == {"type": "server_vad"}
+
+
+async def test_an_eagerness_that_is_none_is_refused(client) -> None:
+    audio = {"input": {"turn_detection": {"type": "semantic_vad", "eagerness": "huge"}}}
+    await client.send("session.update", session={"type": "transcription", "audio": audio})
+    assert "eagerness" in (await client.receive())["error"]["message"]
 
 
 async def test_a_silent_client_is_told_so_and_closed(serve, tone):

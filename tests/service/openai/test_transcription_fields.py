@@ -17,7 +17,6 @@ from earshot.streaming.stream_config import Boost
 RULES = ParameterRules(
     ModelNames("own", known=OPENAIS),
     BoostRules(),
-    silence_ms=1000,
     languages=Languages(("en",)),
 )
 

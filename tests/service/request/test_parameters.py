@@ -21,7 +21,6 @@ from earshot.streaming.stream_config import WHOLE, Boost
 RULES = ParameterRules(
     ModelNames("bundled", known=DEEPGRAMS),
     BoostRules(),
-    silence_ms=1000,
     part_caps={"max_active": 1000},
     languages=Languages(("en",)),
     modes=("attention_rescoring", "attention"),

@@ -81,9 +81,7 @@ async def clock(monkeypatch):
 
 @pytest.fixture
 async def session(clock, client, engine):
-    rules = ParameterRules(
-        ModelNames("m"), BoostRules(), silence_ms=1000, part_caps={"max_active": 1000}
-    )
+    rules = ParameterRules(ModelNames("m"), BoostRules(), part_caps={"max_active": 1000})
     query = [("encoding", "linear16"), ("sample_rate", "16000")]
     parameters = parse_parameters(query, rules, is_file=False)
     messages = ResultMessages("id", ServedModel("m", "1", "conformer", "uuid"))

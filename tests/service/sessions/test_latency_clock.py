@@ -15,7 +15,7 @@ class Bench:
     def __init__(self):
         self.now_s = 100.0
         self.metrics = Metrics()
-        self.clock = LatencyClock(self.metrics, 16000, PAUSE_S, lambda: self.now_s)
+        self.clock = LatencyClock(self.metrics, 16000, lambda: self.now_s)
 
     def hear(self, seconds):
         self.clock.asked(Push(np.zeros(round(seconds * 16000), np.float32)))
@@ -42,7 +42,8 @@ def test_a_partial_is_as_late_as_the_last_audio_it_covers(bench):
 
 def final(cause, words=()):
     said = Alternative(" ".join(word.text for word in words), words, 0.9, -1.0)
-    return Final(0.0, 3.0, (said,), True, cause == "finalize", cause)
+    pause_s = PAUSE_S if cause == "endpoint" else 0.0
+    return Final(0.0, 3.0, (said,), True, cause == "finalize", cause, pause_s=pause_s)
 
 
 @pytest.mark.parametrize(("request_", "cause"), [(FINALIZE, "finalize"), (FINISH, "end")])

@@ -23,7 +23,7 @@ from earshot.streaming.events import Alternative, Closed, Failed, Final, Partial
 from earshot.streaming.requests import FINISH, Cancel, Push
 
 LAST = JsonMessage({"said": "last"})
-RULES = ParameterRules(ModelNames("m"), BoostRules(), silence_ms=1000)
+RULES = ParameterRules(ModelNames("m"), BoostRules())
 PARAMETERS = parse_parameters(
     [("encoding", "linear32"), ("sample_rate", "16000")], RULES, is_file=False
 )

@@ -1,0 +1,1 @@
+"""When utterances end, against how soon."""
