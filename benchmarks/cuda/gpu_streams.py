@@ -21,7 +21,7 @@ from benchmarks.server.default_engine import default_engine
 from benchmarks.server.spoken_hour import Samples
 from benchmarks.wfst.streams import NotRun
 from earshot.service.bench.measurements import Percentiles
-from earshot.streaming.assembly.engine_factory import DeviceChoice
+from earshot.streaming.assembly.devices import DeviceChoice
 from earshot.streaming.engine.engine_stats import StepReport
 from earshot.streaming.engine_config import EngineConfig
 from earshot.streaming.stream_config import StreamConfig

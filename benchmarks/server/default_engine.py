@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from earshot.streaming.assembly.engine_factory import DeviceChoice, build_engine
+from earshot.streaming.assembly.devices import DeviceChoice
+from earshot.streaming.assembly.engine_factory import build_engine
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.engine.engine_stats import Observer
 from earshot.streaming.engine_config import EngineConfig

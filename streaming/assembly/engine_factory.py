@@ -6,15 +6,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 import torch
 
 from earshot.decoder_kernels.errors import KernelError
-from earshot.decoder_kernels.native import has_half
 from earshot.models.bundled import bundled_model_dir
 from earshot.models.checkpoints.checkpoint import load_model
 from earshot.models.native.given_up import give_up
+from earshot.streaming.assembly.devices import DeviceChoice, device_of
 from earshot.streaming.assembly.families import build_recognizer
 from earshot.streaming.assembly.freed_memory import return_freed_memory
 from earshot.streaming.cores import usable_cores
@@ -26,8 +25,6 @@ from earshot.streaming.errors import InvalidEngineConfig
 from earshot.streaming.language_models.searched_lms import check_lm_in_search
 from earshot.streaming.parts.model_parts import read_parts
 from earshot.streaming.workers.engine_pool import EnginePool
-
-DeviceChoice: TypeAlias = Literal["auto", "cpu", "cuda"]
 
 _CAN_FORK = sys.platform == "linux"
 
@@ -75,7 +72,7 @@ def build_pool(
 
 def default_engines(device: DeviceChoice, threads: int | None) -> int:
     """Engines that keep every core busy; one where no process can be forked, or a GPU does it."""
-    if not _CAN_FORK or _device(device).type != "cpu":
+    if not _CAN_FORK or device_of(device).type != "cpu":
         return 1
     return max(usable_cores() // (threads or 1), 1)
 
@@ -83,7 +80,7 @@ def default_engines(device: DeviceChoice, threads: int | None) -> int:
 def _recognizer(
     model: Path | None, parts: Mapping[str, Path], config: EngineConfig, device: DeviceChoice
 ) -> Recognizer:
-    recognizer = _built(model, parts, config, _device(device))
+    recognizer = _built(model, parts, config, device_of(device))
     return_freed_memory()  # what was read of the model is gone by now
     return recognizer
 
@@ -117,7 +114,7 @@ def _errors_of_size(config: EngineConfig) -> Iterator[None]:
 
 def _share(config: EngineConfig, engines: int, device: DeviceChoice) -> EngineConfig:
     """The config of one of several engines. Raises InvalidEngineConfig."""
-    if not _CAN_FORK or _device(device).type != "cpu":
+    if not _CAN_FORK or device_of(device).type != "cpu":
         raise InvalidEngineConfig(f"{engines} engines: several need Linux, and a model on the CPU")
     if config.max_streams < engines:
         raise InvalidEngineConfig(f"{engines} engines for {config.max_streams} streams")
@@ -131,7 +128,7 @@ def _on_all_cores(config: EngineConfig, engines: int, device: DeviceChoice) -> E
 
     None stays free for the gateway: threads that share a layer leave theirs to whoever is there.
     """
-    if config.threads is not None or _device(device).type != "cpu":
+    if config.threads is not None or device_of(device).type != "cpu":
         return config
     return replace(config, threads=max(usable_cores() // engines, 1))
 
@@ -140,12 +137,3 @@ def _tells_of_memory(error: Exception) -> bool:
     """Torch has a class of its own for want of a GPU's memory, and none for want of the CPU's."""
     of_torch = isinstance(error, torch.OutOfMemoryError) or "allocate" in str(error)
     return isinstance(error, MemoryError) or of_torch
-
-
-def _device(choice: DeviceChoice) -> torch.device:
-    if choice == "auto":
-        can = torch.cuda.is_available() and has_half("cuda")
-        return torch.device("cuda" if can else "cpu")
-    if choice == "cuda" and not torch.cuda.is_available():
-        raise InvalidEngineConfig("device cuda: torch finds no CUDA device")
-    return torch.device(choice)
