@@ -1,7 +1,8 @@
 """Streaming speech recognition.
 
 Offline, in Python: `transcribe` for one file, a `Transcriber` for more, and for live audio
-(docs/python.md). The service is `earshot serve`.
+(docs/python.md); a `CtcDecoder` for the log-probabilities of anybody's CTC model
+(docs/library.md). The service is `earshot serve`.
 
 In the repository the packages are folders of the top level and this one holds links to them, so
 that everybody, the installed wheel and every tool, knows each module by one name. The names below
@@ -13,7 +14,10 @@ from typing import TYPE_CHECKING
 
 __all__ = [
     "Boost",
+    "CtcDecoder",
+    "CtcTokens",
     "EarshotError",
+    "GraphSearchConfig",
     "StartupError",
     "StreamingError",
     "Transcriber",
@@ -21,6 +25,7 @@ __all__ = [
     "UndecodableAudio",
     "Utterance",
     "Word",
+    "build_graph",
     "transcribe",
 ]
 
@@ -31,11 +36,18 @@ if TYPE_CHECKING:
     from earshot.service.library.utterance import Transcription, Utterance
     from earshot.streaming.errors import StreamingError
     from earshot.streaming.events import Word
+    from earshot.streaming.graph_config import GraphSearchConfig
+    from earshot.streaming.posteriors.ctc_decoder import CtcDecoder
+    from earshot.streaming.posteriors.ctc_tokens import CtcTokens
+    from earshot.streaming.posteriors.graph_build import build_graph
     from earshot.streaming.stream_config import Boost
 else:
     _HOMES = {
         "Boost": "earshot.streaming.stream_config",
+        "CtcDecoder": "earshot.streaming.posteriors.ctc_decoder",
+        "CtcTokens": "earshot.streaming.posteriors.ctc_tokens",
         "EarshotError": "earshot.errors",
+        "GraphSearchConfig": "earshot.streaming.graph_config",
         "StartupError": "earshot.service.errors",
         "StreamingError": "earshot.streaming.errors",
         "Transcriber": "earshot.service.library.transcriber",
@@ -43,6 +55,7 @@ else:
         "UndecodableAudio": "earshot.service.errors",
         "Utterance": "earshot.service.library.utterance",
         "Word": "earshot.streaming.events",
+        "build_graph": "earshot.streaming.posteriors.graph_build",
         "transcribe": "earshot.service.library.transcriber",
     }
 

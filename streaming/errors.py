@@ -6,6 +6,7 @@ StreamingError
 ├── StreamClosed         the stream was finished, cancelled, or has failed
 ├── BacklogFull          the stream holds as much undecoded audio, or as many requests, as it may
 ├── InvalidAudio         samples that are not mono float32 in [-1, 1]
+├── InvalidLogProbs      an array that does not hold log-probabilities of the graph's tokens
 ├── InvalidStreamConfig  an option of one stream is out of range
 ├── InvalidEngineConfig  an option of the engine is out of range
 │   └── MissingPart      an option of the engine needs a part that the model does not have
@@ -44,6 +45,10 @@ class BacklogFull(StreamingError):
 
 class InvalidAudio(StreamingError):
     """The samples are not mono float32 in [-1, 1]."""
+
+
+class InvalidLogProbs(StreamingError):
+    """The array does not hold log-probabilities of the graph's tokens; the message says why."""
 
 
 class InvalidStreamConfig(StreamingError):
