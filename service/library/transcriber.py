@@ -4,16 +4,13 @@ import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from os import PathLike
-from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self, TypeAlias
 
-from earshot.service.audio.file_reader import AudioFile
 from earshot.service.core.engine_port import EnginePort, Sink, StreamPort
 from earshot.service.core.engine_setup import STOP_S, languages_of, load_engine
-from earshot.service.errors import UndecodableAudio
 from earshot.service.files.file_transcription import FileTranscription
+from earshot.service.library.given_audio import Audio, FilePath, opened
 from earshot.service.library.live_utterances import LiveUtterances
 from earshot.service.library.sample_blocks import Block, SampleBlocks
 from earshot.service.library.utterance import Transcription, Utterance
@@ -27,7 +24,6 @@ from earshot.streaming.language_tags import served_tag
 from earshot.streaming.lm_mix import read_lm
 from earshot.streaming.stream_config import Boost, StreamConfig
 
-FilePath: TypeAlias = str | PathLike[str]
 EntityLists: TypeAlias = Mapping[str, Sequence[str] | Mapping[str, float]]
 
 
@@ -73,7 +69,8 @@ class Transcriber:
 
     def transcribe(
         self,
-        path: FilePath,
+        audio: Audio,
+        sample_rate_hz: int | None = None,
         *,
         boosts: Iterable[str | Boost] = (),
         lm: str | None = None,
@@ -82,8 +79,12 @@ class Transcriber:
         punctuate: bool | None = None,
         language: str | None = None,
     ) -> Transcription:
-        """Transcribe an audio file of nearly any format, its channels mixed.
+        """Transcribe a recording.
 
+        audio: a file of nearly any format, its channels mixed, as its path, its bytes, or an open
+            file, which is read to its end; or samples, a mono array `(N,)` of floats in [-1, 1] or
+            of int16.
+        sample_rate_hz: of samples; files say their own.
         boosts: phrases to favour, in plain text or with a weight of their own.
         lm: language models by their names in the setting `lm_dir`, with their shares, as
             `"on:0.7,law:0.3"`; "off" searches no graph.
@@ -96,7 +97,8 @@ class Transcriber:
             can if absent.
 
         Raises:
-            UndecodableAudio: the file is not there, or not whole, or no audio.
+            UndecodableAudio: the file is not there, or not whole, or no audio, or the samples are
+                none, or of no rate.
             StreamingError: the transcriber is closed or busy (`EngineFull`), a boost, a
                 language model or an entity makes no sense, the model does not know the language, or
                 decoding failed.
@@ -106,11 +108,8 @@ class Transcriber:
         graph = _graph_options(lm, entities)
         config = self._config(boosts, graph, language, writing, interim_results=False)
         config = replace(config, endpoint=self._endpoint.plain())
-        try:
-            audio = AudioFile(Path(path), engine.sample_rate_hz)
-            said = FileTranscription(engine, audio, config).run()
-        except UndecodableAudio as error:
-            raise UndecodableAudio(f"{path}: {error}") from error
+        with opened(audio, sample_rate_hz, engine.sample_rate_hz) as source:
+            said = FileTranscription(engine, source, config).run()
         return Transcription(
             utterances=tuple(Utterance.of(each, writing) for each in said.finals),
             duration_s=said.duration_s,
@@ -205,7 +204,8 @@ class Transcriber:
 
 
 def transcribe(
-    path: FilePath,
+    audio: Audio,
+    sample_rate_hz: int | None = None,
     *,
     model: FilePath | None = None,
     graph: FilePath | None = None,
@@ -217,13 +217,14 @@ def transcribe(
     punctuate: bool | None = None,
     language: str | None = None,
 ) -> Transcription:
-    """Transcribe an audio file; for more than one a `Transcriber` loads the model once.
+    """Transcribe a recording; for more than one a `Transcriber` loads the model once.
 
     Takes what `Transcriber` and its `transcribe` take, and raises what they raise.
     """
     with Transcriber(model, graph=graph, device=device) as transcriber:
         return transcriber.transcribe(
-            path,
+            audio,
+            sample_rate_hz,
             boosts=boosts,
             lm=lm,
             entities=entities,

@@ -28,8 +28,10 @@ def int16(samples: np.ndarray) -> np.ndarray:
         [int16(TONE)],
         [int16(TONE)[:0], int16(TONE)],
         [int16(TONE).tobytes()[:3], int16(TONE).tobytes()[3:]],
+        [memoryview(int16(TONE).tobytes())],
+        [memoryview(TONE.astype(np.float32))],
     ],
-    ids=["float32", "float64", "list", "int16", "empty", "bytes"],
+    ids=["float32", "float64", "list", "int16", "empty", "bytes", "view", "view of floats"],
 )
 def test_all_kinds_of_blocks_are_the_same_audio(blocks):
     samples = heard(blocks)
@@ -52,8 +54,10 @@ def test_other_rates_are_resampled_to_the_last_sample():
     [
         ([TONE.reshape(-1, 2)], r"the shape \(16000, 2\)"),
         (TONE, r"a single array is \[samples\]"),
-        ("talk.wav", r"the shape \(\)"),
-        ([[1, 2]], "samples of int64"),
+        ("talk.wav", "a block of type str is not samples"),
+        ([None], "a block of type NoneType is not samples"),
+        ([[0.5, [1.0]]], "a block of type list is no array of samples"),
+        ([[1, 2]], "samples are int64"),
         ([1000 * TONE], "far outside"),
         ([np.full(9, np.nan)], "NaN"),
     ],
@@ -67,3 +71,9 @@ def test_what_is_no_audio_is_refused_with_the_reason(blocks, said):
 def test_a_rate_that_no_audio_has_is_refused_before_a_block_is_taken(rate_hz):
     with pytest.raises(UndecodableAudio, match=f"{rate_hz} Hz"):
         SampleBlocks(iter([]), rate_hz, RATE)
+
+
+@pytest.mark.parametrize("blocks", [None, 5])
+def test_what_is_no_iterable_of_blocks_is_refused_at_once(blocks):
+    with pytest.raises(UndecodableAudio, match=f"and {type(blocks).__name__} is none"):
+        SampleBlocks(blocks, RATE, RATE)

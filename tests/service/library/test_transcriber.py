@@ -57,6 +57,16 @@ def test_a_file_gives_text_words_times_and_confidences(transcriber, clip):
     assert all(0 < word.confidence <= 1 for word in result.words)
 
 
+def test_bytes_an_open_file_and_samples_give_the_text_of_the_file(transcriber, clip):
+    assert transcriber.transcribe(clip.read_bytes()).text == TEXT
+    with clip.open("rb") as file:
+        assert transcriber.transcribe(file).text == TEXT
+    samples, rate_hz = soundfile.read(clip, dtype="float32")
+    result = transcriber.transcribe(samples, rate_hz)
+    assert result.text == TEXT
+    assert result.duration_s == pytest.approx(5.2, abs=0.1)
+
+
 def test_live_audio_gives_the_text_of_the_file_with_partials_before(transcriber, clip):
     told = list(transcriber.stream(*blocks_of(clip)))
     assert " ".join(each.text for each in told if each.is_final) == TEXT
