@@ -10,6 +10,7 @@ from typing import Literal, Self, TypeAlias
 from earshot.service.core.engine_port import EnginePort, Sink, StreamPort
 from earshot.service.core.engine_setup import STOP_S, languages_of, load_engine
 from earshot.service.files.file_transcription import FileTranscription
+from earshot.service.library.boosted_phrases import boosts_of
 from earshot.service.library.given_audio import Audio, FilePath, opened
 from earshot.service.library.live_utterances import LiveUtterances
 from earshot.service.library.sample_blocks import Block, SampleBlocks
@@ -73,6 +74,7 @@ class Transcriber:
         sample_rate_hz: int | None = None,
         *,
         boosts: Iterable[str | Boost] = (),
+        keyterm: str | Iterable[str] = (),
         lm: str | None = None,
         entities: EntityLists | None = None,
         smart_format: bool = False,
@@ -86,6 +88,7 @@ class Transcriber:
             of int16.
         sample_rate_hz: of samples; files say their own.
         boosts: phrases to favour, in plain text or with a weight of their own.
+        keyterm: more of them, one or several, as the parameter of requests: `"phrase:weight"`.
         lm: language models by their names in the setting `lm_dir`, with their shares, as
             `"on:0.7,law:0.3"`; "off" searches no graph.
         entities: members of the classes of words that these models have, by class, each a word or
@@ -103,10 +106,11 @@ class Transcriber:
                 language model or an entity makes no sense, the model does not know the language, or
                 decoding failed.
         """
+        phrases = boosts_of(boosts, keyterm, self._settings)
         writing = _writing(smart_format, punctuate)
         engine = self._running()
         graph = _graph_options(lm, entities)
-        config = self._config(boosts, graph, language, writing, interim_results=False)
+        config = self._config(phrases, graph, language, writing, interim_results=False)
         config = replace(config, endpoint=self._endpoint.plain())
         with opened(audio, sample_rate_hz, engine.sample_rate_hz) as source:
             said = FileTranscription(engine, source, config).run()
@@ -122,6 +126,7 @@ class Transcriber:
         sample_rate_hz: int | None = None,
         *,
         boosts: Iterable[str | Boost] = (),
+        keyterm: str | Iterable[str] = (),
         lm: str | None = None,
         entities: EntityLists | None = None,
         smart_format: bool = False,
@@ -136,8 +141,8 @@ class Transcriber:
             result is iterated over; 100 ms each is a good measure for a microphone.
         sample_rate_hz: of the blocks; the model's own if absent.
         interim_results: utterances while they are said, too (`is_final` is not set).
-        boosts, lm, entities, smart_format, punctuate, language: as for `transcribe`; what is not
-            final has no figures.
+        boosts, keyterm, lm, entities, smart_format, punctuate, language: as for `transcribe`; what
+            is not final has no figures.
 
         Raises:
             UndecodableAudio: the rate is not one of audio.
@@ -145,9 +150,10 @@ class Transcriber:
                 no sense, or the model does not know the language.
         """
         self._running()
+        phrases = boosts_of(boosts, keyterm, self._settings)
         writing = _writing(smart_format, punctuate)
         graph = _graph_options(lm, entities)
-        config = self._config(boosts, graph, language, writing, interim_results=interim_results)
+        config = self._config(phrases, graph, language, writing, interim_results=interim_results)
         rate_hz = self.sample_rate_hz if sample_rate_hz is None else sample_rate_hz
         audio = SampleBlocks(blocks, rate_hz, self.sample_rate_hz)
         return LiveUtterances(partial(self._open, config), audio.pushes(), writing=writing)
@@ -178,7 +184,7 @@ class Transcriber:
 
     def _config(
         self,
-        boosts: Iterable[str | Boost],
+        boosts: tuple[Boost, ...],
         graph: GraphOptions,
         language: str | None,
         writing: Writing,
@@ -190,7 +196,7 @@ class Transcriber:
             language=None if language is None else self._known(language),
             interim_results=interim_results,
             endpoint=self._endpoint.live,
-            boosts=_boosts(boosts, self._settings.boost_weight),
+            boosts=boosts,
             graph=graph,
         )
 
@@ -211,6 +217,7 @@ def transcribe(
     graph: FilePath | None = None,
     device: Literal["auto", "cpu", "cuda"] | None = None,
     boosts: Iterable[str | Boost] = (),
+    keyterm: str | Iterable[str] = (),
     lm: str | None = None,
     entities: EntityLists | None = None,
     smart_format: bool = False,
@@ -226,6 +233,7 @@ def transcribe(
             audio,
             sample_rate_hz,
             boosts=boosts,
+            keyterm=keyterm,
             lm=lm,
             entities=entities,
             smart_format=smart_format,
@@ -243,12 +251,3 @@ def _graph_options(lm: str | None, entities: EntityLists | None) -> GraphOptions
         lm=None if lm is None else read_lm(lm),
         entities=NO_ENTITIES if entities is None else read_entities(entities),
     )
-
-
-def _boosts(boosts: Iterable[str | Boost], weight: float) -> tuple[Boost, ...]:
-    if isinstance(boosts, str):
-        raise InvalidStreamConfig(f"boosts is a list of phrases: [{boosts!r}]")
-    made = tuple(Boost(each, weight) if isinstance(each, str) else each for each in boosts)
-    if not all(boost.phrase.strip() for boost in made):
-        raise InvalidStreamConfig("a boosted phrase is empty")
-    return made

@@ -107,6 +107,16 @@ def test_boosted_phrases_are_marked_and_what_cannot_be_is_told(transcriber, clip
     assert [each.phrase for each in result.unboostable] == ["中文"]
 
 
+def test_keyterms_are_boosted_as_a_request_has_them(transcriber, clip):
+    asked = {"keyterm": ["brown sugar:9", "中文"]}
+    result = transcriber.transcribe(clip, **asked)
+    assert [word.text for word in result.words if word.boosted] == ["brown", "sugar"]
+    assert [each.phrase for each in result.unboostable] == ["中文"]
+    live = transcriber.stream(*blocks_of(clip), **asked, interim_results=False)
+    [final] = live
+    assert [word.text for word in final.words if word.boosted] == ["brown", "sugar"]
+
+
 @pytest.mark.parametrize("punctuate", [False, True])
 def test_a_boosted_phrase_is_told_in_the_capitals_it_was_written_in(transcriber, clip, punctuate):
     result = transcriber.transcribe(clip, boosts=["Brown SUGAR"], punctuate=punctuate)
