@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    __version__: str
     from earshot.errors import EarshotError
     from earshot.service.errors import StartupError, UndecodableAudio
     from earshot.service.library.transcriber import Transcriber, transcribe
@@ -60,11 +61,15 @@ else:
     }
 
     def __getattr__(name: str) -> object:
-        if name not in _HOMES:
+        value: object
+        if name == "__version__":
+            value = import_module("importlib.metadata").version("earshot-asr")
+        elif name in _HOMES:
+            value = getattr(import_module(_HOMES[name]), name)
+        else:
             raise AttributeError(f"module 'earshot' has no attribute {name!r}")
-        value = getattr(import_module(_HOMES[name]), name)
         globals()[name] = value  # found at once from now on
         return value
 
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+    def __dir__() -> list[str]:  # without modules and what makes the names
+        return [*__all__, "__version__"]

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,15 @@ def test_importing_earshot_loads_nothing_heavy() -> None:
 def test_every_public_name_is_there(name: str) -> None:
     assert getattr(earshot, name).__name__ == name
     assert name in dir(earshot)
+
+
+def test_the_version_is_that_of_the_package(repository_dir: Path) -> None:
+    project = tomllib.loads((repository_dir / "pyproject.toml").read_text())["project"]
+    assert earshot.__version__ == project["version"]
+
+
+def test_no_other_name_is_listed() -> None:
+    assert {*dir(earshot)} == {*earshot.__all__, "__version__"}
 
 
 def test_other_names_are_not() -> None:
