@@ -14,6 +14,12 @@ from earshot.service.request.parameters import (
 )
 from earshot.service.settings import Settings
 
+_BY_NAME = (
+    "mode", "chunk", "format", "punctuate", "smart_format", "lm", "paragraphs", "alternatives",
+    "multichannel",
+)  # fmt: skip
+"""Flags that are parameters of a request as they are; not every command has each."""
+
 JSON_BEGINS = ("{", "[", '"')
 
 
@@ -59,7 +65,7 @@ def parameters_from(
         query += [("entities", _json_of(arguments.entities))]
     query += [
         (name, str(value))
-        for name in ("mode", "chunk", "format", "punctuate", "smart_format", "lm")
+        for name in _BY_NAME
         if (value := getattr(arguments, name, None)) is not None
     ]
     return parse_parameters(query, ParameterRules.of(settings), is_file=is_file)

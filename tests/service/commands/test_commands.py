@@ -7,6 +7,7 @@ import types
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import soundfile
 from nemo_writer import options, write_archive
@@ -15,6 +16,7 @@ from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.graph.graph_file import write_graph
 from earshot.language.g2p.lexicon import Lexicon
 from earshot.service.commands.cli import main
+from earshot.service.core import engine_setup
 from earshot.service.core.engine_setup import running_engine, warm_up
 from earshot.service.settings import Settings
 from earshot.service.writing import Writing
@@ -116,9 +118,61 @@ def test_models_lists_in_plain_words(capsys, model):
     )  # fmt: skip
 
 
-def test_transcribe_loads_no_model_where_no_file_is_there(capsys, tmp_path):
-    assert main(["transcribe", "a.wav", "b.wav", "--model", str(tmp_path)]) == 2
-    assert "no such file: a.wav, b.wav" in capsys.readouterr().err
+@pytest.fixture
+def no_model(monkeypatch):
+    def load(*_):
+        raise AssertionError("a model was loaded")
+
+    monkeypatch.setattr(engine_setup, "load_engine", load)
+
+
+@pytest.mark.usefixtures("no_model")
+def test_transcribe_loads_no_model_where_no_file_can_be_read(capsys, tmp_path):
+    picture = tmp_path / "cat.jpg"
+    picture.write_bytes(b"\xff\xd8\xff\xe0" + bytes(99))
+    assert main(["transcribe", "a.wav", str(picture)]) == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert "a.wav: cannot be read: No such file" in first
+    assert "cat.jpg: the bytes are of no audio format we know" in second
+
+
+def test_transcribe_takes_the_audio_of_a_folder_into_one_that_it_makes(
+    capsys, model, wavs, tmp_path
+):
+    talks = tmp_path / "talks"
+    (talks / "more").mkdir(parents=True)
+    (talks / "notes.txt").write_text("hello")
+    for wav in wavs:
+        shutil.copyfile(wav, talks / Path(wav).name)
+    out = tmp_path / "texts" / "new"
+    assert main(["transcribe", str(talks), "--model", model, "--output-dir", str(out)]) == 0
+    assert capsys.readouterr() == ("", "")
+    texts = [file.read_text() for file in sorted(out.iterdir())]
+    assert texts == [AISHELL + "\n", LIBRISPEECH + "\n"]
+
+
+@pytest.mark.usefixtures("no_model")
+def test_a_folder_without_audio_is_one_line(capsys, tmp_path):
+    assert main(["transcribe", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.endswith("there is no audio file in this folder\n")
+
+
+def test_transcribe_hears_channels_apart_with_other_readings_and_paragraphs(
+    capsys, model, wavs, tmp_path
+):
+    first, second = (soundfile.read(wav)[0] for wav in wavs)
+    both = np.zeros((max(len(first), len(second)), 2))
+    both[: len(first), 0], both[: len(second), 1] = first, second
+    soundfile.write(tmp_path / "call.wav", both, 16_000)
+    command = ["transcribe", str(tmp_path / "call.wav"), "--model", model, "--multichannel"]
+    assert main([*command, "--format", "json", "--alternatives", "2", "--paragraphs"]) == 0
+    channels = json.loads(capsys.readouterr().out)["results"]["channels"]
+    best = [channel["alternatives"][0] for channel in channels]
+    assert [each["transcript"] for each in best] == [AISHELL, LIBRISPEECH]
+    assert all(each["paragraphs"]["paragraphs"] for each in best)
+    assert [len(channel["alternatives"]) for channel in channels] == [2, 2]
+    assert main(command) == 0
+    assert capsys.readouterr().out.startswith(f"[channel 0] {AISHELL}\n[channel 1] IT WAS")
 
 
 @pytest.mark.parametrize("command", ["serve", "transcribe", "models"])
@@ -245,7 +299,7 @@ def test_a_model_that_nothing_recognises_with_is_read_and_named(
 ):
     monkeypatch.delitem(FAMILIES, "fastconformer")
     path = write_archive(tmp_path / "tiny.nemo", options("EncDecCTCModel"))
-    words = [*command.split(), str(path), *([str(path)] if "transcribe" in command else [])]
+    words = [*command.split(), str(path), *(["-"] if "transcribe" in command else [])]
     assert main(words) > 0
     told = capsys.readouterr().err
     assert f"cannot use the model {path}: it is a sound model of the family 'fastconformer'" in told
