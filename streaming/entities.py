@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from earshot.decoder_kernels.lm.word_classes import is_class_name
-from earshot.decoder_kernels.wfst.search_lm import MOST_CLASSES
+from earshot.decoder_kernels.lm.class_names import MOST_CLASSES, is_class_name
 from earshot.streaming.errors import InvalidStreamConfig
 
 MOST_MEMBERS = 1000

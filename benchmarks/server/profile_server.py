@@ -23,7 +23,7 @@ PARTS = (
     ("features", ("compute_features",)),
     ("encoder and CTC", ("streaming/u2/encode.py",)),
     ("language model", ("streaming/parts/neural_lm.py",)),
-    ("tagger", ("streaming/parts/tagger.py",)),
+    ("tagger", ("streaming/parts/word_tagging.py",)),
     ("attention rescoring", ("streaming/u2/second_pass.py", "streaming/u2/written_pass.py")),
     ("partials and finals", ("_publish (",)),
     ("search", ("streaming/search/search_set.py", "decoder_kernels/")),

@@ -7,6 +7,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from earshot.decoder_kernels.lm.class_names import class_token
 from earshot.decoder_kernels.lm.lm_header import NO_WORD
 from earshot.decoder_kernels.lm.lm_image import (
     ROOT,
@@ -14,7 +15,6 @@ from earshot.decoder_kernels.lm.lm_image import (
     SENTENCE_START,
     LmImage,
 )
-from earshot.decoder_kernels.lm.word_classes import class_token
 from earshot.decoder_kernels.native import kernels
 
 Nats = npt.NDArray[np.float64]

@@ -5,33 +5,14 @@ n-grams; Brown 1992, section 3, and Ward & Issar 1996, A Class Based Language Mo
 Recognition): each costs what the class costs there, and its share of the class.
 """
 
-import re
 from bisect import bisect_left
-from collections.abc import Iterable
 
 import numpy as np
 
+from earshot.decoder_kernels.lm.class_names import classes_among
 from earshot.decoder_kernels.lm.lm_image import LmImage
 
-CLASS_NAME = r"(?!(?:s|unk)>)[a-z0-9_-]+"
-"""Between angle brackets; the start of a sentence and unknown words are none."""
-_TOKEN = re.compile(f"<({CLASS_NAME})>")
 _FIRST, _BEHIND = b"<", b"="
-
-
-def class_token(name: str) -> str:
-    """The word that stands for a class in a model's n-grams."""
-    return f"<{name}>"
-
-
-def is_class_name(name: str) -> bool:
-    """Whether a class may be called so."""
-    return _TOKEN.fullmatch(class_token(name)) is not None
-
-
-def classes_among(words: Iterable[str]) -> list[str]:
-    """The names of classes that are among words, in their order."""
-    return [found[1] for word in words if (found := _TOKEN.fullmatch(word))]
 
 
 def image_classes(image: LmImage) -> dict[str, int]:

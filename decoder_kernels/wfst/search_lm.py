@@ -22,6 +22,7 @@ from earshot.decoder_kernels.graph.wfst_options import (
     SCALE_STEPS,
     fixed,
 )
+from earshot.decoder_kernels.lm.class_names import MOST_CLASSES
 from earshot.decoder_kernels.lm.lm_header import NO_WORD
 from earshot.decoder_kernels.lm.lm_image import LmImage
 from earshot.decoder_kernels.lm.word_classes import image_classes
@@ -39,7 +40,6 @@ UNKNOWN_WORD = MAX_WORDS
 """In a state: a word that is not in the graph (``csrc/pricing/lm_words.h``)."""
 
 MOST_MODELS = 4
-MOST_CLASSES = 16
 _NO_LIMIT = 2 * MAX_COST + 1.0
 """In nats: no word can gain so much, nor a history be so much dearer that it matters."""
 

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 from re import Match
 
-from earshot.decoder_kernels.lm.word_classes import CLASS_NAME
+from earshot.decoder_kernels.lm.class_names import CLASS_NAME
 from earshot.language.text.date_words import MONTHS
 from earshot.language.text.money_words import CURRENCIES as MONEY
 from earshot.language.text.money_words import Currency

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from earshot.decoder_kernels.errors import GraphError, LanguageModelError, LmImageError
-from earshot.decoder_kernels.lm.word_classes import class_token, classes_among
+from earshot.decoder_kernels.lm.class_names import class_token, classes_among
 from earshot.language.ngrams.arpa import read_arpa
 from earshot.language.ngrams.arpa_file import write_arpa, write_image
 from earshot.language.ngrams.columns import Columns, MappedColumns

@@ -4,9 +4,10 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
+from earshot.decoder_kernels.lm.class_names import class_token
 from earshot.decoder_kernels.lm.lm_image import COST_STEPS, LmImage
 from earshot.decoder_kernels.lm.lm_pack import DEFAULT_MEMORY, pack_arpa
-from earshot.decoder_kernels.lm.word_classes import class_token, image_classes
+from earshot.decoder_kernels.lm.word_classes import image_classes
 from earshot.service.commands.options.build_files import (
     require_file,
     require_place,

@@ -1,15 +1,18 @@
 """The description of a language model that clients may name."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from earshot.decoder_kernels.graph.graph import Graph
 from earshot.decoder_kernels.lm.lm_header import NO_WORD
-from earshot.decoder_kernels.lm.lm_image import LmImage
-from earshot.decoder_kernels.lm.word_classes import image_classes
-from earshot.decoder_kernels.wfst.search_lm import MAX_ORDER
-from earshot.streaming.language_models.lm_folder import LmFile
+
+if TYPE_CHECKING:
+    from earshot.decoder_kernels.graph.graph import Graph
+    from earshot.decoder_kernels.lm.lm_image import LmImage
+    from earshot.streaming.language_models.lm_folder import LmFile
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,10 @@ def described(file: LmFile, graph: Graph | None, *, in_search: bool) -> LmDescri
 
     in_search: whether models are asked by searches that can.
     """
+    from earshot.decoder_kernels.lm.lm_image import LmImage
+    from earshot.decoder_kernels.lm.word_classes import image_classes
+    from earshot.decoder_kernels.wfst.search_lm import MAX_ORDER
+
     image = LmImage(file.path)
     header = image.header
     return LmDescription(

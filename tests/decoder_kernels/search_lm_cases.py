@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from search_lm_oracle import SearchLmOracle
 
 from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.lm.class_names import class_token
 from earshot.decoder_kernels.lm.lm_image import LmImage
 from earshot.decoder_kernels.lm.lm_pack import pack_arpa
-from earshot.decoder_kernels.lm.word_classes import class_token
 from earshot.decoder_kernels.wfst.search_lm import NumberedLm, SearchLm
 
 SHARES = ((1.0,), (1.0,), (0.7, 0.3), (0.5, 0.25, 0.25))

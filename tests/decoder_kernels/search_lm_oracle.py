@@ -37,8 +37,8 @@ from prefix_oracle import MINUS_INFINITY, log_add
 
 from earshot.decoder_kernels.boosting.word_boost import WordBoostTable
 from earshot.decoder_kernels.graph.wfst_options import FRACTION_BITS, fixed
+from earshot.decoder_kernels.lm.class_names import class_token
 from earshot.decoder_kernels.lm.lm_image import COST_STEPS
-from earshot.decoder_kernels.lm.word_classes import class_token
 
 WORD_BITS = 21
 START_WORD = (1 << WORD_BITS) - 1

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from backoff_oracle import BackoffModel, random_model
 
+from earshot.decoder_kernels.lm.class_names import class_token
 from earshot.decoder_kernels.lm.lm_header import NO_WORD
 from earshot.decoder_kernels.lm.lm_image import COST_STEPS, ROOT, LmImage
 from earshot.decoder_kernels.lm.lm_pack import pack_arpa
 from earshot.decoder_kernels.lm.lm_texts import MixedLm, WordClass, WordOrClass, WordTexts
-from earshot.decoder_kernels.lm.word_classes import class_token
 from earshot.decoder_kernels.native import kernels
 
 SHARES = {1: (1.0,), 2: (0.7, 0.3), 3: (0.5, 0.4, 0.1)}

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from backoff_oracle import BackoffModel, random_model
 
+from earshot.decoder_kernels.lm.class_names import classes_among, is_class_name
 from earshot.decoder_kernels.lm.lm_image import LmImage
 from earshot.decoder_kernels.lm.lm_pack import pack_arpa
-from earshot.decoder_kernels.lm.word_classes import classes_among, image_classes, is_class_name
+from earshot.decoder_kernels.lm.word_classes import image_classes
 
 
 def packed(model: BackoffModel, folder: Path) -> LmImage:

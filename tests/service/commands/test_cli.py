@@ -93,6 +93,27 @@ def test_help_loads_neither_the_model_nor_the_server():
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        ["serve", "--port", "eighty"],
+        ["serve", "--show-config"],
+        ["transcribe", "nowhere.wav"],
+        ["transcribe", "nowhere.wav", "--keyterm", ""],
+        ["listen", "--lm", "a:b"],
+        ["models", "--help"],
+    ],
+)
+def test_what_needs_no_model_is_said_without_its_libraries(words):
+    script = (
+        "import sys; from earshot.service.commands.cli import main\n"
+        f"try: main({words!r})\n"
+        "except SystemExit: pass\n"
+        "sys.exit('loaded: torch' if 'torch' in sys.modules else 0)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize(
     ("module", "named"),
     [
         ("raise ModuleNotFoundError('No module named sounddevice')", "pip install 'earshot-asr"),

@@ -8,7 +8,7 @@ import pytest
 from earshot.language.marks.marked_words import Capital, Mark
 from earshot.language.marks.pauses import END, NEWEST
 from earshot.language.marks.word_tagger import Tag, Tagged
-from earshot.streaming.parts.tagger import WordTagging
+from earshot.streaming.parts.word_tagging import WordTagging
 from earshot.streaming.results.hypothesis import Best, SpokenWord
 from earshot.streaming.results.results import Scored, SegmentClock
 from earshot.streaming.stream.lane import Ending
