@@ -1,7 +1,7 @@
 """Flags for settings: made from their names, types and descriptions, so that none is forgotten."""
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Literal, get_args, get_origin
 
 from pydantic.fields import FieldInfo
@@ -17,12 +17,36 @@ ENGINE_SETTINGS = (
 )  # fmt: skip
 """What matters to commands that decode without a server."""
 
+SETTING_GROUPS: dict[str, tuple[str, ...]] = {
+    "model": ("config", "model", *PART_FILES, "lm_dir", "device", "precision"),
+    "address": ("host", "port", "wyoming_port", "allowed_origins"),
+    "steps": (
+        "chunk_size", "num_left_chunks", "threads", "engines", "max_batch", "max_wait_ms",
+    ),
+    "search": ("beam_size", *PART_OPTIONS, "transducer_beam", "transducer_loop"),
+    "limits": (
+        "max_streams", "max_files", "max_backlog_s", "idle_timeout_s", "send_timeout_s",
+        "upload_timeout_s", "header_timeout_s", "drain_s", "max_message_bytes",
+        "max_outbox_bytes", "max_file_bytes", "max_file_s",
+    ),
+    "requests": (
+        "silence_ms", "boost_weight", "max_phrases", "model_aliases", "strict_models", "languages",
+    ),
+    "logs": ("debug", "log_level", "log_text"),
+}  # fmt: skip
+"""Settings as help shows them; each is in one group."""
 
-def add_settings_flags(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:
+
+def add_settings_flags(parser: argparse.ArgumentParser, names: Collection[str]) -> None:
     """Add one flag per setting; one not given stays None: files and environment count then."""
-    group = parser.add_argument_group("settings", "also EARSHOT_NAME in the environment")
-    for name in names:
-        _add_flag(group, name, Settings.model_fields[name])
+    parser.epilog = "A setting may also be EARSHOT_NAME in the environment, or a line of --config."
+    for title, members in SETTING_GROUPS.items():
+        shown = [name for name in members if name in names]
+        if not shown:
+            continue
+        group = parser.add_argument_group(title)
+        for name in shown:
+            _add_flag(group, name, Settings.model_fields[name])
 
 
 def settings_from(arguments: argparse.Namespace, names: Iterable[str]) -> Settings:

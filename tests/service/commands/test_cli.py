@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from earshot.service.commands.cli import COMMANDS, main
+from earshot.service.commands.options.settings_flags import SETTING_GROUPS
 from earshot.service.settings import Settings
 
 
@@ -45,6 +46,16 @@ def test_serve_has_a_flag_for_every_setting(capsys):
     assert [
         name for name in Settings.model_fields if f"--{name.replace('_', '-')}" not in out
     ] == []
+
+
+def test_help_shows_settings_in_groups(capsys):
+    grouped = [name for names in SETTING_GROUPS.values() for name in names]
+    assert sorted(grouped) == sorted(Settings.model_fields)
+    _, serve, _ = run(capsys, "serve", "--help")
+    _, listen, _ = run(capsys, "listen", "--help")
+    assert all(f"\n{title}:\n" in serve for title in SETTING_GROUPS)
+    assert "\nmodel:\n" in listen
+    assert "\naddress:\n" not in listen
 
 
 def test_show_config_prints_the_effective_settings(capsys, monkeypatch):
