@@ -13,6 +13,7 @@ import numpy as np
 import soundfile
 
 from earshot.service.audio.containers import AAC, MP3, SNIFF_BYTES, Container, sniff
+from earshot.service.audio.ffmpeg_errors import damaged, of_no_codec
 from earshot.service.audio.mp3_length import stated_mp3_s
 from earshot.service.audio.pcm import limited, one_of
 from earshot.service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ, Resampler
@@ -154,27 +155,15 @@ def _open_with_av(path: Path, container: Container) -> "av.container.InputContai
             str(path), format=container.demuxer, options={"protocol_whitelist": "file"}
         )
     except (av.FFmpegError, ValueError) as error:
-        raise _damaged(container, error) from error
+        raise damaged(container, error) from error
     if not opened.streams.audio:
         opened.close()
         raise UndecodableAudio(f"the {container.name} file holds no audio")
     codec: object = opened.streams.audio[0].codec_context  # None, whatever PyAV's types say
     if codec is None:
         opened.close()
-        raise _of_no_codec(container)
+        raise of_no_codec(container)
     return opened
-
-
-def _of_no_codec(container: Container) -> UndecodableAudio:
-    return UndecodableAudio(f"the {container.name} file is damaged, or of a codec we do not read")
-
-
-def _damaged(container: Container, error: Exception) -> UndecodableAudio:
-    if isinstance(error, av.error.PatchWelcomeError):  # its words are for FFmpeg's makers
-        return _of_no_codec(container)
-    # The error's own text would name our temporary file.
-    reason = error.strerror if isinstance(error, av.FFmpegError) else "its fields make no sense"
-    return UndecodableAudio(f"the {container.name} file is damaged or cut: {reason}")
 
 
 def _about_with_av(path: Path, container: Container) -> tuple[float | None, int]:
@@ -211,4 +200,4 @@ def _av_blocks(
             for floats in to_floats.resample(None):
                 yield limited(floats.to_ndarray()[channel or 0], "the file")
         except (av.FFmpegError, ValueError) as error:
-            raise _damaged(container, error) from error
+            raise damaged(container, error) from error
